@@ -1,0 +1,1 @@
+"""Pure rules of memory: no input or output, standard library only."""

@@ -1,0 +1,173 @@
+"""Reads what the host sends a hook and says what happened: raw stdin bytes to one captured event, redacted.
+
+Pure, and used by both ends: the daemon reads the bytes a hook handed over, a hook without a daemon reads its own. A
+captured event is a plain dict, because it goes to the spool as JSON (SPOOL_FIELDS).
+"""
+
+from __future__ import annotations
+
+import json
+
+from memlayer.core.ids import event_id
+from memlayer.core.noise import is_noise
+from memlayer.core.privacy import redact, strip_own_blocks
+
+SPOOL_VERSION = 1
+MAX_EVENT_CHARS = 400_000
+KEPT_TAIL_CHARS = 100_000
+NOISE_KEPT_CHARS = 200
+
+# What a spool file holds; all are strings but `v` and `at_ms`.
+SPOOL_FIELDS = (
+    "v", "id", "kind", "session_id", "prompt_id", "text", "at_ms", "source", "uuid", "detail", "project_dir",
+    "transcript_path",
+)  # fmt: skip
+
+# `detail` of a user event: what recall and consolidation must know without reading the text again.
+NOISE = "noise"  # generated, nobody said it
+COMMAND = "command"  # a slash command: kept, never recalled for
+OWN_COMMAND = "own_command"  # one of memlayer's own: its answer repeats memories and is no new one
+
+_KINDS = {
+    "session_start": "session_start",
+    "user_prompt_submit": "user",
+    "stop": "assistant",
+    "session_end": "session_end",
+}
+_OWN_COMMANDS = ("/memlayer:", "/memory-")
+
+
+class Payload:
+    """What a hook call said. event: the captured event, or None when there is nothing to keep. problem: why not."""
+
+    __slots__ = ("cwd", "event", "problem", "prompt", "session_id", "source", "transcript_path")
+
+    def __init__(self) -> None:
+        self.event: dict[str, object] | None = None
+        self.problem = ""
+        self.session_id = ""
+        self.prompt = ""  # redacted; user_prompt_submit only
+        self.source = ""  # session_start only
+        self.transcript_path = ""
+        self.cwd = ""
+
+
+def read_payload(hook: str, raw: bytes, *, project_dir: str, at_ms: int) -> Payload:
+    """Never raises on any bytes. project_dir falls back to the payload's cwd. at_ms: Unix time of the call."""
+    found = Payload()
+    try:
+        data = json.loads(raw.decode("utf-8", "replace"))
+    except (ValueError, RecursionError):
+        found.problem = "stdin is not JSON (%d bytes)" % len(raw)
+        return found
+    if not isinstance(data, dict):
+        found.problem = "stdin is not a JSON object"
+        return found
+    session_id = _text(data, "session_id")
+    found.session_id = session_id
+    found.source = _text(data, "source")
+    found.transcript_path = _text(data, "transcript_path")
+    found.cwd = _text(data, "cwd")
+    if not session_id:
+        found.problem = "no session_id"
+        return found
+    if data.get("agent_id"):
+        found.problem = "sub-agent"
+        return found
+    prompt_id = _text(data, "prompt_id")
+    kind = _KINDS[hook]
+    text, detail, extra = "", "", ""
+    if hook == "user_prompt_submit":
+        prompt = _text(data, "prompt")
+        if not prompt.strip():
+            found.problem = "empty prompt"
+            return found
+        text = clean(prompt)
+        detail = prompt_detail(prompt)
+        if detail == NOISE:
+            text = text[:NOISE_KEPT_CHARS]
+        found.prompt = text
+        extra = "" if prompt_id else text
+    elif hook == "stop":
+        text = clean(_text(data, "last_assistant_message"))
+        if not text.strip():
+            found.problem = "no answer"  # the transcript has it; the next session start takes it from there
+            return found
+        extra = text if data.get("stop_hook_active") or not prompt_id else ""
+    else:
+        detail = found.source if hook == "session_start" else _text(data, "reason")
+        extra = "%s %d" % (detail, at_ms)
+        prompt_id = ""
+    found.event = spool_event(
+        kind=kind,
+        session_id=session_id,
+        prompt_id=prompt_id,
+        text=text,
+        at_ms=at_ms,
+        detail=detail,
+        extra=extra,
+        project_dir=project_dir or found.cwd,
+        transcript_path=found.transcript_path,
+    )
+    return found
+
+
+def spool_event(
+    *,
+    kind: str,
+    session_id: str,
+    prompt_id: str,
+    text: str,
+    at_ms: int,
+    detail: str = "",
+    extra: str = "",
+    project_dir: str = "",
+    transcript_path: str = "",
+    source: str = "hook",
+    uuid: str = "",
+) -> dict[str, object]:
+    """An event as the spool holds it (SPOOL_FIELDS). A missing prompt_id is made from the event's own id."""
+    made = event_id(session_id, prompt_id, kind, extra)
+    return {
+        "v": SPOOL_VERSION,
+        "id": made,
+        "kind": kind,
+        "session_id": session_id,
+        "prompt_id": prompt_id or (made if kind in ("user", "assistant") else ""),
+        "text": text,
+        "at_ms": at_ms,
+        "source": source,
+        "uuid": uuid,
+        "detail": detail,
+        "project_dir": project_dir,
+        "transcript_path": transcript_path,
+    }
+
+
+def clean(text: str) -> str:
+    """Text as it may be kept: secrets, private spans and our own earlier blocks gone, its length bounded.
+
+    Redacted whole before it is cut: a cut through a secret would hide it from the detectors.
+    """
+    out = strip_own_blocks(redact(text))
+    if len(out) > MAX_EVENT_CHARS:
+        left_out = len(out) - MAX_EVENT_CHARS
+        head = out[: MAX_EVENT_CHARS - KEPT_TAIL_CHARS]
+        out = "%s\n[… %d characters left out …]\n%s" % (head, left_out, out[-KEPT_TAIL_CHARS:])
+    # A lone surrogate cannot be written as UTF-8.
+    return out.encode("utf-8", "replace").decode("utf-8") if not out.isascii() else out
+
+
+def prompt_detail(prompt: str) -> str:
+    """NOISE, COMMAND, OWN_COMMAND, or "" for what a person said."""
+    start = prompt.lstrip()[:64]
+    if start.startswith(_OWN_COMMANDS):
+        return OWN_COMMAND
+    if not is_noise(prompt):
+        return ""
+    return COMMAND if start.startswith("/") else NOISE
+
+
+def _text(data: dict[object, object], name: str) -> str:
+    value = data.get(name)
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,24 @@
+"""What a hook prints: the host's JSON around a context block and a notice for the person."""
+
+from __future__ import annotations
+
+import json
+
+_EVENT_NAMES = {"session_start": "SessionStart", "user_prompt_submit": "UserPromptSubmit"}
+HOST_LIMIT_CHARS = 10_000  # longer values reach the model as a file name and a preview
+
+
+def hook_reply(hook: str, context: str, notice: str = "") -> bytes:
+    """One JSON object, or nothing when there is nothing to say.
+
+    context: for the model; only session_start and user_prompt_submit can give one. notice: one line for the person.
+    """
+    out: dict[str, object] = {}
+    if context and hook in _EVENT_NAMES:
+        out["hookSpecificOutput"] = {
+            "hookEventName": _EVENT_NAMES[hook],
+            "additionalContext": context[:HOST_LIMIT_CHARS],
+        }
+    if notice:
+        out["systemMessage"] = notice
+    return json.dumps(out).encode() if out else b""
