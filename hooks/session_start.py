@@ -1,0 +1,9 @@
+"""SessionStart: registers the session and says where the last one left off."""
+
+import sys
+
+sys.path.insert(0, __file__.rpartition("/hooks/")[0])
+
+from memlayer.hook.main import run  # noqa: E402
+
+run("session_start")

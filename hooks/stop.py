@@ -1,0 +1,9 @@
+"""Stop: keeps the assistant's answer."""
+
+import sys
+
+sys.path.insert(0, __file__.rpartition("/hooks/")[0])
+
+from memlayer.hook.main import run  # noqa: E402
+
+run("stop")

@@ -1,0 +1,9 @@
+"""UserPromptSubmit: keeps the prompt and answers with the memories that fit it."""
+
+import sys
+
+sys.path.insert(0, __file__.rpartition("/hooks/")[0])
+
+from memlayer.hook.main import run  # noqa: E402
+
+run("user_prompt_submit")

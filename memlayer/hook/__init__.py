@@ -1,0 +1,1 @@
+"""The host's dialect: what a hook process reads and prints. Standard library only."""

@@ -1,0 +1,69 @@
+"""The fail-open edge of a hook process: read stdin, hand it over or keep it, print the answer, exit 0 whatever happens.
+
+With a live daemon this file and wire.handover are all that is imported.
+"""
+
+from __future__ import annotations
+
+import posix
+import time
+
+from memlayer.wire.handover import TAKEN, hand_over
+
+# How long a hook waits for the daemon before it keeps the event by itself. The host's prompt waits as long.
+DEADLINE_S = {"session_start": 0.8, "user_prompt_submit": 0.6, "stop": 0.3, "session_end": 0.4}
+
+
+def run(event: str) -> None:
+    """Serve one hook call; ends the process with exit code 0."""
+    try:
+        serve(event)
+    except BaseException:  # the one edge: a hook never fails the host, not even on SystemExit or MemoryError
+        report(event)
+    posix._exit(0)  # skips interpreter teardown, which costs a fifth of a bare start
+
+
+def serve(event: str) -> None:
+    """Read stdin, hand over or keep, print."""
+    environ = posix.environ  # bytes to bytes; `os` is not needed for it
+    if environ.get(b"MEMLAYER_DISABLE") == b"1":
+        return
+    at_ms = time.time_ns() // 1_000_000
+    raw = read_all(0)
+    home = environ.get(b"MEMLAYER_HOME") or environ.get(b"HOME", b"/nonexistent") + b"/.memlayer"
+    project_dir = environ.get(b"CLAUDE_PROJECT_DIR", b"")
+    if home[:1] != b"/":
+        home = posix.getcwdb() + b"/" + home
+    came, answer = hand_over(home, "hook." + event, raw, project_dir, DEADLINE_S[event], at_ms)
+    if came != TAKEN:
+        from memlayer.hook.fallback import keep
+
+        answer = keep(event, raw, home, project_dir, at_ms, came)
+    write_all(1, answer)
+
+
+def read_all(fd: int) -> bytes:
+    """Everything on fd up to its end."""
+    parts = []
+    while True:
+        part = posix.read(fd, 1 << 20)
+        if not part:
+            return b"".join(parts)
+        parts.append(part)
+
+
+def write_all(fd: int, data: bytes) -> None:
+    """All of data to fd."""
+    view = memoryview(data)
+    while view:
+        view = view[posix.write(fd, view) :]
+
+
+def report(event: str) -> None:
+    """Write the traceback to logs/hook.log; there is nobody else to tell."""
+    try:
+        from memlayer.hook.log import write_traceback
+
+        write_traceback(event)
+    except BaseException:  # even the log may be unwritable: disk full, read-only home
+        return

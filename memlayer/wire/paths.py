@@ -1,0 +1,117 @@
+"""Where everything under the memlayer home stands. Plain string joins: a hook imports this on its fallback path."""
+
+from __future__ import annotations
+
+import os
+
+FILE_MODE = 0o600
+FOLDER_MODE = 0o700
+
+# Relative names: client and daemon both chdir into the home first, so that a home with a long path still fits into the
+# 104 to 108 bytes that a unix socket address may have.
+SOCKET_NAME = "daemon.sock"
+
+
+def home_of(environ: object = None) -> str:
+    """The memlayer home: MEMLAYER_HOME, else ~/.memlayer. Always absolute."""
+    env = os.environ if environ is None else environ
+    return os.path.abspath(os.path.expanduser(env.get("MEMLAYER_HOME") or "~/.memlayer"))  # type: ignore[attr-defined]
+
+
+def spool(home: str) -> str:
+    return os.path.join(home, "spool")
+
+
+def quarantine(home: str) -> str:
+    return os.path.join(home, "quarantine")
+
+
+def store(home: str) -> str:
+    return os.path.join(home, "store")
+
+
+def cache(home: str) -> str:
+    return os.path.join(home, "cache")
+
+
+def sessions(home: str) -> str:
+    return os.path.join(home, "sessions")
+
+
+def working_sets(home: str) -> str:
+    return os.path.join(home, "working_sets")
+
+
+def projects(home: str) -> str:
+    return os.path.join(home, "projects.json")
+
+
+def settings(home: str) -> str:
+    return os.path.join(home, "config.yaml")
+
+
+def logs(home: str) -> str:
+    return os.path.join(home, "logs")
+
+
+def hook_log(home: str) -> str:
+    return os.path.join(home, "logs", "hook.log")
+
+
+def daemon_log(home: str) -> str:
+    return os.path.join(home, "logs", "daemon.log")
+
+
+def lock(home: str) -> str:
+    return os.path.join(home, "daemon.lock")
+
+
+def socket(home: str) -> str:
+    return os.path.join(home, SOCKET_NAME)
+
+
+def make_folder(path: str) -> str:
+    """Make a folder (and its parents) for this user only; returns the path."""
+    os.makedirs(path, mode=FOLDER_MODE, exist_ok=True)
+    return path
+
+
+def write_whole(path: str, data: bytes) -> None:
+    """Put `data` at `path` so that a reader, or a crash at any moment, sees the old bytes or the new ones.
+
+    Temporary name, fsync, rename, fsync of the folder; mode 0600. The folder is made when it is missing.
+    Raises OSError when the disk says no; then nothing has changed.
+    """
+    folder, name = os.path.split(path)
+    temporary = os.path.join(folder, ".tmp-%s-%d" % (name[:80], os.getpid()))
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0)
+    try:
+        fd = os.open(temporary, flags, FILE_MODE)
+    except FileNotFoundError:
+        make_folder(folder)
+        fd = os.open(temporary, flags, FILE_MODE)
+    try:
+        try:
+            view = memoryview(data)
+            while view:
+                view = view[os.write(fd, view) :]
+            os.fsync(fd)
+        finally:
+            os.close(fd)
+        os.rename(temporary, path)
+    except OSError:
+        try:
+            os.unlink(temporary)
+        except OSError:
+            pass  # the disk that refused the write may refuse this too; the daemon sweeps old temporaries
+        raise
+    sync_folder(folder)
+
+
+def sync_folder(folder: str) -> None:
+    """Make renames in this folder survive a power cut."""
+    fd = os.open(folder, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)

@@ -1,0 +1,124 @@
+"""What a folder tells about the project it belongs to: git root, common git folder, remote; and whether it opted out.
+
+Reads files only, runs no git: both ends of the socket use it, and a hook must stay cheap.
+"""
+
+from __future__ import annotations
+
+import os
+
+SETTINGS_NAME = ".memlayer.yaml"
+_MAX_SETTINGS_BYTES = 65_536
+_FALSE = ("false", "no", "off", "0", '"false"', "'false'")
+
+
+class Place:
+    """root: the project's folder (the git work tree, else the folder itself), real path. git_dir: the repository's
+    common git folder, "" outside git. remote: normalised address of the remote, "" when there is none."""
+
+    __slots__ = ("git_dir", "remote", "root")
+
+    def __init__(self, root: str, git_dir: str = "", remote: str = "") -> None:
+        self.root = root
+        self.git_dir = git_dir
+        self.remote = remote
+
+
+def locate(folder: str) -> Place:
+    """The place `folder` belongs to. Works for folders that no longer exist (then it is just their path)."""
+    start = os.path.realpath(folder or "/")
+    at = start
+    while True:
+        marker = os.path.join(at, ".git")
+        common = _common_git_dir(marker)
+        if common:
+            return Place(at, common, _remote(os.path.join(common, "config")))
+        above = os.path.dirname(at)
+        if above == at:
+            return Place(start)
+        at = above
+
+
+def enabled(root: str) -> bool:
+    """False if the project's .memlayer.yaml says `enabled: false`.
+
+    Read line by line, so that a hook without a daemon needs no YAML parser: only a top-level key in block style counts.
+    """
+    try:
+        with open(os.path.join(root, SETTINGS_NAME), "rb") as file:
+            raw = file.read(_MAX_SETTINGS_BYTES)
+    except OSError:
+        return True
+    for line in raw.decode("utf-8", "replace").splitlines():
+        name, colon, value = line.partition(":")
+        if colon and name.rstrip() == "enabled":
+            return value.split("#")[0].strip().lower() not in _FALSE
+    return True
+
+
+def _common_git_dir(marker: str) -> str:
+    """The common git folder behind a `.git` folder or file; "" when it is none."""
+    if os.path.isdir(marker):
+        return marker if os.path.exists(os.path.join(marker, "HEAD")) else ""
+    if not os.path.isfile(marker):
+        return ""
+    pointer = _first_line(marker)
+    if not pointer.startswith("gitdir:"):
+        return ""
+    git_dir = os.path.normpath(os.path.join(os.path.dirname(marker), pointer[7:].strip()))
+    shared = _first_line(os.path.join(git_dir, "commondir"))  # a linked work tree has one
+    return os.path.normpath(os.path.join(git_dir, shared)) if shared else git_dir
+
+
+def _first_line(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8", errors="surrogateescape") as file:
+            return file.readline(4096).strip()
+    except OSError:
+        return ""
+
+
+def _remote(config_path: str) -> str:
+    """The normalised address of `origin`, else of the alphabetically first remote."""
+    try:
+        with open(config_path, encoding="utf-8", errors="replace") as file:
+            lines = file.read(1 << 20).splitlines()
+    except OSError:
+        return ""
+    remotes: dict[str, str] = {}
+    section = ""
+    for line in lines:
+        line = line.strip()
+        if line.startswith("["):
+            section = line
+        elif section.startswith('[remote "'):
+            name, _, value = line.partition("=")
+            if name.strip().lower() == "url":
+                remotes.setdefault(section[9:].partition('"')[0], value.strip().strip('"'))
+    if not remotes:
+        return ""
+    return normalise_remote(remotes.get("origin") or remotes[min(remotes)])
+
+
+def normalise_remote(url: str) -> str:
+    """host/path without scheme, user, password, port 22/443 and `.git`, so that ssh and https name the same remote.
+
+    A remote that is a folder of this machine keeps its path.
+    """
+    url = url.strip().rstrip("/")
+    if url.endswith(".git"):
+        url = url[:-4]
+    scheme, separator, rest = url.partition("://")
+    if separator:
+        if scheme == "file":
+            return "file:" + rest.rstrip("/")
+        host, slash, path = rest.partition("/")
+    elif url.startswith(("/", ".", "~")) or ":" not in url:
+        return "file:" + url
+    else:  # scp style: user@host:path
+        host, slash, path = url.partition(":")
+    host = host.rpartition("@")[2].lower()
+    for port in (":22", ":443", ":80"):
+        if host.endswith(port):
+            host = host[: -len(port)]
+    return "%s/%s" % (host, path.strip("/")) if slash else host

@@ -1,0 +1,70 @@
+"""Which project a place is: the registry of known projects in projects.json, and how a place is matched against it.
+
+A project is known by keys, strongest first: `remote:` (the repository's remote), `commit:` (its root commit), `git:`
+(its common git folder), `path:` (its root folder). A place matches the project that holds its strongest known key,
+unless the two disagree on a stronger one: a fork with another remote, or a new repository in an old folder, is a
+project of its own.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from memlayer.wire import paths
+from memlayer.wire.project import Place
+
+STRENGTH = ("remote:", "commit:", "git:", "path:")
+# What speaks for another repository when it differs. A moved folder changes `git:` and `path:` only.
+IDENTITY = ("remote:", "commit:")
+
+Registry = dict[str, dict[str, Any]]  # project id -> {"name", "root", "keys": [...], "since_ms"}
+
+
+def keys_of(place: Place, root_commit: str = "") -> list[str]:
+    """The keys of a place, strongest first."""
+    keys = []
+    if place.remote:
+        keys.append("remote:" + place.remote)
+    if root_commit:
+        keys.append("commit:" + root_commit)
+    if place.git_dir:
+        keys.append("git:" + place.git_dir)
+    keys.append("path:" + place.root)
+    return keys
+
+
+def load(home: str) -> Registry:
+    """The registry on disk; empty when there is none or it cannot be read."""
+    try:
+        with open(paths.projects(home), encoding="utf-8") as file:
+            found = json.load(file)
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def save(home: str, registry: Registry) -> None:
+    """Raises OSError."""
+    paths.write_whole(paths.projects(home), json.dumps(registry, ensure_ascii=False, indent=1).encode("utf-8", "replace"))
+
+
+def find(registry: Registry, keys: list[str]) -> str:
+    """The id of the project these keys belong to, or ""."""
+    for key in keys:
+        for project_id, project in registry.items():
+            if key in project["keys"] and not _contradicts(project["keys"], keys, key):
+                return project_id
+    return ""
+
+
+def _contradicts(known: list[str], asked: list[str], shared: str) -> bool:
+    """True if both sides have an identity key of one sort, stronger than the shared key, and none in common."""
+    for prefix in IDENTITY:
+        if shared.startswith(prefix):
+            return False
+        ours = {key for key in known if key.startswith(prefix)}
+        theirs = {key for key in asked if key.startswith(prefix)}
+        if ours and theirs and not ours & theirs:
+            return True
+    return False

@@ -1,0 +1,113 @@
+"""The spool: one file per event, on disk before a hook returns, until the daemon has it in the store."""
+
+from __future__ import annotations
+
+import json
+import os
+
+from memlayer.wire import paths
+
+SUFFIX = ".json"
+TEMPORARY_KEPT_S = 3600
+_REQUIRED = ("id", "kind", "session_id", "prompt_id", "text", "project_dir", "transcript_path", "source")
+_KINDS = ("user", "assistant", "session_start", "session_end")
+
+
+def put(home: str, event: dict[str, object]) -> str:
+    """Write one captured event (core.payload.SPOOL_FIELDS), already redacted; returns the file's path.
+
+    The name is the moment and the event's id: the same event from the daemon and from the hook is the same file.
+    Raises OSError when the disk refuses.
+    """
+    path = os.path.join(paths.spool(home), "%013d-%s%s" % (event["at_ms"], event["id"], SUFFIX))
+    paths.write_whole(path, json.dumps(event, ensure_ascii=False).encode("utf-8", "replace"))
+    return path
+
+
+def waiting(home: str) -> list[str]:
+    """Paths of the spool files, oldest first."""
+    folder = paths.spool(home)
+    try:
+        names = os.listdir(folder)
+    except OSError:
+        return []
+    return [os.path.join(folder, name) for name in sorted(names) if name.endswith(SUFFIX) and name[0] != "."]
+
+
+def load(path: str) -> tuple[dict[str, object] | None, str]:
+    """(event, "") or (None, why it is none). Follows no symlink. Raises OSError when the file cannot be read."""
+    if os.path.islink(path) or not os.path.isfile(path):
+        return None, "not a regular file"
+    with open(path, "rb") as file:
+        raw = file.read()
+    try:
+        event = json.loads(raw)
+    except (ValueError, RecursionError):
+        return None, "torn: not JSON"
+    if not isinstance(event, dict):
+        return None, "foreign: not an object"
+    if event.get("v") != 1:
+        return None, "written by another version: v=%r" % (event.get("v"),)
+    for name in _REQUIRED:
+        if not isinstance(event.get(name), str):
+            return None, "foreign: no %s" % name
+    at_ms = event.get("at_ms")
+    if isinstance(at_ms, bool) or not isinstance(at_ms, int) or not 0 <= at_ms < 2**53:
+        return None, "foreign: no at_ms"
+    if event["kind"] not in _KINDS:
+        return None, "foreign: kind %r" % (event["kind"],)
+    if not (event["id"] and event["session_id"]):
+        return None, "foreign: empty id"
+    return event, ""
+
+
+def quarantine(home: str, path: str, reason: str) -> None:
+    """Move a file aside, with its reason beside it. Raises OSError."""
+    folder = paths.make_folder(paths.quarantine(home))
+    name = os.path.basename(path)
+    paths.write_whole(os.path.join(folder, name + ".reason"), reason.encode("utf-8", "replace") + b"\n")
+    os.rename(path, os.path.join(folder, name))
+    paths.sync_folder(folder)
+
+
+def quarantined(home: str) -> list[tuple[str, str]]:
+    """(file name, reason) of each file set aside."""
+    folder = paths.quarantine(home)
+    try:
+        names = sorted(os.listdir(folder))
+    except OSError:
+        return []
+    found = []
+    for name in names:
+        if name.endswith(".reason"):
+            with open(os.path.join(folder, name), encoding="utf-8", errors="replace") as file:
+                found.append((name[: -len(".reason")], file.read().strip()))
+    return found
+
+
+def drop(taken: list[str]) -> None:
+    """Remove spool files whose events are in the store and on disk."""
+    for path in taken:
+        try:
+            os.unlink(path)
+        except FileNotFoundError:
+            continue
+
+
+def sweep(home: str, now_s: float) -> int:
+    """Remove temporary files that a crash left behind (older than an hour); returns how many."""
+    folder = paths.spool(home)
+    swept = 0
+    try:
+        names = [name for name in os.listdir(folder) if name.startswith(".tmp-")]
+    except OSError:
+        return 0
+    for name in names:
+        path = os.path.join(folder, name)
+        try:
+            if now_s - os.lstat(path).st_mtime > TEMPORARY_KEPT_S:
+                os.unlink(path)
+                swept += 1
+        except OSError:
+            continue
+    return swept

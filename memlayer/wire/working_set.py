@@ -1,0 +1,39 @@
+"""The working set as text on disk, one file a project: the daemon writes it, a hook without a daemon can read it."""
+
+from __future__ import annotations
+
+import os
+
+from memlayer.wire import paths, registry
+from memlayer.wire.project import Place
+
+MAX_BYTES = 60_000
+
+
+def path_of(home: str, project_id: str) -> str:
+    """Where a project's working set stands. project_id is hex, made by us."""
+    return os.path.join(paths.working_sets(home), project_id + ".txt")
+
+
+def read_working_set(home: str, place: Place) -> str:
+    """The working set of the project that `place` is, or "" when there is none."""
+    project_id = registry.find(registry.load(home), registry.keys_of(place))
+    if not project_id:
+        return ""
+    try:
+        with open(path_of(home, project_id), "rb") as file:
+            return file.read(MAX_BYTES).decode("utf-8", "replace")
+    except OSError:
+        return ""
+
+
+def write_working_set(home: str, project_id: str, text: str) -> None:
+    """Replace a project's working set; "" removes it. Raises OSError."""
+    path = path_of(home, project_id)
+    if text:
+        paths.write_whole(path, text.encode("utf-8", "replace"))
+        return
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        return
