@@ -1,0 +1,162 @@
+"""Answers the four hooks: first the event is durable, then comes what the host is told."""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import TimeoutError as Late
+
+from memlayer import compose
+from memlayer.core.model import Scope
+from memlayer.core.payload import Payload, prompt_detail, read_payload
+from memlayer.core.reply import hook_reply
+from memlayer.daemon import upkeep
+from memlayer.daemon.server import Send
+from memlayer.daemon.state import State
+from memlayer.errors import MemlayerError
+from memlayer.service import catch_up, working_set
+from memlayer.service.recall import Recalled
+from memlayer.service.sessions import Session
+from memlayer.wire import project, protocol, spool
+from memlayer.wire import working_set as on_disk
+
+log = logging.getLogger(__name__)
+# How long a session start waits for what an earlier session left in its transcript; it goes on without it.
+CATCH_UP_WAIT_S = 0.3
+INHERITED_WAIT_S = 0.15
+# What the answer needs of the client's deadline after recall: the socket and the client's own exit.
+RESERVE_S = 0.08
+NEVER_SHOWN_AGAIN = 500  # memories remembered as shown in one session
+
+
+class Hooks:
+    """The handlers of `hook.<event>`."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+        self._recalls = ThreadPoolExecutor(8, thread_name_prefix="recall")
+
+    def answer(self, request: protocol.Request, send: Send) -> None:
+        """Serve one hook. `durable` goes out as soon as the event is on disk. Raises OSError when the disk refuses:
+        the client then sees an error without `durable`, and tries by itself."""
+        started = time.monotonic()
+        ends = started + request.deadline_ms / 1000 - RESERVE_S
+        hook = request.op[len("hook.") :]
+        state = self._state
+        payload = read_payload(hook, request.body, project_dir=os.fsdecode(request.project_dir), at_ms=request.at_ms)
+        folder = os.fsdecode(request.project_dir) or payload.cwd
+        place = project.locate(folder)
+        if payload.problem or not folder or not project.enabled(place.root):
+            if payload.problem:
+                log.info("%s: nothing kept: %s", hook, payload.problem)
+            send(protocol.DURABLE, b"")
+            send(protocol.REPLY, b"")
+            if payload.problem == "no answer":
+                state.jobs.submit("drain", lambda: upkeep.drain(state))
+            return
+        project_id, _ = state.projects.resolve(folder)
+        known = state.sessions.get(payload.session_id) is not None
+        session = state.sessions.heard(
+            payload.session_id, at_ms=request.at_ms, project_id=project_id, project_dir=folder,
+            transcript_path=payload.transcript_path,
+        )  # fmt: skip
+        recalled: Future[Recalled] | None = None
+        if hook == "user_prompt_submit" and not prompt_detail(payload.prompt):
+            # Recall reads nothing that this prompt writes, so both go at once; the person waits for the longer one.
+            recalled = self._recalls.submit(self._recall, payload, place, session, known, ends)
+        if payload.event is not None and state.settings.capture.enabled:
+            spool.put(state.home, payload.event)
+        send(protocol.DURABLE, b"")
+        context = ""
+        if hook == "session_start":
+            context = self._session_start(payload, session, place, ends)
+        elif recalled is not None:
+            context = self._recalled(recalled, session, ends)
+        send(protocol.REPLY, hook_reply(hook, context))
+        if hook == "session_end":
+            session.ended = payload.event["detail"] if payload.event else "other"  # type: ignore[assignment]
+            state.sessions.changed(session)
+            state.jobs.submit("settle " + session.id, lambda: upkeep.settle(state, session))
+        elif hook != "user_prompt_submit":
+            # A prompt is taken in together with its answer: nobody can recall it in its own session before that, and
+            # the store is spared a write while the person waits.
+            state.jobs.submit("drain", lambda: upkeep.drain(state))
+
+    def _session_start(self, payload: Payload, session: Session, place: project.Place, ends: float) -> str:
+        state = self._state
+        if payload.source == "compact":
+            session.context_since_ms = int(time.time() * 1000)
+            session.compactions += 1
+            session.shown.clear()
+            session.inherited.clear()
+            state.sessions.changed(session)
+        behind = [
+            one
+            for one in state.sessions.all()[:20]
+            if one.project_id == session.project_id and not one.ended and (one.id != session.id or payload.source == "resume")
+        ]
+        catching_up = [
+            state.jobs.submit("catch up " + one.id, lambda one=one: upkeep.catch_up_session(state, one))  # type: ignore[misc]
+            for one in behind
+        ]
+        wait_until = min(ends, time.monotonic() + CATCH_UP_WAIT_S)
+        for job in catching_up:
+            _wait(job, wait_until)
+        if payload.source in ("resume", "fork"):
+            state.jobs.submit("inherit " + session.id, lambda: self._inherit(session))
+            return ""
+        services = state.ready()
+        if services is None:
+            return on_disk.read_working_set(state.home, place)
+        rules = compose.working_set_rules(state.settings_for(place))
+        return working_set.compose(services.store, session.project_id, rules)
+
+    def _recall(
+        self, payload: Payload, place: project.Place, session: Session, known: bool, ends: float
+    ) -> Recalled:
+        state = self._state
+        services = state.ready(ends - time.monotonic())
+        if services is None:
+            return Recalled("", "lexical", gate="the store was still opening")
+        if not known and os.path.exists(session.transcript_path):
+            # A session that begins with a transcript is a fork: 2.1.197 tells of it only here.
+            inherited = state.jobs.submit("inherit " + session.id, lambda: self._inherit(session))
+            _wait(inherited, min(ends, time.monotonic() + INHERITED_WAIT_S))
+        rules = compose.recall_rules(state.settings_for(place))
+        return services.recall.answer(payload.prompt, Scope((session.project_id,)), rules, session)
+
+    def _recalled(self, recalled: Future[Recalled], session: Session, ends: float) -> str:
+        state = self._state
+        try:
+            found = recalled.result(timeout=max(0.01, ends - time.monotonic()))
+        except Late:
+            log.warning("a recall was late")
+            return ""
+        except MemlayerError as bad:
+            log.error("recall failed: %s", bad)
+            return ""
+        state.metrics.recalled(len(found.entries), len(found.block))
+        if found.entries:
+            session.shown = (session.shown + [one.chunk.memory_id for one in found.entries])[-NEVER_SHOWN_AGAIN:]
+            state.sessions.changed(session)
+        return found.block
+
+    def _inherit(self, session: Session) -> None:
+        """Learn which memories a resumed or forked session has in its context."""
+        state = self._state
+        services = state.services.result()
+        inherited = catch_up.inherited(session, services.store)
+        if inherited != session.inherited:
+            session.inherited = inherited
+            state.sessions.changed(session)
+            state.sessions.save_changed()
+
+
+def _wait(job: Future[object], until: float) -> None:
+    """Wait for a job; its failure is the writer's to log."""
+    try:
+        job.exception(timeout=max(0.0, until - time.monotonic()))
+    except Late:
+        return

@@ -1,0 +1,83 @@
+"""One thread that does job after job: as the `writer`, everything that changes the store."""
+
+from __future__ import annotations
+
+import logging
+import os
+import queue
+import sys
+import threading
+import traceback
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any
+
+log = logging.getLogger(__name__)
+
+
+class Jobs:
+    """A queue of jobs and its thread. A job that fails is logged, its future carries the error, the next one runs."""
+
+    def __init__(self, name: str) -> None:
+        self._queue: queue.Queue[tuple[str, Callable[[], Any], Future[Any]] | None] = queue.Queue()
+        self._waiting: dict[str, Future[Any]] = {}
+        self._lock = threading.Lock()
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+        self.running = ""
+        self.errors = 0
+        self.last_error = ""
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def submit(self, name: str, job: Callable[[], Any]) -> Future[Any]:
+        """Run `job` in the thread. A job of that name that has not begun yet serves both callers."""
+        with self._lock:
+            waiting = self._waiting.get(name)
+            if waiting is not None:
+                return waiting
+            future: Future[Any] = Future()
+            self._waiting[name] = future
+            self._queue.put((name, job, future))
+            return future
+
+    @property
+    def pending(self) -> int:
+        """Jobs not yet done."""
+        with self._lock:
+            return len(self._waiting) + bool(self.running)
+
+    def close(self, wait_s: float) -> bool:
+        """Finish what is queued; False if that took longer than wait_s."""
+        self._queue.put(None)
+        self._thread.join(wait_s)
+        return not self._thread.is_alive()
+
+    def _run(self) -> None:
+        while True:
+            item = self._queue.get()
+            if item is None:
+                return
+            name, job, future = item
+            with self._lock:
+                self._waiting.pop(name, None)
+                self.running = name
+            try:
+                future.set_result(job())
+            except Exception as bad:  # one of three broad ones: the thread outlives any single job
+                self.errors += 1
+                self.last_error = "%s: %s" % (name, type(bad).__name__)
+                log.error("job %s failed: %s", name, where(bad))
+                future.set_exception(bad)
+            finally:
+                with self._lock:
+                    self.running = ""
+
+
+def where(bad: BaseException) -> str:
+    """Type and frames of an exception, without its message, which may hold text of a memory."""
+    frames = traceback.extract_tb(bad.__traceback__ or sys.exc_info()[2])[-8:]
+    return "%s at %s" % (
+        type(bad).__name__,
+        " < ".join("%s:%s %s" % (os.path.basename(f.filename), f.lineno, f.name) for f in reversed(frames)),
+    )

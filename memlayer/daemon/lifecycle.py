@@ -1,0 +1,125 @@
+"""A daemon's life: take the lock, listen, open the store in the background, leave when idle, told to, or homeless."""
+
+from __future__ import annotations
+
+import gc
+import logging
+import os
+import signal
+import socket
+import sys
+import time
+
+from memlayer.compose import open_projects
+from memlayer.config import Settings, load_settings
+from memlayer.daemon import lock, log, upkeep
+from memlayer.daemon.dispatch import Dispatch
+from memlayer.daemon.server import Server
+from memlayer.daemon.state import State
+from memlayer.errors import UserError
+from memlayer.service.metrics import Metrics
+from memlayer.service.sessions import Sessions
+from memlayer.wire import paths, spool
+
+# A daemon that is told to go settles first; the next one waits for it this long.
+LOCK_WAIT_S = 15.0
+SETTLE_S = 10.0
+TICK_S = 5.0
+SPOOL_WAITS_S = 5.0
+
+logger = logging.getLogger(__name__)
+
+
+def run(home: str) -> int:
+    """Be the daemon of `home` until it is time to leave; returns the exit code. Returns at once if there is one."""
+    os.umask(0o077)
+    paths.make_folder(home)
+    held = _take_over(home)
+    if held is None:
+        return 0
+    problem = ""
+    try:
+        settings = load_settings(home, os.environ)
+    except UserError as bad:
+        settings, problem = Settings(), str(bad)
+    log.start(home, settings.daemon.log_level)
+    if problem:
+        logger.error("the defaults are used: %s", problem)
+    state = State(
+        home=home, settings=settings, projects=open_projects(home), sessions=Sessions(home), metrics=Metrics(home)
+    )
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, lambda *_: state.leaving.set())
+    # Listening comes first: capture needs neither the store nor the model.
+    state.services = state.jobs.submit("open", lambda: upkeep.open_store(state))
+    server = Server(home, Dispatch(state))
+    server.start()
+    logger.info("listening")
+    state.jobs.start()
+    state.loader.submit("model", lambda: upkeep.load_model(state))
+    state.loader.start()
+    at_home = _live(state, held)
+    _leave(state, server, held, at_home)
+    return 0
+
+
+def _live(state: State, held: int) -> bool:
+    """Wait for the end; returns whether the home is still there."""
+    idle_s = state.settings.daemon.idle_minutes * 60
+    while not state.leaving.wait(min(TICK_S, idle_s or TICK_S)):
+        if not lock.still_ours(state.home, held):
+            return False
+        if state.services.done() and not state.jobs.pending:
+            if upkeep.waiting_age_s(state.home) > SPOOL_WAITS_S and state.services.exception() is None:
+                state.jobs.submit("drain", lambda: upkeep.drain(state))
+            elif idle_s and time.monotonic() - state.last_request > idle_s:
+                logger.info("leaving: idle")
+                break
+    return lock.still_ours(state.home, held)
+
+
+def _leave(state: State, server: Server, held: int, at_home: bool) -> None:
+    """Settle what can be settled within SETTLE_S; what cannot stays in the spool for the next daemon."""
+    state.leaving.set()
+    server.close(2.0)
+    if at_home:
+        if state.services.done() and state.services.exception() is None:
+            if spool.waiting(state.home):
+                state.jobs.submit("drain", lambda: upkeep.drain(state))
+            state.jobs.submit("save", lambda: upkeep.save_small(state))
+        settled = state.jobs.close(SETTLE_S)
+        logger.info("gone, %s", "settled" if settled else "with jobs left to the next one")
+        try:
+            os.unlink(paths.socket(state.home))
+        except FileNotFoundError:
+            pass
+    # Threads of onnxruntime and LanceDB may be in the middle of things; nothing of theirs is worth waiting for.
+    os._exit(0)
+
+
+def _take_over(home: str) -> int | None:
+    """The lock, or None if a daemon serves this home. One that holds the lock but does not listen is on its way out (or
+    has only just begun): wait and see which."""
+    ends = time.monotonic() + LOCK_WAIT_S
+    while True:
+        held = lock.hold(home, 0.1)
+        if held is not None or _listens(home) or time.monotonic() > ends:
+            return held
+
+
+def _listens(home: str) -> bool:
+    os.chdir(home)  # the address is relative: see Server
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        probe.settimeout(1.0)
+        try:
+            probe.connect(paths.SOCKET_NAME)
+        except OSError:
+            return False
+        return True
+
+
+def main() -> None:
+    """The entry point of memlayer/daemon/__main__.py."""
+    gc.freeze()
+    home = paths.home_of()
+    sys.exit(run(home))

@@ -1,0 +1,282 @@
+"""Answers what the command line asks: JSON in, JSON out. Each op is a function of (state, request, progress)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Any
+
+from memlayer import __version__, compose
+from memlayer.core.citation import bare_id
+from memlayer.core.model import Memory, Scope
+from memlayer.core.query import reduce_prompt
+from memlayer.daemon import upkeep
+from memlayer.daemon.state import State
+from memlayer.errors import UserError
+from memlayer.ports import Selection
+from memlayer.service.recall import Candidate, key_of
+from memlayer.service.sessions import Session
+from memlayer.service.snippet import snippet
+from memlayer.wire import protocol, spool
+
+OPEN_WAIT_S = 20.0
+NEIGHBOURS = 2
+MAX_LISTED = 10_000
+
+Fields = dict[str, Any]
+Progress = Callable[[str, int, int], None]
+Operation = Callable[[State, Fields, Progress], Fields]
+
+
+def services_of(state: State) -> compose.Services:
+    """The open store's services. Raises StoreError, or UserError while it is still opening."""
+    services = state.ready(OPEN_WAIT_S)
+    if services is None:
+        raise UserError("the store is still opening; try again in a moment")
+    return services
+
+
+def search(state: State, asked: Fields, progress: Progress) -> Fields:
+    services = services_of(state)
+    query = reduce_prompt(_text(asked, "query"))
+    mode, why = state.mode()
+    hits = []
+    for chunk, score in services.recall.search(query, _scope(state, asked), compose.recall_rules(state.settings)):
+        if score.relevance < float(asked.get("min_score") or 0.0) or len(hits) >= _limit(asked, 10):
+            continue
+        hits.append(
+            {
+                "citation": Candidate(chunk, score, True, "").citation,
+                "key": key_of(chunk),
+                "category": chunk.category,
+                "score": score.score,
+                "parts": _parts(asdict(score)),
+                "at_ms": chunk.at_ms,
+                "session_id": chunk.session_id,
+                "project_id": chunk.project_id,
+                "project": state.projects.name(chunk.project_id),
+                "snippet": snippet(chunk, query, services.terms, 800),
+            }
+        )
+    return {"mode": mode, "why": why, "hits": hits}
+
+
+def recall(state: State, asked: Fields, progress: Progress) -> Fields:
+    services = services_of(state)
+    folder = _text(asked, "project_dir")
+    project_id, place = state.projects.find(folder)
+    session_id = _text(asked, "session_id")
+    session = state.sessions.get(session_id) if session_id else None
+    if session_id and session is None:
+        session = Session(id=session_id)
+    rules = compose.recall_rules(state.settings_for(place))
+    found = services.recall.answer(_text(asked, "prompt"), Scope((project_id,) if project_id else ()), rules, session)
+    mode, why = state.mode()
+    return {
+        "block": found.block,
+        "mode": mode,
+        "why": why,
+        "gate": found.gate,
+        "queries": [found.query.text, " ".join(found.query.terms)] if found.query else [],
+        "took_ms": round(found.took_ms, 2),
+        "candidates": [
+            {
+                "key": one.key,
+                "citation": one.citation,
+                "score": one.score.score,
+                "parts": _parts(asdict(one.score)),
+                "kept": one.kept,
+                "reason": one.reason,
+                "snippet": one.snippet or snippet(one.chunk, found.query, services.terms, 200) if found.query else "",
+            }
+            for one in found.candidates
+        ],
+    }
+
+
+def show(state: State, asked: Fields, progress: Progress) -> Fields:
+    store = services_of(state).store
+    wanted = bare_id(_text(asked, "id"))
+    matches = (
+        store.memories(citations=[wanted]) or store.memories(keys=[wanted]) or store.memories(ids=[wanted])
+    )  # fmt: skip
+    if not matches:
+        raise UserError("nothing is known by %r; `memlayer list` and `memlayer search` show ids" % wanted)
+    out = []
+    for memory in matches:
+        events = store.events(ids=memory.source_ids)
+        around = sorted(store.memories(session_id=memory.session_id, limit=MAX_LISTED), key=lambda one: one.at_ms)
+        place = next((i for i, one in enumerate(around) if one.id == memory.id), 0)
+        out.append(
+            {
+                "memory": _memory(state, memory),
+                "events": [{name: getattr(event, name) for name in _EVENT_FIELDS} for event in events],
+                "neighbours": [
+                    {"key": one.key, "citation": one.citation, "at_ms": one.at_ms, "text": one.text, "mine": one.id == memory.id}
+                    for one in around[max(0, place - NEIGHBOURS) : place + NEIGHBOURS + 1]
+                ],
+            }
+        )
+    return {"matches": out}
+
+
+_EVENT_FIELDS = ("id", "kind", "text", "at_ms", "source")
+
+
+def list_memories(state: State, asked: Fields, progress: Progress) -> Fields:
+    scope = _scope(state, asked)
+    if scope.project_ids == ():
+        return {"memories": []}
+    found = services_of(state).store.memories(
+        project_id=scope.project_ids[0] if scope.project_ids else "", session_id=_text(asked, "session_id"),
+        category=_text(asked, "category"), limit=_limit(asked, 50),
+    )  # fmt: skip
+    return {"memories": [_memory(state, memory) for memory in found]}
+
+
+def stats(state: State, asked: Fields, progress: Progress) -> Fields:
+    store = services_of(state).store
+    counts = asdict(store.stats())
+    mode, why = state.mode()
+    memories = store.memories(limit=10_000_000)
+    by_category: dict[str, int] = {}
+    by_project: dict[str, int] = {}
+    for memory in memories:
+        by_category[memory.category] = by_category.get(memory.category, 0) + 1
+        by_project[memory.project_id] = by_project.get(memory.project_id, 0) + 1
+    status = state.status()
+    return {
+        **counts,
+        "by_category": by_category,
+        "by_project": [
+            {"project_id": project_id, "project": state.projects.name(project_id), "memories": count}
+            for project_id, count in sorted(by_project.items(), key=lambda item: -item[1])
+        ],
+        "spool_waiting": len(spool.waiting(state.home)),
+        "quarantined": len(spool.quarantined(state.home)),
+        "mode": mode,
+        "why": why,
+        "model": status["model"],
+        "daemon": {"build": __version__, **{name: status[name] for name in ("pid", "since_ms", "rss_bytes", "rebuilding")}},
+        **state.metrics.summary(),
+    }
+
+
+def flush(state: State, asked: Fields, progress: Progress) -> Fields:
+    services_of(state)
+    if asked.get("wait"):
+        state.embedder.settled.wait(OPEN_WAIT_S)
+        # A job of its own name: one that waits already would report its progress to somebody else.
+        done: Fields = state.jobs.submit("flush %d" % id(asked), lambda: upkeep.flush(state, progress)).result()
+        return done
+    state.jobs.submit("flush", lambda: upkeep.flush(state))
+    return {"taken": 0, "waiting": len(spool.waiting(state.home)), "embedded": 0, "unembedded": -1}
+
+
+def reindex(state: State, asked: Fields, progress: Progress) -> Fields:
+    services = services_of(state)
+
+    def job() -> int:
+        upkeep.reindex(state, progress)
+        upkeep.embed_missing(state, progress)
+        return services.store.stats().chunks
+
+    return {"chunks": state.jobs.submit("reindex %d" % id(asked), job).result()}
+
+
+def forget(state: State, asked: Fields, progress: Progress) -> Fields:
+    services = services_of(state)
+    folder = _text(asked, "project_dir")
+    project_id = state.projects.find(folder)[0] if folder else ""
+    if folder and not project_id:
+        return {"memories": [], "removed": {"events": 0, "memories": 0, "chunks": 0}}
+    chosen: tuple[str, ...] = ()
+    wanted = [bare_id(str(one)) for one in asked.get("ids") or []]
+    query = _text(asked, "query")
+    if wanted:
+        chosen = tuple(one.id for name in wanted for one in _named(services, name))
+    if query:
+        scope = Scope((project_id,) if project_id else None)
+        rules = compose.recall_rules(state.settings)
+        hits = services.recall.search(reduce_prompt(query), scope, rules)
+        near = {chunk.memory_id for chunk, score in hits if score.relevance >= rules.min_score}
+        chosen = tuple(near & set(chosen)) if wanted else tuple(near)
+        if not chosen:
+            return {"memories": [], "removed": {"events": 0, "memories": 0, "chunks": 0}}
+    selection = Selection(chosen, _text(asked, "session_id"), project_id, int(asked.get("before_ms") or 0))
+    if selection == Selection():
+        raise UserError("say what to forget: an id, --session, --project, --query or --before")
+    memories = [_memory(state, memory) for memory in services.forget.select(selection)]
+    removed = {"events": 0, "memories": 0, "chunks": 0}
+    if not asked.get("dry_run"):
+        state.jobs.submit("drain", lambda: upkeep.drain(state)).result()
+        gone = state.jobs.submit("forget %d" % id(asked), lambda: services.forget.forget(selection)).result()
+        removed = {"events": gone.events, "memories": gone.memories, "chunks": gone.chunks}
+        for touched in {memory["project_id"] for memory in memories}:
+            upkeep.renew_working_set(state, services, touched)
+    return {"memories": memories, "removed": removed}
+
+
+def status(state: State, asked: Fields, progress: Progress) -> Fields:
+    return {
+        "build": __version__,
+        "protocol": protocol.PROTOCOL,
+        **state.status(),
+        "spool_waiting": len(spool.waiting(state.home)),
+        "spool_age_s": round(upkeep.waiting_age_s(state.home), 1),
+    }
+
+
+def stop(state: State, asked: Fields, progress: Progress) -> Fields:
+    state.leaving.set()
+    return {"pid": os.getpid()}
+
+
+OPERATIONS: dict[str, Operation] = {
+    "search": search,
+    "recall": recall,
+    "show": show,
+    "list": list_memories,
+    "stats": stats,
+    "flush": flush,
+    "reindex": reindex,
+    "forget": forget,
+    "status": status,
+    "stop": stop,
+}
+
+
+def _named(services: compose.Services, name: str) -> list[Memory]:
+    store = services.store
+    found = store.memories(citations=[name]) or store.memories(keys=[name]) or store.memories(ids=[name])
+    if not found:
+        raise UserError("nothing is known by %r; nothing was forgotten" % name)
+    return found
+
+
+def _scope(state: State, asked: Fields) -> Scope:
+    folder = _text(asked, "project_dir")
+    if not folder:
+        return Scope(None)
+    project_id = state.projects.find(folder)[0]
+    return Scope((project_id,) if project_id else ())
+
+
+def _memory(state: State, memory: Memory) -> Fields:
+    return {**asdict(memory), "source_ids": list(memory.source_ids), "project": state.projects.name(memory.project_id)}
+
+
+def _parts(score: Fields) -> Fields:
+    return {name: None if value is None else round(value, 4) for name, value in score.items() if name != "score"}
+
+
+def _text(asked: Fields, name: str) -> str:
+    value = asked.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def _limit(asked: Fields, default: int) -> int:
+    return min(MAX_LISTED, max(1, int(asked.get("limit") or default)))
+
+

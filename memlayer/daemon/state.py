@@ -1,0 +1,102 @@
+"""What the daemon's handlers share: settings, registries, and the services, which appear once the store is open."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import Any
+
+from memlayer import compose
+from memlayer.config import Settings, load_project_settings
+from memlayer.daemon.jobs import Jobs
+from memlayer.service.embedder_slot import EmbedderSlot
+from memlayer.service.metrics import Metrics
+from memlayer.service.projects import Projects
+from memlayer.service.sessions import Sessions
+from memlayer.wire.project import Place
+
+PROJECT_SETTINGS_KEPT_S = 2.0
+
+
+@dataclass
+class State:
+    """One daemon's life. leaving: set when it is to go. last_ms: the last request, for the idle clock."""
+
+    home: str
+    settings: Settings
+    projects: Projects
+    sessions: Sessions
+    metrics: Metrics
+    jobs: Jobs = field(default_factory=lambda: Jobs("writer"))
+    loader: Jobs = field(default_factory=lambda: Jobs("loader"))
+    embedder: EmbedderSlot = field(default_factory=EmbedderSlot)
+    services: Future[compose.Services] = field(default_factory=Future)
+    leaving: threading.Event = field(default_factory=threading.Event)
+    started_ms: int = field(default_factory=lambda: int(time.time() * 1000))
+    last_request: float = field(default_factory=time.monotonic)
+    last_own_client: float = field(default_factory=time.monotonic)
+    rebuilding: str = ""  # progress of a rebuild of the index, for people
+    _by_project: dict[str, tuple[float, Settings]] = field(default_factory=dict)
+
+    def settings_for(self, place: Place) -> Settings:
+        """The user's settings with what the project's own file may change."""
+        held = self._by_project.get(place.root)
+        now = time.monotonic()
+        if held is not None and now - held[0] < PROJECT_SETTINGS_KEPT_S:
+            return held[1]
+        if os.path.lexists(os.path.join(place.root, ".memlayer.yaml")):
+            chosen = self.settings.for_project(load_project_settings(place.root))
+        else:
+            chosen = self.settings
+        self._by_project[place.root] = (now, chosen)
+        return chosen
+
+    def ready(self, wait_s: float = 0.0) -> compose.Services | None:
+        """The services, or None if the store is not open within wait_s. Raises what opening it raised."""
+        try:
+            return self.services.result(timeout=max(0.0, wait_s))
+        except TimeoutError:
+            return None
+
+    def mode(self) -> tuple[str, str]:
+        """("hybrid" | "lexical", why it is lexical)."""
+        return ("hybrid", "") if self.embedder() is not None else ("lexical", self.embedder.why)
+
+    def status(self) -> dict[str, Any]:
+        """Counts and states; no memory text."""
+        mode, why = self.mode()
+        opened: Any = self.services.exception() if self.services.done() else None
+        embedder = self.embedder()
+        return {
+            "pid": os.getpid(),
+            "since_ms": self.started_ms,
+            "mode": mode,
+            "why": why,
+            "store": "opening" if not self.services.done() else "open" if opened is None else "failed",
+            "store_error": str(opened) if opened is not None else "",
+            "job": self.jobs.running,
+            "jobs_waiting": self.jobs.pending,
+            "job_errors": self.jobs.errors,
+            "last_job_error": self.jobs.last_error,
+            "rebuilding": self.rebuilding,
+            "rss_bytes": rss_bytes(),
+            "model": {
+                "name": self.settings.embedding.model,
+                "provider": self.settings.embedding.provider,
+                "fingerprint": embedder.fingerprint if embedder is not None else "",
+            },
+        }
+
+
+def rss_bytes() -> int:
+    """Resident memory of this process; the peak where the system does not tell the present (macOS)."""
+    try:
+        with open("/proc/self/statm", encoding="ascii") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:
+        import resource
+
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -1,0 +1,157 @@
+"""The writer's jobs: take the spool in, catch up, embed, keep indexes in shape, write working sets."""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from memlayer import compose
+from memlayer.daemon.state import State
+from memlayer.service import catch_up, rebuild, working_set
+from memlayer.service.sessions import Session
+from memlayer.wire import paths, spool
+from memlayer.wire import working_set as on_disk
+
+log = logging.getLogger(__name__)
+Progress = Callable[[str, int, int], None]  # (phase, done, total)
+
+
+def drain(state: State, progress: Progress | None = None) -> int:
+    """Take in what waits in the spool, and renew the working sets of the projects it touched; returns how many."""
+    services = state.services.result()
+    told = (lambda done, total: progress("spool", done, total)) if progress else None
+    taken, touched = services.ingest.drain(told)
+    for project_id in touched:
+        renew_working_set(state, services, project_id)
+    state.sessions.save_changed()
+    return taken
+
+
+def renew_working_set(state: State, services: compose.Services, project_id: str) -> None:
+    """Write a project's working set, for a session that starts while no daemon runs."""
+    text = working_set.compose(services.store, project_id, compose.working_set_rules(state.settings))
+    on_disk.write_working_set(state.home, project_id, text)
+
+
+def catch_up_session(state: State, session: Session) -> int:
+    """Take from a session's transcript what its hooks missed; returns how many events."""
+    services = state.services.result()
+    try:
+        events, offset = catch_up.missed(session, services.store)
+    except OSError as bad:
+        log.warning("transcript not readable: %s", bad.strerror)
+        return 0
+    if events:
+        with services.ingest.lock:
+            touched = services.ingest.take(events)
+        for project_id in touched:
+            renew_working_set(state, services, project_id)
+        log.info("caught up %d events of a session", len(events))
+    if offset != session.caught_up_bytes:
+        session.caught_up_bytes = offset
+        state.sessions.save(session)
+    return len(events)
+
+
+def settle(state: State, session: Session) -> None:
+    """The end of a session: all of it in the store, its transcript compared, the indexes in shape."""
+    drain(state)
+    catch_up_session(state, session)
+    save_small(state)
+    state.services.result().store.upkeep()
+
+
+def save_small(state: State) -> None:
+    """Write what is kept in memory between requests."""
+    state.sessions.save_changed()
+    state.metrics.save()
+    if state.services.done() and state.services.exception() is None:
+        services = state.services.result()
+        services.terms.save(Path(paths.cache(state.home)) / "terms.bin")
+
+
+def embed_missing(state: State, progress: Progress | None = None) -> int:
+    """Give a vector to every chunk that has none of the current model."""
+    services = state.services.result()
+
+    def told(done: int, total: int) -> None:
+        state.rebuilding = "embedding %d of %d" % (done, total)
+        if progress is not None:
+            progress("embed", done, total)
+
+    try:
+        return services.ingest.embed_missing(state.settings.embedding.batch_size, told)
+    finally:
+        state.rebuilding = ""
+
+
+def reindex(state: State, progress: Progress | None = None) -> int:
+    """Build the search index anew from memories and events; returns the number of memories indexed."""
+    services = state.services.result()
+
+    def told(done: int, total: int) -> None:
+        state.rebuilding = "indexing %d of %d" % (done, total)
+        if progress is not None:
+            progress("index", done, total)
+
+    try:
+        return rebuild.rebuild(services.store, services.ingest, told)
+    finally:
+        state.rebuilding = ""
+
+
+def flush(state: State, progress: Progress | None = None) -> dict[str, int]:
+    """Settle everything now."""
+    services = state.services.result()
+    taken = drain(state, progress)
+    for session in state.sessions.all():
+        if not session.ended:
+            taken += catch_up_session(state, session)
+    embedder = state.embedder()
+    embedded = embed_missing(state, progress)
+    if progress is not None:
+        progress("upkeep", 0, 1)
+    services.store.upkeep()
+    save_small(state)
+    return {
+        "taken": taken,
+        "waiting": len(spool.waiting(state.home)),
+        "embedded": embedded,
+        "unembedded": services.store.count_unembedded(embedder.fingerprint) if embedder is not None else -1,
+    }
+
+
+def open_store(state: State) -> compose.Services:
+    """The writer's first job: open the store and take the spool in. Raises StoreError; then the daemon goes on to say
+    so in `status`, and the spool keeps every event."""
+    services = compose.open_services(
+        state.home, state.settings, projects=state.projects, sessions=state.sessions, embedder=state.embedder
+    )
+    spool.sweep(state.home, time.time())
+    state.jobs.submit("drain", lambda: drain(state))
+    if rebuild.is_stale(services.store):
+        state.jobs.submit("reindex", lambda: reindex(state))
+    return services
+
+
+def load_model(state: State) -> None:
+    """Load the embedding model beside everything else, then embed what was taken in without it."""
+    state.embedder.load(compose.embedder_maker(state.home, state.settings))
+    embedder = state.embedder()
+    if embedder is None:
+        log.warning("recall is lexical: %s", state.embedder.why)
+        return
+    state.jobs.submit("fit", lambda: state.services.result().store.fit(embedder.dimensions))
+    state.jobs.submit("embed", lambda: embed_missing(state))
+
+
+def waiting_age_s(home: str) -> float:
+    """Age of the oldest spool file in seconds; 0 when none waits."""
+    waiting = spool.waiting(home)
+    try:
+        return max(0.0, time.time() - os.stat(waiting[0]).st_mtime) if waiting else 0.0
+    except OSError:
+        return 0.0

@@ -1,0 +1,1 @@
+"""What memlayer does, in terms of ports: ingest, consolidation, recall, flush, forget."""

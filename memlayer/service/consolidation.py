@@ -1,0 +1,60 @@
+"""Events to memories: each turn becomes one `conversation` memory that stands for prompt and answer together."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from memlayer.core import payload
+from memlayer.core.importance import importance
+from memlayer.core.model import Event, Memory, citation_of, turn_memory_id
+from memlayer.core.turn import MAX_MEMORY_CHARS, is_open_question, turn_text
+
+OPEN_QUESTION = "open_question"
+TURN = "turn"
+
+
+def prompt_and_answers(events: Sequence[Event]) -> tuple[str, list[str]]:
+    """What was asked, and the answers in order (a continued Stop gives several), out of one turn's events."""
+    prompt = "\n".join(event.text for event in events if event.kind == "user")
+    return prompt, [event.text for event in events if event.kind == "assistant"]
+
+
+def full_text(events: Sequence[Event]) -> str:
+    """The turn's text, uncut: what the index is made of."""
+    return turn_text(*prompt_and_answers(events))
+
+
+def turn_memory(events: Sequence[Event]) -> Memory | None:
+    """The memory that stands for a turn, from all its events so far; None when there is nothing worth keeping.
+
+    Generated prompts and memlayer's own commands make no memory: the answer to the latter repeats memories.
+    """
+    spoken = sorted((event for event in events if event.kind in ("user", "assistant")), key=_order)
+    if not spoken or any(event.detail in (payload.NOISE, payload.OWN_COMMAND) for event in spoken):
+        return None
+    prompt, answers = prompt_and_answers(spoken)
+    text = turn_text(prompt, answers)
+    if not text:
+        return None
+    first = spoken[0]
+    memory_id = turn_memory_id(first.session_id, first.prompt_id)
+    day = time.strftime("%Y-%m-%d", time.localtime(first.at_ms / 1000))
+    return Memory(
+        id=memory_id,
+        key="turn_%s_%s" % (day, memory_id[:4]),
+        citation=citation_of(memory_id),
+        category="conversation",
+        kind=OPEN_QUESTION if is_open_question(prompt, answers) else TURN,
+        text=text[:MAX_MEMORY_CHARS],
+        importance=importance("conversation", text),
+        project_id=first.project_id,
+        session_id=first.session_id,
+        prompt_id=first.prompt_id,
+        source_ids=tuple(event.id for event in spoken),
+        at_ms=first.at_ms,
+    )
+
+
+def _order(event: Event) -> tuple[bool, int]:
+    return event.kind != "user", event.at_ms

@@ -1,0 +1,237 @@
+"""Spool to store: events, the turns they make, and the chunks of the search index. Doing it twice changes nothing."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Protocol
+
+from memlayer.core.model import Chunk, Event, Memory, chunk_id
+from memlayer.core.payload import spool_event
+from memlayer.core.terms import index_terms
+from memlayer.core.turn import pieces, unlabelled
+from memlayer.errors import EmbedderError
+from memlayer.ports import Embedder, Store, Vector
+from memlayer.service.consolidation import full_text, turn_memory
+from memlayer.service.projects import Projects
+from memlayer.service.term_stats import TermStats
+from memlayer.service.tombstones import Tombstones
+from memlayer.wire import spool
+
+BATCH = 200  # spool files taken in at once: LanceDB wants batches, a person who waits wants progress
+log = logging.getLogger(__name__)
+
+CurrentEmbedder = Callable[[], "Embedder | None"]
+
+
+class VectorCache(Protocol):
+    """Vectors by content; see adapters.embedding_cache."""
+
+    def get_many(self, fingerprint: str, texts: Sequence[str]) -> list[Vector | None]: ...
+
+    def put_many(self, fingerprint: str, pairs: Sequence[tuple[str, Vector]]) -> None: ...
+
+    def forget(self, texts: Sequence[str]) -> None: ...
+
+
+class Ingest:
+    """Takes events into the store. One thread calls it (the daemon's writer)."""
+
+    def __init__(
+        self,
+        *,
+        home: str,
+        store: Store,
+        projects: Projects,
+        embedder: CurrentEmbedder,
+        cache: VectorCache,
+        terms: TermStats,
+        tombstones: Tombstones,
+        max_tokens: int,
+        overlap_tokens: int,
+    ) -> None:
+        self._home = home
+        self._store = store
+        self._projects = projects
+        self._embedder = embedder
+        self._cache = cache
+        self._terms = terms
+        self._tombstones = tombstones
+        self._max_tokens = max_tokens
+        self._overlap_tokens = overlap_tokens
+        self.lock = threading.Lock()  # one batch at a time, whoever drives it
+
+    def drain(self, on_progress: Callable[[int, int], None] | None = None) -> tuple[int, set[str]]:
+        """Take in everything that waits in the spool; returns (events taken, ids of the projects they belong to).
+
+        Files that are torn or foreign go to quarantine. Raises StoreError or OSError; the files then stay.
+        """
+        taken = 0
+        touched: set[str] = set()
+        failed: set[str] = set()
+        while True:
+            waiting = [path for path in spool.waiting(self._home) if path not in failed]
+            if not waiting:
+                return taken, touched
+            batch: list[dict[str, object]] = []
+            done: list[str] = []
+            for path in waiting[:BATCH]:
+                try:
+                    event, reason = spool.load(path)
+                    if event is None:
+                        spool.quarantine(self._home, path, reason)
+                    else:
+                        batch.append(event)
+                        done.append(path)
+                except FileNotFoundError:
+                    continue
+                except OSError as bad:  # unreadable now; it stays and is tried again on the next drain
+                    log.warning("spool file not readable: %s", bad.strerror)
+                    failed.add(path)
+            with self.lock:
+                touched |= self.take(batch)
+            spool.drop(done)
+            taken += len(done)
+            if on_progress is not None:
+                on_progress(taken, taken + max(0, len(waiting) - BATCH))
+
+    def take(self, captured: Iterable[dict[str, Any]]) -> set[str]:
+        """Take captured events (core.payload.SPOOL_FIELDS) into the store; returns the ids of the projects touched.
+
+        They are on disk when it returns.
+        """
+        events = [self._event(one) for one in captured if one["id"] not in self._tombstones]
+        if not events:
+            return set()
+        events = self._told_apart(events)
+        self._store.add_events(events)
+        # All turns of the batch, not only those of new events: a crash may have come between events and memories.
+        self.remember({(event.session_id, event.prompt_id) for event in events if event.prompt_id})
+        return {event.project_id for event in events}
+
+    def remember(self, turns: set[tuple[str, str]]) -> None:
+        """Make or renew memories and chunks of the turns (session id, prompt id), from their events in the store."""
+        memories, chunks = [], []
+        found = self._store.events(prompt_ids=sorted({prompt_id for _, prompt_id in turns}), limit=100_000)
+        for session_id, prompt_id in sorted(turns):
+            events = [event for event in found if (event.session_id, event.prompt_id) == (session_id, prompt_id)]
+            memory = turn_memory(events)
+            if memory is not None:
+                memories.append(memory)
+                chunks += self.chunks_of(memory, full_text(sorted(events, key=lambda e: (e.kind != "user", e.at_ms))))
+        if memories:
+            self._store.put_memories(memories)
+            self.index(memories, chunks)
+
+    def index(self, memories: Sequence[Memory], chunks: Sequence[Chunk]) -> None:
+        """Replace the chunks of these memories."""
+        self._store.drop_chunks([memory.id for memory in memories])
+        self._store.put_chunks(self._embedded(chunks))
+        for one in chunks:
+            self._terms.add(one.id, one.terms.split())
+
+    def chunks_of(self, memory: Memory, text: str) -> list[Chunk]:
+        """The chunks of a memory whose whole text is `text`, without vectors."""
+        out = []
+        cut = pieces(text, max_tokens=self._max_tokens, overlap_tokens=self._overlap_tokens)
+        for ordinal, (start, end, piece) in enumerate(cut):
+            out.append(
+                Chunk(
+                    id=chunk_id(memory.id, memory.id, ordinal),
+                    memory_id=memory.id,
+                    event_id=memory.source_ids[0] if memory.source_ids else "",
+                    role=memory.kind,
+                    session_id=memory.session_id,
+                    project_id=memory.project_id,
+                    prompt_id=memory.prompt_id,
+                    category=memory.category,
+                    importance=memory.importance,
+                    at_ms=memory.at_ms,
+                    start=start,
+                    end=end,
+                    text=piece,
+                    terms=index_terms(unlabelled(piece)),
+                )
+            )
+        return out
+
+    def embed_missing(self, batch: int, on_progress: Callable[[int, int], None] | None = None) -> int:
+        """Give vectors to chunks that have none of the current model, `batch` at a time; returns how many."""
+        embedder = self._embedder()
+        if embedder is None:
+            return 0
+        done, total = 0, self._store.count_unembedded(embedder.fingerprint)
+        while True:
+            with self.lock:
+                missing = self._store.unembedded(embedder.fingerprint, batch)
+                if not missing:
+                    return done
+                vectors = self._vectors(embedder, [unlabelled(chunk.text) for chunk in missing])
+                self._store.set_vectors(
+                    [(chunk.id, vector) for chunk, vector in zip(missing, vectors, strict=True)], embedder.fingerprint
+                )
+            done += len(missing)
+            if on_progress is not None:
+                on_progress(done, max(total, done))
+
+    def _event(self, captured: dict[str, Any]) -> Event:
+        project_id, _ = self._projects.resolve(captured["project_dir"])
+        return Event(
+            id=captured["id"],
+            kind=captured["kind"],
+            session_id=captured["session_id"],
+            project_id=project_id,
+            prompt_id=captured["prompt_id"],
+            text=captured["text"],
+            at_ms=captured["at_ms"],
+            source=captured["source"],
+            uuid=str(captured.get("uuid", "")),
+            detail=str(captured.get("detail", "")),
+        )
+
+    def _told_apart(self, events: Sequence[Event]) -> list[Event]:
+        """Two hooks that saw different texts under one id saw two things: the later one gets an id of its own.
+
+        A transcript that differs from what a hook saw before is the same thing seen twice; a hook that comes after the
+        transcript was read in mid-turn has seen more.
+        """
+        known = {event.id: event for event in self._store.events(ids=[event.id for event in events], limit=100_000)}
+        out = []
+        for event in events:
+            first = known.get(event.id)
+            if first is None:
+                known[event.id] = event
+            elif first.text != event.text and event.source == "hook":
+                made = spool_event(
+                    kind=event.kind, session_id=event.session_id, prompt_id=event.prompt_id, text=event.text,
+                    at_ms=event.at_ms, extra=event.text,
+                )  # fmt: skip
+                event = Event(**{**event.__dict__, "id": str(made["id"])})
+            out.append(event)
+        return out
+
+    def _embedded(self, chunks: Sequence[Chunk]) -> list[Chunk]:
+        embedder = self._embedder()
+        if embedder is None or not chunks:
+            return list(chunks)
+        try:
+            vectors = self._vectors(embedder, [unlabelled(chunk.text) for chunk in chunks])
+        except EmbedderError as bad:  # searchable by its words now; embed_missing tries again
+            log.warning("chunks stay without vectors: %s", bad)
+            return list(chunks)
+        return [
+            Chunk(**{**chunk.__dict__, "vector": vector, "model": embedder.fingerprint})
+            for chunk, vector in zip(chunks, vectors, strict=True)
+        ]
+
+    def _vectors(self, embedder: Embedder, texts: Sequence[str]) -> list[Vector]:
+        found = self._cache.get_many(embedder.fingerprint, texts)
+        missing = [text for text, vector in zip(texts, found, strict=True) if vector is None]
+        if missing:
+            made = dict(zip(missing, embedder.embed_passages(missing), strict=True))
+            self._cache.put_many(embedder.fingerprint, list(made.items()))
+            found = [made[text] if vector is None else vector for text, vector in zip(texts, found, strict=True)]
+        return [vector for vector in found if vector is not None]
+
+

@@ -1,0 +1,97 @@
+"""Which project an event belongs to: resolves folders against the registry, and registers new projects."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+from memlayer.wire import project, registry
+
+RootCommit = Callable[[str], str]  # a repository's common git folder -> its root commit, "" while it has none
+
+
+class Projects:
+    """The registry of one home. Only the daemon writes it.
+
+    Thread-safe. root_commit is asked only for a repository that no remote identifies, once while the daemon lives.
+    """
+
+    def __init__(self, home: str, root_commit: RootCommit) -> None:
+        self._home = home
+        self._root_commit = root_commit
+        self._commits: dict[tuple[str, int], str] = {}
+        self._registry = registry.load(home)
+        self._lock = threading.Lock()
+
+    def resolve(self, folder: str) -> tuple[str, project.Place]:
+        """(project id, place) of a folder; a project that is not known yet is registered. Raises OSError."""
+        place = project.locate(folder)
+        keys = registry.keys_of(place)
+        with self._lock:
+            project_id = registry.find(self._registry, keys) if place.remote else ""
+            if not project_id:
+                keys = registry.keys_of(place, self._commit(place))
+                project_id = registry.find(self._registry, keys)
+            if not project_id:
+                project_id = hashlib.sha256(keys[0].encode("utf-8", "surrogatepass")).hexdigest()[:16]
+                while project_id in self._registry:  # same strongest key, yet another project: see registry.find
+                    project_id = hashlib.sha256(project_id.encode()).hexdigest()[:16]
+                self._registry[project_id] = {"keys": [], "since_ms": int(time.time() * 1000)}
+            self._learn(project_id, keys, place)
+        return project_id, place
+
+    def find(self, folder: str) -> tuple[str, project.Place]:
+        """Like resolve, but an unknown project is "" and stays unknown."""
+        place = project.locate(folder)
+        with self._lock:
+            project_id = registry.find(self._registry, registry.keys_of(place))
+            if not project_id and not place.remote:
+                project_id = registry.find(self._registry, registry.keys_of(place, self._commit(place)))
+        return project_id, place
+
+    def name(self, project_id: str) -> str:
+        """The last path component of the project's folder, for people; never an identity."""
+        with self._lock:
+            return str(self._registry.get(project_id, {}).get("name", project_id))
+
+    def root(self, project_id: str) -> str:
+        """Where the project was last seen, or ""."""
+        with self._lock:
+            return str(self._registry.get(project_id, {}).get("root", ""))
+
+    def known(self) -> dict[str, dict[str, Any]]:
+        """A copy of the registry."""
+        with self._lock:
+            return {project_id: dict(found) for project_id, found in self._registry.items()}
+
+    def _commit(self, place: project.Place) -> str:
+        if not place.git_dir:
+            return ""
+        try:
+            # A repository that was deleted and made anew in the same folder has another inode.
+            known_as = (place.git_dir, os.stat(place.git_dir).st_ino)
+        except OSError:
+            return ""
+        if known_as not in self._commits:
+            commit = self._root_commit(place.git_dir)
+            if not commit:
+                return ""
+            self._commits[known_as] = commit
+        return self._commits[known_as]
+
+    def _learn(self, project_id: str, keys: list[str], place: project.Place) -> None:
+        known = self._registry[project_id]
+        name = os.path.basename(place.root) or place.root
+        if known.get("root") == place.root and known.get("name") == name and set(keys) <= set(known["keys"]):
+            return
+        known["keys"] = sorted(set(known["keys"]) | set(keys))
+        known["root"], known["name"] = place.root, name
+        # A place belongs to one project only: whoever had this folder before has moved away.
+        for other_id, other in self._registry.items():
+            if other_id != project_id:
+                other["keys"] = [key for key in other["keys"] if key not in keys or not key.startswith(("path:", "git:"))]
+        registry.save(self._home, self._registry)

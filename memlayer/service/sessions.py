@@ -1,0 +1,132 @@
+"""The record of each session: its project and transcript, what is in the model's context, how far it was caught up."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import threading
+from dataclasses import asdict, dataclass, field, fields
+
+from memlayer.wire import paths
+
+
+@dataclass
+class Session:
+    """One run of the host, as far as memlayer must remember it.
+
+    since_ms: when we first heard of it; older transcript records are copies (a fork) or history. context_since_ms:
+    start of what is still in the model's context (a compaction moves it). shown: ids of memories injected since then.
+    inherited: ids of memories of another session that are in its context (resume, fork). caught_up_bytes: the offset
+    up to which its transcript has been read.
+    """
+
+    id: str
+    project_id: str = ""
+    project_dir: str = ""
+    transcript_path: str = ""
+    since_ms: int = 0
+    last_ms: int = 0
+    ended: str = ""
+    context_since_ms: int = 0
+    compactions: int = 0
+    caught_up_bytes: int = 0
+    shown: list[str] = field(default_factory=list)
+    inherited: list[str] = field(default_factory=list)
+
+
+class Sessions:
+    """The session records of one home, one file each. Thread-safe."""
+
+    def __init__(self, home: str) -> None:
+        self._folder = paths.sessions(home)
+        self._known: dict[str, Session] = {}
+        self._changed: set[str] = set()
+        self._lock = threading.Lock()
+
+    def get(self, session_id: str) -> Session | None:
+        """The record of a session, or None."""
+        with self._lock:
+            return self._get(session_id)
+
+    def heard(self, session_id: str, *, at_ms: int, project_id: str, project_dir: str, transcript_path: str) -> Session:
+        """The record of a session that has just been heard of, made if it is new.
+
+        Costs no disk write: a change is written by the next save_changed().
+        """
+        with self._lock:
+            session = self._get(session_id)
+            if session is None:
+                session = Session(id=session_id, since_ms=at_ms, context_since_ms=at_ms)
+                self._known[session_id] = session
+                self._changed.add(session_id)
+            before = (session.project_id, session.project_dir, session.transcript_path, session.ended)
+            session.project_id = project_id or session.project_id
+            session.project_dir = project_dir or session.project_dir
+            session.transcript_path = transcript_path or session.transcript_path
+            session.since_ms = min(session.since_ms, at_ms)
+            session.last_ms = max(session.last_ms, at_ms)
+            session.ended = ""
+            if before != (session.project_id, session.project_dir, session.transcript_path, session.ended):
+                self._changed.add(session_id)
+            return session
+
+    def changed(self, session: Session) -> None:
+        """Mark a record for save_changed()."""
+        with self._lock:
+            self._changed.add(session.id)
+
+    def save_changed(self) -> None:
+        """Write the records that changed. Raises OSError; the rest stays marked."""
+        with self._lock:
+            while self._changed:
+                session_id = next(iter(self._changed))
+                self._save(self._known[session_id])
+                self._changed.discard(session_id)
+
+    def all(self) -> list[Session]:
+        """Every record, newest first. Unreadable ones are left out."""
+        try:
+            names = os.listdir(self._folder)
+        except OSError:
+            names = []
+        with self._lock:
+            found = [self._load(os.path.join(self._folder, name)) for name in names if name.endswith(".json")]
+            on_disk = {session.id: session for session in found if session is not None}
+            sessions = list({**on_disk, **self._known}.values())
+        return sorted(sessions, key=lambda session: -session.last_ms)
+
+    def forget(self, session_id: str) -> None:
+        """Remove a record."""
+        with self._lock:
+            self._known.pop(session_id, None)
+            self._changed.discard(session_id)
+            try:
+                os.unlink(self._path(session_id))
+            except FileNotFoundError:
+                return
+
+    def _path(self, session_id: str) -> str:
+        # A session id comes from outside and may hold anything, a path included.
+        return os.path.join(self._folder, hashlib.sha256(session_id.encode("utf-8", "replace")).hexdigest()[:32] + ".json")
+
+    def _get(self, session_id: str) -> Session | None:
+        if session_id not in self._known:
+            found = self._load(self._path(session_id))
+            if found is None:
+                return None
+            self._known[session_id] = found
+        return self._known[session_id]
+
+    def _load(self, path: str) -> Session | None:
+        try:
+            with open(path, encoding="utf-8") as file:
+                data = json.load(file)
+            names = {one.name for one in fields(Session)}
+            return Session(**{name: value for name, value in data.items() if name in names})
+        except (OSError, ValueError, TypeError, AttributeError):
+            return None
+
+    def _save(self, session: Session) -> None:
+        data = json.dumps(asdict(session), ensure_ascii=False).encode("utf-8", "replace")
+        paths.write_whole(self._path(session.id), data)
