@@ -1,0 +1,57 @@
+"""What every test gets: no way to the real home, and tools to run hooks and daemons as the processes they are."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.processes import Daemon, HookRunner
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(autouse=True)
+def no_real_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A test that forgets to name a home gets an empty one of its own, and fails if it touched the person's."""
+    for name in [name for name in os.environ if name.startswith(("MEMLAYER_", "CLAUDE"))]:
+        if name not in ("MEMLAYER_RUNTIME_DIR", "MEMLAYER_HOST_CACHE"):
+            monkeypatch.delenv(name)
+    real = Path(os.path.expanduser("~/.memlayer"))
+    before = real.stat().st_mtime_ns if real.exists() else None
+    monkeypatch.setenv("HOME", str(tmp_path / "person"))
+    yield
+    after = real.stat().st_mtime_ns if real.exists() else None
+    assert before == after, "a test wrote to the person's own ~/.memlayer"
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A memlayer home that does not exist yet."""
+    return tmp_path / "메모리 home"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A folder to work in, with a space and Hangul in its name."""
+    folder = tmp_path / "work 폴더" / "shop"
+    folder.mkdir(parents=True)
+    return folder
+
+
+@pytest.fixture
+def hook(home: Path, project: Path) -> HookRunner:
+    """Runs hook scripts as the host would, in a home where nothing is started in the background."""
+    runner = HookRunner(ROOT, home, project, python=getattr(sys, "_base_executable", sys.executable))
+    runner.forbid_background()
+    return runner
+
+
+@pytest.fixture
+def daemon(home: Path, project: Path) -> Iterator[Daemon]:
+    """A real daemon of `home`, with its store open, lexical unless a test asks for the model."""
+    with Daemon(ROOT, home) as running:
+        yield running

@@ -1,0 +1,149 @@
+"""Real processes for tests: a hook script as the host runs it, a daemon and its end."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from memlayer.wire.client import Client
+
+
+class HookResult:
+    """What a hook process did."""
+
+    def __init__(self, done: subprocess.CompletedProcess[bytes]) -> None:
+        self.returncode = done.returncode
+        self.stdout = done.stdout
+        self.stderr = done.stderr
+
+    @property
+    def output(self) -> dict[str, Any]:
+        """The JSON it printed; {} when it printed nothing."""
+        return dict(json.loads(self.stdout)) if self.stdout else {}
+
+    @property
+    def context(self) -> str:
+        """What the model is given."""
+        return str(self.output.get("hookSpecificOutput", {}).get("additionalContext", ""))
+
+
+class HookRunner:
+    """Runs hooks/<name>.py with an interpreter, isolated, with an environment built from nothing."""
+
+    def __init__(self, root: Path, home: Path, project: Path, python: str = sys.executable) -> None:
+        self.root, self.home, self.project, self.python = root, home, project, python
+        self.environment = {
+            "PATH": "/usr/bin:/bin",
+            "HOME": str(home.parent / "person"),
+            "MEMLAYER_HOME": str(home),
+            "CLAUDE_PROJECT_DIR": str(project),
+        }
+        if "MEMLAYER_RUNTIME_DIR" in os.environ:
+            self.environment["MEMLAYER_RUNTIME_DIR"] = os.environ["MEMLAYER_RUNTIME_DIR"]
+
+    def forbid_background(self) -> None:
+        """Neither a daemon nor a setup may be started by these hooks: no runtime, and a setup that has just been tried."""
+        self.home.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self.environment["MEMLAYER_RUNTIME_DIR"] = str(self.home / "none")
+        for name in ("setup.stamp", "setup.noticed"):
+            (self.home / name).touch()
+
+    def raw(self, name: str, stdin: bytes, timeout_s: float = 20.0) -> HookResult:
+        """Run hooks/<name>.py on these bytes."""
+        script = self.root / "hooks" / (name + ".py")
+        done = subprocess.run(
+            [self.python, "-I", "-S", str(script)], input=stdin, capture_output=True, timeout=timeout_s,
+            env=self.environment, cwd=self.project, check=False,
+        )  # fmt: skip
+        return HookResult(done)
+
+    def __call__(self, name: str, session: str = "s1", prompt_id: str = "", **fields: Any) -> HookResult:
+        """Run a hook with a payload in the host's shape."""
+        payload: dict[str, Any] = {"session_id": session, "transcript_path": "", "cwd": str(self.project), **fields}
+        if prompt_id:
+            payload["prompt_id"] = prompt_id
+        return self.raw(name, json.dumps(payload, ensure_ascii=False).encode())
+
+    def turn(self, session: str, prompt_id: str, prompt: str, answer: str) -> None:
+        """A whole turn."""
+        for name, fields in (
+            ("user_prompt_submit", {"prompt": prompt}),
+            ("stop", {"last_assistant_message": answer}),
+        ):
+            done = self(name, session, prompt_id, **fields)
+            assert (done.returncode, done.stderr) == (0, b"")
+
+    @property
+    def spooled(self) -> list[dict[str, Any]]:
+        """The events waiting in the spool."""
+        return [json.loads(path.read_text()) for path in sorted((self.home / "spool").glob("[0-9]*.json"))]
+
+
+class Daemon:
+    """A daemon process of a home. Settings are given as a dict for config.yaml's groups."""
+
+    def __init__(self, root: Path, home: Path, settings: dict[str, Any] | None = None) -> None:
+        self.root, self.home = root, home
+        self.settings = {"embedding": {"provider": "none"}} if settings is None else settings
+        self.process: subprocess.Popen[bytes] | None = None
+        self.client = Client(str(home), str(root), sys.executable)
+
+    def start(self) -> Daemon:
+        """Start it and wait until it answers."""
+        self.home.mkdir(parents=True, exist_ok=True, mode=0o700)
+        (self.home / "config.yaml").write_text(json.dumps(self.settings))
+        environment = {"PATH": os.environ["PATH"], "HOME": str(self.home), "MEMLAYER_HOME": str(self.home)}
+        script = self.root / "memlayer" / "daemon" / "__main__.py"
+        self.process = subprocess.Popen(
+            [sys.executable, "-I", str(script)], env=environment, stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd="/",
+        )  # fmt: skip
+        self.wait_for(lambda: (self.home / "daemon.sock").exists(), "a socket")
+        return self
+
+    def call(self, op: str, **fields: Any) -> dict[str, Any]:
+        """One op."""
+        return self.client.call(op, fields, deadline_s=40.0, start=False)
+
+    def settle(self) -> dict[str, Any]:
+        """Everything that the hooks brought is in the store and embedded."""
+        return self.call("flush", wait=True)
+
+    def wait_for(self, condition: Any, what: str, timeout_s: float = 20.0) -> None:
+        """Poll until `condition` holds."""
+        ends = time.monotonic() + timeout_s
+        while not condition():
+            assert self.process is not None and self.process.poll() is None, self.stderr()
+            assert time.monotonic() < ends, "no %s in time" % what
+            time.sleep(0.02)
+
+    def stderr(self) -> str:
+        """What a daemon that ended said."""
+        assert self.process is not None and self.process.stderr is not None
+        return self.process.stderr.read().decode(errors="replace")
+
+    def stop(self, timeout_s: float = 20.0) -> int:
+        """SIGTERM, and the exit code."""
+        assert self.process is not None
+        if self.process.poll() is None:
+            self.process.terminate()
+        code = self.process.wait(timeout_s)
+        if self.process.stderr is not None:
+            self.process.stderr.close()
+        return code
+
+    def __enter__(self) -> Daemon:
+        return self.start()
+
+    def __exit__(self, *_: object) -> None:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.stop()
+        if self.process is not None and self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
