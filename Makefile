@@ -1,0 +1,51 @@
+# Each target does all its set-up by itself; it needs python3, make and a package index, and nothing else.
+SHELL := /bin/sh
+.DEFAULT_GOAL := help
+VENV := .venv
+PY := $(VENV)/bin/python
+# The development venv is a superset of the runtime: nothing is installed twice.
+RUN := MEMLAYER_RUNTIME_DIR="$(CURDIR)/$(VENV)" PATH="$(CURDIR)/$(VENV)/bin:$$PATH"
+UV_COMPILE := $(VENV)/bin/uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --no-annotate \
+	--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock"
+
+.PHONY: help venv demo test test-host test-boot lint bench docs lock dist clean
+
+help:  ## this list
+	@grep -E '^[a-z-]+:.*## ' Makefile | sed -e 's/:.*## /\t/' | expand -t 12
+
+venv:
+	@python3 -m memlayer.wire.provision $(VENV) requirements-dev.lock
+
+demo: venv  ## two sessions in a throw-away home: what is remembered, and what comes back
+	@$(RUN) $(PY) demo/run.py
+
+test: lint  ## lint, types, layers and the fast tests
+	$(RUN) $(PY) -m pytest -n 2 -m "not host and not slow"
+
+test-host: venv  ## the tests that drive the real Claude Code (installs it from npm)
+	$(RUN) $(PY) -m pytest -m host tests/host
+
+test-boot: venv  ## the slow tests: real runtimes are built
+	$(RUN) $(PY) -m pytest -m slow tests/boot
+
+lint: venv  ## ruff, mypy --strict, import-linter
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/mypy
+	$(VENV)/bin/lint-imports
+
+bench: venv  ## measure the hooks
+	$(RUN) $(PY) bench/hooks.py
+
+docs: venv  ## regenerate the generated parts of docs/
+	$(RUN) $(PY) docs/generate.py
+
+lock: venv  ## resolve requirements*.in anew
+	$(UV_COMPILE) --upgrade requirements.in -o requirements.lock
+	$(UV_COMPILE) --upgrade --constraint requirements.lock requirements-dev.in -o requirements-dev.lock
+
+dist: venv  ## build the wheel
+	$(VENV)/bin/uv build --wheel --out-dir dist
+
+clean:  ## remove what the other targets made
+	rm -rf $(VENV) $(VENV).log dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,148 @@
+"""What bin/memlayer does: makes the runtime when needed, with visible progress, then becomes the CLI."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+
+from memlayer.errors import MemlayerError
+from memlayer.wire import paths, runtime
+
+TYPE_CHECKING = False  # what type checkers look for, without importing `typing`
+if TYPE_CHECKING:
+    from types import TracebackType
+    from typing import TextIO
+
+SETUP_HELP = """\
+Usage: memlayer setup [--quiet] [--no-wait] [--json]
+
+  Make memlayer's runtime (a venv under the memlayer home) unless it is there
+  and built from the present requirements.lock. Every other verb does this by
+  itself when it is needed.
+
+Options:
+  --quiet    Say nothing unless it fails.
+  --no-wait  End at once when another setup is running.
+  --json     Print the result as JSON: runtime, built, seconds.
+  --help     Show this message and exit.
+"""
+SETUP_FLAGS = {"--quiet", "--no-wait", "--json"}
+
+
+class Progress:
+    """Says on a stream which step runs: one line that is rewritten on a terminal, else one line a step."""
+
+    def __init__(self, stream: TextIO, *, is_quiet: bool = False) -> None:
+        self.stream = stream
+        self.is_quiet = is_quiet
+        self.rewrites = stream.isatty()
+        self.step = ""
+        self.shown = ""
+        self.started_s = time.monotonic()
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __call__(self, step: str, done: int, total: int) -> None:
+        """Show that `step` runs, with `done` of `total` packages fetched when `total` is not 0."""
+        if self.is_quiet:
+            return
+        if self.rewrites:
+            count = " %d/%d" % (done, total) if total else ""
+            line = "memlayer: %s%s (%d s)" % (step, count, time.monotonic() - self.started_s)
+            if line != self.shown:
+                self.stream.write("\r\x1b[K" + line)
+        elif step != self.step:
+            line = "memlayer: %s%s ..." % (step, " (%d)" % total if total else "")
+            self.stream.write(line + "\n")
+        else:
+            return
+        self.step, self.shown = step, line
+        self.stream.flush()
+
+    def close(self) -> None:
+        """Take the rewritten line away."""
+        if self.rewrites and self.shown:
+            self.stream.write("\r\x1b[K")
+            self.stream.flush()
+            self.shown = ""
+
+
+def main(root: str, argv: list[str]) -> int:
+    """Run `setup`, or make sure of the runtime and become the CLI, not returning. Returns an exit code."""
+    try:
+        if argv[:1] == ["setup"]:
+            return setup(root, argv[1:])
+        home = paths.home_of()
+        python = ensure_runtime(home, root)
+    except MemlayerError as error:
+        print("memlayer: %s" % error, file=sys.stderr)
+        return 1
+    except OSError as error:
+        print(
+            "memlayer: setup failed: %s: %s" % (error.strerror or error, error.filename or "?"),
+            file=sys.stderr,
+        )
+        return 1
+    except KeyboardInterrupt:
+        print("memlayer: stopped; the next start begins again", file=sys.stderr)
+        return 130
+    sys.stdout.flush()
+    sys.stderr.flush()
+    # A macOS framework Python in a venv leaves this behind; the next Python would take itself for the first.
+    os.environ.pop("__PYVENV_LAUNCHER__", None)
+    os.execv(python, [python, "-I", os.path.join(root, "memlayer", "cli", "__main__.py"), *argv])
+
+
+def ensure_runtime(home: str, root: str, *, is_quiet: bool = False, wait: bool = True) -> str:
+    """The runtime's python, made when it is missing or stale; progress on stderr, stdout untouched.
+
+    Returns "" only with `wait=False` and another setup running.
+    """
+    python = runtime.find_runtime(home, root)
+    if python is None:
+        with Progress(sys.stderr, is_quiet=is_quiet) as progress:
+            python = runtime.build_runtime(home, root, progress, wait=wait)
+    elif not os.access(runtime.remembered_python(home), os.X_OK) and os.path.isdir(home):
+        from memlayer.wire.provision import remember_python
+
+        remember_python(home, os.path.realpath(python))
+    return python or ""
+
+
+def setup(root: str, flags: list[str]) -> int:
+    """The verb `setup`: make the runtime and say what was done."""
+    if "--help" in flags:
+        print(SETUP_HELP, end="")
+        return 0
+    unknown = [flag for flag in flags if flag not in SETUP_FLAGS]
+    if unknown:
+        print("memlayer: setup: no such option: %s (see memlayer setup --help)" % unknown[0], file=sys.stderr)
+        return 2
+    home = paths.home_of()
+    started_s = time.monotonic()
+    was_there = runtime.find_runtime(home, root) is not None
+    python = ensure_runtime(home, root, is_quiet="--quiet" in flags, wait="--no-wait" not in flags)
+    seconds = round(time.monotonic() - started_s, 1)
+    if "--json" in flags:
+        print(
+            json.dumps(
+                {"runtime": python or None, "built": bool(python) and not was_there, "seconds": seconds}
+            )
+        )
+    elif "--quiet" in flags:
+        return 0
+    elif was_there:
+        print("memlayer: the runtime is there: %s" % python)
+    elif python:
+        print("memlayer: the runtime is ready after %.0f s: %s" % (seconds, python))
+    else:
+        print("memlayer: another setup is running")
+    return 0

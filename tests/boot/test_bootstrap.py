@@ -1,0 +1,284 @@
+"""bin/memlayer as a real process that makes real venvs.
+
+The plugin root is a copy whose requirements.lock pins one tiny wheel made here, so that only the
+last test, which builds the real runtime, needs a package index.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import os
+import pwd
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
+
+ROOT = Path(__file__).resolve().parents[2]
+BASE_PYTHON = os.path.realpath(getattr(sys, "_base_executable", sys.executable))
+
+# Stands where the CLI stands: says which python it runs in and what it was given.
+PROBE_CLI = """\
+import json, sys
+import tinyprobe
+print(json.dumps({"python": sys.executable, "argv": sys.argv[1:], "isolated": sys.flags.isolated}))
+"""
+
+
+def make_wheel(folder: Path) -> str:
+    """Write a wheel of one module into folder; returns its sha256."""
+    files = {
+        "tinyprobe.py": b"",
+        "tinyprobe-1.0.dist-info/METADATA": b"Metadata-Version: 2.1\nName: tinyprobe\nVersion: 1.0\n",
+        "tinyprobe-1.0.dist-info/WHEEL": b"Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+    }
+    record = "tinyprobe-1.0.dist-info/RECORD"
+    lines = [f"{record},,\n"]
+    for name, data in files.items():
+        digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).decode().rstrip("=")
+        lines.append(f"{name},sha256={digest},{len(data)}\n")
+    path = folder / "tinyprobe-1.0-py3-none-any.whl"
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, data in {**files, record: "".join(lines).encode()}.items():
+            archive.writestr(name, data)
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+class Plugin:
+    """A copy of the plugin, a home, and an environment with no package index in it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.root = folder / "plug in 뿌리"
+        self.home = folder / "나의 home"
+        self.lock = self.root / "requirements.lock"
+        wheels, programs = folder / "wheels", folder / "programs"
+        for each in (self.root / "bin", self.root / "memlayer" / "cli", wheels, programs, folder / "user"):
+            each.mkdir(parents=True)
+        shutil.copy(ROOT / "bin" / "memlayer", self.root / "bin")
+        shutil.copytree(ROOT / "memlayer" / "wire", self.root / "memlayer" / "wire")
+        for name in ("__init__.py", "errors.py"):
+            shutil.copy(ROOT / "memlayer" / name, self.root / "memlayer")
+        (self.root / "memlayer" / "cli" / "__main__.py").write_text(PROBE_CLI)
+        self.lock.write_text(f"tinyprobe==1.0 \\\n    --hash=sha256:{make_wheel(wheels)}\n")
+        (programs / "python3").symlink_to(BASE_PYTHON)
+        (folder / "json.py").write_text("raise SystemExit('the PYTHONPATH leaked in')\n")
+        self.environ = {
+            "PATH": f"{programs}:/usr/bin:/bin",
+            "HOME": str(folder / "user"),
+            "LANG": "C.UTF-8",
+            "MEMLAYER_HOME": str(self.home),
+            "MEMLAYER_PYTHON": BASE_PYTHON,
+            "PIP_CONFIG_FILE": os.devnull,
+            "PIP_NO_INDEX": "1",
+            "PIP_FIND_LINKS": wheels.as_uri(),
+            "PYTHONPATH": str(folder),
+            "PYTHONHOME": "/nonexistent",
+        }
+
+    def command(self, *argv: str) -> list[str]:
+        return [str(self.root / "bin" / "memlayer"), *argv]
+
+    def run(self, *argv: str, **environ: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            self.command(*argv),
+            env={**self.environ, **environ},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+
+    def start(self, *argv: str) -> subprocess.Popen[str]:
+        pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        return subprocess.Popen(self.command(*argv), env=self.environ, text=True, **pipes)  # type: ignore[call-overload,no-any-return]
+
+    def runtimes(self) -> list[str]:
+        return sorted(each.name for each in (self.home / "runtime").glob("2*"))
+
+    def in_use(self) -> str:
+        return os.readlink(self.home / "runtime" / "current")
+
+    def builds(self) -> int:
+        log = (self.home / "logs" / "setup.log").read_text(encoding="utf-8")
+        return len(re.findall(r"^== ", log, re.MULTILINE))
+
+
+@pytest.fixture
+def plugin(tmp_path: Path) -> Plugin:
+    return Plugin(tmp_path)
+
+
+def wait_until(happened: Callable[[], object], deadline_s: float = 60) -> None:
+    ends_s = time.monotonic() + deadline_s
+    while not happened():
+        assert time.monotonic() < ends_s, "it did not happen in time"
+        time.sleep(0.02)
+
+
+def test_the_first_start_builds_then_runs_the_cli_with_clean_stdout(plugin: Plugin) -> None:
+    first = plugin.run("search", "결제 모듈", "it's $(here)", "--json")
+    assert first.returncode == 0, first.stderr
+    said = json.loads(first.stdout)
+    assert said["argv"] == ["search", "결제 모듈", "it's $(here)", "--json"]
+    assert said["python"] == str(plugin.home / "runtime" / plugin.in_use() / "bin" / "python")
+    assert said["isolated"] == 1
+    assert "memlayer: installing packages (1) ..." in first.stderr.splitlines()
+    assert (plugin.home / "python").read_text() == BASE_PYTHON + "\n"
+    for folder in (plugin.home, plugin.home / "runtime", plugin.home / "logs"):
+        assert folder.stat().st_mode & 0o777 == 0o700
+    for file in (plugin.home / "python", plugin.home / "logs" / "setup.log"):
+        assert file.stat().st_mode & 0o777 == 0o600
+
+    second = plugin.run("stats")
+    assert (second.returncode, second.stderr) == (0, "")
+    assert plugin.builds() == 1
+
+
+def test_two_starts_at_once_build_once(plugin: Plugin) -> None:
+    both = [plugin.start("stats"), plugin.start("stats")]
+    said = [each.communicate(timeout=120) for each in both]
+    assert [each.returncode for each in both] == [0, 0], said
+    assert len({json.loads(out)["python"] for out, _ in said}) == 1
+    assert plugin.builds() == 1 and len(plugin.runtimes()) == 1
+    assert sum("waiting for another memlayer setup" in err for _, err in said) == 1
+
+
+def test_a_killed_build_leaves_nothing_that_is_taken_for_a_runtime(plugin: Plugin) -> None:
+    process = plugin.start("setup")
+    wait_until(lambda: list(plugin.home.glob("runtime/2*/pyvenv.cfg")))
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    assert not (plugin.home / "runtime" / "current").is_symlink()
+    again = plugin.run("setup", "--json")
+    assert again.returncode == 0, again.stderr
+    assert json.loads(again.stdout)["built"] is True
+    assert plugin.runtimes() == [plugin.in_use()]
+    assert json.loads(plugin.run("stats").stdout)["argv"] == ["stats"]
+
+
+def test_a_changed_lock_or_a_vanished_python_renews_the_runtime(plugin: Plugin) -> None:
+    assert plugin.run("setup").returncode == 0
+    first = plugin.in_use()
+    plugin.lock.write_text(plugin.lock.read_text() + "# changed\n")
+    assert plugin.run("stats").returncode == 0
+    second = plugin.in_use()
+    assert second != first and plugin.runtimes() == sorted(
+        [first, second]
+    )  # the previous one may be in use still
+
+    python = plugin.home / "runtime" / second / "bin" / "python"
+    python.unlink()
+    python.symlink_to("/nonexistent/python3.11")
+    (plugin.home / "python").write_text("/nonexistent/python3.11\n")
+    assert plugin.run("stats").returncode == 0
+    third = plugin.in_use()
+    assert plugin.builds() == 3 and plugin.runtimes() == sorted([second, third])
+    assert (plugin.home / "python").read_text() == BASE_PYTHON + "\n"
+
+
+def test_a_background_setup_outlives_its_starter_and_is_started_once(plugin: Plugin) -> None:
+    code = (
+        "import sys; sys.path.insert(0, sys.argv[1]); from memlayer.wire import runtime as r;"
+        "print(r.start_setup_in_background(sys.argv[2], sys.argv[1]))"
+    )
+    starter = [BASE_PYTHON, "-I", "-S", "-c", code, str(plugin.root), str(plugin.home)]
+
+    def start() -> str:
+        done = subprocess.run(starter, env=plugin.environ, capture_output=True, text=True, timeout=10)
+        assert done.stderr == ""
+        return done.stdout.strip()
+
+    assert start() == "True"
+    wait_until(lambda: list(plugin.home.glob("runtime/2*")))
+    assert start() == "False"
+    wait_until(lambda: (plugin.home / "runtime" / "current").is_symlink())
+    assert plugin.run("stats").returncode == 0
+    assert plugin.builds() == 1
+    assert (plugin.home / "logs" / "setup.err").read_bytes() == b""
+
+
+def test_a_failed_install_says_why_in_one_line_and_leaves_nothing(plugin: Plugin) -> None:
+    failed = plugin.run("stats", "--json", PIP_FIND_LINKS="")
+    assert (failed.returncode, failed.stdout) == (1, "")
+    last = failed.stderr.splitlines()[-1]
+    assert re.match(r"memlayer: setup failed while installing packages: .*tinyprobe", last)
+    assert f"log: {plugin.home}/logs/setup.log" in last
+    assert plugin.runtimes() == []
+    assert "tinyprobe" in (plugin.home / "runtime.failed").read_text()
+    assert plugin.run("setup", "--quiet").returncode == 0
+    assert not (plugin.home / "runtime.failed").exists()
+
+
+def test_an_unreachable_index_is_called_that(plugin: Plugin) -> None:
+    nowhere = {
+        "PIP_NO_INDEX": "",
+        "PIP_FIND_LINKS": "",
+        "PIP_INDEX_URL": "http://127.0.0.1:9/simple",
+        "PIP_RETRIES": "1",
+    }
+    failed = plugin.run("setup", **nowhere)
+    assert failed.returncode == 1
+    assert "the package index cannot be reached" in failed.stderr.splitlines()[-1]
+
+
+def test_a_tampered_package_is_refused(plugin: Plugin) -> None:
+    plugin.lock.write_text(re.sub("sha256:..", "sha256:00", plugin.lock.read_text()))
+    failed = plugin.run("setup")
+    assert failed.returncode == 1
+    assert plugin.runtimes() == []
+
+
+def test_too_old_a_python_is_named_in_one_line(plugin: Plugin, tmp_path: Path) -> None:
+    old = tmp_path / "python3.9"
+    old.write_text('#!/bin/sh\necho "3 9 1 1 0"\necho "$0"\n')
+    old.chmod(0o755)
+    failed = plugin.run("stats", MEMLAYER_PYTHON=str(old))
+    assert (failed.returncode, failed.stdout) == (1, "")
+    assert re.search(
+        r"memlayer: MEMLAYER_PYTHON=.*Python 3\.9 at .*Python 3\.11 to 3\.14 is needed$", failed.stderr
+    )
+
+
+def test_a_home_that_cannot_be_made_is_one_line(plugin: Plugin, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    failed = plugin.run("stats", MEMLAYER_HOME=str(tmp_path / "file" / "home"))
+    assert (failed.returncode, failed.stdout) == (1, "")
+    assert re.fullmatch(r"memlayer: cannot write .*: Not a directory\n", failed.stderr)
+
+
+def test_no_python3_at_all_is_one_line(plugin: Plugin, tmp_path: Path) -> None:
+    failed = plugin.run("stats", PATH=str(tmp_path / "nothing"))
+    assert (failed.returncode, failed.stdout) == (1, "")
+    assert failed.stderr.startswith("memlayer: python3 is not on the PATH.")
+
+
+def test_setup_explains_itself_without_a_runtime(plugin: Plugin) -> None:
+    helped = plugin.run("setup", "--help")
+    assert helped.returncode == 0 and helped.stdout.startswith("Usage: memlayer setup")
+    assert plugin.run("setup", "--frobnicate").returncode == 2
+    assert not plugin.home.exists()
+
+
+def test_the_real_lock_installs(tmp_path: Path) -> None:
+    """Needs a package index; uses the person's pip or uv cache, so that nothing is fetched twice."""
+    environ = {name: value for name, value in os.environ.items() if not name.startswith("MEMLAYER_")}
+    environ |= {"MEMLAYER_HOME": str(tmp_path / "home"), "MEMLAYER_PYTHON": BASE_PYTHON}
+    environ["HOME"] = pwd.getpwuid(os.getuid()).pw_dir
+    command = [str(ROOT / "bin" / "memlayer"), "setup", "--json"]
+    made = subprocess.run(command, env=environ, capture_output=True, text=True, timeout=170)
+    assert made.returncode == 0, made.stderr
+    said = json.loads(made.stdout)
+    assert said["built"] is True
+    code = "import lancedb, fastembed, click, rich, yaml, pydantic_settings, numpy"
+    subprocess.run([said["runtime"], "-I", "-W", "ignore", "-c", code], check=True, timeout=60)
