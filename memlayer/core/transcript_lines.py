@@ -1,0 +1,81 @@
+"""Read the JSON lines of a host transcript in bounded memory, whatever the file holds."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator
+from typing import BinaryIO
+
+# A longer line is a tool's output or an image, and is passed over unread unless it starts as a person's
+# prompt does.
+MAX_LINE_BYTES = 4 * 1024 * 1024
+MAX_HUMAN_LINE_BYTES = 32 * 1024 * 1024
+_PASS_OVER_BYTES = 1024 * 1024
+_HEAD_BYTES = 4096
+
+_USER_TYPE = re.compile(rb'"type"\s*:\s*"user"')
+_HUMAN_CONTENT = re.compile(rb'"content"\s*:\s*(?:"|\[\s*\{\s*"type"\s*:\s*"(?:text|image)")')
+_MACHINE_META = re.compile(rb'"(?:isMeta|isSidechain|isCompactSummary)"\s*:\s*true')
+# Only records with one of these are looked at; most lines are parsed for nothing without it.
+_WANTED = (b'"user"', b'"assistant"', b"compact_boundary", b"queued_command")
+
+
+def read_records(file: BinaryIO, start_offset: int) -> Iterator[tuple[int, dict[str, object]]]:
+    """Yield (byte offset, object) for the complete lines that may be part of a conversation.
+
+    A start_offset outside the file counts as 0. Torn, broken and foreign lines are passed over, as are
+    lines over MAX_LINE_BYTES (MAX_HUMAN_LINE_BYTES if they start as a person's prompt does).
+    """
+    size = os.fstat(file.fileno()).st_size
+    offset = start_offset if 0 < start_offset <= size else 0
+    file.seek(offset)
+    while True:
+        line = file.readline(MAX_LINE_BYTES)
+        if not line:
+            return
+        length = len(line)
+        if not line.endswith(b"\n"):
+            if length < MAX_LINE_BYTES:
+                return  # torn: the host has not finished it
+            more = file.readline(MAX_HUMAN_LINE_BYTES - length) if _starts_human(line) else b""
+            length += len(more)
+            line = line + more if more.endswith(b"\n") else b""
+            if not line:
+                passed, complete = _pass_over(file)
+                if not complete:
+                    return
+                length += passed
+        if any(mark in line for mark in _WANTED):
+            record = _parse(line)
+            if record is not None:
+                yield offset, record
+        offset += length
+
+
+def _pass_over(file: BinaryIO) -> tuple[int, bool]:
+    """Skip to the end of the line; returns the bytes skipped and whether the line has an end."""
+    passed = 0
+    while True:
+        piece = file.readline(_PASS_OVER_BYTES)
+        passed += len(piece)
+        if piece.endswith(b"\n"):
+            return passed, True
+        if not piece:
+            return passed, False
+
+
+def _starts_human(line: bytes) -> bool:
+    head = line[:_HEAD_BYTES]
+    if b'"tool_result"' in head or _MACHINE_META.search(head):
+        return False
+    return bool(_USER_TYPE.search(head) and _HUMAN_CONTENT.search(head))
+
+
+def _parse(line: bytes) -> dict[str, object] | None:
+    try:
+        record = json.loads(line.decode("utf-8", "replace"))
+    except (ValueError, RecursionError):
+        return None
+    return record if isinstance(record, dict) else None

@@ -1,0 +1,130 @@
+"""Chunks and sentences: what they cover, where they break, how tokens are estimated."""
+
+from __future__ import annotations
+
+import base64
+import random
+import time
+from itertools import pairwise
+
+import pytest
+
+from memlayer.core.chunking import chunk, estimate_tokens, sentences
+
+# (text, tokens that the shipped model's tokenizer makes of it, without special tokens)
+COUNTED = [
+    (
+        "우리가 결제모듈에서 주문 이벤트를 ClickHouse로 옮기기로 정했고 checkout.py의 "
+        "normalize_cart 함수도 고쳤습니다.",
+        34,
+    ),
+    (
+        "지난주 회의에서 재시도 정책을 지수 백오프로 바꾸기로 합의했는데, 최대 다섯 번까지만 "
+        "시도하고 그 뒤에는 데드레터 큐로 보냅니다.",
+        42,
+    ),
+    (
+        "사용자가 비밀번호를 세 번 틀리면 계정을 십 분간 잠그는 기능은 아직 구현하지 않았어요. "
+        "보안팀의 검토가 끝나면 진행하겠습니다.",
+        38,
+    ),
+    (
+        "We decided to move the order events from Postgres to ClickHouse because the write load "
+        "was too high, and the retry policy was changed to exponential backoff.",
+        34,
+    ),
+    (
+        "Caroline went to the support group last Tuesday; Melanie painted a sunrise and took the "
+        "kids camping near the lake.",
+        25,
+    ),
+    (
+        "def normalize_cart(items: list[Item]) -> Cart:\n    total = sum(item.price * item.count "
+        'for item in items)\n    return Cart(total=round(total, 2), currency="EUR")',
+        55,
+    ),
+    (
+        "2026-11-21T09:12:44.350Z ERROR [worker-3] src/app/checkout.py:42 TypeError: unsupported "
+        "operand, conn 10.0.0.7:5433 ECONNRESET",
+        50,
+    ),
+    (
+        '{"id": "a7Bc3x", "kind": "turn", "ids": [1, 2, 3], "text": "checkout.py", '
+        '"score": 0.4821, "ok": true}',
+        58,
+    ),
+    ("SGVsbG8sIHdvcmxkISBUaGlzIGlzIGEgdGVzdCBvZiBiYXNlNjQgYmxvYnMgaW4gY2h1bmtz", 56),
+    ("決済モジュールを直した。注文イベントをClickHouseに移すことにした理由は何でしたか。", 39),
+    ("점심은 김치찌개로 하고 저녁 회식은 다음 주 목요일로 미룹시다. ㅋㅋㅋ 🎉", 26),
+]
+
+
+@pytest.mark.parametrize(("text", "tokens"), COUNTED)
+def test_estimate_is_near_the_tokenizer(text: str, tokens: int) -> None:
+    assert tokens * 0.85 <= estimate_tokens(text) <= tokens * 1.4
+
+
+def test_short_text_is_one_chunk() -> None:
+    text = "결제 모듈은 월요일에 배포한다. " * 20
+    assert estimate_tokens(text) <= 400
+    assert chunk(text) == [(0, len(text))]
+    assert chunk("") == []
+
+
+def test_breaks_at_paragraphs_then_sentences() -> None:
+    paragraph = "우리는 주문 이벤트를 옮기기로 했다. 이유는 쓰기 부하였다. " * 6
+    text = "\n\n".join([paragraph.strip()] * 8)
+    for span in chunk(text)[1:-1]:
+        assert text[: span.end].endswith("\n\n"), text[span.end - 10 : span.end]
+    flat = "The orders moved to another store because of writes. " * 80
+    for span in chunk(flat)[:-1]:
+        assert flat[: span.end].endswith("writes. ")
+        assert flat[span.start :].startswith("The orders")
+
+
+def test_overlap_is_about_what_was_asked() -> None:
+    text = " ".join(f"word{at}" for at in range(3000))
+    spans = chunk(text, max_tokens=200, overlap_tokens=40)
+    for left, right in pairwise(spans):
+        shared = estimate_tokens(text[right.start : left.end])
+        assert 30 <= shared <= 40
+
+
+def test_one_long_line_without_spaces() -> None:
+    rng = random.Random(7)
+    blob = base64.b64encode(rng.randbytes(750_000)).decode()
+    began = time.process_time()
+    spans = chunk(blob)
+    assert time.process_time() - began < 6
+    assert spans[0].start == 0 and spans[-1].end == len(blob)
+    assert all(estimate_tokens(blob[span.start : span.end]) <= 400 for span in spans[:50])
+
+
+def test_clusters_stay_whole() -> None:
+    family = "\U0001f468\u200d\U0001f469\u200d\U0001f467"
+    text = family * 300 + "e\u0301" * 300
+    for span in chunk(text, max_tokens=50, overlap_tokens=0)[1:]:
+        assert text[span.start] not in "\u0301\u200d"
+        assert text[span.start - 1] != "\u200d"
+
+
+def test_sentences() -> None:
+    text = (
+        "버전 3.14로 올렸다. checkout.py를 고쳤어요. "
+        "e.g. this one? See https://x.io/a?b=1. 결제했다.그리고 끝! \n"
+        "- item one\n- 항목 둘\n1. first thing\nDr. Who came. 完了しました。次へ"
+    )
+    assert [text[span.start : span.end] for span in sentences(text)] == [
+        "버전 3.14로 올렸다.",
+        "checkout.py를 고쳤어요.",
+        "e.g. this one?",
+        "See https://x.io/a?b=1.",
+        "결제했다.",
+        "그리고 끝!",
+        "- item one",
+        "- 항목 둘",
+        "1. first thing",
+        "Dr. Who came.",
+        "完了しました。",
+        "次へ",
+    ]
