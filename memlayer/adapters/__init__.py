@@ -1,0 +1,1 @@
+"""One module per third party: each translates it to a port and its errors to ours."""
