@@ -158,6 +158,11 @@ class Store(Protocol):
         """Remove memories, their events and their chunks from every table and from old versions."""
         ...
 
+    @property
+    def dimensions(self) -> int:
+        """The length of the vectors that fit; 0 while there is none."""
+        ...
+
     def fit(self, dimensions: int) -> None:
         """Make vectors of this length fit; vectors of another length are dropped (see unembedded)."""
         ...

@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from memlayer.errors import DaemonError
 from memlayer.wire.client import Client
 
 
@@ -48,7 +49,7 @@ class HookRunner:
             self.environment["MEMLAYER_RUNTIME_DIR"] = os.environ["MEMLAYER_RUNTIME_DIR"]
 
     def forbid_background(self) -> None:
-        """Neither a daemon nor a setup may be started by these hooks: no runtime, and a setup that has just been tried."""
+        """These hooks may start neither a daemon nor a setup: there is no runtime, and a setup has just been tried."""
         self.home.mkdir(parents=True, exist_ok=True, mode=0o700)
         self.environment["MEMLAYER_RUNTIME_DIR"] = str(self.home / "none")
         for name in ("setup.stamp", "setup.noticed"):
@@ -104,8 +105,14 @@ class Daemon:
             [sys.executable, "-I", str(script)], env=environment, stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd="/",
         )  # fmt: skip
-        self.wait_for(lambda: (self.home / "daemon.sock").exists(), "a socket")
+        self.wait_for(self._answers, "answer")
         return self
+
+    def _answers(self) -> bool:
+        try:
+            return bool(self.call("status"))
+        except DaemonError:
+            return False
 
     def call(self, op: str, **fields: Any) -> dict[str, Any]:
         """One op."""
@@ -137,6 +144,12 @@ class Daemon:
         if self.process.stderr is not None:
             self.process.stderr.close()
         return code
+
+    def kill(self) -> None:
+        """SIGKILL, with nothing settled."""
+        assert self.process is not None
+        self.process.kill()
+        self.stop()
 
     def __enter__(self) -> Daemon:
         return self.start()

@@ -1,4 +1,4 @@
-"""How much a memory matters before anyone asks: a base by category, raised by words that signal a decision or a rule."""
+"""How much a memory matters before anyone asks: by its category, and by words that signal a decision or a rule."""
 
 from __future__ import annotations
 

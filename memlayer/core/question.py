@@ -9,7 +9,9 @@ _ENGLISH_START = re.compile(
     r"|could|should|would|will|have|has|had|am|may|shall)\b(?!.*[.!]$)",
     re.IGNORECASE,
 )
-_KOREAN_END = re.compile(r"(?:까|나요|가요|니|냐|지|죠|던가|더라|을래|ㄹ까|는데요|뭐야|뭐였|어디야|누구야|언제야|몇)[요\s?？.]*$")
+_KOREAN_END = re.compile(
+    r"(?:까|나요|가요|니|냐|지|죠|던가|더라|을래|ㄹ까|는데요|뭐야|뭐였|어디야|누구야|언제야|몇)[요\s?？.]*$"
+)
 _KOREAN_WORD = re.compile("뭐|무엇|무슨|어떤|어느|어디|언제|누가|누구|왜|어떻게|얼마|몇")
 
 

@@ -47,6 +47,21 @@ def coverage(query: Iterable[str], document: frozenset[str], weight: Mapping[str
     return found / total if total else 0.0
 
 
+def share_a_script(query: Iterable[str], document: Iterable[str]) -> bool:
+    """False if one side is written in Hangul and the other is not: then no word can be in both, and the absence of
+    common words says nothing about the document."""
+    return _is_hangul(query) == _is_hangul(document)
+
+
+def _is_hangul(terms: Iterable[str]) -> bool:
+    """True if at least a third of the terms are Hangul; technical Korean is full of English names."""
+    hangul = total = 0
+    for term in terms:
+        total += 1
+        hangul += "가" <= term[:1] <= "힣"
+    return hangul * 3 >= total > 0
+
+
 def inverse_document_frequency(documents: int, holding: int) -> float:
     """Robertson and Sparck Jones' weight, smoothed as in BM25, over a pseudo corpus of 1,000 documents more, so that a
     store of five memories does not take every word it holds for a common one."""
@@ -58,7 +73,7 @@ def recency(age_ms: int, half_life_days: float, category: str) -> float:
     """1 for now, 0.5 after a half-life; core memories never decay. Negative ages (a clock set back) count as now."""
     if category == "core":
         return 1.0
-    return 0.5 ** (max(0, age_ms) / (half_life_days * DAY_MS))
+    return math.pow(0.5, max(0, age_ms) / (half_life_days * DAY_MS))
 
 
 def relevance(lexical: float | None, vector: float | None, weights: Weights) -> float:

@@ -67,7 +67,7 @@ class Dispatch:
     def _operate(self, request: protocol.Request, send: Send) -> None:
         operation = OPERATIONS.get(request.op)
         if operation is None:
-            raise UserError("this daemon knows no op %r; `memlayer daemon restart` starts the present version" % request.op)
+            raise UserError("this daemon knows no op %r; try `memlayer daemon restart`" % request.op)
         try:
             asked = json.loads(request.body or b"{}")
         except ValueError:

@@ -95,7 +95,9 @@ class Hooks:
         behind = [
             one
             for one in state.sessions.all()[:20]
-            if one.project_id == session.project_id and not one.ended and (one.id != session.id or payload.source == "resume")
+            if one.project_id == session.project_id
+            and not one.ended
+            and (one.id != session.id or payload.source == "resume")
         ]
         catching_up = [
             state.jobs.submit("catch up " + one.id, lambda one=one: upkeep.catch_up_session(state, one))  # type: ignore[misc]
@@ -113,9 +115,7 @@ class Hooks:
         rules = compose.working_set_rules(state.settings_for(place))
         return working_set.compose(services.store, session.project_id, rules)
 
-    def _recall(
-        self, payload: Payload, place: project.Place, session: Session, known: bool, ends: float
-    ) -> Recalled:
+    def _recall(self, payload: Payload, place: project.Place, session: Session, known: bool, ends: float) -> Recalled:
         state = self._state
         services = state.ready(ends - time.monotonic())
         if services is None:

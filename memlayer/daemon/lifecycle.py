@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import logging
 import os
@@ -89,10 +90,8 @@ def _leave(state: State, server: Server, held: int, at_home: bool) -> None:
             state.jobs.submit("save", lambda: upkeep.save_small(state))
         settled = state.jobs.close(SETTLE_S)
         logger.info("gone, %s", "settled" if settled else "with jobs left to the next one")
-        try:
+        with contextlib.suppress(FileNotFoundError):
             os.unlink(paths.socket(state.home))
-        except FileNotFoundError:
-            pass
     # Threads of onnxruntime and LanceDB may be in the middle of things; nothing of theirs is worth waiting for.
     os._exit(0)
 

@@ -41,7 +41,7 @@ def search(state: State, asked: Fields, progress: Progress) -> Fields:
     services = services_of(state)
     query = reduce_prompt(_text(asked, "query"))
     mode, why = state.mode()
-    hits = []
+    hits: list[Fields] = []
     for chunk, score in services.recall.search(query, _scope(state, asked), compose.recall_rules(state.settings)):
         if score.relevance < float(asked.get("min_score") or 0.0) or len(hits) >= _limit(asked, 10):
             continue
@@ -113,7 +113,13 @@ def show(state: State, asked: Fields, progress: Progress) -> Fields:
                 "memory": _memory(state, memory),
                 "events": [{name: getattr(event, name) for name in _EVENT_FIELDS} for event in events],
                 "neighbours": [
-                    {"key": one.key, "citation": one.citation, "at_ms": one.at_ms, "text": one.text, "mine": one.id == memory.id}
+                    {
+                        "key": one.key,
+                        "citation": one.citation,
+                        "at_ms": one.at_ms,
+                        "text": one.text,
+                        "mine": one.id == memory.id,
+                    }
                     for one in around[max(0, place - NEIGHBOURS) : place + NEIGHBOURS + 1]
                 ],
             }
@@ -158,7 +164,10 @@ def stats(state: State, asked: Fields, progress: Progress) -> Fields:
         "mode": mode,
         "why": why,
         "model": status["model"],
-        "daemon": {"build": __version__, **{name: status[name] for name in ("pid", "since_ms", "rss_bytes", "rebuilding")}},
+        "daemon": {
+            "build": __version__,
+            **{name: status[name] for name in ("pid", "since_ms", "rss_bytes", "rebuilding")},
+        },
         **state.metrics.summary(),
     }
 
@@ -278,5 +287,3 @@ def _text(asked: Fields, name: str) -> str:
 
 def _limit(asked: Fields, default: int) -> int:
     return min(MAX_LISTED, max(1, int(asked.get("limit") or default)))
-
-

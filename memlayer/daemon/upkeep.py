@@ -52,7 +52,8 @@ def catch_up_session(state: State, session: Session) -> int:
         log.info("caught up %d events of a session", len(events))
     if offset != session.caught_up_bytes:
         session.caught_up_bytes = offset
-        state.sessions.save(session)
+        state.sessions.changed(session)
+        state.sessions.save_changed()
     return len(events)
 
 
@@ -139,12 +140,16 @@ def open_store(state: State) -> compose.Services:
 
 def load_model(state: State) -> None:
     """Load the embedding model beside everything else, then embed what was taken in without it."""
-    state.embedder.load(compose.embedder_maker(state.home, state.settings))
-    embedder = state.embedder()
-    if embedder is None:
+
+    def fit(dimensions: int) -> None:
+        services = state.services.result()
+        if services.store.dimensions != dimensions:
+            state.jobs.submit("fit", lambda: services.store.fit(dimensions)).result()
+
+    state.embedder.load(compose.embedder_maker(state.home, state.settings), fit)
+    if state.embedder() is None:
         log.warning("recall is lexical: %s", state.embedder.why)
         return
-    state.jobs.submit("fit", lambda: state.services.result().store.fit(embedder.dimensions))
     state.jobs.submit("embed", lambda: embed_missing(state))
 
 

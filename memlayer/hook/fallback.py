@@ -1,4 +1,4 @@
-"""What a hook does when no daemon took its event: redact it, spool it, wake the daemon. Same promise, a few starts more."""
+"""What a hook does when no daemon took its event: redact it, spool it, wake the daemon. The promise is the same."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def serve(event: str) -> None:
 
 def read_all(fd: int) -> bytes:
     """Everything on fd up to its end."""
-    parts = []
+    parts: list[bytes] = []
     while True:
         part = posix.read(fd, 1 << 20)
         if not part:

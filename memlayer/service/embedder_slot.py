@@ -20,13 +20,18 @@ class EmbedderSlot:
     def __call__(self) -> Embedder | None:
         return self._embedder
 
-    def load(self, make: Callable[[], Embedder] | None) -> None:
-        """Load with `make`; None means that the user wants none. An EmbedderError becomes `why`."""
+    def load(self, make: Callable[[], Embedder] | None, fit: Callable[[int], object]) -> None:
+        """Load with `make`; None means that the user wants none. An EmbedderError becomes `why`.
+
+        fit: makes room in the store for vectors of that length; nobody sees the embedder before it has returned.
+        """
         try:
             if make is None:
                 self.why = "embedding.provider is none"
             else:
-                self._embedder = make()
+                embedder = make()
+                fit(embedder.dimensions)
+                self._embedder = embedder
                 self.why = ""
         except EmbedderError as bad:
             self.why = str(bad)

@@ -233,5 +233,3 @@ class Ingest:
             self._cache.put_many(embedder.fingerprint, list(made.items()))
             found = [made[text] if vector is None else vector for text, vector in zip(texts, found, strict=True)]
         return [vector for vector in found if vector is not None]
-
-

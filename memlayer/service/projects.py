@@ -93,5 +93,7 @@ class Projects:
         # A place belongs to one project only: whoever had this folder before has moved away.
         for other_id, other in self._registry.items():
             if other_id != project_id:
-                other["keys"] = [key for key in other["keys"] if key not in keys or not key.startswith(("path:", "git:"))]
+                other["keys"] = [
+                    key for key in other["keys"] if key not in keys or not key.startswith(("path:", "git:"))
+                ]
         registry.save(self._home, self._registry)

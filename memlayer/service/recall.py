@@ -11,7 +11,7 @@ from memlayer.core import context
 from memlayer.core.model import Chunk, Hit, Scope, citation_of
 from memlayer.core.noise import recallable
 from memlayer.core.query import Query, reduce_prompt
-from memlayer.core.scoring import Score, Weights, coverage, score
+from memlayer.core.scoring import Score, Weights, coverage, score, share_a_script
 from memlayer.errors import EmbedderError
 from memlayer.ports import Embedder, Store
 from memlayer.service.consolidation import OPEN_QUESTION
@@ -28,10 +28,10 @@ class RecallRules:
     """What the user may set. min_score: floor on relevance. candidates: how many chunks each leg brings."""
 
     enabled: bool = True
-    budget: context.Budget = context.Budget()
+    budget: context.Budget = field(default_factory=context.Budget)
     min_score: float = 0.4
     candidates: int = 40
-    weights: Weights = Weights()
+    weights: Weights = field(default_factory=Weights)
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,10 @@ class Recall:
         best: dict[str, tuple[Chunk, Score]] = {}
         for hit in (*near, *worded):
             chunk = hit.chunk
-            lexical = coverage(query.terms, frozenset(chunk.terms.split()), rarity) if query.terms else None
+            terms = frozenset(chunk.terms.split())
+            lexical: float | None = coverage(query.terms, terms, rarity) if query.terms else None
+            if not lexical and embedder is not None and not share_a_script(query.terms, terms):
+                lexical = None
             vector = None
             if embedder is not None:
                 cosine = cosines.get(chunk.id)
@@ -191,7 +194,6 @@ def key_of(chunk: Chunk) -> str:
     day = time.strftime("%Y-%m-%d", time.localtime(chunk.at_ms / 1000))
     prefix = "turn" if chunk.category == "conversation" else chunk.category
     return "%s_%s_%s" % (prefix, day, chunk.memory_id[:4])
-
 
 
 def _jaccard(one: frozenset[str], other: frozenset[str]) -> float:

@@ -108,7 +108,9 @@ class Sessions:
 
     def _path(self, session_id: str) -> str:
         # A session id comes from outside and may hold anything, a path included.
-        return os.path.join(self._folder, hashlib.sha256(session_id.encode("utf-8", "replace")).hexdigest()[:32] + ".json")
+        return os.path.join(
+            self._folder, hashlib.sha256(session_id.encode("utf-8", "replace")).hexdigest()[:32] + ".json"
+        )
 
     def _get(self, session_id: str) -> Session | None:
         if session_id not in self._known:

@@ -48,9 +48,7 @@ class TermStats:
 
     def weights(self, terms: Iterable[str]) -> dict[str, float]:
         """term -> inverse document frequency."""
-        return {
-            term: inverse_document_frequency(self._documents, self._counts[_bucket(term)]) for term in terms
-        }
+        return {term: inverse_document_frequency(self._documents, self._counts[_bucket(term)]) for term in terms}
 
     @classmethod
     def counted(cls, store: Store) -> TermStats:

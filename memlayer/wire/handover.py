@@ -6,10 +6,9 @@ cost of a hook. Everything is bytes.
 
 from __future__ import annotations
 
+import _socket
 import posix
 import time
-
-import _socket
 
 from memlayer import __version__
 from memlayer.errors import MemlayerError

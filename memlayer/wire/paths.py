@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 
 FILE_MODE = 0o600
@@ -71,8 +72,15 @@ def socket(home: str) -> str:
 
 
 def make_folder(path: str) -> str:
-    """Make a folder (and its parents) for this user only; returns the path."""
-    os.makedirs(path, mode=FOLDER_MODE, exist_ok=True)
+    """Make a folder, and those above it that are missing, for this user only; returns the path. Raises OSError."""
+    try:
+        os.mkdir(path, FOLDER_MODE)
+    except FileNotFoundError:
+        make_folder(os.path.dirname(path))
+        os.mkdir(path, FOLDER_MODE)
+    except FileExistsError:
+        if not os.path.isdir(path):
+            raise
     return path
 
 
@@ -100,10 +108,8 @@ def write_whole(path: str, data: bytes) -> None:
             os.close(fd)
         os.rename(temporary, path)
     except OSError:
-        try:
+        with contextlib.suppress(OSError):  # the disk that refused the write may refuse this too; see spool.sweep
             os.unlink(temporary)
-        except OSError:
-            pass  # the disk that refused the write may refuse this too; the daemon sweeps old temporaries
         raise
     sync_folder(folder)
 

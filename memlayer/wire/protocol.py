@@ -74,7 +74,13 @@ def parse_header(line: bytes) -> tuple[Request, int]:
         if not 0 <= size <= MAX_BODY_BYTES:
             raise ValueError(size)
         head = Request(
-            int(magic[9:]), build.decode("ascii"), op.decode("ascii"), int(deadline_ms), int(at_ms), unquote(project), b""
+            int(magic[9:]),
+            build.decode("ascii"),
+            op.decode("ascii"),
+            int(deadline_ms),
+            int(at_ms),
+            unquote(project),
+            b"",
         )
     except (ValueError, UnicodeDecodeError) as bad:
         raise ProtocolError("not a memlayer request: %r" % line[:80]) from bad
@@ -97,7 +103,7 @@ class AnswerReader:
     def feed(self, data: bytes) -> list[tuple[bytes, bytes]]:
         """Raises ProtocolError on bytes that are no frame."""
         self._buffer += data
-        frames = []
+        frames: list[tuple[bytes, bytes]] = []
         while True:
             head, newline, rest = self._buffer.partition(b"\n")
             if not newline:

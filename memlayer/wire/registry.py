@@ -46,7 +46,9 @@ def load(home: str) -> Registry:
 
 def save(home: str, registry: Registry) -> None:
     """Raises OSError."""
-    paths.write_whole(paths.projects(home), json.dumps(registry, ensure_ascii=False, indent=1).encode("utf-8", "replace"))
+    paths.write_whole(
+        paths.projects(home), json.dumps(registry, ensure_ascii=False, indent=1).encode("utf-8", "replace")
+    )
 
 
 def find(registry: Registry, keys: list[str]) -> str:

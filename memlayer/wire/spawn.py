@@ -9,6 +9,8 @@ from memlayer.wire import paths
 # What a daemon inherits. Never the rest: a host's environment holds API keys.
 KEPT_NAMES = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "LD_LIBRARY_PATH")
 KEPT_PREFIX = "MEMLAYER_"
+# The daemon's many threads would each keep a heap of their own: two hold a third less memory, and none waits for them.
+DAEMON_ENVIRONMENT = {"MALLOC_ARENA_MAX": "2", "ARROW_DEFAULT_MEMORY_POOL": "system"}
 
 
 def plugin_root() -> str:
@@ -28,8 +30,7 @@ def kept_environment(more: tuple[str, ...] = ()) -> dict[str, str]:
 def spawn_daemon(home: str, python: str) -> None:
     """Start the daemon of `home` with the runtime's interpreter. Harmless when one runs: its lock decides."""
     script = os.path.join(plugin_root(), "memlayer", "daemon", "__main__.py")
-    environment = kept_environment()
-    environment["MEMLAYER_HOME"] = home
+    environment = {**DAEMON_ENVIRONMENT, **kept_environment(), "MEMLAYER_HOME": home}
     spawn_detached([python, "-I", script], environment, os.path.join(paths.logs(home), "daemon.err"))
 
 

@@ -19,7 +19,7 @@ def put(home: str, event: dict[str, object]) -> str:
     The name is the moment and the event's id: the same event from the daemon and from the hook is the same file.
     Raises OSError when the disk refuses.
     """
-    path = os.path.join(paths.spool(home), "%013d-%s%s" % (event["at_ms"], event["id"], SUFFIX))
+    path = os.path.join(paths.spool(home), "%s-%s%s" % (str(event["at_ms"]).zfill(13), event["id"], SUFFIX))
     paths.write_whole(path, json.dumps(event, ensure_ascii=False).encode("utf-8", "replace"))
     return path
 

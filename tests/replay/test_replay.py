@@ -42,7 +42,12 @@ def test_case(path: Path, hook: HookRunner) -> None:
 
 def test_recorded_session(hook: HookRunner) -> None:
     """The four hooks' payloads of a session recorded from host 2.1.197, in its order."""
-    names = {"SessionStart": "session_start", "UserPromptSubmit": "user_prompt_submit", "Stop": "stop", "SessionEnd": "session_end"}
+    names = {
+        "SessionStart": "session_start",
+        "UserPromptSubmit": "user_prompt_submit",
+        "Stop": "stop",
+        "SessionEnd": "session_end",
+    }
     recorded = (FIXTURES / "hook_stdin_2.1.197.jsonl").read_text().splitlines()
     for line in filter(None, recorded):
         event = json.loads(line)["hook_event_name"]
@@ -51,8 +56,11 @@ def test_recorded_session(hook: HookRunner) -> None:
             assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
     kinds = [(event["kind"], event["text"]) for event in hook.spooled]
     assert kinds == [
-        ("session_start", ""), ("user", "Please do the work"), ("assistant", "All done: final answer."), ("session_end", ""),
-    ]  # fmt: skip
+        ("session_start", ""),
+        ("user", "Please do the work"),
+        ("assistant", "All done: final answer."),
+        ("session_end", ""),
+    ]
 
 
 def test_the_same_event_twice_is_one_file_a_moment_and_one_id(hook: HookRunner) -> None:
