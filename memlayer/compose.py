@@ -50,13 +50,16 @@ def open_services(
     home: str, settings: Settings, *, projects: Projects, sessions: Sessions, embedder: EmbedderSlot
 ) -> Services:
     """Open the store and everything on it. Takes a second or two: LanceDB is slow to import. Raises StoreError."""
+    from memlayer.adapters.lean_import import import_lancedb
+
+    import_lancedb()
     from memlayer.adapters.embedding_cache import EmbeddingCache
     from memlayer.adapters.lance_store import LanceStore
 
     # 0: the length of the vectors is what the store has, until the model is loaded and says what it is.
     store = LanceStore.open(Path(paths.store(home)), 0)
     paths.make_folder(paths.cache(home))
-    cache = EmbeddingCache(Path(paths.cache(home)) / "embeddings.sqlite", settings.embedding.cache_max_entries)
+    cache = EmbeddingCache(Path(paths.cache(home)) / "embeddings.sqlite", settings.embedding.cache_max_bytes)
     terms_path = Path(paths.cache(home)) / "terms.bin"
     terms = TermStats.load(terms_path, store.stats().chunks) or TermStats.counted(store)
     tombstones = Tombstones(home)
@@ -85,7 +88,7 @@ def embedder_maker(home: str, settings: Settings) -> Callable[[], Embedder] | No
     def make() -> Embedder:
         from memlayer.adapters.fastembed_embedder import load
 
-        return load(chosen.model, chosen.cache_dir or os.path.join(paths.cache(home), "models"), threads=chosen.threads)
+        return load(chosen.model, chosen.cache_dir or os.path.join(paths.cache(home), "models"))
 
     return make
 

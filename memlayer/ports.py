@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -140,8 +140,8 @@ class Store(Protocol):
         """Nearest chunks among those embedded by `model` (a fingerprint), best first; Hit.cosine is set."""
         ...
 
-    def terms(self) -> Iterator[tuple[str, str]]:
-        """(chunk id, terms) of every chunk, in bounded memory."""
+    def scan_terms(self, consume: Callable[[str, str], None]) -> None:
+        """Call consume(chunk id, terms) for every chunk, in bounded memory."""
         ...
 
     def unembedded(self, model: str, limit: int) -> list[Chunk]:

@@ -54,10 +54,13 @@ def chunk(text: str, *, max_tokens: int = 400, overlap_tokens: int = 80) -> list
     starts, sums, levels = _measure(text)
     last = len(starts) - 1  # starts[last] is the end of the text
     spans = []
-    begin = 0
+    begin = end = 0
     while True:
         # `sums` is rounded up once per span by estimate_tokens, so the whole budget may be used.
         limit = max(begin + 1, bisect_right(sums, sums[begin] + budget) - 1)
+        if limit <= end:  # white space costs nothing: the overlap alone would fill the span again
+            begin = end
+            continue
         if limit >= last:
             spans.append(Span(starts[begin], starts[last]))
             return spans

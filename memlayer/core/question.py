@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 _ENGLISH_START = re.compile(
-    r"^(?:so |and |but |ok |okay |well |hey )*(?:what|which|who|whom|whose|when|where|why|how|is|are|was|were|do|does|did|can"
-    r"|could|should|would|will|have|has|had|am|may|shall)\b(?!.*[.!]$)",
+    r"^(?:so |and |but |ok |okay |well |hey )*(?:what|which|who|whom|whose|when|where|why|how|is|are|was|were|do|does"
+    r"|did|can|could|should|would|will|have|has|had|am|may|shall)\b(?!.*[.!]$)",
     re.IGNORECASE,
 )
 _KOREAN_END = re.compile(

@@ -16,7 +16,7 @@ from memlayer.daemon import upkeep
 from memlayer.daemon.server import Send
 from memlayer.daemon.state import State
 from memlayer.errors import MemlayerError
-from memlayer.service import catch_up, working_set
+from memlayer.service import catch_up
 from memlayer.service.recall import Recalled
 from memlayer.service.sessions import Session
 from memlayer.wire import project, protocol, spool
@@ -42,7 +42,7 @@ class Hooks:
         """Serve one hook. `durable` goes out as soon as the event is on disk. Raises OSError when the disk refuses:
         the client then sees an error without `durable`, and tries by itself."""
         started = time.monotonic()
-        ends = started + request.deadline_ms / 1000 - RESERVE_S
+        ends = started + min(request.deadline_ms / 1000 - RESERVE_S, _deadline_s(self._state))
         hook = request.op[len("hook.") :]
         state = self._state
         payload = read_payload(hook, request.body, project_dir=os.fsdecode(request.project_dir), at_ms=request.at_ms)
@@ -94,10 +94,8 @@ class Hooks:
             state.sessions.changed(session)
         behind = [
             one
-            for one in state.sessions.all()[:20]
-            if one.project_id == session.project_id
-            and not one.ended
-            and (one.id != session.id or payload.source == "resume")
+            for one in state.sessions.open_in(session.project_id)
+            if one.id != session.id or payload.source == "resume"
         ]
         catching_up = [
             state.jobs.submit("catch up " + one.id, lambda one=one: upkeep.catch_up_session(state, one))  # type: ignore[misc]
@@ -109,11 +107,11 @@ class Hooks:
         if payload.source in ("resume", "fork"):
             state.jobs.submit("inherit " + session.id, lambda: self._inherit(session))
             return ""
-        services = state.ready()
-        if services is None:
-            return on_disk.read_working_set(state.home, place)
-        rules = compose.working_set_rules(state.settings_for(place))
-        return working_set.compose(services.store, session.project_id, rules)
+        # The writer renews it after each batch, so it is as fresh as the store; what still waits gets a moment.
+        own = str(payload.event["id"]) if payload.event else ""
+        if any(own not in path for path in spool.waiting(state.home)):
+            _wait(state.jobs.submit("drain", lambda: upkeep.drain(state)), wait_until)
+        return on_disk.read_working_set(state.home, place)
 
     def _recall(self, payload: Payload, place: project.Place, session: Session, known: bool, ends: float) -> Recalled:
         state = self._state
@@ -152,6 +150,11 @@ class Hooks:
             session.inherited = inherited
             state.sessions.changed(session)
             state.sessions.save_changed()
+
+
+def _deadline_s(state: State) -> float:
+    """The user's own limit for an answer."""
+    return state.settings.recall.deadline_ms / 1000
 
 
 def _wait(job: Future[object], until: float) -> None:

@@ -9,9 +9,9 @@ import socket
 import threading
 from collections.abc import Callable
 
-from memlayer.daemon.peer import is_same_user
 from memlayer.errors import ProtocolError
 from memlayer.wire import paths, protocol
+from memlayer.wire.peer import peer_uid
 
 MAX_CONNECTIONS = 64
 READ_TIMEOUT_S = 5.0
@@ -83,7 +83,7 @@ class Server:
     def _serve(self, connection: socket.socket) -> None:
         try:
             with connection:
-                if not is_same_user(connection):
+                if peer_uid(connection) != os.getuid():
                     log.warning("refused a connection of another user")
                     return
                 connection.settimeout(READ_TIMEOUT_S)

@@ -132,6 +132,7 @@ def open_store(state: State) -> compose.Services:
         state.home, state.settings, projects=state.projects, sessions=state.sessions, embedder=state.embedder
     )
     spool.sweep(state.home, time.time())
+    state.sessions.all()  # read once, here, and not while a session start waits
     state.jobs.submit("drain", lambda: drain(state))
     if rebuild.is_stale(services.store):
         state.jobs.submit("reindex", lambda: reindex(state))

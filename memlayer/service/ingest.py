@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from memlayer.core.model import Chunk, Event, Memory, chunk_id
@@ -28,9 +28,9 @@ CurrentEmbedder = Callable[[], "Embedder | None"]
 class VectorCache(Protocol):
     """Vectors by content; see adapters.embedding_cache."""
 
-    def get_many(self, fingerprint: str, texts: Sequence[str]) -> list[Vector | None]: ...
+    def get_many(self, fingerprint: str, texts: Sequence[str]) -> dict[str, Vector]: ...
 
-    def put_many(self, fingerprint: str, pairs: Sequence[tuple[str, Vector]]) -> None: ...
+    def put_many(self, fingerprint: str, vectors: Mapping[str, Vector]) -> None: ...
 
     def forget(self, texts: Sequence[str]) -> None: ...
 
@@ -226,10 +226,10 @@ class Ingest:
         ]
 
     def _vectors(self, embedder: Embedder, texts: Sequence[str]) -> list[Vector]:
-        found = self._cache.get_many(embedder.fingerprint, texts)
-        missing = [text for text, vector in zip(texts, found, strict=True) if vector is None]
+        vectors = self._cache.get_many(embedder.fingerprint, texts)
+        missing = [text for text in dict.fromkeys(texts) if text not in vectors]
         if missing:
             made = dict(zip(missing, embedder.embed_passages(missing), strict=True))
-            self._cache.put_many(embedder.fingerprint, list(made.items()))
-            found = [made[text] if vector is None else vector for text, vector in zip(texts, found, strict=True)]
-        return [vector for vector in found if vector is not None]
+            self._cache.put_many(embedder.fingerprint, made)
+            vectors = {**vectors, **made}
+        return [vectors[text] for text in texts]

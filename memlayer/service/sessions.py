@@ -42,6 +42,7 @@ class Sessions:
         self._folder = paths.sessions(home)
         self._known: dict[str, Session] = {}
         self._changed: set[str] = set()
+        self._all_read = False
         self._lock = threading.Lock()
 
     def get(self, session_id: str) -> Session | None:
@@ -84,17 +85,24 @@ class Sessions:
                 self._save(self._known[session_id])
                 self._changed.discard(session_id)
 
+    def open_in(self, project_id: str) -> list[Session]:
+        """The project's sessions that have not ended as far as we know, newest first, at most 20."""
+        return [one for one in self.all() if one.project_id == project_id and not one.ended][:20]
+
     def all(self) -> list[Session]:
-        """Every record, newest first. Unreadable ones are left out."""
-        try:
-            names = os.listdir(self._folder)
-        except OSError:
-            names = []
+        """Every record, newest first. Unreadable ones are left out. The first call reads the files."""
         with self._lock:
-            found = [self._load(os.path.join(self._folder, name)) for name in names if name.endswith(".json")]
-            on_disk = {session.id: session for session in found if session is not None}
-            sessions = list({**on_disk, **self._known}.values())
-        return sorted(sessions, key=lambda session: -session.last_ms)
+            if not self._all_read:
+                try:
+                    names = os.listdir(self._folder)
+                except OSError:
+                    names = []
+                for name in names:
+                    found = self._load(os.path.join(self._folder, name)) if name.endswith(".json") else None
+                    if found is not None:
+                        self._known.setdefault(found.id, found)
+                self._all_read = True
+            return sorted(self._known.values(), key=lambda session: -session.last_ms)
 
     def forget(self, session_id: str) -> None:
         """Remove a record."""

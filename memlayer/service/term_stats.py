@@ -54,8 +54,7 @@ class TermStats:
     def counted(cls, store: Store) -> TermStats:
         """Counted anew over all chunks of the store."""
         found = cls()
-        for chunk_id, terms in store.terms():
-            found.add(chunk_id, terms.split())
+        store.scan_terms(lambda chunk_id, terms: found.add(chunk_id, terms.split()))
         found._recent.clear()
         return found
 

@@ -6,6 +6,7 @@ Reads files only, runs no git: both ends of the socket use it, and a hook must s
 from __future__ import annotations
 
 import os
+import stat
 
 SETTINGS_NAME = ".memlayer.yaml"
 _MAX_SETTINGS_BYTES = 65_536
@@ -45,10 +46,12 @@ def enabled(root: str) -> bool:
     Read line by line, so that a hook without a daemon needs no YAML parser: only a top-level key in block style counts.
     """
     try:
-        with open(os.path.join(root, SETTINGS_NAME), "rb") as file:
-            raw = file.read(_MAX_SETTINGS_BYTES)
+        # A clone may hold anything under that name, a pipe included: opening one must not wait.
+        fd = os.open(os.path.join(root, SETTINGS_NAME), os.O_RDONLY | os.O_NONBLOCK)
     except OSError:
         return True
+    with open(fd, "rb") as file:
+        raw = file.read(_MAX_SETTINGS_BYTES) if stat.S_ISREG(os.fstat(fd).st_mode) else b""
     for line in raw.decode("utf-8", "replace").splitlines():
         name, colon, value = line.partition(":")
         if colon and name.rstrip() == "enabled":

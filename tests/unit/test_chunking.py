@@ -128,3 +128,9 @@ def test_sentences() -> None:
         "完了しました。",
         "次へ",
     ]
+
+
+def test_white_space_inside_the_overlap_does_not_stall() -> None:
+    spans = chunk(":\r0", max_tokens=1, overlap_tokens=0)
+    assert [(span.start, span.end) for span in spans][-1][1] == 3
+    assert all(later.end > earlier.end for earlier, later in pairwise(spans))

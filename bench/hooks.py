@@ -1,0 +1,241 @@
+"""Each hook as the host runs it, a whole process, against a bare interpreter start, by turns in the same run.
+
+`python bench/hooks.py [--events 0,1000,20000] [--rounds 40] [--json FILE]`: with a warm daemon over stores of these
+sizes, and cold (no daemon). Also the daemon's memory and the disk per 1,000 turns. Needs the runtime's interpreter.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from memlayer.core.payload import spool_event  # noqa: E402
+from memlayer.wire import paths, spawn  # noqa: E402
+from memlayer.wire.client import Client  # noqa: E402
+
+HOOKS = ("session_start", "user_prompt_submit", "stop", "session_end")
+TOPICS = (
+    "order events", "payment module", "결제 모듈", "login page", "배포 파이프라인", "search index", "image cache",
+    "알림 서비스", "nightly build", "rate limiter", "회원 테이블", "billing job", "CSV import", "지도 화면", "feature flags",
+)  # fmt: skip
+VERBS = ("moved to", "is limited by", "broke because of", "는 이제 기본값이", "was decided to use", "의 원인은")
+THINGS = ("ClickHouse", "Postgres 16", "port %d", "a timeout of %d s", "포트 %d", "handler_%d.py", "issue #%d", "버전 %d")
+console = Console()
+
+
+def fact(number: int, dice: random.Random) -> tuple[str, str]:
+    """A prompt and an answer, different for every number."""
+    topic, verb, thing = dice.choice(TOPICS), dice.choice(VERBS), dice.choice(THINGS)
+    thing = thing % number if "%d" in thing else "%s %d" % (thing, number)
+    return "%s에 대해 무엇이 바뀌었지? (case %d)" % (topic, number), "%s %s %s; see src/mod_%d.py, 담당자는 팀 %d." % (
+        topic, verb, thing, number, number % 37,
+    )  # fmt: skip
+
+
+def fill(home: Path, project: Path, events: int, had: int) -> None:
+    """Put turns into the spool, as hooks without a daemon would, but without their fsync."""
+    dice = random.Random(had)
+    folder = Path(paths.make_folder(paths.spool(str(home))))
+    now_ms = int(time.time() * 1000) - 86_400_000
+    for number in range(had // 2, events // 2):
+        prompt, answer = fact(number, dice)
+        session, prompt_id = "s%d" % (number // 25), "p%d" % number
+        for kind, text, offset in (("user", prompt, 0), ("assistant", answer, 1)):
+            event = spool_event(
+                kind=kind, session_id=session, prompt_id=prompt_id, text=text, at_ms=now_ms + number * 2 + offset,
+                project_dir=str(project),
+            )  # fmt: skip
+            name = "%013d-%s.json" % (now_ms + number * 2 + offset, event["id"])
+            (folder / name).write_text(json.dumps(event, ensure_ascii=False))
+
+
+def command(hook: str) -> list[str]:
+    """The host's way to run a hook: the line of hooks.json, in a shell."""
+    registered = json.loads((ROOT / "hooks.json").read_text())["hooks"]
+    for groups in registered.values():
+        line: str = groups[0]["hooks"][0]["command"]
+        if " %s " % hook in line + " ":
+            return ["/bin/sh", "-c", line]
+    raise SystemExit("hooks.json registers no %s" % hook)
+
+
+def payload(hook: str, number: int, project: Path) -> bytes:
+    """What the host sends."""
+    fields: dict[str, Any] = {"session_id": "bench%d" % number, "transcript_path": "", "cwd": str(project)}
+    if hook == "session_start":
+        fields["source"] = "startup"
+    elif hook == "session_end":
+        fields["reason"] = "other"
+    else:
+        fields["prompt_id"] = "b%d" % number
+        fields["prompt"] = "what was decided about the %s, case %d?" % (TOPICS[number % len(TOPICS)], number)
+        fields["last_assistant_message"] = "The answer to case %d is in the notes." % number
+    return json.dumps(fields, ensure_ascii=False).encode()
+
+
+def timed(argv: list[str], stdin: bytes, environment: dict[str, str]) -> tuple[float, int]:
+    """(milliseconds, bytes printed) of a whole process."""
+    started = time.perf_counter()
+    done = subprocess.run(argv, input=stdin, capture_output=True, env=environment, check=False)
+    took_ms = (time.perf_counter() - started) * 1000
+    if done.returncode or done.stderr:
+        raise SystemExit("a hook failed: %d %r" % (done.returncode, done.stderr))
+    return took_ms, len(done.stdout)
+
+
+def measure(environment: dict[str, str], project: Path, rounds: int, start: int) -> dict[str, dict[str, float]]:
+    """Medians and ratios over `rounds`, bare start and hooks by turns."""
+    python = environment["BENCH_PYTHON"]
+    took: dict[str, list[float]] = {"bare": []}
+    answered = 0
+    for number in range(start, start + rounds):
+        took["bare"].append(timed([python, "-I", "-S", "-c", "pass"], b"", environment)[0])
+        for hook in HOOKS:
+            ms, size = timed(command(hook), payload(hook, number, project), environment)
+            took.setdefault(hook, []).append(ms)
+            answered += hook == "user_prompt_submit" and size > 0
+            time.sleep(0.05)  # a person does not type while the last answer is still being taken in
+    bare = statistics.median(took["bare"])
+    out = {
+        name: {
+            "p50_ms": round(statistics.median(values), 2),
+            "p95_ms": round(sorted(values)[int(len(values) * 0.95)], 2),
+            "ratio": round(statistics.median(values) / bare, 2),
+        }
+        for name, values in took.items()
+    }
+    out["user_prompt_submit"]["answered"] = answered
+    return out
+
+
+@click.command()
+@click.option("--events", default="0,1000,20000", help="Store sizes, in events.")
+@click.option("--rounds", default=40, help="Rounds a size.")
+@click.option("--json", "json_file", default="", help="Write the figures there too.")
+@click.option("--keep", default="", help="Use and keep this home.")
+def main(events: str, rounds: int, json_file: str, keep: str) -> None:
+    """Measure the hooks."""
+    sizes = [int(size) for size in events.split(",")]
+    base = Path(keep or tempfile.mkdtemp(prefix="memlayer-bench-"))
+    home, project = base / "home", base / "project"
+    project.mkdir(parents=True, exist_ok=True)
+    home.mkdir(mode=0o700, exist_ok=True)
+    runtime = os.environ.get("MEMLAYER_RUNTIME_DIR") or str(Path(sys.executable).parent.parent)
+    bare = os.path.realpath(getattr(sys, "_base_executable", sys.executable))
+    (home / "python").write_text(bare + "\n")
+    environment = {
+        "PATH": "/usr/bin:/bin", "HOME": str(base), "MEMLAYER_HOME": str(home), "CLAUDE_PROJECT_DIR": str(project),
+        "CLAUDE_PLUGIN_ROOT": str(ROOT), "MEMLAYER_RUNTIME_DIR": runtime, "BENCH_PYTHON": bare,
+    }  # fmt: skip
+    figures: dict[str, Any] = {"python": sys.version.split()[0], "rounds": rounds, "warm": {}}
+    client = Client(str(home), str(ROOT), sys.executable)
+    had = 0
+    try:
+        os.environ["MEMLAYER_RUNTIME_DIR"] = runtime
+        for size in sizes:
+            fill(home, project, size, had)
+            had = max(had, size)
+            settle(client, "%d events" % size)
+            warm_up(environment, project)
+            figures["warm"][str(size)] = measure(environment, project, rounds, 1_000_000 + size)
+            stats = client.call("stats", {}, deadline_s=60)
+            figures["rss_mb"] = round(client.call("status", {})["rss_bytes"] / 1e6)
+            if size >= 1000:
+                figures["disk_mb_per_1000_turns"] = round(stats["disk_bytes"] / 1e6 / (stats["memories"] / 1000), 2)
+            table(figures["warm"][str(size)], "daemon warm, %d events" % size)
+        client.call("stop", {})
+        wait_until_gone(home)
+        figures["cold"] = cold(environment, project, home, rounds)
+        table(figures["cold"], "no daemon (none may start)")
+        console.print("daemon's memory %s MB; disk per 1,000 turns %s MB" % (
+            figures.get("rss_mb"), figures.get("disk_mb_per_1000_turns")))  # fmt: skip
+    finally:
+        if not keep:
+            shutil.rmtree(base, ignore_errors=True)  # its daemon, if one is left, goes with its home
+    if json_file:
+        Path(json_file).write_text(json.dumps(figures, indent=1) + "\n")
+
+
+def settle(client: Client, what: str) -> None:
+    """Everything in the store, embedded, indexed; with a progress bar."""
+    with Progress(console=console, transient=True) as bar:
+        task = bar.add_task(what, total=None)
+
+        def show(step: dict[str, Any]) -> None:
+            bar.update(task, description="%s: %s" % (what, step["phase"]), completed=step["done"], total=step["total"])
+
+        client.call("flush", {"wait": True}, deadline_s=3600, on_progress=show)
+
+
+def warm_up(environment: dict[str, str], project: Path) -> None:
+    """A few calls that are not counted: byte code, caches, the project's first search."""
+    for number in range(5):
+        for hook in HOOKS:
+            timed(command(hook), payload(hook, 500_000 + number, project), environment)
+            time.sleep(0.1)
+
+
+def wait_until_gone(home: Path) -> None:
+    """Until the daemon has left."""
+    ends = time.monotonic() + 30
+    while (home / "daemon.sock").exists() and time.monotonic() < ends:
+        time.sleep(0.05)
+
+
+def cold(environment: dict[str, str], project: Path, home: Path, rounds: int) -> dict[str, dict[str, float]]:
+    """Without a daemon. None may come between two rounds, so the one that each hook would wake has just been woken."""
+    stamp = home / "wake.stamp"
+    ahead = time.time() + 1.9
+    stamp.touch()
+    out: dict[str, list[float]] = {"bare": []}
+    python = environment["BENCH_PYTHON"]
+    for number in range(rounds):
+        out["bare"].append(timed([python, "-I", "-S", "-c", "pass"], b"", environment)[0])
+        for hook in HOOKS:
+            stamp.touch()
+            out.setdefault(hook, []).append(timed(command(hook), payload(hook, number, project), environment)[0])
+    # And once as it really is: the hook forks the daemon.
+    woken = []
+    client = Client(str(home), str(ROOT), sys.executable)
+    for number in range(5):
+        os.utime(stamp, (ahead - 100, ahead - 100))
+        woken.append(timed(command("user_prompt_submit"), payload("user_prompt_submit", number, project), environment)[0])
+        client.call("stop", {})
+        wait_until_gone(home)
+    out["user_prompt_submit, waking the daemon"] = woken
+    bare = statistics.median(out["bare"])
+    return {
+        name: {"p50_ms": round(statistics.median(values), 2), "p95_ms": round(sorted(values)[int(len(values) * 0.95)], 2),
+               "ratio": round(statistics.median(values) / bare, 2)}
+        for name, values in out.items()
+    }  # fmt: skip
+
+
+def table(figures: dict[str, dict[str, float]], title: str) -> None:
+    """For people."""
+    shown = Table("", "p50 ms", "p95 ms", "bare starts", title=title)
+    for name, values in figures.items():
+        shown.add_row(name, str(values["p50_ms"]), str(values["p95_ms"]), str(values["ratio"]))
+    console.print(shown)
+
+
+if __name__ == "__main__":
+    assert spawn.plugin_root() == str(ROOT)
+    main()

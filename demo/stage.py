@@ -1,0 +1,138 @@
+"""Where the story is played: a throw-away home and projects, the hooks as the host runs them, and the end of it all."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from memlayer.errors import DaemonError
+from memlayer.wire.client import Client, lock_holder
+from memlayer.wire.provision import remember_python
+
+ROOT = Path(__file__).resolve().parent.parent
+PATH = "/usr/local/bin:/usr/bin:/bin"
+STOP_S = 15.0
+
+
+class Stage:
+    """A context manager: everything it makes is gone when it ends, the daemon included.
+
+    hook_ms: how long each hook call took, as a whole process.
+    """
+
+    def __init__(self, runtime: str) -> None:
+        """runtime: the venv that the daemon and the command line run in."""
+        self.folder = Path(tempfile.mkdtemp(prefix="memlayer-demo-"))
+        self.home = self.folder / "home" / ".memlayer"
+        self.hook_ms: list[float] = []
+        self._runtime = runtime
+        self._commands = _hook_commands()
+        python = os.path.join(runtime, "bin", "python")
+        self.client = Client(str(self.home), str(ROOT), python)
+
+    def __enter__(self) -> Stage:
+        self.home.mkdir(parents=True, mode=0o700)
+        # Setup leaves this note for the hooks; here the runtime was made by somebody else.
+        remember_python(str(self.home), getattr(sys, "_base_executable", sys.executable))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        try:
+            self.stop_daemon()
+        finally:
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+    def project(self, name: str, folder: str = "") -> Path:
+        """A folder in a git repository of that name, made when it is missing. Runs no git: none may be installed."""
+        root = self.folder / "src" / name
+        git = root / ".git"
+        if not git.exists():
+            for part in ("objects", "refs"):
+                (git / part).mkdir(parents=True)
+            (git / "HEAD").write_text("ref: refs/heads/main\n")
+            (git / "config").write_text('[remote "origin"]\n\turl = https://git.example.com/demo/%s.git\n' % name)
+        (root / folder).mkdir(parents=True, exist_ok=True)
+        return root / folder
+
+    def hook(self, event: str, session_id: str, folder: Path, **fields: Any) -> str:
+        """Call a hook as the host does; returns the context that it gives the model, "" for none.
+
+        event: the host's name for it. Raises AssertionError when the hook does what no hook may.
+        """
+        payload = {
+            "session_id": session_id,
+            "transcript_path": str(self.folder / "home" / ".claude" / "projects" / "demo" / (session_id + ".jsonl")),
+            "cwd": str(folder),
+            "hook_event_name": event,
+            **fields,
+        }
+        started = time.perf_counter()
+        done = subprocess.run(
+            ["sh", "-c", self._commands[event]], input=json.dumps(payload, ensure_ascii=False).encode(),
+            capture_output=True, timeout=10, env=self._environment(folder), cwd=folder, check=False,
+        )  # fmt: skip
+        self.hook_ms.append((time.perf_counter() - started) * 1000)
+        if done.returncode or done.stderr:
+            raise AssertionError("the %s hook failed: exit code %d" % (event, done.returncode))
+        answer: dict[str, Any] = json.loads(done.stdout) if done.stdout else {}
+        return str(answer.get("hookSpecificOutput", {}).get("additionalContext", ""))
+
+    def command(self, *words: str) -> str:
+        """What bin/memlayer prints for these words. Raises AssertionError with its own words when it fails."""
+        done = subprocess.run(
+            [str(ROOT / "bin" / "memlayer"), *words], stdin=subprocess.DEVNULL, capture_output=True, timeout=60,
+            env=self._environment(self.folder), cwd=self.folder, check=False,
+        )  # fmt: skip
+        if done.returncode:
+            raise AssertionError("`memlayer %s` failed: %s" % (words[0], done.stderr.decode(errors="replace").strip()))
+        return done.stdout.decode("utf-8", "replace").rstrip()
+
+    def settle(self) -> dict[str, Any]:
+        """Wait until all that the hooks brought is stored, indexed and searchable by meaning."""
+        return self.client.call("flush", {"wait": True}, deadline_s=60.0)
+
+    def found_on_disk(self, texts: tuple[str, ...]) -> list[str]:
+        """Which of these stand in any file of the memlayer home."""
+        held = [path.read_bytes() for path in self.home.rglob("*") if path.is_file()]
+        return [text for text in texts if any(text.encode() in one for one in held)]
+
+    def last_trouble(self) -> str:
+        """The newest error in the daemon's log, which goes with the home; "" for none. It never holds memory text."""
+        path = self.home / "logs" / "daemon.log"
+        lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+        errors = [record["what"] for record in map(json.loads, lines) if record["level"] == "error"]
+        return str(errors[-1]) if errors else ""
+
+    def stop_daemon(self) -> None:
+        """Ask the daemon to go, and see that it has gone."""
+        try:
+            self.client.stop(deadline_s=STOP_S)
+        except DaemonError:
+            pid = lock_holder(str(self.home))
+            if pid:
+                os.kill(pid, signal.SIGKILL)
+
+    def _environment(self, folder: Path) -> dict[str, str]:
+        """Built from nothing, so that the demo sees no setting and no key of the person's."""
+        return {
+            "PATH": PATH,
+            "HOME": str(self.folder / "home"),
+            "MEMLAYER_HOME": str(self.home),
+            "MEMLAYER_RUNTIME_DIR": self._runtime,
+            "CLAUDE_PLUGIN_ROOT": str(ROOT),
+            "CLAUDE_PROJECT_DIR": str(folder),
+        }
+
+
+def _hook_commands() -> dict[str, str]:
+    """The host's name of an event -> the shell command that hooks.json gives for it."""
+    registered = json.loads((ROOT / "hooks.json").read_text(encoding="utf-8"))["hooks"]
+    return {event: groups[0]["hooks"][0]["command"] for event, groups in registered.items()}

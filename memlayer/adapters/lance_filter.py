@@ -1,0 +1,62 @@
+"""SQL filters for LanceDB from values nobody vouches for: everything is quoted here, nowhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from memlayer.core.model import Scope
+from memlayer.errors import StoreError
+
+_EXTRA_COLUMNS = ("category", "role", "memory_id", "event_id", "prompt_id")
+NOTHING = "false"
+
+
+def quoted(text: str) -> str:
+    """A SQL string literal. The dialect knows no escape but the doubled quote."""
+    safe = text.encode("utf-8", "replace").decode("utf-8")
+    return "'" + safe.replace("'", "''") + "'"
+
+
+def equals(column: str, value: str) -> str:
+    return f"{column} = {quoted(value)}"
+
+
+def differs(column: str, value: str) -> str:
+    return f"{column} != {quoted(value)}"
+
+
+def one_of(column: str, values: Sequence[str]) -> str:
+    """column IN (...); no value at all matches nothing."""
+    if not values:
+        return NOTHING
+    if len(values) == 1:
+        return equals(column, values[0])
+    return f"{column} IN ({', '.join(quoted(value) for value in values)})"
+
+
+def any_in(column: str, values: Sequence[str]) -> str:
+    """The list column holds at least one of the values."""
+    if not values:
+        return NOTHING
+    return f"array_has_any({column}, [{', '.join(quoted(value) for value in values)}])"
+
+
+def all_of(*parts: str) -> str:
+    """The parts joined by AND; "" when all are empty."""
+    return " AND ".join(part for part in parts if part)
+
+
+def of_scope(scope: Scope) -> str:
+    """The filter of a scope over the chunks table; "" for everywhere. Raises StoreError for an unknown `extra`."""
+    parts = []
+    if scope.project_ids is not None:
+        parts.append(one_of("project_id", scope.project_ids))
+    if scope.session_id:
+        parts.append(equals("session_id", scope.session_id))
+    if scope.excluded_session_id:
+        parts.append(differs("session_id", scope.excluded_session_id))
+    for column, value in scope.extra.items():
+        if column not in _EXTRA_COLUMNS:
+            raise StoreError(f"a search cannot be limited by {column!r}; use one of {', '.join(_EXTRA_COLUMNS)}")
+        parts.append(equals(column, value))
+    return all_of(*parts)

@@ -1,0 +1,206 @@
+"""Opens the store's folder: creates what is missing, migrates the old, refuses the newer, mends the torn."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import lancedb
+import pyarrow as pa
+from lancedb.db import AsyncConnection
+from lancedb.table import AsyncTable
+
+from memlayer.adapters.lance_index import create_missing_indexes
+from memlayer.adapters.lance_schema import CHUNKS, TABLES, VECTOR, schema_of, vector_field
+from memlayer.adapters.lance_sync import fsync_path
+from memlayer.adapters.lance_table import FAILURES, LanceTable, LoopThread, first_line, remedy
+from memlayer.errors import StoreError
+
+SCHEMA_FILE = "schema.json"
+SCHEMA_VERSION = 1
+
+Tables = dict[str, LanceTable]
+
+# (version, function): brings the tables of the version before to this one. Each must bear being run twice, since a
+# crash can come between the change and the note of it in schema.json.
+MIGRATIONS: list[tuple[int, Callable[[Tables], None]]] = []
+
+
+def open_connection(folder: Path, loop: LoopThread) -> AsyncConnection:
+    """Create the folder if need be (0700) and connect. Raises StoreError."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        folder.chmod(0o700)
+        return loop.run(lancedb.connect_async(str(folder)))
+    except FAILURES as error:
+        raise StoreError(f"the store folder cannot be used: {first_line(error)}; check its permissions") from error
+
+
+def open_tables(connection: AsyncConnection, folder: Path, dimensions: int, loop: LoopThread) -> Tables:
+    """All tables, with their indexes, at SCHEMA_VERSION. Raises StoreError.
+
+    A store of record that lost a table is damaged and refused; the chunks are derived and come back empty.
+    """
+    version = read_schema_version(folder)
+    tables = {
+        name: _open_table(connection, folder, name, dimensions, loop, must_exist=version > 0 and name != CHUNKS)
+        for name in TABLES
+    }
+    fit_dimensions(tables[CHUNKS], dimensions)
+    for number, migrate in MIGRATIONS:
+        if 0 < version < number:
+            migrate(tables)
+            write_schema_version(folder, number)
+    for table in tables.values():
+        complete_table(table)
+    if version != SCHEMA_VERSION:
+        write_schema_version(folder, SCHEMA_VERSION)
+    return tables
+
+
+def read_schema_version(folder: Path) -> int:
+    """0 for a folder that no store has been completed in yet. Raises StoreError for a newer or unreadable one."""
+    path = folder / SCHEMA_FILE
+    try:
+        version = json.loads(path.read_text(encoding="utf-8"))["version"]
+    except FileNotFoundError:
+        return 0
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise StoreError(f"{SCHEMA_FILE} cannot be read: {first_line(error)}; restore it from a backup") from error
+    if not isinstance(version, int) or version < 1:
+        raise StoreError(f"{SCHEMA_FILE} names no version; restore it from a backup")
+    if version > SCHEMA_VERSION:
+        raise StoreError(
+            f"the store was written by a newer memlayer (schema {version}, this one knows {SCHEMA_VERSION}); "
+            "update the plugin"
+        )
+    return version
+
+
+def write_schema_version(folder: Path, version: int) -> None:
+    """Durably, all or nothing. Raises StoreError."""
+    temporary = folder / (SCHEMA_FILE + ".new")
+    try:
+        temporary.write_text(json.dumps({"version": version}) + "\n", encoding="utf-8")
+        temporary.chmod(0o600)
+        fsync_path(temporary)
+        os.replace(temporary, folder / SCHEMA_FILE)
+        fsync_path(folder)
+    except OSError as error:
+        raise StoreError(f"{SCHEMA_FILE} cannot be written: {first_line(error)}") from error
+
+
+def create_table(connection: AsyncConnection, folder: Path, name: str, dimensions: int, loop: LoopThread) -> LanceTable:
+    """An empty table in place of whatever is there. Raises StoreError."""
+
+    async def create() -> AsyncTable:
+        return await connection.create_table(name, schema=schema_of(name, dimensions))
+
+    path = _table_folder(folder, name)
+    try:
+        if path.exists():
+            shutil.rmtree(path)
+        return LanceTable(name, loop.run(create()), loop, path)
+    except FAILURES as error:
+        raise StoreError(f"table {name} cannot be created: {first_line(error)}; check space and permissions") from error
+
+
+def complete_table(table: LanceTable) -> None:
+    """Declare the key and create the indexes where that has not been done."""
+    _declare_key(table)
+    create_missing_indexes(table)
+
+
+def _table_folder(folder: Path, name: str) -> Path:
+    return folder / f"{name}.lance"
+
+
+def _open_table(
+    connection: AsyncConnection, folder: Path, name: str, dimensions: int, loop: LoopThread, *, must_exist: bool
+) -> LanceTable:
+    path = _table_folder(folder, name)
+    if not _versions(path):
+        # A folder without any version is what a crash leaves of a creation.
+        if must_exist:
+            raise StoreError(f"table {name} is missing; {remedy(name)}")
+        table = create_table(connection, folder, name, dimensions, loop)
+    else:
+        try:
+            table = _open_newest_whole(connection, path, name, loop)
+        except StoreError:
+            if name != CHUNKS:
+                raise
+            table = create_table(connection, folder, name, dimensions, loop)
+    return table
+
+
+def _versions(path: Path) -> list[Path]:
+    """The manifests of a table, newest first (their names count down from 2^64)."""
+    return sorted((path / "_versions").glob("*.manifest"), key=lambda manifest: manifest.name)
+
+
+def _open_newest_whole(connection: AsyncConnection, path: Path, name: str, loop: LoopThread) -> LanceTable:
+    """Open the newest version whose rows can be read.
+
+    After a power failure the version written last may be torn. It was never acknowledged (a write returns only once
+    it is flushed), so going back by one version loses nothing that the spool does not still hold. More than one step
+    back would: that is damage.
+    """
+
+    async def open_and_probe() -> AsyncTable:
+        table = await connection.open_table(name)
+        await table.query().select(["id"]).to_arrow()
+        return table
+
+    try:
+        return LanceTable(name, loop.run(open_and_probe()), loop, path)
+    except FAILURES as error:
+        manifests = _versions(path)
+        failure = first_line(error)
+        if len(manifests) < 2:
+            raise StoreError(f"table {name} cannot be opened: {failure}; {remedy(name)}") from error
+    torn = manifests[0]
+    aside = torn.with_name(torn.name + ".torn")
+    os.replace(torn, aside)
+    try:
+        return LanceTable(name, loop.run(open_and_probe()), loop, path)
+    except FAILURES as error:
+        os.replace(aside, torn)
+        raise StoreError(f"table {name} cannot be opened: {failure}; {remedy(name)}") from error
+
+
+def _declare_key(table: LanceTable) -> None:
+    """Without the declared key two merges of the same ids leave duplicates."""
+
+    async def declare() -> None:
+        metadata = (await table.inner.schema()).field("id").metadata or {}
+        if not any(b"primary-key" in name for name in metadata):
+            await table.inner.set_unenforced_primary_key(["id"])
+
+    table.write("declare its key", declare())
+
+
+def stored_dimensions(table: LanceTable) -> int:
+    """The length of the table's vectors."""
+    with table.translated("read its schema"):
+        size: int = table.loop.run(table.inner.schema()).field(VECTOR).type.list_size
+        return size
+
+
+def fit_dimensions(table: LanceTable, dimensions: int) -> None:
+    """Give the vector column the model's length; other vectors go, the text and its index stay."""
+
+    async def fit() -> None:
+        schema = await table.inner.schema()
+        names = schema.names
+        if VECTOR in names:
+            if dimensions == 0 or schema.field(VECTOR).type.list_size == dimensions:
+                return
+            await table.inner.drop_columns([VECTOR])
+        await table.inner.update({"model": ""})
+        await table.inner.add_columns(pa.schema([vector_field(dimensions)]))
+
+    table.write("change the length of its vectors", fit())

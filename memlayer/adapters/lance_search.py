@@ -1,0 +1,209 @@
+"""Both legs of a search over the chunks table, with the projects in use kept in memory."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from memlayer.adapters.lance_filter import all_of, equals, of_scope, one_of
+from memlayer.adapters.lance_schema import HIT_COLUMNS, VECTOR, chunks_from
+from memlayer.adapters.lance_table import LanceTable
+from memlayer.adapters.row_cache import ProjectRows, RowCache
+from memlayer.adapters.vector_matrix import ProjectVectors, VectorMatrix
+from memlayer.core.model import Chunk, Hit, Scope
+from memlayer.errors import StoreError
+
+MAX_CACHE_BYTES = 48 * 2**20  # for the rows, and as much again for the vectors: about 60,000 chunks
+_ROWS_PER_BATCH = 2048
+_REFINE = 10  # rows an approximate index re-ranks exactly for each row wanted
+
+
+class ChunkSearch:
+    """Searches one chunks table from any thread.
+
+    Whoever changes rows holds `changing` from before the change until it is reported by put, remove or clear, so that
+    nothing is loaded in between; searches never wait for it. A project that is not in memory is searched in the table
+    and loaded behind the answer.
+    """
+
+    def __init__(self, table: LanceTable, dimensions: int, max_cache_bytes: int = MAX_CACHE_BYTES) -> None:
+        self.changing = threading.RLock()
+        self._guard = threading.RLock()  # of what is in memory; held for a millisecond or two
+        self._table = table
+        self._dimensions = dimensions
+        self._rows = RowCache(max_cache_bytes)
+        self._vectors = VectorMatrix(max_cache_bytes)
+        self._too_big: set[str] = set()
+        self._loading: dict[tuple[str, str], threading.Thread] = {}
+
+    def text(self, words: str, scope: Scope, limit: int) -> list[Hit]:
+        """Chunks that hold any of the words, best BM25 first."""
+        rows = self._table.match("terms", words, ["id"], of_scope(scope), limit)
+        scored = list(zip(rows.column("_score").to_pylist(), rows.column("id").to_pylist(), strict=True))
+        chunks = self._chunks([chunk for _, chunk in scored], scope)
+        hits = [Hit(chunk=chunks[found], lexical=score) for score, found in scored if found in chunks]
+        return sorted(hits, key=lambda hit: (-(hit.lexical or 0.0), hit.chunk.id))
+
+    def vector(self, vector: Sequence[float], model: str, scope: Scope, limit: int) -> list[Hit]:
+        """The nearest chunks of that model, best first, with their cosines."""
+        query = np.asarray(vector, np.float32)
+        scored = self._nearest_in_memory(query, model, scope, limit)
+        if scored is None:
+            where = all_of(of_scope(scope), equals("model", model))
+            return _hits(self._table.nearest(query.tolist(), [*HIT_COLUMNS, VECTOR], where, limit, _REFINE), query)
+        chunks = self._chunks([found for _, found in scored], scope)
+        hits = [Hit(chunk=chunks[found], cosine=cosine) for cosine, found in scored if found in chunks]
+        return sorted(hits, key=lambda hit: (-(hit.cosine or 0.0), hit.chunk.id))
+
+    def warm(self, project_id: str, model: str = "") -> None:
+        """Load a project now, its vectors too if a model is named."""
+        self._load_rows(project_id)
+        if model:
+            self._load_vectors(project_id, model)
+
+    def put(self, chunks: Sequence[Chunk]) -> None:
+        """Report rows that were inserted or replaced."""
+        groups: dict[tuple[str, str], list[Chunk]] = {}
+        for chunk in chunks:
+            if chunk.vector is not None:
+                groups.setdefault((chunk.model, chunk.project_id), []).append(chunk)
+        with self._guard:
+            self._rows.put(chunks)
+            self._vectors.remove([chunk.id for chunk in chunks])
+            for (model, project_id), group in groups.items():
+                vectors = np.asarray([chunk.vector for chunk in group], np.float32)
+                ids, sessions = [chunk.id for chunk in group], [chunk.session_id for chunk in group]
+                self._vectors.put(model, project_id, ids, sessions, vectors)
+
+    def remove(self, ids: Sequence[str]) -> None:
+        """Report rows that are gone."""
+        with self._guard:
+            self._rows.remove(ids)
+            self._vectors.remove(ids)
+
+    def clear(self) -> None:
+        """Report that anything may have changed."""
+        with self._guard:
+            self._rows.clear()
+            self._vectors.clear()
+            self._too_big.clear()
+
+    def fit(self, dimensions: int) -> None:
+        """Report that vectors have another length now."""
+        self._dimensions = dimensions
+        self.clear()
+
+    def close(self) -> None:
+        """Wait for what is being loaded."""
+        for thread in list(self._loading.values()):
+            thread.join()
+
+    def _nearest_in_memory(
+        self, query: NDArray[np.float32], model: str, scope: Scope, limit: int
+    ) -> list[tuple[float, str]] | None:
+        """(cosine, id) pairs; None when the table has to search."""
+        if scope.project_ids is None or scope.extra:
+            return None
+        found: list[tuple[float, str]] = []
+        missing = []
+        with self._guard:
+            for project_id in dict.fromkeys(scope.project_ids):
+                project = self._vectors.get(model, project_id)
+                if project is None:
+                    missing.append(project_id)
+                else:
+                    found += project.nearest(query, limit, scope.session_id, scope.excluded_session_id)
+        for project_id in missing:
+            self._load_behind(self._load_vectors, project_id, model)
+        found.sort(reverse=True)
+        return None if missing else found[:limit]
+
+    def _chunks(self, ids: Sequence[str], scope: Scope) -> dict[str, Chunk]:
+        """The rows of these ids, from memory as far as they are there. An id that vanished meanwhile is left out."""
+        found: dict[str, Chunk] = {}
+        with self._guard:
+            for project_id in scope.project_ids or ():
+                project = self._rows.get(project_id)
+                if project is not None:
+                    found.update(project.get(ids))
+                else:
+                    self._load_behind(self._load_rows, project_id)
+        missing = [chunk for chunk in ids if chunk not in found]
+        if missing:
+            where = all_of(of_scope(scope), one_of("id", missing))
+            found.update((chunk.id, chunk) for chunk in chunks_from(self._table.select(HIT_COLUMNS, where)))
+        return found
+
+    def _load_behind(self, load: Callable[..., None], project_id: str, model: str = "") -> None:
+        """Load in a thread, so that the search at hand does not wait for it."""
+        key = (project_id, model)
+        if project_id in self._too_big:
+            return
+
+        def run() -> None:
+            try:
+                load(*(part for part in key if part))
+            except StoreError:
+                pass  # the search that asked for it reads the same table and reports what is wrong with it
+            finally:
+                self._loading.pop(key, None)
+
+        thread = threading.Thread(target=run, name="memlayer-load", daemon=True)
+        if self._loading.setdefault(key, thread) is thread:
+            thread.start()
+
+    def _load_rows(self, project_id: str) -> None:
+        with self.changing:
+            if self._rows.get(project_id) is not None:
+                return
+            where = equals("project_id", project_id)
+            if self._rows.fits(self._table.count(where)):
+                loaded = ProjectRows(self._table.select(HIT_COLUMNS, where))
+                with self._guard:
+                    if self._rows.load(project_id, loaded):
+                        return
+            self._too_big.add(project_id)
+
+    def _load_vectors(self, project_id: str, model: str) -> None:
+        with self.changing:
+            if self._vectors.get(model, project_id) is not None:
+                return
+            where = all_of(equals("project_id", project_id), equals("model", model))
+            count = self._table.count(where)
+            if not self._vectors.fits(count, self._dimensions):
+                self._too_big.add(project_id)
+                return
+            loaded = ProjectVectors(self._dimensions, capacity=count)
+
+            def consume(batch: Any) -> None:
+                ids, sessions = batch.column("id").to_pylist(), batch.column("session_id").to_pylist()
+                loaded.put(ids, sessions, _matrix_of(batch))
+
+            self._table.scan(["id", "session_id", VECTOR], where, _ROWS_PER_BATCH, consume)
+            pa.default_memory_pool().release_unused()
+            with self._guard:
+                self._vectors.load(model, project_id, loaded)
+
+
+def _matrix_of(rows: Any) -> NDArray[np.float32]:
+    """The vector column of a table or a batch as (rows, dimensions); no row may lack its vector."""
+    column = rows.column(VECTOR)
+    flat: NDArray[np.float32] = (
+        (column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column)
+        .flatten()
+        .to_numpy(zero_copy_only=False)
+    )
+    return flat.reshape(rows.num_rows, -1)
+
+
+def _hits(rows: Any, query: NDArray[np.float32]) -> list[Hit]:
+    if not rows.num_rows:
+        return []
+    cosines = _matrix_of(rows) @ query
+    hits = [Hit(chunk=chunk, cosine=float(cosine)) for chunk, cosine in zip(chunks_from(rows), cosines, strict=True)]
+    return sorted(hits, key=lambda hit: (-(hit.cosine or 0.0), hit.chunk.id))

@@ -1,0 +1,279 @@
+"""The store of record on LanceDB: implements ports.Store."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pyarrow.compute as pc
+
+from memlayer.adapters import lance_filter as sql
+from memlayer.adapters.lance_forget import batches, forget
+from memlayer.adapters.lance_index import compact, is_upkeep_due, table_state
+from memlayer.adapters.lance_open import (
+    SCHEMA_VERSION,
+    complete_table,
+    create_table,
+    fit_dimensions,
+    open_connection,
+    open_tables,
+    stored_dimensions,
+)
+from memlayer.adapters.lance_schema import (
+    CHUNK_COLUMNS,
+    CHUNKS,
+    EVENT_COLUMNS,
+    EVENTS,
+    MEMORIES,
+    MEMORY_COLUMNS,
+    chunks_from,
+    events_from,
+    memories_from,
+    rows_to_arrow,
+    schema_of,
+    vectors_to_arrow,
+)
+from memlayer.adapters.lance_search import ChunkSearch
+from memlayer.adapters.lance_table import LoopThread
+from memlayer.core.model import Chunk, Event, Hit, Memory, Scope
+from memlayer.errors import StoreError
+from memlayer.ports import Removed, Selection, StoreStats, Vector
+
+Item = TypeVar("Item", Memory, Chunk)
+
+_ROWS_PER_SCAN = 4096
+_ORDERS = {
+    "newest": [("at_ms", False), ("id", False)],
+    "importance": [("importance", False), ("at_ms", False), ("id", False)],
+}
+
+
+class LanceStore:
+    """Events, memories and chunks in one folder. One process at a time; its threads may read and write together.
+
+    Hits carry no vector. `dimensions` is the length of the embedding model's vectors; 0 while there is none.
+    """
+
+    def __init__(self, folder: Path, dimensions: int) -> None:
+        self._folder = folder
+        self._loop = LoopThread()
+        self._writing = threading.RLock()
+        try:
+            self._connection = open_connection(folder, self._loop)
+            self._tables = open_tables(self._connection, folder, dimensions, self._loop)
+            self._dimensions = stored_dimensions(self._tables[CHUNKS])
+        except StoreError:
+            self._loop.close()
+            raise
+        self._search = ChunkSearch(self._tables[CHUNKS], self._dimensions)
+
+    @classmethod
+    def open(cls, folder: Path, dimensions: int) -> LanceStore:
+        """Open or create. Raises StoreError: written by a newer version, damaged, no permission."""
+        return cls(folder, dimensions)
+
+    # -- events and memories
+
+    def add_events(self, events: Sequence[Event]) -> list[str]:
+        new = {event.id: event for event in events}
+        with self._writing:
+            for ids in batches(list(new)):
+                rows = self._tables[EVENTS].select(["id"], sql.one_of("id", ids))
+                for known in rows.column("id").to_pylist():
+                    new.pop(known, None)
+            self._tables[EVENTS].add(rows_to_arrow(list(new.values()), schema_of(EVENTS, 0)))
+        return list(new)
+
+    def put_memories(self, memories: Sequence[Memory]) -> None:
+        rows = rows_to_arrow(_last_of_each(memories), schema_of(MEMORIES, 0))
+        with self._writing:
+            self._tables[MEMORIES].upsert(rows)
+
+    def events(
+        self,
+        *,
+        ids: Sequence[str] | None = None,
+        prompt_ids: Sequence[str] | None = None,
+        session_id: str = "",
+        project_id: str = "",
+        limit: int = 1000,
+    ) -> list[Event]:
+        where = sql.all_of(
+            sql.one_of("id", ids) if ids is not None else "",
+            sql.one_of("prompt_id", prompt_ids) if prompt_ids is not None else "",
+            sql.equals("session_id", session_id) if session_id else "",
+            sql.equals("project_id", project_id) if project_id else "",
+        )
+        rows = self._tables[EVENTS].select(EVENT_COLUMNS, where, limit=limit, order=_ORDERS["newest"])
+        return events_from(rows)[::-1]
+
+    def memories(
+        self,
+        *,
+        ids: Sequence[str] | None = None,
+        keys: Sequence[str] | None = None,
+        citations: Sequence[str] | None = None,
+        project_id: str = "",
+        session_id: str = "",
+        category: str = "",
+        before_ms: int = 0,
+        limit: int = 1000,
+        order: str = "newest",
+    ) -> list[Memory]:
+        if order not in _ORDERS:
+            raise StoreError(f"unknown order {order!r}; use newest or importance")
+        where = sql.all_of(
+            sql.one_of("id", ids) if ids is not None else "",
+            sql.one_of("key", keys) if keys is not None else "",
+            sql.one_of("citation", citations) if citations is not None else "",
+            sql.equals("project_id", project_id) if project_id else "",
+            sql.equals("session_id", session_id) if session_id else "",
+            sql.equals("category", category) if category else "",
+            f"at_ms < {int(before_ms)}" if before_ms else "",
+        )
+        return memories_from(self._tables[MEMORIES].select(MEMORY_COLUMNS, where, limit=limit, order=_ORDERS[order]))
+
+    # -- chunks
+
+    def put_chunks(self, chunks: Sequence[Chunk]) -> None:
+        self._check_vectors(chunk.vector for chunk in chunks)
+        latest = [chunk if chunk.vector is not None else replace(chunk, model="") for chunk in _last_of_each(chunks)]
+        rows = rows_to_arrow(latest, schema_of(CHUNKS, self._dimensions))
+        with self._writing, self._search.changing:
+            self._tables[CHUNKS].upsert(rows)
+            self._search.put(latest)
+
+    def drop_chunks(self, memory_ids: Sequence[str]) -> None:
+        with self._writing, self._search.changing:
+            for ids in batches(memory_ids):
+                where = sql.one_of("memory_id", ids)
+                gone = self._tables[CHUNKS].select(["id"], where).column("id").to_pylist()
+                if gone:
+                    self._tables[CHUNKS].delete(where)
+                    self._search.remove(gone)
+
+    def search_text(self, terms: Sequence[str], scope: Scope, limit: int) -> list[Hit]:
+        words = " ".join(word for term in terms for word in term.split())
+        if not words or scope.project_ids == () or limit < 1:
+            return []
+        return self._search.text(words, scope, limit)
+
+    def search_vector(self, vector: Vector, model: str, scope: Scope, limit: int) -> list[Hit]:
+        self._check_vectors([vector])
+        if scope.project_ids == () or limit < 1:
+            return []
+        return self._search.vector(vector, model, scope, limit)
+
+    def warm(self, project_id: str, model: str = "") -> None:
+        """Load a project's chunks (and their vectors by that model) into memory, as the first search would do."""
+        self._search.warm(project_id, model)
+
+    def unembedded(self, model: str, limit: int) -> list[Chunk]:
+        rows = self._tables[CHUNKS].select(CHUNK_COLUMNS, _lacks_vector_of(model), limit=limit)
+        return chunks_from(rows)
+
+    def count_unembedded(self, model: str) -> int:
+        return self._tables[CHUNKS].count(_lacks_vector_of(model))
+
+    def set_vectors(self, vectors: Sequence[tuple[str, Vector]], model: str) -> None:
+        latest = dict(vectors)
+        self._check_vectors(latest.values())
+        with self._writing, self._search.changing:
+            ids = list(latest)
+            self._tables[CHUNKS].update_columns(vectors_to_arrow(ids, list(latest.values()), model, self._dimensions))
+            for batch in batches(ids):
+                rows = self._tables[CHUNKS].select([*CHUNK_COLUMNS], sql.one_of("id", batch))
+                self._search.put([replace(chunk, vector=latest[chunk.id]) for chunk in chunks_from(rows)])
+
+    def scan_terms(self, consume: Callable[[str, str], None]) -> None:
+        def hand_over(batch: Any) -> None:
+            for chunk, terms in zip(batch.column("id").to_pylist(), batch.column("terms").to_pylist(), strict=True):
+                consume(chunk, terms)
+
+        self._tables[CHUNKS].scan(["id", "terms"], "id IS NOT NULL", _ROWS_PER_SCAN, hand_over)
+
+    @property
+    def dimensions(self) -> int:
+        return self._dimensions
+
+    def fit(self, dimensions: int) -> None:
+        with self._writing, self._search.changing:
+            fit_dimensions(self._tables[CHUNKS], dimensions)
+            self._dimensions = dimensions
+            self._search.fit(dimensions)
+
+    def clear_chunks(self) -> None:
+        with self._writing, self._search.changing, self._tables[CHUNKS].gate.removing():
+            table = create_table(self._connection, self._folder, CHUNKS, self._dimensions, self._loop)
+            complete_table(table)
+            self._tables[CHUNKS].reopen(table)
+            self._search.clear()
+
+    # -- the whole
+
+    def forget(self, selection: Selection) -> Removed:
+        with self._writing, self._search.changing:
+            removed = forget(self._tables, selection)
+            self._search.clear()
+            return removed
+
+    def upkeep(self, *, force: bool = False) -> bool:
+        done = False
+        for table in self._tables.values():
+            with self._writing:
+                if force or is_upkeep_due(table):
+                    compact(table)
+                    done = True
+        return done
+
+    def stats(self) -> StoreStats:
+        tables = {name: table_state(table) for name, table in self._tables.items()}
+        scopes = self._tables[EVENTS].select(["session_id", "project_id"])
+        return StoreStats(
+            events=self._tables[EVENTS].count(),
+            memories=self._tables[MEMORIES].count(),
+            chunks=self._tables[CHUNKS].count(),
+            sessions=pc.count_distinct(scopes.column("session_id")).as_py(),
+            projects=pc.count_distinct(scopes.column("project_id")).as_py(),
+            embedded=self._tables[CHUNKS].count(sql.differs("model", "")),
+            disk_bytes=_disk_bytes(self._folder),
+            schema_version=SCHEMA_VERSION,
+            tables=tables,
+        )
+
+    def close(self) -> None:
+        self._search.close()
+        with self._writing:
+            self._connection.close()  # type: ignore[no-untyped-call]
+            self._loop.close()
+
+    def _check_vectors(self, vectors: Iterable[Vector | None]) -> None:
+        for vector in vectors:
+            if vector is not None and len(vector) != self._dimensions:
+                raise StoreError(
+                    f"a vector of {len(vector)} dimensions does not fit an index of {self._dimensions}; "
+                    "open the store with the dimensions of the embedding model"
+                )
+
+
+def _last_of_each(items: Sequence[Item]) -> list[Item]:
+    """One item for each id, the last one: a merge of two rows with the same id fails."""
+    return list({item.id: item for item in items}.values())
+
+
+def _lacks_vector_of(model: str) -> str:
+    # A row has a model if and only if it has a vector; the index on `model` knows the answer without a scan.
+    return sql.differs("model", model)
+
+
+def _disk_bytes(folder: Path) -> int:
+    total = 0
+    for path in folder.rglob("*"):
+        try:
+            total += path.lstat().st_size
+        except FileNotFoundError:  # upkeep drops files meanwhile
+            continue
+    return total

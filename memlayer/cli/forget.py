@@ -1,0 +1,111 @@
+"""The verb that forgets, after it has shown what will go."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import click
+
+from memlayer.cli.invocation import (
+    LONG_S,
+    all_projects_option,
+    client,
+    json_option,
+    moment_ms,
+    project_dir,
+)
+from memlayer.cli.output import line, memory_title, print_json, say
+from memlayer.core.citation import bare_id
+from memlayer.core.privacy import plain
+from memlayer.errors import UserError
+
+SHOWN = 30
+
+
+@click.command("forget")
+@click.argument("ids", nargs=-1, metavar="[ID]...")
+@click.option("--session", default="", metavar="ID", help="Everything of this session.")
+@click.option(
+    "--project", metavar="PATH", help="Everything of this folder's project, or only what --query finds in it."
+)
+@all_projects_option
+@click.option("--query", default="", metavar="TEXT", help="What this finds in the project of the folder you are in.")
+@click.option("--before", default="", metavar="DATE", help="What is older than 2026-11-19, or than 30d.")
+@click.option("--yes", is_flag=True, help="Do not ask. Needed when nobody can be asked.")
+@click.option("--dry-run", is_flag=True, help="Only show what would go.")
+@json_option
+def forget_verb(
+    ids: tuple[str, ...],
+    session: str,
+    project: str | None,
+    all_projects: bool,
+    query: str,
+    before: str,
+    yes: bool,
+    dry_run: bool,
+    as_json: bool,
+) -> None:
+    """Forget memories for good: from every table, from old versions of the store and from the caches.
+
+    Shows what will go and asks first. What is given together must hold together.
+
+    \b
+    Examples:
+      memlayer forget a7Bc3x x9Yz2w
+      memlayer forget --query "전화번호" --dry-run
+      memlayer forget --project ~/src/old-shop --before 90d
+    """
+    if not (ids or session or project or query or before):
+        raise UserError("say what to forget: an ID, --session, --project, --query or --before")
+    if all_projects and not query:
+        raise UserError("--all-projects goes with --query")
+    folder = project_dir(project, all_projects) if project or (query and not session) else ""
+    asked: dict[str, Any] = {
+        "ids": [bare_id(plain(one)) for one in ids],
+        "session_id": session,
+        "project_dir": folder,
+        "query": plain(query),
+        "before_ms": moment_ms(before) if before else 0,
+        "dry_run": True,
+    }
+    daemon = client()
+    found = daemon.call("forget", asked, deadline_s=LONG_S, project_dir=folder)
+    going = found.get("memories") or []
+    # A session or a project may hold events that no memory stands for yet: there is something to forget.
+    in_vain = not going and bool(query or ids)
+    if dry_run or in_vain:
+        if as_json:
+            print_json(found)
+        elif in_vain:
+            say("Nothing matches; nothing is forgotten.")
+        else:
+            say_going(going, "Would be forgotten")
+        return
+    if not yes:
+        confirm(going, as_json)
+    if query:  # what was shown is what goes, even if the search would find something else by now
+        asked = {**asked, "query": "", "ids": [str(memory.get("id")) for memory in going]}
+    done = daemon.call("forget", {**asked, "dry_run": False}, deadline_s=LONG_S, project_dir=folder)
+    if as_json:
+        print_json(done)
+        return
+    removed = done.get("removed") or {}
+    say("Forgotten: " + ", ".join(f"{removed.get(name, 0)} {name}" for name in ("memories", "events", "chunks")) + ".")
+
+
+def confirm(going: list[dict[str, Any]], as_json: bool) -> None:
+    """Show what will go and ask. Raises UserError when nobody can be asked, click.Abort at a no."""
+    if as_json or not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise UserError(f"this would forget {len(going)} memories: say --yes, or --dry-run to see them")
+    say_going(going, "Will be forgotten")
+    click.confirm("Forget them for good?", abort=True)
+
+
+def say_going(going: list[dict[str, Any]], title: str) -> None:
+    """The memories that go; the first SHOWN of them."""
+    say((f"{title}: {len(going)} memories, with their events", "bold"))
+    for memory in going[:SHOWN]:
+        say(*memory_title(memory), "  ", line(memory.get("text"), 100), indent=2)
+    if len(going) > SHOWN:
+        say(f"... and {len(going) - SHOWN} more (--dry-run --json lists all)", indent=2)

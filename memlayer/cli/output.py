@@ -1,0 +1,108 @@
+"""Puts answers on stdout: wrapped and coloured for a terminal, plain lines for a pipe or a model, or JSON.
+
+Stored text passes `line` or `plain` and is never taken for markup.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import time
+from collections.abc import Iterable, Mapping
+
+from memlayer.core.context import cut, flatten
+from memlayer.core.privacy import plain
+
+Part = str | tuple[str, str]  # text, or (text, rich style)
+
+# What a terminal or a reader could stumble over; JSON keeps it, escaped.
+_UNSEEN = re.compile("[\x7f-\x9f\xad\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff\U000e0000-\U000e01ef]")
+_UNITS = ("B", "kB", "MB", "GB", "TB")
+
+
+def print_json(value: object) -> None:
+    """As JSON, one document."""
+    print(_UNSEEN.sub(_escape, json.dumps(value, ensure_ascii=False, indent=2)))
+
+
+def _escape(found: re.Match[str]) -> str:
+    return json.dumps(found.group())[1:-1]
+
+
+def say(*parts: Part, indent: int = 0, to_stderr: bool = False) -> None:
+    """One paragraph. On a terminal it is wrapped and styled; elsewhere it is one line, however long."""
+    stream = sys.stderr if to_stderr else sys.stdout
+    texts = [(part, "") if isinstance(part, str) else part for part in parts]
+    if not stream.isatty():
+        print(" " * indent + plain("".join(text for text, _ in texts)), file=stream)
+        return
+    from rich.console import Console
+    from rich.padding import Padding
+    from rich.text import Text
+
+    paragraph = Text()
+    for text, style in texts:
+        paragraph.append(plain(text), style=style or None)
+    Console(file=stream, markup=False, highlight=False, emoji=False).print(Padding(paragraph, (0, 0, 0, indent)))
+
+
+def pairs(title: str, rows: Iterable[tuple[str, str]]) -> None:
+    """A heading and `name  value` lines, aligned. Empty values are left out; no rows, no heading."""
+    kept = [(name, value) for name, value in rows if value]
+    if not kept:
+        return
+    width = max(len(name) for name, _ in kept)
+    say((title, "bold"))
+    for name, value in kept:
+        say((f"{name:<{width}}  ", "cyan"), value, indent=2)
+
+
+def line(text: object, max_chars: int = 100_000) -> str:
+    """Stored text on one line, cut at max_chars, with nothing that could pose as a citation or a block."""
+    return cut(flatten(str(text or "")), max_chars)
+
+
+def when(at_ms: object) -> str:
+    """Local time to the minute; "" for none."""
+    if not isinstance(at_ms, int | float) or not 0 < at_ms < 253_402_300_000_000:
+        return ""
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(at_ms / 1000))
+
+
+def size(count: object) -> str:
+    """Bytes as people read them."""
+    if not isinstance(count, int | float):
+        return ""
+    amount, unit = float(count), 0
+    while amount >= 1000 and unit < len(_UNITS) - 1:
+        amount, unit = amount / 1000, unit + 1
+    return f"{amount:.0f} {_UNITS[unit]}" if amount >= 10 or not unit else f"{amount:.1f} {_UNITS[unit]}"
+
+
+def duration(seconds: float) -> str:
+    """A span of time, in its largest unit."""
+    for unit, length in (("d", 86400), ("h", 3600), ("min", 60)):
+        if seconds >= 2 * length:
+            return f"{seconds / length:.0f} {unit}"
+    return f"{max(0.0, seconds):.0f} s"
+
+
+def number(value: object, digits: int = 2) -> str:
+    """A score; "-" when there is none."""
+    return f"{value:.{digits}f}" if isinstance(value, int | float) else "-"
+
+
+def memory_title(memory: Mapping[str, object]) -> list[Part]:
+    """key, citation, when, project and session of a memory or hit: the line above its text."""
+    parts: list[Part] = [
+        (line(memory.get("key")), "bold"),
+        " ",
+        (f"[mem:{line(memory.get('citation'))}]", "cyan"),
+    ]
+    session = line(memory.get("session_id"))
+    project = line(memory.get("project")) or line(memory.get("project_id"))
+    for text in (when(memory.get("at_ms")), project, f"session {session[:8]}" if session else ""):
+        if text:
+            parts += ["  ", (text, "dim")]
+    return parts

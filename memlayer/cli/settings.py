@@ -1,0 +1,98 @@
+"""The verbs about this installation: config, setup, version."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+
+import click
+
+from memlayer import __version__
+from memlayer.cli.invocation import home, json_option, project_dir, project_option
+from memlayer.cli.output import line, print_json, say
+from memlayer.errors import UserError
+from memlayer.wire import launch, paths, project, protocol, runtime
+from memlayer.wire.spawn import plugin_root
+
+
+@click.command("config")
+@project_option
+@json_option
+def config_verb(project: str | None, as_json: bool) -> None:
+    """Show the settings that hold in a project, and where each value comes from.
+
+    They are set in config.yaml in the memlayer home, or by MEMLAYER_<GROUP>__<NAME>; docs/configuration.md
+    lists them all.
+
+    \b
+    Examples:
+      memlayer config
+      MEMLAYER_RECALL__MAX_ENTRIES=3 memlayer config --json
+    """
+    from memlayer.config import describe, load_project_settings, load_settings
+
+    said = load_project_settings(_root_of(project_dir(project)))
+    settings = load_settings(home(), os.environ).for_project(said)
+    rows = []
+    for one in describe():
+        group, _, name = one.key.partition(".")
+        value = getattr(getattr(settings, group), name)
+        rows.append({"key": one.key, "value": value, "unit": one.unit, "from": settings.origin(one.key)})
+    if as_json:
+        print_json({"file": paths.settings(home()), "settings": rows, "warnings": list(said.warnings)})
+        return
+    for warning in said.warnings:
+        say(("Ignored", "yellow"), f": {line(warning)}")
+    width = max(len(row["key"]) for row in rows)
+    for row in rows:
+        value = str(row["value"]).lower() if isinstance(row["value"], bool) else line(row["value"])
+        is_default = row["from"] == "default"
+        say(
+            (f"{row['key']:<{width}}  ", "cyan"),
+            (f"{value} {row['unit']}".rstrip(), "" if is_default else "bold"),
+            "" if is_default else f"  (from {line(row['from'])})",
+        )
+
+
+def _root_of(folder: str) -> str:
+    return project.locate(folder).root
+
+
+@click.command("setup")
+@click.option("--quiet", is_flag=True, help="Say nothing unless it fails.")
+@click.option("--no-wait", is_flag=True, help="End at once when another setup is running.")
+@json_option
+def setup_verb(quiet: bool, no_wait: bool, as_json: bool) -> None:
+    """Make memlayer's runtime, unless it is there and up to date. Every other verb does so by itself.
+
+    \b
+    Examples:
+      memlayer setup
+    """
+    root = plugin_root()
+    if not os.path.exists(os.path.join(root, runtime.LOCK_FILE)):
+        raise UserError(f"memlayer is installed as a package; its runtime is {sys.executable}")
+    flags = {"--quiet": quiet, "--no-wait": no_wait, "--json": as_json}
+    sys.exit(launch.setup(root, [flag for flag, given in flags.items() if given]))
+
+
+@click.command("version")
+@json_option
+def version_verb(as_json: bool) -> None:
+    """Show the versions of memlayer, its protocol and its Python.
+
+    \b
+    Examples:
+      memlayer version --json
+    """
+    versions = {
+        "memlayer": __version__,
+        "protocol": protocol.PROTOCOL,
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+    }
+    if as_json:
+        print_json(versions)
+    else:
+        say(", ".join(f"{name} {value}" for name, value in versions.items()))

@@ -1,0 +1,49 @@
+"""The verbs that make the daemon work things off: flush, reindex."""
+
+from __future__ import annotations
+
+import click
+
+from memlayer.cli.invocation import LONG_S, client, json_option
+from memlayer.cli.output import print_json, say
+from memlayer.cli.progress import progress
+
+
+@click.command("flush")
+@click.option("--wait", is_flag=True, help="Wait until everything is stored, indexed and on disk.")
+@json_option
+def flush_verb(wait: bool, as_json: bool) -> None:
+    """Take what the hooks have spooled into the store, and settle it.
+
+    \b
+    Examples:
+      memlayer flush --wait
+    """
+    with progress(as_json) as show:
+        done = client().call("flush", {"wait": wait}, deadline_s=LONG_S, on_progress=show)
+    if as_json:
+        print_json(done)
+        return
+    say(f"Taken in: {done.get('taken', 0)} events.", f" Still waiting: {done.get('waiting', 0)}.")
+    unembedded = done.get("unembedded")
+    if isinstance(unembedded, int) and unembedded > 0:  # below 0: not counted, because nobody waits for it
+        say(f"Not yet embedded: {unembedded} chunks; full-text search finds them already.")
+
+
+@click.command("reindex")
+@json_option
+def reindex_verb(as_json: bool) -> None:
+    """Drop the search index and build it anew from events and memories.
+
+    Nothing is lost by it, and recall goes on meanwhile, by full text at first.
+
+    \b
+    Examples:
+      memlayer reindex
+    """
+    with progress(as_json) as show:
+        done = client().call("reindex", {}, deadline_s=LONG_S, on_progress=show)
+    if as_json:
+        print_json(done)
+        return
+    say(f"The search index holds {done.get('chunks', 0)} chunks.")

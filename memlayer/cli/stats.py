@@ -1,0 +1,155 @@
+"""The verb that counts: what the memory holds, how fast it answers, and what still waits."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+from memlayer.cli.daemon import one_line
+from memlayer.cli.invocation import ASK_S, client, home, json_option
+from memlayer.cli.output import line, number, pairs, print_json, say, size, when
+from memlayer.errors import MemlayerError
+from memlayer.wire import paths, registry, spool
+
+PROJECTS_SHOWN = 10
+
+
+@click.command("stats")
+@json_option
+def stats_verb(as_json: bool) -> None:
+    """Show what the memory holds: counts, disk, index, model, daemon, hook timings.
+
+    Without a daemon it shows what can be read from files.
+
+    \b
+    Examples:
+      memlayer stats
+      memlayer stats --json
+    """
+    try:
+        found = client().call("stats", {"project_dir": ""}, deadline_s=ASK_S)
+    except MemlayerError as error:
+        found = from_files(home(), str(error))
+    if as_json:
+        print_json(found)
+        return
+    if found.get("unavailable"):
+        say(("No figures from the daemon", "red"), f": {line(found['unavailable'])}. From files alone:")
+    elif found.get("mode") == "lexical":
+        say(("Full-text search only", "yellow"), f": {line(found.get('why'))}")
+    say_holdings(found)
+    say_machinery(found)
+
+
+def from_files(home_: str, why: str) -> dict[str, Any]:
+    """What can be said without a daemon. unavailable: why there is none."""
+    waiting = spool.waiting(home_)
+    return {
+        "unavailable": why,
+        "spool_waiting": len(waiting),
+        "quarantined": len(spool.quarantined(home_)),
+        "projects": len(registry.load(home_)),
+        "disk_bytes": folder_bytes(paths.store(home_)),
+        "saved": when(int(newest_s(paths.store(home_)) * 1000)),
+    }
+
+
+def folder_bytes(folder: str) -> int:
+    """Bytes of all files below a folder; 0 when it is missing."""
+    return sum(file_stat.st_size for file_stat in _stats_below(folder))
+
+
+def newest_s(folder: str) -> float:
+    """When something below a folder was last written, Unix time; 0 when it is missing or empty."""
+    return max((file_stat.st_mtime for file_stat in _stats_below(folder)), default=0.0)
+
+
+def _stats_below(folder: str) -> list[os.stat_result]:
+    found = []
+    for at, _, names in os.walk(folder):
+        for name in names:
+            try:
+                found.append(os.lstat(os.path.join(at, name)))
+            except FileNotFoundError:  # the daemon compacts meanwhile
+                continue
+    return found
+
+
+def say_holdings(found: Mapping[str, Any]) -> None:
+    """What is remembered."""
+    by_category = found.get("by_category") or {}
+    categories = ", ".join(f"{line(name)} {count}" for name, count in sorted(by_category.items()))
+    chunks, embedded = found.get("chunks"), found.get("embedded")
+    recall = found.get("recall") or {}
+    answered = f"{recall.get('answered', 0)} of {recall.get('prompts', 0)} prompts"
+    given = f"{recall.get('entries', 0)} entries for {answered}"
+    pairs(
+        "Memory",
+        [
+            ("memories", _count(found, "memories") + (f" ({categories})" if categories else "")),
+            ("events", _count(found, "events")),
+            ("sessions", _count(found, "sessions")),
+            ("projects", _count(found, "projects")),
+            ("chunks", "" if chunks is None else f"{chunks}, {embedded or 0} with a vector"),
+            ("on disk", size(found.get("disk_bytes"))),
+            ("last written", line(found.get("saved"))),
+            ("waiting in the spool", _count(found, "spool_waiting")),
+            ("set aside (quarantine)", _count(found, "quarantined") if found.get("quarantined") else ""),
+            ("recalled", given if recall else ""),
+        ],
+    )
+    projects = found.get("by_project") or []
+    rows = [
+        (line(one.get("project")) or line(one.get("project_id")), _project(one)) for one in projects[:PROJECTS_SHOWN]
+    ]
+    if len(projects) > PROJECTS_SHOWN:
+        rows.append(("...", f"{len(projects) - PROJECTS_SHOWN} more"))
+    pairs("Projects", rows)
+
+
+def say_machinery(found: Mapping[str, Any]) -> None:
+    """What does the remembering."""
+    model, daemon, tables = found.get("model") or {}, found.get("daemon") or {}, found.get("tables") or {}
+    name = line(model.get("name")) if model.get("provider") != "none" else "none"
+    state = "" if model.get("fingerprint") or name == "none" else " (not loaded)"
+    schema = found.get("schema_version")
+    pairs(
+        "Machinery",
+        [
+            (
+                "search",
+                {"hybrid": "full text and meaning", "lexical": "full text"}.get(str(found.get("mode")), ""),
+            ),
+            ("model", name + state if model else ""),
+            ("daemon", one_line(daemon) if daemon else ""),
+            ("rebuilding", line(daemon.get("rebuilding"))),
+            ("schema", "" if schema is None else f"version {schema}"),
+            *((f"table {line(table)}", _facts(facts)) for table, facts in tables.items()),
+        ],
+    )
+    hooks = found.get("hooks") or {}
+    pairs("Answered", [(line(op), _timing(timing)) for op, timing in hooks.items()])
+
+
+def _count(found: Mapping[str, Any], name: str) -> str:
+    return "" if found.get(name) is None else str(found[name])
+
+
+def _project(one: Mapping[str, Any]) -> str:
+    return ", ".join(f"{one[name]} {name}" for name in ("memories", "events") if one.get(name) is not None)
+
+
+def _facts(facts: object) -> str:
+    if not isinstance(facts, dict):
+        return line(facts)
+    return ", ".join(f"{line(name)} {line(value)}" for name, value in facts.items())
+
+
+def _timing(timing: Mapping[str, Any]) -> str:
+    late = timing.get("late")
+    return f"{timing.get('count', 0)} times, p50 {number(timing.get('p50_ms'), 1)} ms, " + (
+        f"p95 {number(timing.get('p95_ms'), 1)} ms" + (f", {late} late" if late else "")
+    )

@@ -1,0 +1,22 @@
+"""Settings: what a person may change, with bounds, and where each value comes from.
+
+defaults < <home>/config.yaml < a project's .memlayer.yaml < MEMLAYER_<GROUP>__<NAME> < a flag. Frozen once
+loaded. A project's file comes with a clone and is untrusted: ProjectSettings is all it may say, it may only
+ask for less than the user allows, and nothing in it is an error.
+"""
+
+from __future__ import annotations
+
+from memlayer.config.describe import SettingDescription, describe, describe_groups
+from memlayer.config.load import load_project_settings, load_settings
+from memlayer.config.model import ProjectSettings, Settings
+
+__all__ = [
+    "ProjectSettings",
+    "SettingDescription",
+    "Settings",
+    "describe",
+    "describe_groups",
+    "load_project_settings",
+    "load_settings",
+]

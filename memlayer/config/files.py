@@ -1,0 +1,73 @@
+"""Reads a YAML mapping: the user's own file strictly, a project's file without trusting it."""
+
+from __future__ import annotations
+
+import os
+import stat
+from typing import Any
+
+import yaml
+
+from memlayer.errors import UserError
+
+MAX_BYTES = 65_536
+
+
+def read_user_file(path: str) -> dict[str, Any]:
+    """The mapping in the user's file; empty when there is none. Raises UserError, one line."""
+    try:
+        raw = _read_regular(path)
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as bad:
+        why = getattr(bad, "strerror", None) or bad
+        raise UserError(f"the settings cannot be read: {why} ({path})") from bad
+    found, trouble = _parse(raw)
+    if trouble:
+        raise UserError(f"{trouble} (in {path})")
+    return found
+
+
+def read_untrusted(path: str) -> tuple[dict[str, Any], str]:
+    """(mapping, "") of a project's file, or ({}, why it was ignored).
+
+    Never raises, never waits, reads at most MAX_BYTES: a clone may hold anything under this name, a pipe too.
+    """
+    try:
+        return _parse(_read_regular(path))
+    except FileNotFoundError:
+        return {}, ""
+    except (OSError, ValueError) as bad:
+        return {}, f"cannot be read: {getattr(bad, 'strerror', None) or bad}"
+
+
+def _read_regular(path: str) -> bytes:
+    """Raises OSError, or ValueError when it is no regular file or too long."""
+    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # a pipe without a writer would wait for ever
+    with os.fdopen(fd, "rb") as file:
+        if not stat.S_ISREG(os.fstat(fd).st_mode):
+            raise ValueError("not a regular file")
+        raw = file.read(MAX_BYTES + 1)
+    if len(raw) > MAX_BYTES:
+        raise ValueError(f"longer than {MAX_BYTES} bytes")
+    return raw
+
+
+def _parse(raw: bytes) -> tuple[dict[str, Any], str]:
+    """(mapping, "") or ({}, what is wrong, one line)."""
+    try:
+        found = yaml.safe_load(raw.decode("utf-8-sig"))
+    except UnicodeDecodeError:
+        return {}, "not UTF-8 text"
+    except RecursionError:
+        return {}, "not valid YAML: nested too deeply"
+    except (yaml.YAMLError, ValueError) as bad:  # ValueError: a date such as 2026-99-99
+        mark = getattr(bad, "problem_mark", None)
+        where = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
+        what = getattr(bad, "problem", None) or str(bad).split("\n")[0]
+        return {}, f"not valid YAML: {where}{what}"
+    if found is None:
+        return {}, ""
+    if not isinstance(found, dict) or not all(isinstance(key, str) for key in found):
+        return {}, "not a mapping of names to values"
+    return found, ""

@@ -1,0 +1,159 @@
+"""Reads settings from their sources, and says which one is wrong."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from difflib import get_close_matches
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+from pydantic_settings import EnvSettingsSource, SettingsError
+
+from memlayer.config.files import read_untrusted, read_user_file
+from memlayer.config.model import PREFIX, ProjectSettings, Settings
+from memlayer.errors import UserError
+from memlayer.wire import paths, project
+
+PROJECT_KEYS = ("enabled", "recall.enabled", "recall.max_entries", "recall.max_chars", "recall.min_score")
+
+
+class _Environ(EnvSettingsSource):
+    """MEMLAYER_<GROUP>__<NAME> from a given environment instead of this process's own."""
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        self._environ = environ
+        super().__init__(Settings)
+
+    def _load_env_vars(self) -> Mapping[str, str | None]:
+        return {name.lower(): value for name, value in self._environ.items() if name.startswith(PREFIX)}
+
+
+def load_settings(home: str, environ: Mapping[str, str], flags: Mapping[str, object] | None = None) -> Settings:
+    """The user's settings: defaults < home/config.yaml < environ < flags ({"recall.max_entries": 3}).
+
+    Raises UserError, one line that names the key, what is wrong with its value, and the file or variable.
+    """
+    file = paths.settings(home)
+    from_file = read_user_file(file)
+    try:
+        from_environ = _Environ(environ)()
+    except SettingsError as bad:
+        raise UserError(f"a variable {PREFIX}<GROUP> must hold a JSON object: {bad}") from bad
+    _refuse_misspelt(environ)
+    from_flags: dict[str, Any] = {}
+    for key, value in (flags or {}).items():
+        group, _, name = key.partition(".")
+        from_flags.setdefault(group, {})[name] = value
+    merged: dict[str, Any] = {}
+    origins: dict[str, str] = {}
+    for source, values in ((file, from_file), ("", from_environ), ("flag", from_flags)):
+        for group, fields in values.items():
+            if not isinstance(fields, dict):
+                if fields is None and source == file:  # `recall:` with every line under it commented out
+                    continue
+                where = source or variable(group)
+                raise UserError(f"{group}: a group of settings is expected, not {_short(fields)} (in {where})")
+            for name, value in fields.items():
+                merged.setdefault(group, {})[name] = value
+                origins[f"{group}.{name}"] = source or variable(group, name)
+    try:
+        settings = Settings(**merged)
+    except ValidationError as bad:
+        raise UserError(_first_problem(bad, origins, file)) from bad
+    if not settings.embedding.cache_dir:
+        cache_dir = os.path.join(paths.cache(home), "models")
+        settings = settings.model_copy(
+            update={"embedding": settings.embedding.model_copy(update={"cache_dir": cache_dir})}
+        )
+    settings._origins = origins
+    return settings
+
+
+def load_project_settings(root: str) -> ProjectSettings:
+    """What the .memlayer.yaml of the project at `root` (wire.project.locate) says. Never raises."""
+    path = os.path.join(root, project.SETTINGS_NAME)
+    said, trouble = read_untrusted(path)
+    warnings = [f"{trouble} ({path})"] if trouble else []
+    allowed: dict[str, Any] = {"recall": {}}
+    recall = said.pop("recall", None)
+    for prefix, values in (("", said), ("recall.", recall if isinstance(recall, dict) else {})):
+        for name, value in values.items():
+            key = f"{prefix}{name}"
+            target = allowed["recall"] if prefix else allowed
+            if key not in PROJECT_KEYS:
+                warnings.append(f"{key}: a project may not set this; ignored ({path})")
+                continue
+            try:
+                ProjectSettings.model_validate({"recall": {name: value}} if prefix else {name: value})
+            except ValidationError as bad:
+                warnings.append(f"{key}: {_plain(bad.errors()[0])}; ignored ({path})")
+            else:
+                target[name] = value
+    if recall is not None and not isinstance(recall, dict):
+        warnings.append(f"recall: a group of settings is expected; ignored ({path})")
+    # The hook's own reader of `enabled` counts too: where the two differ, the safer one is right. It must not
+    # open what is no regular file: a pipe would make it wait.
+    if os.path.isfile(path) and not project.enabled(root):
+        allowed["enabled"] = False
+    return ProjectSettings(**allowed, warnings=tuple(warnings), file=path if os.path.lexists(path) else "")
+
+
+def fields_of(group: str) -> dict[str, Any]:
+    """name -> pydantic FieldInfo of a group of settings; empty when there is no such group."""
+    field = Settings.model_fields.get(group)
+    kind = field.annotation if field else None
+    return dict(kind.model_fields) if isinstance(kind, type) and issubclass(kind, BaseModel) else {}
+
+
+def keys() -> list[str]:
+    """All settings as group.name, in the order of the documentation."""
+    return [f"{group}.{name}" for group in Settings.model_fields for name in fields_of(group)]
+
+
+def variable(group: str, name: str = "") -> str:
+    """The environment variable of a setting or of a group."""
+    return f"{PREFIX}{group}__{name}".upper().removesuffix("__")
+
+
+def _refuse_misspelt(environ: Mapping[str, str]) -> None:
+    """A variable that is meant as a setting but names none would otherwise do nothing, silently."""
+    groups = {name.upper() for name in Settings.model_fields}
+    for name in environ:
+        if not name.startswith(PREFIX):
+            continue
+        group, double, _ = name[len(PREFIX) :].partition("__")
+        if double and group not in groups:
+            hint = _did_you_mean(group.lower(), Settings.model_fields)
+            raise UserError(f"{name}: there is no group of settings {group.lower()!r}{hint}")
+        if not double and any(name[len(PREFIX) :].startswith(known + "_") for known in groups):
+            raise UserError(f"{name}: the group and the name of a setting are joined by two underscores")
+
+
+def _first_problem(bad: ValidationError, origins: Mapping[str, str], file: str) -> str:
+    """One line for the first problem of a ValidationError."""
+    problem = bad.errors()[0]
+    key = ".".join(str(part) for part in problem["loc"][:2])
+    in_group = [source for known, source in origins.items() if known.startswith(key + ".")]
+    source = origins.get(key) or (in_group[0] if in_group else file)
+    if problem["type"] == "extra_forbidden":
+        return f"{key}: there is no such setting{_did_you_mean(key, keys())} (in {source})"
+    if problem["type"] == "value_error" and "." not in key:  # over a whole group; names its keys itself
+        return f"{_plain(problem)} (in {source})"
+    return f"{key}: {_plain(problem)}, not {_short(problem['input'])} (in {source})"
+
+
+def _plain(problem: Mapping[str, Any]) -> str:
+    """pydantic's sentence without its prefix, so that it can stand after a key."""
+    text = str(problem["msg"]).removeprefix("Value error, ").removeprefix("Input ")
+    return text.replace("\n", " ")
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _did_you_mean(word: str, known: Any) -> str:
+    close = get_close_matches(word, list(known), n=1)
+    return f"; did you mean {close[0]}?" if close else ""

@@ -1,0 +1,118 @@
+"""What never reaches the disk, and what comes back out clean: redact, strip_own_blocks, plain.
+
+Standard library only, and cheap to import: a hook without a daemon runs this. Patterns are compiled on first use, and
+only those whose trigger words occur in the text.
+"""
+
+from __future__ import annotations
+
+import re
+
+PRIVATE = "[redacted:private]"  # stands where a private span was
+
+# Each removal can bring text together that was apart; the text is settled when nothing changes any more.
+_MAX_ROUNDS = 4
+
+_CHEAP_SIGNS = ("\x1b", "\x9b")
+_ANSI = (
+    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"  # CSI: colours, cursor
+    r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d\x9e\x9f])[^\x07\x1b\x9c\n]{0,4096}(?:\x07|\x1b\\|\x9c)"  # OSC, DCS: titles, links
+    r"|\x1b[ -/]*[0-~]"
+)
+_LINE_BREAK = "\r\n|[\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]"
+_UNSEEN = (
+    "[\x00-\x08\x0e-\x1b\x1f\x7f-\x9f"  # C0, DEL, C1
+    "\xad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb"
+    "\U000e0000-\U000e01ef]"  # tags and variation selectors that can carry hidden text
+)
+
+# `- turn_2026-11-19_81d2: text [mem:x9Yz2w]`: a whole line of ours, also when its header was lost.
+_CITED = r"\[mem:[^\]\s]{1,40}\]"
+_ENTRY = r"[\s>]*- \S{1,120}: .*" + _CITED + r"\s*$"
+_KEYED_ENTRY = r"[\s>]*- [a-z]{2,20}_(?:\d{4}-\d\d-\d\d_)?[0-9A-Za-z]{3,16}: .*" + _CITED + r"\s*$"
+_BLOCK_HEADER = "[Memory context]"
+_MAX_EXPLANATION_LINES = 2  # lines between the header and the first entry
+_HOST_LABEL = r"[\s>]*(?:<system-reminder>\s*)?\w+(?::\w+)? hook (?:additional context|success):\s*$"
+
+
+def redact(text: str) -> str:
+    """Text without private spans (each leaves PRIVATE) and with secrets replaced by `[redacted:<kind>]`.
+
+    Idempotent, and linear in the text's length. Never raises on any str, lone surrogates included.
+    """
+    from memlayer.core.named_secrets import hide_named_secrets
+    from memlayer.core.request_secrets import hide_request_secrets
+    from memlayer.core.secrets import hide_shaped_secrets
+
+    for _ in range(_MAX_ROUNDS):
+        out = hide_named_secrets(hide_request_secrets(hide_shaped_secrets(_without_private_spans(text))))
+        if out == text:
+            break
+        text = out
+    return text
+
+
+def strip_own_blocks(text: str) -> str:
+    """Text without memlayer's own `[Memory context]` blocks and entry lines, so that no memory is taken in again."""
+    if "[mem:" not in text:
+        return text
+    lines = text.split("\n")
+    kept: list[str] = []
+    at = 0
+    while at < len(lines):
+        line = lines[at]
+        after_block = _end_of_block(lines, at) if _BLOCK_HEADER in line else at
+        if after_block > at:
+            before = line[: line.index(_BLOCK_HEADER)]
+            if before.strip(" \t>") and not re.match(_HOST_LABEL, before):
+                kept.append(before.rstrip())
+            at = after_block
+        else:
+            if not ("[mem:" in line and re.match(_KEYED_ENTRY, line)):
+                kept.append(line)
+            at += 1
+    return "\n".join(kept) if len(kept) < len(lines) else text
+
+
+def plain(text: str) -> str:
+    """Text that can be printed or handed to a model: no terminal escapes, control, bidi or invisible characters.
+
+    Line breaks of every kind become a newline, a tab a space, an unpaired surrogate U+FFFD.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    if any(sign in text for sign in _CHEAP_SIGNS):
+        text = re.sub(_ANSI, "", text)
+    text = re.sub(_LINE_BREAK, "\n", text).replace("\t", " ")
+    text = re.sub(_UNSEEN, "", text)
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text
+
+
+def _without_private_spans(text: str) -> str:
+    from memlayer.core.private_spans import private_spans
+
+    out: list[str] = []
+    at = 0
+    for start, end in private_spans(text):
+        out += (text[at:start], PRIVATE)
+        at = end
+    return "".join(out) + text[at:] if out else text
+
+
+def _end_of_block(lines: list[str], at: int) -> int:
+    """The line after the block whose header is in line `at`; `at` itself when no entry follows: a mere mention."""
+    first = at + 1
+    while first < len(lines) and first <= at + _MAX_EXPLANATION_LINES and not _is_entry(lines[first]):
+        first += 1
+    end = first
+    while end < len(lines) and _is_entry(lines[end]):
+        end += 1
+    return end if end > first else at
+
+
+def _is_entry(line: str) -> bool:
+    return "[mem:" in line and re.match(_ENTRY, line) is not None

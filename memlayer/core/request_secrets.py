@@ -1,0 +1,145 @@
+"""Secrets by where they travel: passwords in URLs, `Authorization` and cookie headers, flags of command lines."""
+
+from __future__ import annotations
+
+import re
+
+from memlayer.core.cuts import cut_out, lowered
+from memlayer.core.ordinary_words import ORDINARY_WORDS
+from memlayer.core.secret_values import is_placeholder, is_reference, looks_random
+
+_URL_REST = r"://[^\s\"'`<>\\]+"
+_URL_SIGNATURE = r"(?i)([?&;](?:sig|signature|x-amz-signature|x-goog-signature)=)(?=[^&#]*\d)[0-9A-Za-z%+/=_-]{16,}"
+_DATABASE_SCHEME = (
+    r"(?:postgres(?:ql)?|mysql|mariadb|mongodb|rediss?|amqps?|mssql|sqlserver|oracle|clickhouse|cockroachdb|nats|mqtts?"
+    r"|kafka|neo4j|bolt|ldaps?|smtps?|s?ftp|imaps?)(?:\+\w{1,20})?$"
+)
+_HEADER = (
+    r"authorization[\"'\]]{0,2}\s{0,3}[:=,]\s{0,3}[\"'`]?"
+    r"(?:(?P<scheme>bearer|basic|token|apikey|bot|key|digest)[ ]?)?(?=\S)"
+    r"|bearer(?<![a-z]bearer)[ ]+(?=\S)|basic(?<![a-z]basic)[ ]+(?=\S)"
+)
+_HEADER_VALUE = r"[^\s\"'`,;<>\\]+"
+_COOKIE = r"cookie(?<![a-z]cookie)[\"']?:[ ]?[\"']?(?=[\w.-]{1,80}=)"
+_FLAG = (
+    r"--(?<![\w-]--)(?:[a-z0-9]{1,20}-){0,4}(?:password|passwd|passphrase|pass|token|secret|api-key|apikey|access-key"
+    r"|secret-key|auth-key|license-key)(?:[ ]+|=)[\"']?(?=[^\s\"'-])"
+)
+_USER_FLAG = r"-(?<=\s-)(?:u|-user|-proxy-user)[ =]?[\"']?[^\s:\"'/]{1,80}:"
+# What a program takes a password with; after `mysql -p` and a space comes a database instead.
+_PROGRAM_FLAGS = (
+    ("mysql", r"-p(?<=\s-p)[\"']?(?=[^\s\"'-])", r"mysql(?:dump|admin)?\b"),
+    ("mariadb", r"-p(?<=\s-p)[\"']?(?=[^\s\"'-])", r"mariadb\b"),
+    ("sshpass", r"-p(?<=\s-p)[ ]?[\"']?(?=[^\s\"'-])", r"sshpass\b"),
+    ("redis-cli", r"-a(?<=\s-a)[ ]?[\"']?(?=[^\s\"'-])", r"redis-cli\b"),
+    ("login", r"-p(?<=\s-p)[ ]?[\"']?(?=[^\s\"'-])", r"(?:docker|podman) login\b"),
+)
+_FLAG_VALUE = r"[^\s\"'`<>]+"
+
+
+def hide_request_secrets(text: str) -> str:
+    """Text without the passwords in URLs and the credentials in headers, cookies and command-line flags."""
+    if "://" in text:
+        text = re.sub(_URL_REST, _hide_in_url, text)
+    low = lowered(text)
+    cuts: list[tuple[int, int, str]] = []
+    if "authorization" in low or "bearer " in low or "basic " in low:
+        value = re.compile(_HEADER_VALUE)
+        for match in re.compile(_HEADER).finditer(low):
+            found = value.match(text, match.end())
+            word = match.group("scheme") or match.group().strip()
+            if found and _is_credential(found.group(), word, match.group("scheme") is not None):
+                kind = "basic-auth" if word == "basic" else "bearer-token"
+                cuts.append((found.start(), found.end(), kind))
+    if "cookie" in low:
+        past = 0
+        for match in re.compile(_COOKIE).finditer(low):
+            if match.start() < past:
+                continue
+            found = re.compile(r"[^\n\r\"']{1,8000}").match(text, match.end())
+            past = found.end() if found else past
+            if found and re.search(r"=(?=[^\s;=]{0,400}\d)[^\s;=]{8,}", found.group()):
+                cuts.append((found.start(), found.end(), "cookie"))
+    if "--" in low:
+        cuts += _flag_values(text, low, _FLAG, "password", None)
+    if "curl" in low or "wget" in low or "http" in low:
+        cuts += _flag_values(text, low, _USER_FLAG, "basic-auth", re.compile(r"(?:curl|wget|https?)\b"))
+    for word, flag, program in _PROGRAM_FLAGS:
+        if word in low:
+            cuts += _flag_values(text, low, flag, "password", re.compile(program))
+    return cut_out(text, cuts)
+
+
+def _hide_in_url(match: re.Match[str]) -> str:
+    """`://user:password@host` inside one run of URL characters, which may hold several URLs."""
+    pieces = match.group().split("://")
+    before = match.string[max(0, match.start() - 30) : match.start()]
+    for i in range(1, len(pieces)):
+        scheme = before if i == 1 else pieces[i - 1][-30:]
+        pieces[i] = _without_url_password(pieces[i], scheme)
+        if "=" in pieces[i]:
+            pieces[i] = re.sub(_URL_SIGNATURE, r"\1[redacted:url-signature]", pieces[i])
+    return "://".join(pieces)
+
+
+def _without_url_password(rest: str, scheme: str) -> str:
+    """rest: a URL after `://`; scheme: what stands before. In a database's URL the password may hold a slash."""
+    if rest.startswith("[redacted:"):
+        return rest
+    database = re.search(_DATABASE_SCHEME, scheme, re.IGNORECASE) is not None
+    authority_end = len(rest)
+    for stop in "/?#":
+        found = rest.find(stop)
+        if 0 <= found < authority_end:
+            authority_end = found
+    at = rest.rfind("@", 0, authority_end)
+    colon = rest.find(":", 0, authority_end)
+    if at < 0 and database and colon >= 0 and not re.match(r"\d{2,5}(?:[/,?]|$)", rest[colon + 1 : colon + 7]):
+        at = rest.find("@", colon)
+    if at < 0:
+        return rest
+    if 0 <= colon < at:
+        password = rest[colon + 1 : at]
+        if not password or is_placeholder(password) or is_reference(password) or password.lower() in ORDINARY_WORDS:
+            return rest
+        return "%s[redacted:url-password]%s" % (rest[: colon + 1], rest[at:])
+    token = scheme.lower().endswith(("http", "https")) and looks_random(rest[:at])
+    return "[redacted:url-password]" + rest[at:] if token else rest
+
+
+def _flag_values(
+    text: str, low: str, flag: str, kind: str, program: re.Pattern[str] | None
+) -> list[tuple[int, int, str]]:
+    """Values of a command-line flag; with a program, only after it in the same line."""
+    cuts = []
+    value = re.compile(_FLAG_VALUE)
+    past = 0
+    for match in re.compile(flag).finditer(low):
+        if match.start() < past:
+            continue
+        if program is not None:
+            line_start = low.rfind("\n", max(0, match.start() - 200), match.start()) + 1
+            if not program.search(low, max(line_start, match.start() - 200), match.start()):
+                continue
+        found = value.match(text, match.end())
+        if found is None or len(found.group()) < 3 or is_placeholder(found.group()) or is_reference(found.group()):
+            continue
+        if found.group().isalpha() and match.group().endswith(" "):  # `--password options`: prose
+            continue
+        if kind == "basic-auth" and found.group().isdigit() and len(found.group()) <= 5:
+            continue
+        name = match.group()
+        past = found.end()
+        cuts.append((found.start(), past, "token" if "token" in name else "api-key" if "key" in name else kind))
+    return cuts
+
+
+def _is_credential(value: str, word: str, in_header: bool) -> bool:
+    """word: the scheme; without a header around them `basic` and `bearer` are ordinary words."""
+    digits = any(char.isdigit() for char in value)
+    if in_header:
+        credible = len(value) >= 6 and (digits or "=" in value or not (value.islower() or value.istitle()))
+    else:
+        long_enough = len(value) >= (12 if word == "basic" else 16)
+        credible = long_enough and (digits or value.endswith("=")) and looks_random(value)
+    return credible and not (is_placeholder(value) or is_reference(value))

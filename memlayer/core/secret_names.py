@@ -1,0 +1,61 @@
+"""The grammar of telling names: `password`, `API_KEY`, `비밀번호`, and what joins a name to its value.
+
+All patterns are for lower-case text. Groups of NAMED_VALUE: name, suffix (`_prod`, `_key`), other (any other rest of
+the name), close (quotes and brackets after it), then one of element, attribute, typed, equal, assign (with newline),
+call, quoted, prose, korean, bare.
+"""
+
+from __future__ import annotations
+
+TRIGGERS = (
+    "pass", "pwd", "pw", "secret", "token", "key", "credential",
+    "비밀번호", "비번", "패스", "암호", "토큰", "시크릿", "키",
+)  # fmt: skip
+_KEY_OWNERS = (
+    "api", "access", "account", "auth", "private", "encryption", "encrypt", "signing", "master", "service", "deploy",
+    "license", "subscription",
+)  # fmt: skip
+_KOREAN_KEY_OWNERS = ("비밀", "인증", "개인", "접근", "액세스", "암호화", "api")
+
+
+def _owned(key: str, owners: tuple[str, ...], joint: str) -> str:
+    """key with one of its owners before it; starts with the literal, which lets the engine skip everything else."""
+    return "|".join("(?<=%s%s)|(?<=%s%s%s)" % (owner, key, owner, joint, key) for owner in owners)
+
+
+_NAMES = "|".join(
+    [
+        r"pass(?:word|wd|phrase|code)", "requirepass", r"pass(?<![a-z]pass)(?![a-z])",
+        r"pw(?<![a-z]pw)(?![a-z])", "pwd", "secret",
+        r"token(?<!publickeytoken)", "credentials?",
+        "key(?![a-z])(?:" + _owned("key", _KEY_OWNERS, "[ _-]") + "|(?<=[_-]key)(?<!public[_-]key))",
+        "비밀 ?번호", "비번", "패스워드", "패스프레이즈", "암호(?![화학문])", "토큰", "시크릿",
+        "키(?=[\\s는은가이를을:=：\"'])(?:" + _owned("키", _KOREAN_KEY_OWNERS, " ") + ")",
+    ]
+)  # fmt: skip
+OWNED_KEY = "(?:%s)[ _-]?key$" % "|".join(_KEY_OWNERS)
+# A run that goes on for 60 characters is no name; looking further from each of its parts would be slow.
+NAME_START = r"\[redacted:[a-z0-9-]+\]|(?:" + _NAMES + r")(?![a-z0-9_-]{60})"
+_NAME = (
+    "(?P<name>" + _NAMES + ")"
+    r"(?P<suffix>(?:[_-]?(?:access_?key|key_?base|key|value|val|string|str|text|plain|prod(?:uction)?|dev(?:elopment)?|staging|stg"
+    r"|test|live|old|new|current|root|admin|user|db|default|main|word|\d{1,3})(?![a-z])){0,3})"
+    r"(?P<other>[a-z0-9_-]{0,40})(?![a-z0-9_-])"
+)
+_PREPOSED = r"(?:(?:for|of|to|on|in|at)[ ](?:[\w.'@/-]{1,40}[ ]){1,6}?)?"
+NAMED_VALUE = _NAME + (
+    r"(?P<close>(?:['](?!s )|[\"`\])*}\\]){0,4})(?:[ ]?[(（][^()（）\n]{1,30}[)）])?"
+    r"(?:(?P<element>(?:[ ][^<>\n]{0,80})?>)(?=[^<>\s]{1,400}</)"
+    r"|(?P<attribute>[\s,]{1,12}[\"']?value[\"']?[ ]?[:=][ ]?)"
+    r"|(?P<typed>[ ]?:[ ]?[a-z_][\w.\[\]|, ]{0,40}=[ ]?(?=[\"'`])|[ ](?:string|str)[ ]=[ ]?(?=[\"`]))"
+    r"|(?P<equal>[ \t]{0,8}===?[ ]?(?=[\"'`]))"
+    r"|(?P<assign>[ \t]{0,8}(?::=|=>|->|→|=|:|：|\|)(?!=)[ \t]{0,4}\*{0,2}[ ]?(?P<newline>\n[ \t]{0,8})?)"
+    r"|(?P<call>,[ ]?(?=[\"']))"
+    r"|(?P<quoted>[ \t]{1,4}(?=[\"'`]))"
+    r"|(?P<prose>['’]s[ ]|[ ]"
+    + _PREPOSED
+    + r"(?:is|was|will be|should be|to|became)[ ]?:?[ ](?:now[ ]|still[ ]|currently[ ]|set to[ ]|changed to[ ])?)"
+    r"|(?P<korean>(?:(?:는|은|가|이|를|을|도)|(?<=[가-힣]))[ ]?"
+    r"(?:[가-힣 ()]{0,20}[:=：][ ]?\n?|(?:[가-힣]{1,8}[ ]){0,3})(?=[!-~‘“가-힣]))"
+    r"|(?P<bare>[ ](?=[!-~])))"
+)

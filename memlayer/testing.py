@@ -1,0 +1,285 @@
+"""Doubles that ship, for tests of whoever builds on the ports: an embedder without a model, a store in memory."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+
+from memlayer.core.model import Chunk, Event, Hit, Memory, Scope
+from memlayer.errors import StoreError
+from memlayer.ports import Calibration, Removed, Selection, StoreStats, Vector
+
+_BM25_K1 = 1.2
+_BM25_B = 0.75
+
+
+class HashEmbedder:
+    """Unit vectors from hashed words and letter triples: texts that share them are near, nothing else is meant by it.
+
+    Never a stand-in for a model in the product: it knows spelling, not meaning.
+    """
+
+    def __init__(self, dimensions: int = 64, name: str = "hash") -> None:
+        self._dimensions = dimensions
+        self._name = name
+
+    @property
+    def fingerprint(self) -> str:
+        return f"{self._name}-{self._dimensions}"
+
+    @property
+    def dimensions(self) -> int:
+        return self._dimensions
+
+    @property
+    def calibration(self) -> Calibration:
+        return Calibration(low=0.0, high=1.0)
+
+    def embed_query(self, text: str) -> Vector:
+        return self._embed(text)
+
+    def embed_passages(self, texts: Sequence[str]) -> list[Vector]:
+        return [self._embed(text) for text in texts]
+
+    def _embed(self, text: str) -> Vector:
+        sums = [0.0] * self._dimensions
+        for word in text.casefold().split() or [""]:
+            padded = f" {word} "
+            for feature in [word, *(padded[at : at + 3] for at in range(len(padded) - 2))]:
+                digest = hashlib.blake2b(feature.encode("utf-8", "replace"), digest_size=8).digest()
+                sums[int.from_bytes(digest[:4], "big") % self._dimensions] += 1.0 if digest[4] & 1 else -1.0
+        length = math.sqrt(sum(value * value for value in sums))
+        if length == 0.0:
+            return (1.0, *sums[1:])
+        return tuple(value / length for value in sums)
+
+
+class MemoryStore:
+    """ports.Store in dictionaries: the same answers as the real one, except that nothing is on disk."""
+
+    def __init__(self, dimensions: int = 64) -> None:
+        self._dimensions = dimensions
+        self._lock = threading.RLock()
+        self._events: dict[str, Event] = {}
+        self._memories: dict[str, Memory] = {}
+        self._chunks: dict[str, Chunk] = {}
+
+    def add_events(self, events: Sequence[Event]) -> list[str]:
+        with self._lock:
+            new = [event for event in {event.id: event for event in events}.values() if event.id not in self._events]
+            self._events.update((event.id, event) for event in new)
+            return [event.id for event in new]
+
+    def put_memories(self, memories: Sequence[Memory]) -> None:
+        with self._lock:
+            self._memories.update((memory.id, memory) for memory in memories)
+
+    def put_chunks(self, chunks: Sequence[Chunk]) -> None:
+        self._check_vectors(chunk.vector for chunk in chunks)
+        with self._lock:
+            for chunk in chunks:
+                self._chunks[chunk.id] = chunk if chunk.vector is not None else replace(chunk, model="")
+
+    def drop_chunks(self, memory_ids: Sequence[str]) -> None:
+        with self._lock:
+            gone = set(memory_ids)
+            self._chunks = {key: chunk for key, chunk in self._chunks.items() if chunk.memory_id not in gone}
+
+    def events(
+        self,
+        *,
+        ids: Sequence[str] | None = None,
+        prompt_ids: Sequence[str] | None = None,
+        session_id: str = "",
+        project_id: str = "",
+        limit: int = 1000,
+    ) -> list[Event]:
+        with self._lock:
+            found = [
+                event
+                for event in self._events.values()
+                if (ids is None or event.id in ids)
+                and (prompt_ids is None or event.prompt_id in prompt_ids)
+                and session_id in ("", event.session_id)
+                and project_id in ("", event.project_id)
+            ]
+        found.sort(key=lambda event: (event.at_ms, event.id), reverse=True)
+        return found[:limit][::-1]
+
+    def memories(
+        self,
+        *,
+        ids: Sequence[str] | None = None,
+        keys: Sequence[str] | None = None,
+        citations: Sequence[str] | None = None,
+        project_id: str = "",
+        session_id: str = "",
+        category: str = "",
+        before_ms: int = 0,
+        limit: int = 1000,
+        order: str = "newest",
+    ) -> list[Memory]:
+        if order not in ("newest", "importance"):
+            raise StoreError(f"unknown order {order!r}; use newest or importance")
+        with self._lock:
+            found = [
+                memory
+                for memory in self._memories.values()
+                if (ids is None or memory.id in ids)
+                and (keys is None or memory.key in keys)
+                and (citations is None or memory.citation in citations)
+                and project_id in ("", memory.project_id)
+                and session_id in ("", memory.session_id)
+                and category in ("", memory.category)
+                and (not before_ms or memory.at_ms < before_ms)
+            ]
+        found.sort(key=lambda memory: (memory.at_ms, memory.id), reverse=True)
+        if order == "importance":
+            found.sort(key=lambda memory: memory.importance, reverse=True)
+        return found[:limit]
+
+    def search_text(self, terms: Sequence[str], scope: Scope, limit: int) -> list[Hit]:
+        with self._lock:
+            everything = [(chunk, Counter(chunk.terms.split())) for chunk in self._chunks.values()]
+        wanted = {word for term in terms for word in term.split()}
+        mean = sum(sum(counts.values()) for _, counts in everything) / max(1, len(everything))
+        weights = {}
+        for word in wanted:
+            holders = sum(1 for _, counts in everything if word in counts)
+            weights[word] = math.log(1 + (len(everything) - holders + 0.5) / (holders + 0.5))
+        hits = []
+        for chunk, counts in everything:
+            if not wanted.isdisjoint(counts) and _in_scope(chunk, scope):
+                norm = _BM25_K1 * (1 - _BM25_B + _BM25_B * sum(counts.values()) / mean)
+                score = sum(
+                    weights[word] * counts[word] * (_BM25_K1 + 1) / (counts[word] + norm)
+                    for word in wanted
+                    if word in counts
+                )
+                hits.append(Hit(chunk=_lean(chunk), lexical=score))
+        hits.sort(key=lambda hit: (-(hit.lexical or 0.0), hit.chunk.id))
+        return hits[:limit]
+
+    def search_vector(self, vector: Vector, model: str, scope: Scope, limit: int) -> list[Hit]:
+        self._check_vectors([vector])
+        with self._lock:
+            hits = [
+                Hit(chunk=_lean(chunk), cosine=sum(a * b for a, b in zip(vector, chunk.vector, strict=True)))
+                for chunk in self._chunks.values()
+                if chunk.vector is not None and chunk.model == model and _in_scope(chunk, scope)
+            ]
+        hits.sort(key=lambda hit: (-(hit.cosine or 0.0), hit.chunk.id))
+        return hits[:limit]
+
+    def unembedded(self, model: str, limit: int) -> list[Chunk]:
+        with self._lock:
+            found = [chunk for chunk in self._chunks.values() if chunk.model != model]
+        return [replace(chunk, vector=None) for chunk in found[:limit]]
+
+    def count_unembedded(self, model: str) -> int:
+        return len(self.unembedded(model, len(self._chunks)))
+
+    def set_vectors(self, vectors: Sequence[tuple[str, Vector]], model: str) -> None:
+        self._check_vectors(vector for _, vector in vectors)
+        with self._lock:
+            for key, vector in vectors:
+                if key in self._chunks:
+                    self._chunks[key] = replace(self._chunks[key], vector=tuple(vector), model=model)
+
+    def forget(self, selection: Selection) -> Removed:
+        with self._lock:
+            memories = {memory.id for memory in self._memories.values() if _selected(memory.id, memory, selection)}
+            events = {source for key in memories for source in self._memories[key].source_ids} & set(self._events)
+            if not selection.memory_ids:
+                events |= {event.id for event in self._events.values() if _selected(event.id, event, selection)}
+            memories |= {memory.id for memory in self._memories.values() if events.intersection(memory.source_ids)}
+            chunks = {
+                chunk.id
+                for chunk in self._chunks.values()
+                if chunk.memory_id in memories
+                or chunk.event_id in events
+                or (not selection.memory_ids and _selected(chunk.memory_id, chunk, selection))
+            }
+            texts = tuple(dict.fromkeys(self._chunks[key].text for key in chunks))
+            for key in events:
+                del self._events[key]
+            for key in memories:
+                del self._memories[key]
+            for key in chunks:
+                del self._chunks[key]
+            return Removed(
+                events=len(events),
+                memories=len(memories),
+                chunks=len(chunks),
+                event_ids=tuple(events),
+                chunk_texts=texts,
+            )
+
+    def scan_terms(self, consume: Callable[[str, str], None]) -> None:
+        with self._lock:
+            for chunk in self._chunks.values():
+                consume(chunk.id, chunk.terms)
+
+    @property
+    def dimensions(self) -> int:
+        return self._dimensions
+
+    def fit(self, dimensions: int) -> None:
+        with self._lock:
+            if dimensions != self._dimensions:
+                self._chunks = {key: replace(one, vector=None, model="") for key, one in self._chunks.items()}
+            self._dimensions = dimensions
+
+    def clear_chunks(self) -> None:
+        with self._lock:
+            self._chunks.clear()
+
+    def upkeep(self, *, force: bool = False) -> bool:
+        return force
+
+    def stats(self) -> StoreStats:
+        with self._lock:
+            return StoreStats(
+                events=len(self._events),
+                memories=len(self._memories),
+                chunks=len(self._chunks),
+                sessions=len({event.session_id for event in self._events.values()}),
+                projects=len({event.project_id for event in self._events.values()}),
+                embedded=sum(1 for chunk in self._chunks.values() if chunk.vector is not None),
+                disk_bytes=0,
+                schema_version=0,
+            )
+
+    def close(self) -> None:
+        """Nothing to give back."""
+
+    def _check_vectors(self, vectors: Iterable[Vector | None]) -> None:
+        for vector in vectors:
+            if vector is not None and len(vector) != self._dimensions:
+                raise StoreError(f"a vector of {len(vector)} dimensions does not fit an index of {self._dimensions}")
+
+
+def _lean(chunk: Chunk) -> Chunk:
+    return replace(chunk, vector=None)
+
+
+def _in_scope(chunk: Chunk, scope: Scope) -> bool:
+    return (
+        (scope.project_ids is None or chunk.project_id in scope.project_ids)
+        and scope.session_id in ("", chunk.session_id)
+        and (not scope.excluded_session_id or chunk.session_id != scope.excluded_session_id)
+        and all(getattr(chunk, column) == value for column, value in scope.extra.items())
+    )
+
+
+def _selected(memory_id: str, row: Event | Memory | Chunk, selection: Selection) -> bool:
+    return (
+        (not selection.memory_ids or memory_id in selection.memory_ids)
+        and selection.session_id in ("", row.session_id)
+        and selection.project_id in ("", row.project_id)
+        and (not selection.before_ms or row.at_ms < selection.before_ms)
+    )

@@ -1,0 +1,23 @@
+"""The store under test: the double and the real one, one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from memlayer.adapters.lance_store import LanceStore
+from memlayer.ports import Store
+from memlayer.testing import MemoryStore
+
+from .store_rows import DIMENSIONS
+
+
+@pytest.fixture(params=["memory", "lance"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+    opened: Store = (
+        MemoryStore(DIMENSIONS) if request.param == "memory" else LanceStore.open(tmp_path / "store", DIMENSIONS)
+    )
+    yield opened
+    opened.close()

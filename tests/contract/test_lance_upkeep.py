@@ -1,0 +1,226 @@
+"""Forgetting down to the bytes, upkeep beside readers, and tables that outgrow memory."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from memlayer.adapters import lance_index
+from memlayer.adapters.lance_store import LanceStore
+from memlayer.adapters.lance_table import ReadGate
+from memlayer.core.model import Scope
+from memlayer.errors import StoreError
+from memlayer.ports import Selection
+
+from .store_rows import DIMENSIONS, EMBEDDER, make_chunk, make_event, make_memory
+
+P1 = Scope(("p1",))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "store"
+
+
+@pytest.fixture
+def store(folder: Path) -> Iterator[LanceStore]:
+    opened = LanceStore.open(folder, DIMENSIONS)
+    yield opened
+    opened.close()
+
+
+def reopened(folder: Path, dimensions: int = DIMENSIONS) -> LanceStore:
+    return LanceStore.open(folder, dimensions)
+
+
+# -- forgetting
+
+
+SECRETS = ("xyzzyplugh", "QuuxFrobnicate", "비밀번호는까마귀")
+
+
+def folder_bytes(folder: Path) -> bytes:
+    return b"".join(path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file())
+
+
+def needles() -> list[bytes]:
+    """The secrets as written and as terms (lower case, Korean in pairs of syllables)."""
+    return [
+        needle.encode()
+        for needle in (
+            "xyzzyplugh",
+            "QuuxFrobnicate",
+            "quuxfrobnicate",
+            "frobnicate",
+            "비밀번호는까마귀",
+            "까마",
+            "마귀",
+            "m999",
+            "e999",
+        )
+    ]
+
+
+@pytest.mark.parametrize("others", [3, 400])
+@pytest.mark.parametrize("indexed", ["before", "never"])
+def test_no_byte_of_a_forgotten_text_stays(folder: Path, others: int, indexed: str) -> None:
+    store = reopened(folder)
+    numbers = range(1, others + 1)
+    store.add_events([make_event(number) for number in numbers])
+    store.put_memories([make_memory(number) for number in numbers])
+    store.put_chunks([make_chunk(number, embedded=True) for number in numbers])
+    text = " ".join(SECRETS)
+    store.add_events([make_event(999, text)])
+    store.put_memories([make_memory(999, text)])
+    store.put_chunks([make_chunk(999, text)])
+    store.set_vectors([(make_chunk(999).id, EMBEDDER.embed_query(text))], EMBEDDER.fingerprint)
+    if indexed == "before":
+        store.upkeep(force=True)
+    indexes = set((folder / "chunks.lance" / "_indices").iterdir())
+    there = folder_bytes(folder)
+    assert all(needle in there for needle in needles() if indexed == "before" or needle[:1].isascii())
+
+    removed = store.forget(Selection(memory_ids=("m999",)))
+
+    assert (removed.events, removed.memories, removed.chunks) == (1, 1, 1)
+    there = folder_bytes(folder)
+    assert [needle.decode() for needle in needles() if needle in there] == []
+    # The full-text dictionary is packed, so that no search for bytes tells: none of its files may be an old one.
+    assert indexes.isdisjoint((folder / "chunks.lance" / "_indices").iterdir())
+    assert store.stats().events == store.stats().memories == store.stats().chunks == others
+    assert store.stats().embedded == others
+    assert len(store.search_text(["text"], P1, 1000)) == others
+    store.close()
+    store = reopened(folder)
+    assert len(store.search_text(["text"], P1, 1000)) == others
+    assert [event.id for event in store.events(limit=1)] == [f"e{others}"]
+    store.close()
+
+
+def test_forgetting_again_finishes_what_was_cut_off(folder: Path) -> None:
+    store = reopened(folder)
+    store.add_events([make_event(1, SECRETS[0]), make_event(2)])
+    # Rows are marked as deleted, then the process dies.
+    store._tables["events"].delete("id = 'e1'")
+    store.close()
+    assert SECRETS[0].encode() in folder_bytes(folder)
+    store = reopened(folder)
+    store.forget(Selection(memory_ids=("m1",)))
+    store.close()
+    assert SECRETS[0].encode() not in folder_bytes(folder)
+
+
+# -- upkeep
+
+
+@pytest.mark.parametrize("writes", [250, pytest.param(1000, marks=[pytest.mark.slow, pytest.mark.timeout(240)])])
+def test_many_small_writes_stay_quick(store: LanceStore, folder: Path, writes: int) -> None:
+    seconds: list[float] = []
+    for number in range(writes):
+        started = time.perf_counter()
+        store.add_events([make_event(number)])
+        seconds.append(time.perf_counter() - started)
+        if number % 10 == 9:
+            store.upkeep()
+    first, last = sorted(seconds[10:110])[50], sorted(seconds[-100:])[50]
+    assert last < 3 * first
+    assert store.stats().events == writes
+    assert len(list((folder / "events.lance" / "data").iterdir())) < 200
+    started = time.perf_counter()
+    assert len(store.events(limit=writes)) == writes
+    assert time.perf_counter() - started < 1
+
+
+def test_reads_go_on_while_old_versions_are_dropped(store: LanceStore) -> None:
+    store.add_events([make_event(number) for number in range(50)])
+    failures: list[str] = []
+    stop = threading.Event()
+
+    def read() -> None:
+        while not stop.is_set():
+            try:
+                if len(store.events(session_id="s1", limit=10_000)) < 50:
+                    failures.append("rows are missing")
+            except StoreError as error:
+                failures.append(str(error))
+
+    readers = [threading.Thread(target=read) for _ in range(2)]
+    for reader in readers:
+        reader.start()
+    for number in range(100, 120):
+        store.add_events([make_event(number)])
+        store.upkeep(force=True)
+    store.forget(Selection(memory_ids=("nobody",)))
+    stop.set()
+    for reader in readers:
+        reader.join()
+    assert failures == []
+
+
+def test_old_versions_are_dropped_only_between_reads() -> None:
+    gate = ReadGate()
+    order: list[str] = []
+    inside, leave = threading.Event(), threading.Event()
+
+    def read() -> None:
+        with gate.reading():
+            inside.set()
+            leave.wait(5)
+            order.append("read")
+
+    def remove() -> None:
+        with gate.removing():
+            order.append("removed")
+
+    reader, remover = threading.Thread(target=read), threading.Thread(target=remove)
+    reader.start()
+    inside.wait(5)
+    remover.start()
+    remover.join(0.05)
+    assert order == []
+    leave.set()
+    reader.join()
+    remover.join()
+    assert order == ["read", "removed"]
+
+
+def test_a_large_table_gets_a_vector_index_that_follows(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lance_index, "MIN_ROWS_FOR_VECTOR_INDEX", 300)
+    store = reopened(folder)
+    texts = {number: f"결제 {number} {number * 7919 % 1000}" for number in range(400)}
+    store.put_memories([make_memory(number) for number in range(400)])
+    store.put_chunks([make_chunk(number, text, embedded=True) for number, text in texts.items()])
+    assert store.upkeep(force=True)
+    assert "vector_idx" in str(store.stats().tables["chunks"]["indexes"])
+    everywhere = Scope(None)
+
+    def best(number: int) -> str:
+        query = EMBEDDER.embed_query(texts[number])
+        return store.search_vector(query, EMBEDDER.fingerprint, everywhere, 5)[0].chunk.memory_id
+
+    assert [best(number) for number in (7, 250)] == ["m7", "m250"]
+    store.forget(Selection(memory_ids=("m7",)))
+    assert best(7) != "m7"
+    texts[500] = "새로 온 결제"
+    store.put_chunks([make_chunk(500, texts[500], embedded=True)])
+    assert best(500) == "m500"
+    store.close()
+
+
+def test_a_large_project_is_searched_in_the_table(folder: Path) -> None:
+    """With no room in memory the answers are the same."""
+    store = reopened(folder)
+    store._search = type(store._search)(store._tables["chunks"], DIMENSIONS, max_cache_bytes=1)
+    texts = {number: f"결제 text {number}" for number in range(20)}
+    store.put_chunks([make_chunk(number, text, embedded=True) for number, text in texts.items()])
+    for _ in range(3):
+        assert len(store.search_text(["결제"], P1, 50)) == 20
+        hits = store.search_vector(EMBEDDER.embed_query(texts[7]), EMBEDDER.fingerprint, P1, 5)
+        assert hits[0].chunk.memory_id == "m7"
+        store._search.close()
+    assert store._search._too_big == {"p1"}
+    store.close()

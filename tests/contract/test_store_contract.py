@@ -1,0 +1,207 @@
+"""What every ports.Store does; runs over the double and over LanceDB."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+
+import pytest
+
+from memlayer.core.model import Scope
+from memlayer.core.terms import query_terms
+from memlayer.errors import StoreError
+from memlayer.ports import Selection, Store
+
+from .store_rows import EMBEDDER, make_chunk, make_event, make_memory
+
+P1 = Scope(("p1",))
+EVERYWHERE = Scope(None)
+MODEL = EMBEDDER.fingerprint
+
+
+def found_by_text(store: Store, question: str, scope: Scope = P1, limit: int = 10) -> list[str]:
+    return [hit.chunk.memory_id for hit in store.search_text(query_terms(question), scope, limit)]
+
+
+def found_by_vector(store: Store, text: str, scope: Scope = P1, limit: int = 10) -> list[str]:
+    hits = store.search_vector(EMBEDDER.embed_query(text), MODEL, scope, limit)
+    return [hit.chunk.memory_id for hit in hits]
+
+
+def test_an_event_comes_back_as_it_was(store: Store) -> None:
+    event = replace(
+        make_event(1, "결제 모듈을 'ClickHouse'로\n옮겼다 \\ \"x\" 🙂"),
+        uuid="u-1",
+        detail="resume",
+        source="transcript",
+    )
+    assert store.add_events([event]) == ["e1"]
+    assert store.events(ids=["e1"]) == [event]
+
+
+def test_adding_an_event_twice_changes_nothing(store: Store) -> None:
+    first = make_event(1, "first")
+    store.add_events([first])
+    assert store.add_events([make_event(1, "second"), make_event(2), make_event(2)]) == ["e2"]
+    assert store.events(ids=["e1"]) == [first]
+    assert store.stats().events == 2
+
+
+def test_adding_nothing_is_fine(store: Store) -> None:
+    assert store.add_events([]) == []
+    store.put_memories([])
+    store.put_chunks([])
+    store.drop_chunks([])
+    store.set_vectors([], MODEL)
+    assert store.stats().events == 0
+
+
+def test_events_are_the_newest_ones_oldest_first(store: Store) -> None:
+    store.add_events([make_event(number) for number in (3, 1, 4, 2)])
+    assert [event.id for event in store.events(limit=3)] == ["e2", "e3", "e4"]
+
+
+def test_events_match_all_filters(store: Store) -> None:
+    store.add_events([make_event(1), make_event(2, session="s2"), make_event(3, project="p2")])
+    assert [event.id for event in store.events(session_id="s1")] == ["e1", "e3"]
+    assert [event.id for event in store.events(session_id="s1", project_id="p1")] == ["e1"]
+    assert [event.id for event in store.events(prompt_ids=["q2", "q3"])] == ["e2", "e3"]
+    assert store.events(ids=[]) == []
+    assert store.events(ids=["e1"], session_id="s2") == []
+
+
+@pytest.mark.parametrize("nasty", ["it's", "' OR 1=1 --", "a\\b", "a\nb", "%", '"', "프로젝트'; DROP", "`$(x)`", "{}"])
+def test_no_character_in_a_value_alters_a_filter(store: Store, nasty: str) -> None:
+    store.add_events([make_event(1, project=nasty), make_event(2)])
+    store.put_chunks([make_chunk(1, "payment", project=nasty), make_chunk(2, "payment")])
+    assert [event.id for event in store.events(project_id=nasty)] == ["e1"]
+    assert store.events(project_id=nasty + "'") == []
+    assert found_by_text(store, "payment", Scope((nasty,))) == ["m1"]
+    assert found_by_text(store, "payment", Scope(("p1",), excluded_session_id=nasty)) == ["m2"]
+    assert store.forget(Selection(project_id=nasty)).events == 1
+    assert store.stats().events == 1
+
+
+def test_a_memory_comes_back_as_it_was_and_is_replaced_by_id(store: Store) -> None:
+    memory = make_memory(1, "과제를 제출했어", sources=("e1", "e2"), category="core", importance=0.9)
+    store.put_memories([make_memory(1, "older"), make_memory(2)])
+    store.put_memories([memory])
+    assert store.memories(ids=["m1"]) == [memory]
+    assert store.stats().memories == 2
+
+
+def test_the_last_of_two_memories_with_one_id_wins(store: Store) -> None:
+    store.put_memories([make_memory(1, "first"), make_memory(1, "second")])
+    assert [memory.text for memory in store.memories()] == ["second"]
+
+
+def test_memories_match_all_filters_in_the_order_asked_for(store: Store) -> None:
+    store.put_memories(
+        [
+            make_memory(1, importance=0.2),
+            make_memory(2, importance=0.9, category="core"),
+            make_memory(3, importance=0.2, session="s2"),
+            make_memory(4, importance=0.5, project="p2"),
+        ]
+    )
+    assert [memory.id for memory in store.memories()] == ["m4", "m3", "m2", "m1"]
+    assert [memory.id for memory in store.memories(order="importance")] == ["m2", "m4", "m3", "m1"]
+    assert [memory.id for memory in store.memories(project_id="p1", limit=2)] == ["m3", "m2"]
+    assert [memory.id for memory in store.memories(category="core")] == ["m2"]
+    assert [memory.id for memory in store.memories(session_id="s1", before_ms=1002)] == ["m1"]
+    assert [memory.id for memory in store.memories(keys=["key_3", "key_9"])] == ["m3"]
+    assert [memory.id for memory in store.memories(citations=[make_memory(4).citation])] == ["m4"]
+    assert store.memories(citations=[]) == []
+    with pytest.raises(StoreError, match="order"):
+        store.memories(order="at_ms; --")
+
+
+def fill_for_forgetting(store: Store) -> None:
+    """Two sessions of p1 and one of p2; m10 is drawn from both sessions of p1."""
+    sessions = {1: ("s1", "p1"), 2: ("s1", "p1"), 3: ("s2", "p1"), 4: ("s3", "p2")}
+    for number, (session, project) in sessions.items():
+        store.add_events([make_event(number, session=session, project=project)])
+        store.put_memories([make_memory(number, session=session, project=project)])
+        store.put_chunks([make_chunk(number, session=session, project=project, embedded=True)])
+    store.put_memories([make_memory(10, sources=("e2", "e3"), session="s2", at_ms=9000)])
+    store.put_chunks([make_chunk(10, "drawn from both", event="", session="s2", at_ms=9000)])
+
+
+def left(store: Store) -> tuple[list[str], list[str], list[str]]:
+    events = sorted(event.id for event in store.events())
+    memories = sorted(memory.id for memory in store.memories())
+    return events, memories, sorted(found_by_text(store, "text drawn", EVERYWHERE))
+
+
+def test_forgetting_a_memory_takes_its_events_and_what_was_drawn_from_them(store: Store) -> None:
+    fill_for_forgetting(store)
+    removed = store.forget(Selection(memory_ids=("m2", "nobody")))
+    assert left(store) == (["e1", "e3", "e4"], ["m1", "m3", "m4"], ["m1", "m3", "m4"])
+    assert (removed.events, removed.memories, removed.chunks) == (1, 2, 2)
+    assert removed.event_ids == ("e2",)
+    assert sorted(removed.chunk_texts) == ["drawn from both", "text 2"]
+    assert "m2" not in found_by_vector(store, "text 2")
+
+
+def test_forgetting_a_session(store: Store) -> None:
+    fill_for_forgetting(store)
+    store.add_events([make_event(5)])  # no memory yet
+    store.forget(Selection(session_id="s1"))
+    assert left(store) == (["e3", "e4"], ["m3", "m4"], ["m3", "m4"])
+
+
+def test_forgetting_a_project_before_a_date(store: Store) -> None:
+    fill_for_forgetting(store)
+    store.forget(Selection(project_id="p1", before_ms=1002))
+    assert left(store) == (["e2", "e3", "e4"], ["m10", "m2", "m3", "m4"], ["m10", "m2", "m3", "m4"])
+
+
+def test_forgetting_what_is_not_there_removes_nothing(store: Store) -> None:
+    fill_for_forgetting(store)
+    before = left(store)
+    assert store.forget(Selection(session_id="other")).events == 0
+    assert store.forget(Selection(memory_ids=("m1",), session_id="s3")).memories == 0
+    assert left(store) == before
+
+
+def test_stats_count(store: Store) -> None:
+    fill_for_forgetting(store)
+    stats = store.stats()
+    assert (stats.events, stats.memories, stats.chunks) == (4, 5, 5)
+    assert (stats.sessions, stats.projects, stats.embedded) == (3, 2, 4)
+
+
+def test_upkeep_changes_no_answer(store: Store) -> None:
+    fill_for_forgetting(store)
+    before = left(store)
+    assert store.upkeep(force=True)
+    assert left(store) == before
+    assert not store.upkeep()
+
+
+def test_readers_see_a_write_once_it_returned_and_never_fail(store: Store) -> None:
+    store.put_chunks([make_chunk(0, "alpha", embedded=True)])
+    written = [0]
+    failures: list[str] = []
+    stop = threading.Event()
+
+    def read() -> None:
+        while not stop.is_set():
+            expected = written[0] + 1
+            for search in (found_by_text, found_by_vector):
+                count = len(search(store, "alpha", P1, 100))
+                if count < expected:
+                    failures.append(f"{search.__name__}: {count} of {expected}")
+
+    readers = [threading.Thread(target=read) for _ in range(3)]
+    for reader in readers:
+        reader.start()
+    for number in range(1, 16):
+        store.put_chunks([make_chunk(number, "alpha", embedded=True)])
+        written[0] = number
+        if number % 5 == 0:
+            store.upkeep(force=True)
+    stop.set()
+    for reader in readers:
+        reader.join()
+    assert failures == []

@@ -1,0 +1,148 @@
+"""hooks/run, the sh launcher: which interpreter it takes, and that nothing it meets can fail the host."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.host.plugin_copy import REPOSITORY
+
+TELL = "import sys; sys.stdout.write(sys.executable + '|' + __file__ + '|' + sys.stdin.read())\n"
+STEMS = ["session_start", "user_prompt_submit", "stop", "session_end"]
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A plugin root with the real launcher and scripts that tell how they were started."""
+    hooks = tmp_path / "플러그 in 'root'" / "hooks"
+    hooks.mkdir(parents=True)
+    shutil.copy2(REPOSITORY / "hooks" / "run", hooks / "run")
+    for stem in STEMS:
+        (hooks / f"{stem}.py").write_text(TELL)
+    return hooks.parent
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A memlayer home that remembers this interpreter."""
+    folder = tmp_path / "my home"
+    folder.mkdir()
+    (folder / "python").write_text(sys.executable + "\n")
+    return folder
+
+
+def launch(root: Path, stem: str, **environ: str) -> subprocess.CompletedProcess[str]:
+    """Run the launcher in an environment of only `environ` and a PATH without any python3."""
+    return subprocess.run(
+        ["/bin/sh", f"{root}/hooks/run", stem],
+        input='{"prompt": "안녕"}',
+        env={"PATH": "/nonexistent", **environ},
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("stem", STEMS)
+def test_takes_the_remembered_interpreter_and_passes_stdin_on(root: Path, home: Path, stem: str) -> None:
+    done = launch(root, stem, MEMLAYER_HOME=str(home))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == f'{sys.executable}|{root}/hooks/{stem}.py|{{"prompt": "안녕"}}'
+
+
+def test_a_trailing_slash_at_the_root_does_no_harm(root: Path, home: Path) -> None:
+    done = launch(Path(f"{root}/"), "stop", MEMLAYER_HOME=str(home))
+    assert "/hooks/stop.py|" in done.stdout
+
+
+def test_home_defaults_to_the_users(root: Path, home: Path, tmp_path: Path) -> None:
+    (tmp_path / ".memlayer").symlink_to(home)
+    assert launch(root, "stop", HOME=str(tmp_path)).stdout.startswith(sys.executable)
+
+
+@pytest.mark.parametrize(
+    "remembered", [None, "", "/nonexistent/python3\n", "python3\n", "/\n", "rm -rf $HOME\n"]
+)
+def test_falls_back_to_python3_on_the_path(
+    root: Path, home: Path, tmp_path: Path, remembered: str | None
+) -> None:
+    (home / "python").unlink()
+    if remembered is not None:
+        (home / "python").write_text(remembered)
+    on_path = tmp_path / "bin" / "python3"
+    on_path.parent.mkdir()
+    on_path.symlink_to(sys.executable)
+    done = launch(root, "stop", MEMLAYER_HOME=str(home), PATH=str(on_path.parent))
+    assert done.returncode == 0
+    assert done.stdout.startswith(f"{on_path}|")
+
+
+def test_a_remembered_interpreter_without_a_newline_counts(root: Path, home: Path) -> None:
+    (home / "python").write_text(sys.executable)
+    assert launch(root, "stop", MEMLAYER_HOME=str(home)).stdout.startswith(sys.executable)
+
+
+def test_without_any_python_it_is_a_silent_no_op(root: Path, home: Path) -> None:
+    (home / "python").unlink()
+    done = launch(root, "stop", MEMLAYER_HOME=str(home))
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_disable_ends_before_any_interpreter_starts(root: Path, home: Path) -> None:
+    done = launch(root, "stop", MEMLAYER_HOME=str(home), MEMLAYER_DISABLE="1")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+@pytest.mark.parametrize("stem", ["", "other", "../stop", "stop.py", "session_start stop"])
+def test_starts_no_script_but_the_four(root: Path, home: Path, stem: str) -> None:
+    (root / "hooks" / "other.py").write_text(TELL)
+    done = launch(root, stem, MEMLAYER_HOME=str(home))
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_users_python_settings_do_not_reach_the_script(root: Path, home: Path, tmp_path: Path) -> None:
+    (tmp_path / "json.py").write_text("raise SystemExit('shadowed')\n")
+    (root / "hooks" / "stop.py").write_text("import json; print(json.dumps('own'))\n")
+    done = launch(
+        root, "stop", MEMLAYER_HOME=str(home), PYTHONPATH=str(tmp_path), PYTHONSTARTUP="/nonexistent"
+    )
+    assert done.stdout == '"own"\n'
+
+
+@pytest.mark.parametrize("broken", ["no launcher", "not executable", "no script", "script fails"])
+def test_the_registered_command_never_fails(root: Path, home: Path, broken: str) -> None:
+    hooks = root / "hooks"
+    if broken == "no launcher":
+        (hooks / "run").unlink()
+    elif broken == "not executable":
+        (hooks / "run").chmod(0o644)
+    elif broken == "no script":
+        (hooks / "stop.py").unlink()
+    else:
+        (hooks / "stop.py").write_text("import sys; sys.stderr.write('noise'); sys.exit(2)\n")
+    for command in registered_commands():
+        done = subprocess.run(
+            ["/bin/sh", "-c", command],
+            input="{}",
+            env={"PATH": os.defpath, "MEMLAYER_HOME": str(home), "CLAUDE_PLUGIN_ROOT": str(root)},
+            capture_output=True,
+            text=True,
+            timeout=30,
+            check=False,
+        )
+        assert (done.returncode, done.stderr) == (0, "")
+        if broken == "not executable":
+            assert done.stdout.startswith(sys.executable)
+
+
+def registered_commands() -> list[str]:
+    """Every command of hooks.json."""
+    events = json.loads((REPOSITORY / "hooks.json").read_text())["hooks"]
+    return [hook["command"] for groups in events.values() for group in groups for hook in group["hooks"]]

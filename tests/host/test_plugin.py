@@ -1,0 +1,91 @@
+"""The real host accepts the plugin and runs its hooks, however it was installed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.host.claude_run import Claude
+from tests.host.plugin_copy import as_git_repository, copy_plugin
+
+pytestmark = [pytest.mark.host, pytest.mark.timeout(300)]
+
+FACT = "The order events moved from Postgres to ClickHouse."
+GIT_ADDRESS = "https://git.example.com/memlayer.git"
+
+
+@pytest.mark.parametrize("manifest", [".", ".claude-plugin/plugin.json", ".claude-plugin/marketplace.json"])
+def test_validate_strict_passes(claude: Claude, manifest: str) -> None:
+    done = claude.run(["plugin", "validate", "--strict", str(claude.plugin / manifest)])
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "Validation passed" in done.stdout
+
+
+def test_both_manifests_are_the_same_bytes(plugin: Path) -> None:
+    assert (plugin / "plugin.json").read_bytes() == (plugin / ".claude-plugin" / "plugin.json").read_bytes()
+
+
+def test_plugin_dir_runs_the_hooks(claude: Claude) -> None:
+    done = claude(FACT)
+    assert (done.returncode, done.stdout) == (0, "Mock answer 1.\n")
+    assert_turn_is_stored(claude)
+
+
+def test_a_local_marketplace_runs_the_hooks(claude: Claude, tmp_path: Path) -> None:
+    claude.is_plugin_loaded = False
+    marketplace = copy_plugin(tmp_path / "market place")
+    install_from(claude, str(marketplace))
+    assert claude(FACT).returncode == 0
+    assert_turn_is_stored(claude)
+
+
+def test_a_git_marketplace_runs_the_hooks_from_the_hosts_cache(claude: Claude, tmp_path: Path) -> None:
+    claude.is_plugin_loaded = False
+    address = as_git_repository(copy_plugin(tmp_path / "memlayer"))
+    settings = f'[url "{address}"]\n\tinsteadOf = {GIT_ADDRESS}\n'
+    (claude.home / ".gitconfig").write_text(settings)
+    install_from(claude, GIT_ADDRESS)
+    cached = list((claude.home / ".claude" / "plugins" / "cache" / "memlayer").glob("memlayer/*/hooks/run"))
+    assert len(cached) == 1
+    assert claude(FACT).returncode == 0
+    assert_turn_is_stored(claude)
+
+
+def test_a_plugin_folder_of_awkward_characters_runs_the_hooks(claude: Claude, tmp_path: Path) -> None:
+    claude.plugin = copy_plugin(tmp_path / "it's $(touch made) `x` 플러그인")
+    assert claude(FACT).returncode == 0
+    assert_turn_is_stored(claude)
+    assert not list(claude.project.glob("made"))
+
+
+def test_a_prompt_larger_than_a_pipe_passes_the_hooks(claude: Claude) -> None:
+    done = claude("가나다 abc " * 30_000)
+    assert (done.returncode, done.stdout) == (0, "Mock answer 1.\n")
+    assert claude.hook_failures() == []
+
+
+def test_a_large_prompt_meets_a_disabled_hook(claude: Claude) -> None:
+    done = claude("가나다 abc " * 30_000, environ={"MEMLAYER_DISABLE": "1"})
+    assert (done.returncode, done.stdout) == (0, "Mock answer 1.\n")
+    assert claude.hook_failures() == []
+    assert not claude.memlayer_home.exists()
+
+
+def install_from(claude: Claude, source: str) -> None:
+    """Add the marketplace and install memlayer from it, as a user would."""
+    for arguments in (["marketplace", "add", source], ["install", "memlayer@memlayer"]):
+        done = claude.run(["plugin", *arguments])
+        assert done.returncode == 0, done.stdout + done.stderr
+    listed = claude.run(["plugin", "list", "--json"])
+    assert [entry["id"] for entry in json.loads(listed.stdout)] == ["memlayer@memlayer"]
+
+
+def assert_turn_is_stored(claude: Claude) -> None:
+    """The one turn is remembered, prompt and answer, and the host saw no hook fail."""
+    assert claude.hook_failures() == []
+    texts = claude.memory_texts()
+    assert len(texts) == 1, texts
+    assert FACT in texts[0]
+    assert "Mock answer 1." in texts[0]

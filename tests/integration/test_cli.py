@@ -1,0 +1,179 @@
+"""The command line over a real daemon and a real store, fed by real hook processes."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.processes import Daemon, HookRunner
+
+ROOT = Path(__file__).resolve().parents[2]
+MAIN = ROOT / "memlayer" / "cli" / "__main__.py"
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def runner(home: Path, project: Path) -> Run:
+    """Runs a verb in a folder and checks its exit code."""
+    environment = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(home.parent / "person"),
+        "MEMLAYER_HOME": str(home),
+        "MEMLAYER_RUNTIME_DIR": sys.prefix,
+    }
+
+    def verb(*arguments: str, stdin: str = "", code: int = 0) -> subprocess.CompletedProcess[str]:
+        done = subprocess.run(
+            [sys.executable, "-I", str(MAIN), *arguments],
+            input=stdin,
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            cwd=project,
+            env=environment,
+            timeout=50,
+        )
+        assert done.returncode == code, done.stderr or done.stdout
+        return done
+
+    return verb
+
+
+@contextmanager
+def told_a_story(folder: Path) -> Iterator[tuple[Path, Run]]:
+    """(home, how to run verbs) with a daemon that has taken three turns of two sessions in."""
+    home, project = folder / "메모리 home", folder / "work 폴더" / "shop"
+    project.mkdir(parents=True)
+    run = runner(home, project)
+    hook = HookRunner(ROOT, home, project)
+    hook.forbid_background()
+    with Daemon(ROOT, home):
+        hook.turn(
+            "session-one",
+            "p1",
+            "Where do we keep order events?",
+            "Decided: order events move from Postgres to ClickHouse, because analytics queries were slow.",
+        )
+        hook.turn(
+            "session-one",
+            "p2",
+            "결제 모듈의 재시도 정책은 어떻게 할까?",
+            "결제 모듈은 지수 백오프로 최대 3번 재시도하고 실패하면 checkout.py의 normalize_cart() 뒤의 큐로 보낸다.",
+        )
+        hook.turn("session-two", "p3", "과제 제출 마감이 언제야?", "과제는 금요일 18시까지 제출하기로 했다.")
+        run("flush", "--wait")
+        yield home, run
+
+
+@pytest.fixture(scope="module")
+def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Run]]:
+    with told_a_story(tmp_path_factory.mktemp("story")) as told:
+        yield told
+
+
+@pytest.fixture
+def fed(story: tuple[Path, Run]) -> Run:
+    """Runs verbs over a story that all tests share: they leave it as it is."""
+    return story[1]
+
+
+def search(run: Run, *words: str) -> list[dict[str, Any]]:
+    return list(json.loads(run("search", *words, "--json").stdout)["hits"])
+
+
+def test_what_was_said_is_found_by_korean_and_english_words_and_by_identifier(fed: Run) -> None:
+    assert "ClickHouse" in search(fed, "order events")[0]["snippet"]
+    assert "지수 백오프" in search(fed, "결제모듈 재시도")[0]["snippet"]
+    assert "금요일" in search(fed, "과제를 언제 제출")[0]["snippet"]
+    assert "checkout.py" in search(fed, "normalize_cart")[0]["snippet"]
+    plain = fed("search", "--stdin", stdin='it\'s "normalize_cart"; $(x) `y`').stdout
+    assert "[mem:" in plain and "score" in plain
+
+
+def test_nothing_is_found_in_another_project_but_everywhere_it_is(fed: Run, tmp_path: Path) -> None:
+    other = tmp_path / "other" / "shop"
+    other.mkdir(parents=True)
+    assert "Nothing found" in fed("search", "ClickHouse", "--project", str(other)).stdout
+    assert "[mem:" in fed("search", "ClickHouse", "--all-projects").stdout
+
+
+def test_a_hit_can_be_shown_by_citation_and_by_key_with_its_events(fed: Run) -> None:
+    hit = search(fed, "결제 재시도")[0]
+    for name in (f"[mem:{hit['citation']}]", hit["key"]):
+        shown = fed("show", name).stdout
+        assert "결제 모듈의 재시도 정책은" in shown and "지수 백오프" in shown
+        assert "In the same session" in shown
+    unknown = fed("show", "없는것", code=1)
+    assert unknown.stdout == "" and unknown.stderr.count("\n") == 1
+
+
+def test_list_and_stats_count_what_is_there(fed: Run) -> None:
+    listed = json.loads(fed("list", "--json").stdout)["memories"]
+    assert len(listed) >= 3
+    only = json.loads(fed("list", "--session", "session-two", "--json").stdout)["memories"]
+    assert only and {memory["session_id"] for memory in only} == {"session-two"}
+    told = json.loads(fed("stats", "--json").stdout)
+    assert (told["events"], told["sessions"], told["projects"], told["spool_waiting"]) == (6, 2, 1, 0)
+    assert "Full-text search only: embedding.provider is none" in fed("stats").stdout
+
+
+def test_recall_gives_the_block_and_explains_itself(fed: Run) -> None:
+    block = fed("recall", "결제 모듈 재시도 정책은 몇 번이지?").stdout
+    assert block.startswith("[Memory context]\n") and "지수 백오프" in block
+    assert fed("recall", "안녕!").stdout == ""
+    explained = fed("recall", "결제 모듈 재시도는 몇 번이지?", "--explain").stdout
+    assert "Gate" in explained and "Candidates" in explained and "kept" in explained
+
+
+def test_what_is_forgotten_is_gone(tmp_path: Path) -> None:
+    with told_a_story(tmp_path) as (_, run):
+        hit = search(run, "결제 재시도")[0]
+        assert run("forget", hit["citation"], code=1).stderr.startswith("memlayer: this would forget")
+        assert search(run, "결제 재시도")
+        assert "Forgotten: 1 memories" in run("forget", hit["citation"], "--yes").stdout
+        assert all("백오프" not in other["snippet"] for other in search(run, "결제 재시도"))
+        run("forget", "--project", ".", "--yes")
+        assert json.loads(run("stats", "--json").stdout)["events"] == 0
+
+
+def test_the_index_can_be_built_anew(fed: Run) -> None:
+    before = search(fed, "order events")
+    assert json.loads(fed("reindex", "--json").stdout)["chunks"] > 0
+    assert search(fed, "order events")[0]["key"] == before[0]["key"]
+
+
+@pytest.mark.timeout(90)
+def test_the_daemon_starts_by_itself_is_restarted_and_leaves(home: Path, project: Path) -> None:
+    run = runner(home, project)
+    home.mkdir(mode=0o700)
+    (home / "config.yaml").write_text("embedding:\n  provider: none\n")
+    assert "No daemon is running" in run("daemon", "status").stdout
+    first = json.loads(run("daemon", "start", "--json").stdout)["pid"]
+    try:
+        assert json.loads(run("daemon", "status", "--json").stdout)["pid"] == first
+        second = json.loads(run("daemon", "restart", "--json").stdout)["pid"]
+        assert second != first
+    finally:
+        run("daemon", "stop")
+    assert json.loads(run("daemon", "status", "--json").stdout) == {"running": False}
+
+
+def test_doctor_is_content_with_a_healthy_home_and_not_with_a_broken_one(story: tuple[Path, Run]) -> None:
+    home, run = story
+    told = json.loads(run("doctor", "--json").stdout)
+    states = {check["name"]: check["state"] for check in told["checks"]}
+    for name in ("manifest", "permissions", "disk", "settings", "daemon", "store", "model", "spool", "quarantine"):
+        assert states[name] == "ok", told["checks"]
+    home.chmod(0o755)
+    try:
+        broken = run("doctor", code=1).stdout
+    finally:
+        home.chmod(0o700)
+    assert "fail  permissions" in broken and "chmod" in broken and "At risk" in broken

@@ -1,0 +1,72 @@
+"""The demo as a person starts it: it ends well, says what it shows, leaves nothing behind, and fails when it must."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+STORY = ROOT / "demo" / "story"
+
+
+def run_demo(scratch: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """The demo as a process, with `scratch` as its temporary folder."""
+    scratch.mkdir()
+    environment = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(scratch.parent / "person"),
+        "TMPDIR": str(scratch),
+        "MEMLAYER_RUNTIME_DIR": os.environ.get("MEMLAYER_RUNTIME_DIR", sys.prefix),
+        "LC_ALL": "C",
+    }
+    return subprocess.run(
+        [sys.executable, str(ROOT / "demo" / "run.py"), *words], env=environment, capture_output=True, timeout=55,
+        encoding="utf-8", cwd=scratch.parent, check=False,
+    )  # fmt: skip
+
+
+def processes_in(folder: Path) -> list[str]:
+    """Processes whose command line or environment names the folder (Linux only)."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            told = (process / "cmdline").read_bytes() + (process / "environ").read_bytes()
+        except OSError:
+            continue
+        if os.fsencode(folder) in told:
+            found.append(process.name)
+    return found
+
+
+def test_the_demo_shows_what_it_promises_and_leaves_nothing(tmp_path: Path) -> None:
+    scratch = tmp_path / "scratch"
+    done = run_demo(scratch)
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout[-3000:]
+    assert "Everything that had to come back did" in done.stdout
+    assert "WRONG" not in done.stdout
+    for shown in ("[Memory context]", "ClickHouse", "화요일", "nothing is added", "memlayer search", "memories"):
+        assert shown in done.stdout
+    assert "\x1b" not in done.stdout  # no terminal, no colours
+    assert list(scratch.iterdir()) == []
+    assert processes_in(scratch) == []
+    assert not (tmp_path / "person").exists()
+
+
+def test_a_memory_that_does_not_come_back_fails_the_demo(tmp_path: Path) -> None:
+    story = tmp_path / "story"
+    shutil.copytree(STORY, story)
+    (story / "3_elsewhere.json").unlink()
+    for name, turns in (("1_monday", 1), ("2_thursday", 2)):
+        told = json.loads((story / (name + ".json")).read_text(encoding="utf-8"))
+        told["turns"] = told["turns"][:turns]
+        told["begins_with"] = None
+        told["never_kept"] = []
+        (story / (name + ".json")).write_text(json.dumps(told), encoding="utf-8")
+    done = run_demo(tmp_path / "scratch", "--story", str(story))
+    assert done.returncode == 1
+    assert "WRONG: 'Where do the order events live?': 'ClickHouse' did not come back" in " ".join(done.stdout.split())
+    assert list((tmp_path / "scratch").iterdir()) == []

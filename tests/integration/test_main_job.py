@@ -1,0 +1,134 @@
+"""The main job through the real hooks and a real daemon with the real model: told in one session, there in the next."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.processes import Daemon, HookRunner
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+FACTS = [
+    (
+        "Where do the order events live now?",
+        "We moved the order events from Postgres to ClickHouse last week, cluster ch-2.",
+    ),
+    ("테스트는 어떻게 돌리지?", "pytest -x 로 돌립니다. unittest는 쓰지 않기로 했어요."),
+    ("결제 모듈은 뭘로 만들지?", "결제 모듈은 NestJS로 만들기로 결정했습니다. 포트는 5433입니다."),
+    ("What broke the nightly build?", "Root cause: normalize_cart in checkout.py divided by zero for empty carts."),
+    ("배포는 언제 해?", "배포는 매주 화요일 오전에 합니다. 금요일에는 절대 배포하지 않아요."),
+]
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Daemon, HookRunner]]:
+    """A home in which one session has told FACTS, settled."""
+    base = tmp_path_factory.mktemp("main job")
+    project = base / "상점 shop"
+    project.mkdir()
+    with Daemon(ROOT, base / "home", settings={}) as daemon:
+        hook = HookRunner(ROOT, base / "home", project, python=getattr(sys, "_base_executable", sys.executable))
+        assert hook("session_start", "told", source="startup").stdout == b""
+        for number, (prompt, answer) in enumerate(FACTS):
+            hook.turn("told", "p%d" % number, prompt, answer)
+        hook("session_end", "told", reason="other")
+        settled = daemon.settle()
+        assert (settled["waiting"], settled["unembedded"]) == (0, 0)
+        yield daemon, hook
+
+
+@pytest.mark.parametrize(
+    ("prompt", "expected"),
+    [
+        ("which database holds the order events?", "ClickHouse"),
+        ("order events를 ClickHouse로 옮긴 게 언제였지?", "last week"),
+        ("how should I run the tests?", "pytest -x"),
+        ("결제모듈 포트가 몇 번이었지?", "5433"),
+        ("NestJS로 만들기로 한 모듈이 뭐였지?", "결제 모듈"),
+        ("normalize_cart 왜 깨졌었지?", "divided by zero"),
+        ("on which day do we deploy?", "화요일"),
+        ("checkout.py?", "normalize_cart"),
+    ],
+)
+def test_the_next_session_is_given_what_was_said(told: tuple[Daemon, HookRunner], prompt: str, expected: str) -> None:
+    _, hook = told
+    done = hook("user_prompt_submit", "next " + prompt, "q1", prompt=prompt)
+    assert (done.returncode, done.stderr) == (0, b"")
+    lines = done.context.splitlines()
+    assert lines[0] == "[Memory context]"
+    assert expected in done.context
+    assert len(lines) <= 2 + 5
+    assert all(line.startswith("- turn_") and line.endswith("]") and "[mem:" in line for line in lines[2:])
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    ["thanks!", "ok", "계속", "응 고마워", "안녕", "2+2?", "what is the capital of France?", "오늘 날씨 어때?",
+     "write a haiku about autumn", "/review checkout.py", "<task-notification>order events ClickHouse</task-notification>"],
+)  # fmt: skip
+def test_silence_where_nothing_fits(told: tuple[Daemon, HookRunner], prompt: str) -> None:
+    _, hook = told
+    done = hook("user_prompt_submit", "silent " + prompt, "q1", prompt=prompt)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+def test_a_session_starts_with_where_the_last_left_off(told: tuple[Daemon, HookRunner]) -> None:
+    _, hook = told
+    for source in ("startup", "clear", "compact"):
+        context = hook("session_start", "new " + source, source=source).context
+        assert "화요일" in context and context.startswith("[Memory context]"), source
+        assert len(context) <= 2000
+    assert hook("session_start", "resumed", source="resume").stdout == b""
+
+
+def test_another_project_of_the_same_name_is_told_nothing(told: tuple[Daemon, HookRunner], tmp_path: Path) -> None:
+    daemon, hook = told
+    other = tmp_path / hook.project.name
+    other.mkdir()
+    foreign = HookRunner(ROOT, hook.home, other, python=hook.python)
+    assert foreign("session_start", "foreign", source="startup").stdout == b""
+    assert foreign("user_prompt_submit", "foreign", "q1", prompt="which database holds the order events?").stdout == b""
+    assert daemon.call("search", query="order events", project_dir=str(other), limit=5)["hits"] == []
+    assert daemon.call("search", query="order events", project_dir="", limit=5)["hits"]
+
+
+def test_what_is_in_the_context_is_not_repeated_until_a_compaction(told: tuple[Daemon, HookRunner]) -> None:
+    daemon, hook = told
+    hook("session_start", "live", source="startup")
+    hook.turn("live", "l1", "캐시 서버 주소를 정하자", "캐시 서버는 redis-main:6390 을 쓰기로 했습니다.")
+    daemon.settle()
+    asked = {"prompt": "캐시 서버 주소가 뭐였지?"}
+    assert "redis-main" not in hook("user_prompt_submit", "live", "l2", **asked).context
+    assert "redis-main" in hook("user_prompt_submit", "elsewhere", "e1", **asked).context
+    hook("session_start", "live", source="compact")
+    assert "redis-main" in hook("user_prompt_submit", "live", "l3", **asked).context
+    # Shown once, it is in the context again.
+    assert "redis-main" not in hook("user_prompt_submit", "live", "l4", **asked).context
+
+
+def test_doing_it_twice_changes_nothing(told: tuple[Daemon, HookRunner]) -> None:
+    daemon, hook = told
+    daemon.settle()
+    before = daemon.call("stats")
+    for number, (prompt, answer) in enumerate(FACTS):
+        hook.turn("told", "p%d" % number, prompt, answer)
+    daemon.settle()
+    after = daemon.call("stats")
+    assert {name: after[name] for name in ("events", "memories", "chunks")} == {
+        name: before[name] for name in ("events", "memories", "chunks")
+    }
+
+
+def test_recall_explains_itself_and_matches_the_hook(told: tuple[Daemon, HookRunner]) -> None:
+    daemon, hook = told
+    prompt = "which database holds the order events?"
+    found = daemon.call("recall", prompt=prompt, project_dir=str(hook.project))
+    assert found["block"] == hook("user_prompt_submit", "explained", "q1", prompt=prompt).context
+    assert found["mode"] == "hybrid"
+    kept = [one for one in found["candidates"] if one["kept"]]
+    dropped = [one for one in found["candidates"] if not one["kept"]]
+    assert kept and dropped and all(one["reason"] for one in found["candidates"])
+    assert all(0 <= value <= 1 for one in kept for value in one["parts"].values())

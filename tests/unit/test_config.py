@@ -1,0 +1,237 @@
+"""Settings: what counts, what is refused, and that a project's file can do no harm."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from memlayer.config import Settings, describe, load_project_settings, load_settings
+from memlayer.errors import UserError
+
+
+def user_file(home: Path, text: str) -> Path:
+    home.mkdir(exist_ok=True)
+    (home / "config.yaml").write_text(text, encoding="utf-8")
+    return home
+
+
+def project_file(folder: Path, text: str) -> str:
+    (folder / ".memlayer.yaml").write_text(text, encoding="utf-8")
+    return str(folder)
+
+
+def test_without_any_source_the_defaults_hold_and_models_are_kept_under_the_home(home: Path) -> None:
+    settings = load_settings(str(home), {})
+    assert (settings.recall.max_entries, settings.recall.max_entry_chars, settings.recall.max_chars) == (5, 800, 4000)
+    assert (settings.recall.min_score, settings.chunking.max_tokens, settings.chunking.overlap_tokens) == (0.4, 400, 80)
+    assert settings.embedding.cache_dir == f"{home}/cache/models"
+    assert settings.daemon.idle_minutes == 30.0
+
+
+def test_a_variable_wins_over_the_file_and_a_flag_over_both(home: Path) -> None:
+    user_file(home, "recall:\n  max_entries: 3\n  min_score: 0.5\n  max_chars: 900\n")
+    environ = {"MEMLAYER_RECALL__MAX_ENTRIES": "2", "MEMLAYER_RECALL__MIN_SCORE": "0.6"}
+    settings = load_settings(str(home), environ, {"recall.max_entries": 1})
+    assert (settings.recall.max_entries, settings.recall.min_score, settings.recall.max_chars) == (1, 0.6, 900)
+    assert settings.origin("recall.max_entries") == "flag"
+    assert settings.origin("recall.min_score") == "MEMLAYER_RECALL__MIN_SCORE"
+    assert settings.origin("recall.max_chars") == str(home / "config.yaml")
+    assert settings.origin("recall.candidates") == "default"
+
+
+def test_variables_that_are_no_settings_are_left_alone(home: Path) -> None:
+    environ = dict.fromkeys(
+        ("MEMLAYER_HOME", "MEMLAYER_DISABLE", "MEMLAYER_RUNTIME_DIR", "MEMLAYER_HOST_CACHE", "MEMLAYER_X"), "1"
+    )
+    assert load_settings(str(home), environ) == load_settings(str(home), {})
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("recall:\n  max_entrys: 3", ["recall.max_entrys", "no such setting", "recall.max_entries"]),
+        ("recal:\n  max_entries: 3", ["recal", "no such setting"]),
+        ("enabled: true", ["enabled", "group"]),
+        ("recall: 5", ["recall", "group", "5"]),
+        ("recall:\n  max_entries: 많이", ["recall.max_entries", "integer", "많이"]),
+        ("recall:\n  max_entries: true", ["recall.max_entries", "number", "True"]),
+        ("recall:\n  max_entries: 21", ["recall.max_entries", "20", "21"]),
+        ("recall:\n  max_chars: 9501", ["recall.max_chars", "9500"]),
+        ("recall:\n  min_score: .nan", ["recall.min_score", "nan"]),
+        ("recall:\n  weight_lexical: 0\n  weight_vector: 0", ["recall.weight_lexical", "recall.weight_vector"]),
+        ("chunking:\n  overlap_tokens: 240", ["chunking.overlap_tokens", "half"]),
+        ("daemon:\n  idle_minutes: 0.01", ["daemon.idle_minutes", "0.05"]),
+        ("embedding:\n  provider: hash", ["embedding.provider", "fastembed", "hash"]),
+        ("recall: [1", ["not valid YAML", "line 1"]),
+        ("- a\n- b", ["not a mapping"]),
+        ("a: 2026-99-99", ["not valid YAML"]),
+        ("[" * 5000, ["not valid YAML"]),
+    ],
+)
+def test_a_wrong_file_is_one_line_that_names_key_value_and_file(home: Path, text: str, parts: list[str]) -> None:
+    user_file(home, text)
+    with pytest.raises(UserError) as raised:
+        load_settings(str(home), {})
+    message = str(raised.value)
+    assert "\n" not in message
+    for part in [*parts, str(home / "config.yaml")]:
+        assert part in message
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "part"),
+    [
+        ("MEMLAYER_RECALL__MAX_ENTRIES", "x", "recall.max_entries"),
+        ("MEMLAYER_RECALL__MAX_ENTRYS", "1", "did you mean recall.max_entries"),
+        ("MEMLAYER_RECAL__MAX_ENTRIES", "1", "did you mean recall?"),
+        ("MEMLAYER_RECALL_MAX_ENTRIES", "1", "two underscores"),
+        ("MEMLAYER_RECALL", "[", "MEMLAYER_"),
+    ],
+)
+def test_a_wrong_variable_is_named(home: Path, name: str, value: str, part: str) -> None:
+    with pytest.raises(UserError) as raised:
+        load_settings(str(home), {name: value})
+    assert part in str(raised.value)
+    assert name in str(raised.value) or name == "MEMLAYER_RECALL"
+
+
+def test_a_group_with_everything_commented_out_is_no_error(home: Path) -> None:
+    user_file(home, "recall:\n  # max_entries: 3\n")
+    assert load_settings(str(home), {}).recall.max_entries == 5
+
+
+def test_an_unreadable_settings_file_is_an_error_of_the_user(home: Path) -> None:
+    home.mkdir()
+    (home / "config.yaml").mkdir()
+    with pytest.raises(UserError, match=r"config\.yaml"):
+        load_settings(str(home), {})
+
+
+def test_settings_are_frozen() -> None:
+    settings = Settings()
+    with pytest.raises(ValidationError):
+        settings.recall.max_entries = 3  # type: ignore[misc]
+
+
+def test_bare_settings_do_not_read_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMLAYER_RECALL__MAX_ENTRIES", "1")
+    assert Settings().recall.max_entries == 5
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=6,
+)
+groups = st.sampled_from([*Settings.model_fields, "enabled", "기타"])
+names = st.sampled_from([one.key.partition(".")[2] for one in describe()] + ["max_entrys"])
+mappings = st.dictionaries(groups, json_values | st.dictionaries(names, json_values, max_size=4), max_size=4)
+
+
+@given(mappings)
+@hypothesis_settings(deadline=None, max_examples=150)
+def test_whatever_the_file_holds_the_answer_is_settings_or_one_line(
+    tmp_path_factory: pytest.TempPathFactory, said: dict[str, object]
+) -> None:
+    home = user_file(tmp_path_factory.mktemp("home"), yaml.safe_dump(said, allow_unicode=True))
+    try:
+        settings = load_settings(str(home), {})
+    except UserError as bad:
+        assert "\n" not in str(bad) and "config.yaml" in str(bad)
+    else:
+        assert 0 <= settings.recall.max_entries <= 20
+
+
+@given(st.one_of(mappings.map(lambda said: yaml.safe_dump(said).encode()), st.binary(max_size=200)))
+@hypothesis_settings(deadline=None, max_examples=150)
+def test_whatever_a_project_says_it_never_raises_and_never_gets_more_than_the_user_allows(
+    tmp_path_factory: pytest.TempPathFactory, raw: bytes
+) -> None:
+    folder = tmp_path_factory.mktemp("project")
+    (folder / ".memlayer.yaml").write_bytes(raw)
+    before = Settings()
+    after = before.for_project(load_project_settings(str(folder)))
+    assert after.recall.max_entries <= before.recall.max_entries
+    assert after.recall.max_chars <= before.recall.max_chars
+    assert after.recall.min_score >= before.recall.min_score
+    assert after.embedding == before.embedding and after.daemon == before.daemon
+
+
+def test_a_project_without_a_file_says_nothing(project: Path) -> None:
+    said = load_project_settings(str(project))
+    assert (said.enabled, said.warnings, said.file) == (True, (), "")
+    assert Settings().for_project(said) == Settings()
+
+
+def test_a_project_may_ask_for_less(project: Path) -> None:
+    text = "recall:\n  max_entries: 2\n  max_chars: 1000\n  min_score: 0.7\n"
+    said = load_project_settings(project_file(project, text))
+    after = Settings().for_project(said)
+    assert (after.recall.max_entries, after.recall.max_chars, after.recall.min_score) == (2, 1000, 0.7)
+    assert after.origin("recall.max_entries") == str(project / ".memlayer.yaml")
+    assert said.warnings == ()
+
+
+def test_a_project_may_not_ask_for_more(project: Path) -> None:
+    text = "recall:\n  enabled: true\n  max_entries: 20\n  max_chars: 9500\n  min_score: 0.0\n"
+    before = Settings(recall={"enabled": False})
+    after = before.for_project(load_project_settings(project_file(project, text)))
+    assert after == before
+
+
+def test_what_a_project_may_not_say_is_ignored_with_a_warning_and_the_rest_counts(project: Path) -> None:
+    text = "embedding:\n  model: /tmp/evil\nrecall:\n  max_entries: 1\n  weight_vector: 0\n  min_score: hoch\nx: 1\n"
+    said = load_project_settings(project_file(project, text))
+    assert said.recall.max_entries == 1
+    assert [warning.partition(":")[0] for warning in said.warnings] == [
+        "embedding",
+        "x",
+        "recall.weight_vector",
+        "recall.min_score",
+    ]
+    assert all("\n" not in warning and ".memlayer.yaml" in warning for warning in said.warnings)
+
+
+@pytest.mark.parametrize(
+    "text", ["enabled: false\n", "enabled: off # 끔\n", "{enabled: false}\n", "enabled: false\n[[["]
+)
+def test_a_project_that_opts_out_is_neither_captured_nor_recalled(project: Path, text: str) -> None:
+    after = Settings().for_project(load_project_settings(project_file(project, text)))
+    assert not (after.capture.enabled or after.recall.enabled or after.working_set.enabled)
+
+
+def test_a_variable_of_the_person_wins_over_the_project(home: Path, project: Path) -> None:
+    said = load_project_settings(project_file(project, "recall:\n  max_entries: 1\n  max_chars: 100\n"))
+    after = load_settings(str(home), {"MEMLAYER_RECALL__MAX_ENTRIES": "4"}).for_project(said)
+    assert (after.recall.max_entries, after.recall.max_chars) == (4, 100)
+
+
+@pytest.mark.timeout(10)
+def test_a_pipe_or_a_huge_file_in_a_clone_is_ignored_and_waited_for_by_nobody(tmp_path: Path) -> None:
+    piped, huge, broken = (tmp_path / name for name in ("piped", "huge", "broken"))
+    for folder in (piped, huge, broken):
+        folder.mkdir()
+    os.mkfifo(piped / ".memlayer.yaml")
+    (huge / ".memlayer.yaml").write_text("x: " + "y" * 100_000)
+    (broken / ".memlayer.yaml").write_text("recall: [\n")
+    for folder in (piped, huge, broken):
+        said = load_project_settings(str(folder))
+        assert len(said.warnings) == 1 and said.enabled
+
+
+def test_every_setting_is_described_with_what_the_documentation_needs() -> None:
+    described = {one.key: one for one in describe()}
+    assert len(described) == sum(len(type(getattr(Settings(), group)).model_fields) for group in Settings.model_fields)
+    for one in described.values():
+        assert one.description.endswith(".")
+        assert isinstance(one.default, bool | str) or (one.bounds and (one.unit or isinstance(one.default, float)))
+        assert one.variable == "MEMLAYER_" + one.key.upper().replace(".", "__")
+    assert described["recall.max_chars"].bounds == "0 to 9500"
+    assert described["embedding.provider"].bounds == "fastembed, none"

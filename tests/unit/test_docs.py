@@ -1,0 +1,140 @@
+"""The documentation tells of what exists: its links, commands, settings, files, hooks and version."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+from memlayer import __version__
+from memlayer.cli.app import cli
+from memlayer.config.load import keys
+from memlayer.hook.main import DEADLINE_S
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("models/*.md")])
+NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
+
+FENCED = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
+INLINE = re.compile(r"`([^`\n]+)`")
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+FOLDERS = ("memlayer", "hooks", "docs", "tests", "models", "demo", "bench", "bin", "commands")
+PATH = re.compile(r"(?:%s)/[\w./-]*\w" % "|".join(FOLDERS))
+# What is named as a pattern, or as it stands in another folder than this repository.
+NO_PATHS = re.compile(r"[<*{$]|^~|^/|^https?:")
+
+
+def prose(page: Path) -> str:
+    """The page without its fenced blocks."""
+    return FENCED.sub("", page.read_text(encoding="utf-8"))
+
+
+def code(page: Path) -> Iterator[str]:
+    """Everything that stands as code, line by line."""
+    text = page.read_text(encoding="utf-8")
+    for block in FENCED.findall(text):
+        yield from block.splitlines()[1:-1]
+    yield from INLINE.findall(prose(page))
+
+
+def anchors(page: Path) -> set[str]:
+    """What a link to a heading of this page may be."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def verb_at(words: list[str]) -> tuple[click.Command, list[str]]:
+    """(the verb that these words name, the words after it). Raises AssertionError when there is none."""
+    command: click.Command = cli
+    while isinstance(command, click.Group) and words and re.fullmatch(r"[a-z]+", words[0]):
+        found = command.get_command(click.Context(command), words[0])
+        assert found is not None, "there is no verb %r" % words[0]
+        command, words = found, words[1:]
+    return command, words
+
+
+@pytest.mark.parametrize("page", PAGES, ids=NAMES)
+def test_every_relative_link_leads_somewhere(page: Path) -> None:
+    for target in LINK.findall(prose(page)):
+        if re.match(r"[a-z]+:", target):
+            continue
+        path, _, anchor = target.partition("#")
+        leads_to = (page.parent / path) if path else page
+        assert leads_to.exists(), target
+        assert not anchor or anchor in anchors(leads_to), target
+
+
+@pytest.mark.parametrize("page", PAGES, ids=NAMES)
+def test_every_verb_and_option_exists(page: Path) -> None:
+    for line in code(page):
+        said = re.match(r"\s*(?:\S+/)?memlayer ((?:[a-z]|--)[^|]*)", line.partition("  #")[0])
+        if said is None:
+            continue
+        command, words = verb_at(said.group(1).replace('"', " ").split())
+        options = {option for parameter in command.params for option in parameter.opts} | {"--help", "-h"}
+        unknown = [word for word in words if word.startswith("--") and word not in options]
+        assert not unknown, "%s: %s" % (line, unknown)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=NAMES)
+def test_every_make_target_exists(page: Path) -> None:
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    named = {target for line in code(page) for target in re.findall(r"^\s*make ([a-z-]+)", line)}
+    assert named <= targets
+
+
+@pytest.mark.parametrize("page", PAGES, ids=NAMES)
+def test_every_file_named_exists(page: Path) -> None:
+    for line in INLINE.findall(prose(page)):
+        if PATH.fullmatch(line) and not NO_PATHS.search(line):
+            assert (ROOT / line).exists() or (page.parent / line).exists(), line
+
+
+@pytest.mark.parametrize("page", PAGES, ids=NAMES)
+def test_every_setting_named_exists(page: Path) -> None:
+    known = set(keys())
+    groups = {key.partition(".")[0] for key in known}
+    for line in INLINE.findall(prose(page)):
+        named = re.match(r"([a-z_]+)\.([a-z_]+)(?::|=|$)", line)
+        if named and named.group(1) in groups and not line.endswith((".py", ".lock", ".sock", ".err", ".log")):
+            assert "%s.%s" % named.groups() in known, line
+
+
+def test_slash_commands_and_plugin_names_are_right() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    marketplace = json.loads((ROOT / ".claude-plugin" / "marketplace.json").read_text())
+    plugin = json.loads((ROOT / ".claude-plugin" / "plugin.json").read_text())
+    assert set(re.findall(r"/plugin (?:un)?install (\S+?)[`\s]", readme)) == {
+        "%s@%s" % (marketplace["plugins"][0]["name"], marketplace["name"])
+    }
+    assert "/plugin marketplace remove %s\n" % marketplace["name"] in readme
+    written = {path.stem for path in (ROOT / "commands").glob("*.md")}
+    assert set(re.findall(r"/%s:([a-z-]+)" % plugin["name"], readme)) == written
+
+
+def test_hooks_page_names_every_hook_with_its_deadline() -> None:
+    page = (ROOT / "docs" / "hooks.md").read_text(encoding="utf-8")
+    registered = json.loads((ROOT / "hooks.json").read_text())["hooks"]
+    for event, groups in registered.items():
+        stem = groups[0]["hooks"][0]["command"].split('run" ')[1].split()[0]
+        row = next(line for line in page.splitlines() if line.startswith("| `%s`" % event))
+        assert "`hooks/%s.py`" % stem in row
+        assert "| %g s |" % DEADLINE_S[stem] in row
+        assert "\n## %s\n" % event in page
+    assert len(re.findall(r"^\| `[A-Z]", page, re.MULTILINE)) == len(registered)
+
+
+def test_changelog_begins_with_the_present_version() -> None:
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert re.findall(r"^## (\S+)", changelog, re.MULTILINE)[0] == __version__
+
+
+def test_readme_shows_a_block_as_it_is_made() -> None:
+    from memlayer.core import context
+
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert "```text\n%s\n%s\n- turn_" % (context.HEADER, context.EXPLANATION) in readme

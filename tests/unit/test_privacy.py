@@ -1,0 +1,220 @@
+"""redact, strip_own_blocks and plain: what must go, what must stay, and how long it may take."""
+
+from __future__ import annotations
+
+import base64
+import json
+import random
+import time
+from pathlib import Path
+
+import pytest
+
+from memlayer.core.privacy import PRIVATE, plain, redact, strip_own_blocks
+
+DATA = Path(__file__).parents[1] / "data"
+
+
+def _items(name: str) -> list[dict[str, str]]:
+    return [json.loads(line) for line in (DATA / name).read_text("utf-8").splitlines()]
+
+
+POSITIVE = _items("secrets_positive.jsonl")
+NEGATIVE = _items("secrets_negative.jsonl")
+
+
+# --- the corpora
+
+
+def test_the_corpora_are_large_and_varied() -> None:
+    assert len(POSITIVE) >= 120
+    assert len({item["kind"] for item in POSITIVE}) >= 25
+    assert len(NEGATIVE) >= 150
+    assert all(item["secret"] in item["text"] for item in POSITIVE)
+
+
+def test_secrets_are_found() -> None:
+    missed = [item["text"] for item in POSITIVE if item["secret"] in redact(item["text"])]
+    assert len(missed) <= 0.02 * len(POSITIVE), missed
+
+
+def test_secrets_are_named_by_their_kind() -> None:
+    other = [item["text"] for item in POSITIVE if "[redacted:%s]" % item["kind"] not in redact(item["text"])]
+    assert len(other) <= 0.05 * len(POSITIVE), other
+
+
+def test_ordinary_text_is_left_alone() -> None:
+    changed = [(item["text"], redact(item["text"])) for item in NEGATIVE if redact(item["text"]) != item["text"]]
+    assert len(changed) <= 0.02 * len(NEGATIVE), changed
+
+
+def test_redacting_twice_changes_nothing() -> None:
+    for item in POSITIVE:
+        once = redact(item["text"])
+        assert redact(once) == once
+
+
+def test_secrets_are_found_between_ordinary_lines() -> None:
+    around = [item["text"] for item in NEGATIVE if "private" not in item["text"].lower()]
+    rng = random.Random(7)
+    for item in POSITIVE:
+        text = "\n\n".join([*rng.sample(around, 3), item["text"], *rng.sample(around, 3)])
+        assert item["secret"] not in redact(text), text
+
+
+def test_only_the_value_goes() -> None:
+    assert redact("비밀번호는 Zxcv!357이야, 잊지 마") == "비밀번호는 [redacted:password]이야, 잊지 마"
+    assert redact("DEBUG=1\nDB_PASSWORD=k3Lm90qR\nPORT=80") == "DEBUG=1\nDB_PASSWORD=[redacted:password]\nPORT=80"
+    assert redact("postgres://app:Tr0ub4dor@db:5432/shop") == "postgres://app:[redacted:url-password]@db:5432/shop"
+    assert redact('{"user": "a", "password": "hunter22"}') == '{"user": "a", "password": "[redacted:password]"}'
+
+
+def test_a_long_value_goes_to_its_end() -> None:
+    secret = "aB3" * 5000
+    assert redact("export SESSION_SECRET=%s\nnext" % secret) == "export SESSION_SECRET=[redacted:secret]\nnext"
+
+
+# --- private spans
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("a <private>SECRET</private> b", "a %s b"),
+        ("a <PRIVATE>SECRET</Private> b", "a %s b"),
+        ('a <private reason="pay" x=1>SECRET</private> b', "a %s b"),
+        ('a <private note="a>b <c">SECRET</private> b', "a %s b"),
+        ("a < private >SECRET</ private > b", "a %s b"),
+        ("a <private\n>SECRET\nSECRET</private\n> b", "a %s b"),
+        ("a <private>SECRET <private>SECRET</private> SECRET</private> b", "a %s b"),
+        ("a <private>SECRET [private]SECRET[/private]</private> b", "a %s b"),
+        ("a <private>SECRET [private] SECRET</private> b", "a %s b"),
+        ("a <private>SECRET\n\nSECRET", "a %s"),
+        ("a <private>SECRET<private>SECRET</private>SECRET", "a %s"),
+        ("a [private]SECRET[/private] b", "a %s b"),
+        ("a [ Private ]SECRET[/PRIVATE] b", "a %s b"),
+        ("a [private] SECRET", "a %s"),
+        ("a <!-- private -->SECRET<!-- /private --> b", "a %s b"),
+        ("a <!--private-->SECRET", "a %s"),
+        ("```\nx = 1\n<private>SECRET</private>\n```", "```\nx = 1\n%s\n```"),
+        ("`<private>SECRET</private>` b", "`%s` b"),
+        ("key:<private>SECRET</private>b", "key:%sb"),
+        ("my<private>SECRET", "my%s"),
+        ("비밀은<private>SECRET 비밀</private>이다", "비밀은%s이다"),
+        ("a <private my note>SECRET</private> b", "a %s b"),
+        ("a <private/> b <private>SECRET", "a <private/> b %s"),
+    ],
+)
+def test_private_spans_go(text: str, kept: str) -> None:
+    assert redact(text) == kept % PRIVATE
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "private int x; a < private_value; b > c",
+        "List<Private> soldiers; more",
+        "<privateKey>name</privateKey> stays",
+        "ssh -i <private key> host, then more",
+        "wrap it in `<private>` and it is dropped",
+        "[private](https://docs.local) explains it",
+        "settings[private] is true",
+        "<!-- private methods below --> text",
+        "a stray </private> and [/private]",
+        "이건 private 저장소야",
+    ],
+)
+def test_the_word_private_is_not_a_span(text: str) -> None:
+    assert redact(text) == text
+
+
+# --- our own blocks
+
+BLOCK = (
+    "[Memory context]\nNotes that memlayer kept from earlier work.\n"
+    "- core_3f9c: User prefers pytest -x. [mem:a7Bc3x]\n"
+    "- turn_2026-11-19_81d2: 주문 이벤트를 ClickHouse로 옮겼다 [mem:x9Yz2w]"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        (BLOCK, ""),
+        ("before\n%s\nafter" % BLOCK, "before\nafter"),
+        ("UserPromptSubmit hook additional context: %s\nafter" % BLOCK, "after"),
+        ("I was given: %s\nafter" % BLOCK, "I was given:\nafter"),
+        ("> %s\nafter" % BLOCK.replace("\n", "\n> "), "after"),
+        ("%s\n%s\nafter" % (BLOCK, BLOCK), "after"),
+        ("- core_3f9c: torn from its header [mem:a7Bc3x]\nafter", "after"),
+    ],
+)
+def test_own_blocks_are_stripped(text: str, kept: str) -> None:
+    assert strip_own_blocks(text) == kept
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "what does the [Memory context] block hold?",
+        "[Memory context]\nis a header, and [mem:id] a citation.",
+        "We moved to ClickHouse [mem:x9Yz2w], so the old query is gone.",
+        "- Database: ClickHouse since March [mem:x9Yz2w]",
+        "- a list\n- without citations",
+    ],
+)
+def test_talk_about_memories_stays(text: str) -> None:
+    assert strip_own_blocks(text) == text
+
+
+# --- plain
+
+
+@pytest.mark.parametrize(
+    ("text", "out"),
+    [
+        ("\x1b[31mred\x1b[0m", "red"),
+        ("\x1b]0;title\x07text", "text"),
+        ("\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\", "link"),
+        ("\x9b1mbold", "bold"),
+        ("\x1b]unterminated\nrest", "unterminated\nrest"),
+        ("a\x00b\x07c\x7fd\x85e", "abcd\ne"),
+        ("a\tb\r\nc\rd\u2028e", "a b\nc\nd\ne"),
+        ("abc\u202edcba\u2066x\u2069", "abcdcbax"),
+        ("ig\u200bno\u200dre\ufeff", "ignore"),
+        ("hi\U000e0069\U000e0067", "hi"),
+        ("결제\u200b 모듈", "결제 모듈"),
+        ("lone \ud83d end", "lone \ufffd end"),
+        ("pair \ud83d\ude00", "pair \U0001f600"),
+        ("❤️ 그대로", "❤️ 그대로"),
+        ("plain text, 한글, émoji 😀\nline", "plain text, 한글, émoji 😀\nline"),
+    ],
+)
+def test_plain(text: str, out: str) -> None:
+    assert plain(text) == out
+    assert plain(out) == out
+
+
+# --- time: each text is 1 MB; a quadratic pattern would take minutes
+
+_BASE64 = base64.b64encode(random.Random(1).randbytes(750_000)).decode()
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "a", "=", " ", "\n", "[", "<private>", "</private>", "<private ", '<private "', "[private", "_key", "password",
+        "password=", "password: ", 'password="', "token ", "비밀번호는 ", "암호", "://a:", "postgres://a:b@h ", "eyJ",
+        "eyJaaaaaaaaaa.", "sk-", "-----BEGIN PRIVATE KEY-----", "bearer ", "--token", "cookie: a=", "mysql -pa1b2 ",
+        "M.",        
+        "seed phrase: aaaa bbbb ", "abc1 as the password ", "Q~", "\x1b[", "\x1b]", "[mem:a", "[Memory context]\n",
+        "\ud800", _BASE64,
+    ],
+    ids=lambda piece: repr(piece[:24]),
+)  # fmt: skip
+def test_time_is_linear(piece: str) -> None:
+    text = (piece * (1_000_000 // len(piece) + 1))[:1_000_000]
+    for clean in (redact, strip_own_blocks, plain):
+        started = time.process_time()
+        clean(text)
+        assert time.process_time() - started < 6
