@@ -100,7 +100,9 @@ def timed(argv: list[str], stdin: bytes, environment: dict[str, str]) -> tuple[f
     return took_ms, len(done.stdout)
 
 
-def measure(environment: dict[str, str], project: Path, rounds: int, start: int) -> dict[str, dict[str, float]]:
+def measure(
+    client: Client, environment: dict[str, str], project: Path, rounds: int, start: int
+) -> dict[str, dict[str, float]]:
     """Medians and ratios over `rounds`, bare start and hooks by turns."""
     python = environment["BENCH_PYTHON"]
     took: dict[str, list[float]] = {"bare": []}
@@ -111,7 +113,7 @@ def measure(environment: dict[str, str], project: Path, rounds: int, start: int)
             ms, size = timed(command(hook), payload(hook, number, project), environment)
             took.setdefault(hook, []).append(ms)
             answered += hook == "user_prompt_submit" and size > 0
-            time.sleep(0.05)  # a person does not type while the last answer is still being taken in
+            wait_until_quiet(client)  # a person does not type while the last answer is still being taken in
     bare = statistics.median(took["bare"])
     out = {
         name: {
@@ -154,9 +156,9 @@ def main(events: str, rounds: int, json_file: str, keep: str) -> None:
             had = max(had, size)
             settle(client, "%d events" % size)
             warm_up(environment, project)
-            figures["warm"][str(size)] = measure(environment, project, rounds, 1_000_000 + size)
+            figures["warm"][str(size)] = measure(client, environment, project, rounds, 1_000_000 + size)
             stats = client.call("stats", {}, deadline_s=60)
-            figures["rss_mb"] = round(client.call("status", {})["rss_bytes"] / 1e6)
+            figures.setdefault("rss_mb", {})[str(size)] = round(client.call("status", {})["rss_bytes"] / 1e6)
             if size >= 1000:
                 figures["disk_mb_per_1000_turns"] = round(stats["disk_bytes"] / 1e6 / (stats["memories"] / 1000), 2)
             table(figures["warm"][str(size)], "daemon warm, %d events" % size)
@@ -192,6 +194,16 @@ def warm_up(environment: dict[str, str], project: Path) -> None:
             time.sleep(0.1)
 
 
+def wait_until_quiet(client: Client) -> None:
+    """Until the daemon's writer has nothing to do."""
+    ends = time.monotonic() + 30
+    while time.monotonic() < ends:
+        status = client.call("status", {})
+        if not status["job"] and not status["jobs_waiting"]:
+            return
+        time.sleep(0.01)
+
+
 def wait_until_gone(home: Path) -> None:
     """Until the daemon has left."""
     ends = time.monotonic() + 30
@@ -219,7 +231,7 @@ def cold(environment: dict[str, str], project: Path, home: Path, rounds: int) ->
         woken.append(timed(command("user_prompt_submit"), payload("user_prompt_submit", number, project), environment)[0])
         client.call("stop", {})
         wait_until_gone(home)
-    out["user_prompt_submit, waking the daemon"] = woken
+    out["user_prompt_submit, and it wakes the daemon"] = woken
     bare = statistics.median(out["bare"])
     return {
         name: {"p50_ms": round(statistics.median(values), 2), "p95_ms": round(sorted(values)[int(len(values) * 0.95)], 2),

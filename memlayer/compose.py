@@ -67,12 +67,14 @@ def open_services(
         home=home,
         store=store,
         projects=projects,
+        sessions=sessions,
         embedder=embedder,
         cache=cache,
         terms=terms,
         tombstones=tombstones,
         max_tokens=settings.chunking.max_tokens,
         overlap_tokens=settings.chunking.overlap_tokens,
+        capturing=settings.capture.enabled,
     )
     recall = Recall(store=store, embedder=embedder, terms=terms)
     forget = Forget(home=home, store=store, cache=cache, tombstones=tombstones, sessions=sessions)

@@ -12,8 +12,6 @@ Each message is one line that says what happened and what to do. An expected out
 not an error.
 """
 
-from __future__ import annotations
-
 
 class MemlayerError(Exception):
     """The root: everything memlayer raises on purpose."""

@@ -10,7 +10,7 @@ from concurrent.futures import TimeoutError as Late
 
 from memlayer import compose
 from memlayer.core.model import Scope
-from memlayer.core.payload import Payload, prompt_detail, read_payload
+from memlayer.core.payload import Payload, read_payload
 from memlayer.core.reply import hook_reply
 from memlayer.daemon import upkeep
 from memlayer.daemon.server import Send
@@ -26,6 +26,8 @@ log = logging.getLogger(__name__)
 # How long a session start waits for what an earlier session left in its transcript; it goes on without it.
 CATCH_UP_WAIT_S = 0.3
 INHERITED_WAIT_S = 0.15
+# A prompt that comes while the store is still opening waits so long for it and then goes on without memories.
+OPEN_WAIT_S = 0.25
 # What the answer needs of the client's deadline after recall: the socket and the client's own exit.
 RESERVE_S = 0.08
 NEVER_SHOWN_AGAIN = 500  # memories remembered as shown in one session
@@ -48,7 +50,8 @@ class Hooks:
         payload = read_payload(hook, request.body, project_dir=os.fsdecode(request.project_dir), at_ms=request.at_ms)
         folder = os.fsdecode(request.project_dir) or payload.cwd
         place = project.locate(folder)
-        if payload.problem or not folder or not project.enabled(place.root):
+        event = payload.event
+        if event is None or not folder or not project.enabled(place.root):
             if payload.problem:
                 log.info("%s: nothing kept: %s", hook, payload.problem)
             send(protocol.DURABLE, b"")
@@ -58,16 +61,13 @@ class Hooks:
             return
         project_id, _ = state.projects.resolve(folder)
         known = state.sessions.get(payload.session_id) is not None
-        session = state.sessions.heard(
-            payload.session_id, at_ms=request.at_ms, project_id=project_id, project_dir=folder,
-            transcript_path=payload.transcript_path,
-        )  # fmt: skip
+        session = state.sessions.heard(event, project_id)
         recalled: Future[Recalled] | None = None
-        if hook == "user_prompt_submit" and not prompt_detail(payload.prompt):
+        if hook == "user_prompt_submit" and not event["detail"]:
             # Recall reads nothing that this prompt writes, so both go at once; the person waits for the longer one.
             recalled = self._recalls.submit(self._recall, payload, place, session, known, ends)
-        if payload.event is not None and state.settings.capture.enabled:
-            spool.put(state.home, payload.event)
+        if state.settings.capture.enabled:
+            spool.put(state.home, event)
         send(protocol.DURABLE, b"")
         context = ""
         if hook == "session_start":
@@ -76,8 +76,6 @@ class Hooks:
             context = self._recalled(recalled, session, ends)
         send(protocol.REPLY, hook_reply(hook, context))
         if hook == "session_end":
-            session.ended = payload.event["detail"] if payload.event else "other"  # type: ignore[assignment]
-            state.sessions.changed(session)
             state.jobs.submit("settle " + session.id, lambda: upkeep.settle(state, session))
         elif hook != "user_prompt_submit":
             # A prompt is taken in together with its answer: nobody can recall it in its own session before that, and
@@ -86,12 +84,6 @@ class Hooks:
 
     def _session_start(self, payload: Payload, session: Session, place: project.Place, ends: float) -> str:
         state = self._state
-        if payload.source == "compact":
-            session.context_since_ms = int(time.time() * 1000)
-            session.compactions += 1
-            session.shown.clear()
-            session.inherited.clear()
-            state.sessions.changed(session)
         behind = [
             one
             for one in state.sessions.open_in(session.project_id)
@@ -115,7 +107,7 @@ class Hooks:
 
     def _recall(self, payload: Payload, place: project.Place, session: Session, known: bool, ends: float) -> Recalled:
         state = self._state
-        services = state.ready(ends - time.monotonic())
+        services = state.ready(min(OPEN_WAIT_S, ends - time.monotonic()))
         if services is None:
             return Recalled("", "lexical", gate="the store was still opening")
         if not known and os.path.exists(session.transcript_path):

@@ -12,6 +12,7 @@ from typing import Any
 from memlayer import compose
 from memlayer.config import Settings, load_project_settings
 from memlayer.daemon.jobs import Jobs
+from memlayer.daemon.memory import rss_bytes
 from memlayer.service.embedder_slot import EmbedderSlot
 from memlayer.service.metrics import Metrics
 from memlayer.service.projects import Projects
@@ -89,14 +90,3 @@ class State:
                 "fingerprint": embedder.fingerprint if embedder is not None else "",
             },
         }
-
-
-def rss_bytes() -> int:
-    """Resident memory of this process; the peak where the system does not tell the present (macOS)."""
-    try:
-        with open("/proc/self/statm", encoding="ascii") as file:
-            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    except OSError:
-        import resource
-
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

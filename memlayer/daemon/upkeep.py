@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from memlayer import compose
+from memlayer.daemon.memory import give_back
 from memlayer.daemon.state import State
 from memlayer.service import catch_up, rebuild, working_set
 from memlayer.service.sessions import Session
@@ -87,6 +88,7 @@ def embed_missing(state: State, progress: Progress | None = None) -> int:
         return services.ingest.embed_missing(state.settings.embedding.batch_size, told)
     finally:
         state.rebuilding = ""
+        give_back()
 
 
 def reindex(state: State, progress: Progress | None = None) -> int:
@@ -152,6 +154,7 @@ def load_model(state: State) -> None:
         log.warning("recall is lexical: %s", state.embedder.why)
         return
     state.jobs.submit("embed", lambda: embed_missing(state))
+    give_back()
 
 
 def waiting_age_s(home: str) -> float:

@@ -3,8 +3,6 @@
 With a live daemon this file and wire.handover are all that is imported.
 """
 
-from __future__ import annotations
-
 import posix
 import time
 

@@ -13,8 +13,6 @@ from memlayer.ports import Store
 from memlayer.service.sessions import Session
 
 log = logging.getLogger(__name__)
-# The hook's clock is read a moment after the host wrote its record.
-CLOCK_SLACK_MS = 5_000
 MAX_COMPARED = 20_000  # events of a project that a fork's copies are compared with
 
 
@@ -32,7 +30,7 @@ def missed(session: Session, store: Store) -> tuple[list[dict[str, Any]], int]:
     records, offset = [], start
     for record in transcript.read_turns(path, start_offset=start):
         offset = record.resume_offset  # of the last turn: it may go on, so it is read again next time
-        if record.kind in ("user", "assistant") and record.at_ms >= session.since_ms - CLOCK_SLACK_MS:
+        if record.kind in ("user", "assistant") and record.at_ms >= session.since_ms:
             records.append(record)
     found = {}
     for record in records:

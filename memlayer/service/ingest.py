@@ -15,6 +15,7 @@ from memlayer.errors import EmbedderError
 from memlayer.ports import Embedder, Store, Vector
 from memlayer.service.consolidation import full_text, turn_memory
 from memlayer.service.projects import Projects
+from memlayer.service.sessions import Sessions
 from memlayer.service.term_stats import TermStats
 from memlayer.service.tombstones import Tombstones
 from memlayer.wire import spool
@@ -44,22 +45,26 @@ class Ingest:
         home: str,
         store: Store,
         projects: Projects,
+        sessions: Sessions,
         embedder: CurrentEmbedder,
         cache: VectorCache,
         terms: TermStats,
         tombstones: Tombstones,
         max_tokens: int,
         overlap_tokens: int,
+        capturing: bool = True,
     ) -> None:
         self._home = home
         self._store = store
         self._projects = projects
+        self._sessions = sessions
         self._embedder = embedder
         self._cache = cache
         self._terms = terms
         self._tombstones = tombstones
         self._max_tokens = max_tokens
         self._overlap_tokens = overlap_tokens
+        self._capturing = capturing
         self.lock = threading.Lock()  # one batch at a time, whoever drives it
 
     def drain(self, on_progress: Callable[[int, int], None] | None = None) -> tuple[int, set[str]]:
@@ -99,9 +104,18 @@ class Ingest:
     def take(self, captured: Iterable[dict[str, Any]]) -> set[str]:
         """Take captured events (core.payload.SPOOL_FIELDS) into the store; returns the ids of the projects touched.
 
-        They are on disk when it returns.
+        They are on disk when it returns. Switched off, it drops them: a hook without a daemon reads no settings, and
+        spools all the same.
         """
-        events = [self._event(one) for one in captured if one["id"] not in self._tombstones]
+        if not self._capturing:
+            return set()
+        events = []
+        for one in captured:
+            event = self._event(one)
+            # Before the event can be found: whose context it is in must be known by then.
+            self._sessions.heard(one, event.project_id)
+            if event.id not in self._tombstones:
+                events.append(event)
         if not events:
             return set()
         events = self._told_apart(events)

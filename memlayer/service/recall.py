@@ -91,7 +91,7 @@ class Recall:
         query = reduce_prompt(prompt)
         found = self.search(query, scope, rules)
         judged = self._judge(found, query, rules, session)
-        entries = [context.Entry(one.key, one.snippet, one.citation) for one in judged if one.kept]
+        entries = [context.Entry(one.key, one.snippet, one.citation, one.chunk.at_ms) for one in judged if one.kept]
         took_ms = (time.perf_counter() - started) * 1000
         return Recalled(context.block(entries, rules.budget), mode, "", query, tuple(judged), took_ms)
 

@@ -6,7 +6,9 @@ import hashlib
 import json
 import os
 import threading
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import Any
 
 from memlayer.wire import paths
 
@@ -50,25 +52,38 @@ class Sessions:
         with self._lock:
             return self._get(session_id)
 
-    def heard(self, session_id: str, *, at_ms: int, project_id: str, project_dir: str, transcript_path: str) -> Session:
-        """The record of a session that has just been heard of, made if it is new.
+    def heard(self, event: Mapping[str, Any], project_id: str) -> Session:
+        """The record of the session that a captured event (core.payload.SPOOL_FIELDS) belongs to, made if it is new.
 
-        Costs no disk write: a change is written by the next save_changed().
+        The same event may be told twice, by its hook and when it is taken in from the spool, and late: only what is
+        newer than what the record knows changes it. Costs no disk write: see save_changed().
         """
+        session_id, at_ms, kind = event["session_id"], event["at_ms"], event["kind"]
         with self._lock:
             session = self._get(session_id)
             if session is None:
                 session = Session(id=session_id, since_ms=at_ms, context_since_ms=at_ms)
                 self._known[session_id] = session
                 self._changed.add(session_id)
-            before = (session.project_id, session.project_dir, session.transcript_path, session.ended)
+            before = replace(session, last_ms=0)
             session.project_id = project_id or session.project_id
-            session.project_dir = project_dir or session.project_dir
-            session.transcript_path = transcript_path or session.transcript_path
+            session.project_dir = event["project_dir"] or session.project_dir
+            session.transcript_path = event["transcript_path"] or session.transcript_path
             session.since_ms = min(session.since_ms, at_ms)
-            session.last_ms = max(session.last_ms, at_ms)
-            session.ended = ""
-            if before != (session.project_id, session.project_dir, session.transcript_path, session.ended):
+            if not session.compactions:
+                session.context_since_ms = session.since_ms
+            if kind == "session_start" and event["detail"] == "compact" and at_ms > session.context_since_ms:
+                session.context_since_ms = at_ms
+                session.compactions += 1
+                session.shown, session.inherited = [], []
+            if at_ms >= session.last_ms:
+                if kind == "session_end":
+                    session.ended = event["detail"] or "other"
+                elif kind in ("user", "assistant"):
+                    # A session start is no sign of life: host 2.1.197 sends a fork's under its parent's id.
+                    session.ended = ""
+                session.last_ms = at_ms
+            if before != replace(session, last_ms=0):
                 self._changed.add(session_id)
             return session
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from memlayer.core import context
 from memlayer.core.model import Memory
+from memlayer.core.noise import recallable
 from memlayer.core.turn import ASSISTANT, USER
 from memlayer.ports import Store
 from memlayer.service.consolidation import OPEN_QUESTION
@@ -40,7 +41,7 @@ def compose(store: Store, project_id: str, rules: WorkingSetRules) -> str:
         above_the_rest = memory.category == "core" or memory.importance > 0.2
         if above_the_rest and _says_something(memory) and memory.id not in {one.id for one in chosen}:
             chosen.append(memory)
-    entries = [context.Entry(memory.key, shortened(memory.text), memory.citation) for memory in chosen]
+    entries = [context.Entry(memory.key, shortened(memory.text), memory.citation, memory.at_ms) for memory in chosen]
     budget = context.Budget(rules.max_entries, ENTRY_CHARS, rules.max_chars)
     return context.block(entries, budget, context.WORKING_SET_EXPLANATION)
 
@@ -59,5 +60,8 @@ def shortened(text: str, max_chars: int = ENTRY_CHARS) -> str:
 
 def _says_something(memory: Memory) -> bool:
     if memory.kind == OPEN_QUESTION or memory.superseded_by:
+        return False
+    said, _, _ = memory.text.partition("\n" + ASSISTANT)
+    if said.startswith(USER) and not recallable(said[len(USER) :]):
         return False
     return len(memory.text.replace(USER, "").replace(ASSISTANT, "").strip()) >= SHORTEST_CHARS

@@ -4,8 +4,6 @@ Imports only built-in modules (sys, posix, _socket, time) beside protocol: json 
 cost of a hook. Everything is bytes.
 """
 
-from __future__ import annotations
-
 import _socket
 import posix
 import time

@@ -8,8 +8,6 @@ text), `version` (the daemon speaks another version and has not taken the reques
 percent-encoded, "-" for none. Everything is bytes; nothing here needs json.
 """
 
-from __future__ import annotations
-
 from memlayer.errors import ProtocolError
 
 PROTOCOL = 1
