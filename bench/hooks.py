@@ -33,10 +33,13 @@ from memlayer.wire.client import Client  # noqa: E402
 HOOKS = ("session_start", "user_prompt_submit", "stop", "session_end")
 TOPICS = (
     "order events", "payment module", "결제 모듈", "login page", "배포 파이프라인", "search index", "image cache",
-    "알림 서비스", "nightly build", "rate limiter", "회원 테이블", "billing job", "CSV import", "지도 화면", "feature flags",
+    "알림 서비스", "nightly build", "rate limiter", "회원 테이블", "billing job", "CSV import", "지도 화면",
+    "feature flags",
 )  # fmt: skip
 VERBS = ("moved to", "is limited by", "broke because of", "는 이제 기본값이", "was decided to use", "의 원인은")
-THINGS = ("ClickHouse", "Postgres 16", "port %d", "a timeout of %d s", "포트 %d", "handler_%d.py", "issue #%d", "버전 %d")
+THINGS = (
+    "ClickHouse", "Postgres 16", "port %d", "a timeout of %d s", "포트 %d", "handler_%d.py", "issue #%d", "버전 %d",
+)  # fmt: skip
 console = Console()
 
 
@@ -114,15 +117,7 @@ def measure(
             took.setdefault(hook, []).append(ms)
             answered += hook == "user_prompt_submit" and size > 0
             wait_until_quiet(client)  # a person does not type while the last answer is still being taken in
-    bare = statistics.median(took["bare"])
-    out = {
-        name: {
-            "p50_ms": round(statistics.median(values), 2),
-            "p95_ms": round(sorted(values)[int(len(values) * 0.95)], 2),
-            "ratio": round(statistics.median(values) / bare, 2),
-        }
-        for name, values in took.items()
-    }
+    out = summary(took)
     out["user_prompt_submit"]["answered"] = answered
     return out
 
@@ -228,16 +223,25 @@ def cold(environment: dict[str, str], project: Path, home: Path, rounds: int) ->
     client = Client(str(home), str(ROOT), sys.executable)
     for number in range(5):
         os.utime(stamp, (ahead - 100, ahead - 100))
-        woken.append(timed(command("user_prompt_submit"), payload("user_prompt_submit", number, project), environment)[0])
+        stdin = payload("user_prompt_submit", number, project)
+        woken.append(timed(command("user_prompt_submit"), stdin, environment)[0])
         client.call("stop", {})
         wait_until_gone(home)
     out["user_prompt_submit, and it wakes the daemon"] = woken
-    bare = statistics.median(out["bare"])
+    return summary(out)
+
+
+def summary(took: dict[str, list[float]]) -> dict[str, dict[str, float]]:
+    """p50, p95 and the ratio to a bare start, by name."""
+    bare = statistics.median(took["bare"])
     return {
-        name: {"p50_ms": round(statistics.median(values), 2), "p95_ms": round(sorted(values)[int(len(values) * 0.95)], 2),
-               "ratio": round(statistics.median(values) / bare, 2)}
-        for name, values in out.items()
-    }  # fmt: skip
+        name: {
+            "p50_ms": round(statistics.median(values), 2),
+            "p95_ms": round(sorted(values)[int(len(values) * 0.95)], 2),
+            "ratio": round(statistics.median(values) / bare, 2),
+        }
+        for name, values in took.items()
+    }
 
 
 def table(figures: dict[str, dict[str, float]], title: str) -> None:

@@ -24,7 +24,10 @@ from memlayer.adapters.model_folder import Recipe
 from memlayer.errors import EmbedderError
 from memlayer.ports import Calibration, Embedder, Vector
 
-os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
+# Nothing leaves the machine: onnxruntime's Linux wheels report their use and keep a device id under ~/.cache unless
+# this is set before they are loaded.
+os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
 
 import numpy as np
 from fastembed import TextEmbedding

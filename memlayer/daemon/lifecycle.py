@@ -70,6 +70,9 @@ def _live(state: State, held: int) -> bool:
     while not state.leaving.wait(min(TICK_S, idle_s or TICK_S)):
         if not lock.still_ours(state.home, held):
             return False
+        if not os.path.lexists(paths.socket(state.home)):
+            logger.error("leaving: the socket was deleted, nobody can reach this daemon any more")
+            break
         if state.services.done() and not state.jobs.pending:
             if upkeep.waiting_age_s(state.home) > SPOOL_WAITS_S and state.services.exception() is None:
                 state.jobs.submit("drain", lambda: upkeep.drain(state))

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import math
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +16,8 @@ from memlayer.adapters.fastembed_embedder import load
 from memlayer.adapters.model_folder import SHIPPED_MODEL
 from memlayer.ports import Embedder, Vector
 from memlayer.testing import HashEmbedder
+
+ROOT = Path(__file__).resolve().parents[2]
 
 TEXTS = [
     "order events moved from Postgres to ClickHouse",
@@ -86,3 +92,21 @@ def test_threads_get_the_same_vectors(embedder: Embedder) -> None:
 
 def _cosine(one: Vector, other: Vector) -> float:
     return sum(a * b for a, b in zip(one, other, strict=True))
+
+
+def test_nothing_is_written_beside_the_cache(tmp_path: Path) -> None:
+    """onnxruntime's Linux wheels keep a device id and unsent reports under ~/.cache unless they are told not to."""
+    script = (
+        "import sys; from memlayer.adapters.fastembed_embedder import load; "
+        "load(sys.argv[1], sys.argv[2]).embed_query('안녕')"
+    )
+    person = tmp_path / "person"
+    person.mkdir()
+    done = subprocess.run(
+        [sys.executable, "-c", script, SHIPPED_MODEL, str(tmp_path / "cache")],
+        env={"PATH": os.environ["PATH"], "HOME": str(person), "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert sorted(person.rglob("*")) == []

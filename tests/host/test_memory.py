@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 import uuid
 from pathlib import Path
 
@@ -122,6 +123,10 @@ def test_what_was_answered_before_sigkill_is_caught_up_from_the_transcript(claud
     claude.api.script = answer_then_hang
     with claude.started(asked, session=session) as process:
         claude.api.wait_for(lambda request: request.has_tool_result, timeout_s=60)
+        ends = time.monotonic() + 30  # the host writes its transcript a moment after it has read the answer
+        while "Glacier" not in "".join(path.read_text("utf-8") for path in claude.transcripts()):
+            assert time.monotonic() < ends, "the host never wrote the answer down"
+            time.sleep(0.05)
         process.kill()
     claude.api.script = lambda request: Answer(text="Mock answer.")
     claude("hi")

@@ -76,6 +76,18 @@ def test_it_leaves_when_its_home_disappears(home: Path) -> None:
         assert not home.exists()
 
 
+def test_it_makes_room_when_its_socket_is_deleted(hook: HookRunner, home: Path) -> None:
+    with Daemon(ROOT, home) as daemon:
+        hook.turn("s1", "p1", "order events moved to ClickHouse", "noted, 주문 이벤트는 ClickHouse로")
+        (home / "daemon.sock").unlink()
+        assert daemon.process is not None
+        assert daemon.process.wait(40) == 0  # by itself: stop() below only collects what is left of it
+        daemon.stop()
+        daemon.start()
+        daemon.settle()
+        assert daemon.call("stats")["events"] == 2
+
+
 def test_kill_nine_loses_nothing(hook: HookRunner, home: Path) -> None:
     with Daemon(ROOT, home) as daemon:
         for number in range(5):

@@ -67,7 +67,8 @@ def test_the_next_session_is_given_what_was_said(told: tuple[Daemon, HookRunner]
 @pytest.mark.parametrize(
     "prompt",
     ["thanks!", "ok", "계속", "응 고마워", "안녕", "2+2?", "what is the capital of France?", "오늘 날씨 어때?",
-     "write a haiku about autumn", "/review checkout.py", "<task-notification>order events ClickHouse</task-notification>"],
+     "write a haiku about autumn", "/review checkout.py",
+     "<task-notification>order events ClickHouse</task-notification>"],
 )  # fmt: skip
 def test_silence_where_nothing_fits(told: tuple[Daemon, HookRunner], prompt: str) -> None:
     _, hook = told
