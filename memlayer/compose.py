@@ -16,6 +16,8 @@ from memlayer.service.forget import Forget
 from memlayer.service.ingest import Ingest, VectorCache
 from memlayer.service.projects import Projects
 from memlayer.service.recall import Recall, RecallRules
+from memlayer.service.recent_turns import RecentTurns
+from memlayer.service.retriever import Retriever
 from memlayer.service.sessions import Sessions
 from memlayer.service.term_stats import TermStats
 from memlayer.service.tombstones import Tombstones
@@ -31,6 +33,8 @@ class Services:
     cache: VectorCache
     terms: TermStats
     ingest: Ingest
+    retriever: Retriever
+    recent: RecentTurns
     recall: Recall
     forget: Forget
 
@@ -76,9 +80,14 @@ def open_services(
         overlap_tokens=settings.chunking.overlap_tokens,
         capturing=settings.capture.enabled,
     )
-    recall = Recall(store=store, embedder=embedder, terms=terms)
+    retriever = Retriever(store=store, embedder=embedder, terms=terms)
+    recent = RecentTurns(store)
+    recall = Recall(retriever, recent)
     forget = Forget(home=home, store=store, cache=cache, tombstones=tombstones, sessions=sessions)
-    return Services(store=store, cache=cache, terms=terms, ingest=ingest, recall=recall, forget=forget)
+    return Services(
+        store=store, cache=cache, terms=terms, ingest=ingest, retriever=retriever, recent=recent, recall=recall,
+        forget=forget,
+    )  # fmt: skip
 
 
 def embedder_maker(home: str, settings: Settings) -> Callable[[], Embedder] | None:
@@ -88,6 +97,10 @@ def embedder_maker(home: str, settings: Settings) -> Callable[[], Embedder] | No
         return None
 
     def make() -> Embedder:
+        from memlayer.adapters import lean_import, model_folder
+
+        if model_folder.find(chosen.model) is not None:
+            lean_import.import_fastembed()
         from memlayer.adapters.fastembed_embedder import load
 
         return load(chosen.model, chosen.cache_dir or os.path.join(paths.cache(home), "models"))

@@ -22,9 +22,13 @@ class Calibration:
     low: float
     high: float
 
+    def position(self, cosine: float) -> float:
+        """cosine: dot product of two centred unit vectors. 0 at low, 1 at high, and beyond them less or more."""
+        return (cosine - self.low) / (self.high - self.low)
+
     def relevance(self, cosine: float) -> float:
-        """cosine: dot product of two centred unit vectors. Returns a value in [0, 1]."""
-        return min(1.0, max(0.0, (cosine - self.low) / (self.high - self.low)))
+        """The position, within [0, 1]."""
+        return min(1.0, max(0.0, self.position(cosine)))
 
 
 class Embedder(Protocol):
@@ -80,6 +84,18 @@ class StoreStats:
     disk_bytes: int
     schema_version: int
     tables: dict[str, dict[str, object]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Damage:
+    """Something of the store that could not be read. is_minor: a power failure explains it, or the table is derived, so
+    that a repair makes it whole. aside: the folder where damaged files are kept, or ""."""
+
+    at_ms: int
+    table: str
+    says: str
+    is_minor: bool
+    aside: str = ""
 
 
 class Store(Protocol):
@@ -176,5 +192,13 @@ class Store(Protocol):
         ...
 
     def stats(self) -> StoreStats: ...
+
+    def damage(self) -> list[Damage]:
+        """What was found damaged, until clear_damage(); the store goes on with what it can read."""
+        ...
+
+    def clear_damage(self) -> None:
+        """The damage is repaired, as far as it can be."""
+        ...
 
     def close(self) -> None: ...

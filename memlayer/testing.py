@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from memlayer.core.model import Chunk, Event, Hit, Memory, Scope
 from memlayer.errors import StoreError
-from memlayer.ports import Calibration, Removed, Selection, StoreStats, Vector
+from memlayer.ports import Calibration, Damage, Removed, Selection, StoreStats, Vector
 
 _BM25_K1 = 1.2
 _BM25_B = 0.75
@@ -253,6 +253,12 @@ class MemoryStore:
                 disk_bytes=0,
                 schema_version=0,
             )
+
+    def damage(self) -> list[Damage]:
+        return []
+
+    def clear_damage(self) -> None:
+        """Nothing of it is on a disk that could fail."""
 
     def close(self) -> None:
         """Nothing to give back."""

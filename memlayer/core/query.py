@@ -4,30 +4,75 @@ from __future__ import annotations
 
 import re
 
+from memlayer.core.glossary import concepts
 from memlayer.core.question import is_question
 from memlayer.core.terms import query_terms
 
 SHORT_CHARS = 600
 MAX_TERMS = 32
+MAX_TRANSLATED = 24  # terms of the other language that full-text search looks for besides
 _FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _TELLING = re.compile(r"(?:Error|Exception|error:|fatal:|panic:|FAILED|Traceback|오류|에러|실패)")
 
+Groups = tuple[tuple[str, ...], ...]  # several ways to say a thing; a way is there when all its terms are
+
 
 class Query:
-    """text: what is embedded. terms: what full-text search looks for, most telling first at most MAX_TERMS."""
+    """text: what is embedded. terms: what full-text search looks for, most telling first at most MAX_TERMS.
 
-    __slots__ = ("terms", "text")
+    asked: how many of the terms are the prompt's own; those behind them come from the turn before it and count half.
+    other_ways: term -> how the other language says it.
+    """
 
-    def __init__(self, text: str, terms: list[str]) -> None:
+    __slots__ = ("asked", "other_ways", "terms", "text")
+
+    def __init__(
+        self, text: str, terms: list[str], asked: int = -1, other_ways: dict[str, Groups] | None = None
+    ) -> None:
         self.text = text
         self.terms = terms
+        self.asked = len(terms) if asked < 0 else asked
+        self.other_ways = other_ways or {}
+
+    @property
+    def searched(self) -> list[str]:
+        """The terms and their translations."""
+        found = dict.fromkeys(self.terms)
+        for groups in self.other_ways.values():
+            for group in groups:
+                if len(found) - len(self.terms) >= MAX_TRANSLATED:
+                    break
+                found.update(dict.fromkeys(group))
+        return list(found)
 
 
 def reduce_prompt(prompt: str) -> Query:
     """A short prompt is its own query. Of a longer one: its questions, first and last prose lines, and its errors."""
+    text = reduced(prompt)
+    return Query(text, query_terms(text)[:MAX_TERMS], other_ways=translations(text))
+
+
+def with_context(query: Query, before: str) -> Query:
+    """The query as it is meant after `before`, the turn before it."""
+    terms = list(dict.fromkeys([*query.terms, *query_terms(before)]))[:MAX_TERMS]
+    ways = {**translations(before), **query.other_ways}
+    return Query(before + "\n" + query.text, terms, len(query.terms), ways)
+
+
+def translations(text: str) -> dict[str, Groups]:
+    """Query term -> how the other language says the thing that it is part of, for Korean and English."""
+    found: dict[str, Groups] = {}
+    for concept in concepts(text):
+        for term in concept.terms:
+            found[term] = found.get(term, ()) + concept.alternatives
+    return found
+
+
+def reduced(prompt: str) -> str:
+    """The lines of a prompt that say what it wants, at most SHORT_CHARS characters."""
     prompt = prompt.strip()
     if len(prompt) <= SHORT_CHARS:
-        return Query(prompt, query_terms(prompt)[:MAX_TERMS])
+        return prompt
     prose = [line.strip() for line in _FENCE.sub("\n", prompt[:20_000]).split("\n") if line.strip()]
     if not prose:
         prose = [line.strip() for line in prompt[:2000].split("\n") if line.strip()]
@@ -40,5 +85,4 @@ def reduce_prompt(prompt: str) -> Query:
         if line not in picked and len(line) <= left:
             picked.append(line)
             left -= len(line)
-    text = "\n".join(picked)
-    return Query(text, query_terms(text)[:MAX_TERMS])
+    return "\n".join(picked)

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from memlayer.core.query import Query
+
 DAY_MS = 86_400_000
-FUSED_SCALE = 1.2  # from 208 question and passage pairs and 96 unanswered questions: docs/benchmarks.md
+BM25_K1, BM25_B = 1.2, 0.75
+TRANSLATED = 0.8  # what a term counts that stands in the document in the other language
+NEIGHBOUR = 0.25  # of the best other fit in the same session
+NEIGHBOUR_HALF_LIFE_MS = 600_000  # about two turns; from a half to eight turns made no difference
+CONTEXT = 0.5  # what a term of the turn before counts
+STEEPNESS, BIAS, FOREIGN = 5.8, 2.0, 0.94  # see Evidence.relevance()
 
 
 @dataclass(frozen=True)
 class Weights:
     """lexical and vector weigh the legs within relevance; relevance, importance and recency weigh the whole score."""
 
-    lexical: float = 0.3
-    vector: float = 0.7
+    lexical: float = 0.5
+    vector: float = 0.5
     relevance: float = 0.7
     importance: float = 0.2
     recency: float = 0.1
@@ -24,7 +31,10 @@ class Weights:
 
 @dataclass(frozen=True)
 class Score:
-    """One candidate's score and its parts, all in [0, 1]. lexical or vector None: that leg did not run."""
+    """One candidate's score and its parts, in [0, 1]. lexical or vector None: that leg had nothing to say.
+
+    relevance is what the floor is on; fit, a little over 1 at most, is what the order within a search is made of.
+    """
 
     score: float
     relevance: float
@@ -32,20 +42,55 @@ class Score:
     vector: float | None
     importance: float
     recency: float
+    fit: float = 0.0
 
 
-def coverage(query: Iterable[str], document: frozenset[str], weight: Mapping[str, float]) -> float:
-    """The share of the query's information that the document's terms hold: sum of weights of the terms found over the
-    sum of all, in [0, 1]. weight: term -> inverse document frequency, present for every query term.
+def frequencies(query: Query, document: Iterable[str]) -> dict[str, float]:
+    """How often each of the query's terms stands in the document; only those that do.
+
+    What stands there in the other language counts, but less: a translation is a guess about what was meant.
+    """
+    wanted = set(query.terms)
+    translated = {term for groups in query.other_ways.values() for group in groups for term in group}
+    counts: dict[str, int] = {}
+    for term in document:
+        if term in wanted or term in translated:
+            counts[term] = counts.get(term, 0) + 1
+    found: dict[str, float] = {}
+    for term in query.terms:
+        if term in counts:
+            found[term] = float(counts[term])
+        elif counts:
+            ways = [min(counts.get(part, 0) for part in group) for group in query.other_ways.get(term, ()) if group]
+            if any(ways):
+                found[term] = TRANSLATED * max(ways)
+    return found
+
+
+def coverage(query: Query, found: Mapping[str, float], weight: Mapping[str, float]) -> float:
+    """The share of the query's information that the document holds: sum of weights of the terms found over the sum of
+    all, in [0, 1]. found: see frequencies(). weight: term -> inverse document frequency, for every query term.
 
     Raw BM25 has no upper bound that two queries share; the ideal document of a query is the bound that they do.
     """
-    total = found = 0.0
-    for term in query:
-        total += weight[term]
-        if term in document:
-            found += weight[term]
-    return found / total if total else 0.0
+    total = had = 0.0
+    for place, term in enumerate(query.terms):
+        share = weight[term] * (1.0 if place < query.asked else CONTEXT)
+        total += share
+        had += share * min(1.0, found.get(term, 0.0))
+    return had / total if total else 0.0
+
+
+def bm25(query: Query, found: Mapping[str, float], weight: Mapping[str, float], length: float) -> float:
+    """Robertson and Zaragoza's BM25 with its usual constants. length: the document's, over the mean."""
+    norm = BM25_K1 * (1 - BM25_B + BM25_B * length)
+    total = 0.0
+    for place, term in enumerate(query.terms):
+        often = found.get(term, 0.0)
+        if often:
+            share = weight[term] * (1.0 if place < query.asked else CONTEXT)
+            total += share * often * (BM25_K1 + 1) / (often + norm)
+    return total
 
 
 def share_a_script(query: Iterable[str], document: Iterable[str]) -> bool:
@@ -77,22 +122,76 @@ def recency(age_ms: int, half_life_days: float, category: str) -> float:
     return math.pow(0.5, max(0, age_ms) / (half_life_days * DAY_MS))
 
 
-def relevance(lexical: float | None, vector: float | None, weights: Weights) -> float:
-    """The weighted mean of the legs that ran, calibrated once more: two legs seldom reach their tops together, so their
-    mean is FUSED_SCALE times too small to share a floor with a leg that stands alone."""
-    if lexical is None:
-        return vector or 0.0
-    if vector is None:
-        return lexical
-    mean = (weights.lexical * lexical + weights.vector * vector) / (weights.lexical + weights.vector)
-    return min(1.0, mean * FUSED_SCALE)
+@dataclass(frozen=True)
+class Evidence:
+    """What the legs say about a chunk.
+
+    covered: see coverage(); worth: see bm25(); vector: calibrated cosine, 0 and 1 at the ends of the calibration and
+    beyond them outside. None: that leg did not run. foreign: query and chunk are written in different scripts, so that
+    few words could be in both.
+    """
+
+    covered: float | None
+    worth: float | None
+    vector: float | None
+    foreign: bool = False
+
+    @property
+    def clipped(self) -> float | None:
+        """The vector leg's word, within [0, 1]."""
+        return None if self.vector is None else min(1.0, max(0.0, self.vector))
+
+    def relevance(self, weights: Weights) -> float:
+        """How sure it is that the chunk answers, in [0, 1]; comparable between queries, so a floor means something.
+
+        A logistic regression on both legs, fitted to the questions of the dev half of tests/eval/dialogues, each with
+        its answer and the four chunks that came nearest to being one, and shifted so that the floor of 0.4 stands where
+        it errs least on both sides (docs/benchmarks.md). Words alone are their own measure.
+        """
+        if self.vector is None:
+            return self.covered or 0.0
+        whole = weights.lexical + weights.vector
+        lexical = weights.lexical / whole * (self.covered or 0.0)
+        vector = weights.vector / whole * min(1.5, max(-1.0, self.vector))
+        return 1.0 / (1.0 + math.exp(BIAS - STEEPNESS * (lexical + vector) - FOREIGN * self.foreign))
+
+    def fit(self, weights: Weights, best_worth: float) -> float:
+        """How well the chunk fits beside the others of the same search, in [0, 1]. best_worth: the best of theirs."""
+        vector = self.clipped
+        if self.worth is None or (self.foreign and not self.worth):
+            return vector or 0.0
+        standing = self.worth / best_worth if best_worth else 0.0
+        if vector is None:
+            return standing
+        return (weights.lexical * standing + weights.vector * vector) / (weights.lexical + weights.vector)
 
 
-def score(
-    lexical: float | None, vector: float | None, *, importance: float, age_ms: int, category: str, weights: Weights
-) -> Score:
-    """The whole score of one candidate."""
-    fit = relevance(lexical, vector, weights)
+def near_in_session(places: Sequence[tuple[str, int]], fits: Sequence[float]) -> list[float]:
+    """Each fit, lifted by the best other one of the same session, the more the closer in time: what was said around the
+    answer speaks for it. places: (session id, Unix time in milliseconds), beside fits. May exceed 1 by NEIGHBOUR."""
+    sessions: dict[str, list[int]] = {}
+    for place, (session_id, _) in enumerate(places):
+        sessions.setdefault(session_id, []).append(place)
+    out = list(fits)
+    for members in sessions.values():
+        for place in members:
+            lift = max(
+                (
+                    fits[other] * math.pow(0.5, abs(places[other][1] - places[place][1]) / NEIGHBOUR_HALF_LIFE_MS)
+                    for other in members
+                    if other != place
+                ),
+                default=0.0,
+            )
+            out[place] += NEIGHBOUR * lift
+    return out
+
+
+def score(evidence: Evidence, fit: float, *, importance: float, age_ms: int, category: str, weights: Weights) -> Score:
+    """The whole score of one candidate. fit: see Evidence.fit() and near_in_session()."""
     fresh = recency(age_ms, weights.half_life_days, category)
-    whole = weights.relevance * fit + weights.importance * importance + weights.recency * fresh
-    return Score(min(1.0, whole), fit, lexical, vector, importance, fresh)
+    standing = min(1.0, fit / (1 + NEIGHBOUR))
+    whole = weights.relevance * standing + weights.importance * importance + weights.recency * fresh
+    return Score(
+        min(1.0, whole), evidence.relevance(weights), evidence.covered, evidence.clipped, importance, fresh, fit
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from memlayer.core.chunking import chunk
+from memlayer.core.non_answer import is_non_answer
 from memlayer.core.question import is_question
 
 USER = "User: "
@@ -44,5 +45,7 @@ def pieces(text: str, *, max_tokens: int, overlap_tokens: int) -> list[tuple[int
 
 
 def is_open_question(prompt: str, answers: list[str]) -> bool:
-    """True for a question that nobody has answered: nothing in it is worth recalling."""
-    return not any(answer.strip() for answer in answers) and is_question(prompt)
+    """True for a question that nobody has answered, or only with "I do not know": nothing in it is worth recalling."""
+    if not is_question(prompt):
+        return False
+    return not any(answer.strip() for answer in answers) or is_non_answer(prompt, answers)

@@ -75,6 +75,8 @@ class Hooks:
         elif recalled is not None:
             context = self._recalled(recalled, session, ends)
         send(protocol.REPLY, hook_reply(hook, context))
+        if state.services.done() and state.services.exception() is None:
+            state.services.result().recent.heard(event)  # not before its own recall has asked what came before it
         if hook == "session_end":
             state.jobs.submit("settle " + session.id, lambda: upkeep.settle(state, session))
         elif hook != "user_prompt_submit":

@@ -12,6 +12,7 @@ from memlayer.core.citation import bare_id
 from memlayer.core.model import Memory, Scope
 from memlayer.core.query import reduce_prompt
 from memlayer.daemon import upkeep
+from memlayer.daemon.asked import MAX_LISTED, folder_of, limit_of, list_of, number_of, text_of
 from memlayer.daemon.state import State
 from memlayer.errors import UserError
 from memlayer.ports import Selection
@@ -22,7 +23,6 @@ from memlayer.wire import protocol, spool
 
 OPEN_WAIT_S = 20.0
 NEIGHBOURS = 2
-MAX_LISTED = 10_000
 
 Fields = dict[str, Any]
 Progress = Callable[[str, int, int], None]
@@ -39,11 +39,12 @@ def services_of(state: State) -> compose.Services:
 
 def search(state: State, asked: Fields, progress: Progress) -> Fields:
     services = services_of(state)
-    query = reduce_prompt(_text(asked, "query"))
+    query = reduce_prompt(text_of(asked, "query"))
     mode, why = state.mode()
     hits: list[Fields] = []
-    for chunk, score in services.recall.search(query, _scope(state, asked), compose.recall_rules(state.settings)):
-        if score.relevance < float(asked.get("min_score") or 0.0) or len(hits) >= _limit(asked, 10):
+    rules = compose.recall_rules(state.settings)
+    for chunk, score in services.retriever.search(query, _scope(state, asked), rules.candidates, rules.weights):
+        if score.relevance < number_of(asked, "min_score") or len(hits) >= limit_of(asked, 10):
             continue
         hits.append(
             {
@@ -64,14 +65,14 @@ def search(state: State, asked: Fields, progress: Progress) -> Fields:
 
 def recall(state: State, asked: Fields, progress: Progress) -> Fields:
     services = services_of(state)
-    folder = _text(asked, "project_dir")
+    folder = folder_of(asked)
     project_id, place = state.projects.find(folder)
-    session_id = _text(asked, "session_id")
+    session_id = text_of(asked, "session_id")
     session = state.sessions.get(session_id) if session_id else None
     if session_id and session is None:
         session = Session(id=session_id)
     rules = compose.recall_rules(state.settings_for(place))
-    found = services.recall.answer(_text(asked, "prompt"), Scope((project_id,) if project_id else ()), rules, session)
+    found = services.recall.answer(text_of(asked, "prompt"), Scope((project_id,) if project_id else ()), rules, session)
     mode, why = state.mode()
     return {
         "block": found.block,
@@ -97,7 +98,7 @@ def recall(state: State, asked: Fields, progress: Progress) -> Fields:
 
 def show(state: State, asked: Fields, progress: Progress) -> Fields:
     store = services_of(state).store
-    wanted = bare_id(_text(asked, "id"))
+    wanted = bare_id(text_of(asked, "id"))
     matches = (
         store.memories(citations=[wanted]) or store.memories(keys=[wanted]) or store.memories(ids=[wanted])
     )  # fmt: skip
@@ -135,8 +136,8 @@ def list_memories(state: State, asked: Fields, progress: Progress) -> Fields:
     if scope.project_ids == ():
         return {"memories": []}
     found = services_of(state).store.memories(
-        project_id=scope.project_ids[0] if scope.project_ids else "", session_id=_text(asked, "session_id"),
-        category=_text(asked, "category"), limit=_limit(asked, 50),
+        project_id=scope.project_ids[0] if scope.project_ids else "", session_id=text_of(asked, "session_id"),
+        category=text_of(asked, "category"), limit=limit_of(asked, 50),
     )  # fmt: skip
     return {"memories": [_memory(state, memory) for memory in found]}
 
@@ -194,32 +195,40 @@ def reindex(state: State, asked: Fields, progress: Progress) -> Fields:
     return {"chunks": state.jobs.submit("reindex %d" % id(asked), job).result()}
 
 
+def repair(state: State, asked: Fields, progress: Progress) -> Fields:
+    services_of(state)
+    job = state.jobs.submit("repair %d" % id(asked), lambda: upkeep.repair(state, progress, is_asked=True))
+    done: Fields = job.result()
+    return done
+
+
 def forget(state: State, asked: Fields, progress: Progress) -> Fields:
     services = services_of(state)
-    folder = _text(asked, "project_dir")
+    folder = folder_of(asked)
     project_id = state.projects.find(folder)[0] if folder else ""
     if folder and not project_id:
         return {"memories": [], "removed": {"events": 0, "memories": 0, "chunks": 0}}
     chosen: tuple[str, ...] = ()
-    wanted = [bare_id(str(one)) for one in asked.get("ids") or []]
-    query = _text(asked, "query")
+    wanted = [bare_id(str(one)) for one in list_of(asked, "ids")]
+    query = text_of(asked, "query")
     if wanted:
         chosen = tuple(one.id for name in wanted for one in _named(services, name))
     if query:
         scope = Scope((project_id,) if project_id else None)
         rules = compose.recall_rules(state.settings)
-        hits = services.recall.search(reduce_prompt(query), scope, rules)
+        hits = services.retriever.search(reduce_prompt(query), scope, rules.candidates, rules.weights)
         near = {chunk.memory_id for chunk, score in hits if score.relevance >= rules.min_score}
         chosen = tuple(near & set(chosen)) if wanted else tuple(near)
         if not chosen:
             return {"memories": [], "removed": {"events": 0, "memories": 0, "chunks": 0}}
-    selection = Selection(chosen, _text(asked, "session_id"), project_id, int(asked.get("before_ms") or 0))
+    selection = Selection(chosen, text_of(asked, "session_id"), project_id, int(number_of(asked, "before_ms")))
     if selection == Selection():
         raise UserError("say what to forget: an id, --session, --project, --query or --before")
     memories = [_memory(state, memory) for memory in services.forget.select(selection)]
     removed = {"events": 0, "memories": 0, "chunks": 0}
     if not asked.get("dry_run"):
-        state.jobs.submit("drain", lambda: upkeep.drain(state)).result()
+        # What is not in the store yet has no id by which it could stay forgotten.
+        state.jobs.submit("take in", lambda: upkeep.take_in(state)).result()
         gone = state.jobs.submit("forget %d" % id(asked), lambda: services.forget.forget(selection)).result()
         removed = {"events": gone.events, "memories": gone.memories, "chunks": gone.chunks}
         for touched in {memory["project_id"] for memory in memories}:
@@ -250,6 +259,7 @@ OPERATIONS: dict[str, Operation] = {
     "stats": stats,
     "flush": flush,
     "reindex": reindex,
+    "repair": repair,
     "forget": forget,
     "status": status,
     "stop": stop,
@@ -265,7 +275,7 @@ def _named(services: compose.Services, name: str) -> list[Memory]:
 
 
 def _scope(state: State, asked: Fields) -> Scope:
-    folder = _text(asked, "project_dir")
+    folder = folder_of(asked)
     if not folder:
         return Scope(None)
     project_id = state.projects.find(folder)[0]
@@ -278,12 +288,3 @@ def _memory(state: State, memory: Memory) -> Fields:
 
 def _parts(score: Fields) -> Fields:
     return {name: None if value is None else round(value, 4) for name, value in score.items() if name != "score"}
-
-
-def _text(asked: Fields, name: str) -> str:
-    value = asked.get(name)
-    return value if isinstance(value, str) else ""
-
-
-def _limit(asked: Fields, default: int) -> int:
-    return min(MAX_LISTED, max(1, int(asked.get("limit") or default)))

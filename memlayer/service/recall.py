@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from memlayer.core import context
-from memlayer.core.model import Chunk, Hit, Scope, citation_of
+from memlayer.core.follow_up import points_back
+from memlayer.core.intent import ASKING, CHAT, ORDER, asks_anybody, intent
+from memlayer.core.intent_words import STANDING_ORDER
+from memlayer.core.model import Chunk, Scope, citation_of
 from memlayer.core.noise import recallable
-from memlayer.core.query import Query, reduce_prompt
-from memlayer.core.scoring import Score, Weights, coverage, score, share_a_script
-from memlayer.errors import EmbedderError
-from memlayer.ports import Embedder, Store
+from memlayer.core.query import Query, reduce_prompt, with_context
+from memlayer.core.scoring import Score, Weights
 from memlayer.service.consolidation import OPEN_QUESTION
+from memlayer.service.recent_turns import RecentTurns
+from memlayer.service.retriever import Found, Retriever
 from memlayer.service.sessions import Session
 from memlayer.service.snippet import snippet
-from memlayer.service.term_stats import TermStats
 
 NEAR_DUPLICATE = 0.8  # Jaccard of the terms from which two candidates say the same
+GENERAL_MIN_SCORE = 1.6  # times the floor, for a question that anybody could be asked
+NEWER_RELEVANCE = 0.6  # of the older entry's: below it the newer one is about something else
+SAME_MATTER = 0.18  # overlap from which two entries are about the same matter (docs/benchmarks.md)
 MAX_QUERY_CHARS = 100_000
 
 
@@ -43,6 +47,7 @@ class Candidate:
     kept: bool
     reason: str
     snippet: str = ""
+    newer: str = ""  # citation of a newer entry on the same matter
 
     @property
     def citation(self) -> str:
@@ -71,85 +76,89 @@ class Recalled:
 
 @dataclass
 class Recall:
-    """Searches the store with both legs, fuses and gates. Thread-safe: it keeps no state but the thread of a leg."""
+    """Composes the answer to a prompt. Thread-safe."""
 
-    store: Store
-    embedder: Callable[[], Embedder | None]
-    terms: TermStats
-    now_ms: Callable[[], int] = lambda: int(time.time() * 1000)
-    _legs: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(2, thread_name_prefix="leg"))
+    retriever: Retriever
+    recent: RecentTurns | None = None
 
     def answer(self, prompt: str, scope: Scope, rules: RecallRules, session: Session | None = None) -> Recalled:
         """The block for a prompt. session: whose context must not be repeated."""
         started = time.perf_counter()
         prompt = prompt[:MAX_QUERY_CHARS]
-        mode = "hybrid" if self.embedder() is not None else "lexical"
+        mode = "hybrid" if self.retriever.embedder() is not None else "lexical"
         if not rules.enabled:
             return Recalled("", mode, gate="recall is switched off")
         if not recallable(prompt):
             return Recalled("", mode, gate="nothing in it to look for")
+        wanted = intent(prompt)
+        if wanted == CHAT:
+            return Recalled("", mode, gate="small talk")
         query = reduce_prompt(prompt)
-        found = self.search(query, scope, rules)
-        judged = self._judge(found, query, rules, session)
-        entries = [context.Entry(one.key, one.snippet, one.citation, one.chunk.at_ms) for one in judged if one.kept]
+        found = self.retriever.search(query, scope, rules.candidates, rules.weights)
+        if session is not None and self.recent is not None and wanted == ASKING and points_back(prompt):
+            found = self._with_context(query, found, scope, rules, session)
+        if wanted == ASKING and asks_anybody(prompt):
+            rules = replace(rules, min_score=min(1.0, rules.min_score * GENERAL_MIN_SCORE))
+        judged = self._judge(found, query, rules, session, wanted)
+        judged = self._dated(judged)
+        entries = [_entry(one) for one in judged if one.kept]
+        block = context.block(entries, rules.budget)
+        judged = _within(judged, len(block.splitlines()) - context.HEAD_LINES)
         took_ms = (time.perf_counter() - started) * 1000
-        return Recalled(context.block(entries, rules.budget), mode, "", query, tuple(judged), took_ms)
+        return Recalled(block, mode, "", query, tuple(judged), took_ms)
 
-    def search(self, query: Query, scope: Scope, rules: RecallRules) -> list[tuple[Chunk, Score]]:
-        """The best chunk of each memory that either leg finds, best score first."""
-        limit = rules.candidates
-        embedder = self.embedder()
-        by_text = self._legs.submit(self.store.search_text, query.terms, scope, limit) if query.terms else None
-        near: list[Hit] = []
-        if embedder is not None and query.text:
-            try:
-                near = self.store.search_vector(embedder.embed_query(query.text), embedder.fingerprint, scope, limit)
-            except EmbedderError:
-                embedder = None
-        worded = by_text.result() if by_text is not None else []
-        return self._fuse(worded, near, query, embedder, rules)
-
-    def _fuse(
-        self, worded: Sequence[Hit], near: Sequence[Hit], query: Query, embedder: Embedder | None, rules: RecallRules
-    ) -> list[tuple[Chunk, Score]]:
-        rarity = self.terms.weights(query.terms)
-        cosines = {hit.chunk.id: hit.cosine for hit in near}
-        # What the vector leg did not return is at most as near as the last that it did.
-        farthest = min((cosine for cosine in cosines.values() if cosine is not None), default=0.0)
-        now_ms = self.now_ms()
-        best: dict[str, tuple[Chunk, Score]] = {}
-        for hit in (*near, *worded):
-            chunk = hit.chunk
-            terms = frozenset(chunk.terms.split())
-            lexical: float | None = coverage(query.terms, terms, rarity) if query.terms else None
-            if not lexical and embedder is not None and not share_a_script(query.terms, terms):
-                lexical = None
-            vector = None
-            if embedder is not None:
-                cosine = cosines.get(chunk.id)
-                if cosine is None:
-                    cosine = farthest if near else 0.0
-                vector = embedder.calibration.relevance(cosine)
-            one = score(
-                lexical, vector, importance=chunk.importance, age_ms=now_ms - chunk.at_ms, category=chunk.category,
-                weights=rules.weights,
-            )  # fmt: skip
+    def _with_context(
+        self, query: Query, found: Sequence[Found], scope: Scope, rules: RecallRules, session: Session
+    ) -> list[Found]:
+        """The candidates, read once more with the turn before: each memory keeps the better of its two scores."""
+        before = self.recent.before(session.id, session.last_ms > session.since_ms) if self.recent else ""
+        if not recallable(before):
+            return list(found)
+        longer = with_context(query, before)
+        best = {chunk.memory_id: (chunk, one) for chunk, one in found}
+        for chunk, one in self.retriever.search(longer, scope, rules.candidates, rules.weights):
             held = best.get(chunk.memory_id)
-            if held is None or one.score > held[1].score:
+            if held is None or one.relevance > held[1].relevance:
                 best[chunk.memory_id] = (chunk, one)
         return sorted(best.values(), key=lambda pair: (-pair[1].score, -pair[0].at_ms))
 
+    def _dated(self, judged: Sequence[Candidate]) -> list[Candidate]:
+        """Of two entries on the same matter the older one says that there is a newer: facts change, and which of the
+        two holds is for the reader to see."""
+        kept = [one for one in judged if one.kept]
+        said = {one.citation: frozenset(one.chunk.terms.split()) for one in kept}
+        rarity = self.retriever.terms.weights(frozenset().union(*said.values()))
+        out = []
+        for one in judged:
+            newer = [
+                other
+                for other in kept
+                if one.kept
+                and other.chunk.at_ms > one.chunk.at_ms
+                and other.score.relevance >= NEWER_RELEVANCE * one.score.relevance
+                and _overlap(said[one.citation], said[other.citation], rarity) >= SAME_MATTER
+            ]
+            latest = max(newer, key=lambda other: other.chunk.at_ms).citation if newer else ""
+            out.append(replace(one, newer=latest) if latest else one)
+        return out
+
     def _judge(
-        self, found: Sequence[tuple[Chunk, Score]], query: Query, rules: RecallRules, session: Session | None
+        self, found: Sequence[Found], query: Query, rules: RecallRules, session: Session | None, wanted: str
     ) -> list[Candidate]:
         most, max_chars = rules.budget.max_entries, rules.budget.max_entry_chars
         judged: list[Candidate] = []
         kept: list[Candidate] = []
         kept_terms: list[frozenset[str]] = []
+        present = [chunk for chunk, _ in found if chunk.role != OPEN_QUESTION and _in_context(chunk, session)]
         for chunk, one in found:
-            reason = self._why_dropped(chunk, one, session, rules.min_score)
+            reason = _why_dropped(chunk, one, session, rules.min_score)
+            if not reason and wanted == ORDER and not _guides(chunk):
+                reason = "the prompt is an order, and this is no standing order"
             terms = frozenset(chunk.terms.split())
             twin = -1
+            if not reason:
+                said = next((other for other in present if chunk.at_ms <= other.at_ms and _alike(chunk, other)), None)
+                reason = "says the same as %s, which is in the context" % key_of(said) if said is not None else ""
             if not reason:
                 twin = next((i for i, other in enumerate(kept_terms) if _jaccard(terms, other) >= NEAR_DUPLICATE), -1)
                 if twin >= 0 and chunk.at_ms <= kept[twin].chunk.at_ms:
@@ -159,7 +168,7 @@ class Recall:
             if reason:
                 judged.append(Candidate(chunk, one, False, reason))
                 continue
-            candidate = Candidate(chunk, one, True, "kept", snippet(chunk, query, self.terms, max_chars))
+            candidate = Candidate(chunk, one, True, "kept", snippet(chunk, query, self.retriever.terms, max_chars))
             if twin >= 0:  # the newer of two that say the same takes the older one's place
                 older = judged.index(kept[twin])
                 judged[older] = replace(kept[twin], kept=False, reason="says the same as " + candidate.key)
@@ -171,20 +180,36 @@ class Recall:
             kept_terms.append(terms)
         return judged
 
-    def _why_dropped(self, chunk: Chunk, one: Score, session: Session | None, floor: float) -> str:
-        if chunk.role == OPEN_QUESTION:
-            return "a question that was never answered"
-        if session is not None:
-            if chunk.session_id == session.id and chunk.at_ms >= session.context_since_ms:
-                return "still in this session's context"
-            if chunk.memory_id in session.inherited:
-                return "in this session's context by resume or fork"
-            if chunk.memory_id in session.shown:
-                return "already shown in this session"
-        # The floor is on relevance: importance and recency order what fits, they never make a memory fit.
-        if one.relevance < floor:
-            return "relevance %.2f below the floor %.2f" % (one.relevance, floor)
-        return ""
+
+def _why_dropped(chunk: Chunk, one: Score, session: Session | None, floor: float) -> str:
+    if chunk.role == OPEN_QUESTION:
+        return "a question that was never answered"
+    reason = _in_context(chunk, session)
+    if reason:
+        return reason
+    # The floor is on relevance: importance and recency order what fits, they never make a memory fit.
+    if one.relevance < floor:
+        return "relevance %.2f below the floor %.2f" % (one.relevance, floor)
+    return ""
+
+
+def _guides(chunk: Chunk) -> bool:
+    """True if the memory says how things are to be done; what was done once is no guide to an order."""
+    return bool(STANDING_ORDER.search(chunk.text))
+
+
+def _entry(one: Candidate) -> context.Entry:
+    return context.Entry(one.key, one.snippet, one.citation, one.chunk.at_ms, one.newer)
+
+
+def _within(judged: Sequence[Candidate], most: int) -> list[Candidate]:
+    """The candidates, of which only the first `most` kept ones had room in the block: what was not in it was not shown
+    either, and may come with the next prompt."""
+    out = []
+    for one in judged:
+        most -= one.kept
+        out.append(replace(one, kept=False, reason="no room left in the block") if one.kept and most < 0 else one)
+    return out
 
 
 def key_of(chunk: Chunk) -> str:
@@ -194,6 +219,29 @@ def key_of(chunk: Chunk) -> str:
     day = time.strftime("%Y-%m-%d", time.localtime(chunk.at_ms / 1000))
     prefix = "turn" if chunk.category == "conversation" else chunk.category
     return "%s_%s_%s" % (prefix, day, chunk.memory_id[:4])
+
+
+def _in_context(chunk: Chunk, session: Session | None) -> str:
+    """How the model comes to have this memory before its eyes already; "" when it does not."""
+    if session is None:
+        return ""
+    if chunk.session_id == session.id and chunk.at_ms >= session.context_since_ms:
+        return "still in this session's context"
+    if chunk.memory_id in session.inherited:
+        return "in this session's context by resume or fork"
+    if chunk.memory_id in session.shown:
+        return "already shown in this session"
+    return ""
+
+
+def _overlap(one: frozenset[str], other: frozenset[str], weight: Mapping[str, float]) -> float:
+    """The overlap coefficient of two term sets, each term by its weight, in [0, 1]."""
+    smaller = min(sum(weight[term] for term in one), sum(weight[term] for term in other))
+    return sum(weight[term] for term in one & other) / smaller if smaller else 0.0
+
+
+def _alike(one: Chunk, other: Chunk) -> bool:
+    return _jaccard(frozenset(one.terms.split()), frozenset(other.terms.split())) >= NEAR_DUPLICATE
 
 
 def _jaccard(one: frozenset[str], other: frozenset[str]) -> float:

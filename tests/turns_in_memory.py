@@ -1,0 +1,80 @@
+"""A memory without a disk for its store: the real ingest and recall over the doubles that ship."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from memlayer.core.model import Memory, Scope, turn_memory_id
+from memlayer.core.payload import read_payload
+from memlayer.ports import Embedder, Vector
+from memlayer.service.ingest import Ingest
+from memlayer.service.projects import Projects
+from memlayer.service.recall import Recall, Recalled, RecallRules
+from memlayer.service.recent_turns import RecentTurns
+from memlayer.service.retriever import Retriever
+from memlayer.service.sessions import Session, Sessions
+from memlayer.service.term_stats import TermStats
+from memlayer.service.tombstones import Tombstones
+from memlayer.testing import MemoryStore
+
+T0_MS = 1_795_260_000_000
+PROJECT = "/home/dev/상점"
+
+
+class NoCache:
+    """A vector cache that keeps nothing."""
+
+    def get_many(self, fingerprint: str, texts: Sequence[str]) -> dict[str, Vector]:
+        return {}
+
+    def put_many(self, fingerprint: str, vectors: Mapping[str, Vector]) -> None:
+        """Nothing is kept."""
+
+    def forget(self, texts: Sequence[str]) -> None:
+        """Nothing was kept."""
+
+
+class TurnsInMemory:
+    """Takes what hooks say and recalls it. Times are milliseconds after T0_MS; `now` is an hour later."""
+
+    def __init__(self, home: Path, embedder: Embedder | None = None) -> None:
+        self.store = MemoryStore()
+        self.sessions = Sessions(str(home))
+        self.projects = Projects(str(home), lambda _: "")
+        terms = TermStats()
+        self.ingest = Ingest(
+            home=str(home), store=self.store, projects=self.projects, sessions=self.sessions,
+            embedder=lambda: embedder, cache=NoCache(), terms=terms, tombstones=Tombstones(str(home)),
+            max_tokens=400, overlap_tokens=80,
+        )  # fmt: skip
+        retriever = Retriever(self.store, lambda: embedder, terms, now_ms=lambda: T0_MS + 3_600_000)
+        self.recent = RecentTurns(self.store)
+        self.recall = Recall(retriever, self.recent)
+
+    def hook(self, name: str, session: str, prompt_id: str, at: int, project: str = PROJECT, **said: str) -> None:
+        """What one hook brought."""
+        raw = json.dumps({"session_id": session, "prompt_id": prompt_id, **said}).encode()
+        event: dict[str, Any] | None = read_payload(name, raw, project_dir=project, at_ms=T0_MS + at).event
+        assert event is not None
+        self.ingest.take([event])
+        self.recent.heard(event)
+
+    def turn(
+        self, session: str, prompt_id: str, prompt: str, answer: str = "", *, at: int = 0, project: str = PROJECT
+    ) -> Memory:
+        """A turn, without an answer when that is ""; returns its memory."""
+        self.hook("user_prompt_submit", session, prompt_id, at, project, prompt=prompt)
+        if answer:
+            self.hook("stop", session, prompt_id, at + 1, project, last_assistant_message=answer)
+        [memory] = self.store.memories(ids=[turn_memory_id(session, prompt_id)])
+        return memory
+
+    def ask(
+        self, prompt: str, rules: RecallRules | None = None, session: Session | None = None, project: str = PROJECT
+    ) -> Recalled:
+        """What a prompt brings back, in another session unless one is given."""
+        scope = Scope((self.projects.resolve(project)[0],))
+        return self.recall.answer(prompt, scope, rules or RecallRules(), session or Session(id="another"))

@@ -1,0 +1,117 @@
+"""How recall reads a prompt: follow-ups, orders, general questions; and how it shows that a fact has changed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from memlayer.service.recall import Recalled, RecallRules
+from memlayer.service.sessions import Session
+from memlayer.testing import HashEmbedder
+from tests.turns_in_memory import T0_MS, TurnsInMemory
+
+LOW = RecallRules(min_score=0.15)  # the double's vectors know no meaning
+
+
+@pytest.fixture(params=["lexical", "hybrid"])
+def memory(home: Path, request: pytest.FixtureRequest) -> TurnsInMemory:
+    return TurnsInMemory(home, HashEmbedder() if request.param == "hybrid" else None)
+
+
+def shown(found: Recalled) -> set[str]:
+    return {one.chunk.memory_id for one in found.entries}
+
+
+def live(session_id: str) -> Session:
+    return Session(id=session_id, since_ms=T0_MS + 500, last_ms=T0_MS + 900, context_since_ms=T0_MS + 500)
+
+
+@pytest.mark.parametrize(
+    ("told", "first", "then"),
+    [
+        (
+            ("아이디 생성은 어떻게 할까?", "ULID 로 하기로 했습니다. 이유는 시간 순서로 정렬되기 때문입니다."),
+            "ULID 생성 코드는 어느 파일에 있지?",
+            "그건 왜 그렇게 했지?",
+        ),
+        (
+            ("How shall we make ids?", "We settled on ULID, because ULID sorts by time."),
+            "Where is the ULID code?",
+            "why did we choose that?",
+        ),
+    ],
+)
+def test_a_follow_up_is_read_with_the_turn_before(
+    home: Path, told: tuple[str, str], first: str, then: str
+) -> None:
+    memory = TurnsInMemory(home)
+    kept = memory.turn("s1", "p1", *told)
+    memory.turn("s2", "p1", first, "src/ids.py", at=600)
+    assert memory.ask(then, LOW).block == ""
+    assert shown(memory.ask(then, LOW, live("s2"))) == {kept.id}
+
+
+def test_after_a_restart_the_store_tells_what_came_before(home: Path) -> None:
+    memory = TurnsInMemory(home)
+    kept = memory.turn("s1", "p1", "How shall we make ids?", "We settled on ULID, because ULID sorts by time.")
+    memory.turn("s2", "p1", "Where is the ULID code?", "src/ids.py", at=600)
+    memory.recent._asked.clear()
+    assert shown(memory.ask("why did we choose that?", LOW, live("s2"))) == {kept.id}
+
+
+@pytest.mark.parametrize(
+    ("order", "rule", "answer"),
+    [
+        ("commit this please", "from now on commit messages are in Korean, commit small", "Understood."),
+        ("커밋해줘", "앞으로 커밋 메시지는 한국어로 써줘. 커밋은 작게", "알겠습니다."),
+    ],
+)
+def test_an_order_recalls_standing_orders_and_no_echo(
+    memory: TurnsInMemory, order: str, rule: str, answer: str
+) -> None:
+    memory.turn("s1", "p1", order, "Committed as 4f1c2aa.")
+    standing = memory.turn("s1", "p2", rule, answer, at=10)
+    assert shown(memory.ask(order, RecallRules(min_score=0.2))) == {standing.id}
+
+
+def test_a_question_that_anybody_could_answer_needs_a_close_fit(home: Path) -> None:
+    memory = TurnsInMemory(home)
+    memory.turn("s1", "p1", "파드 메모리를 올려줘", "컨테이너 메모리를 512Mi 로 올렸습니다.")
+    assert memory.ask("쿠버네티스에서 파드랑 컨테이너랑 노드 차이가 뭐야?").block == ""
+    assert memory.ask("우리 파드랑 컨테이너 메모리 얼마로 올렸지?").entries
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "question"),
+    [
+        (
+            ("장바구니 보관 기간은 며칠로 할까?", "장바구니 보관 기간은 14일로 정했습니다."),
+            ("장바구니 보관 기간을 늘려줘", "장바구니 보관 기간을 30일로 늘렸습니다."),
+            "장바구니 보관 기간이 며칠이지?",
+        ),
+        (
+            ("Where do order events go?", "Order events go to Postgres, table order_events."),
+            ("Move the order events", "Order events moved to ClickHouse, table order_events."),
+            "where do order events go now?",
+        ),
+    ],
+)
+def test_the_older_of_two_on_one_matter_says_that_there_is_a_newer(
+    memory: TurnsInMemory, before: tuple[str, str], after: tuple[str, str], question: str
+) -> None:
+    older = memory.turn("s1", "p1", *before)
+    newer = memory.turn("s2", "p1", *after, at=1_000_000)
+    lines = memory.ask(question, RecallRules(min_score=0.2)).block.split("\n")[2:]
+    assert len(lines) == 2
+    assert lines[0].startswith("- %s: User: " % newer.key)
+    assert lines[1].startswith("- %s: (older; newer: [mem:%s]) User: " % (older.key, newer.citation))
+
+
+def test_two_on_different_matters_bear_no_mark(memory: TurnsInMemory) -> None:
+    memory.turn("s1", "p1", "nginx 프록시는 어디로 보내?", "nginx 가 8080 에서 받아 api 서버로 넘깁니다 (site.conf).")
+    answer = "스테이징 데이터베이스는 VPN 안에서만 열립니다. 읽기 전용 계정은 report, 포트 5433."
+    memory.turn("s2", "p1", "psql 로 접속이 안 돼", answer, at=10)
+    found = memory.ask("포트", RecallRules(min_score=0.0))
+    assert len(found.entries) == 2
+    assert "newer:" not in found.block

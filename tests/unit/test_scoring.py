@@ -1,0 +1,121 @@
+"""Scores: what each part is, what bounds it, and what lifts what."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memlayer.core.query import Query, reduce_prompt, with_context
+from memlayer.core.scoring import (
+    DAY_MS,
+    NEIGHBOUR,
+    TRANSLATED,
+    Evidence,
+    Weights,
+    bm25,
+    coverage,
+    frequencies,
+    near_in_session,
+    recency,
+    score,
+)
+from memlayer.core.terms import index_terms
+
+WEIGHTS = Weights()
+unit = st.floats(0, 1)
+
+
+def found(prompt: str, text: str) -> dict[str, float]:
+    return frequencies(reduce_prompt(prompt), index_terms(text).split())
+
+
+def even(query: Query) -> dict[str, float]:
+    return dict.fromkeys(query.terms, 1.0)
+
+
+class TestWords:
+    def test_all_of_a_question_is_one_none_is_zero(self) -> None:
+        query = reduce_prompt("결제 모듈 포트")
+        for text, share in (("결제모듈의 포트는 5433", 1.0), ("the weather", 0.0)):
+            assert coverage(query, frequencies(query, index_terms(text).split()), even(query)) == share
+
+    def test_a_translation_counts_but_less(self) -> None:
+        query = reduce_prompt("배포")
+        there = coverage(query, found("배포", "배포 브랜치"), even(query))
+        translated = coverage(query, found("배포", "the deploy branch"), even(query))
+        assert (there, translated) == (1.0, pytest.approx(TRANSLATED))
+        back = reduce_prompt("deploy")
+        assert coverage(back, found("deploy", "배포를 막았다"), even(back)) == pytest.approx(TRANSLATED)
+
+    def test_a_translation_of_two_words_needs_both(self) -> None:
+        query = Query("환불", ["환불"], other_ways={"환불": (("money", "back"),)})
+        assert frequencies(query, ["money"]) == {}
+        assert frequencies(query, ["money", "back", "back"]) == {"환불": TRANSLATED}
+
+    def test_what_the_turn_before_named_counts_half(self) -> None:
+        query = with_context(Query("why", ["reason"]), "the order events")
+        own = coverage(query, {"reason": 1.0}, even(query))
+        theirs = coverage(query, {"order": 1.0, "event": 1.0}, even(query))
+        assert own == theirs == 0.5
+
+    def test_bm25_grows_with_use_and_falls_with_length(self) -> None:
+        query = Query("port", ["port"])
+        once, twice = (bm25(query, {"port": often}, {"port": 2.0}, 1.0) for often in (1.0, 2.0))
+        assert 0 < once < twice < 2 * once
+        assert bm25(query, {"port": 1.0}, {"port": 2.0}, 4.0) < once
+
+
+class TestEvidence:
+    @given(unit, unit, unit, st.booleans())
+    def test_relevance_is_a_share_and_grows_with_both_legs(
+        self, covered: float, vector: float, more: float, foreign: bool
+    ) -> None:
+        one = Evidence(covered, covered, vector, foreign).relevance(WEIGHTS)
+        assert 0 <= one <= 1
+        assert Evidence(covered, covered, vector + more, foreign).relevance(WEIGHTS) >= one
+        assert Evidence(min(1, covered + more), covered, vector, foreign).relevance(WEIGHTS) >= one
+
+    def test_words_alone_are_their_own_measure(self) -> None:
+        assert Evidence(0.7, 3.0, None).relevance(WEIGHTS) == 0.7
+
+    def test_nothing_in_common_is_below_the_floor_and_all_is_far_above(self) -> None:
+        assert Evidence(0.0, 0.0, 0.0).relevance(WEIGHTS) < 0.2
+        assert Evidence(1.0, 9.0, 1.0).relevance(WEIGHTS) > 0.9
+
+    def test_across_scripts_less_is_enough(self) -> None:
+        assert Evidence(0.0, 0.0, 0.7, True).relevance(WEIGHTS) > Evidence(0.0, 0.0, 0.7).relevance(WEIGHTS)
+
+    def test_fit_is_measured_by_the_best_of_the_search(self) -> None:
+        assert Evidence(0.5, 4.0, None).fit(WEIGHTS, 8.0) == 0.5
+        assert Evidence(0.5, 4.0, 1.0).fit(WEIGHTS, 8.0) == pytest.approx(0.75)
+        assert Evidence(None, None, None).fit(WEIGHTS, 0.0) == 0.0
+
+
+class TestNeighbours:
+    def test_the_same_session_lifts_the_closer_the_more(self) -> None:
+        places = [("s1", 0), ("s1", 0), ("s1", 6_000_000), ("s2", 0)]
+        lifted = near_in_session(places, [0.2, 1.0, 0.2, 0.2])
+        assert lifted[0] == pytest.approx(0.2 + NEIGHBOUR)
+        assert 0.2 < lifted[2] < 0.2 + NEIGHBOUR / 100
+        assert lifted[3] == 0.2
+
+    @given(st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 10**7), unit), max_size=8))
+    def test_nobody_falls_and_nobody_rises_by_more_than_a_share(self, rows: list[tuple[str, int, float]]) -> None:
+        fits = [fit for _, _, fit in rows]
+        lifted = near_in_session([(session, at) for session, at, _ in rows], fits)
+        assert all(0 <= after - before <= NEIGHBOUR for before, after in zip(fits, lifted, strict=True))
+
+
+def test_recency_halves_in_a_half_life_and_core_never_decays() -> None:
+    assert recency(7 * DAY_MS, 7, "conversation") == 0.5
+    assert recency(700 * DAY_MS, 7, "core") == 1.0
+    assert recency(-DAY_MS, 7, "daily") == 1.0
+
+
+def test_importance_and_recency_order_but_never_make_relevant() -> None:
+    weak = Evidence(0.1, 0.5, 0.1)
+    plain = score(weak, 0.2, importance=0.0, age_ms=10**12, category="conversation", weights=WEIGHTS)
+    loud = score(weak, 0.2, importance=1.0, age_ms=0, category="core", weights=WEIGHTS)
+    assert loud.score > plain.score
+    assert loud.relevance == plain.relevance
