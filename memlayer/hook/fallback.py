@@ -28,6 +28,9 @@ def keep(hook: str, raw: bytes, home_raw: bytes, project_raw: bytes, at_ms: int,
     if not project.enabled(place.root):
         return b""
     paths.make_folder(home)
+    if os.stat(home).st_uid != os.getuid():
+        # Whoever owns the home can bend what is in it, and so what a session starts with.
+        return b""
     if came != KEPT and payload.event is not None:
         spool.put(home, payload.event)
     if came != ABSENT:

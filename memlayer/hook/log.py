@@ -6,7 +6,6 @@ import json
 import os
 import sys
 import time
-import traceback
 
 from memlayer.wire import paths
 
@@ -32,6 +31,8 @@ def write(home: str, hook: str, what: str, **numbers: object) -> None:
 
 def write_traceback(hook: str) -> None:
     """Log the exception being handled: its type, and where; not its message, which may hold text of the prompt."""
+    import traceback  # dear, and seldom needed
+
     kind, _, where = sys.exc_info()
     frames = [
         "%s:%d %s" % (os.path.basename(frame.filename), frame.lineno or 0, frame.name)

@@ -39,11 +39,17 @@ def wake(home: str) -> str:
 def _due(stamp: str, after_s: float) -> bool:
     """True if the stamp is missing, old, or from the future (a clock set back); then it is renewed."""
     try:
-        age_s = time.time() - os.stat(stamp).st_mtime
+        age_s = time.time() - os.lstat(stamp).st_mtime
     except FileNotFoundError:
         age_s = after_s
     if 0 <= age_s < after_s:
         return False
-    with open(stamp, "w"):
-        os.utime(stamp)
+    flags = os.O_WRONLY | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
+    try:
+        fd = os.open(stamp, flags, paths.FILE_MODE)
+    except OSError:  # a link, or a folder: not ours to write through
+        os.unlink(stamp)
+        fd = os.open(stamp, flags, paths.FILE_MODE)
+    os.close(fd)
+    os.utime(stamp)
     return True

@@ -34,7 +34,9 @@ def missed(session: Session, store: Store) -> tuple[list[dict[str, Any]], int]:
             records.append(record)
     found = {}
     for record in records:
-        detail = prompt_detail(record.text) if record.kind == "user" else ""
+        # An answer tells which command it answers: the command itself is no record, and its hook may have missed it.
+        asked = record.text if record.kind == "user" else record.command
+        detail = prompt_detail(asked) if asked else ""
         text = clean(record.text)
         if not text.strip():
             continue

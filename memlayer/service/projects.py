@@ -17,13 +17,14 @@ RootCommit = Callable[[str], str]  # a repository's common git folder -> its roo
 class Projects:
     """The registry of one home. Only the daemon writes it.
 
-    Thread-safe. root_commit is asked only for a repository that no remote identifies, once while the daemon lives.
+    Thread-safe. root_commit is asked only for a repository that no remote identifies, once while the daemon lives and
+    the repository's configuration stays.
     """
 
     def __init__(self, home: str, root_commit: RootCommit) -> None:
         self._home = home
         self._root_commit = root_commit
-        self._commits: dict[tuple[str, int], str] = {}
+        self._commits: dict[tuple[str, int, int], str] = {}
         self._registry = registry.load(home)
         self._lock = threading.Lock()
 
@@ -49,7 +50,7 @@ class Projects:
         place = project.locate(folder)
         with self._lock:
             project_id = registry.find(self._registry, registry.keys_of(place))
-            if not project_id and not place.remote:
+            if not project_id:
                 project_id = registry.find(self._registry, registry.keys_of(place, self._commit(place)))
         return project_id, place
 
@@ -72,10 +73,12 @@ class Projects:
         if not place.git_dir:
             return ""
         try:
-            # A repository that was deleted and made anew in the same folder has another inode.
-            known_as = (place.git_dir, os.stat(place.git_dir).st_ino)
+            # A repository that was deleted and made anew in the same folder has another configuration file; its inode
+            # alone does not tell, a file system may give it out again.
+            config = os.stat(os.path.join(place.git_dir, "config"))
         except OSError:
-            return ""
+            return self._root_commit(place.git_dir)
+        known_as = (place.git_dir, config.st_ino, config.st_mtime_ns)
         if known_as not in self._commits:
             commit = self._root_commit(place.git_dir)
             if not commit:

@@ -46,6 +46,7 @@ def hand_over(home: bytes, op: str, raw: bytes, project_dir: bytes, deadline_s: 
         frame = protocol.request(
             op, raw, build=__version__, deadline_ms=int(deadline_s * 1000), at_ms=at_ms, project_dir=project_dir
         )
+        sock.settimeout(max(0.001, ends - time.monotonic()))
         sock.sendall(frame)
         reader = protocol.AnswerReader()
         while True:

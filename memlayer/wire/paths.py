@@ -72,7 +72,10 @@ def socket(home: str) -> str:
 
 
 def make_folder(path: str) -> str:
-    """Make a folder, and those above it that are missing, for this user only; returns the path. Raises OSError."""
+    """Make a folder, and those above it that are missing, for this user only; returns the path. Raises OSError.
+
+    A folder that is made here is on disk: what is fsynced in a folder whose own name a power cut takes is lost with it.
+    """
     try:
         os.mkdir(path, FOLDER_MODE)
     except FileNotFoundError:
@@ -81,6 +84,9 @@ def make_folder(path: str) -> str:
     except FileExistsError:
         if not os.path.isdir(path):
             raise
+        return path
+    with contextlib.suppress(PermissionError):  # one may write a folder that one may not read
+        sync_folder(os.path.dirname(path))
     return path
 
 

@@ -27,7 +27,7 @@ class Place:
 
 def locate(folder: str) -> Place:
     """The place `folder` belongs to. Works for folders that no longer exist (then it is just their path)."""
-    start = os.path.realpath(folder or "/")
+    start = os.path.realpath(_possible(folder) or "/")
     at = start
     while True:
         marker = os.path.join(at, ".git")
@@ -40,6 +40,15 @@ def locate(folder: str) -> Place:
         at = above
 
 
+def _possible(folder: str) -> str:
+    """Without what no path can hold. The JSON that a hook gets can, and it must not cost the event."""
+    try:
+        os.fsencode(folder)
+    except UnicodeEncodeError:
+        folder = folder.encode("utf-8", "replace").decode()
+    return folder.replace("\0", "")
+
+
 def enabled(root: str) -> bool:
     """False if the project's .memlayer.yaml says `enabled: false`.
 
@@ -50,8 +59,10 @@ def enabled(root: str) -> bool:
         fd = os.open(os.path.join(root, SETTINGS_NAME), os.O_RDONLY | os.O_NONBLOCK)
     except OSError:
         return True
-    with open(fd, "rb") as file:
-        raw = file.read(_MAX_SETTINGS_BYTES) if stat.S_ISREG(os.fstat(fd).st_mode) else b""
+    try:
+        raw = os.read(fd, _MAX_SETTINGS_BYTES) if stat.S_ISREG(os.fstat(fd).st_mode) else b""
+    finally:
+        os.close(fd)
     for line in raw.decode("utf-8", "replace").splitlines():
         name, colon, value = line.partition(":")
         if colon and name.rstrip() == "enabled":

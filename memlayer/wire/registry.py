@@ -3,22 +3,25 @@
 A project is known by keys, strongest first: `remote:` (the repository's remote), `commit:` (its root commit), `git:`
 (its common git folder), `path:` (its root folder). A place matches the project that holds its strongest known key,
 unless the two disagree on a stronger one: a fork with another remote, or a new repository in an old folder, is a
-project of its own.
+project of its own. A clone whose remote has been changed is still the same: root commit and git folder both say so.
 """
 
 from __future__ import annotations
 
 import json
-from typing import Any
 
 from memlayer.wire import paths
 from memlayer.wire.project import Place
+
+TYPE_CHECKING = False  # what type checkers look for; importing `typing` costs a hook milliseconds
+if TYPE_CHECKING:
+    from typing import Any
 
 STRENGTH = ("remote:", "commit:", "git:", "path:")
 # What speaks for another repository when it differs. A moved folder changes `git:` and `path:` only.
 IDENTITY = ("remote:", "commit:")
 
-Registry = dict[str, dict[str, Any]]  # project id -> {"name", "root", "keys": [...], "since_ms"}
+Registry = dict[str, dict[str, "Any"]]  # project id -> {"name", "root", "keys": [...], "since_ms"}
 
 
 def keys_of(place: Place, root_commit: str = "") -> list[str]:
@@ -62,6 +65,9 @@ def find(registry: Registry, keys: list[str]) -> str:
 
 def _contradicts(known: list[str], asked: list[str], shared: str) -> bool:
     """True if both sides have an identity key of one sort, stronger than the shared key, and none in common."""
+    agreed = {key.partition(":")[0] for key in known if key in asked}
+    if agreed >= {"commit", "git"}:
+        return False
     for prefix in IDENTITY:
         if shared.startswith(prefix):
             return False

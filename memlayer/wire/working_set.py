@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 
 from memlayer.wire import paths, registry
 from memlayer.wire.project import Place
@@ -21,10 +22,13 @@ def read_working_set(home: str, place: Place) -> str:
     if not project_id:
         return ""
     try:
-        with open(path_of(home, project_id), "rb") as file:
-            return file.read(MAX_BYTES).decode("utf-8", "replace")
+        # What stands there goes to the model: no link is followed to somewhere else, and no pipe waited for.
+        fd = os.open(path_of(home, project_id), os.O_RDONLY | os.O_NONBLOCK | getattr(os, "O_NOFOLLOW", 0))
+        with open(fd, "rb") as file:
+            raw = file.read(MAX_BYTES) if stat.S_ISREG(os.fstat(fd).st_mode) else b""
     except OSError:
         return ""
+    return raw.decode("utf-8", "replace")
 
 
 def write_working_set(home: str, project_id: str, text: str) -> None:

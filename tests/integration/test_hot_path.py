@@ -1,0 +1,66 @@
+"""What a hook process imports: with a live daemon next to nothing, and without one nothing dear."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from memlayer.hook.main import DEADLINE_S
+from tests.processes import Daemon, HookRunner
+
+OWN = {
+    "memlayer",
+    "memlayer.errors",
+    "memlayer.hook",
+    "memlayer.hook.main",
+    "memlayer.wire",
+    "memlayer.wire.handover",
+    "memlayer.wire.protocol",
+}
+BUILT_IN = {"sys", "posix", "time", "_socket"}
+# Each costs a hook a good part of a bare interpreter start.
+DEAR = {"asyncio", "argparse", "dataclasses", "inspect", "logging", "pathlib", "socket", "subprocess", "tempfile",
+        "traceback", "typing"}  # fmt: skip
+SAID = {"prompt": "포트가 몇 번이었지?", "last_assistant_message": "5433", "source": "startup", "reason": "other"}
+
+
+def imported(hook: HookRunner, *arguments: str, stdin: bytes = b"") -> set[str]:
+    """The modules that `python3 -I -S <arguments>` imports, whatever becomes of it."""
+    done = subprocess.run(
+        [hook.python, "-I", "-S", "-X", "importtime", *arguments], input=stdin, capture_output=True, timeout=20,
+        env=hook.environment, cwd=hook.project, check=True,
+    )  # fmt: skip
+    lines = done.stderr.decode().splitlines()
+    return {line.rpartition("|")[2].strip() for line in lines if line.startswith("import time:")}
+
+
+def imported_by(hook: HookRunner, name: str) -> set[str]:
+    """What hooks/<name>.py imports beyond a bare start."""
+    payload = {"session_id": "s1", "prompt_id": "p1", "transcript_path": "", "cwd": str(hook.project), **SAID}
+    script = hook.root / "hooks" / (name + ".py")
+    return imported(hook, str(script), stdin=json.dumps(payload).encode()) - imported(hook, "-c", "pass")
+
+
+def test_a_hook_imports_next_to_nothing_while_a_daemon_lives(daemon: Daemon, hook: HookRunner) -> None:
+    daemon.settle()
+    for name in DEADLINE_S:
+        found = imported_by(hook, name)
+        assert found >= OWN, name
+        assert found - OWN <= BUILT_IN, name
+
+
+@pytest.mark.parametrize("name", DEADLINE_S)
+def test_a_hook_without_a_daemon_imports_nothing_dear(hook: HookRunner, name: str, tmp_path: Path) -> None:
+    runtime = tmp_path / "runtime"
+    (runtime / "bin").mkdir(parents=True)
+    (runtime / "bin" / "python").write_text("#!/bin/sh\n")
+    (runtime / "bin" / "python").chmod(0o755)
+    hook.environment["MEMLAYER_RUNTIME_DIR"] = str(runtime)
+    found = imported_by(hook, name)
+    assert "memlayer.hook.fallback" in found
+    assert found & DEAR == set()
+    assert len(hook.spooled) == 1
+    assert (hook.home / "wake.stamp").exists()

@@ -1,0 +1,211 @@
+"""House rules that no linter knows: what must be equal, what stays small, who may swallow errors, what hooks run on."""
+
+from __future__ import annotations
+
+import ast
+import glob
+import json
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from memlayer.core.payload import read_payload
+from memlayer.core.stopwords import words
+from memlayer.hook.main import DEADLINE_S
+from memlayer.wire.interpreters import USUAL_PLACES
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCES = sorted(
+    path
+    for folder in ("memlayer", "hooks", "bench", "demo", "docs", "models", "tests")
+    for path in (ROOT / folder).rglob("*.py")
+)
+ZONE_A = [
+    ROOT / "memlayer" / "__init__.py",
+    ROOT / "memlayer" / "errors.py",
+    *(path for room in ("core", "wire", "hook") for path in sorted((ROOT / "memlayer" / room).rglob("*.py"))),
+    *sorted((ROOT / "hooks").glob("*.py")),
+]
+HOOKS = json.loads((ROOT / "hooks.json").read_text(encoding="utf-8"))["hooks"]
+MAX_LINES = 300
+MAX_HOOK_LINES = 15
+# Looked up here, because each test has a home of its own.
+FOLDERS = [found for place in USUAL_PLACES for found in glob.glob(os.path.expanduser(place))]
+
+# What the oldest host that is supported knows (the list its validator prints). One name more, and that host drops the
+# whole file without a word.
+KNOWN_EVENTS = frozenset(
+    words(
+        """
+        PreToolUse PostToolUse PostToolUseFailure PostToolBatch Notification UserPromptSubmit UserPromptExpansion
+        SessionStart SessionEnd Stop StopFailure SubagentStart SubagentStop PreCompact PostCompact PermissionRequest
+        PermissionDenied Setup TeammateIdle TaskCreated TaskCompleted Elicitation ElicitationResult ConfigChange
+        WorktreeCreate WorktreeRemove InstructionsLoaded CwdChanged FileChanged MessageDisplay
+        """
+    )
+)
+
+# A broad `except` ends a process or a thread's task, and writes a traceback. How many handlers each file may have.
+SWALLOWING = {"memlayer/hook/main.py": 2, "memlayer/daemon/dispatch.py": 1, "memlayer/daemon/jobs.py": 1}
+# Says why there is no embedder, whatever stopped it, and lets the error go on to daemon/jobs.
+RE_RAISING = {"memlayer/service/embedder_slot.py": 1}
+
+VAGUE = frozenset({"util", "utils", "helper", "helpers", "manager", "base", "common"})
+
+
+def name(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"), name(path))
+
+
+def snake(event: str) -> str:
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", event).lower()
+
+
+def test_both_manifests_are_the_same_bytes_and_no_links() -> None:
+    read_by_the_host, at_the_top = ROOT / ".claude-plugin" / "plugin.json", ROOT / "plugin.json"
+    assert read_by_the_host.read_bytes() == at_the_top.read_bytes()
+    assert not read_by_the_host.is_symlink()  # newer hosts refuse a link
+
+
+def test_scripts_handlers_launcher_and_registered_events_are_the_same_hooks() -> None:
+    scripts = {path.stem for path in (ROOT / "hooks").glob("*.py")}
+    assert scripts == {snake(event) for event in HOOKS}
+    assert scripts == set(DEADLINE_S)
+    launcher = re.search(r"case \$\{1:-\} in ([^)]+)\)", (ROOT / "hooks" / "run").read_text(encoding="utf-8"))
+    assert launcher is not None
+    assert scripts == {word.strip() for word in launcher.group(1).split("|")}
+    said = json.dumps(
+        {"session_id": "s", "prompt": "물어본 것", "last_assistant_message": "answered", "source": "startup"}
+    )
+    for script in scripts:
+        assert read_payload(script, said.encode(), project_dir="/p", at_ms=1).event is not None, script
+        assert '\nrun("%s")\n' % script in (ROOT / "hooks" / (script + ".py")).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("event", HOOKS)
+def test_a_registered_event_runs_its_own_script_and_is_known_to_the_oldest_host(event: str) -> None:
+    assert event in KNOWN_EVENTS
+    commands = [hook for group in HOOKS[event] for hook in group["hooks"]]
+    assert [hook["type"] for hook in commands] == ["command"]
+    assert commands[0]["command"] == 'sh "${CLAUDE_PLUGIN_ROOT}/hooks/run" %s 2>/dev/null || true' % snake(event)
+    assert DEADLINE_S[snake(event)] < commands[0]["timeout"] <= 10
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "hooks").glob("*.py")), ids=name)
+def test_a_hook_script_stays_under_15_lines(path: Path) -> None:
+    assert len(path.read_text(encoding="utf-8").splitlines()) < MAX_HOOK_LINES
+
+
+def test_no_python_file_reaches_300_lines() -> None:
+    lengths = {name(path): len(path.read_text(encoding="utf-8").splitlines()) for path in SOURCES}
+    assert {path: lines for path, lines in lengths.items() if lines >= MAX_LINES} == {}
+
+
+def test_every_module_says_in_one_line_what_it_does() -> None:
+    silent = []
+    for path in SOURCES:
+        said = ast.get_docstring(parsed(path))
+        if path.stat().st_size and not (said and said.splitlines()[0].strip()):
+            silent.append(name(path))
+    assert silent == []
+
+
+def test_no_module_or_class_has_a_name_that_says_nothing() -> None:
+    named = [(name(path), path.stem) for path in SOURCES]
+    for path in SOURCES:
+        named += [(name(path), node.name) for node in ast.walk(parsed(path)) if isinstance(node, ast.ClassDef)]
+    vague = [(path, one) for path, one in named if VAGUE & set(snake(one).strip("_").split("_"))]
+    assert vague == []
+
+
+def broad_handlers(tree: ast.AST) -> Iterator[ast.ExceptHandler | ast.Call]:
+    """Handlers, and calls of suppress(), that take every error."""
+
+    def is_broad(caught: ast.expr | None) -> bool:
+        if isinstance(caught, ast.Tuple):
+            return any(is_broad(one) for one in caught.elts)
+        called = caught.attr if isinstance(caught, ast.Attribute) else caught.id if isinstance(caught, ast.Name) else ""
+        return caught is None or called in ("Exception", "BaseException")
+
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ExceptHandler) and is_broad(node.type):
+            yield node
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] == "suppress":
+            yield from [node] if any(is_broad(argument) for argument in node.args) else []
+
+
+def goes_on(handler: ast.ExceptHandler | ast.Call) -> bool:
+    """True if the error leaves the handler as it came: it ends with a bare `raise` and never returns before."""
+    if isinstance(handler, ast.Call):
+        return False
+    last = handler.body[-1]
+    leaves = any(isinstance(node, ast.Return | ast.Break | ast.Continue) for node in ast.walk(handler))
+    return isinstance(last, ast.Raise) and last.exc is None and not leaves
+
+
+def test_a_broad_except_stands_only_at_the_three_edges() -> None:
+    swallowing: dict[str, int] = {}
+    raising: dict[str, int] = {}
+    for path in [one for one in SOURCES if one.is_relative_to(ROOT / "memlayer") or one.parent == ROOT / "hooks"]:
+        for handler in broad_handlers(parsed(path)):
+            counted = raising if goes_on(handler) else swallowing
+            counted[name(path)] = counted.get(name(path), 0) + 1
+    assert swallowing == SWALLOWING
+    assert raising == RE_RAISING
+
+
+@pytest.mark.parametrize(
+    ("code", "found", "swallowed"),
+    [
+        ("try: f()\nexcept OSError: g()", 0, 0),
+        ("try: f()\nexcept: g()", 1, 1),
+        ("try: f()\nexcept Exception: raise", 1, 0),
+        ("try: f()\nexcept (OSError, builtins.BaseException) as bad:\n  if g(): raise\n  h()", 1, 1),
+        ("try: f()\nexcept Exception as bad: raise OSError from bad", 1, 1),
+        ("def k():\n try: f()\n except Exception:\n  if g(): return\n  raise", 1, 1),
+        ("with contextlib.suppress(Exception): f()", 1, 1),
+        ("with suppress(OSError): f()", 0, 0),
+    ],
+)
+def test_broad_handlers_are_told_apart(code: str, found: int, swallowed: int) -> None:
+    handlers = list(broad_handlers(ast.parse(code)))
+    assert (len(handlers), sum(not goes_on(one) for one in handlers)) == (found, swallowed)
+
+
+@pytest.mark.parametrize("path", ZONE_A, ids=name)
+def test_what_hooks_run_is_python_3_9(path: Path) -> None:
+    ast.parse(path.read_text(encoding="utf-8"), name(path), feature_version=(3, 9))
+
+
+def find_python(version: str) -> str:
+    """An interpreter of this version, from the PATH or from where version managers keep them; "" if there is none."""
+    for found in [shutil.which("python" + version), *(shutil.which("python" + version, path=at) for at in FOLDERS)]:
+        # A version manager's shim may stand there for a version that is not chosen.
+        if found and subprocess.run([found, "-I", "-S", "-c", ""], capture_output=True, timeout=20).returncode == 0:
+            return found
+    return ""
+
+
+@pytest.mark.parametrize("version", ["3.9", "3.10"])
+def test_what_hooks_run_imports_on_an_old_python(version: str) -> None:
+    old = find_python(version)
+    if not old:
+        pytest.skip("no Python %s on this machine" % version)
+    modules = [name(path)[:-3].replace("/", ".") for path in ZONE_A if path.parent != ROOT / "hooks"]
+    code = (
+        "import importlib, sys\n"
+        "sys.dont_write_bytecode = True\n"
+        "sys.path.insert(0, %r)\n"
+        "for one in %r: importlib.import_module(one.replace('.__init__', ''))" % (str(ROOT), modules)
+    )
+    done = subprocess.run([old, "-I", "-S", "-W", "error", "-c", code], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")

@@ -1,0 +1,206 @@
+"""The record of a session: what its events change, whatever order they come in, and what stays on disk."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from memlayer.core.payload import spool_event
+from memlayer.service.sessions import Session, Sessions
+from memlayer.wire import paths
+
+
+class Told:
+    """Tells a Sessions of events, each in one line."""
+
+    def __init__(self, home: Path) -> None:
+        self.sessions = Sessions(str(home))
+
+    def __call__(self, kind: str, at_ms: int, detail: str = "", session: str = "s1", project: str = "p1") -> Session:
+        event = spool_event(
+            kind=kind, session_id=session, prompt_id="", text="말", at_ms=at_ms, detail=detail, extra=str(at_ms),
+            project_dir="/home/dev/상점", transcript_path="/t/%s.jsonl" % session,
+        )  # fmt: skip
+        return self.sessions.heard(event, project)
+
+
+@pytest.fixture
+def told(home: Path) -> Told:
+    return Told(home)
+
+
+def test_the_first_event_makes_the_record(told: Told) -> None:
+    assert told.sessions.get("s1") is None
+    session = told("session_start", 100, "startup")
+    assert told.sessions.get("s1") is session
+    assert (session.project_id, session.project_dir, session.transcript_path) == ("p1", "/home/dev/상점", "/t/s1.jsonl")
+    assert (session.since_ms, session.context_since_ms, session.last_ms) == (100, 100, 100)
+
+
+def test_an_event_without_a_place_takes_nothing_away(told: Told) -> None:
+    told("user", 100)
+    event = spool_event(kind="assistant", session_id="s1", prompt_id="q", text="네", at_ms=200)
+    session = told.sessions.heard(event, "")
+    assert (session.project_id, session.project_dir, session.transcript_path) == ("p1", "/home/dev/상점", "/t/s1.jsonl")
+
+
+def test_an_older_event_that_comes_late_moves_only_the_beginning(told: Told) -> None:
+    told("user", 500)
+    session = told("session_start", 100, "startup")
+    assert (session.since_ms, session.context_since_ms, session.last_ms) == (100, 100, 500)
+
+
+def test_a_compaction_empties_the_context(told: Told) -> None:
+    session = told("user", 100)
+    session.shown, session.inherited = ["m1"], ["m2"]
+    told("session_start", 300, "compact")
+    assert (session.since_ms, session.context_since_ms, session.compactions) == (100, 300, 1)
+    assert (session.shown, session.inherited) == ([], [])
+
+
+def test_a_compaction_that_is_told_twice_counts_once(told: Told) -> None:
+    session = told("user", 100)
+    told("session_start", 300, "compact")
+    session.shown = ["shown after it"]
+    told("session_start", 300, "compact")  # as its spool file is taken in
+    assert (session.compactions, session.shown) == (1, ["shown after it"])
+
+
+def test_a_compaction_that_comes_late_does_not_bring_older_ones_context_back(told: Told) -> None:
+    session = told("user", 100)
+    told("session_start", 500, "compact")
+    session.shown = ["m1"]
+    told("session_start", 300, "compact")
+    assert (session.context_since_ms, session.compactions, session.shown) == (500, 1, ["m1"])
+
+
+def test_an_older_event_after_a_compaction_leaves_the_context_alone(told: Told) -> None:
+    told("user", 200)
+    told("session_start", 500, "compact")
+    session = told("user", 100)
+    assert (session.since_ms, session.context_since_ms) == (100, 500)
+
+
+@pytest.mark.parametrize("source", ["startup", "resume", "clear", "fork"])
+def test_only_a_compaction_empties_the_context(told: Told, source: str) -> None:
+    session = told("user", 100)
+    session.shown, session.inherited = ["m1"], ["m2"]
+    told("session_start", 300, source)
+    assert (session.context_since_ms, session.shown, session.inherited) == (100, ["m1"], ["m2"])
+
+
+@pytest.mark.parametrize("reason", ["clear", "other", ""])
+def test_an_end_is_kept_with_its_reason(told: Told, reason: str) -> None:
+    told("user", 100)
+    assert told("session_end", 200, reason).ended == (reason or "other")
+    assert told.sessions.open_in("p1") == []
+
+
+def test_a_session_start_does_not_open_it_again(told: Told) -> None:
+    # Host 2.1.197 sends the session start of a fork under its parent's id.
+    told("session_end", 200, "other")
+    assert told("session_start", 300, "resume").ended == "other"
+
+
+@pytest.mark.parametrize("kind", ["user", "assistant"])
+def test_a_turn_opens_it_again(told: Told, kind: str) -> None:
+    told("session_end", 200, "other")
+    assert told(kind, 300).ended == ""
+    assert [one.id for one in told.sessions.open_in("p1")] == ["s1"]
+
+
+@pytest.mark.parametrize("kind", ["user", "assistant"])
+def test_an_event_from_before_its_end_does_not_open_it_again(told: Told, kind: str) -> None:
+    told("user", 100)
+    told("session_end", 300, "other")
+    assert told(kind, 200).ended == "other"
+
+
+def test_an_end_from_before_its_last_turn_does_not_end_it(told: Told) -> None:
+    told("user", 300)
+    assert told("session_end", 200, "other").ended == ""
+
+
+def test_an_end_at_the_moment_of_the_last_answer_counts(told: Told) -> None:
+    told("assistant", 200)
+    assert told("session_end", 200, "other").ended == "other"
+
+
+def test_open_sessions_are_those_of_the_project_newest_first(told: Told) -> None:
+    for number in range(30):
+        told("user", 100 + number, session="s%d" % number)
+    told("user", 500, session="foreign", project="p2")
+    told("session_end", 600, "other", session="s29")
+    assert [one.id for one in told.sessions.open_in("p1")] == ["s%d" % number for number in range(28, 8, -1)]
+
+
+def test_what_was_saved_is_there_for_the_next_daemon(told: Told, home: Path) -> None:
+    session = told("user", 100)
+    told("session_start", 300, "compact")
+    session.shown, session.caught_up_bytes = ["m1"], 4096
+    told.sessions.save_changed()
+    again = Sessions(str(home))
+    assert again.get("s1") == session
+    assert again.all() == [session]
+    assert [path.stat().st_mode & 0o777 for path in Path(paths.sessions(str(home))).iterdir()] == [0o600]
+
+
+def test_nothing_is_written_before_it_is_asked_for_nor_twice(told: Told, home: Path) -> None:
+    folder = Path(paths.sessions(str(home)))
+    session = told("user", 100)
+    assert not folder.exists()
+    told.sessions.save_changed()
+    [path] = folder.iterdir()
+    path.unlink()
+    told("user", 100)
+    told("user", 200)  # only last_ms moves: not worth a write at every prompt
+    told.sessions.save_changed()
+    assert list(folder.iterdir()) == []
+    told.sessions.changed(session)
+    told.sessions.save_changed()
+    assert path.exists()
+
+
+def test_a_session_id_that_is_a_path_stays_in_the_folder(told: Told, home: Path) -> None:
+    for session in ("../../../evil", "/etc/passwd", "세션\udc80", "x" * 5000):
+        told("user", 100, session=session)
+    told.sessions.save_changed()
+    assert len(list(Path(paths.sessions(str(home))).iterdir())) == 4
+    assert {path.name for path in home.iterdir()} == {"sessions"}
+    assert Sessions(str(home)).get("../../../evil") is not None
+
+
+@pytest.mark.parametrize("spoiled", [b"", b"{", b"[]", b"null", b'{"no_id": 1}', b"\xff\xfe"])
+def test_a_spoiled_record_is_left_out(told: Told, home: Path, spoiled: bytes) -> None:
+    told("user", 100)
+    told("user", 100, session="s2")
+    told.sessions.save_changed()
+    path = next(
+        path for path in Path(paths.sessions(str(home))).iterdir() if json.loads(path.read_text())["id"] == "s1"
+    )
+    path.write_bytes(spoiled)
+    again = Sessions(str(home))
+    assert [one.id for one in again.all()] == ["s2"]
+    assert again.get("s1") is None
+
+
+def test_a_record_of_a_newer_version_is_read_as_far_as_it_is_known(told: Told, home: Path) -> None:
+    told("user", 100)
+    told.sessions.save_changed()
+    [path] = Path(paths.sessions(str(home))).iterdir()
+    path.write_text(json.dumps({**json.loads(path.read_text()), "mood": "good"}))
+    found = Sessions(str(home)).get("s1")
+    assert found is not None and found.since_ms == 100
+
+
+def test_a_forgotten_session_is_gone_from_memory_and_disk(told: Told, home: Path) -> None:
+    told("user", 100)
+    told.sessions.save_changed()
+    told("session_end", 200, "other")
+    told.sessions.forget("s1")
+    told.sessions.forget("never heard of")
+    told.sessions.save_changed()
+    assert told.sessions.get("s1") is None
+    assert list(Path(paths.sessions(str(home))).iterdir()) == []
