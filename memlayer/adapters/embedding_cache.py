@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import sqlite3
-import threading
 import time
 from array import array
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TypeVar
 
+from memlayer.adapters.sqlite_file import DispensableFile, in_batches, marks
 from memlayer.ports import Vector
 
-T = TypeVar("T")
-
 MAX_BYTES = 256 * 2**20
-_KEYS_PER_QUERY = 500
 _ROW_OVERHEAD_BYTES = 64
 _SHRINK_TO = 0.8
 _MODEL_BYTES = 8
@@ -36,10 +30,8 @@ class EmbeddingCache:
     """
 
     def __init__(self, path: Path, max_bytes: int = MAX_BYTES) -> None:
-        self._path = path
+        self._file = DispensableFile(path, _SCHEMA)
         self._max_bytes = max_bytes
-        self._lock = threading.Lock()
-        self._database: sqlite3.Connection | None = None
 
     def get_many(self, fingerprint: str, texts: Sequence[str]) -> dict[str, Vector]:
         """The vectors of that model that are there, by text."""
@@ -47,16 +39,16 @@ class EmbeddingCache:
 
         def get(database: sqlite3.Connection) -> dict[str, Vector]:
             found: dict[str, Vector] = {}
-            for batch in _batches(list(keys)):
-                marks = ",".join("?" * len(batch))
-                for key, raw in database.execute(f"SELECT key, vector FROM vectors WHERE key IN ({marks})", batch):
+            for batch in in_batches(list(keys)):
+                wanted = f"key IN ({marks(len(batch))})"
+                for key, raw in database.execute(f"SELECT key, vector FROM vectors WHERE {wanted}", batch):
                     vector = array("f")
                     vector.frombytes(raw)
                     found[keys[key]] = tuple(vector)
-                database.execute(f"UPDATE vectors SET used_s = ? WHERE key IN ({marks})", [_now_s(), *batch])
+                database.execute(f"UPDATE vectors SET used_s = ? WHERE {wanted}", [_now_s(), *batch])
             return found
 
-        return self._run(get, {})
+        return self._file.run(get, {})
 
     def put_many(self, fingerprint: str, vectors: Mapping[str, Vector]) -> None:
         """Keep these vectors of that model; those used least recently make room."""
@@ -67,7 +59,7 @@ class EmbeddingCache:
             if rows:
                 self._shrink(database, len(rows[0][1]) + _ROW_OVERHEAD_BYTES)
 
-        self._run(put, None)
+        self._file.run(put, None)
 
     def forget(self, texts: Sequence[str]) -> None:
         """Drop the vectors of these texts, whichever model made them: a vector tells something of its text."""
@@ -77,15 +69,14 @@ class EmbeddingCache:
         def forget(database: sqlite3.Connection) -> None:
             database.executemany("DELETE FROM vectors WHERE key >= ? AND key < ?", ranges)
 
-        self._run(forget, None)
+        self._file.run(forget, None)
 
     def count(self) -> int:
         """How many vectors are kept, of all models."""
-        return self._run(lambda database: int(database.execute("SELECT count(*) FROM vectors").fetchone()[0]), 0)
+        return self._file.run(lambda database: int(database.execute("SELECT count(*) FROM vectors").fetchone()[0]), 0)
 
     def close(self) -> None:
-        with self._lock:
-            self._close()
+        self._file.close()
 
     def _shrink(self, database: sqlite3.Connection, bytes_per_row: int) -> None:
         most = max(1, self._max_bytes // bytes_per_row)
@@ -95,46 +86,6 @@ class EmbeddingCache:
             database.execute(
                 "DELETE FROM vectors WHERE key IN (SELECT key FROM vectors ORDER BY used_s LIMIT ?)", (surplus,)
             )
-
-    def _run(self, operation: Callable[[sqlite3.Connection], T], otherwise: T) -> T:
-        with self._lock:
-            for attempt in (1, 2):
-                try:
-                    database = self._open()
-                    with database:
-                        return operation(database)
-                except (sqlite3.DatabaseError, ValueError, OSError) as error:
-                    self._close()
-                    # "locked", "full", "readonly" are OperationalErrors: the file is sound, only not usable now.
-                    if attempt == 2 or isinstance(error, (sqlite3.OperationalError, OSError)):
-                        return otherwise
-                    self._remove()
-        return otherwise
-
-    def _open(self) -> sqlite3.Connection:
-        if self._database is None:
-            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            os.close(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
-            self._path.chmod(0o600)
-            database = sqlite3.connect(self._path, timeout=1.0, check_same_thread=False)
-            try:
-                # Deleted rows are overwritten: what is forgotten must not stay in free pages. The file can be lost at
-                # any time without harm, hence no waiting for the disk.
-                database.executescript("PRAGMA secure_delete = ON; PRAGMA synchronous = OFF;" + _SCHEMA)
-            except sqlite3.Error:
-                database.close()
-                raise
-            self._database = database
-        return self._database
-
-    def _close(self) -> None:
-        if self._database is not None:
-            with closing(self._database):
-                self._database = None
-
-    def _remove(self) -> None:
-        for suffix in ("", "-journal", "-wal", "-shm"):
-            Path(f"{self._path}{suffix}").unlink(missing_ok=True)
 
 
 def _text_hash(text: str) -> bytes:
@@ -147,8 +98,3 @@ def _key(fingerprint: str, text: str) -> bytes:
 
 def _now_s() -> int:
     return int(time.time())
-
-
-def _batches(keys: list[bytes]) -> Iterator[list[bytes]]:
-    for start in range(0, len(keys), _KEYS_PER_QUERY):
-        yield keys[start : start + _KEYS_PER_QUERY]

@@ -13,12 +13,13 @@ import hashlib
 import json
 import os
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from memlayer.adapters import calibration as calibrations
-from memlayer.adapters import model_folder
+from memlayer.adapters import model_folder, unigram_tokenizer
 from memlayer.adapters.calibration import Centring, Matrix
 from memlayer.adapters.model_folder import Recipe
 from memlayer.errors import EmbedderError
@@ -32,6 +33,7 @@ os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
 import numpy as np
 from fastembed import TextEmbedding
 from fastembed.common.model_description import ModelSource, PoolingType
+from fastembed.common.preprocessor_utils import load_tokenizer
 from loguru import logger
 from onnxruntime.capi import onnxruntime_pybind11_state as onnx_errors
 
@@ -40,6 +42,8 @@ logger.disable("fastembed")  # it writes to stderr; what matters comes back as E
 PIPELINE_VERSION = 1  # raise it when the same text would get another vector
 MAX_CHARS = 16_384  # no 512-token model reads further; tokenising a megabyte would take seconds
 THREADS = 1
+QUERY_GOES_FIRST_S = 0.08  # a query and the search that follows it
+ENABLE_CPU_MEM_ARENA = False
 DOWNLOAD_DEADLINE_S = 900.0
 _POOLING = {
     "mean": PoolingType.MEAN,
@@ -72,6 +76,7 @@ class FastembedEmbedder:
         self._axis: Matrix = np.asarray(centring.axis or [0.0] * len(centring.mean), dtype=np.float32)
         self._calibration = centring.calibration
         self._fingerprint = _fingerprint(recipe, model_sha256, centring)
+        self._asked_until = 0.0
         width = _embed_raw(model, ["."]).shape[1]
         if width != len(self._mean):
             raise EmbedderError(
@@ -96,11 +101,19 @@ class FastembedEmbedder:
 
     def embed_query(self, text: str) -> Vector:
         """The vector of a question or prompt. Raises EmbedderError."""
+        self._asked_until = time.monotonic() + QUERY_GOES_FIRST_S
         return self._vectors([self._recipe.query_prefix + _clean(text)])[0]
 
     def embed_passages(self, texts: Sequence[str]) -> list[Vector]:
-        """The vectors of stored texts, in their order. Raises EmbedderError."""
-        return self._vectors([self._recipe.passage_prefix + _clean(text) for text in texts])
+        """The vectors of stored texts, in their order. Raises EmbedderError.
+
+        Somebody waits for the answer to a query and nobody for this: while one is being answered, it pauses.
+        """
+        made: list[Vector] = []
+        for text in texts:
+            time.sleep(min(QUERY_GOES_FIRST_S, max(0.0, self._asked_until - time.monotonic())))
+            made += self._vectors([self._recipe.passage_prefix + _clean(text)])
+        return made
 
     def _vectors(self, prefixed: Sequence[str]) -> list[Vector]:
         if not prefixed:
@@ -134,7 +147,14 @@ def load(
             threads=THREADS,
             providers=["CPUExecutionProvider"],
             local_files_only=True,
+            lazy_load=True,
+            enable_cpu_mem_arena=ENABLE_CPU_MEM_ARENA,
         )
+        inner: Any = loaded.model  # fastembed takes no tokenizer from outside; one that is there it leaves alone
+        lean = unigram_tokenizer.load(folder, load_tokenizer)
+        if lean is not None:
+            inner.tokenizer, inner.special_token_to_id = lean
+        inner.load_onnx_model()
     centring = calibrations.read(folder) or _calibrate(loaded, recipe, digest, cache)
     return FastembedEmbedder(loaded, recipe, digest, centring)
 

@@ -9,7 +9,7 @@ from typing import Any, cast
 from lancedb.index import FTS, Bitmap, BTree, IvfRq
 
 from memlayer.adapters.lance_schema import CHUNKS, EVENTS, MEMORIES, VECTOR
-from memlayer.adapters.lance_table import LanceTable
+from memlayer.adapters.lance_table import FAILURES, LanceTable, match_query
 
 TERMS = "terms"
 
@@ -43,9 +43,9 @@ MAX_FRAGMENTS = 32
 MAX_VERSIONS = 64
 MAX_UNINDEXED_ROWS = 512
 
-# Searches that memory does not serve (all projects at once, or a project beyond the cache) scan all vectors: 2 ms per
-# thousand. From here on an approximate index pays; its candidates are scored exactly again.
-MIN_ROWS_FOR_VECTOR_INDEX = 50_000
+# Searches that memory does not serve (all projects at once, or a project too large for it) scan all vectors: 1 to 2 ms
+# per thousand. From here on an approximate index pays; its candidates are scored exactly again.
+MIN_ROWS_FOR_VECTOR_INDEX = 20_000
 VECTOR_INDEX = IvfRq(distance_type="dot")
 
 # LanceDB warns about a zero age, and warnings cannot be silenced for one thread alone.
@@ -69,6 +69,35 @@ def create_missing_indexes(table: LanceTable) -> None:
                 await table.inner.create_index(column, config=config, name=index_name(column))
 
     table.write("create its indexes", create())
+
+
+def recreate_broken_indexes(table: LanceTable) -> list[str]:
+    """Ask each index something; those that cannot answer (their files are gone or torn) are made anew from the rows.
+    Returns their columns."""
+
+    async def broken() -> list[str]:
+        found = []
+        for column in INDEXES[table.name]:
+            try:
+                if column == TERMS:
+                    query = table.inner.query().nearest_to_text(match_query("x", column)).select(["id", "_score"])
+                    await query.limit(1).to_arrow()
+                else:
+                    await table.inner.query().where(f"{column} = 'x'").select(["id"]).limit(1).to_arrow()
+            except FAILURES:
+                found.append(column)
+        return found
+
+    async def recreate(columns: list[str]) -> None:
+        for column in columns:
+            config = INDEXES[table.name][column]
+            await table.inner.create_index(column, config=config, name=index_name(column), replace=True)
+
+    with table.gate.reading():
+        columns = table.loop.run(broken())
+    if columns:
+        table.write("rebuild its broken indexes", recreate(columns))
+    return columns
 
 
 def recreate_indexes(table: LanceTable) -> None:

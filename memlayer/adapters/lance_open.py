@@ -10,14 +10,28 @@ from pathlib import Path
 
 import lancedb
 import pyarrow as pa
+from lancedb import Session
 from lancedb.db import AsyncConnection
 from lancedb.table import AsyncTable
 
-from memlayer.adapters.lance_index import create_missing_indexes
-from memlayer.adapters.lance_schema import CHUNKS, TABLES, VECTOR, schema_of, vector_field
+from memlayer.adapters.lance_index import create_missing_indexes, recreate_broken_indexes
+from memlayer.adapters.lance_salvage import (
+    aside_copies,
+    is_whole,
+    lost_versions,
+    memories_from_chunks,
+    note_damage,
+    salvage,
+    set_aside,
+)
+from memlayer.adapters.lance_schema import CHUNKS, MEMORIES, TABLES, VECTOR, rows_to_arrow, schema_of, vector_field
 from memlayer.adapters.lance_sync import fsync_path
 from memlayer.adapters.lance_table import FAILURES, LanceTable, LoopThread, first_line, remedy
 from memlayer.errors import StoreError
+
+# LanceDB's own caches; its defaults are 6 GB and 1 GB.
+INDEX_CACHE_BYTES = 32 * 2**20
+METADATA_CACHE_BYTES = 16 * 2**20
 
 SCHEMA_FILE = "schema.json"
 SCHEMA_VERSION = 1
@@ -34,7 +48,9 @@ def open_connection(folder: Path, loop: LoopThread) -> AsyncConnection:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         folder.chmod(0o700)
-        return loop.run(lancedb.connect_async(str(folder)))
+        fsync_path(folder.parent)
+        session = Session(INDEX_CACHE_BYTES, METADATA_CACHE_BYTES)
+        return loop.run(lancedb.connect_async(str(folder), session=session))
     except FAILURES as error:
         raise StoreError(f"the store folder cannot be used: {first_line(error)}; check its permissions") from error
 
@@ -42,13 +58,14 @@ def open_connection(folder: Path, loop: LoopThread) -> AsyncConnection:
 def open_tables(connection: AsyncConnection, folder: Path, dimensions: int, loop: LoopThread) -> Tables:
     """All tables, with their indexes, at SCHEMA_VERSION. Raises StoreError.
 
-    A store of record that lost a table is damaged and refused; the chunks are derived and come back empty.
+    Damage to a table of record is noted (lance_salvage.damage_of), and what can be read goes on; the chunks are derived
+    and come back empty.
     """
     version = read_schema_version(folder)
-    tables = {
-        name: _open_table(connection, folder, name, dimensions, loop, must_exist=version > 0 and name != CHUNKS)
-        for name in TABLES
-    }
+    is_damaged = {name: False for name in TABLES}
+    tables = {}
+    for name in TABLES:
+        tables[name], is_damaged[name] = _open_table(connection, folder, name, dimensions, loop, was_there=version > 0)
     fit_dimensions(tables[CHUNKS], dimensions)
     for number, migrate in MIGRATIONS:
         if 0 < version < number:
@@ -56,6 +73,10 @@ def open_tables(connection: AsyncConnection, folder: Path, dimensions: int, loop
             write_schema_version(folder, number)
     for table in tables.values():
         complete_table(table)
+    if is_damaged[MEMORIES] and not is_damaged[CHUNKS]:
+        known = set(tables[MEMORIES].select(["id"]).column("id").to_pylist())
+        found = memories_from_chunks(tables[CHUNKS], known)
+        tables[MEMORIES].upsert(rows_to_arrow(found, schema_of(MEMORIES, 0)))
     if version != SCHEMA_VERSION:
         write_schema_version(folder, SCHEMA_VERSION)
     return tables
@@ -109,9 +130,10 @@ def create_table(connection: AsyncConnection, folder: Path, name: str, dimension
 
 
 def complete_table(table: LanceTable) -> None:
-    """Declare the key and create the indexes where that has not been done."""
+    """Declare the key, create the indexes where that has not been done, and make broken ones anew."""
     _declare_key(table)
     create_missing_indexes(table)
+    recreate_broken_indexes(table)
 
 
 def _table_folder(folder: Path, name: str) -> Path:
@@ -119,22 +141,39 @@ def _table_folder(folder: Path, name: str) -> Path:
 
 
 def _open_table(
-    connection: AsyncConnection, folder: Path, name: str, dimensions: int, loop: LoopThread, *, must_exist: bool
-) -> LanceTable:
+    connection: AsyncConnection, folder: Path, name: str, dimensions: int, loop: LoopThread, *, was_there: bool
+) -> tuple[LanceTable, bool]:
+    """(the table, whether it was damaged). was_there: the store has been completed once."""
     path = _table_folder(folder, name)
-    if not _versions(path):
-        # A folder without any version is what a crash leaves of a creation.
-        if must_exist:
-            raise StoreError(f"table {name} is missing; {remedy(name)}")
-        table = create_table(connection, folder, name, dimensions, loop)
-    else:
+    data = path / "data"
+    has_rows = was_there or (data.is_dir() and any(data.iterdir()) and bool(_versions(path)))
+    failure = "its versions are gone"
+    if _versions(path):
         try:
-            table = _open_newest_whole(connection, path, name, loop)
-        except StoreError:
-            if name != CHUNKS:
-                raise
-            table = create_table(connection, folder, name, dimensions, loop)
-    return table
+            return _open_newest_whole(connection, folder, name, loop)
+        except StoreError as error:
+            failure = str(error)
+    elif not path.exists():
+        failure = "its folder is gone"
+    if name == CHUNKS or not (has_rows or aside_copies(folder, name)):
+        # Derived, or what a crash left of a creation.
+        if was_there:
+            note_damage(folder, name, failure, is_minor=True)
+        return create_table(connection, folder, name, dimensions, loop), True
+    return _salvaged(connection, folder, name, loop, failure), True
+
+
+def _salvaged(connection: AsyncConnection, folder: Path, name: str, loop: LoopThread, failure: str) -> LanceTable:
+    """A new table with what can be read of the old one, which is set aside."""
+    path = _table_folder(folder, name)
+    if path.exists():
+        set_aside(folder, path)
+    saved, lost = salvage(folder, name, loop, lambda at: loop.run(lancedb.connect_async(str(at))))
+    note_damage(folder, name, f"{saved} rows are saved" + (f", {lost} cannot be read" if lost else "") + f": {failure}")
+    try:
+        return LanceTable(name, loop.run(connection.open_table(name)), loop, path)
+    except FAILURES as error:
+        raise StoreError(f"table {name} cannot be opened: {first_line(error)}; {remedy(name)}") from error
 
 
 def _versions(path: Path) -> list[Path]:
@@ -142,34 +181,45 @@ def _versions(path: Path) -> list[Path]:
     return sorted((path / "_versions").glob("*.manifest"), key=lambda manifest: manifest.name)
 
 
-def _open_newest_whole(connection: AsyncConnection, path: Path, name: str, loop: LoopThread) -> LanceTable:
-    """Open the newest version whose rows can be read.
+def _open_newest_whole(
+    connection: AsyncConnection, folder: Path, name: str, loop: LoopThread
+) -> tuple[LanceTable, bool]:
+    """(the newest version whose rows can be read, whether that is more than a power failure explains).
 
     After a power failure the version written last may be torn. It was never acknowledged (a write returns only once
     it is flushed), so going back by one version loses nothing that the spool does not still hold. More than one step
-    back would: that is damage.
+    back would: that is damage. Raises StoreError then.
     """
+    path = _table_folder(folder, name)
+    manifests = _versions(path)
+    lost = lost_versions(path, manifests[0])
 
     async def open_and_probe() -> AsyncTable:
         table = await connection.open_table(name)
         await table.query().select(["id"]).to_arrow()
         return table
 
+    failure = "its newest version is torn"
+    if is_whole(manifests[0]):
+        try:
+            table = LanceTable(name, loop.run(open_and_probe()), loop, path)
+        except FAILURES as error:
+            failure = first_line(error)
+        else:
+            if lost:
+                note_damage(folder, name, f"its {lost} newest versions are gone", is_minor=lost == 1 or name == CHUNKS)
+            return table, lost > 0
+    if len(manifests) < 2 or not is_whole(manifests[1]):
+        raise StoreError(failure)
+    aside = manifests[0].with_name(manifests[0].name + ".torn")
+    os.replace(manifests[0], aside)
     try:
-        return LanceTable(name, loop.run(open_and_probe()), loop, path)
+        table = LanceTable(name, loop.run(open_and_probe()), loop, path)
     except FAILURES as error:
-        manifests = _versions(path)
-        failure = first_line(error)
-        if len(manifests) < 2:
-            raise StoreError(f"table {name} cannot be opened: {failure}; {remedy(name)}") from error
-    torn = manifests[0]
-    aside = torn.with_name(torn.name + ".torn")
-    os.replace(torn, aside)
-    try:
-        return LanceTable(name, loop.run(open_and_probe()), loop, path)
-    except FAILURES as error:
-        os.replace(aside, torn)
-        raise StoreError(f"table {name} cannot be opened: {failure}; {remedy(name)}") from error
+        os.replace(aside, manifests[0])
+        raise StoreError(failure) from error
+    note_damage(folder, name, f"{failure}: the version before it is used", is_minor=True)
+    return table, False
 
 
 def _declare_key(table: LanceTable) -> None:

@@ -22,6 +22,7 @@ from memlayer.adapters.lance_open import (
     open_tables,
     stored_dimensions,
 )
+from memlayer.adapters.lance_salvage import clear_damage, damage_of, drop_aside
 from memlayer.adapters.lance_schema import (
     CHUNK_COLUMNS,
     CHUNKS,
@@ -40,7 +41,7 @@ from memlayer.adapters.lance_search import ChunkSearch
 from memlayer.adapters.lance_table import LoopThread
 from memlayer.core.model import Chunk, Event, Hit, Memory, Scope
 from memlayer.errors import StoreError
-from memlayer.ports import Removed, Selection, StoreStats, Vector
+from memlayer.ports import Damage, Removed, Selection, StoreStats, Vector
 
 Item = TypeVar("Item", Memory, Chunk)
 
@@ -68,7 +69,7 @@ class LanceStore:
         except StoreError:
             self._loop.close()
             raise
-        self._search = ChunkSearch(self._tables[CHUNKS], self._dimensions)
+        self._search = ChunkSearch(self._tables[CHUNKS], self._dimensions, folder)
 
     @classmethod
     def open(cls, folder: Path, dimensions: int) -> LanceStore:
@@ -142,12 +143,12 @@ class LanceStore:
         self._check_vectors(chunk.vector for chunk in chunks)
         latest = [chunk if chunk.vector is not None else replace(chunk, model="") for chunk in _last_of_each(chunks)]
         rows = rows_to_arrow(latest, schema_of(CHUNKS, self._dimensions))
-        with self._writing, self._search.changing:
+        with self._writing, self._search.changing():
             self._tables[CHUNKS].upsert(rows)
             self._search.put(latest)
 
     def drop_chunks(self, memory_ids: Sequence[str]) -> None:
-        with self._writing, self._search.changing:
+        with self._writing, self._search.changing():
             for ids in batches(memory_ids):
                 where = sql.one_of("memory_id", ids)
                 gone = self._tables[CHUNKS].select(["id"], where).column("id").to_pylist()
@@ -168,7 +169,7 @@ class LanceStore:
         return self._search.vector(vector, model, scope, limit)
 
     def warm(self, project_id: str, model: str = "") -> None:
-        """Load a project's chunks (and their vectors by that model) into memory, as the first search would do."""
+        """Load the vectors of a project by that model into memory, as the first search would do."""
         self._search.warm(project_id, model)
 
     def unembedded(self, model: str, limit: int) -> list[Chunk]:
@@ -181,7 +182,7 @@ class LanceStore:
     def set_vectors(self, vectors: Sequence[tuple[str, Vector]], model: str) -> None:
         latest = dict(vectors)
         self._check_vectors(latest.values())
-        with self._writing, self._search.changing:
+        with self._writing, self._search.changing():
             ids = list(latest)
             self._tables[CHUNKS].update_columns(vectors_to_arrow(ids, list(latest.values()), model, self._dimensions))
             for batch in batches(ids):
@@ -200,13 +201,13 @@ class LanceStore:
         return self._dimensions
 
     def fit(self, dimensions: int) -> None:
-        with self._writing, self._search.changing:
+        with self._writing, self._search.changing():
             fit_dimensions(self._tables[CHUNKS], dimensions)
             self._dimensions = dimensions
             self._search.fit(dimensions)
 
     def clear_chunks(self) -> None:
-        with self._writing, self._search.changing, self._tables[CHUNKS].gate.removing():
+        with self._writing, self._search.changing(), self._tables[CHUNKS].gate.removing():
             table = create_table(self._connection, self._folder, CHUNKS, self._dimensions, self._loop)
             complete_table(table)
             self._tables[CHUNKS].reopen(table)
@@ -215,8 +216,9 @@ class LanceStore:
     # -- the whole
 
     def forget(self, selection: Selection) -> Removed:
-        with self._writing, self._search.changing:
+        with self._writing, self._search.changing():
             removed = forget(self._tables, selection)
+            drop_aside(self._folder)  # it holds what is forgotten here
             self._search.clear()
             return removed
 
@@ -227,6 +229,8 @@ class LanceStore:
                 if force or is_upkeep_due(table):
                     compact(table)
                     done = True
+                    if table.name == CHUNKS:
+                        self._search.tidied()
         return done
 
     def stats(self) -> StoreStats:
@@ -243,6 +247,12 @@ class LanceStore:
             schema_version=SCHEMA_VERSION,
             tables=tables,
         )
+
+    def damage(self) -> list[Damage]:
+        return damage_of(self._folder)
+
+    def clear_damage(self) -> None:
+        clear_damage(self._folder)
 
     def close(self) -> None:
         self._search.close()

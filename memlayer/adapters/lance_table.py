@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import threading
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
@@ -20,6 +21,7 @@ from memlayer.errors import StoreError
 T = TypeVar("T")
 
 FAILURES = (RuntimeError, ValueError, OSError, pa.ArrowException)
+_SOURCE = re.compile(r",? ?/(?:rustc|root|home|Users|build)/\S*\.rs:\d+:\d+")  # where in LanceDB an error was raised
 NO_LIMIT = 2**31 - 1
 MAX_LISTED_IDS = 500  # in one filter
 
@@ -34,7 +36,11 @@ class LoopThread:
 
     def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
         """Run to the end in the loop; blocks the calling thread."""
-        return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result()
+        done = asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+        error = done.exception()
+        if type(error).__name__ == "RustPanic":  # of a module that cannot be imported; damaged files bring it about
+            raise RuntimeError("LanceDB panicked") from error
+        return done.result()
 
     def close(self) -> None:
         if not self._loop.is_closed():
@@ -92,6 +98,11 @@ class LanceTable:
     def versions_on_disk(self) -> int:
         """How many versions the next write has to step over."""
         return self._sync.count("_versions")
+
+    def version(self) -> int:
+        """The number of the table's newest version."""
+        with self.translated("read its version"):
+            return self.loop.run(self.inner.version())
 
     @contextmanager
     def translated(self, doing: str) -> Iterator[None]:
@@ -203,7 +214,7 @@ class LanceTable:
         """Rows whose column holds any of the words, best first, with `_score` (BM25)."""
 
         async def query() -> Any:
-            builder = self.inner.query().nearest_to_text(_match(words, column)).select([*columns, "_score"])
+            builder = self.inner.query().nearest_to_text(match_query(words, column)).select([*columns, "_score"])
             if where:
                 builder = builder.where(where)
             return await builder.limit(limit).to_arrow()
@@ -225,7 +236,8 @@ class LanceTable:
             return self.loop.run(query())
 
 
-def _match(words: str, column: str) -> MatchQuery:
+def match_query(words: str, column: str) -> MatchQuery:
+    """Rows whose column holds any of the words, which arrive split."""
     return MatchQuery(
         words,
         column,
@@ -240,7 +252,7 @@ def _match(words: str, column: str) -> MatchQuery:
 
 def first_line(error: BaseException) -> str:
     """What an error says, without the source locations LanceDB adds."""
-    text = str(error).strip().splitlines()
+    text = _SOURCE.sub("", str(error)).strip().splitlines()
     return f"{type(error).__name__}: {text[0][:200]}" if text else type(error).__name__
 
 

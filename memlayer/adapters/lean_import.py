@@ -1,12 +1,14 @@
-"""Imports LanceDB without its client for remote catalogues, which a store in a local folder never uses.
+"""Imports LanceDB and fastembed without what a store in a local folder and a model on the disk never use.
 
-That client is some 240 generated pydantic models: two thirds of the time `import lancedb` takes, and memory for as
-long as the process lives. Its packages are replaced by stand-ins whose names are empty classes, enough for the
-annotations and base classes that LanceDB makes of them.
+LanceDB's client for remote catalogues is some 240 generated pydantic models: two thirds of the time `import lancedb`
+takes, and memory for as long as the process lives. fastembed's way to the model hub and to images costs 0.5 s and
+20 MB. These packages are replaced by stand-ins whose names are empty classes, enough for the annotations and base
+classes that are made of them.
 """
 
 from __future__ import annotations
 
+import importlib
 import importlib.abc
 import importlib.machinery
 import sys
@@ -14,6 +16,14 @@ import types
 from collections.abc import Sequence
 
 UNUSED = ("lance_namespace", "lance_namespace_urllib3_client")
+UNUSED_BY_FASTEMBED = ("PIL", "huggingface_hub", "requests")
+
+
+class _Empty(type):
+    """The type of an empty class; names looked up in the class are empty classes too."""
+
+    def __getattr__(cls, name: str) -> type:
+        return _made(name, cls.__module__)
 
 
 class _StandIn(types.ModuleType):
@@ -24,18 +34,25 @@ class _StandIn(types.ModuleType):
         self.__path__ = []
 
     def __getattr__(self, name: str) -> type:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        made = type(name, (), {"__module__": self.__name__})
+        made = _made(name, self.__name__)
         setattr(self, name, made)
         return made
 
 
+def _made(name: str, module: str) -> type:
+    if name.startswith("__"):
+        raise AttributeError(name)
+    return _Empty(name, (), {"__module__": module})
+
+
 class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    def __init__(self, unused: Sequence[str]) -> None:
+        self._unused = unused
+
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: types.ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
-        if fullname.partition(".")[0] not in UNUSED:
+        if fullname.partition(".")[0] not in self._unused:
             return None
         return importlib.machinery.ModuleSpec(fullname, self, is_package=True)
 
@@ -48,14 +65,25 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 def import_lancedb() -> None:
     """Import lancedb lean. One that cannot be imported so is left to be imported whole: slower, the same otherwise."""
-    if "lancedb" in sys.modules:
+    _import_lean("lancedb", UNUSED)
+
+
+def import_fastembed() -> None:
+    """Import fastembed lean, for models on the disk only: this process cannot fetch one any more."""
+    _import_lean("fastembed", UNUSED_BY_FASTEMBED)
+
+
+def _import_lean(package: str, unused: Sequence[str]) -> None:
+    if package in sys.modules:
         return
-    finder = _Finder()
+    loaded = set(sys.modules)
+    finder = _Finder(unused)
     sys.meta_path.insert(0, finder)
     try:
-        import lancedb  # noqa: F401
+        importlib.import_module(package)
     except (ImportError, AttributeError, TypeError):  # a later version that does more with these packages at import
-        for name in [name for name in sys.modules if name.partition(".")[0] in (*UNUSED, "lancedb")]:
-            del sys.modules[name]
+        for name in set(sys.modules) - loaded:
+            if name.partition(".")[0] in (*unused, package):
+                del sys.modules[name]
     finally:
         sys.meta_path.remove(finder)

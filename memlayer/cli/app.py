@@ -17,6 +17,7 @@ VERBS = {
     "stats": "stats",
     "flush": "settle",
     "reindex": "settle",
+    "repair": "repair",
     "forget": "forget",
     "daemon": "daemon",
     "doctor": "doctor",

@@ -62,6 +62,12 @@ def store(found: dict[str, Any]) -> Check:
         return Check("store", FAIL, f"does not open: {why}", "turns are kept in the spool until it does")
     if state == "opening":
         return Check("store", WARN, f"still opening after {SETTLE_S:g} s", "run `memlayer doctor` again in a while")
+    damage = found.get("damage") or []
+    if damage:
+        says = "; ".join(line("table %s: %s" % (note["table"], note["says"]), 120) for note in damage)
+        if all(note["is_minor"] for note in damage):
+            return Check("store", WARN, f"was damaged and is being made whole: {says}")
+        return Check("store", FAIL, f"is damaged, the rest of it works: {says}", "memlayer repair")
     rebuilding = line(found.get("rebuilding"))
     return Check("store", OK, f"open, the index is being rebuilt: {rebuilding}" if rebuilding else "open")
 

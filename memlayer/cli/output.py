@@ -17,7 +17,10 @@ from memlayer.core.privacy import plain
 Part = str | tuple[str, str]  # text, or (text, rich style)
 
 # What a terminal or a reader could stumble over; JSON keeps it, escaped.
-_UNSEEN = re.compile("[\x7f-\x9f\xad\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff\U000e0000-\U000e01ef]")
+_UNSEEN = re.compile(
+    "[\x7f-\x9f\xad\u034f\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb"
+    "\ud800-\udfff\U000e0000-\U000e01ef]"
+)
 _UNITS = ("B", "kB", "MB", "GB", "TB")
 
 

@@ -70,7 +70,7 @@ class Dispatch:
             raise UserError("this daemon knows no op %r; try `memlayer daemon restart`" % request.op)
         try:
             asked = json.loads(request.body or b"{}")
-        except ValueError:
+        except (ValueError, RecursionError):
             asked = None
         if not isinstance(asked, dict):
             raise UserError("the request is not a JSON object")

@@ -6,6 +6,8 @@ import json
 import logging
 import logging.handlers
 import os
+from io import TextIOWrapper
+from typing import cast
 
 from memlayer.wire import paths
 
@@ -25,8 +27,16 @@ class _Lines(logging.Formatter):
 
 
 class _File(logging.handlers.RotatingFileHandler):
+    def _open(self) -> TextIOWrapper:
+        """Writes through no link that was planted in the home."""
+        return cast(TextIOWrapper, open(self.baseFilename, self.mode, encoding=self.encoding, opener=_open_no_link))
+
     def handleError(self, record: logging.LogRecord) -> None:
         """A full disk must not stop the daemon, and there is nowhere else to say so."""
+
+
+def _open_no_link(path: str, flags: int) -> int:
+    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), paths.FILE_MODE)
 
 
 def start(home: str, level: str) -> None:

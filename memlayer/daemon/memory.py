@@ -6,6 +6,9 @@ import ctypes
 import gc
 import os
 import sys
+from collections.abc import Iterable, Iterator
+
+_MADV_DONTNEED = 4
 
 
 def rss_bytes() -> int:
@@ -19,6 +22,14 @@ def rss_bytes() -> int:
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
+def loaded() -> None:
+    """Everything that stays is there: later collections need not look at it, and what loading left over goes."""
+    gc.collect()
+    gc.freeze()
+    give_back()
+    unmap_code()
+
+
 def give_back() -> None:
     """Return freed memory to the system: glibc keeps what loading a model or a batch has used. A no-op elsewhere."""
     gc.collect()
@@ -26,3 +37,35 @@ def give_back() -> None:
         trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
         if trim is not None:
             trim(0)
+
+
+def unmap_code() -> int:
+    """Let go of the pages of shared libraries that lie in memory; returns how many bytes of address space that was.
+
+    Starting and building indexes touches some 60 MB of machine code that answering prompts never runs. The pages stay
+    in the system's file cache, so those in use come back without a disk: the next recall takes 3 to 5 ms longer. Only
+    mappings of code without a single changed page are taken. A no-op where there is no /proc.
+    """
+    try:
+        with open("/proc/self/smaps", encoding="utf-8", errors="replace") as file:
+            places = list(unchanged_code(file))
+        advise = ctypes.CDLL(None, use_errno=True).madvise
+    except (OSError, AttributeError):
+        return 0
+    advise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+    return sum(end - start for start, end in places if advise(start, end - start, _MADV_DONTNEED) == 0)
+
+
+def unchanged_code(smaps: Iterable[str]) -> Iterator[tuple[int, int]]:
+    """(start, end) of each mapping in /proc/<pid>/smaps that is a shared library's code as it is in the file."""
+    place: tuple[int, int] | None = None
+    for line in smaps:
+        first, _, rest = line.partition(" ")
+        if not first.endswith(":"):  # a mapping's first line: addresses, rights, offset, device, inode, path
+            start, _, end = first.partition("-")
+            rights, _, rest = rest.partition(" ")
+            path = rest.split(None, 3)[3].rstrip() if len(rest.split(None, 3)) == 4 else ""
+            is_code = rights == "r-xp" and (path.endswith(".so") or ".so." in path)
+            place = (int(start, 16), int(end, 16)) if is_code else None
+        elif first == "Anonymous:" and place is not None and rest.split()[0] == "0":
+            yield place

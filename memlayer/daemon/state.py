@@ -39,6 +39,7 @@ class State:
     started_ms: int = field(default_factory=lambda: int(time.time() * 1000))
     last_request: float = field(default_factory=time.monotonic)
     last_own_client: float = field(default_factory=time.monotonic)
+    drains: int = 0  # how often the spool was taken in
     rebuilding: str = ""  # progress of a rebuild of the index, for people
     _by_project: dict[str, tuple[float, Settings]] = field(default_factory=dict)
 
@@ -78,6 +79,10 @@ class State:
             "why": why,
             "store": "opening" if not self.services.done() else "open" if opened is None else "failed",
             "store_error": str(opened) if opened is not None else "",
+            "damage": [
+                {"table": note.table, "says": note.says, "is_minor": note.is_minor, "aside": note.aside}
+                for note in (self.services.result().store.damage() if self.services.done() and opened is None else ())
+            ],
             "job": self.jobs.running,
             "jobs_waiting": self.jobs.pending,
             "job_errors": self.jobs.errors,

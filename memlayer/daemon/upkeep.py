@@ -6,28 +6,38 @@ import logging
 import os
 import time
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 
 from memlayer import compose
-from memlayer.daemon.memory import give_back
+from memlayer.daemon import memory, priority
 from memlayer.daemon.state import State
 from memlayer.service import catch_up, rebuild, working_set
+from memlayer.service import repair as repairing
 from memlayer.service.sessions import Session
 from memlayer.wire import paths, spool
 from memlayer.wire import working_set as on_disk
 
 log = logging.getLogger(__name__)
 Progress = Callable[[str, int, int], None]  # (phase, done, total)
+UPKEEP_EVERY = 8  # drains; the store itself knows whether there is enough to do
+MANY = 100  # events taken in at once from which tidying up the memory pays
 
 
 def drain(state: State, progress: Progress | None = None) -> int:
     """Take in what waits in the spool, and renew the working sets of the projects it touched; returns how many."""
     services = state.services.result()
+    priority.go_second()
     told = (lambda done, total: progress("spool", done, total)) if progress else None
     taken, touched = services.ingest.drain(told)
     for project_id in touched:
         renew_working_set(state, services, project_id)
     state.sessions.save_changed()
+    state.drains += 1
+    if state.drains % UPKEEP_EVERY == 0:
+        services.store.upkeep()  # a session may go on for days: its versions must not pile up until it ends
+    if taken >= MANY:
+        memory.give_back()
     return taken
 
 
@@ -58,12 +68,21 @@ def catch_up_session(state: State, session: Session) -> int:
     return len(events)
 
 
+def take_in(state: State, progress: Progress | None = None) -> int:
+    """Everything that was said so far into the store: the spool, then the transcripts of sessions that have not ended;
+    returns how many events."""
+    taken = drain(state, progress)
+    return taken + sum(catch_up_session(state, session) for session in state.sessions.all() if not session.ended)
+
+
 def settle(state: State, session: Session) -> None:
     """The end of a session: all of it in the store, its transcript compared, the indexes in shape."""
     drain(state)
     catch_up_session(state, session)
     save_small(state)
-    state.services.result().store.upkeep()
+    if state.services.result().store.upkeep():
+        memory.give_back()
+        memory.unmap_code()
 
 
 def save_small(state: State) -> None:
@@ -78,6 +97,7 @@ def save_small(state: State) -> None:
 def embed_missing(state: State, progress: Progress | None = None) -> int:
     """Give a vector to every chunk that has none of the current model."""
     services = state.services.result()
+    priority.go_second()
 
     def told(done: int, total: int) -> None:
         state.rebuilding = "embedding %d of %d" % (done, total)
@@ -88,7 +108,7 @@ def embed_missing(state: State, progress: Progress | None = None) -> int:
         return services.ingest.embed_missing(state.settings.embedding.batch_size, told)
     finally:
         state.rebuilding = ""
-        give_back()
+        memory.give_back()
 
 
 def reindex(state: State, progress: Progress | None = None) -> int:
@@ -104,21 +124,38 @@ def reindex(state: State, progress: Progress | None = None) -> int:
         return rebuild.rebuild(services.store, services.ingest, told)
     finally:
         state.rebuilding = ""
+        memory.give_back()
+
+
+def repair(state: State, progress: Progress | None = None, *, is_asked: bool = False) -> dict[str, object]:
+    """Make again what damage has taken from the store; major damage stays on record until a person asks for this."""
+    services = state.services.result()
+    damage = services.store.damage()
+    told = (lambda done, total: progress("repair", done, total)) if progress else (lambda done, total: None)
+    drain(state)
+    done = repairing.repair(services.store, services.ingest, state.sessions, told)
+    for project_id in state.projects.known():
+        renew_working_set(state, services, project_id)
+    save_small(state)
+    if is_asked or all(note.is_minor for note in damage):
+        services.store.clear_damage()
+    log.warning("repaired: %s", done)
+    says = ["table %s: %s" % (note.table, note.says) for note in damage]
+    return {**asdict(done), "damage": says, "aside": damage[0].aside if damage else ""}
 
 
 def flush(state: State, progress: Progress | None = None) -> dict[str, int]:
     """Settle everything now."""
     services = state.services.result()
-    taken = drain(state, progress)
-    for session in state.sessions.all():
-        if not session.ended:
-            taken += catch_up_session(state, session)
+    taken = take_in(state, progress)
     embedder = state.embedder()
     embedded = embed_missing(state, progress)
     if progress is not None:
         progress("upkeep", 0, 1)
     services.store.upkeep()
     save_small(state)
+    memory.give_back()
+    memory.unmap_code()
     return {
         "taken": taken,
         "waiting": len(spool.waiting(state.home)),
@@ -136,7 +173,10 @@ def open_store(state: State) -> compose.Services:
     spool.sweep(state.home, time.time())
     state.sessions.all()  # read once, here, and not while a session start waits
     state.jobs.submit("drain", lambda: drain(state))
-    if rebuild.is_stale(services.store):
+    if services.store.damage():
+        log.error("the store is damaged: %s", "; ".join(note.says for note in services.store.damage()))
+        state.jobs.submit("repair", lambda: repair(state))
+    elif rebuild.is_stale(services.store):
         state.jobs.submit("reindex", lambda: reindex(state))
     return services
 
@@ -154,7 +194,7 @@ def load_model(state: State) -> None:
         log.warning("recall is lexical: %s", state.embedder.why)
         return
     state.jobs.submit("embed", lambda: embed_missing(state))
-    give_back()
+    memory.loaded()
 
 
 def waiting_age_s(home: str) -> float:

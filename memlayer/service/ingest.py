@@ -68,20 +68,18 @@ class Ingest:
         self.lock = threading.Lock()  # one batch at a time, whoever drives it
 
     def drain(self, on_progress: Callable[[int, int], None] | None = None) -> tuple[int, set[str]]:
-        """Take in everything that waits in the spool; returns (events taken, ids of the projects they belong to).
+        """Take in everything that waits in the spool now; returns (events taken, ids of the projects they belong to).
 
-        Files that are torn or foreign go to quarantine. Raises StoreError or OSError; the files then stay.
+        What comes meanwhile has a drain of its own: under a steady load this one would never end. Files that are torn
+        or foreign go to quarantine. Raises StoreError or OSError; the files then stay.
         """
         taken = 0
         touched: set[str] = set()
-        failed: set[str] = set()
-        while True:
-            waiting = [path for path in spool.waiting(self._home) if path not in failed]
-            if not waiting:
-                return taken, touched
+        waiting = spool.waiting(self._home)
+        for start in range(0, len(waiting), BATCH):
             batch: list[dict[str, object]] = []
             done: list[str] = []
-            for path in waiting[:BATCH]:
+            for path in waiting[start : start + BATCH]:
                 try:
                     event, reason = spool.load(path)
                     if event is None:
@@ -93,13 +91,13 @@ class Ingest:
                     continue
                 except OSError as bad:  # unreadable now; it stays and is tried again on the next drain
                     log.warning("spool file not readable: %s", bad.strerror)
-                    failed.add(path)
             with self.lock:
                 touched |= self.take(batch)
             spool.drop(done)
             taken += len(done)
             if on_progress is not None:
-                on_progress(taken, taken + max(0, len(waiting) - BATCH))
+                on_progress(taken, len(waiting))
+        return taken, touched
 
     def take(self, captured: Iterable[dict[str, Any]]) -> set[str]:
         """Take captured events (core.payload.SPOOL_FIELDS) into the store; returns the ids of the projects touched.
@@ -140,8 +138,9 @@ class Ingest:
 
     def index(self, memories: Sequence[Memory], chunks: Sequence[Chunk]) -> None:
         """Replace the chunks of these memories."""
+        embedded = self._embedded(chunks)  # takes long: until it is done the old chunks are found
         self._store.drop_chunks([memory.id for memory in memories])
-        self._store.put_chunks(self._embedded(chunks))
+        self._store.put_chunks(embedded)
         for one in chunks:
             self._terms.add(one.id, one.terms.split())
 

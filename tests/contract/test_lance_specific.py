@@ -21,6 +21,7 @@ from memlayer.adapters.lance_sync import FolderSync
 from memlayer.core.model import Scope
 from memlayer.core.terms import query_terms
 from memlayer.errors import StoreError
+from memlayer.ports import Selection
 
 from .store_rows import DIMENSIONS, EMBEDDER, make_chunk, make_event, make_memory
 
@@ -199,22 +200,37 @@ def test_a_creation_that_was_cut_off_is_completed(folder: Path, left: str) -> No
 
 
 @pytest.mark.parametrize("table", ["events", "memories"])
-def test_a_lost_table_of_record_is_an_error_that_names_it(folder: Path, table: str) -> None:
+def test_a_lost_table_of_record_is_noted_until_it_is_repaired(folder: Path, table: str) -> None:
     reopened(folder).close()
     shutil.rmtree(folder / f"{table}.lance")
-    with pytest.raises(StoreError, match=f"table {table} is missing; .*backup"):
-        reopened(folder)
+    for _ in range(2):
+        store = reopened(folder)
+        (note,) = store.damage()
+        assert (note.table, note.is_minor) == (table, False) and "gone" in note.says
+        store.close()
+    store = reopened(folder)
+    store.clear_damage()
+    assert store.damage() == []
+    store.close()
 
 
-def test_damaged_events_are_an_error_that_names_the_table(folder: Path) -> None:
+def test_damaged_events_are_set_aside_as_they_are_and_noted(folder: Path) -> None:
     store = reopened(folder)
     store.add_events([make_event(1)])
     store.upkeep(force=True)
+    store.add_events([make_event(2)])
     store.close()
-    for path in (folder / "events.lance" / "data").iterdir():
-        path.write_bytes(b"")
-    with pytest.raises(StoreError, match="table events cannot be opened"):
-        reopened(folder)
+    damaged = max((folder / "events.lance" / "data").iterdir(), key=lambda path: -path.stat().st_mtime_ns)
+    damaged.write_bytes(b"")
+    store = reopened(folder)
+    (note,) = store.damage()
+    assert "1 rows are saved, 1 cannot be read" in note.says and note.aside == str(folder / "damaged")
+    assert [event.id for event in store.events()] == ["e2"]
+    assert [path.read_bytes() for path in (folder / "damaged").rglob(damaged.name)] == [b""]
+    assert store.add_events([make_event(1), make_event(2)]) == ["e1"]
+    store.forget(Selection(project_id="p1"))
+    assert not (folder / "damaged").exists()
+    store.close()
 
 
 @pytest.mark.parametrize("damage", ["lost", "emptied"])

@@ -214,7 +214,7 @@ def test_a_large_table_gets_a_vector_index_that_follows(folder: Path, monkeypatc
 def test_a_large_project_is_searched_in_the_table(folder: Path) -> None:
     """With no room in memory the answers are the same."""
     store = reopened(folder)
-    store._search = type(store._search)(store._tables["chunks"], DIMENSIONS, max_cache_bytes=1)
+    store._search = type(store._search)(store._tables["chunks"], DIMENSIONS, folder, max_vector_bytes=1)
     texts = {number: f"결제 text {number}" for number in range(20)}
     store.put_chunks([make_chunk(number, text, embedded=True) for number, text in texts.items()])
     for _ in range(3):

@@ -1,0 +1,36 @@
+"""The verb that mends a damaged store."""
+
+from __future__ import annotations
+
+import click
+
+from memlayer.cli.invocation import LONG_S, client, json_option
+from memlayer.cli.output import line, print_json, say
+from memlayer.cli.progress import progress
+
+
+@click.command("repair")
+@json_option
+def repair_verb(as_json: bool) -> None:
+    """Mend a damaged store, as far as anything that is left tells what was in it.
+
+    Events come back from the host's transcripts, memories from events, the search index from both. What can be read
+    is never rewritten; damaged files are set aside in store/damaged. Harmless on a store that is well.
+
+    \b
+    Examples:
+      memlayer repair
+    """
+    with progress(as_json) as show:
+        done = client().call("repair", {}, deadline_s=LONG_S, on_progress=show)
+    if as_json:
+        print_json(done)
+        return
+    for note in done.get("damage") or []:
+        say(("Was damaged", "yellow"), f": {line(note)}")
+    say(
+        f"Brought back: {done.get('events', 0)} events, {done.get('memories', 0)} memories;",
+        f" {done.get('indexed', 0)} memories indexed anew.",
+    )
+    if done.get("aside"):
+        say(f"Damaged files are kept in {line(done['aside'])}; remove that folder when you have no more use for it.")

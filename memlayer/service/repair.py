@@ -1,0 +1,80 @@
+"""After damage: what the store lost is made again from what is left: events from transcripts, the rest from events."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+
+from memlayer.core.model import turn_memory_id
+from memlayer.ports import Progress, Store
+from memlayer.service import catch_up
+from memlayer.service.consolidation import full_text
+from memlayer.service.ingest import Ingest
+from memlayer.service.sessions import Sessions
+
+log = logging.getLogger(__name__)
+BATCH = 100
+
+
+@dataclass(frozen=True)
+class Repaired:
+    """How many events came back, how many turns were remembered anew, how many memories were indexed anew."""
+
+    events: int
+    memories: int
+    indexed: int
+
+
+def repair(store: Store, ingest: Ingest, sessions: Sessions, progress: Progress) -> Repaired:
+    """Make again what can be made; what is there stays as it is. Doing it twice changes nothing. Raises StoreError."""
+    events = _from_transcripts(store, ingest, sessions)
+    memories = _remember_turns(store, ingest, progress)
+    return Repaired(events, memories, _index_memories(store, ingest, progress))
+
+
+def _from_transcripts(store: Store, ingest: Ingest, sessions: Sessions) -> int:
+    """Events that only the host's transcripts still hold."""
+    found = 0
+    for session in sessions.all():
+        session.caught_up_bytes = 0
+        try:
+            missed, offset = catch_up.missed(session, store)
+        except OSError as bad:
+            log.warning("transcript not readable: %s", bad.strerror)
+            continue
+        with ingest.lock:
+            ingest.take(missed)
+        session.caught_up_bytes = offset
+        sessions.changed(session)
+        found += len(missed)
+    return found
+
+
+def _remember_turns(store: Store, ingest: Ingest, progress: Progress) -> int:
+    known = {memory.id for memory in store.memories(limit=10_000_000)}
+    spoken = {(event.session_id, event.prompt_id) for event in store.events(limit=10_000_000) if event.prompt_id}
+    turns = sorted(turn for turn in spoken if turn_memory_id(*turn) not in known)
+    for start in range(0, len(turns), BATCH):
+        with ingest.lock:
+            ingest.remember(set(turns[start : start + BATCH]))
+        progress(min(start + BATCH, len(turns)), len(turns))
+    return len({memory.id for memory in store.memories(limit=10_000_000)} - known)
+
+
+def _index_memories(store: Store, ingest: Ingest, progress: Progress) -> int:
+    indexed: set[str] = set()
+    store.scan_terms(lambda chunk, _: indexed.add(chunk.partition(":")[0]))  # see core.model.chunk_id
+    missing = [memory for memory in store.memories(limit=10_000_000) if memory.id not in indexed]
+    for start in range(0, len(missing), BATCH):
+        batch = missing[start : start + BATCH]
+        ids = sorted({source for memory in batch for source in memory.source_ids})
+        events = {event.id: event for event in store.events(ids=ids, limit=len(ids) + 1)}
+        chunks = []
+        for memory in batch:
+            sources = [events[source] for source in memory.source_ids if source in events]
+            text = full_text(sources) if memory.category == "conversation" and sources else memory.text
+            chunks += ingest.chunks_of(memory, text)
+        with ingest.lock:
+            ingest.index(batch, chunks)
+        progress(min(start + BATCH, len(missing)), len(missing))
+    return len(missing)

@@ -1,0 +1,51 @@
+"""The embedder as the daemon composes it, without the hub's client: same vectors, and a catalogue model still has it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from memlayer.adapters.fastembed_embedder import load
+from memlayer.adapters.model_folder import SHIPPED_MODEL
+
+ROOT = Path(__file__).resolve().parents[2]
+TEXT = "결제 모듈은 NestJS로 만들기로 했습니다: see checkout.py"
+COMPOSED = """
+import json, sys
+sys.path.insert(0, sys.argv[1])
+from memlayer.compose import embedder_maker
+from memlayer.config import Settings
+from memlayer.errors import EmbedderError
+
+settings = Settings.model_validate({"embedding": {"model": sys.argv[3], "cache_dir": sys.argv[2]}})
+try:
+    vector = embedder_maker(sys.argv[2], settings)().embed_query(sys.argv[4])
+except EmbedderError as bad:
+    vector = str(bad)
+hub = sys.modules.get("huggingface_hub")
+print(json.dumps({"vector": vector, "is_hub_whole": hasattr(hub, "__file__")}))
+"""
+
+
+def composed(tmp_path: Path, model: str) -> dict[str, object]:
+    """What a fresh process makes of the setting embedding.model, without a network."""
+    done = subprocess.run(
+        [sys.executable, "-I", "-W", "error", "-c", COMPOSED, str(ROOT), str(tmp_path), model, TEXT],
+        capture_output=True, text=True, timeout=50, check=False, env={"HF_HUB_OFFLINE": "1"},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return dict(json.loads(done.stdout))
+
+
+def test_the_shipped_model_needs_no_client_of_the_hub_and_gives_the_same_vectors(tmp_path: Path) -> None:
+    lean = composed(tmp_path, SHIPPED_MODEL)
+    assert lean["is_hub_whole"] is False
+    assert lean["vector"] == list(load(SHIPPED_MODEL, tmp_path).embed_query(TEXT))
+
+
+def test_a_model_of_the_catalogue_has_the_client_of_the_hub(tmp_path: Path) -> None:
+    tried = composed(tmp_path, "BAAI/bge-small-en-v1.5")
+    assert tried["is_hub_whole"] is True
+    assert "HF_HUB_OFFLINE" in str(tried["vector"])
