@@ -22,52 +22,22 @@ from memlayer.core.secret_values import (
 )
 
 _VALUE = (
-    r"(?P<opener>[bru]{0,2}\\{0,3}[\"'`‘“])"
+    r"(?P<opener>[bru]{0,2}(?:'\"'\"'|\\{0,7}[\"'`‘“]))"
     r"|[가-힣]{1,10}[0-9]{3,}[!-~]*"
     r"|(?:[^\s\"'`<>,;&\uac00-\ud7a3\u3000-\u303f\uff01-\uff60]|[,;&](?!\s|$|[\w.-]{1,30}[ ]?[=:]))+"
 )
+_WORDS_TO_LINE_END = r"[a-z]+(?:[ -][a-z]+){2,11}(?=[.,!]?(?:\s*$|\n|[\"'\\]))"
 _MAX_JUDGED = 300  # characters of a value looked at; an accepted value is removed to its end
 _CLOSERS = {"‘": "’", "“": "”"}
 # After digits or a word in Korean these say that it counts or is a means, not that it is the secret itself.
 _COUNTERS = (
-    "자",
-    "글자",
-    "개",
-    "번",
-    "회",
-    "일",
-    "분",
-    "초",
-    "시간",
-    "년",
-    "월",
-    "원",
-    "명",
-    "건",
-    "토큰",
-    "비트",
-    "바이트",
-    "차",
-    "단계",
-    "%",
-)
+    "자", "글자", "개", "번", "회", "일", "분", "초", "시간", "년", "월", "원", "명", "건",
+    "토큰", "비트", "바이트", "차", "단계", "%",
+)  # fmt: skip
 _COPULAS = (
-    "야",
-    "이야",
-    "입니다",
-    "이에요",
-    "예요",
-    "에요",
-    "이고",
-    "임",
-    "이다",
-    "이니",
-    "인데",
-    "였",
-    "이었",
-    "라고",
-    "이라고",
-)
+    "야", "이야", "입니다", "이에요", "예요", "에요", "이고", "임", "이다", "이니", "인데", "였",
+    "이었", "라고", "이라고",
+)  # fmt: skip
 
 
 def hide_named_secrets(text: str) -> str:
@@ -119,6 +89,10 @@ def _secret_span(text: str, match: re.Match[str]) -> tuple[int, int] | None:
         return (start, end) if _quoted_secret(text[start:end], match) else None
     start, end = value.span()
     whole = value.group()
+    if r"\n" in whole and whole.endswith((":", "=")):  # the next line's name, in JSON
+        whole = whole[: whole.index(r"\n")]
+    if whole.endswith("(") and "가" <= text[end : end + 1] <= "힣":  # X(으)로
+        whole = whole[:-1]
     kept = whole.rstrip(".,;:)]}*|\\")
     if kept and _bare_secret(kept, whole, text, start + len(kept), match):
         if end - start >= _MAX_JUDGED:
@@ -163,6 +137,9 @@ def _bare_secret(value: str, whole: str, text: str, end: int, match: re.Match[st
     if value[0] in "#*?@" and not (kind == "password" and match.group("assign") and _digit_and_letter(value)):
         return False
     if match.group("bare"):
+        if kind != "password" and len(value) >= 24 and not match.group("other"):
+            hash_like = kind == "token" and re.match(r"[0-9a-fA-F-]+$", value)
+            return looks_random(value) and not hash_like
         return (
             kind == "password"
             and not _verb(match)
@@ -237,7 +214,7 @@ def _passphrase(text: str, start: int, match: re.Match[str]) -> tuple[int, int] 
     """`passphrase: correct horse battery staple`: three or more words up to the end of the line."""
     if "phrase" not in match.group("name") or not (match.group("assign") or match.group("prose")):
         return None
-    found = re.compile(r"[a-z]+(?:[ -][a-z]+){2,11}(?=[.,!]?(?:\s*$|\n))").match(text, start, start + _MAX_JUDGED)
+    found = re.compile(_WORDS_TO_LINE_END).match(text, start, start + _MAX_JUDGED)
     if found is None or any(is_ordinary_word(word) for word in found.group().split()):
         return None
     return found.span()

@@ -10,7 +10,7 @@ import json
 
 from memlayer.core.ids import event_id
 from memlayer.core.noise import is_noise
-from memlayer.core.privacy import redact, strip_own_blocks
+from memlayer.core.privacy import redact_ends, strip_own_blocks
 
 SPOOL_VERSION = 1
 MAX_EVENT_CHARS = 400_000
@@ -147,13 +147,13 @@ def spool_event(
 def clean(text: str) -> str:
     """Text as it may be kept: secrets, private spans and our own earlier blocks gone, its length bounded.
 
-    Redacted whole before it is cut: a cut through a secret would hide it from the detectors.
+    Redacted before it is cut: a cut through a secret would hide it from the detectors.
     """
-    out = strip_own_blocks(redact(text))
-    if len(out) > MAX_EVENT_CHARS:
-        left_out = len(out) - MAX_EVENT_CHARS
-        head = out[: MAX_EVENT_CHARS - KEPT_TAIL_CHARS]
-        out = "%s\n[… %d characters left out …]\n%s" % (head, left_out, out[-KEPT_TAIL_CHARS:])
+    head, tail = redact_ends(text, MAX_EVENT_CHARS - KEPT_TAIL_CHARS, KEPT_TAIL_CHARS)
+    out = strip_own_blocks(head)
+    if tail:
+        left_out = len(text) - len(head) - len(tail)
+        out = "%s\n[… %d characters left out …]\n%s" % (out, left_out, strip_own_blocks(tail))
     # A lone surrogate cannot be written as UTF-8.
     return out.encode("utf-8", "replace").decode("utf-8") if not out.isascii() else out
 

@@ -14,27 +14,52 @@ _DATABASE_SCHEME = (
     r"(?:postgres(?:ql)?|mysql|mariadb|mongodb|rediss?|amqps?|mssql|sqlserver|oracle|clickhouse|cockroachdb|nats|mqtts?"
     r"|kafka|neo4j|bolt|ldaps?|smtps?|s?ftp|imaps?)(?:\+\w{1,20})?$"
 )
+# A parameter that carries a credential, and one that does only when its value looks like nothing else.
+_URL_PARAMETER = (
+    r"(?i)([?&;](?:(?:[a-z0-9]{1,20}[_.-]?)?(?:api_?key|access_?key|secret_?key|client_?secret|access_?token|refresh_?token"
+    r"|auth_?token|id_?token|session_?token)|service_?key|auth_?key|crtfc_?key|confm_?key|app_?id|app_?key"
+    r"|subscription-key|(?P<vague>token|key|secret|auth|code|state|sid|jwt))=)(?P<value>[0-9A-Za-z%+/=_.~-]{16,})"
+)
+_UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$"
+_REGISTRY_AUTH = r"\"auth\\{0,7}\"\s{0,3}:\s{0,3}\\{0,7}\"(?P<secret>[0-9A-Za-z+/]{11,}={0,2})\\{0,7}\""
 _HEADER = (
-    r"authorization[\"'\]]{0,2}\s{0,3}[:=,]\s{0,3}[\"'`]?"
-    r"(?:(?P<scheme>bearer|basic|token|apikey|bot|key|digest)[ ]?)?(?=\S)"
+    r"authorization[\"'\]]{0,2}\s{0,3}[:=,]\s{0,3}[\"'`]{0,5}"
+    r"(?:(?P<scheme>bearer|basic|token|apikey|bot|key|digest|ssws|geniekey|kakaoak|oauth|splunk|api-token)[ ]?)?(?=\S)"
     r"|bearer(?<![a-z]bearer)[ ]+(?=\S)|basic(?<![a-z]basic)[ ]+(?=\S)"
 )
 _HEADER_VALUE = r"[^\s\"'`,;<>\\]+"
-_COOKIE = r"cookie(?<![a-z]cookie)[\"']?:[ ]?[\"']?(?=[\w.-]{1,80}=)"
+_COOKIE = r"cookie(?<![a-z]cookie)[\"']?:[ ]?[\"']{0,5}(?=[\w.-]{1,80}=)"
 _FLAG = (
     r"--(?<![\w-]--)(?:[a-z0-9]{1,20}-){0,4}(?:password|passwd|passphrase|pass|token|secret|api-key|apikey|access-key"
-    r"|secret-key|auth-key|license-key)(?:[ ]+|=)[\"']?(?=[^\s\"'-])"
+    r"|secret-key|auth-key|license-key)(?:[ ]+|=)[\"']{0,5}(?=[^\s\"'-])"
 )
 _USER_FLAG = r"-(?<=\s-)(?:u|-user|-proxy-user)[ =]?[\"']?[^\s:\"'/]{1,80}:"
 # What a program takes a password with; after `mysql -p` and a space comes a database instead.
 _PROGRAM_FLAGS = (
-    ("mysql", r"-p(?<=\s-p)[\"']?(?=[^\s\"'-])", r"mysql(?:dump|admin)?\b"),
-    ("mariadb", r"-p(?<=\s-p)[\"']?(?=[^\s\"'-])", r"mariadb\b"),
-    ("sshpass", r"-p(?<=\s-p)[ ]?[\"']?(?=[^\s\"'-])", r"sshpass\b"),
-    ("redis-cli", r"-a(?<=\s-a)[ ]?[\"']?(?=[^\s\"'-])", r"redis-cli\b"),
-    ("login", r"-p(?<=\s-p)[ ]?[\"']?(?=[^\s\"'-])", r"(?:docker|podman) login\b"),
+    ("mysql", r"-p(?<=\s-p)[\"']{0,5}(?=[^\s\"'-])", r"mysql(?:dump|admin)?\b"),
+    ("mariadb", r"-p(?<=\s-p)[\"']{0,5}(?=[^\s\"'-])", r"mariadb\b"),
+    ("sshpass", r"-p(?<=\s-p)[ ]?[\"']{0,5}(?=[^\s\"'-])", r"sshpass\b"),
+    ("redis-cli", r"-a(?<=\s-a)[ ]?[\"']{0,5}(?=[^\s\"'-])", r"redis-cli\b"),
+    ("login", r"-p(?<=\s-p)[ ]?[\"']{0,5}(?=[^\s\"'-])", r"(?:docker|podman|nerdctl|helm registry|az|oc) login\b"),
+    ("mongo", r"-p(?<=\s-p)[ ]?[\"']{0,5}(?=[^\s\"'-])", r"mongo(?:sh|dump|restore|import|export)?\b"),
+    ("ldap", r"-w(?<=\s-w)[ ]?[\"']{0,5}(?=[^\s\"'-])", r"ldap(?:search|add|modify|delete|whoami|passwd)\b"),
+    ("7z", r"-p(?<=\s-p)[\"']{0,5}(?=[^\s\"'-])", r"\b7z\b"),
+    ("twine", r"-p(?<=\s-p)[ ]?[\"']{0,5}(?=[^\s\"'-])", r"\btwine upload\b"),
+    ("keytool", r"-(?:store|key)pass(?:[ ]+|=)[\"']{0,5}(?=[^\s\"'-])", r"keytool\b|jarsigner\b"),
+    ("openssl", r"pass:(?<![a-z]pass:)(?=\S)", r"openssl\b"),
+    (
+        "sudo -s",
+        r"echo[ ](?:-n[ ])?[\"']{0,5}(?=[^\s|\"']{4,80}[\"']{0,5}[ ]?\|[ ]?sudo[ ](?:-[a-z]{1,8}[ ]){0,3}-s)",
+        r"",
+    ),
+    ("chpasswd", r"(?:<<<|echo)[ ][\"']{0,5}[\w.-]{1,40}:(?=[^\s\"'])", r""),
+    ("sqlplus", r"(?<=sqlplus)[ ](?:-[a-z]{1,4}[ ]){0,3}[\"']?[\w.-]{1,40}/(?=[^\s\"'@])", r""),
 )
+# These mean something else in lower case.
+_CAPITAL_FLAGS = (("mosquitto_", r"mosquitto_(?:pub|sub)\b"), ("zip", r"\b(?:un)?zip\b"))
+_CAPITAL_P = r"-P(?<=\s-P)[ ]?[\"']{0,5}(?=[^\s\"'-])"
 _FLAG_VALUE = r"[^\s\"'`<>]+"
+_COOKIE_FLAG = r"(?:-b(?<=\s-b)|--cookie)[ =]?[\"']{0,5}(?=[\w.-]{1,80}=)"
 
 
 def hide_request_secrets(text: str) -> str:
@@ -51,23 +76,39 @@ def hide_request_secrets(text: str) -> str:
             if found and _is_credential(found.group(), word, match.group("scheme") is not None):
                 kind = "basic-auth" if word == "basic" else "bearer-token"
                 cuts.append((found.start(), found.end(), kind))
+    if "auth" in low and ('"auth"' in low or '"auth\\' in low):
+        for match in re.compile(_REGISTRY_AUTH).finditer(text):
+            if _names_user_and_password(match.group("secret")):
+                cuts.append((*match.span("secret"), "basic-auth"))
     if "cookie" in low:
-        past = 0
-        for match in re.compile(_COOKIE).finditer(low):
-            if match.start() < past:
-                continue
-            found = re.compile(r"[^\n\r\"']{1,8000}").match(text, match.end())
-            past = found.end() if found else past
-            if found and re.search(r"=(?=[^\s;=]{0,400}\d)[^\s;=]{8,}", found.group()):
-                cuts.append((found.start(), found.end(), "cookie"))
+        cuts += _cookies(text, low, _COOKIE)
     if "--" in low:
         cuts += _flag_values(text, low, _FLAG, "password", None)
+    if "curl" in low:
+        cuts += _cookies(text, low, _COOKIE_FLAG)
     if "curl" in low or "wget" in low or "http" in low:
         cuts += _flag_values(text, low, _USER_FLAG, "basic-auth", re.compile(r"(?:curl|wget|https?)\b"))
     for word, flag, program in _PROGRAM_FLAGS:
         if word in low:
             cuts += _flag_values(text, low, flag, "password", re.compile(program))
+    for word, program in _CAPITAL_FLAGS:
+        if word in text and " -P" in text:
+            cuts += _flag_values(text, text, _CAPITAL_P, "password", re.compile(program))
     return cut_out(text, cuts)
+
+
+def _cookies(text: str, low: str, opening: str) -> list[tuple[int, int, str]]:
+    """Cookies of which one at least may be a session's."""
+    cuts = []
+    past = 0
+    for match in re.compile(opening).finditer(low):
+        if match.start() < past:
+            continue
+        found = re.compile(r"[^\n\r\"']{1,8000}").match(text, match.end())
+        past = found.end() if found else past
+        if found and re.search(r"=(?=[^\s;=]{0,400}\d)[^\s;=]{8,}", found.group()):
+            cuts.append((found.start(), found.end(), "cookie"))
+    return cuts
 
 
 def _hide_in_url(match: re.Match[str]) -> str:
@@ -79,7 +120,29 @@ def _hide_in_url(match: re.Match[str]) -> str:
         pieces[i] = _without_url_password(pieces[i], scheme)
         if "=" in pieces[i]:
             pieces[i] = re.sub(_URL_SIGNATURE, r"\1[redacted:url-signature]", pieces[i])
+            pieces[i] = re.sub(_URL_PARAMETER, _hide_parameter, pieces[i])
     return "://".join(pieces)
+
+
+def _hide_parameter(match: re.Match[str]) -> str:
+    value = match.group("value")
+    vague = match.group("vague") is not None and (len(value) < 20 or re.match(_UUID, value, re.IGNORECASE) is not None)
+    if vague or is_placeholder(value) or not looks_random(value):
+        return match.group()
+    name = match.group(1).lower()
+    kind = "secret" if "secret" in name else "token" if "token" in name or "jwt" in name else "api-key"
+    return "%s[redacted:%s]" % (match.group(1), kind)
+
+
+def _names_user_and_password(value: str) -> bool:
+    """Whether value is `user:password` in base64, as Docker's configuration keeps it."""
+    from binascii import Error, a2b_base64
+
+    try:
+        user, colon, password = a2b_base64(value + "=" * (-len(value) % 4)).partition(b":")
+    except Error:
+        return False
+    return bool(colon) and len(password) >= 3 and (user + password).isascii()
 
 
 def _without_url_password(rest: str, scheme: str) -> str:
@@ -100,7 +163,8 @@ def _without_url_password(rest: str, scheme: str) -> str:
         return rest
     if 0 <= colon < at:
         password = rest[colon + 1 : at]
-        if not password or is_placeholder(password) or is_reference(password) or password.lower() in ORDINARY_WORDS:
+        called = is_reference(password) and any(sign in password for sign in "([")
+        if not password or is_placeholder(password) or called or password.lower() in ORDINARY_WORDS:
             return rest
         return "%s[redacted:url-password]%s" % (rest[: colon + 1], rest[at:])
     token = scheme.lower().endswith(("http", "https")) and looks_random(rest[:at])
@@ -122,9 +186,12 @@ def _flag_values(
             if not program.search(low, max(line_start, match.start() - 200), match.start()):
                 continue
         found = value.match(text, match.end())
-        if found is None or len(found.group()) < 3 or is_placeholder(found.group()) or is_reference(found.group()):
+        if found is None or len(found.group()) < 3 or is_placeholder(found.group()):
             continue
-        if found.group().isalpha() and match.group().endswith(" "):  # `--password options`: prose
+        if program is None and is_reference(found.group()):
+            continue
+        # `--password options` is prose, `--token ACCESS_TOKEN` a manual's.
+        if match.group().endswith(" ") and re.match(r"[A-Za-z]+$|[A-Z_]+$", found.group()):
             continue
         if kind == "basic-auth" and found.group().isdigit() and len(found.group()) <= 5:
             continue

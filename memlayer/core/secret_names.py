@@ -13,9 +13,15 @@ TRIGGERS = (
 )  # fmt: skip
 _KEY_OWNERS = (
     "api", "access", "account", "auth", "private", "encryption", "encrypt", "signing", "master", "service", "deploy",
-    "license", "subscription",
+    "license", "subscription", "secret", "hmac", "webhook", "admin", "rest",
+    # whose keys people call by the service's name
+    "openai", "claude", "anthropic", "gemini", "cohere", "wandb", "google", "maps", "firebase", "kakao", "naver",
+    "toss", "openweather", "weather", "tmdb", "algolia", "datadog", "mailchimp", "cloudflare", "aws", "azure", "stripe",
+    "twilio", "supabase", "rapidapi",
 )  # fmt: skip
-_KOREAN_KEY_OWNERS = ("비밀", "인증", "개인", "접근", "액세스", "암호화", "api")
+_KOREAN_KEY_OWNERS = (
+    "비밀", "인증", "개인", "접근", "액세스", "암호화", "서비스", "라이선스", "시크릿", "관리자", "api",
+)  # fmt: skip
 
 
 def _owned(key: str, owners: tuple[str, ...], joint: str) -> str:
@@ -26,8 +32,9 @@ def _owned(key: str, owners: tuple[str, ...], joint: str) -> str:
 _NAMES = "|".join(
     [
         r"pass(?:word|wd|phrase|code)", "requirepass", r"pass(?<![a-z]pass)(?![a-z])",
-        r"pw(?<![a-z]pw)(?![a-z])", "pwd", "secret",
-        r"token(?<!publickeytoken)", "credentials?",
+        r"pw(?<![a-z]pw)(?![a-z])", "pwd", "secret(?!s?manager)(?<!:[0-9]{12}:secret)",
+        r"token(?<!publickeytoken)(?<!next[_-]token)(?<!nexttoken)(?<!page[_-]token)(?<!pagetoken)(?<!locktoken)",
+        "credentials?",
         "key(?![a-z])(?:" + _owned("key", _KEY_OWNERS, "[ _-]") + "|(?<=[_-]key)(?<!public[_-]key))",
         "비밀 ?번호", "비번", "패스워드", "패스프레이즈", "암호(?![화학문])", "토큰", "시크릿",
         "키(?=[\\s는은가이를을:=：\"'])(?:" + _owned("키", _KOREAN_KEY_OWNERS, " ") + ")",
@@ -42,20 +49,22 @@ _NAME = (
     r"|test|live|old|new|current|root|admin|user|db|default|main|word|\d{1,3})(?![a-z])){0,3})"
     r"(?P<other>[a-z0-9_-]{0,40})(?![a-z0-9_-])"
 )
-_PREPOSED = r"(?:(?:for|of|to|on|in|at)[ ](?:[\w.'@/-]{1,40}[ ]){1,6}?)?"
+_PREPOSED = r"(?:(?:for|of|to|on|in|at|from)[ ](?:[\w.'@/-]{1,40}[ ]){1,6}?)?"
 NAMED_VALUE = _NAME + (
-    r"(?P<close>(?:['](?!s )|[\"`\])*}\\]){0,4})(?:[ ]?[(（][^()（）\n]{1,30}[)）])?"
+    r"(?P<close>(?:['](?!s )|[\"`\])*}\\]){0,9})(?:[ ]?[(（][^()（）\n]{1,30}[)）])?"
     r"(?:(?P<element>(?:[ ][^<>\n]{0,80})?>)(?=[^<>\s]{1,400}</)"
-    r"|(?P<attribute>[\s,]{1,12}[\"']?value[\"']?[ ]?[:=][ ]?)"
-    r"|(?P<typed>[ ]?:[ ]?[a-z_][\w.\[\]|, ]{0,40}=[ ]?(?=[\"'`])|[ ](?:string|str)[ ]=[ ]?(?=[\"`]))"
-    r"|(?P<equal>[ \t]{0,8}===?[ ]?(?=[\"'`]))"
-    r"|(?P<assign>[ \t]{0,8}(?::=|=>|->|→|=|:|：|\|)(?!=)[ \t]{0,4}\*{0,2}[ ]?(?P<newline>\n[ \t]{0,8})?)"
-    r"|(?P<call>,[ ]?(?=[\"']))"
-    r"|(?P<quoted>[ \t]{1,4}(?=[\"'`]))"
-    r"|(?P<prose>['’]s[ ]|[ ]"
+    r"|(?P<attribute>(?:[\s,]|\\n){1,12}[\"']?value[\"']?[ ]?[:=][ ]?)"
+    r"|(?P<typed>[ ]?:[ ]?[a-z_][\w.\[\]|, ]{0,40}=[ ]?(?=\\{0,7}[\"'`])|[ ](?:string|str)[ ]=[ ]?(?=\\{0,7}[\"`]))"
+    r"|(?P<equal>[ \t]{0,8}===?[ ]?(?=\\{0,7}[\"'`]))"
+    r"|(?P<assign>[ \t]{0,8}(?::=|=>|->|→|=|:|：|\|)(?!=)[ \t]{0,4}\*{0,2}[ ]?"
+    r"(?P<newline>(?:\n[ ]{0,8}(?:\d{1,6}\t)?[ \t]{0,8}){1,2})?)"
+    r"|(?P<call>,[ ]?(?=\\{0,7}[\"']))"
+    r"|(?P<quoted>[ \t]{1,4}(?=\\{0,7}[\"'`]))"
+    r"|(?P<prose>['’]s[ ]|[ ](?:for|of|to|on|in|at)[ ](?:[\w.'@/-]{1,40}[ ]){0,5}?[\w.'@/-]{1,40}[ ]?[:=][ ]"
+    r"|[ ]"
     + _PREPOSED
     + r"(?:is|was|will be|should be|to|became)[ ]?:?[ ](?:now[ ]|still[ ]|currently[ ]|set to[ ]|changed to[ ])?)"
-    r"|(?P<korean>(?:(?:는|은|가|이|를|을|도)|(?<=[가-힣]))[ ]?"
-    r"(?:[가-힣 ()]{0,20}[:=：][ ]?\n?|(?:[가-힣]{1,8}[ ]){0,3})(?=[!-~‘“가-힣]))"
+    r"|(?P<korean>(?:[ ]?(?:는|은|가|이|를|을|도)|(?<=[가-힣]))[ ]?"
+    r"(?:[가-힣 ()]{0,20}(?:[:=：→]|->)[ ]?\n?|(?:[가-힣]{1,8}[ ]){0,3})(?=[!-~‘“가-힣]))"
     r"|(?P<bare>[ ](?=[!-~])))"
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from memlayer.core.secret_values import is_placeholder, is_reference, is_technical
+from memlayer.core.secret_values import is_ordinary_word, is_placeholder, is_reference, is_technical
 
 _SEED = (
     r"(?:seed|recovery|mnemonic|secret recovery|backup)(?: phrase| words?)?[\"']?(?: is|[ ]?[:=]|는|은)[ ]?[\"'`]?"
@@ -12,8 +12,46 @@ _SEED = (
 )
 # Other sentences: trigger, pattern with the group `secret`, kind.
 _PHRASES = (
-    ("identified by", r"identified by[ ]+(?:password[ ]+)?['\"](?P<secret>[^'\"\n]{4,200})['\"]", "password"),
+    ("identified by", r"identified by[ ]+(?:password[ ]+)?['\"]{1,5}(?P<secret>[^'\"\n]{4,200})['\"]", "password"),
+    ("secret set", r"secret set [^\n]{1,80}?(?:--body|-b)[ =]['\"]?(?P<secret>[^\s'\"]{8,400})", "secret"),
+    ("net use", r"net use [^\n]{1,120}/user:\S{1,60}[ ]+[\\'\"]{0,5}(?P<secret>[^\s'\"/\\]{4,200})", "password"),
+    (" from ", r"pass(?:word|wd|phrase)[ ]from[ ]['\"`]?(?P<secret>[^\s'\"`]{4,200})['\"`]?[ ]to[ ]", "password"),
+    (
+        " / ",
+        r"(?<![\w/.-])(?:root|admin|administrator|sa|ubuntu|postgres|deploy|guest|test|user|ec2-user) / "
+        r"(?P<secret>(?=[^\s가-힣]*[!@#$%^&*])[^\s가-힣'\"`()]{6,60})",
+        "password",
+    ),
     ("login ", r"login[ ]+\S{1,80}\s{1,4}password[ ]+(?P<secret>\S{4,200})", "password"),
+)
+# `credentials: kim@acme.io / X`, `아이디/비번: kim / X`, `계정은 admin / X`
+_PAIR = (
+    r"(?:credentials?|creds|logins?|accounts?|(?:user(?:name)?|id) ?[/:,|&+] ?(?:pw|pass(?:word|wd)?)"
+    r"|(?:아이디|id) ?[/,|] ?(?:비번|비밀번호|패스워드|암호|pw)|계정(?: ?정보)?|로그인(?: ?정보)?)"
+    r"(?:[ ]?[:=：]|는|은| is| are)[ ]?[\"'`(]?(?P<user>[\w.+@-]{2,60})[\"'`]?[ ]?(?:/|:|,|\||그리고)[ ]?[\"'`]?"
+    r"(?P<secret>[^\s\"'`,()가-힣]{4,80})"
+)
+_PAIR_WORDS = ("cred", "login", "account", "id", "pw", "pass", "계정", "로그인", "아이디")
+_PGPASS = r"(?m)(?:^|(?<=[\s\"']))[\w.*-]{1,100}:(?:\d{4,5}|\*):[\w*-]{1,80}:[\w*.-]{1,80}:(?P<secret>[^\s:]{4,200})"
+_PUTTY = (
+    r"Private-Lines: ?\d+(?:\r?\n|\\+r?\\*n)"
+    r"(?P<secret>(?:(?:[ ]{0,8}\d{1,6}\t)?[A-Za-z0-9+/=]{8,}(?:\r?\n|\\+n|\b)){1,200})"
+)
+_JWK = r"\"(?:d|p|q|dp|dq|qi|k)\\{0,7}\"\s{0,3}:\s{0,3}\\{0,7}\"(?P<secret>[\w-]{20,})"
+# `the password you gave me (X)`
+_IN_BRACKETS = (
+    r"(?:pass(?:word|wd|code|phrase)(?:[ ][a-z']{1,12}){0,6}"
+    r"|(?:비밀번호|비번|암호|패스워드)[가-힣]{0,3}(?:[ ][가-힣]{1,8}){0,3})"
+    r"[ ]?\([\"'`]?(?P<secret>[^\s()\"'`]{6,80})[\"'`]?\)"
+)
+_LOGIN_CALL = (
+    r"\.(?:login|log_in|sign_?in|authenticate|auth)\(\s{0,9}[\\\"']{1,5}[^\"'\n]{1,80}[\"']{1,5},\s{0,9}"
+    r"[\\\"']{1,5}(?P<secret>[^\"'\n]{4,80})[\"']"
+)
+# Codes that stand for a second factor once it is lost.
+_SPARE_CODE = (
+    r"(?:(?:recovery|backup|rescue|2fa|otp)[ ](?:backup[ ]|recovery[ ])?codes?|(?:복구|백업)[ ]?코드)"
+    r"(?:[ ]?[:=]|[ ]is|[ ]?(?:는|은))?[ ][\"'`]?(?P<secret>[0-9a-z]{4,6}(?:-[0-9a-z]{4,6}){1,5})(?![\w-])"
 )
 _USED_AS = r" as[ ](?:the |my |your |our |its |a )?(?:[a-z]{2,12} )?(?:password|passwd|passphrase)(?![\w-])"
 _PIN = (
@@ -33,6 +71,25 @@ def phrase_cuts(text: str, low: str) -> list[tuple[int, int, str]]:
         if trigger in low:
             spans = [m.span("secret") for m in re.compile(pattern).finditer(low)]
             cuts += [(start, end, kind) for start, end in spans if _stands_alone(text[start:end])]
+    if any(word in low for word in _PAIR_WORDS):
+        spans = [m.span("secret") for m in re.compile(_PAIR).finditer(low)]
+        cuts += [(start, end, "password") for start, end in spans if _stands_alone(text[start:end])]
+    if ":543" in low or ":*:" in low or ":330" in low:
+        spans = [m.span("secret") for m in re.compile(_PGPASS).finditer(text)]
+        cuts += [(start, end, "password") for start, end in spans if _stands_alone(text[start:end])]
+    if "Private-Lines" in text:
+        cuts += [(*m.span("secret"), "private-key") for m in re.compile(_PUTTY).finditer(text)]
+    if any(word in low for word in ("code", "코드")):
+        spans = [m.span("secret") for m in re.compile(_SPARE_CODE).finditer(low)]
+        cuts += [(start, end, "recovery-code") for start, end in spans if any(c.isdigit() for c in low[start:end])]
+    if '"kty' in low:
+        cuts += [(*m.span("secret"), "private-key") for m in re.compile(_JWK).finditer(text)]
+    if "(" in low and any(word in low for word in ("pass", "비밀번호", "비번", "암호", "패스워드")):
+        spans = [m.span("secret") for m in re.compile(_IN_BRACKETS).finditer(low)]
+        cuts += [(start, end, "password") for start, end in spans if _is_passwordlike(text[start:end])]
+    if "log" in low or "sign" in low or "auth" in low:
+        spans = [m.span("secret") for m in re.compile(_LOGIN_CALL).finditer(low)]
+        cuts += [(start, end, "password") for start, end in spans if _may_be_password(text[start:end])]
     if " as " in low and "pass" in low:
         cuts += _used_as_password(text, low)
     return cuts
@@ -49,6 +106,16 @@ def _used_as_password(text: str, low: str) -> list[tuple[int, int, str]]:
         if end - start >= 5 and _stands_alone(text[start:end]):
             cuts.append((start, end, "password"))
     return cuts
+
+
+def _is_passwordlike(value: str) -> bool:
+    """Letters and digits, and a sign or both cases: nothing else looks so between brackets."""
+    signs = any(not char.isalnum() and char not in ".,-" for char in value)
+    return _stands_alone(value) and (signs or not (value.islower() or value.isupper()))
+
+
+def _may_be_password(value: str) -> bool:
+    return not (is_placeholder(value) or is_reference(value) or is_technical(value) or is_ordinary_word(value))
 
 
 def _stands_alone(value: str) -> bool:

@@ -8,7 +8,7 @@ import re
 from memlayer.core.ordinary_words import ORDINARY_WORDS
 
 _PLACEHOLDER = (
-    r"^(?:\[redacted:|\[private|[<{]|\$[A-Za-z_{(\[]|\$\d?$|%[(A-Za-z]|#\{|!(?:ref|vault|secret|env|sub|getatt)\b|@\w*\{|\*\*)"
+    r"^(?:\[redacted:|\[private|[<{]|\$[{(\[]|\$[A-Za-z_]\w*(?!\w)(?![!#%^*+?~])|\$\d?$|%[(A-Za-z]|#\{|!(?:ref|vault|secret|env|sub|getatt)\b|@\w*\{|\*\*)"
     r"|(?:^|[^a-z])(?:your|yours|changeme|change[-_ ]?(?:me|this|it)|example|placeholder|dummy|sample|redacted|masked"
     r"|hidden"
     r"|replace[-_ ]?(?:me|this|with)|todo|fixme|insert[-_ ]|here|fake|mock)(?![a-z])"
@@ -19,6 +19,7 @@ _REFERENCE = (
     r"|^[A-Za-z_$][\w$.:>-]*[(\[]"  # input(, environ[
     r"|^&?[A-Za-z_][\w.]*[()]"
     r"|^(?:https?|file)://"
+    r"|^arn:aws[\w-]*:"
     r"|^[x*!]:\d"  # a line of /etc/passwd
     r"|^/[\^\\(\[]"  # a regular expression
     r"|^\(|^\[|^\{|^\\\w?$"

@@ -5,11 +5,14 @@ from __future__ import annotations
 import base64
 import json
 import random
+import shlex
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from memlayer.core.payload import MAX_EVENT_CHARS, clean
 from memlayer.core.privacy import PRIVATE, plain, redact, strip_own_blocks
 
 DATA = Path(__file__).parents[1] / "data"
@@ -21,35 +24,76 @@ def _items(name: str) -> list[dict[str, str]]:
 
 POSITIVE = _items("secrets_positive.jsonl")
 NEGATIVE = _items("secrets_negative.jsonl")
+# Written before the code was looked at, in three goes; `set` says which. What was found at first sight stands in
+# docs/privacy.md; since then the code has been mended for what it missed, so that today these are corpora as well.
+HELDOUT_POSITIVE = _items("secrets_heldout_positive.jsonl")
+HELDOUT_NEGATIVE = _items("secrets_heldout_negative.jsonl")
+
+
+def piece_left(secret: str, text: str) -> bool:
+    """Whether the secret, or any 12 characters of it, still stand in text."""
+    size = min(12, len(secret))
+    return any(secret[at : at + size] in text for at in range(len(secret) - size + 1))
 
 
 # --- the corpora
 
 
 def test_the_corpora_are_large_and_varied() -> None:
-    assert len(POSITIVE) >= 120
-    assert len({item["kind"] for item in POSITIVE}) >= 25
-    assert len(NEGATIVE) >= 150
-    assert all(item["secret"] in item["text"] for item in POSITIVE)
+    assert len(POSITIVE) >= 210
+    assert len({item["kind"] for item in POSITIVE}) >= 30
+    assert len(NEGATIVE) >= 300
+    assert len(HELDOUT_POSITIVE) >= 120
+    assert len(HELDOUT_NEGATIVE) >= 120
+    assert all(item["secret"] in item["text"] for item in (*POSITIVE, *HELDOUT_POSITIVE))
+    assert {item.get("where") for item in (*POSITIVE, *HELDOUT_POSITIVE)} >= {
+        "prompt", "answer", "tool_input", "tool_output", "transcript",
+    }  # fmt: skip
 
 
-def test_secrets_are_found() -> None:
-    missed = [item["text"] for item in POSITIVE if item["secret"] in redact(item["text"])]
-    assert len(missed) <= 0.02 * len(POSITIVE), missed
+@pytest.mark.parametrize("corpus", [POSITIVE, HELDOUT_POSITIVE], ids=["corpus", "heldout"])
+def test_secrets_are_found(corpus: list[dict[str, str]]) -> None:
+    missed = [item["text"] for item in corpus if piece_left(item["secret"], redact(item["text"]))]
+    assert len(missed) <= 0.02 * len(corpus), missed
 
 
-def test_secrets_are_named_by_their_kind() -> None:
-    other = [item["text"] for item in POSITIVE if "[redacted:%s]" % item["kind"] not in redact(item["text"])]
-    assert len(other) <= 0.05 * len(POSITIVE), other
+@pytest.mark.parametrize("corpus", [POSITIVE, HELDOUT_POSITIVE], ids=["corpus", "heldout"])
+def test_secrets_are_named_by_their_kind(corpus: list[dict[str, str]]) -> None:
+    other = [item["text"] for item in corpus if "[redacted:%s]" % item["kind"] not in redact(item["text"])]
+    assert len(other) <= 0.02 * len(corpus), other
 
 
-def test_ordinary_text_is_left_alone() -> None:
-    changed = [(item["text"], redact(item["text"])) for item in NEGATIVE if redact(item["text"]) != item["text"]]
-    assert len(changed) <= 0.02 * len(NEGATIVE), changed
+@pytest.mark.parametrize("corpus", [NEGATIVE, HELDOUT_NEGATIVE], ids=["corpus", "heldout"])
+def test_ordinary_text_is_left_alone(corpus: list[dict[str, str]]) -> None:
+    changed = [(item["text"], redact(item["text"])) for item in corpus if redact(item["text"]) != item["text"]]
+    assert len(changed) <= 0.02 * len(corpus), changed
+
+
+def _as_json(text: str) -> str:
+    return json.dumps({"tool": "Bash", "input": {"command": text}}, ensure_ascii=False)
+
+
+def _as_nested_json(text: str) -> str:
+    return json.dumps({"content": _as_json(text)}, ensure_ascii=False)
+
+
+def _numbered(text: str) -> str:
+    return "\n".join("%6d\t%s" % (i, line) for i, line in enumerate(text.split("\n"), 1))
+
+
+@pytest.mark.parametrize("wrap", [_as_json, _as_nested_json, _numbered, shlex.quote], ids=lambda wrap: wrap.__name__)
+def test_secrets_are_found_in_what_tools_take_and_give(wrap: Callable[[str], str]) -> None:
+    corpus = [*POSITIVE, *HELDOUT_POSITIVE]
+    missed = []
+    for item in corpus:
+        line = max(item["secret"].split("\n"), key=len)  # of a key block: a line of it, however its ends are escaped
+        if line in wrap(item["text"]) and piece_left(line, redact(wrap(item["text"]))):
+            missed.append(wrap(item["text"]))
+    assert len(missed) <= 0.02 * len(corpus), missed
 
 
 def test_redacting_twice_changes_nothing() -> None:
-    for item in POSITIVE:
+    for item in (*POSITIVE, *HELDOUT_POSITIVE):
         once = redact(item["text"])
         assert redact(once) == once
 
@@ -72,6 +116,45 @@ def test_only_the_value_goes() -> None:
 def test_a_long_value_goes_to_its_end() -> None:
     secret = "aB3" * 5000
     assert redact("export SESSION_SECRET=%s\nnext" % secret) == "export SESSION_SECRET=[redacted:secret]\nnext"
+
+
+# --- long texts: only what is kept is searched
+
+_FILL = "그 줄은 그대로 둔다. keep this line. " * 30_000  # about 1,000,000 characters
+
+
+@pytest.mark.parametrize("at", [0, 299_000, 299_990, 300_003, 320_000, 500_000, -100_010, -99_980, -60, -30])
+def test_a_secret_anywhere_in_a_long_text_is_gone(at: int) -> None:
+    where = at % len(_FILL)
+    text = "%s AKIA7LRWFVEALKXWKKXZ 비밀번호는 Zxcv!357이야 %s" % (_FILL[:where], _FILL[where:])
+    out = clean(text)
+    assert not piece_left("AKIA7LRWFVEALKXWKKXZ", out)
+    assert "Zxcv!357" not in out
+    assert len(out) <= MAX_EVENT_CHARS + 100
+    assert out.startswith("그 줄은" if where else " [redacted")
+
+
+def test_the_ends_of_a_long_text_are_kept_whole() -> None:
+    out = clean("처음 " + _FILL + " 마지막")
+    assert out.startswith("처음 그 줄은")
+    assert out.endswith("마지막")
+    assert MAX_EVENT_CHARS - 1 <= len(out) <= MAX_EVENT_CHARS + 100
+    assert " characters left out" in out
+
+
+def test_a_private_span_reaches_across_what_is_left_out() -> None:
+    text = "앞 <private>SECRET%sSECRET</private> 뒤" % _FILL
+    assert clean(text) == "앞 %s 뒤" % PRIVATE
+    assert "SECRET" not in clean("앞 <private>%sSECRET" % _FILL)
+
+
+def test_a_key_block_across_the_cut_is_gone() -> None:
+    rng = random.Random(5)
+    body = "\n".join(base64.b64encode(rng.randbytes(48)).decode() for _ in range(700))
+    block = "-----BEGIN RSA PRIVATE KEY-----\n%s\n-----END RSA PRIVATE KEY-----" % body
+    for at in (280_000, 299_000, len(_FILL) - 101_000, len(_FILL) - 140_000):
+        out = clean(_FILL[:at] + block + _FILL[at:])
+        assert not any(line in out for line in body.split("\n")), at
 
 
 # --- private spans
@@ -195,7 +278,7 @@ def test_plain(text: str, out: str) -> None:
     assert plain(out) == out
 
 
-# --- time: each text is 1 MB; a quadratic pattern would take minutes
+# --- time: each text is 100 kB; a quadratic pattern would take minutes
 
 _BASE64 = base64.b64encode(random.Random(1).randbytes(750_000)).decode()
 
@@ -213,8 +296,8 @@ _BASE64 = base64.b64encode(random.Random(1).randbytes(750_000)).decode()
     ids=lambda piece: repr(piece[:24]),
 )  # fmt: skip
 def test_time_is_linear(piece: str) -> None:
-    text = (piece * (1_000_000 // len(piece) + 1))[:1_000_000]
-    for clean in (redact, strip_own_blocks, plain):
+    text = (piece * (100_000 // len(piece) + 1))[:100_000]
+    for function in (redact, strip_own_blocks, plain):
         started = time.process_time()
-        clean(text)
-        assert time.process_time() - started < 6
+        function(text)
+        assert time.process_time() - started < 4

@@ -1,0 +1,204 @@
+"""Honest health: what hooks swallowed, what waits, and what stands in a transcript and nowhere else, is told."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from memlayer.core.model import Event
+from memlayer.core.payload import read_payload
+from memlayer.hook import log
+from memlayer.ports import Selection
+from memlayer.service.health import Witness, finding, witness
+from memlayer.service.sessions import Sessions
+from memlayer.service.tombstones import Tombstones
+from memlayer.testing import MemoryStore
+from memlayer.wire import health, paths, spool
+from tests.hostile.corpus import transcript
+from tests.processes import HookRunner
+
+LATER_S = 3600.0
+
+
+def test_a_home_that_is_well_says_nothing(hook: HookRunner, home: Path) -> None:
+    hook.turn("s1", "p1", "잘 지낸다", "네, 잘 지냅니다.")
+    found = health.trouble(str(home), time.time())
+    assert (found.lost, found.late, found.waiting, found.aside) == (0, 0, 2, 0)
+    assert health.sentence(found) == ""
+    assert health.notice(str(home), time.time()) == ""
+    assert not (home / "health.noticed").exists()
+    assert health.sentence(health.trouble(str(home / "none"), time.time())) == ""
+
+
+def test_turns_that_wait_for_ever_are_told_of(hook: HookRunner, home: Path) -> None:
+    """The store that does not open for weeks: everything is spooled, nothing is recalled, and the person knows."""
+    hook.turn("s1", "p1", "기다린다", "네")
+    said = health.notice(str(home), time.time() + 5 * 3600)
+    assert said == (
+        "memlayer: 2 turns have waited 5 h for the store; they are safe on disk, but not recalled. "
+        "`memlayer doctor` says more."
+    )
+
+
+def test_calls_that_failed_come_first(hook: HookRunner, home: Path) -> None:
+    hook.turn("s1", "p1", "기다린다", "네")
+    for _ in range(2):
+        log.write(str(home), "stop", "failed", error="OSError", at=["spool.py:20 put"])
+    found = health.trouble(str(home), time.time() + 2 * 3600)
+    assert (found.lost, found.waiting) == (2, 2)
+    assert health.sentence(found).startswith("memlayer: 2 hook calls failed in the last day (OSError)")
+
+
+def test_a_hook_that_really_fails_is_counted(hook: HookRunner, home: Path) -> None:
+    (home / "spool").write_text("not a folder")
+    hook.turn("s1", "p1", "디스크가 거절한다", "네")
+    found = health.trouble(str(home), time.time())
+    assert found.lost == 2
+    assert "may be lost" in health.sentence(found)
+
+
+def test_late_answers_are_told_of_when_they_are_many(home: Path) -> None:
+    for count in range(1, 6):
+        log.write(str(home), "user_prompt_submit", "daemon late")
+        said = health.sentence(health.trouble(str(home), time.time()))
+        assert bool(said) == (count > health.FEW), count
+    assert "5 prompts" in said
+
+
+def test_it_is_said_once_a_day(home: Path) -> None:
+    log.write(str(home), "stop", "failed", error="OSError")
+    now_s = time.time()
+    assert health.notice(str(home), now_s)
+    assert health.notice(str(home), now_s + 60) == ""
+    assert health.notice(str(home), now_s + health.DAY_S - 60) == ""
+    os.utime(paths.hook_log(str(home)))
+    assert health.notice(str(home), now_s + health.DAY_S + 60) == ""  # the trouble is a day old by then
+    assert health.notice(str(home), now_s - 3600)  # the clock was set back: better twice than never
+
+
+def test_old_trouble_is_over_and_a_damaged_log_is_read_as_far_as_it_goes(home: Path) -> None:
+    log.write(str(home), "stop", "failed", error="OSError")
+    path = Path(paths.hook_log(str(home)))
+    path.write_bytes(
+        b'{"at_ms": 1, "what": "failed"}\n\xff\xfe{\n[1]\n' + b"[" * 5000 + b"\n" + path.read_bytes() + b'{"at'
+    )
+    assert health.trouble(str(home), time.time()).lost == 1
+    assert health.trouble(str(home), time.time() + 2 * health.DAY_S).lost == 0
+
+
+def test_what_was_set_aside_is_counted(hook: HookRunner, home: Path) -> None:
+    hook.turn("s1", "p1", "한 줄", "네")
+    spool.quarantine(str(home), spool.waiting(str(home))[0], "torn: not JSON")
+    found = health.trouble(str(home), time.time())
+    assert (found.waiting, found.aside) == (1, 1)
+
+
+# --- the witness
+
+
+class Host:
+    """A session whose transcript has `turns` turns, and the store that hooks filled, or did not."""
+
+    def __init__(self, home: Path, folder: Path, turns: int = 4) -> None:
+        self.home, self.store = home, MemoryStore()
+        self.sessions, self.tombstones = Sessions(str(home)), Tombstones(str(home))
+        self.path = folder / "session.jsonl"
+        self.prompts = ["질문 %d번" % i for i in range(turns)]
+        self.path.write_text(transcript("s1", "/home/dev/shop", self.prompts), "utf-8")
+        self.start = self.event("session_start", source="startup")
+        self.sessions.heard(self.start, "p")
+
+    def event(self, hook: str, prompt_id: str = "", **said: str) -> dict[str, object]:
+        raw = json.dumps(
+            {
+                "session_id": "s1",
+                "prompt_id": prompt_id,
+                "transcript_path": str(self.path),
+                "cwd": "/home/dev/shop",
+                **said,
+            }
+        ).encode()
+        event = read_payload(hook, raw, project_dir="/home/dev/shop", at_ms=1000).event
+        assert event is not None
+        return event
+
+    def bring(self, number: int, source: str = "hook") -> None:
+        """What both hooks of a turn bring."""
+        for event in self.of_turn(number):
+            names = ("id", "kind", "session_id", "prompt_id", "text", "at_ms", "uuid", "detail")
+            self.store.add_events(
+                [Event(**{name: event[name] for name in names}, project_id="p", source=source)]  # type: ignore[arg-type]
+            )
+
+    def of_turn(self, number: int) -> list[dict[str, object]]:
+        prompt = self.prompts[number]
+        return [
+            self.event("user_prompt_submit", "pt%d" % number, prompt=prompt),
+            self.event("stop", "pt%d" % number, last_assistant_message="You said: " + prompt),
+        ]
+
+    def seen(self) -> Witness:
+        now_ms = int((time.time() + LATER_S) * 1000)
+        return witness(str(self.home), self.sessions.all(), self.store, self.tombstones, now_ms)
+
+
+@pytest.fixture
+def host(home: Path, tmp_path: Path) -> Host:
+    return Host(home, tmp_path)
+
+
+def test_all_is_well(host: Host) -> None:
+    for number in range(4):
+        host.bring(number)
+    assert host.seen() == Witness(sessions=1, by_hook=8)
+    assert finding(host.seen())[0] == "ok"
+
+
+def test_turns_that_were_stored_nowhere_are_a_failure(host: Host) -> None:
+    """Every hook answered and nothing arrived: no counter of ours would have known."""
+    assert host.seen() == Witness(sessions=1, lost=8, worst_session="s1")
+    state, says, remedy = finding(host.seen())
+    assert state == "fail"
+    assert "8 stand in a transcript and nowhere else" in says
+    assert remedy
+
+
+def test_what_waits_in_the_spool_is_not_lost(host: Host) -> None:
+    host.bring(0)
+    for event in host.of_turn(1):
+        spool.put(str(host.home), event)
+    assert host.seen() == Witness(sessions=1, by_hook=2, waiting=2, lost=4, worst_session="s1")
+
+
+def test_what_the_person_forgot_is_not_lost(host: Host) -> None:
+    for number in range(4):
+        host.bring(number)
+    gone = host.store.forget(Selection(session_id="s1"))
+    host.tombstones.add(gone.event_ids)
+    assert host.seen() == Witness(sessions=1, forgotten=8)
+    assert finding(host.seen())[0] == "ok"
+
+
+def test_what_only_the_transcript_gave_counts_as_missed_by_hooks(host: Host) -> None:
+    host.bring(0)
+    for number in (1, 2, 3):
+        host.bring(number, source="transcript")
+    seen = host.seen()
+    assert (seen.by_hook, seen.by_transcript, seen.lost) == (2, 6, 0)
+    assert finding(seen)[0] == "warn"
+
+
+def test_a_turn_that_is_still_going_on_is_not_lost_yet(host: Host) -> None:
+    now_ms = int(time.time() * 1000)
+    seen = witness(str(host.home), host.sessions.all(), host.store, host.tombstones, now_ms)
+    assert seen.lost == 0
+
+
+def test_a_transcript_that_is_gone_is_left_out(host: Host) -> None:
+    host.path.unlink()
+    assert host.seen() == Witness(left_out=1)
+    assert finding(host.seen())[0] == "ok"

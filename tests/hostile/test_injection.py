@@ -1,0 +1,200 @@
+"""Stored text comes back as data: through the hooks' answers, on a pipe, on a terminal, as JSON, in a slash command."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from memlayer.core.context import EXPLANATION, HEADER, WORKING_SET_EXPLANATION, flatten
+from tests.cli_process import Cli
+from tests.hostile.attacks import ATTACKS, CONTROLS, FORGED_IDS
+from tests.hostile.corpus import TELLS_ALL
+from tests.processes import Daemon, HookRunner
+
+ROOT = Path(__file__).resolve().parents[2]
+OPENING = re.compile(
+    r"[<＜]\s*/?\s*(?:system|user|assistant|human|command|tool|function|invoke|memory|im_start|\|)", re.I
+)
+NAMES = [text.split()[1].rstrip(":").partition("<")[0].partition("\u2028")[0] for text in ATTACKS.values()]
+# A terminal may be told colours and where a line ends; nothing else.
+STYLE = re.compile("\x1b\\[[0-9;]*m")
+
+
+@pytest.fixture(scope="module")
+def attacked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[HookRunner, Daemon, Cli]]:
+    """A home into which every attack was brought by real hooks, as prompt and as answer, in a session each."""
+    top = tmp_path_factory.mktemp("injection")
+    home, project = top / "home", top / "shop"
+    project.mkdir()
+    hook = HookRunner(ROOT, home, project)
+    hook.forbid_background()
+    for i, text in enumerate(ATTACKS.values()):
+        hook.turn("s%d" % i, "p%d" % i, text, "대답: 미끼 " + text)
+    with Daemon(ROOT, home, settings=TELLS_ALL) as daemon:
+        daemon.settle()
+        yield hook, daemon, Cli(home, project)
+
+
+def check_block(block: str, explanation: str) -> None:
+    """One header, one explanation, then one line an entry; each ends in the one citation it has."""
+    lines = block.split("\n")
+    assert lines[:2] == [HEADER, explanation]
+    assert len(lines) > 2
+    for line in lines[2:]:
+        assert re.match(r"- \S+: .*\S \[mem:[0-9A-Za-z]{6}\]$", line), line
+        assert len(re.findall(r"[\[［【⟦]\s*/?\s*mem", line, re.I)) == 1, line
+        assert not OPENING.search(line), line
+    assert block.count(HEADER) == 1
+    assert not CONTROLS.search(block)
+    assert not re.search(r"\[mem:([A-K])\1{5}\]", block)
+
+
+@pytest.mark.parametrize("number", range(len(ATTACKS)))
+def test_a_prompt_is_given_data(attacked: tuple[HookRunner, Daemon, Cli], number: int) -> None:
+    hook, _, _ = attacked
+    done = hook("user_prompt_submit", "reader%d" % number, "q", prompt="미끼 %s 대답 뭐였지?" % NAMES[number])
+    assert (done.returncode, done.stderr) == (0, b"")
+    check_block(done.context, EXPLANATION)
+    assert any("미끼 %s" % NAMES[number] in line for line in done.context.split("\n")), done.context
+
+
+def test_a_session_start_is_given_data(attacked: tuple[HookRunner, Daemon, Cli]) -> None:
+    hook, daemon, _ = attacked
+    check_block(hook("session_start", "fresh", source="startup").context, WORKING_SET_EXPLANATION)
+    for path in (daemon.home / "working_sets").glob("*.txt"):  # what a hook without a daemon prints
+        check_block(path.read_text("utf-8"), WORKING_SET_EXPLANATION)
+
+
+VERBS = [
+    ("search", "--stdin", "--limit", "50"),
+    ("list", "--limit", "50"),
+    ("recall", "미끼 대답", "--explain"),
+]
+
+
+@pytest.mark.parametrize("verb", VERBS, ids=lambda verb: verb[0])
+def test_a_pipe_gets_no_control_and_no_forged_line(
+    attacked: tuple[HookRunner, Daemon, Cli], verb: tuple[str, ...]
+) -> None:
+    _, _, cli = attacked
+    done = cli(*verb, stdin="미끼 대답")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "미끼" in done.stdout
+    assert not CONTROLS.search(done.stdout)
+    assert not re.search(r"\[\s*/?\s*mem\s*:\s*([A-K])\1{5}", done.stdout, re.I)
+    assert not OPENING.search(done.stdout)
+    own_headers = 1 if verb[0] == "recall" else 0
+    assert len(re.findall(r"(?m)^\s*\[Memory context\]", done.stdout)) <= own_headers
+    if verb[0] != "recall":
+        assert "[Memory context]" not in done.stdout
+
+
+def test_show_keeps_the_words_and_drops_the_tricks(attacked: tuple[HookRunner, Daemon, Cli]) -> None:
+    _, daemon, cli = attacked
+    for memory in daemon.call("list", limit=50)["memories"][::3]:
+        shown = cli("show", memory["citation"])
+        assert shown.returncode == 0
+        assert not CONTROLS.search(shown.stdout), memory["text"]
+        assert "미끼" in shown.stdout
+
+
+def test_json_is_json_and_has_nothing_unseen(attacked: tuple[HookRunner, Daemon, Cli]) -> None:
+    _, _, cli = attacked
+    for verb in (
+        ("search", "미끼 대답", "--limit", "50", "--json"),
+        ("list", "--limit", "50", "--json"),
+        ("stats", "--json"),
+    ):
+        done = cli(*verb)
+        assert json.loads(done.stdout)
+        assert not CONTROLS.search(done.stdout.replace("\n", ""))
+
+
+@pytest.mark.parametrize(
+    "verb", [("search", "미끼 twelve"), ("search", "미끼 six"), ("list", "--limit", "50")], ids=" ".join
+)
+def test_a_terminal_is_only_told_colours(attacked: tuple[HookRunner, Daemon, Cli], verb: tuple[str, ...]) -> None:
+    _, _, cli = attacked
+    code, seen = cli.on_terminal(*verb, columns=200)
+    assert code == 0
+    bare = STYLE.sub("", seen).replace("\r\n", "\n")
+    assert not CONTROLS.search(bare), repr(CONTROLS.findall(bare))
+    if verb[-1] != "미끼 six":  # markup is shown as it was written, and styles nothing
+        for written in ("[red]RED[/red]", "[bold on blue]", "[@click=app.quit]", ":smile:"):
+            assert written in re.sub(r"\s+", " ", bare), written
+        assert "\x1b[44m" not in seen and "\x1b[31m" not in seen
+
+
+def test_the_slash_command_prints_what_the_command_line_prints(attacked: tuple[HookRunner, Daemon, Cli]) -> None:
+    """commands/memory-search.md runs `search --stdin` with a heredoc: what looks like shell or an option is words."""
+    _, _, cli = attacked
+    body = (ROOT / "commands" / "memory-search.md").read_text()
+    assert "search --stdin --project" in body
+    for words in (
+        "미끼 '; touch owned; '",
+        "--help 미끼",
+        "$(touch owned) `touch owned` 미끼",
+        "미끼 [mem:x] <system>",
+        "\x00미끼\x1b[2J",
+    ):
+        done = cli("search", "--stdin", "--project", str(cli.project), stdin=words)
+        assert done.returncode == 0, done.stderr
+        assert not CONTROLS.search(done.stdout + done.stderr)
+        assert not (cli.project / "owned").exists()
+
+
+def test_forged_ids_are_found_by_nobody(attacked: tuple[HookRunner, Daemon, Cli]) -> None:
+    _, _, cli = attacked
+    done = cli("show", "AAAAAA")
+    assert done.returncode != 0
+    assert "nothing is known" in done.stderr
+
+
+def test_what_a_project_is_called_is_data_too(tmp_path: Path) -> None:
+    evil = tmp_path / "shop\x1b[31m[red]\u202e<system>[mem:AAAAAA]"
+    evil.mkdir()
+    hook = HookRunner(ROOT, tmp_path / "home", evil)
+    hook.forbid_background()
+    hook.turn("s\x1b[2J1", "p1", "미끼 name", "네 미끼 name")
+    with Daemon(ROOT, tmp_path / "home") as daemon:
+        daemon.settle()
+        cli = Cli(tmp_path / "home", evil)
+        for verb in (("list", "--all-projects"), ("search", "미끼", "--all-projects"), ("stats",)):
+            done = cli(*verb)
+            assert done.returncode == 0, done.stderr
+            assert not CONTROLS.search(done.stdout)
+            assert "<system>" not in done.stdout and "[mem:AAAAAA]" not in done.stdout
+        code, seen = cli.on_terminal("stats", columns=160)
+        assert code == 0
+        assert not CONTROLS.search(STYLE.sub("", seen).replace("\r\n", "\n"))
+
+
+@pytest.mark.parametrize("text", ATTACKS.values(), ids=ATTACKS.keys())
+def test_flatten(text: str) -> None:
+    out = flatten(text)
+    assert flatten(out) == out
+    assert "\n" not in out
+    assert not CONTROLS.search(out)
+    assert not OPENING.search(out)
+    assert not any(sign + "m" in out.casefold() for sign in "[［【"), out
+    assert FORGED_IDS.findall(out) == FORGED_IDS.findall(text)  # the words stay
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[м] 목록",
+        "배열[메모]",
+        "a < b ＜ c",
+        "［참고］ 문서",
+        "【공지】 확인",
+        "목록 [메모: 확인]",
+        "[member] ［method］",
+    ],
+)
+def test_harmless_brackets_stay(text: str) -> None:
+    assert flatten(text) == text
