@@ -8,7 +8,7 @@ RUN := MEMLAYER_RUNTIME_DIR="$(CURDIR)/$(VENV)" PATH="$(CURDIR)/$(VENV)/bin:$$PA
 UV_COMPILE := $(VENV)/bin/uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --no-annotate \
 	--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock"
 
-.PHONY: help venv demo test test-host test-boot lint bench docs lock dist clean
+.PHONY: help venv demo test test-host test-fault torture test-boot lint bench docs lock dist clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -e 's/:.*## /\t/' | expand -t 12
@@ -20,10 +20,16 @@ demo: venv  ## two sessions in a throw-away home: what is remembered, and what c
 	@$(RUN) $(PY) demo/run.py
 
 test: lint  ## lint, types, layers and the fast tests
-	$(RUN) $(PY) -m pytest -n 2 -m "not host and not slow"
+	$(RUN) $(PY) -m pytest -n 2 -m "not host and not slow and not fault"
 
 test-host: venv  ## the tests that drive the real Claude Code (installs it from npm)
 	$(RUN) $(PY) -m pytest -m host tests/host
+
+test-fault: venv  ## the tests that kill, starve and damage (short forms)
+	$(RUN) $(PY) -m pytest -m fault tests/fault
+
+torture: venv  ## their long forms, and 10,000 hostile payloads each (half an hour)
+	MEMLAYER_TORTURE=1000 MEMLAYER_FUZZ=10000 $(RUN) $(PY) -m pytest tests/fault tests/hostile
 
 test-boot: venv  ## the slow tests: real runtimes are built
 	$(RUN) $(PY) -m pytest -m slow tests/boot
@@ -33,8 +39,9 @@ lint: venv  ## ruff, mypy --strict, import-linter
 	$(VENV)/bin/mypy
 	$(VENV)/bin/lint-imports
 
-bench: venv  ## measure the hooks
+bench: venv  ## measure the hooks, and recall on the dialogues that ship
 	$(RUN) $(PY) bench/hooks.py
+	$(RUN) $(PY) bench/dialogues.py --split all
 
 docs: venv  ## regenerate the generated parts of docs/
 	$(RUN) $(PY) docs/generate.py

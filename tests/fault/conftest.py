@@ -1,0 +1,28 @@
+"""What the fault tests share: their marker, and a witness whose daemon is gone when the test is over."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.fault.witness import Witness
+
+HERE = Path(__file__).resolve().parent
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """All of them are `fault`; where that is not a marker, `slow`."""
+    known = any(line.startswith("fault:") for line in config.getini("markers"))
+    for item in items:
+        if HERE in item.path.parents:
+            item.add_marker(pytest.mark.fault if known else pytest.mark.slow)
+
+
+@pytest.fixture
+def witness(home: Path) -> Iterator[Witness]:
+    """Calls real hooks in a home of its own; they may start a real daemon."""
+    calling = Witness(home)
+    yield calling
+    calling.kill_daemon()
