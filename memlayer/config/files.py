@@ -11,6 +11,7 @@ import yaml
 from memlayer.errors import UserError
 
 MAX_BYTES = 65_536
+MAX_BRACKETS = 200
 
 
 def read_user_file(path: str) -> dict[str, Any]:
@@ -34,11 +35,14 @@ def read_untrusted(path: str) -> tuple[dict[str, Any], str]:
     Never raises, never waits, reads at most MAX_BYTES: a clone may hold anything under this name, a pipe too.
     """
     try:
-        return _parse(_read_regular(path))
+        raw = _read_regular(path)
     except FileNotFoundError:
         return {}, ""
     except (OSError, ValueError) as bad:
         return {}, f"cannot be read: {getattr(bad, 'strerror', None) or bad}"
+    if raw.count(b"[") + raw.count(b"{") > MAX_BRACKETS:  # the parser takes seconds to find that out
+        return {}, "not valid YAML: nested too deeply"
+    return _parse(raw)
 
 
 def _read_regular(path: str) -> bytes:
