@@ -1,13 +1,15 @@
-"""The embedder as the daemon composes it, without the hub's client: same vectors, and a catalogue model still has it."""
+"""The embedder as the daemon composes it, without the hub's client: same vectors; catalogue models still have it."""
 
 from __future__ import annotations
 
 import json
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 
-from memlayer.adapters.fastembed_embedder import load
+from memlayer.adapters.fastembed_embedder import QUERY_GOES_FIRST_S, load
 from memlayer.adapters.model_folder import SHIPPED_MODEL
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -49,3 +51,25 @@ def test_a_model_of_the_catalogue_has_the_client_of_the_hub(tmp_path: Path) -> N
     tried = composed(tmp_path, "BAAI/bge-small-en-v1.5")
     assert tried["is_hub_whole"] is True
     assert "HF_HUB_OFFLINE" in str(tried["vector"])
+
+
+def test_passages_let_a_query_go_first_but_not_for_ever(tmp_path: Path) -> None:
+    embedder = load(SHIPPED_MODEL, tmp_path)
+    embedder.embed_query(TEXT)
+    started = time.monotonic()
+    embedder.embed_passages([TEXT])
+    assert time.monotonic() - started >= QUERY_GOES_FIRST_S / 2  # the query itself took the rest
+
+    asking = threading.Event()
+
+    def ask() -> None:
+        while not asking.is_set():
+            embedder.embed_query("결제 모듈은?")
+
+    asker = threading.Thread(target=ask)
+    asker.start()
+    try:
+        assert len(embedder.embed_passages([TEXT, "second", "셋째"])) == 3
+    finally:
+        asking.set()
+        asker.join()
