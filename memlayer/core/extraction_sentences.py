@@ -1,0 +1,96 @@
+"""The sentences of a turn that could be statements: code, quotes, tables and the host's blocks are left out."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from memlayer.core.sentences import sentences
+
+USER, ASSISTANT = "user", "assistant"
+MAX_TURN_CHARS = 4000
+MAX_SENTENCE_CHARS = 400  # longer ones are pasted text, not something that somebody said
+_MIN_SENTENCE_CHARS = 5
+
+_BLANKED = re.compile(
+    r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)"  # code, fenced
+    r"|<(?P<tag>[a-z][\w-]*)(?:\s[^<>]*)?>.*?</(?P=tag)>"  # blocks of the host and of tools
+    r"|\[(?:image|pasted text|screenshot|video|audio|file|이미지|media)\b[^\]\n]*\]"  # media markers
+    r"|^[ \t]*>[^\n]*$"  # quoted lines
+    r"|^[ \t]*\|[^\n]*\|[ \t]*$"  # table rows
+    r"|^[ \t]*#{1,6} [^\n]*$"  # headings
+    r"|^(?: {4,}|\t)(?![-*\d])[^\n]*$"  # code, indented
+    r"|^[ \t]*(?:Traceback \(most|File \"|at [\w.$<>]+\(|[+-]{3} [ab]/|@@ |\$ |>>> )[^\n]*$",  # traces, diffs, shells
+    re.DOTALL | re.MULTILINE | re.IGNORECASE,
+)
+_CODE_LINE = re.compile(
+    r"[{};]\s*$|^\s*(?:import |from [\w.]+ import|def |class |const |let |var |return\b|function |public "
+    r"|private |SELECT )"
+    r"|\b(?:DEBUG|INFO|WARN|WARNING|ERROR|FATAL)\b\s*[\]:|]|^\d{4}-\d\d-\d\d[T ]\d\d:\d\d|^[\w./-]+:\d+:\d*"
+    r"|(?:\b\w+=[\w.\"'-]+[ ,)\]]+){2,}"
+)
+_BULLET = re.compile(r"^(?:[-*\u2022]|\d{1,2}[.)])\s+")
+_EMPHASIS = re.compile(r"(?<![\w*])\*\*?(?=\S)([^*\n]+?)(?<=\S)\*\*?(?![\w*])")
+# A long quotation is somebody else's sentence; a short one is a name. Backticks hold names.
+_QUOTED = re.compile(
+    '"[^"\n]{12,}"|\u201c[^\u201d\n]{12,}\u201d|\u300c[^\u300d\n]{12,}\u300d|\u2018[^\u2019\n]{24,}\u2019'
+)
+
+
+class Candidate(NamedTuple):
+    """One sentence. plain: the same with long quotations blanked; the signals are looked for there."""
+
+    text: str
+    plain: str
+    speaker: str
+    before: str  # the sentence before it by the same speaker, or ""
+    after: str
+    asks: bool  # a question
+
+
+def candidates(text: str, speaker: str) -> list[Candidate]:
+    """The sentences of one message in order, without code, quotations, tables and media markers."""
+    kept = []
+    for span in sentences(_NAMED.sub(_without_stops, prose(text))):
+        sentence = _EMPHASIS.sub(r"\1", _BULLET.sub("", text[span.start : span.end])).strip()
+        sentence = re.sub(r"\s+", " ", sentence)
+        if len(sentence) > MAX_SENTENCE_CHARS or _looks_like_code(sentence):
+            sentence = ""
+        kept.append(sentence)
+    kept = [sentence for sentence in kept if sentence]
+    found = []
+    for at, sentence in enumerate(kept):
+        if len(sentence) < _MIN_SENTENCE_CHARS:
+            continue
+        found.append(
+            Candidate(
+                sentence,
+                _QUOTED.sub(" … ", sentence),
+                speaker,
+                kept[at - 1] if at else "",
+                kept[at + 1] if at + 1 < len(kept) else "",
+                sentence.rstrip("\"')\u201d* ").endswith(("?", "？")),
+            )
+        )
+    return found
+
+
+_NAMED = re.compile(r"`[^`\n]*`")
+
+
+def _without_stops(name: re.Match[str]) -> str:
+    """A stop inside a name (`SELECT ... FOR UPDATE`) ends no sentence."""
+    return re.sub("[.!?]", "_", name.group())
+
+
+def prose(text: str) -> str:
+    """The text with everything blanked that nobody said; the same length, so offsets hold."""
+    return _BLANKED.sub(lambda found: re.sub(r"[^\n]", " ", found.group()), text)
+
+
+def _looks_like_code(sentence: str) -> bool:
+    if _CODE_LINE.search(sentence) or re.fullmatch(r"`[^`]*`[.,:;]?", sentence):
+        return True
+    letters = sum(char.isalpha() or char.isspace() for char in re.sub(r"`[^`]*`", "", sentence))
+    bare = len(re.sub(r"`[^`]*`", "", sentence))
+    return bare > 24 and letters < 0.55 * bare
