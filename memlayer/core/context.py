@@ -42,7 +42,7 @@ _LETTERS = str.maketrans(
 
 @dataclass(frozen=True)
 class Entry:
-    """One line of the block. newer: citation of a newer entry on the same matter, or ""."""
+    """One line of the block. newer: key of a newer entry on the same matter, or ""."""
 
     key: str
     text: str
@@ -91,7 +91,7 @@ def cut(text: str, max_chars: int) -> str:
 
 def line_of(entry: Entry, max_entry_chars: int) -> str:
     """`- key: text [mem:id]`, with the text cut to max_entry_chars."""
-    mark = "(older; newer: [mem:%s]) " % entry.newer if entry.newer else ""
+    mark = "(older; newer: %s) " % entry.newer if entry.newer else ""
     return "- %s: %s%s [mem:%s]" % (entry.key, mark, cut(flatten(entry.text), max_entry_chars), entry.citation)
 
 

@@ -47,7 +47,7 @@ class Candidate:
     kept: bool
     reason: str
     snippet: str = ""
-    newer: str = ""  # citation of a newer entry on the same matter
+    newer: str = ""  # key of a newer entry on the same matter
 
     @property
     def citation(self) -> str:
@@ -138,7 +138,7 @@ class Recall:
                 and other.score.relevance >= NEWER_RELEVANCE * one.score.relevance
                 and _overlap(said[one.citation], said[other.citation], rarity) >= SAME_MATTER
             ]
-            latest = max(newer, key=lambda other: other.chunk.at_ms).citation if newer else ""
+            latest = max(newer, key=lambda other: other.chunk.at_ms).key if newer else ""
             out.append(replace(one, newer=latest) if latest else one)
         return out
 

@@ -20,6 +20,8 @@ OPENING = re.compile(
     r"[<＜]\s*/?\s*(?:system|user|assistant|human|command|tool|function|invoke|memory|im_start|\|)", re.I
 )
 NAMES = [text.split()[1].rstrip(":").partition("<")[0].partition("\u2028")[0] for text in ATTACKS.values()]
+# What the block itself says of an entry; stored text can not begin with it, for its bracket would be disarmed.
+OLDER = re.compile(r"(?<=: )\(older; newer: \[mem:(?!([A-K])\1{5})[0-9A-Za-z]{6}\]\) ")
 # A terminal may be told colours and where a line ends; nothing else.
 STYLE = re.compile("\x1b\\[[0-9;]*m")
 
@@ -46,6 +48,7 @@ def check_block(block: str, explanation: str) -> None:
     assert len(lines) > 2
     for line in lines[2:]:
         assert re.match(r"- \S+: .*\S \[mem:[0-9A-Za-z]{6}\]$", line), line
+        line = OLDER.sub("", line, count=1)
         assert len(re.findall(r"[\[［【⟦]\s*/?\s*mem", line, re.I)) == 1, line
         assert not OPENING.search(line), line
     assert block.count(HEADER) == 1

@@ -52,8 +52,8 @@ KNOWN_EVENTS = frozenset(
 
 # A broad `except` ends a process or a thread's task, and writes a traceback. How many handlers each file may have.
 SWALLOWING = {"memlayer/hook/main.py": 2, "memlayer/daemon/dispatch.py": 1, "memlayer/daemon/jobs.py": 1}
-# Says why there is no embedder, whatever stopped it, and lets the error go on to daemon/jobs.
-RE_RAISING = {"memlayer/service/embedder_slot.py": 1}
+# One says why there is no embedder, the other drops what was half done in memory; both let the error go on.
+RE_RAISING = {"memlayer/service/embedder_slot.py": 1, "memlayer/adapters/lance_search.py": 1}
 
 VAGUE = frozenset({"util", "utils", "helper", "helpers", "manager", "base", "common"})
 

@@ -105,11 +105,11 @@ def test_the_older_of_two_on_one_matter_says_that_there_is_a_newer(
     lines = memory.ask(question, RecallRules(min_score=0.2)).block.split("\n")[2:]
     assert len(lines) == 2
     assert lines[0].startswith("- %s: User: " % newer.key)
-    assert lines[1].startswith("- %s: (older; newer: [mem:%s]) User: " % (older.key, newer.citation))
+    assert lines[1].startswith("- %s: (older; newer: %s) User: " % (older.key, newer.key))
 
 
 def test_two_on_different_matters_bear_no_mark(memory: TurnsInMemory) -> None:
-    memory.turn("s1", "p1", "nginx 프록시는 어디로 보내?", "nginx 가 8080 에서 받아 api 서버로 넘깁니다 (site.conf).")
+    memory.turn("s1", "p1", "nginx 프록시는 어디로 보내?", "nginx 가 받아 api 서버로 넘깁니다. 포트는 8080.")
     answer = "스테이징 데이터베이스는 VPN 안에서만 열립니다. 읽기 전용 계정은 report, 포트 5433."
     memory.turn("s2", "p1", "psql 로 접속이 안 돼", answer, at=10)
     found = memory.ask("포트", RecallRules(min_score=0.0))
