@@ -54,6 +54,8 @@ def run(sessions: int, projects: int, turns: int, base: Path, think_s: float) ->
     for place in places:
         place.mkdir(parents=True)
     try:
+        Crowd(witness, places[:1], 1, 5, prefix="first").run()
+        witness.client.call("flush", {"wait": True}, deadline_s=60)
         idle = Crowd(witness, places[:1], 1, 20, prefix="idle", think_s=0.3)
         idle.run()
         crowd = Crowd(witness, places, sessions, turns // sessions, think_s=think_s)

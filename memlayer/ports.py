@@ -73,7 +73,10 @@ class Removed:
 
 @dataclass(frozen=True)
 class StoreStats:
-    """Counts of rows; disk_bytes of the store's folder; tables: rows, fragments, versions and index state by table."""
+    """Counts of rows; disk_bytes of the store's folder; tables: rows, fragments, versions and index state by table.
+
+    by_category and by_project count memories.
+    """
 
     events: int
     memories: int
@@ -84,6 +87,8 @@ class StoreStats:
     disk_bytes: int
     schema_version: int
     tables: dict[str, dict[str, object]] = field(default_factory=dict)
+    by_category: dict[str, int] = field(default_factory=dict)
+    by_project: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

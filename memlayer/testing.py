@@ -252,6 +252,8 @@ class MemoryStore:
                 embedded=sum(1 for chunk in self._chunks.values() if chunk.vector is not None),
                 disk_bytes=0,
                 schema_version=0,
+                by_category=dict(Counter(memory.category for memory in self._memories.values())),
+                by_project=dict(Counter(memory.project_id for memory in self._memories.values())),
             )
 
     def damage(self) -> list[Damage]:

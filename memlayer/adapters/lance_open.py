@@ -55,6 +55,16 @@ def open_connection(folder: Path, loop: LoopThread) -> AsyncConnection:
         raise StoreError(f"the store folder cannot be used: {first_line(error)}; check its permissions") from error
 
 
+def reconnect(folder: Path, tables: Tables, loop: LoopThread) -> AsyncConnection:
+    """A new connection behind the same tables. LanceDB's caches hold dropped files open; they go with the old one,
+    which the caller closes. Raises StoreError."""
+    connection = open_connection(folder, loop)
+    for table in tables.values():
+        with table.gate.removing(), table.translated("open it anew"):
+            table.inner = loop.run(connection.open_table(table.name))
+    return connection
+
+
 def open_tables(connection: AsyncConnection, folder: Path, dimensions: int, loop: LoopThread) -> Tables:
     """All tables, with their indexes, at SCHEMA_VERSION. Raises StoreError.
 

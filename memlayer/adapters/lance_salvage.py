@@ -141,9 +141,7 @@ def salvage(folder: Path, name: str, loop: LoopThread, connect: Connect) -> tupl
     return len(seen), lost
 
 
-def _copy(
-    copy: Path, name: str, loop: LoopThread, connect: Connect, into: LanceTable, seen: set[str]
-) -> int:
+def _copy(copy: Path, name: str, loop: LoopThread, connect: Connect, into: LanceTable, seen: set[str]) -> int:
     """Bring what one damaged copy still holds, newest version first; returns how many of its rows stay lost."""
     versions = copy / f"{name}.lance" / "_versions"
     connection = connect(copy)

@@ -8,18 +8,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-import pyarrow.compute as pc
-
 from memlayer.adapters import lance_filter as sql
 from memlayer.adapters.lance_forget import batches, forget
-from memlayer.adapters.lance_index import compact, is_upkeep_due, table_state
+from memlayer.adapters.lance_index import compact, is_upkeep_due
 from memlayer.adapters.lance_open import (
-    SCHEMA_VERSION,
     complete_table,
     create_table,
     fit_dimensions,
     open_connection,
     open_tables,
+    reconnect,
     stored_dimensions,
 )
 from memlayer.adapters.lance_salvage import clear_damage, damage_of, drop_aside
@@ -38,6 +36,7 @@ from memlayer.adapters.lance_schema import (
     vectors_to_arrow,
 )
 from memlayer.adapters.lance_search import ChunkSearch
+from memlayer.adapters.lance_stats import stats_of
 from memlayer.adapters.lance_table import LoopThread
 from memlayer.core.model import Chunk, Event, Hit, Memory, Scope
 from memlayer.errors import StoreError
@@ -108,7 +107,7 @@ class LanceStore:
             sql.equals("session_id", session_id) if session_id else "",
             sql.equals("project_id", project_id) if project_id else "",
         )
-        rows = self._tables[EVENTS].select(EVENT_COLUMNS, where, limit=limit, order=_ORDERS["newest"])
+        rows = self._tables[EVENTS].first(EVENT_COLUMNS, where, limit, _ORDERS["newest"])
         return events_from(rows)[::-1]
 
     def memories(
@@ -135,7 +134,7 @@ class LanceStore:
             sql.equals("category", category) if category else "",
             f"at_ms < {int(before_ms)}" if before_ms else "",
         )
-        return memories_from(self._tables[MEMORIES].select(MEMORY_COLUMNS, where, limit=limit, order=_ORDERS[order]))
+        return memories_from(self._tables[MEMORIES].first(MEMORY_COLUMNS, where, limit, _ORDERS[order]))
 
     # -- chunks
 
@@ -220,6 +219,7 @@ class LanceStore:
             removed = forget(self._tables, selection)
             drop_aside(self._folder)  # it holds what is forgotten here
             self._search.clear()
+            self._reconnect()
             return removed
 
     def upkeep(self, *, force: bool = False) -> bool:
@@ -231,22 +231,13 @@ class LanceStore:
                     done = True
                     if table.name == CHUNKS:
                         self._search.tidied()
+        if done:
+            with self._writing:
+                self._reconnect()
         return done
 
     def stats(self) -> StoreStats:
-        tables = {name: table_state(table) for name, table in self._tables.items()}
-        scopes = self._tables[EVENTS].select(["session_id", "project_id"])
-        return StoreStats(
-            events=self._tables[EVENTS].count(),
-            memories=self._tables[MEMORIES].count(),
-            chunks=self._tables[CHUNKS].count(),
-            sessions=pc.count_distinct(scopes.column("session_id")).as_py(),
-            projects=pc.count_distinct(scopes.column("project_id")).as_py(),
-            embedded=self._tables[CHUNKS].count(sql.differs("model", "")),
-            disk_bytes=_disk_bytes(self._folder),
-            schema_version=SCHEMA_VERSION,
-            tables=tables,
-        )
+        return stats_of(self._tables, self._folder)
 
     def damage(self) -> list[Damage]:
         return damage_of(self._folder)
@@ -259,6 +250,10 @@ class LanceStore:
         with self._writing:
             self._connection.close()  # type: ignore[no-untyped-call]
             self._loop.close()
+
+    def _reconnect(self) -> None:
+        old, self._connection = self._connection, reconnect(self._folder, self._tables, self._loop)
+        old.close()  # type: ignore[no-untyped-call]
 
     def _check_vectors(self, vectors: Iterable[Vector | None]) -> None:
         for vector in vectors:
@@ -277,13 +272,3 @@ def _last_of_each(items: Sequence[Item]) -> list[Item]:
 def _lacks_vector_of(model: str) -> str:
     # A row has a model if and only if it has a vector; the index on `model` knows the answer without a scan.
     return sql.differs("model", model)
-
-
-def _disk_bytes(folder: Path) -> int:
-    total = 0
-    for path in folder.rglob("*"):
-        try:
-            total += path.lstat().st_size
-        except FileNotFoundError:  # upkeep drops files meanwhile
-            continue
-    return total

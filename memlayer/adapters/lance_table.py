@@ -199,6 +199,18 @@ class LanceTable:
         with self.gate.reading(), self.translated("read rows"):
             return self.loop.run(query())
 
+    def first(self, columns: Sequence[str], where: str, limit: int, order: Sequence[tuple[str, bool]]) -> Any:
+        """The first `limit` matching rows in that order, which must end with the id.
+
+        Sorting reads all matching rows, so for a few of many it reads the columns to sort by alone, then these rows.
+        """
+        if limit > MAX_LISTED_IDS:
+            return self.select(columns, where, limit=limit, order=order)
+        ids = self.select([name for name, _ in order], where, limit=limit, order=order).column("id").to_pylist()
+        rows = self.select(columns, one_of("id", ids))
+        places = {found: place for place, found in enumerate(rows.column("id").to_pylist())}
+        return rows.take([places[found] for found in ids if found in places])
+
     def scan(self, columns: Sequence[str], where: str, rows_per_batch: int, consume: Callable[[Any], None]) -> None:
         """Hand the matching rows over as record batches: for whoever must not hold them all at once."""
 

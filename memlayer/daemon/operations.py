@@ -146,19 +146,12 @@ def stats(state: State, asked: Fields, progress: Progress) -> Fields:
     store = services_of(state).store
     counts = asdict(store.stats())
     mode, why = state.mode()
-    memories = store.memories(limit=10_000_000)
-    by_category: dict[str, int] = {}
-    by_project: dict[str, int] = {}
-    for memory in memories:
-        by_category[memory.category] = by_category.get(memory.category, 0) + 1
-        by_project[memory.project_id] = by_project.get(memory.project_id, 0) + 1
     status = state.status()
     return {
         **counts,
-        "by_category": by_category,
         "by_project": [
             {"project_id": project_id, "project": state.projects.name(project_id), "memories": count}
-            for project_id, count in sorted(by_project.items(), key=lambda item: -item[1])
+            for project_id, count in sorted(counts["by_project"].items(), key=lambda item: -item[1])
         ],
         "spool_waiting": len(spool.waiting(state.home)),
         "quarantined": len(spool.quarantined(state.home)),

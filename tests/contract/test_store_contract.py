@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from dataclasses import replace
 
 import pytest
@@ -169,6 +170,9 @@ def test_stats_count(store: Store) -> None:
     stats = store.stats()
     assert (stats.events, stats.memories, stats.chunks) == (4, 5, 5)
     assert (stats.sessions, stats.projects, stats.embedded) == (3, 2, 4)
+    kept = store.memories()
+    assert stats.by_project == Counter(memory.project_id for memory in kept) and len(stats.by_project) == 2
+    assert stats.by_category == Counter(memory.category for memory in kept)
 
 
 def test_upkeep_changes_no_answer(store: Store) -> None:

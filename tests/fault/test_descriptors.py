@@ -1,0 +1,45 @@
+"""Files that the store has dropped are not held open: they would keep their place on the disk, and their bytes."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from memlayer.adapters.lance_store import LanceStore
+from memlayer.core.model import Scope
+from memlayer.ports import Selection
+from tests.contract.store_rows import DIMENSIONS, make_chunk, make_event, make_memory
+
+pytestmark = pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="/proc shows what is open")
+
+
+def dropped_but_open(folder: Path) -> list[str]:
+    found = []
+    for name in os.listdir("/proc/self/fd"):
+        try:
+            target = os.readlink("/proc/self/fd/" + name)
+        except FileNotFoundError:  # the descriptor of the listing itself
+            continue
+        if target.startswith(str(folder)) and target.endswith(" (deleted)"):
+            found.append(target)
+    return found
+
+
+def test_compaction_and_forgetting_let_go_of_old_files(tmp_path: Path) -> None:
+    folder = tmp_path / "저장소"
+    store = LanceStore.open(folder, DIMENSIONS)
+    most = 0
+    for number in range(12):
+        store.add_events([make_event(number)])
+        store.put_memories([make_memory(number)])
+        store.put_chunks([make_chunk(number, "결제 모듈 order events %d" % number)])
+        store.upkeep(force=True)
+        assert len(store.search_text(["order"], Scope(("p1",)), 50)) == number + 1
+        most = max(most, len(dropped_but_open(folder)))
+    assert most <= 4
+    store.forget(Selection(memory_ids=("m3",)))
+    assert dropped_but_open(folder) == []
+    assert len(store.search_text(["order"], Scope(("p1",)), 50)) == 11
+    store.close()

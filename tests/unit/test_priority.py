@@ -1,0 +1,29 @@
+"""The thread that writes goes behind all others, and only that thread."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+
+import pytest
+
+from memlayer.daemon.priority import NICENESS, go_second
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="threads have no priority of their own elsewhere")
+
+
+def test_only_the_thread_that_asks_goes_second() -> None:
+    before = os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
+    seen: list[int] = []
+
+    def work() -> None:
+        for _ in range(2):
+            go_second()
+            seen.append(os.getpriority(os.PRIO_PROCESS, threading.get_native_id()))
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert seen == [max(before, NICENESS)] * 2
+    assert os.getpriority(os.PRIO_PROCESS, threading.get_native_id()) == before
