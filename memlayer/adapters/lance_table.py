@@ -209,7 +209,8 @@ class LanceTable:
         ids = self.select([name for name, _ in order], where, limit=limit, order=order).column("id").to_pylist()
         rows = self.select(columns, one_of("id", ids))
         places = {found: place for place, found in enumerate(rows.column("id").to_pylist())}
-        return rows.take([places[found] for found in ids if found in places])
+        # Typed: Arrow cannot tell what an empty list is made of.
+        return rows.take(pa.array([places[found] for found in ids if found in places], pa.int64()))
 
     def scan(self, columns: Sequence[str], where: str, rows_per_batch: int, consume: Callable[[Any], None]) -> None:
         """Hand the matching rows over as record batches: for whoever must not hold them all at once."""
