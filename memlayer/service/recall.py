@@ -24,6 +24,7 @@ NEAR_DUPLICATE = 0.8  # Jaccard of the terms from which two candidates say the s
 GENERAL_MIN_SCORE = 1.6  # times the floor, for a question that anybody could be asked
 NEWER_RELEVANCE = 0.6  # of the older entry's: below it the newer one is about something else
 SAME_MATTER = 0.18  # overlap from which two entries are about the same matter (docs/benchmarks.md)
+SURE = 0.7  # the relevance from which a prompt has found what it is about
 MAX_QUERY_CHARS = 100_000
 
 
@@ -111,6 +112,8 @@ class Recall:
         self, query: Query, found: Sequence[Found], scope: Scope, rules: RecallRules, session: Session
     ) -> list[Found]:
         """The candidates, read once more with the turn before: each memory keeps the better of its two scores."""
+        if any(one.relevance >= SURE and not _in_context(chunk, session) for chunk, one in found):
+            return list(found)  # understood without it; a second search costs as much as the first
         before = self.recent.before(session.id, session.last_ms > session.since_ms) if self.recent else ""
         if not recallable(before):
             return list(found)
