@@ -93,19 +93,9 @@ def bm25(query: Query, found: Mapping[str, float], weight: Mapping[str, float], 
     return total
 
 
-def share_a_script(query: Iterable[str], document: Iterable[str]) -> bool:
-    """False if one side is written in Hangul and the other is not: then no word can be in both, and the absence of
-    common words says nothing about the document."""
-    return _is_hangul(query) == _is_hangul(document)
-
-
-def _is_hangul(terms: Iterable[str]) -> bool:
+def is_hangul(terms: Sequence[str]) -> bool:
     """True if at least a third of the terms are Hangul; technical Korean is full of English names."""
-    hangul = total = 0
-    for term in terms:
-        total += 1
-        hangul += "가" <= term[:1] <= "힣"
-    return hangul * 3 >= total > 0
+    return 3 * sum("가" <= term[:1] <= "힣" for term in terms) >= len(terms) > 0
 
 
 def inverse_document_frequency(documents: int, holding: int) -> float:

@@ -10,6 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from memlayer import compose
+from memlayer.core.glossary import concepts
 from memlayer.daemon import memory, priority
 from memlayer.daemon.state import State
 from memlayer.service import catch_up, rebuild, working_set
@@ -183,6 +184,7 @@ def open_store(state: State) -> compose.Services:
 
 def load_model(state: State) -> None:
     """Load the embedding model beside everything else, then embed what was taken in without it."""
+    concepts("배포 deploy")  # the glossary is read on its first use: not while a person waits
 
     def fit(dimensions: int) -> None:
         services = state.services.result()

@@ -16,9 +16,9 @@ from memlayer.core.scoring import (
     bm25,
     coverage,
     frequencies,
+    is_hangul,
     near_in_session,
     score,
-    share_a_script,
 )
 from memlayer.errors import EmbedderError
 from memlayer.ports import Embedder, Store
@@ -62,6 +62,7 @@ class Retriever:
         split = {key: chunk.terms.split() for key, chunk in chunks.items()}
         mean_length = sum(map(len, split.values())) / len(split) if split else 1.0
         rarity = self.terms.weights(query.terms)
+        hangul = is_hangul(query.terms)
         out = []
         for key, chunk in chunks.items():
             covered = worth = vector = None
@@ -72,7 +73,7 @@ class Retriever:
             if embedder is not None:
                 cosine = cosines.get(key)
                 vector = embedder.calibration.position(farthest if cosine is None else cosine)
-            out.append((chunk, Evidence(covered, worth, vector, not share_a_script(query.terms, split[key]))))
+            out.append((chunk, Evidence(covered, worth, vector, is_hangul(split[key]) != hangul)))
         return out
 
     def _fused(self, judged: Iterable[tuple[Chunk, Evidence]], query: Query, weights: Weights) -> list[Found]:
