@@ -47,7 +47,6 @@ ROWS = """
 스토리북 | storybook
 플러터 | flutter
 안드로이드 | android
-안드로이드 스튜디오 | android studio
 아이폰 | iphone
 아이패드 | ipad
 아이오에스 | ios
@@ -213,7 +212,7 @@ ROWS = """
 랭체인 | langchain
 위스퍼 | whisper
 코파일럿 | copilot
-비주얼 스튜디오 코드, 브이에스코드 | vscode, vs code, visual studio code
+브이에스코드 | vscode, vs code
 인텔리제이 | intellij
 파이참 | pycharm
 이클립스 | eclipse
