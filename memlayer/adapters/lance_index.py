@@ -45,7 +45,7 @@ MAX_UNINDEXED_ROWS = 512
 
 # Searches that memory does not serve (all projects at once, or a project too large for it) scan all vectors: 1 to 2 ms
 # per thousand. From here on an approximate index pays; its candidates are scored exactly again.
-MIN_ROWS_FOR_VECTOR_INDEX = 20_000
+MIN_ROWS_FOR_VECTOR_INDEX = 100_000
 VECTOR_INDEX = IvfRq(distance_type="dot")
 
 # LanceDB warns about a zero age, and warnings cannot be silenced for one thread alone.

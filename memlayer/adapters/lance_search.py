@@ -20,7 +20,7 @@ from memlayer.adapters.vector_matrix import ProjectVectors, VectorMatrix
 from memlayer.core.model import Chunk, Hit, Scope
 from memlayer.errors import StoreError
 
-MAX_VECTOR_BYTES = 32 * 2**20  # about 33,000 chunks, scanned in 4 ms; beyond that the table's index is as fast
+MAX_VECTOR_BYTES = 54 * 2**20  # 110,000 chunks of 384 dimensions; a larger project is searched in the table
 _ROWS_PER_BATCH = 2048
 _REFINE = 5  # rows an approximate index re-ranks exactly for each row wanted: finds 99 of 100 of the true forty
 
@@ -83,10 +83,9 @@ class ChunkSearch:
         hits = [Hit(chunk=chunks[found], cosine=cosine) for cosine, found in scored if found in chunks]
         return sorted(hits, key=lambda hit: (-(hit.cosine or 0.0), hit.chunk.id))
 
-    def warm(self, project_id: str, model: str = "") -> None:
+    def warm(self, project_id: str, model: str) -> None:
         """Load a project's vectors by that model now."""
-        if model:
-            self._load(project_id, model)
+        self._load(project_id, model)
 
     def put(self, chunks: Sequence[Chunk]) -> None:
         """Report rows that were inserted or replaced."""

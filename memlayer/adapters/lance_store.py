@@ -167,7 +167,7 @@ class LanceStore:
             return []
         return self._search.vector(vector, model, scope, limit)
 
-    def warm(self, project_id: str, model: str = "") -> None:
+    def warm(self, project_id: str, model: str) -> None:
         """Load the vectors of a project by that model into memory, as the first search would do."""
         self._search.warm(project_id, model)
 
