@@ -11,6 +11,7 @@ from __future__ import annotations
 import importlib
 import importlib.abc
 import importlib.machinery
+import os
 import sys
 import types
 from collections.abc import Sequence
@@ -68,8 +69,16 @@ def import_lancedb() -> None:
     _import_lean("lancedb", UNUSED)
 
 
+def forbid_reports() -> None:
+    """Nothing leaves the machine: onnxruntime's Linux wheels report their use and keep a device id under ~/.cache unless
+    this is said before they are loaded."""
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+    os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
+
+
 def import_fastembed() -> None:
     """Import fastembed lean, for models on the disk only: this process cannot fetch one any more."""
+    forbid_reports()
     _import_lean("fastembed", UNUSED_BY_FASTEMBED)
 
 

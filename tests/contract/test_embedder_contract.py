@@ -94,12 +94,19 @@ def _cosine(one: Vector, other: Vector) -> float:
     return sum(a * b for a, b in zip(one, other, strict=True))
 
 
-def test_nothing_is_written_beside_the_cache(tmp_path: Path) -> None:
+AS_COMPOSED = (
+    "import sys; from memlayer import compose; from memlayer.config import Settings; "
+    "compose.embedder_maker(sys.argv[2], Settings())().embed_query('안녕')"
+)
+ALONE = (
+    "import sys; from memlayer.adapters.fastembed_embedder import load; "
+    "load(sys.argv[1], sys.argv[2]).embed_query('안녕')"
+)
+
+
+@pytest.mark.parametrize("script", [AS_COMPOSED, ALONE], ids=["as composed", "alone"])
+def test_nothing_is_written_beside_the_cache(tmp_path: Path, script: str) -> None:
     """onnxruntime's Linux wheels keep a device id and unsent reports under ~/.cache unless they are told not to."""
-    script = (
-        "import sys; from memlayer.adapters.fastembed_embedder import load; "
-        "load(sys.argv[1], sys.argv[2]).embed_query('안녕')"
-    )
     person = tmp_path / "person"
     person.mkdir()
     done = subprocess.run(
