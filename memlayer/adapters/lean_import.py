@@ -70,8 +70,8 @@ def import_lancedb() -> None:
 
 
 def forbid_reports() -> None:
-    """Nothing leaves the machine: onnxruntime's Linux wheels report their use and keep a device id under ~/.cache unless
-    this is said before they are loaded."""
+    """Nothing leaves the machine: onnxruntime's Linux wheels report their use, and keep a device id under ~/.cache,
+    unless this is said before they are loaded."""
     os.environ["ORT_DISABLE_TELEMETRY"] = "1"
     os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
 
