@@ -132,6 +132,7 @@ class Store(Protocol):
         prompt_ids: Sequence[str] | None = None,
         session_id: str = "",
         project_id: str = "",
+        kind: str = "",
         limit: int = 1000,
     ) -> list[Event]:
         """Events that match all given filters, oldest first; the newest `limit` of them."""
@@ -147,10 +148,19 @@ class Store(Protocol):
         session_id: str = "",
         category: str = "",
         before_ms: int = 0,
+        superseded_by: Sequence[str] | None = None,
+        source_ids: Sequence[str] | None = None,
+        kind: str = "",
+        is_current: bool | None = None,
+        not_settled: str = "",
         limit: int = 1000,
         order: str = "newest",
     ) -> list[Memory]:
-        """Memories that match all given filters; order: newest | importance (then newest)."""
+        """Memories that match all given filters; order: newest | importance (then newest).
+
+        superseded_by: by any of these ids. source_ids: drawn from any of these events. is_current: not superseded, or
+        (False) superseded. not_settled: consolidated by another extractor than this one, or by none.
+        """
         ...
 
     def search_text(self, terms: Sequence[str], scope: Scope, limit: int) -> list[Hit]:
@@ -190,6 +200,10 @@ class Store(Protocol):
 
     def clear_chunks(self) -> None:
         """Drop and recreate the search index."""
+        ...
+
+    def warm(self, project_id: str, model: str) -> None:
+        """Prepare for searches in that project: the first one is then as quick as the next."""
         ...
 
     def upkeep(self, *, force: bool = False) -> bool:

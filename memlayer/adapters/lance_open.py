@@ -34,13 +34,13 @@ INDEX_CACHE_BYTES = 32 * 2**20
 METADATA_CACHE_BYTES = 16 * 2**20
 
 SCHEMA_FILE = "schema.json"
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 Tables = dict[str, LanceTable]
 
 # (version, function): brings the tables of the version before to this one. Each must bear being run twice, since a
 # crash can come between the change and the note of it in schema.json.
-MIGRATIONS: list[tuple[int, Callable[[Tables], None]]] = []
+MIGRATIONS: list[tuple[int, Callable[[Tables], None]]] = [(2, lambda tables: add_memory_columns(tables[MEMORIES]))]
 
 
 def open_connection(folder: Path, loop: LoopThread) -> AsyncConnection:
@@ -230,6 +230,19 @@ def _open_newest_whole(
         raise StoreError(failure) from error
     note_damage(folder, name, f"{failure}: the version before it is used", is_minor=True)
     return table, False
+
+
+def add_memory_columns(table: LanceTable) -> None:
+    """Schema 2: since when a memory is superseded, whether it is pinned, and what has consolidated it."""
+
+    async def add() -> None:
+        there = (await table.inner.schema()).names
+        made = {"superseded_ms": "CAST(0 AS BIGINT)", "pinned": "false", "settled": "''"}
+        missing = {name: value for name, value in made.items() if name not in there}
+        if missing:
+            await table.inner.add_columns(missing)
+
+    table.write("add its newer columns", add())
 
 
 def _declare_key(table: LanceTable) -> None:

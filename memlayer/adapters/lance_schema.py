@@ -39,6 +39,9 @@ _MEMORY_FIELDS = [
     pa.field("source_ids", pa.list_(pa.string()), nullable=False),
     _int("at_ms"),
     _text("superseded_by"),
+    _int("superseded_ms"),
+    pa.field("pinned", pa.bool_(), nullable=False),
+    _text("settled"),
 ]
 _CHUNK_FIELDS = [
     *(_text(name) for name in ("id", "memory_id", "event_id", "role", "session_id", "project_id", "prompt_id")),

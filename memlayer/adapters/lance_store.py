@@ -99,6 +99,7 @@ class LanceStore:
         prompt_ids: Sequence[str] | None = None,
         session_id: str = "",
         project_id: str = "",
+        kind: str = "",
         limit: int = 1000,
     ) -> list[Event]:
         where = sql.all_of(
@@ -106,6 +107,7 @@ class LanceStore:
             sql.one_of("prompt_id", prompt_ids) if prompt_ids is not None else "",
             sql.equals("session_id", session_id) if session_id else "",
             sql.equals("project_id", project_id) if project_id else "",
+            sql.equals("kind", kind) if kind else "",
         )
         rows = self._tables[EVENTS].first(EVENT_COLUMNS, where, limit, _ORDERS["newest"])
         return events_from(rows)[::-1]
@@ -120,6 +122,11 @@ class LanceStore:
         session_id: str = "",
         category: str = "",
         before_ms: int = 0,
+        superseded_by: Sequence[str] | None = None,
+        source_ids: Sequence[str] | None = None,
+        kind: str = "",
+        is_current: bool | None = None,
+        not_settled: str = "",
         limit: int = 1000,
         order: str = "newest",
     ) -> list[Memory]:
@@ -133,6 +140,11 @@ class LanceStore:
             sql.equals("session_id", session_id) if session_id else "",
             sql.equals("category", category) if category else "",
             f"at_ms < {int(before_ms)}" if before_ms else "",
+            sql.one_of("superseded_by", superseded_by) if superseded_by is not None else "",
+            sql.any_in("source_ids", source_ids) if source_ids is not None else "",
+            sql.equals("kind", kind) if kind else "",
+            "" if is_current is None else sql.equals("superseded_by", "") if is_current else "superseded_by != ''",
+            sql.differs("settled", not_settled) if not_settled else "",
         )
         return memories_from(self._tables[MEMORIES].first(MEMORY_COLUMNS, where, limit, _ORDERS[order]))
 

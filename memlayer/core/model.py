@@ -17,7 +17,7 @@ CITATION_CHARS = 6
 class Event:
     """Something that happened; append-only.
 
-    kind: user | assistant | session_start | session_end. source: hook | transcript | import.
+    kind: user | assistant | tool | remember | session_start | session_end. source: hook | transcript | import.
     prompt_id groups a prompt with its answer (one turn); empty for session events. uuid is the transcript's record
     uuid where known. at_ms: Unix time, milliseconds.
     """
@@ -39,7 +39,8 @@ class Memory:
     """One statement worth keeping, with the events it comes from.
 
     category: core | daily | conversation | custom. A closed or open turn is a `conversation` memory (key
-    turn_<date>_<4 hex>). importance in [0, 1]. superseded_by: id of the newer memory, or "".
+    turn_<date>_<4 hex>). importance in [0, 1]. superseded_by: id of the newer memory, or ""; superseded_ms: since when.
+    pinned: the user wants it kept and first. settled: which extractor has consolidated a turn, "" when none has.
     citation: what stands in [mem:...]; 6 characters of base 62, derived from the id.
     """
 
@@ -56,6 +57,9 @@ class Memory:
     source_ids: tuple[str, ...]
     at_ms: int
     superseded_by: str = ""
+    superseded_ms: int = 0
+    pinned: bool = False
+    settled: str = ""
 
 
 @dataclass(frozen=True)

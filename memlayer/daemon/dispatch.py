@@ -9,7 +9,7 @@ import time
 from memlayer import __version__
 from memlayer.daemon.hooks import Hooks
 from memlayer.daemon.jobs import where
-from memlayer.daemon.operations import OPERATIONS
+from memlayer.daemon.operations_all import OPERATIONS
 from memlayer.daemon.server import Send
 from memlayer.daemon.state import State
 from memlayer.errors import DaemonError, StoreError, UserError

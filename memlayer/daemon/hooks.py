@@ -86,6 +86,7 @@ class Hooks:
 
     def _session_start(self, payload: Payload, session: Session, place: project.Place, ends: float) -> str:
         state = self._state
+        state.loader.submit("warm " + session.project_id, lambda: upkeep.warm(state, session.project_id))
         behind = [
             one
             for one in state.sessions.open_in(session.project_id)

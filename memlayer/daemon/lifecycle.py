@@ -13,7 +13,7 @@ import time
 
 from memlayer.compose import open_projects
 from memlayer.config import Settings, load_settings
-from memlayer.daemon import lock, log, upkeep
+from memlayer.daemon import lock, log, priority, upkeep
 from memlayer.daemon.dispatch import Dispatch
 from memlayer.daemon.server import Server
 from memlayer.daemon.state import State
@@ -123,5 +123,6 @@ def _listens(home: str) -> bool:
 def main() -> None:
     """The entry point of memlayer/daemon/__main__.py."""
     gc.freeze()
+    priority.switch_often()
     home = paths.home_of()
     sys.exit(run(home))

@@ -7,7 +7,13 @@ import os
 import sys
 import threading
 
+SWITCH_S = 0.0005  # Python's own 5 ms let a recall wait that long, several times, for the writer to pause
 NICENESS = 7  # the writer gets a fifth of a core that somebody else wants, and all of one that nobody wants
+
+
+def switch_often() -> None:
+    """Let threads take turns ten times as often as usual: halves the slowest recalls while turns are written."""
+    sys.setswitchinterval(SWITCH_S)
 
 
 def go_second() -> None:

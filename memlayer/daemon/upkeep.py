@@ -22,6 +22,7 @@ from memlayer.wire import working_set as on_disk
 log = logging.getLogger(__name__)
 Progress = Callable[[str, int, int], None]  # (phase, done, total)
 UPKEEP_EVERY = 8  # drains; the store itself knows whether there is enough to do
+OPEN_WAIT_S = 60.0
 MANY = 100  # events taken in at once from which tidying up the memory pays
 
 
@@ -197,6 +198,13 @@ def load_model(state: State) -> None:
         return
     state.jobs.submit("embed", lambda: embed_missing(state))
     memory.loaded()
+
+
+def warm(state: State, project_id: str) -> None:
+    """Have a project's vectors in memory before its first prompt. The loader's job: by then the model is loaded."""
+    services, embedder = state.ready(OPEN_WAIT_S), state.embedder()
+    if services is not None and embedder is not None:
+        services.store.warm(project_id, embedder.fingerprint)
 
 
 def waiting_age_s(home: str) -> float:

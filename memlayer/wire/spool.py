@@ -10,7 +10,7 @@ from memlayer.wire import paths
 SUFFIX = ".json"
 TEMPORARY_KEPT_S = 3600
 _REQUIRED = ("id", "kind", "session_id", "prompt_id", "text", "project_dir", "transcript_path", "source")
-_KINDS = ("user", "assistant", "session_start", "session_end")
+_KINDS = ("user", "assistant", "tool", "remember", "session_start", "session_end")
 
 
 def put(home: str, event: dict[str, object]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -209,3 +210,30 @@ def test_readers_see_a_write_once_it_returned_and_never_fail(store: Store) -> No
     for reader in readers:
         reader.join()
     assert failures == []
+
+
+def test_memories_by_what_became_of_them(store: Store) -> None:
+    older = replace(make_memory(1, "포트는 8443"), superseded_by="m2", superseded_ms=2000)
+    newer = replace(make_memory(2, "포트는 9000", category="core"), kind="fact", settled="rules-1", pinned=True)
+    other = replace(make_memory(3, sources=("e1", "e9")), settled="rules-0")
+    store.put_memories([older, newer, other])
+
+    def ids(**filters: Any) -> set[str]:
+        return {memory.id for memory in store.memories(**filters)}
+
+    assert ids(superseded_by=["m2", "m7"]) == {"m1"}
+    assert ids(superseded_by=[]) == set()
+    assert ids(source_ids=["e1"]) == {"m1", "m3"}
+    assert ids(source_ids=["e9", "e2"]) == {"m2", "m3"}
+    assert ids(kind="fact") == {"m2"}
+    assert ids(is_current=True) == {"m2", "m3"}
+    assert ids(is_current=False) == {"m1"}
+    assert ids(not_settled="rules-1") == {"m1", "m3"}
+    assert ids(not_settled="rules-1", is_current=True) == {"m3"}
+    assert store.memories(ids=["m2"]) == [newer]
+
+
+def test_events_by_kind(store: Store) -> None:
+    store.add_events([make_event(1), replace(make_event(2, "make test: exit 2"), kind="tool")])
+    assert [event.id for event in store.events(kind="tool")] == ["e2"]
+    assert store.events(kind="tool", session_id="elsewhere") == []

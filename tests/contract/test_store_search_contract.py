@@ -104,6 +104,16 @@ def test_vectors_rank_by_cosine(store: Store) -> None:
         assert hits[0].chunk == replace(make_chunk(1, texts[1], embedded=True), vector=None)
 
 
+def test_a_warm_store_answers_as_a_cold_one(store: Store) -> None:
+    store.put_chunks([make_chunk(number, f"결제 모듈 {number}", embedded=True) for number in range(4)])
+    query = EMBEDDER.embed_query("결제 모듈 2")
+    cold = [hit.chunk for hit in store.search_vector(query, MODEL, P1, 3)]
+    for project_id in ("p1", "p1", "no such project"):
+        store.warm(project_id, MODEL)
+    assert [hit.chunk for hit in store.search_vector(query, MODEL, P1, 3)] == cold
+    assert cold[0].memory_id == "m2"
+
+
 def test_vectors_of_another_model_are_never_compared(store: Store) -> None:
     store.put_chunks([make_chunk(1, embedded=True)])
     assert store.search_vector(EMBEDDER.embed_query("text"), "other", P1, 5) == []

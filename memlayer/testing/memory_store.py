@@ -1,8 +1,7 @@
-"""Doubles that ship, for tests of whoever builds on the ports: an embedder without a model, a store in memory."""
+"""A store in memory."""
 
 from __future__ import annotations
 
-import hashlib
 import math
 import threading
 from collections import Counter
@@ -11,51 +10,10 @@ from dataclasses import replace
 
 from memlayer.core.model import Chunk, Event, Hit, Memory, Scope
 from memlayer.errors import StoreError
-from memlayer.ports import Calibration, Damage, Removed, Selection, StoreStats, Vector
+from memlayer.ports import Damage, Removed, Selection, StoreStats, Vector
 
 _BM25_K1 = 1.2
 _BM25_B = 0.75
-
-
-class HashEmbedder:
-    """Unit vectors from hashed words and letter triples: texts that share them are near, nothing else is meant by it.
-
-    Never a stand-in for a model in the product: it knows spelling, not meaning.
-    """
-
-    def __init__(self, dimensions: int = 64, name: str = "hash") -> None:
-        self._dimensions = dimensions
-        self._name = name
-
-    @property
-    def fingerprint(self) -> str:
-        return f"{self._name}-{self._dimensions}"
-
-    @property
-    def dimensions(self) -> int:
-        return self._dimensions
-
-    @property
-    def calibration(self) -> Calibration:
-        return Calibration(low=0.0, high=1.0)
-
-    def embed_query(self, text: str) -> Vector:
-        return self._embed(text)
-
-    def embed_passages(self, texts: Sequence[str]) -> list[Vector]:
-        return [self._embed(text) for text in texts]
-
-    def _embed(self, text: str) -> Vector:
-        sums = [0.0] * self._dimensions
-        for word in text.casefold().split() or [""]:
-            padded = f" {word} "
-            for feature in [word, *(padded[at : at + 3] for at in range(len(padded) - 2))]:
-                digest = hashlib.blake2b(feature.encode("utf-8", "replace"), digest_size=8).digest()
-                sums[int.from_bytes(digest[:4], "big") % self._dimensions] += 1.0 if digest[4] & 1 else -1.0
-        length = math.sqrt(sum(value * value for value in sums))
-        if length == 0.0:
-            return (1.0, *sums[1:])
-        return tuple(value / length for value in sums)
 
 
 class MemoryStore:
@@ -96,6 +54,7 @@ class MemoryStore:
         prompt_ids: Sequence[str] | None = None,
         session_id: str = "",
         project_id: str = "",
+        kind: str = "",
         limit: int = 1000,
     ) -> list[Event]:
         with self._lock:
@@ -106,6 +65,7 @@ class MemoryStore:
                 and (prompt_ids is None or event.prompt_id in prompt_ids)
                 and session_id in ("", event.session_id)
                 and project_id in ("", event.project_id)
+                and kind in ("", event.kind)
             ]
         found.sort(key=lambda event: (event.at_ms, event.id), reverse=True)
         return found[:limit][::-1]
@@ -120,6 +80,11 @@ class MemoryStore:
         session_id: str = "",
         category: str = "",
         before_ms: int = 0,
+        superseded_by: Sequence[str] | None = None,
+        source_ids: Sequence[str] | None = None,
+        kind: str = "",
+        is_current: bool | None = None,
+        not_settled: str = "",
         limit: int = 1000,
         order: str = "newest",
     ) -> list[Memory]:
@@ -136,6 +101,11 @@ class MemoryStore:
                 and session_id in ("", memory.session_id)
                 and category in ("", memory.category)
                 and (not before_ms or memory.at_ms < before_ms)
+                and (superseded_by is None or memory.superseded_by in superseded_by)
+                and (source_ids is None or set(source_ids).intersection(memory.source_ids))
+                and kind in ("", memory.kind)
+                and (is_current is None or (memory.superseded_by == "") == is_current)
+                and (not not_settled or memory.settled != not_settled)
             ]
         found.sort(key=lambda memory: (memory.at_ms, memory.id), reverse=True)
         if order == "importance":
@@ -237,6 +207,9 @@ class MemoryStore:
     def clear_chunks(self) -> None:
         with self._lock:
             self._chunks.clear()
+
+    def warm(self, project_id: str, model: str) -> None:
+        """Always warm."""
 
     def upkeep(self, *, force: bool = False) -> bool:
         return force

@@ -1,0 +1,111 @@
+"""The groups of settings: each with its default, its unit and its bounds, as frozen values."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+
+def _no_bool(value: object) -> object:
+    """pydantic takes `true` for the number 1; in a settings file that is a slip."""
+    if isinstance(value, bool):
+        raise ValueError("Input should be a number")
+    return value
+
+
+Whole = Annotated[int, BeforeValidator(_no_bool)]
+Real = Annotated[float, BeforeValidator(_no_bool), Field(allow_inf_nan=False)]
+
+
+def setting(
+    default: object, description: str, *, unit: str = "", ge: float | None = None, le: float | None = None
+) -> Any:
+    """A field with what the docs table needs."""
+    return Field(default=default, description=description, ge=ge, le=le, json_schema_extra={"unit": unit})
+
+
+class Group(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class RecallSettings(Group):
+    """What a prompt is answered with."""
+
+    enabled: bool = setting(True, "Answer prompts with memories.")
+    max_entries: Whole = setting(5, "Entries in one context block.", unit="entries", ge=0, le=20)
+    max_entry_chars: Whole = setting(800, "Length of one entry.", unit="characters", ge=80, le=9500)
+    max_chars: Whole = setting(4000, "Length of a whole context block.", unit="characters", ge=0, le=9500)
+    min_score: Real = setting(0.4, "Floor on the calibrated relevance.", ge=0, le=1)
+    weight_lexical: Real = setting(0.5, "Share of full-text search in the relevance.", ge=0, le=1)
+    weight_vector: Real = setting(0.5, "Share of meaning (vectors) in the relevance.", ge=0, le=1)
+    weight_relevance: Real = setting(0.7, "Share of relevance in the score.", ge=0, le=1)
+    weight_importance: Real = setting(0.2, "Share of importance in the score.", ge=0, le=1)
+    weight_recency: Real = setting(0.1, "Share of recency in the score.", ge=0, le=1)
+    half_life_days: Real = setting(7.0, "Age at which recency has fallen to a half.", unit="days", ge=0.01, le=36500)
+    candidates: Whole = setting(
+        40, "Chunks that each kind of search offers for ranking.", unit="chunks", ge=1, le=1000
+    )
+    deadline_ms: Whole = setting(450, "Time to answer a prompt; later answers are dropped.", unit="ms", ge=20, le=5000)
+
+    @model_validator(mode="after")
+    def _some_weight(self) -> RecallSettings:
+        if self.weight_lexical + self.weight_vector <= 0:
+            raise ValueError("recall.weight_lexical and recall.weight_vector must not both be 0")
+        if self.weight_relevance + self.weight_importance + self.weight_recency <= 0:
+            raise ValueError("recall.weight_relevance, _importance and _recency must not all be 0")
+        return self
+
+
+class WorkingSetSettings(Group):
+    """What a session starts with."""
+
+    enabled: bool = setting(True, "Start a session with where the last one left off.")
+    max_entries: Whole = setting(6, "Entries a session starts with.", unit="entries", ge=0, le=20)
+    max_chars: Whole = setting(2000, "Length of the whole working set.", unit="characters", ge=0, le=9500)
+
+
+class CaptureSettings(Group):
+    """What is remembered."""
+
+    enabled: bool = setting(True, "Remember new turns. What is stored already stays and is still recalled.")
+
+
+class ChunkingSettings(Group):
+    """How long texts are cut for the search index."""
+
+    max_tokens: Whole = setting(400, "Length of a chunk; longer texts are cut.", unit="tokens", ge=50, le=480)
+    overlap_tokens: Whole = setting(80, "What neighbouring chunks share.", unit="tokens", ge=0, le=240)
+
+    @model_validator(mode="after")
+    def _overlap_is_shorter(self) -> ChunkingSettings:
+        if self.overlap_tokens * 2 > self.max_tokens:
+            raise ValueError("chunking.overlap_tokens must be at most half of chunking.max_tokens")
+        return self
+
+
+class EmbeddingSettings(Group):
+    """The model that finds memories by meaning."""
+
+    provider: Literal["fastembed", "none"] = setting("fastembed", "`none`: full-text search only.")
+    model: str = setting("e5-small-ko-en-int8", "A model that ships, any fastembed model, or a local folder.")
+    cache_dir: str = setting("", "Where downloaded models are kept; empty: `<home>/cache/models`.")
+    batch_size: Whole = setting(16, "Texts embedded in one go.", unit="texts", ge=1, le=512)
+    cache_max_bytes: Whole = setting(
+        256 * 2**20, "Cache of vectors, which makes a rebuild cheap.", unit="bytes", ge=0, le=2**40
+    )
+
+
+class DaemonSettings(Group):
+    """The background process that owns the store."""
+
+    idle_minutes: Real = setting(
+        30.0, "Leaves after so long without a request; 0: never.", unit="minutes", ge=0, le=525_600
+    )
+    log_level: Literal["debug", "info", "warning", "error"] = setting("info", "What `logs/daemon.log` holds.")
+
+    @model_validator(mode="after")
+    def _idle_is_zero_or_some_seconds(self) -> DaemonSettings:
+        if 0 < self.idle_minutes < 0.05:
+            raise ValueError("daemon.idle_minutes must be 0 (never) or at least 0.05")
+        return self
