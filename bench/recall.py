@@ -1,7 +1,7 @@
 """Recall quality on conversations in LoCoMo's format, through the product's own ingest and search.
 
-`python bench/recall.py FILE [--json FILE]`. FILE: [{conversation: {session_N: [{dia_id, text}]}, qa: [{question,
-category, evidence: [dia_id]}]} (https://github.com/snap-research/locomo, whose licence keeps it out of here).
+`python bench/recall.py FILE [--json FILE] [--plot FILE.svg]`. FILE: [{conversation: {session_N: [{dia_id, text}]},
+qa: [{question, category, evidence: [dia_id]}]} (https://github.com/snap-research/locomo; its licence keeps it out).
 
 Two utterances in a row are a turn: prompt and answer. No name, no date and no other hint goes in: a question that says
 "Caroline" finds her only where somebody called her so. What comes back are turns; each takes two places of the ranking,
@@ -15,6 +15,7 @@ import os
 import re
 import shutil
 import statistics
+import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -166,7 +167,8 @@ def opened(home: Path) -> tuple[compose.Services, Callable[[str], str]]:
 @click.command()
 @click.argument("file", type=click.Path(exists=True, path_type=Path))
 @click.option("--json", "json_file", default="", help="Write the figures there too.")
-def main(file: Path, json_file: str) -> None:
+@click.option("--plot", default="", help="Draw them there (SVG).")
+def main(file: Path, json_file: str, plot: str) -> None:
     """Measure recall on FILE."""
     conversations = [
         Conversation(one, str(one.get("sample_id", place))) for place, one in enumerate(json.loads(file.read_text()))
@@ -178,8 +180,15 @@ def main(file: Path, json_file: str) -> None:
     finally:
         shutil.rmtree(home, ignore_errors=True)
     show(figures)
+    text = json.dumps(figures, indent=1) + "\n"
     if json_file:
-        Path(json_file).write_text(json.dumps(figures, indent=1) + "\n")
+        Path(json_file).write_text(text)
+    if plot:
+        with tempfile.NamedTemporaryFile("w", suffix=".json") as kept:
+            kept.write(text)
+            kept.flush()
+            # In a process of its own: this one has fastembed without the image library, which the plot needs.
+            subprocess.run([sys.executable, str(ROOT / "bench" / "plot_recall.py"), kept.name, plot], check=True)
 
 
 def run(conversations: list[Conversation], home: Path) -> dict[str, dict[str, dict[str, float]]]:
