@@ -14,6 +14,7 @@ from memlayer.service.ingest import Ingest
 from memlayer.service.projects import Projects
 from memlayer.service.recall import Recall, Recalled, RecallRules
 from memlayer.service.recent_turns import RecentTurns
+from memlayer.service.replaced import Replaced
 from memlayer.service.retriever import Retriever
 from memlayer.service.sessions import Session, Sessions
 from memlayer.service.term_stats import TermStats
@@ -52,7 +53,7 @@ class TurnsInMemory:
         )  # fmt: skip
         retriever = Retriever(self.store, lambda: embedder, terms, now_ms=lambda: T0_MS + 3_600_000)
         self.recent = RecentTurns(self.store)
-        self.recall = Recall(retriever, self.recent)
+        self.recall = Recall(retriever, self.recent, Replaced(self.store))
 
     def hook(self, name: str, session: str, prompt_id: str, at: int, project: str = PROJECT, **said: str) -> None:
         """What one hook brought."""

@@ -161,7 +161,8 @@ def near_in_session(places: Sequence[tuple[str, int]], fits: Sequence[float]) ->
     answer speaks for it. places: (session id, Unix time in milliseconds), beside fits. May exceed 1 by NEIGHBOUR."""
     sessions: dict[str, list[int]] = {}
     for place, (session_id, _) in enumerate(places):
-        sessions.setdefault(session_id, []).append(place)
+        if session_id:  # what a person told memlayer itself belongs to no session
+            sessions.setdefault(session_id, []).append(place)
     out = list(fits)
     for members in sessions.values():
         for place in members:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from memlayer.core import context
 from memlayer.core.follow_up import points_back
 from memlayer.core.intent import ASKING, CHAT, ORDER, asks_anybody, intent
 from memlayer.core.intent_words import STANDING_ORDER
-from memlayer.core.model import Chunk, Scope, citation_of
+from memlayer.core.model import Chunk, Scope
 from memlayer.core.noise import recallable
 from memlayer.core.query import Query, reduce_prompt, with_context
 from memlayer.core.scoring import Score, Weights
+from memlayer.service.candidate import Candidate, jaccard, key_of, overlap, whole, within
 from memlayer.service.consolidation import OPEN_QUESTION
 from memlayer.service.recent_turns import RecentTurns
+from memlayer.service.replaced import Replaced
 from memlayer.service.retriever import Found, Retriever
 from memlayer.service.sessions import Session
 from memlayer.service.snippet import snippet
@@ -40,26 +42,6 @@ class RecallRules:
 
 
 @dataclass(frozen=True)
-class Candidate:
-    """A memory that came into question. reason: why it was kept or dropped."""
-
-    chunk: Chunk
-    score: Score
-    kept: bool
-    reason: str
-    snippet: str = ""
-    newer: str = ""  # key of a newer entry on the same matter
-
-    @property
-    def citation(self) -> str:
-        return citation_of(self.chunk.memory_id)
-
-    @property
-    def key(self) -> str:
-        return key_of(self.chunk)
-
-
-@dataclass(frozen=True)
 class Recalled:
     """What a prompt brought back. block: "" for silence. gate: why the search was not even made, or ""."""
 
@@ -81,6 +63,12 @@ class Recall:
 
     retriever: Retriever
     recent: RecentTurns | None = None
+    replaced: Replaced | None = None
+
+    def renew(self, project_id: str) -> None:
+        """Memories of that project have changed. Raises StoreError."""
+        if self.replaced is not None:
+            self.replaced.renew([project_id])
 
     def answer(self, prompt: str, scope: Scope, rules: RecallRules, session: Session | None = None) -> Recalled:
         """The block for a prompt. session: whose context must not be repeated."""
@@ -101,10 +89,10 @@ class Recall:
         if wanted == ASKING and asks_anybody(prompt):
             rules = replace(rules, min_score=min(1.0, rules.min_score * GENERAL_MIN_SCORE))
         judged = self._judge(found, query, rules, session, wanted)
-        judged = self._dated(judged)
+        judged = self._dated(self._renewed(judged, session, rules.budget.max_entries))
         entries = [_entry(one) for one in judged if one.kept]
         block = context.block(entries, rules.budget)
-        judged = _within(judged, len(block.splitlines()) - context.HEAD_LINES)
+        judged = within(judged, len(block.splitlines()) - context.HEAD_LINES)
         took_ms = (time.perf_counter() - started) * 1000
         return Recalled(block, mode, "", query, tuple(judged), took_ms)
 
@@ -125,6 +113,31 @@ class Recall:
                 best[chunk.memory_id] = (chunk, one)
         return sorted(best.values(), key=lambda pair: (-pair[1].score, -pair[0].at_ms))
 
+    def _renewed(self, judged: Sequence[Candidate], session: Session | None, most: int) -> list[Candidate]:
+        """What a turn says that was superseded since is marked, and what holds now comes with it; what the user took
+        back does not come at all."""
+        if self.replaced is None:
+            return list(judged)
+        out: list[Candidate] = []
+        there = {one.chunk.memory_id for one in judged if one.kept}
+        room = most - len(there)
+        for one in judged:
+            turn = (one.chunk.session_id, one.chunk.prompt_id)
+            is_turn = one.kept and one.chunk.category == "conversation"
+            change = self.replaced.of(one.chunk.project_id, turn, one.snippet) if is_turn else None
+            if change is None:
+                out.append(one)
+            elif change.head is None:
+                out.append(replace(one, kept=False, reason="what it says was taken back"))
+            else:
+                chunk = whole(change.head)
+                if chunk.memory_id not in there and room > 0 and not _in_context(chunk, session):
+                    out.append(Candidate(chunk, one.score, True, "holds instead of " + one.key, chunk.text))
+                    there.add(chunk.memory_id)
+                    room -= 1
+                out.append(replace(one, newer=key_of(chunk)))
+        return out
+
     def _dated(self, judged: Sequence[Candidate]) -> list[Candidate]:
         """Of two entries on the same matter the older one says that there is a newer: facts change, and which of the
         two holds is for the reader to see."""
@@ -139,10 +152,10 @@ class Recall:
                 if one.kept
                 and other.chunk.at_ms > one.chunk.at_ms
                 and other.score.relevance >= NEWER_RELEVANCE * one.score.relevance
-                and _overlap(said[one.citation], said[other.citation], rarity) >= SAME_MATTER
+                and overlap(said[one.citation], said[other.citation], rarity) >= SAME_MATTER
             ]
             latest = max(newer, key=lambda other: other.chunk.at_ms).key if newer else ""
-            out.append(replace(one, newer=latest) if latest else one)
+            out.append(replace(one, newer=latest) if latest and not one.newer else one)
         return out
 
     def _judge(
@@ -159,19 +172,24 @@ class Recall:
                 reason = "the prompt is an order, and this is no standing order"
             terms = frozenset(chunk.terms.split())
             twin = -1
+            same_turn = next((i for i, other in enumerate(kept) if _of_one_turn(chunk, other.chunk)), -1)
+            if not reason and same_turn >= 0 and chunk.category == "core":
+                reason = "%s says it, and more" % kept[same_turn].key
             if not reason:
                 said = next((other for other in present if chunk.at_ms <= other.at_ms and _alike(chunk, other)), None)
                 reason = "says the same as %s, which is in the context" % key_of(said) if said is not None else ""
             if not reason:
-                twin = next((i for i, other in enumerate(kept_terms) if _jaccard(terms, other) >= NEAR_DUPLICATE), -1)
+                twin = next((i for i, other in enumerate(kept_terms) if jaccard(terms, other) >= NEAR_DUPLICATE), -1)
                 if twin >= 0 and chunk.at_ms <= kept[twin].chunk.at_ms:
                     reason = "says the same as " + kept[twin].key
-                elif twin < 0 and len(kept) >= most:
+                elif twin < 0 and same_turn < 0 and len(kept) >= most:
                     reason = "more than %d entries" % most
             if reason:
                 judged.append(Candidate(chunk, one, False, reason))
                 continue
             candidate = Candidate(chunk, one, True, "kept", snippet(chunk, query, self.retriever.terms, max_chars))
+            if same_turn >= 0:  # a statement and the turn it comes from are one thing to recall: the turn tells more
+                twin = same_turn
             if twin >= 0:  # the newer of two that say the same takes the older one's place
                 older = judged.index(kept[twin])
                 judged[older] = replace(kept[twin], kept=False, reason="says the same as " + candidate.key)
@@ -205,23 +223,10 @@ def _entry(one: Candidate) -> context.Entry:
     return context.Entry(one.key, one.snippet, one.citation, one.chunk.at_ms, one.newer)
 
 
-def _within(judged: Sequence[Candidate], most: int) -> list[Candidate]:
-    """The candidates, of which only the first `most` kept ones had room in the block: what was not in it was not shown
-    either, and may come with the next prompt."""
-    out = []
-    for one in judged:
-        most -= one.kept
-        out.append(replace(one, kept=False, reason="no room left in the block") if one.kept and most < 0 else one)
-    return out
 
+def _of_one_turn(one: Chunk, other: Chunk) -> bool:
+    return bool(one.prompt_id) and (one.session_id, one.prompt_id) == (other.session_id, other.prompt_id)
 
-def key_of(chunk: Chunk) -> str:
-    """The key of the memory a chunk stands for, without asking the store: keys are made from category, day and id."""
-    if chunk.category == "core":
-        return "core_" + chunk.memory_id[:4]
-    day = time.strftime("%Y-%m-%d", time.localtime(chunk.at_ms / 1000))
-    prefix = "turn" if chunk.category == "conversation" else chunk.category
-    return "%s_%s_%s" % (prefix, day, chunk.memory_id[:4])
 
 
 def _in_context(chunk: Chunk, session: Session | None) -> str:
@@ -237,15 +242,6 @@ def _in_context(chunk: Chunk, session: Session | None) -> str:
     return ""
 
 
-def _overlap(one: frozenset[str], other: frozenset[str], weight: Mapping[str, float]) -> float:
-    """The overlap coefficient of two term sets, each term by its weight, in [0, 1]."""
-    smaller = min(sum(weight[term] for term in one), sum(weight[term] for term in other))
-    return sum(weight[term] for term in one & other) / smaller if smaller else 0.0
-
 
 def _alike(one: Chunk, other: Chunk) -> bool:
-    return _jaccard(frozenset(one.terms.split()), frozenset(other.terms.split())) >= NEAR_DUPLICATE
-
-
-def _jaccard(one: frozenset[str], other: frozenset[str]) -> float:
-    return len(one & other) / len(one | other) if one or other else 0.0
+    return jaccard(frozenset(one.terms.split()), frozenset(other.terms.split())) >= NEAR_DUPLICATE

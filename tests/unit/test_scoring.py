@@ -100,6 +100,9 @@ class TestNeighbours:
         assert 0.2 < lifted[2] < 0.2 + NEIGHBOUR / 100
         assert lifted[3] == 0.2
 
+    def test_what_belongs_to_no_session_has_no_neighbours(self) -> None:
+        assert near_in_session([("", 0), ("", 1), ("a", 0), ("a", 1)], [0.2, 1.0, 0.2, 1.0])[:2] == [0.2, 1.0]
+
     @given(st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 10**7), unit), max_size=8))
     def test_nobody_falls_and_nobody_rises_by_more_than_a_share(self, rows: list[tuple[str, int, float]]) -> None:
         fits = [fit for _, _, fit in rows]

@@ -1,0 +1,70 @@
+"""A memory that came into question for a prompt, and how two of them compare."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from memlayer.core.model import Chunk, Memory, citation_of
+from memlayer.core.scoring import Score
+from memlayer.core.terms import index_terms
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A memory that came into question. reason: why it was kept or dropped."""
+
+    chunk: Chunk
+    score: Score
+    kept: bool
+    reason: str
+    snippet: str = ""
+    newer: str = ""  # key of a newer entry on the same matter
+
+    @property
+    def citation(self) -> str:
+        return citation_of(self.chunk.memory_id)
+
+    @property
+    def key(self) -> str:
+        return key_of(self.chunk)
+
+
+def key_of(chunk: Chunk) -> str:
+    """The key of the memory a chunk stands for, without asking the store: keys are made from category, day and id."""
+    if chunk.category == "core":
+        return "core_" + chunk.memory_id[:4]
+    day = time.strftime("%Y-%m-%d", time.localtime(chunk.at_ms / 1000))
+    prefix = "turn" if chunk.category == "conversation" else chunk.category
+    return "%s_%s_%s" % (prefix, day, chunk.memory_id[:4])
+
+
+def whole(memory: Memory) -> Chunk:
+    """A core memory as a hit on all of its text."""
+    return Chunk(
+        id=memory.id, memory_id=memory.id, event_id="", role=memory.kind, session_id=memory.session_id,
+        project_id=memory.project_id, prompt_id=memory.prompt_id, category=memory.category,
+        importance=memory.importance, at_ms=memory.at_ms, start=0, end=len(memory.text), text=memory.text,
+        terms=index_terms(memory.text),
+    )  # fmt: skip
+
+
+def within(judged: Sequence[Candidate], most: int) -> list[Candidate]:
+    """The candidates, of which only the first `most` kept ones had room in the block: what was not in it was not shown
+    either, and may come with the next prompt."""
+    out = []
+    for one in judged:
+        most -= one.kept
+        out.append(replace(one, kept=False, reason="no room left in the block") if one.kept and most < 0 else one)
+    return out
+
+
+def overlap(one: frozenset[str], other: frozenset[str], weight: Mapping[str, float]) -> float:
+    """The overlap coefficient of two term sets, each term by its weight, in [0, 1]."""
+    smaller = min(sum(weight[term] for term in one), sum(weight[term] for term in other))
+    return sum(weight[term] for term in one & other) / smaller if smaller else 0.0
+
+
+def jaccard(one: frozenset[str], other: frozenset[str]) -> float:
+    return len(one & other) / len(one | other) if one or other else 0.0

@@ -1,0 +1,60 @@
+"""Which turns say what no longer holds: a statement drawn from them was superseded, reworded or taken back since.
+
+The turn itself stays as it was said, and a search still finds it. Recall asks here what to say in its place.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from memlayer.core.model import Memory
+from memlayer.core.terms import index_terms
+from memlayer.ports import Store
+from memlayer.service import lineage
+
+MAX_KNOWN = 100_000
+REPEATED = 0.6  # the share of a statement's terms from which a text says it
+
+Turn = tuple[str, str]  # session id, prompt id
+
+
+@dataclass(frozen=True)
+class Replacement:
+    """said: the terms of the statement that holds no more. head: what holds now; None when it was taken back."""
+
+    said: frozenset[str]
+    head: Memory | None
+
+
+class Replaced:
+    """The superseded statements of a store by the turn they were drawn from. Thread-safe; the writer renews it."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._lock = threading.Lock()
+        self._by_project: dict[str, dict[Turn, list[Replacement]]] = {}
+        self.renew([""])
+
+    def renew(self, project_ids: Iterable[str]) -> None:
+        """Read anew what was superseded in these projects; "" reads all of them. Raises StoreError."""
+        for project_id in project_ids:
+            found: dict[str, dict[Turn, list[Replacement]]] = {project_id: {}} if project_id else {}
+            for old in self._store.memories(project_id=project_id, category="core", is_current=False, limit=MAX_KNOWN):
+                if old.prompt_id:
+                    head = lineage.head(self._store, old)
+                    one = Replacement(frozenset(index_terms(old.text).split()), None if head.superseded_by else head)
+                    found.setdefault(old.project_id, {}).setdefault((old.session_id, old.prompt_id), []).append(one)
+            with self._lock:
+                self._by_project.update(found)
+
+    def of(self, project_id: str, turn: Turn, text: str) -> Replacement | None:
+        """What became of a statement of that turn that `text` repeats; None when everything it says still holds."""
+        with self._lock:
+            known = self._by_project.get(project_id, {}).get(turn, ())
+        if not known:
+            return None
+        terms = set(index_terms(text).split())
+        said = [one for one in known if len(one.said & terms) >= REPEATED * len(one.said)]
+        return next((one for one in said if one.head is not None), said[0] if said else None)
