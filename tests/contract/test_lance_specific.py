@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import signal
@@ -11,13 +10,10 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
-import lancedb
 import pytest
 
-from memlayer.adapters import lance_open
 from memlayer.adapters.lance_store import LanceStore
 from memlayer.adapters.lance_sync import FolderSync
 from memlayer.core.model import Scope
@@ -154,56 +150,6 @@ def test_a_folder_is_flushed_once(tmp_path: Path) -> None:
 
 
 # -- schema and damage
-
-
-def test_a_store_of_a_newer_version_is_refused(folder: Path) -> None:
-    reopened(folder).close()
-    (folder / "schema.json").write_text(json.dumps({"version": lance_open.SCHEMA_VERSION + 1}))
-    with pytest.raises(StoreError, match="update the plugin"):
-        reopened(folder)
-
-
-@pytest.mark.parametrize("content", ["", "[]", '{"version": "x"}', '{"version": 0}'])
-def test_an_unreadable_schema_file_is_an_error(folder: Path, content: str) -> None:
-    reopened(folder).close()
-    (folder / "schema.json").write_text(content)
-    with pytest.raises(StoreError, match=r"schema\.json"):
-        reopened(folder)
-
-
-def test_migrations_run_once_in_order(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    reopened(folder).close()
-    ran: list[int] = []
-    now = lance_open.SCHEMA_VERSION
-    monkeypatch.setattr(lance_open, "SCHEMA_VERSION", now + 2)
-    later = [(now + 1, lambda _: ran.append(now + 1)), (now + 2, lambda _: ran.append(now + 2))]
-    monkeypatch.setattr(lance_open, "MIGRATIONS", later)
-    reopened(folder).close()
-    reopened(folder).close()
-    assert ran == [now + 1, now + 2]
-    assert json.loads((folder / "schema.json").read_text()) == {"version": now + 2}
-
-
-@pytest.mark.parametrize("cut_off", [False, True])
-def test_a_store_of_the_first_schema_gets_the_newer_columns(folder: Path, cut_off: bool) -> None:
-    """cut_off: a crash came after the change, before the note of it in schema.json."""
-    store = reopened(folder)
-    store.put_memories([make_memory(1, "예전에 한 결정")])
-    store.close()
-    if not cut_off:
-        table = lancedb.connect(str(folder)).open_table("memories")
-        table.drop_columns(["superseded_ms", "pinned", "settled"])
-    (folder / "schema.json").write_text('{"version": 1}')
-    store = reopened(folder)
-    try:
-        assert store.memories() == [make_memory(1, "예전에 한 결정")]
-        changed = replace(make_memory(1), pinned=True, superseded_ms=5, superseded_by="m2", settled="rules-1")
-        store.put_memories([changed, make_memory(2)])
-        assert store.memories(ids=["m1"]) == [changed]
-        assert store.memories(is_current=True) == [make_memory(2)]
-        assert store.stats().schema_version == lance_open.SCHEMA_VERSION
-    finally:
-        store.close()
 
 
 @pytest.mark.parametrize("left", ["empty folder", "data only", "one table", "no schema file"])
