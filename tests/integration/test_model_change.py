@@ -56,7 +56,7 @@ def tell(hook: HookRunner, daemon: Daemon) -> None:
         hook.turn("told", "p%d" % number, *turn)
     hook("session_end", "told", reason="other")
     daemon.settle()
-    assert daemon.call("stats")["memories"] == len(TURNS)
+    assert daemon.call("stats")["by_category"]["conversation"] == len(TURNS)
 
 
 def assert_recalled(hook: HookRunner, daemon: Daemon, session: str) -> None:

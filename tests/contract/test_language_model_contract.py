@@ -1,0 +1,160 @@
+"""Both SDKs' adapters against a scripted server: what they send, what they make of answers, errors and silence."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from memlayer.adapters.anthropic_model import AnthropicModel
+from memlayer.adapters.openai_model import OpenAIModel
+from memlayer.errors import ConsolidationError
+from memlayer.ports import LanguageModel, ModelMissing
+from tests.model_api import Asked, JsonObject, ModelApi, Said, chat_answer, messages_answer
+
+SYSTEM, PROMPT = "You keep a memory.", "결제 모듈은 포트원으로 바꾸기로 했어."
+KEY = "sk-test-0123456789"
+PROVIDERS = ("anthropic", "openai")
+
+pytestmark = pytest.mark.skipif(
+    any(importlib.util.find_spec(name) is None for name in PROVIDERS), reason="the SDKs are optional"
+)
+
+
+@pytest.fixture
+def api() -> Iterator[ModelApi]:
+    with ModelApi() as served:
+        yield served
+
+
+@pytest.fixture(params=PROVIDERS)
+def provider(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Each provider, with variables set that its SDK would take address or credentials from if it were let."""
+    for name in PROVIDERS:
+        for what in ("API_KEY", "BASE_URL", "AUTH_TOKEN"):
+            monkeypatch.setenv("%s_%s" % (name.upper(), what), "http://127.0.0.1:9/never")
+    monkeypatch.setenv("MY_KEY", KEY)
+    return str(request.param)
+
+
+def model(provider: str, api: ModelApi, variable: str = "MY_KEY") -> LanguageModel:
+    if provider == "anthropic":
+        return AnthropicModel("tiny", base_url=api.url, key_variable=variable)
+    return OpenAIModel("tiny", base_url=api.url + "/v1", key_variable=variable, temperature=0.1)
+
+
+def answer(provider: str, text: str) -> JsonObject:
+    return messages_answer(text) if provider == "anthropic" else chat_answer(text)
+
+
+def ask(asked: LanguageModel, deadline_s: float = 10.0) -> str:
+    return asked.complete(SYSTEM, PROMPT, max_tokens=900, deadline_s=deadline_s).text
+
+
+def test_one_call_and_what_it_took(provider: str, api: ModelApi) -> None:
+    api.script = lambda asked: Said(answer(provider, "답이다"))
+    done = model(provider, api).complete(SYSTEM, PROMPT, max_tokens=900, deadline_s=10)
+    assert (done.text, done.output_tokens, done.cost_usd) == ("답이다", 60, 0.0)
+    assert done.input_tokens == (705 if provider == "anthropic" else 700)
+    [asked] = api.asked
+    assert asked.headers["authorization"] == "Bearer " + KEY
+    assert asked.body["model"] == "tiny" and asked.body["max_tokens"] == 900
+    assert "tools" not in asked.body and not asked.body.get("stream")
+    if provider == "anthropic":
+        assert asked.path == "/v1/messages"
+        assert (asked.body["system"], asked.body["messages"]) == (SYSTEM, [{"role": "user", "content": PROMPT}])
+        assert "temperature" not in asked.body  # the interface has none any more
+    else:
+        assert asked.path == "/v1/chat/completions"
+        assert [one["content"] for one in asked.body["messages"]] == [SYSTEM, PROMPT]
+        assert asked.body["temperature"] == 0.1
+
+
+def test_parameters_that_a_server_refuses_are_left_out_from_then_on(provider: str, api: ModelApi) -> None:
+    known = {"model", "max_tokens", "messages", "system"}
+
+    def picky(asked: Asked) -> Said:
+        extra = set(asked.body) - known
+        return Said({"error": {"message": "unknown: %s" % extra}}, 400) if extra else Said(answer(provider, "ok"))
+
+    api.script = picky
+    one = model(provider, api)
+    assert [ask(one), ask(one)] == ["ok", "ok"]
+    assert [bool(set(asked.body) - known) for asked in api.asked] == [True, False, False]
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 429, 500, 529])
+def test_an_error_is_one_line_without_the_prompt_and_the_key(provider: str, api: ModelApi, status: int) -> None:
+    api.script = lambda asked: Said({"error": {"type": "x", "message": PROMPT + KEY}}, status)
+    with pytest.raises(ConsolidationError) as bad:
+        ask(model(provider, api))
+    assert str(bad.value) == "%s: HTTP %d" % (provider, status)
+    assert len(api.asked) <= 2  # no retries: the next turn is one
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"<html>gateway</html>", b"{}", b"[]", b'{"content": 7, "choices": [], "usage": "x"}', b"null"]
+)
+def test_an_answer_in_another_shape_is_an_error(provider: str, api: ModelApi, body: bytes) -> None:
+    api.script = lambda asked: Said(body)
+    with pytest.raises(ConsolidationError) as bad:
+        ask(model(provider, api))
+    assert PROMPT not in str(bad.value) and "\n" not in str(bad.value)
+
+
+def test_a_server_that_drips_is_left_at_the_deadline(provider: str, api: ModelApi) -> None:
+    api.script = lambda asked: Said(b"", drip_s=0.05)
+    one = model(provider, api)
+    began = time.monotonic()
+    with pytest.raises(ConsolidationError, match="did not answer within 1 s"):
+        ask(one, deadline_s=1.0)
+    assert 0.9 < time.monotonic() - began < 5
+
+
+def test_nobody_listening_is_an_error(provider: str) -> None:
+    with ModelApi() as gone:
+        pass
+    gone_model = model(provider, gone)
+    with pytest.raises(ConsolidationError, match="Connection"):
+        ask(gone_model)
+
+
+def test_no_key_means_nothing_is_sent_unless_the_server_is_ones_own(
+    provider: str, api: ModelApi, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("MY_KEY")
+    api.script = lambda asked: Said(answer(provider, "ok"))
+    assert ask(model(provider, api)) == "ok"
+    assert KEY not in api.asked[0].headers["authorization"]
+    theirs: LanguageModel
+    if provider == "anthropic":
+        theirs = AnthropicModel("tiny", base_url="", key_variable="MY_KEY")
+    else:
+        theirs = OpenAIModel("tiny", base_url="", key_variable="MY_KEY", temperature=0.1)
+    with pytest.raises(ModelMissing, match="MY_KEY is not set"):
+        ask(theirs)
+
+
+def test_an_answer_without_usage_is_taken(api: ModelApi, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_KEY", KEY)
+    api.script = lambda asked: Said(chat_answer("ok", read=0))
+    done = model("openai", api).complete(SYSTEM, PROMPT, max_tokens=9, deadline_s=10)
+    assert (done.text, done.input_tokens, done.output_tokens) == ("ok", 0, 0)
+
+
+def test_an_answer_without_text_is_empty(api: ModelApi) -> None:
+    api.script = lambda asked: Said(chat_answer(None))
+    assert ask(model("openai", api)) == ""
+
+
+def test_nothing_of_a_call_is_written_anywhere(provider: str, api: ModelApi, tmp_path: Path) -> None:
+    api.script = lambda asked: Said(answer(provider, "ok"))
+    ask(model(provider, api))
+    left = [path for path in Path(os.environ["HOME"]).rglob("*")] if Path(os.environ["HOME"]).exists() else []
+    assert left == []
+    assert json.dumps(api.asked[0].body)

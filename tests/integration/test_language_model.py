@@ -1,0 +1,144 @@
+"""A daemon that has a language model read turns: capture does not wait for it, `stats` counts, the rules stand by."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.model_api import Asked, ModelApi, Said, chat_answer
+from tests.processes import Daemon, HookRunner
+
+ROOT = Path(__file__).resolve().parents[2]
+PROMPT = "결제 모듈은 토스페이먼츠에서 포트원으로 바꾸기로 했어. 정산 주기 때문이야."
+ANSWER = "알겠습니다. 웹훅 포트는 8443으로 두었습니다."
+STATEMENT = "결제 모듈은 토스페이먼츠가 아니라 포트원을 쓰기로 정했다."
+GOOD = json.dumps(
+    {"history_entry": "결제 모듈을 포트원으로 바꾸기로 했다.", "memory_update": "- [decision] " + STATEMENT},
+    ensure_ascii=False,
+)
+
+pytestmark = pytest.mark.skipif(importlib.util.find_spec("openai") is None, reason="the SDK is optional")
+
+
+@pytest.fixture
+def api() -> Iterator[ModelApi]:
+    with ModelApi() as served:
+        yield served
+
+
+@pytest.fixture
+def reading(api: ModelApi, home: Path) -> Iterator[Callable[..., Daemon]]:
+    """Starts a daemon whose turns are read by a model at the scripted server."""
+    running: list[Daemon] = []
+
+    def start(**settings: object) -> Daemon:
+        chosen: dict[str, Any] = {"provider": "openai", "model": "tiny", "base_url": api.url + "/v1", **settings}
+        found = Daemon(ROOT, home, {"embedding": {"provider": "none"}, "consolidation": chosen})
+        running.append(found)
+        return found.start()
+
+    yield start
+    for one in running:
+        one.stop()
+
+
+def core(daemon: Daemon) -> list[str]:
+    return [one["text"] for one in daemon.call("list", category="core")["memories"]]
+
+
+def spent(daemon: Daemon) -> dict[str, Any]:
+    return dict(daemon.call("stats")["language_model"])
+
+
+def test_what_the_model_says_is_kept_and_counted(
+    reading: Callable[..., Daemon], api: ModelApi, hook: HookRunner
+) -> None:
+    api.script = lambda asked: Said(chat_answer(GOOD))
+    daemon = reading()
+    hook.turn("s1", "p1", PROMPT, ANSWER)
+    daemon.settle()
+    daemon.wait_for(lambda: core(daemon), "core memory")
+    assert core(daemon) == [STATEMENT]
+    [asked] = api.asked
+    assert PROMPT in asked.body["messages"][1]["content"]
+    said = spent(daemon)
+    assert (said["provider"], said["model"], said["is_on"], said["missing"]) == ("openai", "tiny", True, "")
+    assert said["today"] == {"calls": 1, "tokens": 760, "cost_usd": 0.0} == said["all"]
+    assert (said["daily_calls"], said["daily_tokens"], said["problem"]) == (200, 200_000, "")
+
+
+def test_capture_does_not_wait_for_the_model_and_leaving_does_not_either(
+    reading: Callable[..., Daemon], api: ModelApi, hook: HookRunner
+) -> None:
+    asked_for, answer = threading.Event(), threading.Event()
+
+    def slow(asked: Asked) -> Said:
+        asked_for.set()
+        answer.wait(30)
+        return Said(chat_answer(GOOD))
+
+    api.script = slow
+    daemon = reading()
+    hook.turn("s1", "p1", PROMPT, ANSWER)
+    assert asked_for.wait(20)
+    hook.turn("s1", "p2", "The API listens on port 9443 from now on, Kim owns it.", "Noted: port 9443, owner Kim.")
+
+    def is_found() -> bool:
+        found = daemon.call("search", query="9443", project_dir=str(hook.project))["hits"]
+        return any("9443" in hit["snippet"] for hit in found)
+
+    daemon.wait_for(is_found, "turn in the store")
+    assert not answer.is_set() and core(daemon) == []
+    assert daemon.stop() == 0  # within its time, although a call runs
+    answer.set()
+    daemon.start()  # the turn was not settled: it is read now
+    daemon.wait_for(lambda: STATEMENT in core(daemon), "core memory after a restart")
+    assert spent(daemon)["all"]["calls"] >= 2
+
+
+@pytest.mark.parametrize(
+    ("said", "problem"), [(Said({}, 500), "openai: HTTP 500"), (Said(chat_answer("I'd rather not.")), "not the JSON")]
+)
+def test_a_model_of_no_use_leaves_it_to_the_rules_and_says_why(
+    reading: Callable[..., Daemon], api: ModelApi, hook: HookRunner, said: Said, problem: str
+) -> None:
+    api.script = lambda asked: said
+    daemon = reading()
+    hook.turn("s1", "p1", PROMPT, ANSWER)
+    daemon.settle()
+    daemon.wait_for(lambda: core(daemon), "core memory by rules")
+    assert "포트원" in core(daemon)[0] and core(daemon) != [STATEMENT]
+    assert problem in spent(daemon)["problem"]
+
+
+def test_without_a_key_nothing_is_sent_and_stats_says_so(
+    reading: Callable[..., Daemon], api: ModelApi, hook: HookRunner
+) -> None:
+    daemon = reading(base_url="", api_key_env="NO_SUCH_KEY")
+    hook.turn("s1", "p1", PROMPT, ANSWER)
+    daemon.settle()
+    daemon.wait_for(lambda: core(daemon), "core memory by rules")
+    said = spent(daemon)
+    assert "NO_SUCH_KEY is not set" in said["missing"] and said["all"]["calls"] == 0
+    assert api.asked == []
+
+
+def test_a_spent_budget_holds_over_a_restart(reading: Callable[..., Daemon], api: ModelApi, hook: HookRunner) -> None:
+    api.script = lambda asked: Said(chat_answer('{"history_entry": "", "memory_update": null}'))
+    daemon = reading(daily_calls=1)
+    hook.turn("s1", "p1", PROMPT, ANSWER)
+    daemon.settle()
+    daemon.wait_for(lambda: spent(daemon)["is_over"], "spent budget")
+    daemon.stop()
+    daemon.start()
+    hook.turn("s1", "p2", "From now on the API listens on port 9443, we settled on that.", "Noted: port 9443.")
+    daemon.settle()
+    daemon.wait_for(lambda: core(daemon), "core memory by rules")
+    assert "9443" in core(daemon)[0]
+    assert len(api.asked) == 1
