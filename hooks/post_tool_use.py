@@ -1,0 +1,9 @@
+"""PostToolUse: keeps what was edited or run."""
+
+import sys
+
+sys.path.insert(0, __file__.rpartition("/hooks/")[0])
+
+from memlayer.hook.main import run
+
+run("post_tool_use")

@@ -1,0 +1,9 @@
+"""PostToolUseFailure: keeps what failed, and how."""
+
+import sys
+
+sys.path.insert(0, __file__.rpartition("/hooks/")[0])
+
+from memlayer.hook.main import run
+
+run("post_tool_use_failure")

@@ -1,0 +1,33 @@
+"""Finds turns by what was done in them: a path, a command, an error. For a person who searches, never for recall.
+
+A scan of the newest tool events: they are not in the search index, where they would outweigh what was said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from memlayer.core.model import Event, Memory, turn_memory_id
+from memlayer.ports import Store
+
+MAX_SCANNED = 20_000
+MIN_CHARS = 3
+
+
+def find(store: Store, query: str, project_ids: Sequence[str] | None, limit: int) -> list[tuple[Memory, Event]]:
+    """The newest turns with a tool event that holds every word of the query, each with that event.
+
+    project_ids: None for every project. Raises StoreError.
+    """
+    words = [word for word in query.casefold().split() if len(word) >= MIN_CHARS]
+    if not words or limit < 1:
+        return []
+    found: dict[str, Event] = {}
+    for project_id in [""] if project_ids is None else project_ids:
+        for event in store.events(project_id=project_id, kind="tool", limit=MAX_SCANNED):
+            text = event.text.casefold()
+            if event.prompt_id and all(word in text for word in words):
+                found[turn_memory_id(event.session_id, event.prompt_id)] = event  # the last one of a turn
+    newest = sorted(found, key=lambda memory_id: -found[memory_id].at_ms)[: limit * 2]
+    turns = {one.id: one for one in store.memories(ids=newest, limit=len(newest) + 1)} if newest else {}
+    return [(turns[memory_id], found[memory_id]) for memory_id in newest if memory_id in turns][:limit]

@@ -1,0 +1,53 @@
+"""What the real host's tool calls leave in memory, and that its own transcript of them brings nothing a second time."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.host.claude_run import Claude
+from tests.host.messages_api import Answer, Request
+
+pytestmark = [pytest.mark.host, pytest.mark.timeout(300)]
+
+ASKED = "배포 스크립트를 고쳐 줘"
+ANSWERED = "배포 스크립트를 고쳤습니다."
+
+
+def test_edits_commands_and_failures_are_kept_and_the_transcript_adds_nothing(claude: Claude) -> None:
+    project = claude.project
+
+    def script(request: Request) -> Answer:
+        if not request.is_turn or request.has_tool_result:
+            return Answer(text=ANSWERED)
+        return Answer(
+            text="먼저 해 보겠습니다.",
+            tool_uses=(
+                ("Read", {"file_path": str(project / "README.md")}),
+                ("Bash", {"command": "echo 안녕 && ls", "description": "list"}),
+                ("Write", {"file_path": str(project / "deploy.sh"), "content": "set -e\nmake\n"}),
+                ("Bash", {"command": "ls no-such-folder", "description": "fails"}),
+            ),
+        )
+
+    claude.api.script = script
+    done = claude.run(
+        ["-p", "--plugin-dir", str(claude.plugin), "--allowedTools", "Bash", "Write", "Read"], stdin=ASKED
+    )
+    assert done.returncode == 0, done.stderr
+    assert ANSWERED in done.stdout
+    claude.settle()
+    [turn] = [one for one in claude.memlayer("list")["memories"] if one["category"] == "conversation"]
+    [shown] = claude.memlayer("show", turn["id"])["matches"]
+    tools = sorted(event["text"].split("\n")[0] for event in shown["events"] if event["kind"] == "tool")
+    assert tools == [
+        "Bash failed: ls no-such-folder",
+        "Bash: echo 안녕 && ls",
+        "Write: %s" % (project / "deploy.sh"),
+    ]
+    assert turn["text"] == "User: %s\nAssistant: %s" % (ASKED, ANSWERED)
+    assert claude.hook_failures() == []
+
+    counts = claude.memlayer("import")
+    assert (counts["new"], counts["known"]) == (0, 2), counts
+    assert counts["skipped"]["tool results"] == 4
+    assert len(claude.memlayer("list")["memories"]) >= 1
