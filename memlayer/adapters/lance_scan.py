@@ -1,0 +1,19 @@
+"""Reads whole tables in bounded memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from memlayer.adapters.lance_schema import EVENT_COLUMNS, EVENTS, MEMORIES, MEMORY_COLUMNS, events_from, memories_from
+from memlayer.adapters.lance_table import LanceTable
+from memlayer.core.model import Event, Memory
+
+_ROWS_AT_ONCE = 200  # other readers wait while some are consumed
+
+
+def scan_records(
+    tables: Mapping[str, LanceTable], consume: Callable[[Sequence[Event] | Sequence[Memory]], None]
+) -> None:
+    """Hand over every event and then every memory, some at a time and in no order."""
+    tables[EVENTS].scan(EVENT_COLUMNS, "id IS NOT NULL", _ROWS_AT_ONCE, lambda rows: consume(events_from(rows)))
+    tables[MEMORIES].scan(MEMORY_COLUMNS, "id IS NOT NULL", _ROWS_AT_ONCE, lambda rows: consume(memories_from(rows)))

@@ -1,0 +1,38 @@
+"""Reading a whole store: every event and every memory, each once, as it was."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from memlayer.core.model import Event, Memory
+from memlayer.ports import Store
+
+from .store_rows import make_event, make_memory
+
+
+def test_everything_is_handed_over_once_in_pieces(store: Store) -> None:
+    events = [make_event(number, "질문 %d" % number) for number in range(700)]
+    memories = [
+        replace(make_memory(number), superseded_by="m1", superseded_ms=7, pinned=bool(number % 2), settled="rules-1")
+        for number in range(300)
+    ]
+    store.add_events(events)
+    store.put_memories(memories)
+    found: list[Event | Memory] = []
+    pieces: list[int] = []
+
+    def consume(some: Sequence[Event] | Sequence[Memory]) -> None:
+        pieces.append(len(some))
+        found.extend(some)
+
+    store.scan(consume)
+    assert sorted(found[:700], key=lambda one: one.at_ms) == events
+    assert sorted(found[700:], key=lambda one: one.at_ms) == memories
+    assert sum(pieces) == 1000
+
+
+def test_an_empty_store_hands_over_nothing(store: Store) -> None:
+    found: list[object] = []
+    store.scan(found.extend)
+    assert found == []

@@ -1,0 +1,132 @@
+"""`memlayer export` and the way back through the command line and a real daemon: everything, row by row."""
+
+from __future__ import annotations
+
+import json
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memlayer.adapters.lance_store import LanceStore
+from memlayer.core.model import Event, Memory
+from memlayer.wire import paths
+from tests.cli_process import Cli
+from tests.processes import Daemon, HookRunner
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def cli(home: Path, project: Path) -> Cli:
+    return Cli(home, project)
+
+
+def imported(cli: Cli, *arguments: str) -> dict[str, Any]:
+    done = cli("import", *arguments, "--json")
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+    return dict(json.loads(done.stdout))
+
+
+def turns(daemon: Daemon) -> list[str]:
+    found = daemon.call("list", limit=10_000)["memories"]
+    return sorted(one["text"] for one in found if one["category"] == "conversation")
+
+
+def rows(home: Path) -> tuple[dict[str, Event], dict[str, Memory]]:
+    """Every event and memory of a home that no daemon holds."""
+    store = LanceStore.open(Path(paths.store(str(home))), 0)
+    events: dict[str, Event] = {}
+    memories: dict[str, Memory] = {}
+
+    def keep(found: Any) -> None:
+        for one in found:
+            (events if isinstance(one, Event) else memories)[one.id] = one
+
+    try:
+        store.scan(keep)
+    finally:
+        store.close()
+    return events, memories
+
+
+def told_everything(hook: HookRunner, daemon: Daemon) -> None:
+    """A home with turns of two projects, tool events, core memories, one superseded and one pinned."""
+    hook("session_start", "s1", source="startup")
+    hook.turn("s1", "p1", "배포는 언제 하지?", "배포는 매주 화요일 오전에 하기로 했습니다. 포트는 8443 입니다.")
+    hook("post_tool_use", "s1", "p1", tool_name="Bash", tool_input={"command": "make"}, tool_use_id="t1")
+    hook.turn("s1", "p2", '이모지 🙂 와 "따옴표" \\ 와\n줄', "It's \u2028 kept <b>as it is</b>.")
+    hook("session_end", "s1", reason="other")
+    daemon.settle()
+
+
+def test_everything_goes_out_and_comes_back_row_by_row(
+    hook: HookRunner, home: Path, cli: Cli, tmp_path: Path, project: Path
+) -> None:
+    file = tmp_path / "out" / "모두.jsonl"
+    file.parent.mkdir()
+    with Daemon(ROOT, home) as daemon:
+        told_everything(hook, daemon)
+        done = cli("export", str(file), "--json")
+        assert done.returncode == 0, done.stderr
+        wrote = json.loads(done.stdout)
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert sorted(path.name for path in file.parent.iterdir()) == ["모두.jsonl"]
+    second = home.parent / "second"
+    with Daemon(ROOT, second) as daemon:
+        back = Cli(second, project)
+        rehearsed = imported(back, str(file), "--dry-run")
+        assert daemon.call("stats")["events"] == 0
+        done_back = imported(back, str(file))
+        assert done_back["events"] == rehearsed["events"] == wrote["events"] > 5
+        assert "화요일" in back("search", "배포는 언제", "--project", str(project)).stdout
+        again = imported(back, str(file))
+        assert (again["events"], again["memories"]) == (0, 0)
+    assert rows(second) == rows(home)
+    for name in ("projects.json",):
+        assert json.loads((second / name).read_text()) == json.loads((home / name).read_text())
+    assert {path.name: path.read_text() for path in (second / "sessions").iterdir()} == {
+        path.name: path.read_text() for path in (home / "sessions").iterdir()
+    }
+
+
+def test_what_was_forgotten_stays_so_when_an_export_comes_back(
+    hook: HookRunner, daemon: Daemon, cli: Cli, tmp_path: Path
+) -> None:
+    file = tmp_path / "all.jsonl"
+    told_everything(hook, daemon)
+    assert cli("export", str(file)).returncode == 0
+    assert cli("forget", "--query", "배포는 언제 하지", "--yes").returncode == 0
+    done = imported(cli, str(file))
+    assert done["forgotten"] >= 2
+    assert not [text for text in turns(daemon) if "화요일" in text]
+    assert "화요일" not in json.dumps(daemon.call("list", limit=1000), ensure_ascii=False)
+
+
+def test_a_file_that_is_there_is_not_overwritten(daemon: Daemon, cli: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "mine.txt"
+    file.write_text("mine")
+    refused = cli("export", str(file))
+    assert (refused.returncode, file.read_text()) == (1, "mine")
+    assert "--force" in refused.stderr
+    assert cli("export", str(file), "--force").returncode == 0
+    assert "memlayer_export" in file.read_text()
+    assert cli("export", str(tmp_path / "none" / "x")).returncode == 1
+
+
+def test_an_export_that_is_not_whole_is_refused(hook: HookRunner, daemon: Daemon, cli: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "all.jsonl"
+    told_everything(hook, daemon)
+    assert cli("export", str(file)).returncode == 0
+    lines = file.read_text().splitlines(keepends=True)
+    for name, text in (
+        ("torn", "".join(lines[:-1])),
+        ("newer", "".join([lines[0].replace('"memlayer_export": 1', '"memlayer_export": 9'), *lines[1:]])),
+        ("odd", "".join([lines[0], '{"event": {"id": 7}}\n', *lines[1:]])),
+    ):
+        (tmp_path / name).write_text(text)
+        refused = cli("import", str(tmp_path / name))
+        assert refused.returncode == 1, name
+        assert "Traceback" not in refused.stderr
+    assert "line 2" in refused.stderr

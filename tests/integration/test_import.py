@@ -1,0 +1,200 @@
+"""`memlayer import` of transcripts through a real daemon: each turn once, whatever interrupts it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memlayer.errors import DaemonError
+from memlayer.wire.client import Client
+from tests.cli_process import MAIN, Cli
+from tests.processes import Daemon, HookRunner
+from tests.transcripts import LONG_AGO_S, record, turn, write
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def cli(home: Path, project: Path) -> Cli:
+    return Cli(home, project)
+
+
+@pytest.fixture
+def projects(tmp_path: Path) -> Path:
+    folder = tmp_path / "person" / ".claude" / "projects"
+    folder.mkdir(parents=True)
+    return folder
+
+
+def imported(cli: Cli, *arguments: str) -> dict[str, Any]:
+    done = cli("import", *arguments, "--json")
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+    return dict(json.loads(done.stdout))
+
+
+def turns(daemon: Daemon) -> list[str]:
+    found = daemon.call("list", limit=10_000)["memories"]
+    return sorted(one["text"] for one in found if one["category"] == "conversation")
+
+
+def test_what_the_hooks_stored_is_not_doubled(
+    hook: HookRunner, daemon: Daemon, cli: Cli, projects: Path, project: Path
+) -> None:
+    """One session through the real hooks, and then its transcript: the hooks' turns, and the one that they missed."""
+    cwd = str(project)
+    hook("session_start", "s1", source="startup")
+    hook.turn("s1", "s1-p1", "질문 1", "대답 1: answer 1")
+    hook.turn("s1", "s1-p2", "질문 2", "대답 2: answer 2")
+    hook("session_end", "s1", reason="other")
+    daemon.settle()
+    write(projects, "s1", "".join(turn(n, session="s1", cwd=cwd) for n in (0, 1, 2)), cwd=cwd)
+    done = imported(cli)  # HOME/.claude/projects is where it looks by itself
+    assert (done["files"], done["turns"], done["new"], done["known"]) == (1, 3, 2, 4)
+    assert turns(daemon) == ["User: 질문 %d\nAssistant: 대답 %d: answer %d" % (n, n, n) for n in (0, 1, 2)]
+    assert len({one["project_id"] for one in daemon.call("list")["memories"]}) == 1
+    again = imported(cli, "--again")
+    assert (again["new"], again["known"]) == (0, 6)
+    assert imported(cli)["unchanged"] == 1
+
+
+def test_what_comes_in_is_found_and_a_dry_run_takes_nothing(
+    cli: Cli, daemon: Daemon, projects: Path, project: Path
+) -> None:
+    cwd = str(project)
+    text = turn(
+        1, session="s", cwd=cwd, prompt="타일 서버는 어디에 있지?", answer="타일 서버는 tiles.internal:8443 입니다."
+    )
+    write(projects, "s", text, cwd=cwd)
+    table = cli("import", "--dry-run")
+    assert table.returncode == 0
+    assert "Would be imported" in table.stdout
+    assert turns(daemon) == []
+    assert imported(cli)["new"] == 2
+    found = cli("search", "타일 서버 주소").stdout
+    assert "tiles.internal:8443" in found
+
+
+def test_one_project_or_one_file(cli: Cli, daemon: Daemon, projects: Path, project: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    (project / "sub").mkdir()
+    (project / ".git").mkdir()
+    (project / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    for session, cwd in (("here", project), ("below", project / "sub"), ("there", other)):
+        write(projects, session, turn(1, session=session, cwd=str(cwd), prompt=session + "?"), cwd=str(cwd))
+    assert imported(cli, "--project", str(project))["files"] == 2
+    single = next(projects.rglob("there.jsonl"))
+    assert imported(cli, str(single))["files"] == 1
+    assert len(turns(daemon)) == 3
+    refused = cli("import", str(tmp_path / "none"))
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert "none" in refused.stderr
+
+
+def test_sub_agents_only_if_asked_for(cli: Cli, daemon: Daemon, projects: Path, project: Path) -> None:
+    cwd = str(project)
+    path = write(projects, "s", turn(1, session="s", cwd=cwd), cwd=cwd)
+    agent = path.parent / "s" / "subagents" / "agent-a1.jsonl"
+    agent.parent.mkdir(parents=True)
+    said: dict[str, Any] = {"session": "s", "cwd": cwd, "isSidechain": True}
+    agent.write_text(
+        record("user", "로그를 조사해", 1_790_000_000_100, promptId="s-p1", **said)
+        + record("assistant", "원인은 시계였다", 1_790_000_000_200, **said)
+    )
+    os.utime(agent, (LONG_AGO_S, LONG_AGO_S))
+    assert imported(cli)["skipped"] == {"files of sub-agents": 1}
+    assert imported(cli, "--subagents")["new"] == 2
+    assert len(turns(daemon)) == 2
+
+
+def big(projects: Path, cwd: str, files: int = 6, each: int = 250) -> int:
+    for number in range(files):
+        session = "big%d" % number
+        text = "".join(turn(n, session=session, cwd=cwd, prompt="질문 %d-%d" % (number, n)) for n in range(each))
+        write(projects, session, text, cwd=cwd, at_s=LONG_AGO_S + number)
+    return files * each
+
+
+def test_after_ctrl_c_it_goes_on_where_it_was(cli: Cli, daemon: Daemon, projects: Path, project: Path) -> None:
+    total = big(projects, str(project))
+    with subprocess.Popen(
+        [sys.executable, "-I", str(MAIN), "import"], cwd=project, env=cli.environment, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:  # fmt: skip
+        daemon.wait_for(lambda: daemon.call("stats")["memories"] >= 100, "turns", 30)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=20)
+    assert process.returncode != 0
+    assert b"Traceback" not in said
+    rest = imported(cli)
+    assert 0 < rest["new"] < total * 2
+    assert len(turns(daemon)) == total
+    events = daemon.call("stats")["events"]
+    assert events == total * 2
+
+
+@pytest.mark.timeout(180)
+def test_killed_in_the_middle_nothing_is_lost_and_nothing_doubled(home: Path, projects: Path, project: Path) -> None:
+    total = big(projects, str(project), files=8)
+    for stored in (100, 800):
+        daemon = Daemon(ROOT, home).start()
+        client = Client(str(home), str(ROOT), sys.executable)
+        ended: list[str] = []
+
+        def run(client: Client = client, ended: list[str] = ended) -> None:
+            try:
+                client.call("import", {"paths": [str(projects)]}, deadline_s=60, start=False)
+            except DaemonError as gone:
+                ended.append(str(gone))
+
+        thread = threading.Thread(target=run)
+        thread.start()
+        daemon.wait_for(lambda daemon=daemon, stored=stored: daemon.call("stats")["memories"] >= stored, "turns", 30)  # type: ignore[misc]
+        daemon.kill()
+        thread.join(20)
+        assert ended, "the import was done before the kill"
+    with Daemon(ROOT, home) as daemon:
+        done = daemon.call("import", paths=[str(projects)])
+        assert done["new"] < total * 2
+        assert len(turns(daemon)) == total
+        assert daemon.call("stats")["events"] == total * 2
+        found = daemon.call("search", query="질문 0-7", limit=50, project_dir=str(project))["hits"]
+        assert found
+
+
+@pytest.mark.timeout(180)
+def test_hooks_are_not_delayed_meanwhile(hook: HookRunner, home: Path, cli: Cli, projects: Path, project: Path) -> None:
+    big(projects, str(project), files=4)
+    with Daemon(ROOT, home) as daemon:
+        with subprocess.Popen(
+            [sys.executable, "-I", str(MAIN), "import", "--json"], cwd=project, env=cli.environment,
+            stdout=subprocess.PIPE,
+        ) as process:  # fmt: skip
+            daemon.wait_for(lambda: daemon.call("stats")["memories"] >= 50, "turns", 30)
+            took = []
+            while process.poll() is None:
+                started = time.monotonic()
+                hook.turn("live", "p%d" % len(took), "지금 하는 말 %d" % len(took), "그래요")
+                took.append(time.monotonic() - started)
+            assert took
+            assert process.stdout is not None
+            assert json.loads(process.stdout.read())["new"] > 0
+        assert hook.home.joinpath("logs", "hook.log").exists() is False  # none was late
+        daemon.wait_for(lambda: any("지금 하는 말 0" in text for text in turns(daemon)), "live turn", 40)
+
+
+def test_a_terminal_sees_a_bar_with_rate_and_time(daemon: Daemon, cli: Cli, projects: Path, project: Path) -> None:
+    big(projects, str(project), files=3)
+    code, seen = cli.on_terminal("import", columns=120)
+    assert code == 0
+    assert "import" in seen
+    assert "/s" in seen
+    assert "known already" in seen
