@@ -46,6 +46,37 @@ def all_of(*parts: str) -> str:
     return " AND ".join(part for part in parts if part)
 
 
+def of_memories(
+    ids: Sequence[str] | None,
+    keys: Sequence[str] | None,
+    citations: Sequence[str] | None,
+    project_id: str,
+    session_id: str,
+    category: str,
+    before_ms: int,
+    superseded_by: Sequence[str] | None,
+    source_ids: Sequence[str] | None,
+    kind: str,
+    is_current: bool | None,
+    not_settled: str,
+) -> str:
+    """The filter of ports.Store.memories; "" for all."""
+    return all_of(
+        one_of("id", ids) if ids is not None else "",
+        one_of("key", keys) if keys is not None else "",
+        one_of("citation", citations) if citations is not None else "",
+        equals("project_id", project_id) if project_id else "",
+        equals("session_id", session_id) if session_id else "",
+        equals("category", category) if category else "",
+        f"at_ms < {int(before_ms)}" if before_ms else "",
+        one_of("superseded_by", superseded_by) if superseded_by is not None else "",
+        any_in("source_ids", source_ids) if source_ids is not None else "",
+        equals("kind", kind) if kind else "",
+        "" if is_current is None else equals("superseded_by", "") if is_current else "superseded_by != ''",
+        differs("settled", not_settled) if not_settled else "",
+    )
+
+
 def of_scope(scope: Scope) -> str:
     """The filter of a scope over the chunks table; "" for everywhere. Raises StoreError for an unknown `extra`."""
     parts = []

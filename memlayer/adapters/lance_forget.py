@@ -8,6 +8,7 @@ from memlayer.adapters import lance_filter as sql
 from memlayer.adapters.lance_index import drop_old_versions, recreate_indexes
 from memlayer.adapters.lance_schema import CHUNKS, EVENTS, MEMORIES
 from memlayer.adapters.lance_table import MAX_LISTED_IDS, LanceTable
+from memlayer.core.doomed import Counted, Cutoffs, Doomed
 from memlayer.ports import Removed, Selection
 
 _FRAGMENT_SHIFT = 32  # a row id is its fragment's number and its offset in there
@@ -20,13 +21,8 @@ def batches(values: Iterable[str]) -> Iterator[list[str]]:
         yield distinct[start : start + MAX_LISTED_IDS]
 
 
-def forget(tables: dict[str, LanceTable], selection: Selection) -> Removed:
-    """Remove what the selection names, what it came from, and whatever else was drawn from that.
-
-    Memories go that match the selection; events that match it (unless it names memories) or that those memories come
-    from; then every other memory drawn from one of these events, since it may repeat them; and the chunks of all.
-    The order makes a crash half way harmless: derived rows first, and a second forget finds the rest.
-    """
+def doomed(tables: dict[str, LanceTable], selection: Selection) -> Doomed:
+    """See ports.Store.doomed."""
     memories, events, chunks = tables[MEMORIES], tables[EVENTS], tables[CHUNKS]
     where = _where(selection, "id")
     rows = memories.select(["id", "source_ids"], where)
@@ -35,29 +31,84 @@ def forget(tables: dict[str, LanceTable], selection: Selection) -> Removed:
     event_ids = [found for ids in batches(sorted(sources)) for found in _ids(events, sql.one_of("id", ids))]
     if not selection.memory_ids:
         event_ids += _ids(events, where)
-    event_ids = list(dict.fromkeys(event_ids))
+        # A crash may have left chunks of a memory that is gone.
+        memory_ids.update(dict.fromkeys(_memory_ids(chunks, _where(selection, "memory_id"))))
+    event_ids = list(dict.fromkeys([*event_ids, *_of_their_turns(events, event_ids)]))
     for ids in batches(event_ids):
         memory_ids.update(dict.fromkeys(_ids(memories, sql.any_in("source_ids", ids))))
+        memory_ids.update(dict.fromkeys(_memory_ids(chunks, sql.one_of("event_id", ids))))
+    return Doomed(tuple(event_ids), tuple(memory_ids))
 
-    chunk_filters = [sql.one_of("memory_id", ids) for ids in batches(memory_ids)]
-    chunk_filters += [sql.one_of("event_id", ids) for ids in batches(event_ids)]
-    if not selection.memory_ids:
-        chunk_filters.append(_where(selection, "memory_id"))
-    chunk_texts: dict[str, str] = {}
-    for chunk_filter in chunk_filters:
-        found = chunks.select(["id", "text"], chunk_filter)
-        chunk_texts.update(zip(found.column("id").to_pylist(), found.column("text").to_pylist(), strict=True))
 
-    erase_rows(chunks, list(chunk_texts))
-    erase_rows(memories, list(memory_ids))
-    erase_rows(events, event_ids)
-    return Removed(
-        events=len(event_ids),
-        memories=len(memory_ids),
-        chunks=len(chunk_texts),
-        event_ids=tuple(event_ids),
-        chunk_texts=tuple(dict.fromkeys(chunk_texts.values())),
+def _of_their_turns(events: LanceTable, event_ids: Sequence[str]) -> list[str]:
+    """All events of the turns that these belong to: a memory names those that were spoken, and not the tool calls."""
+    columns = ["id", "session_id", "prompt_id"]
+    turns = {
+        (row["session_id"], row["prompt_id"])
+        for ids in batches(event_ids)
+        for row in events.select(columns, sql.one_of("id", ids)).to_pylist()
+        if row["prompt_id"]
+    }
+    return [
+        row["id"]
+        for prompts in batches(sorted({prompt for _, prompt in turns}))
+        for row in events.select(columns, sql.one_of("prompt_id", prompts)).to_pylist()
+        if (row["session_id"], row["prompt_id"]) in turns
+    ]
+
+
+def aged(tables: dict[str, LanceTable], cutoffs: Cutoffs) -> Doomed:
+    """See ports.Store.aged."""
+    events = [
+        _older(tables[EVENTS], "kind", before_ms, of_kind)
+        for before_ms, of_kind in ((cutoffs.conversation_ms, "kind != 'tool'"), (cutoffs.tools_ms, "kind = 'tool'"))
+    ]
+    memories = [
+        _older(tables[MEMORIES], "category", before_ms, f"pinned = false AND {of_category}")
+        for before_ms, of_category in (
+            (cutoffs.conversation_ms, "category = 'conversation'"),
+            (cutoffs.daily_ms, "category = 'daily'"),
+            # A custom one of a session stands for a file, and goes with that.
+            (cutoffs.core_ms, "(category = 'core' OR (category = 'custom' AND session_id = ''))"),
+        )
+    ]
+    counts = [count for _, counted in (*memories, *events) for count in counted]
+    return Doomed(
+        tuple(one for ids, _ in events for one in ids), tuple(one for ids, _ in memories for one in ids), tuple(counts)
     )
+
+
+def _older(table: LanceTable, what: str, before_ms: int, where: str) -> tuple[list[str], list[Counted]]:
+    if not before_ms:
+        return [], []
+    rows = table.select(["id", "project_id", what, "at_ms"], f"at_ms < {int(before_ms)} AND {where}")
+    groups = rows.group_by(["project_id", what]).aggregate([("id", "count"), ("at_ms", "min")])
+    counted = [
+        Counted(group["project_id"], group[what], group["id_count"], group["at_ms_min"]) for group in groups.to_pylist()
+    ]
+    return rows.column("id").to_pylist(), sorted(counted, key=lambda one: (one.project_id, one.what))
+
+
+def chunk_texts(tables: dict[str, LanceTable], memory_ids: Sequence[str]) -> list[str]:
+    """See ports.Store.chunk_texts."""
+    found = []
+    for ids in batches(memory_ids):
+        found += tables[CHUNKS].select(["text"], sql.one_of("memory_id", ids)).column("text").to_pylist()
+    return found
+
+
+def forget(tables: dict[str, LanceTable], what: Doomed) -> Removed:
+    """Erase these rows. Derived ones go first; whoever asks for it sees to it that it is done again after a crash."""
+    chunks = tables[CHUNKS]
+    chunk_ids = [one for ids in batches(what.memory_ids) for one in _ids(chunks, sql.one_of("memory_id", ids))]
+    memory_ids = [
+        one for ids in batches(what.memory_ids) for one in _ids(tables[MEMORIES], sql.one_of("id", ids))
+    ]  # fmt: skip
+    event_ids = [one for ids in batches(what.event_ids) for one in _ids(tables[EVENTS], sql.one_of("id", ids))]
+    erase_rows(chunks, chunk_ids)
+    erase_rows(tables[MEMORIES], memory_ids)
+    erase_rows(tables[EVENTS], event_ids)
+    return Removed(events=len(event_ids), memories=len(memory_ids), chunks=len(chunk_ids))
 
 
 def erase_rows(table: LanceTable, ids: Sequence[str]) -> None:
@@ -86,6 +137,11 @@ def _where(selection: Selection, id_column: str) -> str:
         sql.equals("project_id", selection.project_id) if selection.project_id else "",
         f"at_ms < {int(selection.before_ms)}" if selection.before_ms else "",
     )
+
+
+def _memory_ids(chunks: LanceTable, where: str) -> list[str]:
+    found: list[str] = chunks.select(["memory_id"], where).column("memory_id").to_pylist()
+    return found
 
 
 def _ids(table: LanceTable, where: str) -> list[str]:

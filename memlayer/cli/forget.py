@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from typing import Any
 
 import click
@@ -14,6 +15,7 @@ from memlayer.cli.invocation import (
     json_option,
     moment_ms,
     project_dir,
+    words,
 )
 from memlayer.cli.output import line, memory_title, print_json, say
 from memlayer.core.citation import bare_id
@@ -21,6 +23,7 @@ from memlayer.core.privacy import plain
 from memlayer.errors import UserError
 
 SHOWN = 30
+MAX_IDS = 100
 
 
 @click.command("forget")
@@ -32,6 +35,8 @@ SHOWN = 30
 @all_projects_option
 @click.option("--query", default="", metavar="TEXT", help="What this finds in the project of the folder you are in.")
 @click.option("--before", default="", metavar="DATE", help="What is older than 2026-11-19, or than 30d.")
+@click.option("--keep-sources", is_flag=True, help="Only the memories named, not the turns that they were drawn from.")
+@click.option("--stdin", "from_stdin", is_flag=True, help="Words on stdin are looked for and shown; ids are forgotten.")
 @click.option("--yes", is_flag=True, help="Do not ask. Needed when nobody can be asked.")
 @click.option("--dry-run", is_flag=True, help="Only show what would go.")
 @json_option
@@ -42,24 +47,34 @@ def forget_verb(
     all_projects: bool,
     query: str,
     before: str,
+    keep_sources: bool,
+    from_stdin: bool,
     yes: bool,
     dry_run: bool,
     as_json: bool,
 ) -> None:
-    """Forget memories for good: from every table, from old versions of the store and from the caches.
+    """Forget memories for good: from every table, from old versions of the store, from memory files and caches.
 
-    Shows what will go and asks first. What is given together must hold together.
+    A memory takes along the turns that it was drawn from, with their words, and whatever else was drawn from these;
+    otherwise the words would stay. --keep-sources leaves them. A turn always goes with its words, and the summary of a
+    session goes alone. Shows what will go and asks first. What is given together must hold together.
 
     \b
     Examples:
       memlayer forget a7Bc3x x9Yz2w
+      memlayer forget core_81d2 --keep-sources
       memlayer forget --query "전화번호" --dry-run
       memlayer forget --project ~/src/old-shop --before 90d
     """
+    if from_stdin:
+        said_on_stdin(words((), True, "words or ids"), project_dir(project, all_projects), keep_sources, as_json)
+        return
     if not (ids or session or project or query or before):
         raise UserError("say what to forget: an ID, --session, --project, --query or --before")
     if all_projects and not query:
         raise UserError("--all-projects goes with --query")
+    if keep_sources and not (ids or query):
+        raise UserError("--keep-sources goes with ids or --query")
     folder = project_dir(project, all_projects) if project or (query and not session) else ""
     asked: dict[str, Any] = {
         "ids": [bare_id(plain(one)) for one in ids],
@@ -67,6 +82,7 @@ def forget_verb(
         "project_dir": folder,
         "query": plain(query),
         "before_ms": moment_ms(before) if before else 0,
+        "keep_sources": keep_sources,
         "dry_run": True,
     }
     daemon = client()
@@ -80,13 +96,47 @@ def forget_verb(
         elif in_vain:
             say("Nothing matches; nothing is forgotten.")
         else:
-            say_going(going, "Would be forgotten")
+            say_going(going, found.get("events"), "Would be forgotten")
         return
     if not yes:
-        confirm(going, as_json)
+        confirm(found, as_json)
     if query:  # what was shown is what goes, even if the search would find something else by now
-        asked = {**asked, "query": "", "ids": [str(memory.get("id")) for memory in going]}
+        named = [str(memory.get("id")) for memory in going if not memory.get("along")]
+        asked = {**asked, "query": "", "ids": named}
     done = daemon.call("forget", {**asked, "dry_run": False}, deadline_s=LONG_S, project_dir=folder)
+    say_done(done, as_json)
+
+
+def said_on_stdin(text: str, folder: str, keep_sources: bool, as_json: bool) -> None:
+    """For who cannot be asked: ids that are all known are forgotten, anything else is searched for and only shown."""
+    daemon = client()
+    asked = {"project_dir": folder, "keep_sources": keep_sources, "dry_run": True}
+    ids = [bare_id(word) for word in text.split()[:MAX_IDS]]
+    try:
+        daemon.call("forget", {**asked, "ids": ids}, deadline_s=LONG_S, project_dir=folder)
+    except UserError:
+        found = daemon.call("forget", {**asked, "query": text}, deadline_s=LONG_S, project_dir=folder)
+        say_found(found, as_json)
+        return
+    done = daemon.call("forget", {**asked, "ids": ids, "dry_run": False}, deadline_s=LONG_S, project_dir=folder)
+    say_done(done, as_json)
+
+
+def say_found(found: Mapping[str, Any], as_json: bool) -> None:
+    """What these words find, and how it would be forgotten."""
+    going = found.get("memories") or []
+    if as_json:
+        print_json(found)
+    elif not going:
+        say("Nothing matches; nothing is forgotten.")
+    else:
+        say_going(going, found.get("events"), "Nothing is forgotten yet. This would go")
+        named = " ".join(line(memory.get("citation")) for memory in going if not memory.get("along"))
+        say("To forget all of it: give these ids instead of the words: " + named)
+
+
+def say_done(done: Mapping[str, Any], as_json: bool) -> None:
+    """What went."""
     if as_json:
         print_json(done)
         return
@@ -94,18 +144,21 @@ def forget_verb(
     say("Forgotten: " + ", ".join(f"{removed.get(name, 0)} {name}" for name in ("memories", "events", "chunks")) + ".")
 
 
-def confirm(going: list[dict[str, Any]], as_json: bool) -> None:
+def confirm(found: Mapping[str, Any], as_json: bool) -> None:
     """Show what will go and ask. Raises UserError when nobody can be asked, click.Abort at a no."""
+    going = found.get("memories") or []
     if as_json or not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UserError(f"this would forget {len(going)} memories: say --yes, or --dry-run to see them")
-    say_going(going, "Will be forgotten")
+    say_going(going, found.get("events"), "Will be forgotten")
     click.confirm("Forget them for good?", abort=True)
 
 
-def say_going(going: list[dict[str, Any]], title: str) -> None:
+def say_going(going: list[dict[str, Any]], events: object, title: str) -> None:
     """The memories that go; the first SHOWN of them."""
-    say((f"{title}: {len(going)} memories, with their events", "bold"))
+    words_go = f", with {events} events" if events else ""
+    say((f"{title}: {len(going)} memories{words_go}", "bold"))
     for memory in going[:SHOWN]:
-        say(*memory_title(memory), "  ", line(memory.get("text"), 100), indent=2)
+        along = ("  drawn from the same turns", "yellow") if memory.get("along") else ""
+        say(*memory_title(memory), "  ", line(memory.get("text"), 100), along, indent=2)
     if len(going) > SHOWN:
         say(f"... and {len(going) - SHOWN} more (--dry-run --json lists all)", indent=2)

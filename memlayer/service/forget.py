@@ -1,17 +1,25 @@
-"""Forgetting: out of every table, the caches, the sessions, the spool and the working sets; and it stays forgotten."""
+"""Forgetting on request: what goes with what, and that it stays forgotten."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
+from memlayer.core.doomed import Doomed
 from memlayer.core.model import Memory
-from memlayer.core.turn import unlabelled
 from memlayer.ports import Removed, Selection, Store
-from memlayer.service.ingest import VectorCache
+from memlayer.service import lineage, set_aside
+from memlayer.service.erasure import Erasure
+from memlayer.service.projects import Projects
+from memlayer.service.session_summary import SESSION_SUMMARY
 from memlayer.service.sessions import Sessions
-from memlayer.service.tombstones import Tombstones
-from memlayer.wire import spool, working_set
+from memlayer.service.tombstones import ANY_TIME, Tombstones, session_mark
+from memlayer.wire import spool
+
+EVENTS_AT_ONCE = 500
+EVERYTHING = 10_000_000
 
 
 @dataclass(frozen=True)
@@ -20,32 +28,94 @@ class Forget:
 
     home: str
     store: Store
-    cache: VectorCache
+    erasure: Erasure
     tombstones: Tombstones
     sessions: Sessions
+    projects: Projects | None = None
 
     def select(self, selection: Selection) -> list[Memory]:
-        """What a selection means now."""
+        """The memories that a selection names."""
         return self.store.memories(
             ids=list(selection.memory_ids) or None, session_id=selection.session_id, project_id=selection.project_id,
-            before_ms=selection.before_ms, limit=1_000_000,
+            before_ms=selection.before_ms, limit=EVERYTHING,
         )  # fmt: skip
 
-    def forget(self, selection: Selection) -> Removed:
-        """Forget what `selection` selects; an empty selection selects nothing. Raises StoreError or OSError."""
+    def doomed(self, selection: Selection, *, keep_sources: bool = False) -> Doomed:
+        """What goes with a selection. Named by its id, a memory takes the turns along that it comes from, and whatever
+        else was drawn from them. With keep_sources it goes alone, with its earlier wordings; so does the summary of a
+        session in any case, which would take the session along. A turn always goes with its words.
+        """
         if selection == Selection():
-            return Removed()
-        projects = {memory.project_id for memory in self.select(selection)}
+            return Doomed()
+        if not selection.memory_ids:
+            return self.store.doomed(selection)
+        named = self.select(selection)
+        alone = [
+            one for one in named if one.category != "conversation" and (keep_sources or one.kind == SESSION_SUMMARY)
+        ]
+        going = Doomed()
+        if with_sources := [one.id for one in named if one not in alone]:
+            going = self.store.doomed(Selection(memory_ids=tuple(with_sources)))
+        ids = dict.fromkeys(going.memory_ids)
+        for one in named:
+            ids[one.id] = None
+            ids.update((older.id, None) for older in lineage.before(self.store, one) if _same_matter(older, one))
+        return Doomed(going.event_ids, tuple(ids))
+
+    def going(self, selection: Selection, *, keep_sources: bool = False) -> list[Memory]:
+        """All memories that `forget` would remove, newest first."""
+        ids = self.doomed(selection, keep_sources=keep_sources).memory_ids
+        return self.store.memories(ids=ids, limit=len(ids)) if ids else []
+
+    def missing(self, memory: Memory, event_ids: Sequence[str]) -> list[dict[str, object]]:
+        """The sources of a memory that are not among these events: [{id, why, at_ms: since when, 0 if unknown}]."""
+        out: list[dict[str, object]] = []
+        for source in memory.source_ids:
+            let_go_ms = self.tombstones.let_go_at_ms(memory.at_ms)
+            if source not in event_ids:
+                was_asked = source in self.tombstones
+                why = "forgotten" if was_asked else "removed by retention" if let_go_ms else "not in the store"
+                out.append({"id": source, "why": why, "at_ms": 0 if was_asked else let_go_ms})
+        return out
+
+    def forget(self, selection: Selection, *, keep_sources: bool = False) -> tuple[Removed, list[str]]:
+        """Forget what goes with `selection`; an empty one selects nothing. Returns what was removed and the ids of the
+        projects concerned: what is made of memories is to be made anew there, and then erasure.finished() called.
+
+        Raises StoreError or OSError. What is in no table yet stays forgotten only if the spool was taken in before.
+        """
+        if selection == Selection():
+            return Removed(), []
+        what = self.doomed(selection, keep_sources=keep_sources)
+        going = self.store.memories(ids=what.memory_ids, limit=len(what.memory_ids)) if what.memory_ids else []
+        project_ids = {memory.project_id for memory in going} | ({selection.project_id} - {""})
+        # First: whatever happens from here on, nothing brings it back.
+        statements = [(memory.text, ANY_TIME) for memory in going if memory.category != "conversation"]
+        sessions = ({memory.session_id for memory in going} | {selection.session_id}) - {""}
+        ids = [*what.event_ids, *what.memory_ids, *map(session_mark, sessions)]
+        self.tombstones.add(ids, chain(self._said(what.event_ids), statements))
+        self._leave_spool(selection)
+        set_aside.drop_forgotten(self.home, set(what.event_ids), selection, self.projects)
+        removed = self.erasure.erase(what, sorted(project_ids))
+        if selection.session_id and not selection.memory_ids:
+            self.sessions.forget(selection.session_id)
+        return removed, sorted(project_ids)
+
+    def _said(self, event_ids: Sequence[str]) -> Iterator[tuple[str, int]]:
+        for start in range(0, len(event_ids), EVENTS_AT_ONCE):
+            batch = event_ids[start : start + EVENTS_AT_ONCE]
+            for event in self.store.events(ids=batch, limit=len(batch)):
+                yield event.text, event.at_ms
+
+    def _leave_spool(self, selection: Selection) -> None:
         for path in spool.waiting(self.home):
             event, _ = spool.load(path)
             if event is not None and selection.session_id and event["session_id"] == selection.session_id:
-                self.tombstones.add([str(event["id"])])
+                self.tombstones.add([str(event["id"])], [(str(event["text"]), spool.at_ms_of(path))])
                 os.unlink(path)
-        removed = self.store.forget(selection)
-        self.tombstones.add(removed.event_ids)
-        self.cache.forget([unlabelled(text) for text in removed.chunk_texts])
-        for project_id in projects:
-            working_set.write_working_set(self.home, project_id, "")  # composed anew after the next event
-        if selection.session_id and not selection.memory_ids:
-            self.sessions.forget(selection.session_id)
-        return removed
+
+
+def _same_matter(older: Memory, newer: Memory) -> bool:
+    """True for a wording that `newer` had, and for what it replaced that was drawn from nothing else."""
+    own: Sequence[str] = newer.source_ids
+    return lineage.is_wording_of(older, newer) or bool(older.source_ids and set(older.source_ids) <= set(own))

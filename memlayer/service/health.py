@@ -74,12 +74,14 @@ def witness(home: str, sessions: Iterable[Session], store: Store, tombstones: Co
     return found
 
 
-def finding(seen: Witness) -> tuple[str, str, str]:
-    """("ok" | "warn" | "fail", what is so, what to do about it)."""
+def finding(seen: Witness, *, is_capturing: bool = True) -> tuple[str, str, str]:
+    """("ok" | "warn" | "fail", what is so, what to do about it). is_capturing: the setting capture.enabled."""
     said = (
         f"{seen.by_hook} of {seen.by_hook + seen.by_transcript + seen.waiting + seen.lost} prompts and answers of "
         f"{seen.sessions} sessions came by hooks, {seen.by_transcript} were found in transcripts afterwards"
     )
+    if seen.lost and not is_capturing:
+        return "warn", f"{said}; {seen.lost} were not kept: capture.enabled is false", "set capture.enabled to true"
     if seen.lost:
         return (
             "fail",

@@ -1,33 +1,157 @@
-"""What was forgotten, by id only: so that a spool file or a transcript does not bring it back."""
+"""What was forgotten, without its words: so that no spool file, transcript or import brings it back."""
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 import os
+import secrets
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
 
+from memlayer.core.model import Memory, event_id
 from memlayer.wire import paths
+
+MARK_CHARS = 32
+KEY_BYTES = 32
+# A shorter text ("ok", "계속해", "번호는 1234") says little by itself: it is the same only about the same time.
+SHORT_CHARS = 24
+SAME_TIME_MS = 600_000
+ANY_TIME = -1
+HISTORY = ("transcript", "import")  # sources of what was said earlier
+CONVERSATION, TOOL = "conversation", "tool"
+_TEXT = "text"
+
+
+class LetGo(NamedTuple):
+    """One run of retention: at at_ms everything of that kind from before before_ms went."""
+
+    kind: str
+    before_ms: int
+    at_ms: int
 
 
 class Tombstones:
-    """Ids of forgotten events of one home, one a line in a file. Thread-safe."""
+    """Ids and keyed hashes of what one home has forgotten, one a line in `forgotten.txt`. Thread-safe.
+
+    A line is an id, `text:<hash>`, or `conversation:<before ms>:<at ms>` (`tool:…`) for a run of retention. The key of
+    the hashes lies in `forgotten.key`, readable by the user alone: without it they tell nothing of the texts.
+    """
 
     def __init__(self, home: str) -> None:
         self._path = os.path.join(home, "forgotten.txt")
+        self._key_path = os.path.join(home, "forgotten.key")
         self._lock = threading.Lock()
         try:
             with open(self._path, encoding="ascii", errors="ignore") as file:
-                self._ids = set(file.read().split())
+                self._lines = set(file.read().split())
         except OSError:
-            self._ids = set()
+            self._lines = set()
+        try:
+            with open(self._key_path, "rb") as key_file:
+                self._key = key_file.read(KEY_BYTES)
+        except OSError:
+            self._key = b""
+        self._runs = sorted(run for line in self._lines if (run := _run_of(line)) is not None)
 
-    def __contains__(self, event_id: object) -> bool:
-        return event_id in self._ids
+    def __contains__(self, wanted: object) -> bool:
+        """Whether an event or a memory of that id was forgotten."""
+        return wanted in self._lines
 
-    def add(self, event_ids: Iterable[str]) -> None:
-        """Raises OSError; then nothing counts as forgotten."""
+    def add(self, ids: Iterable[str], said: Iterable[tuple[str, int]] = ()) -> None:
+        """Remember ids, and what was said (text; at_ms or ANY_TIME). Raises OSError; then nothing counts as gone."""
         with self._lock:
-            ids = self._ids | set(event_ids)
-            if ids != self._ids:
-                paths.write_whole(self._path, "\n".join(sorted(ids)).encode("ascii", "ignore") + b"\n")
-                self._ids = ids
+            if len(self._key) < KEY_BYTES:
+                key = secrets.token_bytes(KEY_BYTES)
+                paths.write_whole(self._key_path, key)
+                self._key = key
+            self._save(self._lines | set(ids) | {self._mark(text, at_ms) for text, at_ms in said if text.strip()})
+
+    def let_go(self, kind: str, before_ms: int, at_ms: int) -> None:
+        """Remember that everything of a kind from before a moment went. Raises OSError."""
+        with self._lock:
+            if before_ms > self._before_ms(kind):
+                self._save(self._lines | {"%s:%d:%d" % (kind, before_ms, at_ms)})
+                self._runs = sorted([*self._runs, LetGo(kind, before_ms, at_ms)])
+
+    def forgot_of(self, session_id: str) -> bool:
+        """Whether something of a session was forgotten, which still stands in its transcript."""
+        return session_mark(session_id) in self._lines
+
+    def covers(self, event: Mapping[str, Any], *, is_history: bool = False) -> bool:
+        """Whether a captured event (core.payload.SPOOL_FIELDS) was forgotten.
+
+        What a hook brings is said now, and only its id counts: who says something again wants it kept. What comes from
+        a transcript or an import (is_history) may be the forgotten thing under another id.
+        """
+        if event["id"] in self._lines:
+            return True
+        if not (is_history or event["source"] in HISTORY):
+            return False
+        if event["at_ms"] < self._before_ms(TOOL if event["kind"] == "tool" else CONVERSATION):
+            return True
+        return self.knows_text(event["text"], event["at_ms"])
+
+    def covers_memory(self, memory: Memory) -> bool:
+        """Whether a memory that is about to be made, or brought in, was forgotten, or is a turn that retention took."""
+        if memory.id in self._lines or self.knows_text(memory.text, memory.at_ms):
+            return True
+        return memory.category == CONVERSATION and memory.at_ms < self._before_ms(CONVERSATION)
+
+    def standing(self, events: Iterable[Mapping[str, Any]], *, is_history: bool = False) -> list[Mapping[str, Any]]:
+        """The events that are not covered. A turn of history whose prompt was forgotten goes whole: a transcript knows
+        more of an answer than the hook did, so that its text is another."""
+        given = list(events)
+        gone = {id(event) for event in given if self.covers(event, is_history=is_history)}
+        prompts = {
+            (event["session_id"], event["prompt_id"])
+            for event in given
+            if id(event) in gone and event["kind"] == "user" and event["prompt_id"]
+        }
+        return [
+            event
+            for event in given
+            if id(event) not in gone
+            and not (
+                (event["session_id"], event["prompt_id"]) in prompts and (is_history or event["source"] in HISTORY)
+            )
+        ]
+
+    def knows_text(self, text: str, at_ms: int) -> bool:
+        """Whether that was said, and forgotten; a short text only if it was about that time."""
+        if not self._key or not text.strip():
+            return False
+        times = (ANY_TIME, at_ms, at_ms - SAME_TIME_MS, at_ms + SAME_TIME_MS)
+        return any(self._mark(text, moment) in self._lines for moment in times)
+
+    def let_go_at_ms(self, at_ms: int, kind: str = CONVERSATION) -> int:
+        """When retention took what was said at at_ms; 0 if it did not."""
+        return min((run.at_ms for run in self._runs if run.kind == kind and run.before_ms > at_ms), default=0)
+
+    def _before_ms(self, kind: str) -> int:
+        return max((run.before_ms for run in self._runs if run.kind == kind), default=0)
+
+    def _mark(self, text: str, at_ms: int) -> str:
+        words = " ".join(text.split())
+        about = "" if at_ms == ANY_TIME or len(words) >= SHORT_CHARS else str(at_ms // SAME_TIME_MS)
+        raw = (about + "\0" + words).encode("utf-8", "surrogatepass")
+        return "%s:%s" % (_TEXT, hmac.new(self._key, raw, hashlib.sha256).hexdigest()[:MARK_CHARS])
+
+    def _save(self, lines: set[str]) -> None:
+        if lines != self._lines:
+            paths.write_whole(self._path, "\n".join(sorted(lines)).encode("ascii", "ignore") + b"\n")
+            self._lines = lines
+
+
+def session_mark(session_id: str) -> str:
+    """The id that stands for "something of this session was forgotten"."""
+    return event_id(session_id, "", "forgotten")
+
+
+def _run_of(line: str) -> LetGo | None:
+    kind, _, rest = line.partition(":")
+    before_ms, _, at_ms = rest.partition(":")
+    if kind not in (CONVERSATION, TOOL) or not (before_ms.isdigit() and at_ms.isdigit()):
+        return None
+    return LetGo(kind, int(before_ms), int(at_ms))

@@ -8,29 +8,39 @@ from __future__ import annotations
 import json
 import os
 
-from memlayer.wire import paths, spool
+from memlayer.core.privacy import plain
+from memlayer.wire import paths, runtime, spool
 
 DAY_S = 86_400.0
 LOG_TAIL_BYTES = 400_000
 STUCK_S = 3_600.0  # a spool file this old is waiting for a daemon that does not come or cannot take it
+CALLED_S = 60.0  # a daemon that was called so long after a file was written should have taken it
 FEW = 3  # so many late or failed calls in a day happen on a busy machine
+MAX_CAUSE_CHARS = 160
 
 # What hook.log says (hook.fallback, hook.main) -> what it means for the person.
 _LATE = ("daemon late", "daemon kept")
 _ALONE = ("daemon refused", "daemon absent")
+CALLS = ("wake.stamp", "setup.stamp")  # when a hook last called a daemon, or the setup of one (hook.wake)
 
 
 class Trouble:
     """Counts of the last day. lost: calls that raised, so that their event may be gone. late: no answer in time.
-    alone: kept by the hook itself. unread: payloads without an event. waiting, oldest_s: the spool. aside: quarantine.
+    alone: kept by the hook itself. unread: payloads without an event. waiting, oldest_s: the spool. aside: quarantine,
+    aside_new: what came there in the last day. stuck: what waits although daemons were called since. cause: why that
+    is, if a log says so.
     """
 
-    __slots__ = ("alone", "aside", "last_error", "late", "lost", "oldest_s", "unread", "waiting")
+    __slots__ = (
+        "alone", "aside", "aside_new", "aside_why", "cause", "last_error", "late", "late_prompts", "lost", "oldest_s",
+        "stuck", "unread", "waiting",
+    )  # fmt: skip
 
     def __init__(self) -> None:
-        self.lost = self.late = self.alone = self.unread = self.waiting = self.aside = 0
+        self.lost = self.late = self.late_prompts = self.alone = self.unread = 0
+        self.waiting = self.stuck = self.aside = self.aside_new = 0
         self.oldest_s = 0.0
-        self.last_error = ""
+        self.last_error = self.aside_why = self.cause = ""
 
 
 def trouble(home: str, now_s: float) -> Trouble:
@@ -43,51 +53,92 @@ def trouble(home: str, now_s: float) -> Trouble:
             found.last_error = str(entry.get("error") or "")[:80]
         elif what in _LATE:
             found.late += 1
+            found.late_prompts += entry.get("hook") == "user_prompt_submit"
         elif what in _ALONE:
             found.alone += 1
         else:
             found.unread += 1
+    called_s = max(_written_s(os.path.join(home, stamp)) for stamp in CALLS)
     for path in spool.waiting(home):
         try:
             age_s = now_s - os.lstat(path).st_mtime
         except FileNotFoundError:  # taken in meanwhile
             continue
         found.waiting += 1
+        # What was written last thing, before the machine went to sleep, is not stuck: nobody was called since.
+        found.stuck += age_s > STUCK_S and called_s > now_s - age_s + CALLED_S
         found.oldest_s = max(found.oldest_s, age_s)
-    found.aside = len(spool.quarantined(home))
+    for name, reason in spool.quarantined(home):
+        found.aside += 1
+        # The file keeps the time of its event; its reason was written when it was set aside.
+        if now_s - _written_s(os.path.join(paths.quarantine(home), name + ".reason")) < DAY_S:
+            found.aside_new += 1
+            found.aside_why = reason[:80]
+    if found.stuck:
+        found.cause = cause(home, now_s)
     return found
 
 
-def sentence(found: Trouble) -> str:
-    """One line for the person, the gravest first; "" when nothing needs them."""
+def cause(home: str, now_s: float) -> str:
+    """Why nothing is taken in, as setup or daemon last said; "" when neither did."""
+    try:
+        with open(runtime.failure_file(home), encoding="utf-8", errors="replace") as file:
+            return file.read(MAX_CAUSE_CHARS).strip()
+    except OSError:
+        pass
+    errors = [entry for entry in _entries(paths.daemon_log(home), now_s) if entry.get("level") == "error"]
+    # Where in the code it was is for the log.
+    return str(errors[-1].get("what")).partition(" at ")[0][:MAX_CAUSE_CHARS] if errors else ""
+
+
+def sentence(found: Trouble, store_error: str = "") -> str:
+    """One line for the person, the gravest first; "" when nothing needs them. store_error: why the store is closed."""
     if found.lost:
-        cause = " (%s)" % found.last_error if found.last_error else ""
-        return "memlayer: %d hook calls failed in the last day%s; turns may be lost." % (found.lost, cause)
-    if found.waiting and found.oldest_s > STUCK_S:
-        return "memlayer: %d turns have waited %d h for the store; they are safe on disk, but not recalled." % (
-            found.waiting,
-            round(found.oldest_s / 3600),
+        return "memlayer: %d hook calls failed in the last day%s; turns may be lost." % (
+            found.lost,
+            _because(found.last_error),
         )
-    if found.late > FEW:
-        return "memlayer: %d prompts in the last day were answered too late to get memories." % found.late
+    if store_error:
+        return "memlayer: the store does not open%s; turns are safe on disk, but not recalled." % _because(store_error)
+    if found.aside_new:
+        return "memlayer: %d events of the last day could not be read and were set aside%s." % (
+            found.aside_new,
+            _because(found.aside_why),
+        )
+    if found.stuck:
+        return "memlayer: %d events have waited up to %d h for the store%s; they are on disk, but not recalled." % (
+            found.stuck,
+            round(found.oldest_s / 3600),
+            _because(found.cause),
+        )
+    if found.late_prompts > FEW:
+        return "memlayer: %d prompts in the last day were answered too late to get memories." % found.late_prompts
     return ""
 
 
-def notice(home: str, now_s: float) -> str:
+def notice(home: str, now_s: float, store_error: str = "") -> str:
     """`sentence` with what to do, at most once a day and home; "" otherwise. Raises OSError."""
     stamp = os.path.join(home, "health.noticed")
-    try:
-        age_s = now_s - os.lstat(stamp).st_mtime
-    except FileNotFoundError:
-        age_s = DAY_S
-    if 0 <= age_s < DAY_S:
+    if 0 <= now_s - _written_s(stamp) < DAY_S:
         return ""
-    said = sentence(trouble(home, now_s))
+    said = sentence(trouble(home, now_s), store_error)
     if not said:
         return ""
     paths.write_whole(stamp, b"")
     os.utime(stamp, (now_s, now_s))
     return said + " `memlayer doctor` says more."
+
+
+def _because(cause: str) -> str:
+    return " (%s)" % plain(cause).replace("\n", " ")[:MAX_CAUSE_CHARS] if cause else ""
+
+
+def _written_s(path: str) -> float:
+    """When a file was last written, Unix time; 0 when it is missing."""
+    try:
+        return os.lstat(path).st_mtime
+    except OSError:
+        return 0.0
 
 
 def _entries(path: str, now_s: float) -> list[dict[str, object]]:

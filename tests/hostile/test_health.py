@@ -37,11 +37,25 @@ def test_a_home_that_is_well_says_nothing(hook: HookRunner, home: Path) -> None:
 def test_turns_that_wait_for_ever_are_told_of(hook: HookRunner, home: Path) -> None:
     """The store that does not open for weeks: everything is spooled, nothing is recalled, and the person knows."""
     hook.turn("s1", "p1", "기다린다", "네")
-    said = health.notice(str(home), time.time() + 5 * 3600)
-    assert said == (
-        "memlayer: 2 turns have waited 5 h for the store; they are safe on disk, but not recalled. "
-        "`memlayer doctor` says more."
+    later_s = time.time() + 5 * 3600
+    assert health.notice(str(home), later_s) == ""  # the machine slept: nobody has called a daemon since
+    os.utime(home / "setup.stamp", (later_s, later_s))
+    (home / "runtime.failed").write_text("no package index answers\n")
+    assert health.notice(str(home), later_s) == (
+        "memlayer: 2 events have waited up to 5 h for the store (no package index answers); they are on disk, "
+        "but not recalled. `memlayer doctor` says more."
     )
+
+
+def test_the_cause_is_what_the_daemon_said_last(home: Path) -> None:
+    logs = Path(paths.make_folder(paths.logs(str(home))))
+    now_ms = int(time.time() * 1000)
+    lines = [("error", "job open failed: StoreError at lance_open.py:1 open"), ("info", "listening")]
+    (logs / "daemon.log").write_text(
+        "".join(json.dumps({"at_ms": now_ms, "level": level, "what": what}) + "\n" for level, what in lines)
+    )
+    assert health.cause(str(home), time.time()) == "job open failed: StoreError"
+    assert health.cause(str(home), time.time() + 2 * health.DAY_S) == ""
 
 
 def test_calls_that_failed_come_first(hook: HookRunner, home: Path) -> None:
@@ -59,6 +73,13 @@ def test_a_hook_that_really_fails_is_counted(hook: HookRunner, home: Path) -> No
     found = health.trouble(str(home), time.time())
     assert found.lost == 2
     assert "may be lost" in health.sentence(found)
+
+
+def test_a_late_stop_costs_no_memories(home: Path) -> None:
+    for _ in range(10):
+        log.write(str(home), "stop", "daemon late")
+    found = health.trouble(str(home), time.time())
+    assert (found.late, health.sentence(found)) == (10, "")
 
 
 def test_late_answers_are_told_of_when_they_are_many(home: Path) -> None:
@@ -94,7 +115,10 @@ def test_what_was_set_aside_is_counted(hook: HookRunner, home: Path) -> None:
     hook.turn("s1", "p1", "한 줄", "네")
     spool.quarantine(str(home), spool.waiting(str(home))[0], "torn: not JSON")
     found = health.trouble(str(home), time.time())
-    assert (found.waiting, found.aside) == (1, 1)
+    assert (found.waiting, found.aside, found.aside_new) == (1, 1, 1)
+    assert "1 events of the last day could not be read and were set aside (torn: not JSON)" in health.sentence(found)
+    later = health.trouble(str(home), time.time() + 2 * health.DAY_S)
+    assert (later.aside, later.aside_new) == (1, 0)
 
 
 # --- the witness
@@ -167,6 +191,13 @@ def test_turns_that_were_stored_nowhere_are_a_failure(host: Host) -> None:
     assert remedy
 
 
+def test_with_capture_off_nothing_is_lost_and_the_cause_is_named(host: Host) -> None:
+    state, says, remedy = finding(host.seen(), is_capturing=False)
+    assert state == "warn"
+    assert "8 were not kept: capture.enabled is false" in says
+    assert "capture.enabled" in remedy
+
+
 def test_what_waits_in_the_spool_is_not_lost(host: Host) -> None:
     host.bring(0)
     for event in host.of_turn(1):
@@ -177,7 +208,8 @@ def test_what_waits_in_the_spool_is_not_lost(host: Host) -> None:
 def test_what_the_person_forgot_is_not_lost(host: Host) -> None:
     for number in range(4):
         host.bring(number)
-    gone = host.store.forget(Selection(session_id="s1"))
+    gone = host.store.doomed(Selection(session_id="s1"))
+    host.store.forget(gone)
     host.tombstones.add(gone.event_ids)
     assert host.seen() == Witness(sessions=1, forgotten=8)
     assert finding(host.seen())[0] == "ok"

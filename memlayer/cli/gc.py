@@ -1,0 +1,61 @@
+"""The verb that lets go of what the settings call too old."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+from memlayer.cli.invocation import LONG_S, client, json_option
+from memlayer.cli.output import line, print_json, say, when
+
+# What the rows are called: a memory's category, or an event's kind.
+NAMES = {
+    "conversation": "turns",
+    "daily": "entries of days and sessions",
+    "core": "core memories",
+    "custom": "notes",
+    "user": "prompts",
+    "assistant": "answers",
+    "tool": "tool calls",
+}
+
+
+@click.command("gc")
+@click.option("--dry-run", is_flag=True, help="Only show what would go.")
+@json_option
+def gc_verb(dry_run: bool, as_json: bool) -> None:
+    """Let go of what is older than the retention settings say; the daemon does the same by itself once a day.
+
+    Turns go with their words; what was learnt from them stays, with a note of where it came from. Also drops old
+    versions of the store and packs its files.
+
+    \b
+    Examples:
+      memlayer gc --dry-run
+      MEMLAYER_RETENTION__CONVERSATION_DAYS=90 memlayer config
+    """
+    found = client().call("gc", {"dry_run": dry_run}, deadline_s=LONG_S)
+    if as_json:
+        print_json(found)
+        return
+    days = {name: count for name, count in (found.get("days") or {}).items() if count}
+    if not days:
+        say("Everything is kept: no retention is set (docs/configuration.md).")
+    else:
+        say("Kept: " + ", ".join(f"{line(name).removesuffix('_days')} {count} days" for name, count in days.items()))
+    rows = found.get("rows") or []
+    if days:
+        say((("Would go" if dry_run else "Gone") + ("" if rows else ": nothing"), "bold"))
+    for row in rows:
+        say_row(row)
+    if not dry_run and not days:
+        say("The store is packed.")
+
+
+def say_row(row: Mapping[str, Any]) -> None:
+    """One kind of one project."""
+    what = NAMES.get(str(row.get("what")), line(row.get("what")).replace("_", " ") + "s")
+    project = line(row.get("project")) or line(row.get("project_id"))
+    say(f"{row.get('rows', 0)} {what}", "  ", (project, "cyan"), f"  since {when(row.get('oldest_ms'))[:10]}", indent=2)

@@ -1,0 +1,91 @@
+"""Answers what the command line asks to have forgotten or let go."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import asdict
+
+from memlayer import compose
+from memlayer.core.citation import bare_id
+from memlayer.core.model import Memory, Scope
+from memlayer.core.query import reduce_prompt
+from memlayer.daemon import letting_go, upkeep
+from memlayer.daemon.asked import folder_of, list_of, number_of, text_of
+from memlayer.daemon.operations import OPEN_WAIT_S, Fields, Operation, Progress, services_of
+from memlayer.daemon.state import State
+from memlayer.errors import UserError
+from memlayer.ports import Removed, Selection
+
+NOTHING: Fields = {"memories": [], "events": 0, "removed": {"events": 0, "memories": 0, "chunks": 0}}
+
+
+def forget(state: State, asked: Fields, progress: Progress) -> Fields:
+    """memories: all that go, each with `along`: whether it goes because of another one. events: how many go."""
+    services = services_of(state)
+    folder = folder_of(asked)
+    project_id = state.projects.find(folder)[0] if folder else ""
+    if folder and not project_id:
+        return NOTHING
+    chosen: tuple[str, ...] = ()
+    wanted = [bare_id(str(one)) for one in list_of(asked, "ids")]
+    query = text_of(asked, "query")
+    if wanted:
+        chosen = tuple(one.id for name in wanted for one in _named(services, name))
+    if query:
+        scope = Scope((project_id,) if project_id else None)
+        rules = compose.recall_rules(state.settings)
+        hits = services.retriever.search(reduce_prompt(query), scope, rules.candidates, rules.weights)
+        near = {chunk.memory_id for chunk, score in hits if score.relevance >= rules.min_score}
+        chosen = tuple(near & set(chosen)) if wanted else tuple(near)
+        if not chosen:
+            return NOTHING
+    selection = Selection(chosen, text_of(asked, "session_id"), project_id, int(number_of(asked, "before_ms")))
+    if selection == Selection():
+        raise UserError("say what to forget: an id, --session, --project, --query or --before")
+    keep_sources = bool(asked.get("keep_sources"))
+    named = {memory.id for memory in services.forget.select(selection)}
+    if chosen and not named:
+        return NOTHING
+    going = services.forget.going(selection, keep_sources=keep_sources)
+    events = len(services.forget.doomed(selection, keep_sources=keep_sources).event_ids)
+    memories = [
+        {
+            **asdict(memory),
+            "source_ids": list(memory.source_ids),
+            "project": state.projects.name(memory.project_id),
+            "along": memory.id not in named,
+        }
+        for memory in going
+    ]
+    removed = Removed()
+    if not asked.get("dry_run"):
+        # What is not in the store yet has no id by which it could stay forgotten.
+        state.jobs.submit("take in", lambda: upkeep.take_in(state)).result()
+        job = lambda: letting_go.forget(state, selection, keep_sources=keep_sources)  # noqa: E731
+        removed = state.jobs.submit("forget %d" % id(asked), job).result()
+    return {"memories": memories, "events": events, "removed": asdict(removed)}
+
+
+def gc(state: State, asked: Fields, progress: Progress) -> Fields:
+    """rows: what is too old, by project and kind. days: the settings."""
+    services = services_of(state)
+    rules = compose.retention_rules(state.settings)
+    aged = services.retention.aged(rules, int(time.time() * 1000))
+    removed = asdict(Removed())
+    if not asked.get("dry_run"):
+        state.embedder.settled.wait(OPEN_WAIT_S)
+        state.jobs.submit("take in", lambda: upkeep.take_in(state)).result()
+        removed = state.jobs.submit("gc", lambda: letting_go.gc(state)).result()
+    rows = [{**asdict(one), "project": state.projects.name(one.project_id)} for one in aged.counts]
+    return {"days": asdict(rules), "rows": rows, "removed": removed}
+
+
+OPERATIONS: dict[str, Operation] = {"forget": forget, "gc": gc}
+
+
+def _named(services: compose.Services, name: str) -> list[Memory]:
+    store = services.store
+    found = store.memories(citations=[name]) or store.memories(keys=[name]) or store.memories(ids=[name])
+    if not found:
+        raise UserError("nothing is known by %r; nothing was forgotten" % name)
+    return found

@@ -1,0 +1,91 @@
+"""Takes rows out of everything that holds something of them, and finishes it when a crash came in between."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from memlayer.core.doomed import Doomed
+from memlayer.core.turn import unlabelled
+from memlayer.ports import Removed, Store
+from memlayer.service.ingest import VectorCache
+from memlayer.service.sessions import Sessions
+from memlayer.wire import paths, spool, working_set
+
+JOURNAL = "forgetting.json"  # ids only; it is there while something is being erased
+TEXTS_AT_ONCE = 500
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Erasure:
+    """Out of caches, sessions, working sets, the spool, and last the store. The daemon's writer calls it."""
+
+    home: str
+    store: Store
+    cache: VectorCache
+    sessions: Sessions
+
+    def erase(self, what: Doomed, project_ids: Sequence[str]) -> Removed:
+        """Erase these rows, which belong to these projects. Raises StoreError or OSError; resume() then finishes it.
+
+        The journal stays until finished() is called: what else is made of memories, the caller makes anew.
+        """
+        journal = {
+            "event_ids": list(what.event_ids),
+            "memory_ids": list(what.memory_ids),
+            "project_ids": sorted(project_ids),
+        }
+        paths.write_whole(self._journal, json.dumps(journal).encode())
+        return self._erase(what, project_ids)
+
+    def resume(self) -> list[str]:
+        """Finish what a crash has interrupted; the ids of the projects it concerns. Raises StoreError or OSError."""
+        try:
+            with open(self._journal, encoding="utf-8") as file:
+                left = json.load(file)
+            what = Doomed(tuple(map(str, left["event_ids"])), tuple(map(str, left["memory_ids"])))
+            project_ids = [str(one) for one in left["project_ids"]]
+        except FileNotFoundError:
+            return []
+        except (ValueError, KeyError, TypeError):
+            log.error("%s cannot be read: what was being forgotten may not all be gone", JOURNAL)
+            os.replace(self._journal, self._journal + ".torn")
+            return []
+        log.warning("an interrupted forget is finished: %d events", len(what.event_ids))
+        self._erase(what, project_ids)
+        return project_ids
+
+    def finished(self) -> None:
+        """Everything that was made of what is gone has been made anew. Raises OSError."""
+        try:
+            os.unlink(self._journal)
+        except FileNotFoundError:
+            return
+        paths.sync_folder(self.home)
+
+    @property
+    def _journal(self) -> str:
+        return os.path.join(self.home, JOURNAL)
+
+    def _erase(self, what: Doomed, project_ids: Sequence[str]) -> Removed:
+        # The cache knows vectors by their texts, so it comes before the store.
+        for start in range(0, len(what.memory_ids), TEXTS_AT_ONCE):
+            texts = self.store.chunk_texts(what.memory_ids[start : start + TEXTS_AT_ONCE])
+            self.cache.forget([unlabelled(text) for text in texts])
+        for project_id in project_ids:
+            working_set.write_working_set(self.home, project_id, "")
+        events, memories = set(what.event_ids), set(what.memory_ids)
+        for path in spool.waiting(self.home):
+            if spool.id_of(path) in events:
+                spool.drop([path])
+        for session in self.sessions.all():
+            if memories.intersection(session.shown) or memories.intersection(session.inherited):
+                session.shown = [one for one in session.shown if one not in memories]
+                session.inherited = [one for one in session.inherited if one not in memories]
+                self.sessions.changed(session)
+        self.sessions.save_changed()
+        return self.store.forget(what)

@@ -1,0 +1,88 @@
+"""Letting go by age: what the user's settings call too old goes; core memories stay unless they are asked for."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+from memlayer.core.doomed import Cutoffs, Doomed
+from memlayer.ports import Removed, Selection, Store
+from memlayer.service import set_aside
+from memlayer.service.erasure import Erasure
+from memlayer.service.tombstones import CONVERSATION, TOOL, Tombstones
+from memlayer.wire import paths
+
+DAY_MS = 86_400_000
+STAMP = "gc.stamp"
+
+
+@dataclass(frozen=True)
+class RetentionRules:
+    """What the user may set, in days; 0 keeps. tools_days 0: as long as the conversation."""
+
+    conversation_days: int = 0
+    daily_days: int = 0
+    core_days: int = 0
+    tools_days: int = 0
+
+    @property
+    def lets_go(self) -> bool:
+        """Whether anything ever grows too old."""
+        return self != RetentionRules()
+
+    def cutoffs(self, now_ms: int) -> Cutoffs:
+        """The moments before which things are too old."""
+
+        def before(days: int) -> int:
+            return max(0, now_ms - days * DAY_MS) if days else 0
+
+        return Cutoffs(
+            conversation_ms=before(self.conversation_days),
+            tools_ms=before(self.tools_days or self.conversation_days),
+            daily_ms=before(self.daily_days),
+            core_ms=before(self.core_days),
+        )
+
+
+@dataclass(frozen=True)
+class Retention:
+    """Removes what is too old. The daemon's writer calls it."""
+
+    home: str
+    store: Store
+    erasure: Erasure
+    tombstones: Tombstones
+
+    def aged(self, rules: RetentionRules, now_ms: int) -> Doomed:
+        """What is too old now."""
+        return self.store.aged(rules.cutoffs(now_ms)) if rules.lets_go else Doomed()
+
+    def let_go(self, rules: RetentionRules, now_ms: int) -> tuple[Removed, list[str]]:
+        """Remove it; returns what was removed and the ids of the projects concerned: see Forget.forget. Doing it again
+        changes nothing. Raises StoreError or OSError."""
+        what = self.aged(rules, now_ms)
+        cutoffs = rules.cutoffs(now_ms)
+        # First: no transcript brings it back while it goes, nor afterwards.
+        self.tombstones.let_go(CONVERSATION, cutoffs.conversation_ms, now_ms)
+        self.tombstones.let_go(TOOL, cutoffs.tools_ms, now_ms)
+        if cutoffs.conversation_ms:
+            set_aside.drop_forgotten(self.home, (), Selection(before_ms=cutoffs.conversation_ms), None)
+        project_ids = sorted({one.project_id for one in what.counts})
+        removed = self.erasure.erase(what, project_ids) if what.event_ids or what.memory_ids else Removed()
+        return removed, project_ids
+
+    def is_due(self, rules: RetentionRules, now_s: float) -> bool:
+        """Whether the last time was a day ago. A clock that was set back makes it due."""
+        if not rules.lets_go:
+            return False
+        try:
+            age_s = now_s - os.lstat(os.path.join(self.home, STAMP)).st_mtime
+        except FileNotFoundError:
+            return True
+        return not 0 <= age_s < DAY_MS / 1000
+
+    def done(self, now_s: float) -> None:
+        """Note that it was done. Raises OSError."""
+        stamp = os.path.join(self.home, STAMP)
+        paths.write_whole(stamp, b"")
+        os.utime(stamp, (now_s, now_s))

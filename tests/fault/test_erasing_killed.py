@@ -1,0 +1,78 @@
+"""kill -9 while something is forgotten or let go: what was begun is finished, and nothing is half gone.
+
+MEMLAYER_TORTURE=100 kills as often.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memlayer.errors import MemlayerError
+from memlayer.wire import spool
+from tests.integration.told_story import TURNS, Story
+
+KILLS = int(os.environ.get("MEMLAYER_TORTURE") or 0) or 3
+NO_MODEL = {"embedding": {"provider": "none"}}
+
+
+def killed_in_the_middle(story: Story, op: str, after_s: float, **asked: Any) -> None:
+    """Ask, and kill the daemon so long after it has begun to erase; with after_s < 0 before that."""
+
+    def ask() -> None:
+        with contextlib.suppress(MemlayerError, OSError):
+            story.daemon.call(op, **asked)
+
+    asking = threading.Thread(target=ask)
+    asking.start()
+    journal = story.home / "forgetting.json"
+    if after_s >= 0:
+        with contextlib.suppress(AssertionError):  # it may be done already
+            story.daemon.wait_for(lambda: journal.exists() or not asking.is_alive(), "erasing", 10.0)
+        time.sleep(after_s)
+    else:
+        time.sleep(-after_s)
+    story.daemon.kill()
+    asking.join()
+
+
+@pytest.mark.timeout(60 + 20 * KILLS)
+@pytest.mark.parametrize("op", ["forget", "gc"])
+def test_a_kill_in_the_middle_leaves_nothing_half_gone(tmp_path: Path, op: str) -> None:
+    dice = random.Random(op)
+    (tmp_path / "a").mkdir()
+    story = Story(
+        tmp_path / "a", settings={**NO_MODEL, "retention": {"conversation_days": 30, "core_days": 30, "daily_days": 30}}
+    )
+    (story.home / "gc.stamp").touch()
+    interrupted = 0
+    with story.daemon:
+        story.tell()
+        for number in range(KILLS):
+            session = "gone" if not number else "gone%d" % number
+            if number:  # said again, and so kept again
+                for place, turn in enumerate(TURNS):
+                    for event in story.captured(place, *turn, session=session):
+                        spool.put(str(story.home), event)
+                story.daemon.settle()
+            asked = {"session_id": session} if op == "forget" else {}
+            assert story.turns() == 3
+            after_s = dice.choice((0.0, dice.uniform(0, 0.05), dice.uniform(0, 0.4), -dice.uniform(0, 0.1)))
+            killed_in_the_middle(story, op, 0.0 if not number else after_s, **asked)
+            interrupted += (story.home / "forgetting.json").exists()
+            story.daemon.start()
+            story.daemon.settle()
+            assert not (story.home / "forgetting.json").exists()
+            # What was begun is finished without being asked again; what was not, is as it was.
+            assert story.turns() in (1, 3)
+            if story.turns() == 3:
+                story.daemon.call(op, **asked)
+            story.assert_gone()
+    assert interrupted >= 1

@@ -1,0 +1,136 @@
+"""Memory that fails says so: one line at a session's start, once a day, with the cause, through the real hooks."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from memlayer.core.payload import read_payload
+from memlayer.wire import paths, spool
+from tests.fault.doctor import diagnosis
+from tests.hostile.corpus import transcript
+from tests.processes import Daemon, HookRunner
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+HOURS_S = 3600.0
+
+
+def notice(hook: HookRunner, session: str) -> str:
+    """What the person is told when a session starts."""
+    done = hook("session_start", session, source="startup")
+    assert (done.returncode, done.stderr) == (0, b"")
+    return str(done.output.get("systemMessage", ""))
+
+
+def captured(project: Path, prompt: str, at_ms: int) -> dict[str, object]:
+    raw = json.dumps({"session_id": "old", "prompt_id": "p%d" % at_ms, "prompt": prompt}).encode()
+    event = read_payload("user_prompt_submit", raw, project_dir=str(project), at_ms=at_ms).event
+    assert event is not None
+    return event
+
+
+def test_a_store_that_does_not_open_is_told_at_once_and_once(hook: HookRunner, home: Path) -> None:
+    (home / "store").write_text("in the way")
+    with Daemon(ROOT, home) as daemon:
+        daemon.wait_for(lambda: daemon.call("status")["store"] == "failed", "failure")
+        hook.turn("s1", "p1", "어디에도 저장되지 않을 턴", "네")
+        said = notice(hook, "s2")
+        assert said.startswith("memlayer: the store does not open (the store folder cannot be used")
+        assert "turns are safe on disk" in said and "\n" not in said
+        assert notice(hook, "s3") == ""  # once a day
+        found = diagnosis(home)
+        assert found["store"][0] == "fail" and found["turns kept"][0] == "warn"
+    assert len(hook.spooled) == 4  # a turn and two starts
+
+
+def test_events_that_a_failing_daemon_never_takes_are_told_with_its_last_word(hook: HookRunner, home: Path) -> None:
+    now_s = time.time()
+    path = spool.put(str(home), captured(hook.project, "몇 주째 기다린다", int((now_s - 5 * HOURS_S) * 1000)))
+    os.utime(path, (now_s - 5 * HOURS_S, now_s - 5 * HOURS_S))
+    logs = Path(paths.make_folder(paths.logs(str(home))))
+    last = {"at_ms": int(now_s * 1000), "level": "error", "what": "job drain failed: StoreError at lance_table.py:9"}
+    (logs / "daemon.log").write_text(json.dumps(last) + "\n")
+    (home / "wake.stamp").touch()
+    said = notice(hook, "s1")
+    assert "1 events have waited up to 5 h for the store (job drain failed: StoreError)" in said
+    assert notice(hook, "s2") == ""
+
+
+def test_what_was_left_when_the_machine_went_to_sleep_is_no_trouble(hook: HookRunner, home: Path) -> None:
+    hook.turn("s1", "p1", "자러 간다", "네")
+    then_s = time.time() - 9 * HOURS_S
+    for path in [*spool.waiting(str(home)), str(home / "setup.stamp")]:
+        os.utime(path, (then_s, then_s))
+    assert notice(hook, "s2") == ""
+
+
+def test_a_growing_quarantine_is_told(hook: HookRunner, home: Path) -> None:
+    hook.turn("s1", "p1", "찢어진다", "네")
+    for path in spool.waiting(str(home)):
+        Path(path).write_text('{"torn')
+    with Daemon(ROOT, home) as daemon:
+        daemon.settle()
+    said = notice(hook, "s2")
+    assert "2 events of the last day could not be read and were set aside (torn: not JSON)" in said
+    assert diagnosis(home)["quarantine"] == ("warn", "2 files set aside: 2x torn: not JSON")
+
+
+@pytest.mark.timeout(120)
+def test_turns_that_no_hook_brought_are_a_failure_of_doctor(hook: HookRunner, home: Path, tmp_path: Path) -> None:
+    path = tmp_path / "session.jsonl"
+    path.write_text("")
+    with Daemon(ROOT, home) as daemon:
+        hook("session_start", "s1", source="startup", transcript_path=str(path))
+        daemon.settle()
+        assert diagnosis(home)["turns kept"][0] == "ok"
+        # The host goes on, and no hook runs any more.
+        said = transcript("s1", str(hook.project), ["질문 %d번" % number for number in range(3)])
+        path.write_text(re.sub(r'"timestamp": "[^"]+"', '"timestamp": "2026-01-01T00:00:00.000Z"', said))
+        session = next((home / "sessions").glob("*.json"))
+        daemon.stop()
+        known = json.loads(session.read_text())
+        session.write_text(json.dumps({**known, "since_ms": 0, "ended": "other"}))
+        daemon.start()
+        state, says = diagnosis(home)["turns kept"]
+        assert state == "fail" and "6 stand in a transcript and nowhere else" in says
+        assert daemon.call("witness")["worst_session"] == "s1"
+
+
+def test_what_is_refused_is_counted_with_its_reason(hook: HookRunner, home: Path) -> None:
+    with Daemon(ROOT, home) as daemon:
+        hook.turn("s1", "p1", "이건 남는다", "네")
+        hook("user_prompt_submit", "s1", "p2", prompt="of a helper", agent_id="a1")
+        hook.raw("stop", b"{torn")
+        (hook.project / ".memlayer.yaml").write_text("enabled: false\n")
+        hook.turn("s1", "p3", "꺼진 프로젝트", "네")
+        assert notice(hook, "s2") == ""
+        found = daemon.call("stats")
+        assert found["arrived"] == 2
+        assert found["refused"] == {
+            "sub-agent": 1, "stdin is not JSON": 1, "memory is switched off for the project": 3,
+        }  # fmt: skip
+        daemon.stop()  # the counts outlive it
+        daemon.start()
+        assert daemon.call("stats")["arrived"] == 2
+
+
+def test_capture_that_is_off_is_told_by_doctor(hook: HookRunner, home: Path) -> None:
+    with Daemon(ROOT, home, {"embedding": {"provider": "none"}, "capture": {"enabled": False}}) as daemon:
+        hook.turn("s1", "p1", "저장하지 마", "네")
+        assert daemon.call("stats")["refused"] == {"capture.enabled is false": 2}
+        assert diagnosis(home)["capture"][0] == "warn"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX")
+def test_a_home_that_cannot_be_stamped_says_it_rather_than_fails(hook: HookRunner, home: Path) -> None:
+    (home / "store").write_text("in the way")
+    (home / "health.noticed").mkdir()  # the stamp cannot be written
+    with Daemon(ROOT, home) as daemon:
+        daemon.wait_for(lambda: daemon.call("status")["store"] == "failed", "failure")
+        assert notice(hook, "s1") == ""

@@ -1,0 +1,224 @@
+"""Retention and forgetting through a real daemon: what goes leaves no byte, what was learnt stays; kill -9 as well."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memlayer.wire import paths, spool
+from tests.integration.told_story import MARKS, OLD_MS, ROOT, Story
+from tests.processes import HookRunner
+
+NO_MODEL = {"embedding": {"provider": "none"}}
+DECIDED = ("게이트웨이 포트는 7481로 하기로 했어. 그리고 올빼미쪽지 좀 봐줘", "네, 이야기끝올빼미.")
+LEARNT = "7481"
+KILLS = 5
+
+
+def captured(story: Story, number: int, prompt: str, answer: str) -> None:
+    for event in story.captured(number, prompt, answer):
+        spool.put(str(story.home), event)
+
+
+@pytest.fixture
+def story(tmp_path: Path) -> Iterator[Story]:
+    made = Story(tmp_path)
+    with made.daemon:
+        made.tell()
+        yield made
+
+
+def core_of(story: Story, text: str) -> dict[str, Any]:
+    [found] = [one for one in story.daemon.call("list", category="core")["memories"] if text in one["text"]]
+    return dict(found)
+
+
+def with_retention(story: Story, **days: int) -> None:
+    """The same daemon with these settings."""
+    story.daemon.stop()
+    story.daemon.settings = {**NO_MODEL, "retention": days}
+    (story.home / "gc.stamp").touch()  # not by itself: the tests say when
+    story.daemon.start()
+
+
+def test_old_turns_go_and_what_was_learnt_from_them_stays(story: Story) -> None:
+    captured(story, 2, *DECIDED)
+    story.daemon.settle()
+    learnt = core_of(story, LEARNT)
+    assert {mark for _, mark in story.holds("올빼미쪽지", "두루미")} == {"올빼미쪽지", "두루미"}
+
+    assert json.loads(story.cli("gc", "--json").stdout)["rows"] == []  # no retention is set
+    with_retention(story, conversation_days=90, daily_days=90)
+    dry = json.loads(story.cli("gc", "--dry-run", "--json").stdout)
+    rows = {(row["project"], row["what"]): row["rows"] for row in dry["rows"]}
+    assert rows[("secret 프로젝트", "conversation")] == 3 and ("other", "conversation") not in rows
+    assert dry["removed"]["events"] == 0 and story.turns() == 4
+
+    table = story.cli("gc").stdout
+    assert "Kept: conversation 90 days, daily 90 days" in table and "3 turns  secret 프로젝트" in table
+    assert story.turns() == 1
+    assert story.holds("올빼미쪽지", "이야기끝올빼미") == []
+    assert core_of(story, LEARNT) == learnt
+    shown = story.cli("show", learnt["citation"]).stdout
+    assert "source removed by retention on " + time.strftime("%Y-%m-%d") in shown
+    assert LEARNT in story.daemon.call("search", query="게이트웨이 포트")["hits"][0]["snippet"]
+
+    # Neither the transcript, nor an import, nor a rebuild, nor another daemon brings the turns back.
+    inside = HookRunner(ROOT, story.home, story.project, python=story.hook.python)
+    assert inside("session_start", "gone", source="resume", transcript_path=str(story.transcript)).returncode == 0
+    assert story.cli("import", str(story.transcript)).returncode == 0
+    assert story.cli("repair").returncode == 0
+    story.daemon.call("reindex")
+    story.daemon.settle()
+    assert story.turns() == 1 and story.holds("올빼미쪽지", "이야기끝올빼미") == []
+    assert story.daemon.call("gc")["removed"]["memories"] == 0
+
+
+def test_the_daemon_lets_go_by_itself_once_a_day(story: Story) -> None:
+    story.daemon.stop()
+    story.daemon.settings = {**NO_MODEL, "retention": {"conversation_days": 30}}
+    story.daemon.start()
+    story.daemon.wait_for(lambda: story.turns() == 1, "retention")
+    stamp = (story.home / "gc.stamp").stat().st_mtime
+    assert time.time() - stamp < 60
+    captured(story, 2, *DECIDED)  # from before; nobody looks again today
+    story.daemon.settle()
+    assert story.turns() == 2
+    day_ago = time.time() - 90_000
+    os.utime(story.home / "gc.stamp", (day_ago, day_ago))
+    story.daemon.wait_for(lambda: story.turns() == 1, "retention on the next day", 50.0)
+
+
+def test_core_memories_go_only_when_asked_and_never_pinned(story: Story) -> None:
+    captured(story, 2, *DECIDED)
+    story.daemon.settle()
+    learnt = core_of(story, LEARNT)
+    with_retention(story, core_days=30)
+    story.daemon.call("gc")
+    assert story.turns() == 4
+    assert learnt["id"] not in {one["id"] for one in story.daemon.call("list", category="core")["memories"]}
+
+
+# --- what goes with what
+
+
+def test_a_statement_may_go_alone_and_does_not_come_back(story: Story) -> None:
+    captured(story, 2, *DECIDED)
+    story.daemon.settle()
+    learnt = core_of(story, LEARNT)
+    done = story.cli("forget", learnt["citation"], "--keep-sources", "--yes")
+    assert done.returncode == 0 and "1 memories, 0 events" in done.stdout
+    for _ in range(2):
+        assert LEARNT not in str(story.daemon.call("list", category="core")["memories"])
+        assert story.turns() == 4
+        story.cli("repair")
+        story.daemon.call("reindex")
+        story.daemon.settle()
+
+
+def test_a_statement_takes_its_turn_along_unless_told_otherwise(story: Story) -> None:
+    captured(story, 2, *DECIDED)
+    story.daemon.settle()
+    learnt = core_of(story, LEARNT)
+    dry = json.loads(story.cli("forget", learnt["key"], "--dry-run", "--json").stdout)
+    along = {one["category"]: one["along"] for one in dry["memories"]}
+    assert along["core"] is False and along["conversation"] is True
+    assert dry["events"] == 2
+    story.forget(learnt["key"])
+    assert story.holds(LEARNT, "올빼미쪽지") == []
+    assert story.turns() == 3
+
+
+def test_the_tools_of_a_turn_go_with_it(story: Story) -> None:
+    story.hook("user_prompt_submit", "kept", "k5", prompt="배포 스크립트를 돌려줘")
+    said = {"tool_input": {"command": "deploy 딱새둥지"}, "tool_response": {"stdout": "딱새둥지"}}
+    story.hook("post_tool_use", "kept", "k5", tool_name="Bash", tool_use_id="t1", **said)
+    story.hook("stop", "kept", "k5", last_assistant_message="돌렸습니다. 끝.")
+    story.daemon.settle()
+    assert story.holds("딱새둥지")
+    listed = story.daemon.call("list", session_id="kept", category="conversation")["memories"]
+    [turn] = [one for one in listed if one["prompt_id"] == "k5"]
+    story.forget(turn["citation"])
+    assert story.holds("딱새둥지", "배포 스크립트를") == []
+
+
+def test_what_a_memory_said_before_goes_with_it(story: Story) -> None:
+    added = story.cli("remember", "금고 번호는 딱따구리7781 이다", "--project", str(story.project), "--json")
+    assert added.returncode == 0, added.stderr
+    found = core_of(story, "딱따구리7781")
+    assert story.cli("edit", found["citation"], "금고 번호는 비밀이다").returncode == 0
+    story.daemon.settle()
+    assert story.holds("딱따구리7781")
+    story.forget(found["citation"])
+    assert story.holds("딱따구리7781", "금고 번호는 비밀이다") == []
+
+
+# --- what else could hold or bring back its words
+
+
+def test_a_fork_an_import_and_an_export_do_not_bring_it_back(story: Story, tmp_path: Path) -> None:
+    export = tmp_path / "all.jsonl"
+    assert story.cli("export", str(export)).returncode == 0
+    assert "두루미칠성반닫이" in export.read_text()
+    story.forget("--session", "gone")
+    copy = story.transcript.read_text().replace('"gone"', '"forked"').replace('"p0"', '"q0"').replace('"p1"', '"q1"')
+    fork = tmp_path / "forked.jsonl"
+    fork.write_text(copy)
+    assert story.cli("import", str(fork)).returncode == 0
+    story.daemon.settle()
+    story.assert_gone()
+    taken = story.cli("import", str(export))
+    assert taken.returncode == 0, taken.stderr
+    story.daemon.settle()
+    story.assert_gone()
+
+
+def test_files_that_were_set_aside_go_as_well(story: Story) -> None:
+    folder = Path(paths.make_folder(paths.quarantine(str(story.home))))
+    for event, whole in zip(story.events, (True, False, True, False), strict=True):
+        path = spool.put(str(story.home), event)
+        raw = Path(path).read_text()
+        Path(path).write_text(raw if whole else raw[: len(raw) * 3 // 4])
+        spool.quarantine(str(story.home), path, "torn: not JSON")
+    other = {**story.events[0], "id": "0" * 32, "session_id": "another", "text": "다른 세션의 말"}
+    for number, text in enumerate((json.dumps(other), json.dumps(other)[:-20])):
+        path = folder / ("%013d-%032d.json" % (OLD_MS, number))
+        path.write_text(text)
+        path.with_name(path.name + ".reason").write_text("foreign: kind 'other'\n")
+    story.forget("--session", "gone")
+    assert story.holds(*MARKS) == []
+    assert len(spool.quarantined(str(story.home))) == 2
+    with_retention(story, conversation_days=30)
+    story.daemon.call("gc")
+    assert spool.quarantined(str(story.home)) == []
+
+
+def test_neither_the_request_to_forget_nor_its_answer_keeps_the_words(story: Story) -> None:
+    asked = "/memlayer:memory-forget 두루미칠성반닫이 zephyrine-quokka"
+    story.hook.turn("kept", "k2", asked, "This would go: 두루미칠성반닫이 lives on zephyrine-quokka [mem:a7Bc3x]")
+    story.hook("user_prompt_submit", "kept", "k3", prompt="/memlayer:memory-show a7Bc3x")
+    story.daemon.settle()
+    story.hook("stop", "kept", "k3", last_assistant_message="두루미칠성반닫이 는 zephyrine-quokka 에.")
+    story.daemon.settle()
+    story.forget("--session", "gone")
+    story.assert_gone()
+
+
+def test_the_slash_command_shows_first_and_forgets_what_is_named(story: Story) -> None:
+    where = ("--project", str(story.project))
+    shown = story.cli("forget", "--stdin", *where, stdin="zephyrine-quokka 두루미칠성반닫이\n").stdout
+    assert "Nothing is forgotten yet" in shown and "두루미칠성반닫이" in shown
+    assert story.turns() == 3
+    ids = shown.splitlines()[-1].rpartition(": ")[2]
+    assert story.cli("forget", "--stdin", *where, stdin="zzzzzz %s" % ids).stdout.count("Nothing matches") <= 1
+    assert story.turns() == 3  # one of them is no id
+    done = story.cli("forget", "--stdin", *where, stdin=" ".join("[mem:%s]" % one for one in ids.split()))
+    assert done.stdout.startswith("Forgotten: "), done.stderr
+    story.assert_gone()
+    assert "Nothing matches" in story.cli("forget", "--stdin", *where, stdin="두루미칠성반닫이").stdout

@@ -1,0 +1,106 @@
+"""What was forgotten stays so under any id, a person may say it again, and the file tells nothing of it."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+from typing import Any
+
+from memlayer.service.tombstones import ANY_TIME, CONVERSATION, KEY_BYTES, SAME_TIME_MS, TOOL, Tombstones
+
+LONG = "두루미칠성반닫이 서버의 이름은 zephyrine 으로 하기로 했다"
+SHORT = "번호는 1234"
+AT_MS = 1_790_000_000_000
+
+
+def said(text: str, source: str = "transcript", **fields: Any) -> dict[str, Any]:
+    return {
+        "id": "new", "kind": "user", "session_id": "s1", "prompt_id": "p1", "text": text, "at_ms": AT_MS,
+        "source": source, **fields,
+    }  # fmt: skip
+
+
+def test_a_long_text_is_known_at_any_time_and_a_short_one_about_its_own(home: Path) -> None:
+    home.mkdir()
+    tombstones = Tombstones(str(home))
+    assert not tombstones.covers(said(LONG))
+    tombstones.add(["e1"], [(LONG, AT_MS), (SHORT, AT_MS), ("  ", AT_MS)])
+    for known in (tombstones, Tombstones(str(home))):
+        assert "e1" in known and "e2" not in known
+        assert known.covers(said(LONG, at_ms=5))
+        assert known.covers(said("  " + LONG.replace(" ", "\n ") + "\n"))
+        assert known.covers(said(SHORT, at_ms=AT_MS - SAME_TIME_MS))
+        assert not known.covers(said(SHORT, at_ms=AT_MS + 3 * SAME_TIME_MS))
+        assert not known.covers(said("ok"))
+        assert not known.covers(said("  "))
+        assert known.covers(said(LONG, source="import"))
+
+
+def test_who_says_it_again_wants_it_kept(home: Path) -> None:
+    home.mkdir()
+    tombstones = Tombstones(str(home))
+    tombstones.add(["e1"], [(LONG, AT_MS)])
+    assert not tombstones.covers(said(LONG, source="hook"))
+    assert tombstones.covers(said(LONG, source="hook"), is_history=True)  # out of an export
+    assert tombstones.covers(said(LONG, source="hook", id="e1"))
+
+
+def test_a_statement_is_known_however_short_and_whenever(home: Path) -> None:
+    home.mkdir()
+    tombstones = Tombstones(str(home))
+    tombstones.add([], [(SHORT, ANY_TIME)])
+    assert tombstones.knows_text(SHORT, 1)
+    assert not tombstones.knows_text("번호는 1235", 1)
+
+
+def test_a_turn_whose_prompt_was_forgotten_goes_whole(home: Path) -> None:
+    """A fork's transcript has other ids, and more of the answer than the hook was told."""
+    home.mkdir()
+    tombstones = Tombstones(str(home))
+    tombstones.add(["e1"], [(LONG, AT_MS)])
+    events = [
+        said(LONG, id="a"),
+        said("네, 그리고 더 긴 대답이 있습니다.", id="b", kind="assistant"),
+        said("다른 턴", id="c", prompt_id="p2"),
+        said("다른 세션의 같은 번호", id="d", session_id="s2", kind="assistant"),
+    ]
+    assert [event["id"] for event in tombstones.standing(events)] == ["c", "d"]
+
+
+def test_what_retention_took_does_not_come_back_and_keeps_its_day(home: Path) -> None:
+    home.mkdir()
+    tombstones = Tombstones(str(home))
+    tombstones.let_go(CONVERSATION, 1000, 50_000)
+    tombstones.let_go(CONVERSATION, 2000, 60_000)
+    tombstones.let_go(CONVERSATION, 1500, 70_000)  # a longer time was set meanwhile
+    for known in (tombstones, Tombstones(str(home))):
+        assert known.covers(said("무엇이든", at_ms=1999))
+        assert not known.covers(said("무엇이든", at_ms=2000))
+        assert not known.covers(said("무엇이든", at_ms=1999, source="hook"))
+        assert not known.covers(said("무엇이든", at_ms=1999, kind="tool"))
+        assert (known.let_go_at_ms(999), known.let_go_at_ms(1000), known.let_go_at_ms(2000)) == (50_000, 60_000, 0)
+    tombstones.let_go(TOOL, 3000, 80_000)
+    assert tombstones.covers(said("무엇이든", at_ms=1999, kind="tool"))
+
+
+def test_the_file_holds_no_word_and_the_key_is_the_users_own(home: Path) -> None:
+    home.mkdir()
+    Tombstones(str(home)).add(["e1"], [(LONG, AT_MS)])
+    raw = (home / "forgotten.txt").read_bytes()
+    assert b"zephyrine" not in raw and "두루미".encode() not in raw
+    key = home / "forgotten.key"
+    assert len(key.read_bytes()) == KEY_BYTES and stat.S_IMODE(os.stat(key).st_mode) == 0o600
+    # Another home has another key: the same text leaves another line.
+    other = home / "other"
+    other.mkdir()
+    Tombstones(str(other)).add(["e1"], [(LONG, AT_MS)])
+    assert (other / "forgotten.txt").read_bytes() != raw
+
+
+def test_a_damaged_file_is_read_as_far_as_it_goes(home: Path) -> None:
+    home.mkdir()
+    (home / "forgotten.txt").write_bytes(b"e1\n\xff\xfe\nconversation:x:y\ntext:zz\ntool:5:6\n")
+    known = Tombstones(str(home))
+    assert "e1" in known and known.let_go_at_ms(4, TOOL) == 6
+    assert not known.covers(said(LONG))
