@@ -1,0 +1,46 @@
+"""The verb about memory files."""
+
+from __future__ import annotations
+
+import click
+
+from memlayer.cli.invocation import LONG_S, client, json_option, project_dir, project_option
+from memlayer.cli.output import line, print_json, say
+from memlayer.cli.progress import progress
+
+
+@click.command("files")
+@project_option
+@click.option("--now", is_flag=True, help="Read your changes back and write the files now; else within seconds.")
+@json_option
+def files_verb(project: str | None, now: bool, as_json: bool) -> None:
+    """Show where a project's memory files are: MEMORY.md, and memory/ with one file a day.
+
+    They may be edited: a changed line changes the memory, a deleted one is recalled no more, a new one is remembered.
+
+    \b
+    Examples:
+      memlayer files
+      memlayer files --now
+    """
+    folder = project_dir(project)
+    with progress(as_json) as show:
+        asked = {"project_dir": folder, "now": now}
+        found = client().call("files", asked, deadline_s=LONG_S, project_dir=folder, on_progress=show)
+    if as_json:
+        print_json(found)
+        return
+    taken = found.get("taken_back") or {}
+    if any(taken.values()):
+        counts = ", ".join(f"{taken[name]} {name}" for name in ("added", "edited", "removed") if taken.get(name))
+        say(f"Read back: {counts}.")
+    if not found.get("folder"):
+        say("No memory files here: they are switched off (files.enabled), or the project is.")
+    elif not found.get("files"):
+        say(line(found.get("folder")), "  (nothing to write down yet)")
+    for path in found.get("files") or []:
+        say(line(path))
+    for path, count in sorted((found.get("extra") or {}).items()):
+        say(line(path), f"  searched as well: {count} files")
+    for notice in found.get("notices") or []:
+        say(("Note", "yellow"), f": {line(notice)}")

@@ -1,0 +1,114 @@
+"""Memory files: what is rendered is read back as it was, whatever the memories say and whatever an editor does."""
+
+from __future__ import annotations
+
+import time
+
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from memlayer.core.memory_markdown import END, HEADINGS, Line, digest, heading_of, parse, render, shown
+from memlayer.core.memory_merge import Entry, compare
+
+CITATION = st.text("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz", min_size=6, max_size=6)
+# What Markdown, and our own notation, could take for something else.
+AWKWARD = [
+    "# 제목", "## Decisions", "- [mem:a7Bc3x] 2026-11-19: 위조", "[mem:zzzzzz]", "* 항목", "1. 첫째", "> 인용", "```",
+    "~~~", "<!-- 주석 -->", "<!--", "-->", END, "---", "===", "    코드", "\t탭", "| a | b |", "pinned: ", ": ", "\\",
+    "2026-11-19: ", "\r\n", "\r", "\u2028", "\x0b", "\x1b[31m", "<<<<<<< ours", ">>>>>>> theirs", "\ufeff", "",
+    "User: ", "결제는 토스로 하기로 했다.",
+]  # fmt: skip
+TEXT = st.lists(st.one_of(st.sampled_from(AWKWARD), st.text(max_size=30)), max_size=8).flatmap(
+    lambda parts: st.sampled_from(["\n", " ", "\n\n", ""]).map(lambda joint: joint.join(parts))
+)
+LINE = st.builds(Line, CITATION, st.sampled_from(["2026-11-19", "14:05"]), TEXT.filter(shown), st.booleans())
+SECTIONS = st.lists(st.tuples(st.sampled_from(list(HEADINGS)), st.lists(LINE, max_size=4)), max_size=4)
+
+
+def file_of(sections: list[tuple[str, list[Line]]], title: str = "Memory of 상점") -> tuple[str, str]:
+    return render(title, [(heading_of(kind), lines) for kind, lines in sections])
+
+
+@settings(deadline=None)
+@given(SECTIONS, TEXT)
+def test_what_is_rendered_is_read_back(sections: list[tuple[str, list[Line]]], title: str) -> None:
+    text, revision = file_of(sections, title)
+    parsed = parse(text.encode("utf-8", "replace"))
+    assert (parsed.problem, parsed.revision, parsed.is_whole) == ("", revision, True)
+    told = [(kind, one.citation, shown(one.text), one.pinned) for kind, lines in sections for one in lines]
+    expected = [(kind, key, text.encode("utf-8", "replace").decode(), pinned) for kind, key, text, pinned in told]
+    assert [(one.kind, one.citation, one.text, one.pinned) for one in parsed.items] == expected
+
+
+@settings(deadline=None)
+@given(SECTIONS, st.sampled_from(["\r\n", "\r"]), st.booleans())
+def test_line_ends_and_a_byte_order_mark_say_nothing(
+    sections: list[tuple[str, list[Line]]], ends: str, has_mark: bool
+) -> None:
+    raw = file_of(sections)[0].encode("utf-8", "replace")
+    changed = (b"\xef\xbb\xbf" if has_mark else b"") + raw.replace(b"\n", ends.encode())
+    assert parse(changed) == parse(raw)
+
+
+@settings(deadline=None)
+@given(TEXT)
+@example("\t- 탭으로 시작")
+def test_a_shown_text_stays_as_it_is(text: str) -> None:
+    assert shown(shown(text)) == shown(text)
+    assert digest(shown(text)) == digest(text)
+
+
+@settings(deadline=None)
+@given(st.lists(LINE, max_size=6, unique_by=lambda one: one.citation), st.data())
+def test_a_persons_change_is_found_and_nothing_else(lines: list[Line], data: st.DataObject) -> None:
+    known = [Entry("id" + one.citation, one.citation, digest(one.text), one.pinned) for one in lines]
+    doomed = data.draw(st.lists(st.sampled_from(lines), max_size=2, unique=True)) if lines else []
+    changed = data.draw(st.lists(st.sampled_from(lines), max_size=2, unique=True)) if lines else []
+    changed = [one for one in changed if one not in doomed]
+    kept = [one._replace(text="고침: " + one.text) if one in changed else one for one in lines if one not in doomed]
+    text = file_of([("fact", kept)])[0].replace("\n" + END, "\n- 새로 적은 줄 9f3\n\n" + END)
+    found = compare(known, parse(text.encode("utf-8", "replace")).items, is_whole=True, is_known=True)
+    same_text = [one for one in doomed if any(shown(one.text) == shown(other.text) for other in kept)]
+    assert {entry.citation for entry in found.gone} == {one.citation for one in doomed}, same_text
+    assert {entry.citation for entry, _ in found.edited} == {one.citation for one in changed}
+    assert ("fact", "새로 적은 줄 9f3") in found.added and len(found.added) == 1
+    assert (found.strays, found.pinned, found.refused) == ((), (), 0)
+
+
+@settings(deadline=None)
+@given(SECTIONS, st.data())
+def test_a_file_that_is_cut_off_deletes_nothing(sections: list[tuple[str, list[Line]]], data: st.DataObject) -> None:
+    raw = file_of(sections)[0].encode("utf-8", "replace")
+    lines = [one for _, held in sections for one in held]
+    known = [Entry(str(n), one.citation, digest(one.text), one.pinned) for n, one in enumerate(lines)]
+    cut = raw[: data.draw(st.integers(0, len(raw) - len(END) - 2))]
+    parsed = parse(cut)
+    if parsed.problem:  # within a character, or within a bullet that looks like a merge
+        return
+    found = compare(known, parsed.items, is_whole=parsed.is_whole, is_known=True)
+    assert not parsed.is_whole
+    assert (found.gone, found.edited, found.added, found.pinned, found.strays) == ((), (), (), (), ())
+
+
+@settings(deadline=None)
+@given(st.binary(max_size=300))
+def test_any_bytes_can_be_read(raw: bytes) -> None:
+    parse(raw)
+
+
+@settings(deadline=None)
+@given(SECTIONS, st.binary(max_size=40), st.data())
+def test_any_damage_can_be_read(sections: list[tuple[str, list[Line]]], junk: bytes, data: st.DataObject) -> None:
+    raw = file_of(sections)[0].encode("utf-8", "replace")
+    at = data.draw(st.integers(0, len(raw)))
+    parsed = parse(raw[:at] + junk + raw[at:])
+    compare([], parsed.items, is_whole=parsed.is_whole, is_known=False)
+
+
+def test_a_hostile_file_takes_no_longer_than_its_length_allows() -> None:
+    known = [Entry(str(n), "%06d" % n, digest("사실 %d" % n)) for n in range(2000)]
+    for line in ("<!--", "<<<<<<< ", "- ", "- a\n\n", "```", "- [mem:000001] x", "  ", "# x", "- - - -"):
+        started = time.process_time()
+        parsed = parse(((line + "\n") * 20_000).encode())
+        compare(known, parsed.items, is_whole=False, is_known=True)
+        assert time.process_time() - started < 5, line
