@@ -1,19 +1,40 @@
-"""What a session starts with: where the project's last session left off, and its most important memories."""
+"""What a session starts with: where the last one left off, what holds in this project, and what is still to do."""
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain, zip_longest
 
 from memlayer.core import context
+from memlayer.core.extraction_sentences import prose
+from memlayer.core.extraction_signals import COMMITMENT, DECISION, PREFERENCE
+from memlayer.core.importance import BASE
+from memlayer.core.left_open import is_due, is_farewell
 from memlayer.core.model import Memory
 from memlayer.core.noise import recallable
+from memlayer.core.summary_text import DONE, FILES, GOAL, LEFT, is_korean, labelled, parts_of
 from memlayer.core.turn import ASSISTANT, USER
 from memlayer.ports import Store
 from memlayer.service.consolidation import OPEN_QUESTION
+from memlayer.service.session_summary import SESSION_SUMMARY
 
 LAST_TURNS = 2
 SHORTEST_CHARS = 25  # "ok", "계속": a turn that says nothing to somebody who was not there
 ENTRY_CHARS = 300
+SUMMARY_CHARS = 640
+EARLIER_CHARS = 360
+_SHARES = {GOAL: 22, LEFT: 30, DONE: 28, FILES: 14}  # of a summary's room, in percent; the rest is labels
+MAX_OF_A_KIND = 3
+MAX_DUE = 2
+# What is due or was left open longer ago is history, and recall finds it when it is asked for.
+OPEN_MS = 14 * 86_400_000
+DECIDED_MS = 30 * 86_400_000
+# The importance of what carries no sign of weight at all: recall finds it when it is asked for.
+_PLAIN_CORE, _PLAIN_TURN = BASE["core"], BASE["conversation"]
+_LOOKED_AT = 40
+_CORE_LOOKED_AT = 300
 
 
 @dataclass(frozen=True)
@@ -25,32 +46,48 @@ class WorkingSetRules:
     max_chars: int = 2000
 
 
-def compose(store: Store, project_id: str, rules: WorkingSetRules) -> str:
-    """The working set of a project, "" when it has no memories. Newest things first, then the important ones."""
-    if not rules.enabled:
+@dataclass(frozen=True)
+class _Line:
+    memory: Memory
+    text: str
+    max_chars: int = ENTRY_CHARS
+
+
+def compose(store: Store, project_id: str, rules: WorkingSetRules, *, excluded_session_id: str = "") -> str:
+    """The working set of a project, "" when it has no memories worth one.
+
+    First where the last session left off, then what is pinned, decisions, standing orders and what is due, by turns.
+    excluded_session_id: a session that has its own turns in its context, after a compaction. Raises StoreError.
+    """
+    if not rules.enabled or not rules.max_entries:
         return ""
-    newest = [memory for memory in store.memories(project_id=project_id, limit=40) if _says_something(memory)]
-    if not newest:
-        return ""
-    last_session = newest[0].session_id
-    left_off = [memory for memory in newest if memory.session_id == last_session][:LAST_TURNS]
-    chosen = list(left_off)
-    for memory in store.memories(project_id=project_id, limit=40, order="importance"):
-        if len(chosen) >= rules.max_entries:
+    head = context.HEADER + "\n" + context.WORKING_SET_EXPLANATION
+    lines: list[str] = []
+    left = rules.max_chars - len(head)
+    seen: list[str] = []
+    sources: set[str] = set()
+    for one in _chosen(store, project_id, excluded_session_id):
+        is_told = one.memory.category == "conversation" and not sources.isdisjoint(one.memory.source_ids)
+        is_order = one.memory.kind == PREFERENCE  # said in passing it is easily missed
+        if is_told or any(one.text in other or (one.memory.text in other and not is_order) for other in seen):
+            continue  # said already: alone, within a summary, or by what was drawn from this turn
+        seen.append(one.text)
+        sources.update(one.memory.source_ids if one.memory.category == "core" else ())
+        line = context.line_of(context.Entry(one.memory.key, one.text, one.memory.citation), one.max_chars)
+        if len(line) + 1 > left:
+            continue  # a shorter one may still fit
+        lines.append(line)
+        left -= len(line) + 1
+        if len(lines) >= rules.max_entries:
             break
-        above_the_rest = memory.category == "core" or memory.importance > 0.2
-        if above_the_rest and _says_something(memory) and memory.id not in {one.id for one in chosen}:
-            chosen.append(memory)
-    entries = [context.Entry(memory.key, shortened(memory.text), memory.citation, memory.at_ms) for memory in chosen]
-    budget = context.Budget(rules.max_entries, ENTRY_CHARS, rules.max_chars)
-    return context.block(entries, budget, context.WORKING_SET_EXPLANATION)
+    return "\n".join([head, *lines]) if lines else ""
 
 
 def shortened(text: str, max_chars: int = ENTRY_CHARS) -> str:
     """A turn in short: the head of what was said, and the head of the answer."""
-    said, _, answered = text.partition("\n" + ASSISTANT)
+    said, _, answered = prose(text).partition("\n" + ASSISTANT)
     if not answered:
-        return context.cut(context.flatten(text), max_chars)
+        return context.cut(context.flatten(said), max_chars)
     said = context.flatten(said)
     half = max(max_chars // 2, max_chars - len(said) - 20)
     answer = context.cut(context.flatten(answered), half)
@@ -58,10 +95,81 @@ def shortened(text: str, max_chars: int = ENTRY_CHARS) -> str:
     return "%s %s%s" % (said, ASSISTANT, answer)
 
 
+def summary_in_short(text: str, max_chars: int = SUMMARY_CHARS) -> str:
+    """What the next session needs of a summary: the goal, what is left, the last things done, and where."""
+    parts = parts_of(text)
+    if not parts:
+        return context.cut(context.flatten(text), max_chars)
+    room = {part: max_chars * share // 100 for part, share in _SHARES.items()}
+    spare = sum(room[part] - min(room[part], len(parts.get(part, ""))) for part in room if part != DONE)
+    said = []
+    for part in _SHARES:
+        if part in parts:
+            told = _last(parts[part], room[part] + spare) if part == DONE else context.cut(parts[part], room[part])
+            said.append(labelled(part, told, is_korean=is_korean(text)))
+    return context.cut(" | ".join(said), max_chars)
+
+
+def _last(said: str, max_chars: int) -> str:
+    """As many of the last things done as there is room for, at least one."""
+    things = said.split(" / ")
+    kept = [things.pop()]
+    while things and len(" / ".join([things[-1], *kept])) <= max_chars:
+        kept.insert(0, things.pop())
+    return context.cut(" / ".join(kept), max_chars)
+
+
+def _chosen(store: Store, project_id: str, excluded_session_id: str) -> Iterator[_Line]:
+    """What could stand in the block, best first."""
+    turns = store.memories(project_id=project_id, category="conversation", limit=_LOOKED_AT)
+    turns = [one for one in turns if one.session_id != excluded_session_id and _says_something(one)]
+    summaries = store.memories(
+        project_id=project_id, category="daily", kind=SESSION_SUMMARY, is_current=True, limit=_LOOKED_AT
+    )
+    summaries = [one for one in summaries if one.session_id != excluded_session_id]
+    core = store.memories(
+        project_id=project_id, category="core", is_current=True, limit=_CORE_LOOKED_AT, order="importance"
+    )
+    now_ms = max([one.at_ms for one in (*turns[:1], *summaries[:1], *core)], default=0)
+    newest = summaries[0] if summaries else None
+    # The newest turn's session has no summary yet: it still runs, it died a moment ago, or it was too short for one.
+    if turns and (newest is None or turns[0].at_ms > newest.at_ms):
+        for one in [one for one in turns if one.session_id == turns[0].session_id][:LAST_TURNS]:
+            yield _Line(one, shortened(one.text))
+    if newest is not None:
+        yield _Line(newest, summary_in_short(newest.text), SUMMARY_CHARS)
+    for one in [one for one in core if one.pinned]:
+        yield _stated(one)
+    by_time = sorted(core, key=lambda one: -one.at_ms)
+    today = time.strftime("%Y-%m-%d", time.localtime(now_ms / 1000))
+    due = [
+        one for one in by_time if one.kind == COMMITMENT and now_ms - one.at_ms < OPEN_MS and is_due(one.text, today)
+    ]
+    orders = [one for one in core if one.kind == PREFERENCE]
+    decided = [one for one in by_time if one.kind == DECISION and now_ms - one.at_ms < DECIDED_MS]
+    for rest in chain.from_iterable(zip_longest(decided[:MAX_OF_A_KIND], orders[:MAX_OF_A_KIND], due[:MAX_DUE])):
+        if rest is not None:
+            yield _stated(rest)
+    for one in summaries[1:2]:
+        if now_ms - one.at_ms < OPEN_MS:
+            yield _Line(one, summary_in_short(one.text, EARLIER_CHARS), EARLIER_CHARS)
+    for one in core:
+        # What was decided or due before that has often changed since, and nobody said so in as many words.
+        if one.importance > _PLAIN_CORE and one.kind not in (DECISION, COMMITMENT):
+            yield _stated(one)
+    for one in sorted(turns, key=lambda one: -one.importance):
+        if one.importance > _PLAIN_TURN and now_ms - one.at_ms < OPEN_MS:
+            yield _Line(one, shortened(one.text))
+
+
+def _stated(memory: Memory) -> _Line:
+    return _Line(memory, "(%s) %s" % (memory.kind, memory.text) if memory.kind else memory.text)
+
+
 def _says_something(memory: Memory) -> bool:
     if memory.kind == OPEN_QUESTION or memory.superseded_by:
         return False
     said, _, _ = memory.text.partition("\n" + ASSISTANT)
-    if said.startswith(USER) and not recallable(said[len(USER) :]):
+    if said.startswith(USER) and (not recallable(said[len(USER) :]) or is_farewell(said)):
         return False
-    return len(memory.text.replace(USER, "").replace(ASSISTANT, "").strip()) >= SHORTEST_CHARS
+    return len(prose(memory.text).replace(USER, "").replace(ASSISTANT, "").strip()) >= SHORTEST_CHARS

@@ -1,0 +1,9 @@
+"""PostCompact: notes that the host has compacted its context."""
+
+import sys
+
+sys.path.insert(0, __file__.rpartition("/hooks/")[0])
+
+from memlayer.hook.main import run
+
+run("post_compact")

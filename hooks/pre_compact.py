@@ -1,0 +1,9 @@
+"""PreCompact: has memories flushed before the host compacts its context."""
+
+import sys
+
+sys.path.insert(0, __file__.rpartition("/hooks/")[0])
+
+from memlayer.hook.main import run
+
+run("pre_compact")

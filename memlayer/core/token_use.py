@@ -1,0 +1,113 @@
+"""How full the model's context is: read from the end of the host's transcript, whatever its length."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from typing import BinaryIO, NamedTuple
+
+# How much of the file's end is looked through, in steps: the newest answer stands nearly always in the first.
+_TAIL_BYTES = (128 * 1024, 1024 * 1024, 8 * 1024 * 1024)
+
+DEFAULT_WINDOW_TOKENS = 200_000
+LONG_WINDOW_TOKENS = 1_000_000
+# Models (by how their names begin) whose window host 2.1.330 gives as a million; what is not listed has 200,000. Too
+# small a window only means an earlier flush; too large a one would leave it to PreCompact.
+_LONG_WINDOW = ("claude-opus-5", "claude-sonnet-5-5", "claude-haiku-5")
+_LONG_SUFFIX = "[1m]"
+_PARTS = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
+
+
+class TokenUse(NamedTuple):
+    """What the last answer of the main conversation says.
+
+    total_tokens: input, cache creation, cache read and output. model: as the API names it, "" when it is unknown.
+    is_behind: True while something that asks for an answer stands after it: the host writes that a moment later.
+    """
+
+    total_tokens: int
+    model: str
+    is_behind: bool
+
+
+def window_tokens(model: str) -> int:
+    """The context window of a model, by its name."""
+    name = model.strip().lower()
+    if name.endswith(_LONG_SUFFIX) or any(name == one or name.startswith(one + "-") for one in _LONG_WINDOW):
+        return LONG_WINDOW_TOKENS
+    return DEFAULT_WINDOW_TOKENS
+
+
+def read_token_use(path: str) -> TokenUse | None:
+    """The tokens in the context now, or None when the end of the transcript does not say.
+
+    Sub-agents' records, the host's own words and torn lines are passed over. After a compaction that nothing has
+    followed it is what the host says is left. Raises OSError when there is a file that cannot be read.
+    """
+    try:
+        file = open(path, "rb")  # noqa: SIM115 - closed below; only its absence is forgiven
+    except FileNotFoundError:
+        return None
+    with file:
+        size = os.fstat(file.fileno()).st_size
+        for tail in _TAIL_BYTES:
+            found = _newest(_lines_from_the_end(file, size, tail))
+            if found is not None or tail >= size:
+                return found
+    return None
+
+
+def _newest(lines: Iterator[bytes]) -> TokenUse | None:
+    """lines: newest first. One answer is several lines with one message id, whose output may still grow."""
+    total, model, message_id, is_behind = -1, "", "", False
+    for line in lines:
+        if b'"usage"' not in line and b"compact_boundary" not in line and b'"user"' not in line:
+            continue
+        record = _object(line)
+        kind = record.get("type")
+        if kind == "system" and record.get("subtype") == "compact_boundary":
+            if total >= 0:
+                break
+            metadata = record.get("compactMetadata")
+            left = metadata.get("postTokens") if isinstance(metadata, dict) else 0
+            return TokenUse(_count(left), "", False)
+        if record.get("isSidechain") is True:
+            continue
+        if kind == "user":
+            if total >= 0:
+                break
+            is_behind = is_behind or not (record.get("isMeta") or record.get("isCompactSummary"))
+            continue
+        message = record.get("message")
+        if kind != "assistant" or record.get("isApiErrorMessage") is True or not isinstance(message, dict):
+            continue
+        usage = message.get("usage")
+        if message.get("model") == "<synthetic>" or not isinstance(usage, dict):
+            continue
+        own_id = str(message.get("id") or "")
+        if total >= 0 and own_id != message_id:
+            break
+        total = max(total, sum(_count(usage.get(name)) for name in _PARTS))
+        message_id, model = own_id, str(message.get("model") or "")
+    return TokenUse(total, model, is_behind) if total >= 0 else None
+
+
+def _lines_from_the_end(file: BinaryIO, size: int, tail_bytes: int) -> Iterator[bytes]:
+    """The lines of the last tail_bytes, newest first; the first of them may have lost its head and is left out."""
+    start = max(0, size - tail_bytes)
+    file.seek(start)
+    lines = file.read(tail_bytes).split(b"\n")
+    return reversed(lines[1:] if start else lines)
+
+
+def _object(line: bytes) -> dict[str, object]:
+    try:
+        record = json.loads(line.decode("utf-8", "replace"))
+    except (ValueError, RecursionError):
+        return {}
+    return record if isinstance(record, dict) else {}
+
+
+def _count(value: object) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0

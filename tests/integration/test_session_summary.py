@@ -1,0 +1,119 @@
+"""A session's end, through the real hooks: summed up after the host has gone, whatever happens to the daemon."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+from memlayer.wire import paths
+from tests.processes import Daemon, HookRunner
+
+DONE = "재시도를 세 번으로 제한했습니다. 남은 작업은 정산 배치에 같은 값을 넣는 것입니다."
+
+
+def work(hook: HookRunner, session: str = "s1") -> None:
+    """A session with an edit and a failing command, all but its end."""
+    hook("session_start", session, source="startup")
+    hook("user_prompt_submit", session, "p1", prompt="결제 재시도 횟수를 세 번으로 제한해줘")
+    edit = {"file_path": str(hook.project / "app" / "결제.py"), "old_string": "a", "new_string": "b"}
+    hook("post_tool_use", session, "p1", tool_name="Edit", tool_use_id="t1", tool_input=edit, tool_response={})
+    ran = {"command": "make lint"}
+    failed = {"tool_name": "Bash", "tool_use_id": "t2", "tool_input": ran, "error": "Exit code 2\n결제.py:3 너무 길다"}
+    hook("post_tool_use_failure", session, "p1", is_interrupt=False, **failed)
+    hook("stop", session, "p1", last_assistant_message=DONE)
+
+
+def summaries(daemon: Daemon) -> list[dict[str, Any]]:
+    """The session summaries in the store."""
+    found = daemon.call("list", category="daily", limit=100)["memories"]
+    return [one for one in found if one["kind"] == "session_summary"]
+
+
+def summed_up(daemon: Daemon) -> dict[str, Any]:
+    """The one summary, once it is there."""
+    daemon.wait_for(lambda: summaries(daemon), "summary")
+    (found,) = summaries(daemon)
+    return found
+
+
+def test_a_session_that_ends_is_summed_up(daemon: Daemon, hook: HookRunner) -> None:
+    work(hook)
+    assert summaries(daemon) == []
+    hook("session_end", "s1", reason="other")
+    found = summed_up(daemon)
+    lines = dict(line.split(": ", 1) for line in found["text"].splitlines())
+    assert lines["목표"].startswith("결제 재시도 횟수를 세 번으로 제한해줘")
+    assert lines["파일"] == "app/결제.py"
+    assert "make lint" in lines["오류"]
+    assert "정산 배치에 같은 값" in lines["남은 일"]
+    assert (found["category"], found["kind"], found["session_id"]) == ("daily", "session_summary", "s1")
+    assert found["key"].startswith("daily_")
+    assert len(found["source_ids"]) == 4
+    daemon.wait_for(lambda: "목표:" in hook("session_start", "s2", source="startup").context, "working set")
+
+
+def test_an_end_that_only_the_spool_knows_of(daemon: Daemon, hook: HookRunner) -> None:
+    """The machine went down after the hooks had kept their events, before a daemon took them in."""
+    daemon.kill()
+    work(hook)
+    hook("session_end", "s1", reason="other")
+    daemon.start()
+    assert "정산 배치에" in summed_up(daemon)["text"]
+
+
+def test_a_daemon_killed_at_the_end_leaves_the_summary_to_the_next(daemon: Daemon, hook: HookRunner) -> None:
+    work(hook)
+    hook("session_end", "s1", reason="other")
+    daemon.kill()
+    daemon.start()
+    assert "정산 배치에" in summed_up(daemon)["text"]
+    daemon.settle()
+    assert len(summaries(daemon)) == 1
+
+
+def test_a_session_that_died_is_found_when_a_daemon_starts(daemon: Daemon, hook: HookRunner) -> None:
+    work(hook)
+    daemon.settle()
+    daemon.stop()
+    (path,) = Path(paths.sessions(str(daemon.home))).glob("*.json")
+    record = json.loads(path.read_text())
+    hour_ago = int(time.time() * 1000) - 3_600_000
+    path.write_text(json.dumps({**record, "last_ms": hour_ago, "said_ms": hour_ago}))
+    daemon.start()
+    assert summed_up(daemon)["session_id"] == "s1"
+
+
+def test_small_talk_ends_without_a_summary(daemon: Daemon, hook: HookRunner) -> None:
+    hook.turn("talk", "p1", "안녕", "안녕하세요!")
+    hook.turn("talk", "p2", "고마워", "천만에요.")
+    hook("session_end", "talk", reason="other")
+    work(hook, "s2")
+    hook("session_end", "s2", reason="other")
+    assert summed_up(daemon)["session_id"] == "s2"
+
+
+def test_forgetting_a_turn_forgets_the_summary_that_was_drawn_from_it(daemon: Daemon, hook: HookRunner) -> None:
+    work(hook)
+    hook("session_end", "s1", reason="other")
+    summed_up(daemon)
+    daemon.settle()
+    (turn,) = daemon.call("list", category="conversation", limit=10)["memories"]
+    daemon.call("forget", ids=[turn["id"]])
+    daemon.settle()
+    assert summaries(daemon) == []
+    assert hook("session_start", "s3", source="startup").context == ""
+
+
+def test_after_a_compaction_a_session_is_not_told_its_own_turns(daemon: Daemon, hook: HookRunner) -> None:
+    work(hook, "before")
+    hook("session_end", "before", reason="other")
+    summed_up(daemon)
+    hook.turn("now", "p9", "색인을 밤마다 다시 만드는 작업을 추가해줘", "크론에 추가했습니다. 매일 03:20 에 돕니다.")
+    daemon.settle()
+    hook("pre_compact", "now", trigger="auto", custom_instructions=None)
+    told = hook("session_start", "now", source="compact").context
+    assert "목표: 결제 재시도" in told
+    assert "색인을 밤마다" not in told
+    assert "색인을 밤마다" in hook("session_start", "other", source="startup").context
