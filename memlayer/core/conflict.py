@@ -18,6 +18,7 @@ _SAME_WORDS = 0.5
 _SAME_TEXT = 0.8
 _MOSTLY = 0.6
 _NEARLY_ALL = 0.9
+_HARDLY_ELSE = 0.65  # of two that share it, the shorter one says hardly anything else
 
 
 class Verdict(NamedTuple):
@@ -48,7 +49,7 @@ def judge(older: str, newer: str, relevance: float | None = None) -> Verdict:
 
     if older.strip() == newer.strip():
         return say(MERGE, "the same text")
-    if _mentions_replaced(one, other) and (shared or near):
+    if _mentions_replaced(one, other) and (overlap >= _HARDLY_ELSE or (shared and near)):
         return say(SUPERSEDE, "names the old value and does away with it")
     if far and jaccard < _SAME_WORDS:
         return say(KEEP, "unrelated by meaning")
@@ -57,6 +58,8 @@ def judge(older: str, newer: str, relevance: float | None = None) -> Verdict:
         return say(KEEP, "about something else")
     if overlap < _SHARED and not (near and (different or equal)) and not alike:
         return say(KEEP, "hardly a word in common")
+    if different == ["date"] and overlap < _SHARED:
+        return say(KEEP, "another day for something else")
     if different and (overlap >= _SAME_WORDS or other.changes or near):
         return say(SUPERSEDE, "another " + ", ".join(different))
     denied = all(before != after for before, after in zip(one.denies, other.denies))
@@ -64,13 +67,19 @@ def judge(older: str, newer: str, relevance: float | None = None) -> Verdict:
         return say(MERGE, "the same words")
     if denied and (jaccard > _SAME_WORDS or (alike and overlap >= _SAME_WORDS)):
         return say(SUPERSEDE, "denies the other")
-    if equal:
+    if equal and not (_adds_value(one, other) and _adds_value(other, one)):
         return say(MERGE, "the same value")
     if other.changes and not one.changes and (overlap >= _SAME_WORDS or near) and jaccard < _SAME_TEXT:
         return say(SUPERSEDE, "says that it has changed")
     if _says_the_same(one, other, overlap, jaccard, near, alike):
         return say(MERGE, "the same words" if jaccard >= _SAME_WORDS else "the same by meaning")
     return say(KEEP, "another aspect")
+
+
+def _adds_value(one: Parts, other: Parts) -> bool:
+    """True if `other` gives a value of which `one` knows nothing: a merge would lose it."""
+    known = one.terms.union(*one.values.values())
+    return any(found - known for found in other.values.values())
 
 
 def _says_the_same(one: Parts, other: Parts, overlap: float, jaccard: float, near: bool, alike: bool) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 from memlayer.core.conflict_words import normal
@@ -140,6 +141,7 @@ _NOBODY = re.compile(
 )
 
 
+@lru_cache(maxsize=1024)
 def parts(text: str) -> Parts:
     """Take one statement apart. Never raises on any text."""
     text = text[:MAX_CHARS]

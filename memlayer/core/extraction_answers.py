@@ -165,3 +165,9 @@ ACKNOWLEDGES = one_of(
     r"|good(?:,|:)|great(?:,|:)|i see|then)\b",
     "^(?:네|알겠|확인했|이해했|참고하|공유 감사|좋습니다|말씀|앞으로)",
 )
+# Taken up, with nothing done: an order that is answered so was not for now.
+TAKES_UP = one_of(
+    r"^(?:ok(?:ay)?|understood|got it|noted|will do|sure|of course|agreed|makes sense|all right|alright|right)\b"
+    r"(?!.*\b(?:done|\w+ed|now|works?|wrote|made|ran|here)\b)[^?:`\n]{0,60}$",
+    "^(?:네|넵|알겠습니다)[,.!]?(?: (?!지금|바로)[^.!?:`\n]{0,40}(?:겠습니다|게요))?[.!]?$",
+)

@@ -19,7 +19,7 @@ _DAY = "(?P<weekday>" + "|".join(_DAYS) + ")"
 _RECURRING = re.compile(
     r"\b(?:every|each|always|never|weekly|daily|monthly|nothing gets|no \w+ (?:on|after))\b|매주|매월|매일|마다"
     r"|항상|금지|원칙"
-    r"|요일(?: 오전| 오후)?에만",
+    r"|요일(?: 오전| 오후)?에만|(?<![월화수목금토일])요일|\bweekdays?\b|\bday of the week\b",
     re.IGNORECASE,
 )
 _PAST_YEARS_DAYS = 75  # `March 24` said in May was this year's; said in June it is next year's

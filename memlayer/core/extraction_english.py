@@ -171,7 +171,9 @@ USER_SIGNALS = (
         FACT,
         1.0,
         r"\b(?:they|the (?:\w+ )?(?:team|vendor|provider|customer|bank|supplier))\b.{0,20}\b(?:dropped|removed|changed"
-        r"|moved|switched|renamed|deprecated|shut down|turned off|migrated|upgraded|retired|blocked)\b",
+        r"|moved|switched|renamed|deprecated|shut down|turned off|migrated|upgraded|retired|blocked)\b"
+        r"|^(?:\W*(?:and|but|so|also|ok|btw|fyi)[, ]+)*we (?:dropped|retired|sunset|phased out|abandoned"
+        r"|stopped supporting)\b",
     ),
     signal(
         "limit",
@@ -189,7 +191,7 @@ USER_SIGNALS = (
         r"|\b(?:environments?|nodes?|regions?) only\b|\b(?:is|are) (?:purely|mostly|append-only|read-only|frozen"
         r"|deprecated|gone"
         r"|a leftover|single-tenant)\b|\bcan'?t (?:consume|handle|use|support|speak)\b|\bneeds\b|\brequires\b"
-        r"|\bisn'?t special\b",
+        r"|\bisn'?t special\b|^only (?:\w+,? ){1,5}(?:can|may|is allowed to|are allowed to|gets? to)\b",
     ),
     signal(
         "ours",

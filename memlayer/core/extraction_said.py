@@ -81,6 +81,8 @@ def _judge_said(one: Candidate, turn: Turn, endorsed: bool, today: datetime.date
     elif not _WITHOUT_VALUE & set(names):
         weights[FACT] = 0.4 if _OURS & set(names) else 0.0
     shape, shaped = _shape(text, value)
+    if turn.taken and not turn.builds and _orders(text):
+        shape, shaped = "order for good", max(shaped, ENOUGH + _PENALTY / 2)  # it is a request all the same
     if shape == "states" and not turn.news and (turn.builds or not is_order(one.after)):
         shaped *= _UNANSWERED
     names += [shape] if shaped else []
@@ -114,6 +116,33 @@ def _shape(text: str, value: bool) -> tuple[str, float]:
     if len(_HANGUL.findall(text)) >= _KOREAN_FROM:
         return _korean_shape(text, value)
     return _english_shape(text, value)
+
+
+def _orders(text: str) -> bool:
+    """True for an order on how things are to be done, that names what it is about: neither a deed to do once, nor only
+    about `it`, `this` or what is before both their eyes."""
+    main = _BEFOREHAND.sub("", text).split(", ")[0]
+    if _MANNER_ORDER.search(main) or (main != text.split(", ")[0] and english.TASK_ORDER.search(main)):
+        few = len(text.split()) < _ORDER_WORDS
+        return not (few or english.TASK_BOUND.search(main) or english.THIS_TASK.search(text))
+    asked = korean.REQUEST.search(text) or _PROHIBITS.search(text)
+    if not asked or not (_MANNER.search(text) or _PROHIBITS.search(text)) or _ONCE.search(text):
+        return False
+    return not (korean.TASK_BOUND.search(text) or korean.THIS_TASK.search(text))
+
+
+_ORDER_WORDS = 4
+_MANNER_ORDER = re.compile(
+    r"^(?:\W*(?:please|also|and|but|so|then|just)[,:]? )*(?:use|keep|avoid|prefer|stop|don'?t|do not|never|always"
+    r"|assume|stick|treat|reply|answer|respond|ask|follow|(?:write|name|call|format) \w+(?: \w+)?s )",
+    re.IGNORECASE,
+)
+_MANNER = re.compile(r"[가-힣\w](?:으로|로|게|만|말고|대신|먼저|한테|에게) (?:\S+ ){0,2}\S+$")
+_ONCE = re.compile(
+    r"(?:추가|고쳐|수정|삭제|지워|돌려|실행|커밋|푸시|올려|배포|확인|찾아|보여|설명|바꿔|변경|옮겨|적용|설치|업데이트|정리"
+    r"|리팩|구현|작성|생성|연결|띄워|켜|꺼|봐|보내|넣어)[가-힣]* ?(?:줘|주세요|봐|봐줘|라|해)?[.!~]*$"
+)
+_BEFOREHAND = re.compile(r"^(?:before|after|when(?:ever)?|if|unless|once) [^,.]{3,60}, ", re.IGNORECASE)
 
 
 def _korean_shape(text: str, value: bool) -> tuple[str, float]:

@@ -25,7 +25,7 @@ class Turn(NamedTuple):
     """undecided: the person says that nothing is settled. quotes_others: what stands there is not theirs. trouble: it
     reports some. ordered: it asks for work; builds: for something new, so it describes that. lookup: it asks for
     something to find out in this project. lists_decisions: its numbered sentences are decisions. news: the answer
-    takes it for news.
+    takes it for news. taken: the answer takes it up and does nothing.
     """
 
     undecided: bool
@@ -36,10 +36,11 @@ class Turn(NamedTuple):
     lists_decisions: bool
     builds: bool
     news: bool
+    taken: bool
 
 
-def look_at(prompt: str, reply: str) -> Turn:
-    """Read the prompt as a whole. reply: the first sentence of the answer, or ""."""
+def look_at(prompt: str, reply: str, answer: str = "") -> Turn:
+    """Read the prompt as a whole. reply: the first sentence of the answer, or "". answer: all of it."""
     news = bool(answers.ACKNOWLEDGES.search(reply))
     found = (english.UNDECIDED, korean.UNDECIDED), (english.QUOTES_OTHERS, korean.QUOTES_OTHERS)
     undecided, quotes = (any(pattern.search(prompt) for pattern in patterns) for patterns in found)
@@ -48,8 +49,10 @@ def look_at(prompt: str, reply: str) -> Turn:
     lookup = asks and not answers.NOT_A_LOOKUP.search(prompt)
     ordered = any(is_order(line[span.start : span.end]) for line in prompt.split("\n") for span in sentences(line))
     builds = ordered and bool(english.BUILDS.search(prompt) or korean.BUILDS.search(prompt))
+    taken = bool(answers.TAKES_UP.search(answer.strip()))
     listed = re.search(r"결정 ?사항|확정 ?사항|합의 ?사항|\bdecisions?\b[^.\n]{0,30}:", prompt, re.IGNORECASE)
-    return Turn(undecided, quotes, bool(answers.TROUBLE.search(prompt)), ordered, lookup, bool(listed), builds, news)
+    trouble = bool(answers.TROUBLE.search(prompt))
+    return Turn(undecided, quotes, trouble, ordered, lookup, bool(listed), builds, news, taken)
 
 
 _ASKS_HOW_IT_IS = re.compile(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 
 from memlayer.core import payload
 from memlayer.core.importance import importance
@@ -31,6 +32,7 @@ def turn_memory(events: Sequence[Event]) -> Memory | None:
     Generated prompts and memlayer's own commands make no memory: the answer to the latter repeats memories.
     """
     spoken = sorted((event for event in events if event.kind in ("user", "assistant")), key=_order)
+    done = sorted((event for event in events if event.kind == "tool"), key=_order)
     if not spoken or any(event.detail in (payload.NOISE, payload.OWN_COMMAND) for event in spoken):
         return None
     prompt, answers = prompt_and_answers(spoken)
@@ -51,9 +53,28 @@ def turn_memory(events: Sequence[Event]) -> Memory | None:
         project_id=first.project_id,
         session_id=first.session_id,
         prompt_id=first.prompt_id,
-        source_ids=tuple(event.id for event in spoken),
+        source_ids=tuple(event.id for event in [*spoken, *done]),  # what was done is forgotten with the turn
         at_ms=first.at_ms,
     )
+
+
+def carried_over(known: Memory | None, made: Memory) -> Memory:
+    """A turn's memory made anew, with what became of it since: only events that it has not had yet unsettle it."""
+    if known is None:
+        return made
+    settled = known.settled if known.source_ids == made.source_ids else ""
+    return replace(
+        made,
+        pinned=known.pinned,
+        superseded_by=known.superseded_by,
+        superseded_ms=known.superseded_ms,
+        settled=settled,
+    )
+
+
+def is_searched(memory: Memory) -> bool:
+    """True if a memory belongs in the search index. Daily entries do not: their turns are in it."""
+    return memory.category != "daily" and not memory.superseded_by
 
 
 def _order(event: Event) -> tuple[bool, int]:

@@ -120,6 +120,8 @@ def test_a_pasted_document_is_not_what_the_user_said() -> None:
         ("6월까지 지원", "6월까지 [2026-06] 지원"),
         ("every Tuesday", "every Tuesday"),
         ("매주 화요일 오전에만 배포", "매주 화요일 오전에만 배포"),
+        ("배포 요일을 화요일 오전으로 바꾸자", "배포 요일을 화요일 오전으로 바꾸자"),
+        ("the weekday for deploys moves to, by Friday, noon", "the weekday for deploys moves to, by Friday, noon"),
         ("on 2026-03-24", "on 2026-03-24"),
         ("March 24, 2027", "March 24, 2027"),
         ("2월 30일", "2월 30일"),
@@ -179,3 +181,34 @@ def test_any_text_is_taken_in_little_time(text: str) -> None:
     began = time.process_time()
     extract(text, [text, text], AT_MS)
     assert time.process_time() - began < 3
+
+
+@pytest.mark.parametrize(
+    ("prompt", "answer"),
+    [
+        ("Use four spaces, this isn't a two-space project.", "OK."),
+        ("Before you push, run make check.", "Will do."),
+        ("Don't touch the legacy folder, it gets deleted in Q3.", "Understood, I'll leave it alone."),
+        ("이 프로젝트에서는 커밋 메시지 영어로 써줘", "네, 영어로 작성하겠습니다."),
+        ("라이브러리 추가할 때는 나한테 먼저 물어봐", "네."),
+    ],
+)
+def test_an_order_that_is_only_taken_up_is_one_for_good(prompt: str, answer: str) -> None:
+    assert [one.kind for one in _of(prompt, answer).statements] == ["preference"]
+
+
+@pytest.mark.parametrize(
+    ("prompt", "answer"),
+    [
+        ("Use four spaces in this file.", "OK."),
+        ("put the button on the left side of the header", "Sure, I'll put it on the left."),
+        ("use the staging database for this run", "OK."),
+        ("write a migration for the users table", "Sure, I'll write a migration."),
+        ("README에 설치 방법 써줘", "네, 작성하겠습니다."),
+        ("이 함수 이름을 calcTotal로 바꿔줘", "네, 바꾸겠습니다."),
+        ("결제 화면에 로딩 스피너 넣어줘", "네, 넣겠습니다."),
+        ("커밋하고 푸시해줘", "네, 커밋하겠습니다."),
+    ],
+)
+def test_a_deed_that_is_only_taken_up_is_still_a_deed(prompt: str, answer: str) -> None:
+    assert _of(prompt, answer).statements == ()

@@ -1,0 +1,174 @@
+"""The verbs that change single memories: remember, pin, edit, restore; and history, which shows what changed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+from memlayer.cli.browse import say_text
+from memlayer.cli.invocation import ASK_S, client, home, json_option, project_dir, project_option, words
+from memlayer.cli.output import line, memory_title, print_json, say, when
+from memlayer.core.citation import bare_id
+from memlayer.core.privacy import plain
+from memlayer.core.remembered import remember_event
+from memlayer.errors import MemlayerError, UserError
+from memlayer.wire import project as places
+from memlayer.wire import spool
+
+stdin_option = click.option("--stdin", "from_stdin", is_flag=True, help="Read it from stdin.")
+
+
+@click.command("remember")
+@click.argument("text", nargs=-1)
+@stdin_option
+@project_option
+@click.option(
+    "--session", default="", metavar="ID", help="The session it is said in; it has it in its context already."
+)
+@json_option
+def remember_verb(text: tuple[str, ...], from_stdin: bool, project: str | None, session: str, as_json: bool) -> None:
+    """Remember TEXT as a core memory of this project, at once.
+
+    What it changes is superseded, what it repeats is merged. It is on disk before anything else happens: without a
+    daemon it is taken in later. Secrets and <private> spans are taken out, as everywhere.
+
+    \b
+    Examples:
+      memlayer remember "배포는 항상 화요일 오전에 한다"
+      memlayer remember "the API listens on port 9090 now"
+    """
+    said = words(text, from_stdin, "text")
+    folder = project_dir(project)
+    if not places.enabled(places.locate(folder).root):
+        raise UserError(f"memory is switched off for this project: see .memlayer.yaml in {folder}")
+    event = remember_event(said, project_dir=folder, at_ms=time.time_ns() // 1_000_000, session_id=session)
+    if not str(event["text"]).strip():
+        raise UserError("nothing is left to remember once private spans are taken out")
+    spool.put(home(), event)
+    try:
+        done = client().call("remember", {"id": event["id"]}, deadline_s=ASK_S, project_dir=folder)
+    except UserError:
+        raise
+    except MemlayerError as bad:
+        raise UserError(f"it is kept and will be remembered as soon as the daemon is well again: {bad}") from bad
+    if as_json:
+        print_json(done)
+        return
+    memory = done.get("memory") or {}
+    say("Remembered" if done.get("is_new") else "Known already; remembered as", " ", *memory_title(memory))
+    say(line(memory.get("text")), indent=2)
+    for older in done.get("superseded") or []:
+        say(("It supersedes ", "yellow"), *memory_title(older))
+        say(line(older.get("text"), 200), indent=2)
+
+
+@click.command("pin")
+@click.argument("id_", metavar="ID")
+@click.option("--off", is_flag=True, help="Unpin it.")
+@json_option
+def pin_verb(id_: str, off: bool, as_json: bool) -> None:
+    """Pin a memory: it comes first, and only you replace it.
+
+    \b
+    Examples:
+      memlayer pin a7Bc3x
+      memlayer pin core_81d2 --off
+    """
+    done = client().call("pin", {"id": _wanted(id_), "off": off}, deadline_s=ASK_S)
+    _say_done(done, "Unpinned" if off else "Pinned", as_json)
+
+
+@click.command("edit")
+@click.argument("id_", metavar="ID")
+@click.argument("text", nargs=-1)
+@stdin_option
+@json_option
+def edit_verb(id_: str, text: tuple[str, ...], from_stdin: bool, as_json: bool) -> None:
+    """Give a memory another text.
+
+    Its id, key and citation stay; the old text is kept: see `memlayer history`. A turn cannot be edited, it stays what
+    was said.
+
+    \b
+    Examples:
+      memlayer edit a7Bc3x "order events go to ClickHouse, kept for 90 days"
+    """
+    asked = {"id": _wanted(id_), "text": words(text, from_stdin, "text")}
+    _say_done(client().call("edit", asked, deadline_s=ASK_S), "Now", as_json)
+
+
+@click.command("restore")
+@click.argument("id_", metavar="ID")
+@click.option("--keep-both", is_flag=True, help="Leave what holds in its place as it is.")
+@json_option
+def restore_verb(id_: str, keep_both: bool, as_json: bool) -> None:
+    """Have a superseded memory hold again.
+
+    What holds in its place is superseded in turn, unless --keep-both. The id of an earlier wording (see `memlayer
+    history`) gives its memory that text back.
+
+    \b
+    Examples:
+      memlayer restore core_81d2
+      memlayer restore a7Bc3x --keep-both
+    """
+    done = client().call("restore", {"id": _wanted(id_), "keep_both": keep_both}, deadline_s=ASK_S)
+    _say_done(done, "Holds again", as_json)
+
+
+@click.command("history")
+@click.argument("id_", metavar="ID", default="")
+@stdin_option
+@json_option
+def history_verb(id_: str, from_stdin: bool, as_json: bool) -> None:
+    """Show what became of a memory: every version, the one that holds first.
+
+    \b
+    Examples:
+      memlayer history a7Bc3x
+      memlayer history core_81d2 --json
+    """
+    wanted = _wanted(words((id_,) if id_ else (), from_stdin, "ID"))
+    found = client().call("history", {"id": wanted}, deadline_s=ASK_S)
+    if as_json:
+        print_json(found)
+        return
+    for version in found.get("versions") or []:
+        _say_version(version, version.get("id") == found.get("asked"))
+
+
+def _say_version(version: Mapping[str, Any], is_asked: bool) -> None:
+    state = str(version.get("state"))
+    ended = when(version.get("superseded_ms"))
+    said = {"current": "holds", "superseded": "superseded", "reworded": "said otherwise", "retired": "retired"}
+    colour = "green" if state == "current" else "yellow"
+    say(
+        "> " if is_asked else "  ",
+        (said.get(state, state), colour),
+        f" {ended}  " if ended else "  ",
+        *memory_title(version),
+    )
+    say_text(version.get("text"))
+    sources = version.get("sources") or []
+    told = [f"{line(one.get('kind'))} {when(one.get('at_ms'))} {line(one.get('session_id'))[:8]}" for one in sources]
+    if told:
+        say(("from " + ", ".join(told), "dim"), indent=2)
+
+
+def _say_done(done: Mapping[str, Any], what: str, as_json: bool) -> None:
+    if as_json:
+        print_json(done)
+        return
+    memory = done.get("memory") or {}
+    say(what, " ", *memory_title(memory))
+    say(line(memory.get("text")), indent=2)
+
+
+def _wanted(text: str) -> str:
+    wanted = bare_id(plain(text))
+    if not wanted:
+        raise UserError("the ID is empty")
+    return wanted

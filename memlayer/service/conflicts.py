@@ -1,0 +1,85 @@
+"""Puts a new core memory among the others of its project: it merges with one, replaces some, or stands beside them.
+
+Time decides, not arrival: an older statement that comes in late (an import, a transcript) never replaces a newer one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from memlayer.core.conflict import MERGE, SUPERSEDE, judge
+from memlayer.core.model import Memory
+from memlayer.core.terms import index_terms
+from memlayer.service.draft import Draft
+from memlayer.service.lineage import earlier_wording
+from memlayer.service.neighbours import Neighbours
+
+
+@dataclass(frozen=True)
+class Conflicts:
+    """Decides what a new statement does to what is known."""
+
+    neighbours: Neighbours
+
+    def place(self, draft: Draft, new: Memory, *, by_user: bool) -> Memory:
+        """Write into the draft what follows from `new`; returns the memory that now says it, which may be superseded.
+
+        by_user: said for the memory itself, not found in a turn. Only such a statement replaces a pinned memory.
+        """
+        replaced: list[Memory] = []
+        replacing: list[Memory] = []
+        for known, relevance in self.neighbours.near(new, draft):
+            if _in_one_breath(known, new):
+                continue
+            is_late = new.at_ms < known.at_ms
+            older, newer = (new, known) if is_late else (known, new)
+            verdict = judge(older.text, newer.text, relevance).verdict
+            if verdict == MERGE:
+                return _merge(draft, known, new)
+            if verdict == SUPERSEDE and is_late:
+                replacing.append(known)
+            elif verdict == SUPERSEDE and (by_user or not known.pinned):
+                replaced.append(known)
+        if replacing:
+            by = min(replacing, key=lambda one: one.at_ms)
+            new = replace(new, superseded_by=by.id, superseded_ms=by.at_ms)
+        if any(one.pinned for one in replaced):
+            new = replace(new, pinned=True)
+        draft.put(new, *(replace(one, superseded_by=new.id, superseded_ms=new.at_ms) for one in replaced))
+        return new
+
+
+def _in_one_breath(known: Memory, new: Memory) -> bool:
+    """True for two statements of one turn, such as a cause and its fix: they belong together, neither replaces the
+    other, however alike they are."""
+    return bool(set(known.source_ids) & set(new.source_ids)) and known.text != new.text
+
+
+def _merge(draft: Draft, known: Memory, new: Memory) -> Memory:
+    """One memory with the sources of both. The newer wording stands, unless it says less; the other one is kept."""
+    joined = replace(
+        known,
+        source_ids=tuple(dict.fromkeys((*known.source_ids, *new.source_ids))),
+        importance=max(known.importance, new.importance),
+        pinned=known.pinned or new.pinned,
+    )
+    if new.at_ms < known.at_ms or _says_less(new.text, known.text):
+        if new.text != known.text:
+            draft.put(earlier_wording(replace(new, id=known.id, key=known.key), new.text, max(new.at_ms, known.at_ms)))
+        joined = replace(joined, at_ms=max(known.at_ms, new.at_ms))
+    else:
+        if new.text != known.text:
+            draft.put(earlier_wording(known, known.text, new.at_ms))
+        joined = replace(
+            joined,
+            text=new.text,
+            at_ms=new.at_ms,
+            session_id=new.session_id,
+            prompt_id=new.prompt_id,
+        )
+    draft.put(joined)
+    return joined
+
+
+def _says_less(text: str, than: str) -> bool:
+    return set(index_terms(text).split()) < set(index_terms(than).split())

@@ -1,0 +1,72 @@
+"""What became of a memory: which one holds now, and what stood in its place before.
+
+A memory that another one replaced keeps its own id. An earlier wording of the same memory (edited, or said again in
+other words) is a row beside it, whose key is the memory's key and four more characters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from memlayer.core.ids import event_id
+from memlayer.core.model import Memory, citation_of
+from memlayer.ports import Store
+
+MAX_VERSIONS = 1000
+CURRENT, SUPERSEDED, REWORDED, RETIRED = "current", "superseded", "reworded", "retired"
+
+
+def head(store: Store, memory: Memory) -> Memory:
+    """The memory that stands where this one stood; itself when it holds, is retired, or its successor was forgotten."""
+    seen = {memory.id}
+    while memory.superseded_by and memory.superseded_by not in seen:
+        found = store.memories(ids=[memory.superseded_by])
+        if not found:
+            break
+        memory = found[0]
+        seen.add(memory.id)
+    return memory
+
+
+def before(store: Store, memory: Memory) -> list[Memory]:
+    """Everything that this memory superseded, directly or through others, newest first."""
+    found: dict[str, Memory] = {}
+    wanted = [memory.id]
+    while wanted and len(found) < MAX_VERSIONS:
+        older = store.memories(superseded_by=wanted, limit=MAX_VERSIONS)
+        older = [one for one in older if one.id not in found and one.id != memory.id]
+        found.update((one.id, one) for one in older)
+        wanted = [one.id for one in older]
+    return sorted(found.values(), key=lambda one: (one.superseded_ms, one.at_ms), reverse=True)
+
+
+def earlier_wording(memory: Memory, text: str, until_ms: int) -> Memory:
+    """The row that keeps what `memory` said before, or what was said of it in other words. until_ms: when that ended;
+    the same wording that ended at the same moment is the same row."""
+    key = event_id(memory.id, text, "wording", str(until_ms))
+    return replace(
+        memory,
+        id=key,
+        key="%s_%s" % (memory.key, key[:4]),
+        citation=citation_of(key),
+        text=text,
+        superseded_by=memory.id,
+        superseded_ms=until_ms,
+        pinned=False,
+    )
+
+
+def is_wording_of(older: Memory, newer: Memory) -> bool:
+    """True if `older` is an earlier wording of `newer` and not a memory of its own."""
+    return older.superseded_by == newer.id and older.key.startswith(newer.key + "_")
+
+
+def state_of(memory: Memory, by_id: Callable[[str], Memory | None]) -> str:
+    """current | superseded | reworded | retired. by_id: the memory with an id, or None."""
+    if not memory.superseded_by:
+        return CURRENT
+    if memory.superseded_by == memory.id:
+        return RETIRED
+    newer = by_id(memory.superseded_by)
+    return REWORDED if newer is not None and is_wording_of(memory, newer) else SUPERSEDED

@@ -1,0 +1,83 @@
+"""The memories that statements make: a core memory, a daily entry, and what a person asked to remember."""
+
+from __future__ import annotations
+
+import datetime
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+
+from memlayer.core.extraction import extract
+from memlayer.core.extraction_dates import with_dates
+from memlayer.core.extraction_signals import COMMITMENT, FACT
+from memlayer.core.ids import event_id
+from memlayer.core.importance import importance as importance_of
+from memlayer.core.model import Memory, citation_of
+from memlayer.core.readable_turn import cut_whole, readable
+from memlayer.core.turn import MAX_MEMORY_CHARS
+
+ENTRY = "entry"  # the kind of a daily memory that stands for a turn
+
+
+def statement_of(
+    project_id: str,
+    text: str,
+    kind: str,
+    *,
+    origin: str,
+    session_id: str,
+    source_ids: Sequence[str],
+    at_ms: int,
+    prompt_id: str = "",
+    importance: float | None = None,
+    pinned: bool = False,
+) -> Memory:
+    """A core memory. origin: where the statement stands (its turn and sentence): the same one gives the same id."""
+    memory_id = event_id(project_id, origin, "core", "" if prompt_id else text)
+    return Memory(
+        id=memory_id,
+        key="core_" + memory_id[:4],
+        citation=citation_of(memory_id),
+        category="core",
+        kind=kind,
+        text=cut_whole(text, MAX_MEMORY_CHARS),
+        importance=importance_of("core", text) if importance is None else importance,
+        project_id=project_id,
+        session_id=session_id,
+        prompt_id=prompt_id,
+        source_ids=tuple(source_ids),
+        at_ms=at_ms,
+        pinned=pinned,
+    )
+
+
+def daily_of(turn: Memory, text: str) -> Memory | None:
+    """The daily entry of a turn; None for nothing worth a line, or nothing that may be told."""
+    if not text.strip():
+        return None
+    memory_id = event_id(turn.session_id, turn.prompt_id, "daily")
+    return replace(
+        turn,
+        id=memory_id,
+        key="daily_%s_%s" % (time.strftime("%Y-%m-%d", time.localtime(turn.at_ms / 1000)), memory_id[:4]),
+        citation=citation_of(memory_id),
+        category="daily",
+        kind=ENTRY,
+        text=cut_whole(text, MAX_MEMORY_CHARS),
+        importance=importance_of("daily", text),
+        superseded_by="",
+        superseded_ms=0,
+        pinned=False,
+        settled="",
+    )
+
+
+def as_said(text: str, at_ms: int) -> tuple[str, str]:
+    """(text, kind) of what a person asked to remember; "" for nothing. In a promise, days that mean one only today get
+    their date."""
+    text, _ = readable(text, [])
+    found = extract(text, [], at_ms).statements
+    kind = found[0].kind if found else FACT
+    if kind == COMMITMENT:  # a day in anything else may mean every week
+        text = with_dates(text, datetime.datetime.fromtimestamp(at_ms / 1000).date())
+    return text, kind

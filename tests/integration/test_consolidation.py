@@ -1,0 +1,234 @@
+"""Consolidation from end to end: real hooks, a real daemon, the command line; and daemons that are shot meanwhile."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memlayer.core.payload import read_payload
+from memlayer.wire import spool
+from tests.cli_process import Cli
+from tests.processes import Daemon, HookRunner
+
+ROOT = Path(__file__).resolve().parents[2]
+POSTGRES = ("주문 이벤트는 Postgres에 저장하기로 했어.", "네, orders 테이블에 저장하겠습니다.")
+CLICKHOUSE = ("주문 이벤트는 Postgres 말고 ClickHouse에 저장하기로 했어.", "네, ClickHouse로 옮기겠습니다.")
+MAYA = ("Maya owns the billing service.", "Noted, I'll ask Maya about billing.")
+TALK = [
+    ("고마워, 수고했어!", "별말씀을요."),
+    ("What does `git rebase` do?", "It replays commits on another base."),
+    ("테스트 좀 돌려줘", "테스트를 돌렸습니다. 모두 통과했습니다."),
+]
+
+
+class Story:
+    """A home with a daemon, hooks and a command line in one project."""
+
+    def __init__(self, home: Path, project: Path, settings: dict[str, Any] | None = None) -> None:
+        self.daemon = Daemon(ROOT, home, settings)
+        self.hook = HookRunner(ROOT, home, project, python=getattr(sys, "_base_executable", sys.executable))
+        self.hook.forbid_background()
+        self.cli = Cli(home, project)
+
+    def say(self, session: str, *turns: tuple[str, str]) -> None:
+        """Turns of a session, consolidated."""
+        for number, turn in enumerate(turns):
+            self.hook.turn(session, "%s-p%d" % (session, number), *turn)
+        self.daemon.settle()
+
+    def core(self, **asked: object) -> list[dict[str, Any]]:
+        """Core memories, newest first."""
+        return list(self.daemon.call("list", category="core", limit=1000, **asked)["memories"])
+
+    def verb(self, *arguments: str, stdin: str = "") -> dict[str, Any]:
+        """What a verb says with --json."""
+        done = self.cli(*arguments, "--json", stdin=stdin)
+        assert done.returncode == 0, done.stderr
+        return dict(json.loads(done.stdout))
+
+    def found(self, query: str) -> set[str]:
+        """Keys of what a search finds."""
+        return {hit["key"] for hit in self.daemon.call("search", query=query, limit=50)["hits"]}
+
+    def asked_in(self, session: str, prompt: str) -> str:
+        """What a prompt of that session is given."""
+        return self.hook("user_prompt_submit", session, "ask-" + session, prompt=prompt).context
+
+
+@pytest.fixture
+def story(home: Path, project: Path) -> Iterator[Story]:
+    told = Story(home, project)
+    with told.daemon:
+        yield told
+
+
+def test_korean_and_english_turns_become_memories_and_small_talk_does_not(story: Story) -> None:
+    story.say("s1", POSTGRES, *TALK, MAYA)
+    texts = [memory["text"] for memory in story.core()]
+    assert len(texts) == 2 and any("Postgres" in text for text in texts) and any("Maya" in text for text in texts)
+    stats = story.daemon.call("stats")
+    assert (stats["consolidated"], stats["to_consolidate"], stats["superseded"]) == (5, 0, 0)
+    assert sum(stats["core_by_kind"].values()) == 2
+    shown = story.cli("stats").stdout
+    assert "turns consolidated" in shown and "core" in shown
+
+
+def test_a_changed_fact_supersedes_the_older_and_restore_brings_it_back(story: Story) -> None:
+    story.say("s1", POSTGRES)
+    [old] = story.core()
+    story.say("s2", CLICKHOUSE)
+    [new] = story.core()
+    assert "ClickHouse" in new["text"] and new["id"] != old["id"]
+    [marked] = [one for one in story.core(all=True) if one["superseded_by"]]
+    assert (marked["id"], marked["superseded_by"]) == (old["id"], new["id"])
+    given = story.asked_in("s3", "주문 이벤트를 어디에 저장하기로 했지?")
+    assert "ClickHouse" in given and old["citation"] not in given
+    found = story.found("주문 이벤트 저장")
+    assert new["key"] in found and old["key"] not in found
+
+    versions = story.verb("history", old["citation"])["versions"]
+    assert [(one["id"], one["state"]) for one in versions] == [(new["id"], "current"), (old["id"], "superseded")]
+    assert all(one["sources"] for one in versions)
+    assert "superseded" in story.cli("history", new["key"]).stdout
+    assert new["key"] in story.cli("show", old["key"]).stdout and old["key"] in story.cli("show", new["key"]).stdout
+    assert "superseded" in story.cli("list", "--all").stdout and old["key"] not in story.cli("list").stdout
+
+    story.verb("restore", old["key"])
+    assert [one["id"] for one in story.core()] == [old["id"]]
+    given = story.asked_in("s4", "주문 이벤트를 어디에 저장하기로 했지?")
+    assert "Postgres" in given and new["citation"] not in given
+    found = story.found("주문 이벤트 저장")
+    assert old["key"] in found and new["key"] not in found
+    story.verb("restore", new["key"], "--keep-both")
+    assert len(story.core()) == 2
+
+
+def test_what_is_remembered_is_recalled_by_the_next_prompt(story: Story) -> None:
+    kept = story.verb("remember", "--stdin", stdin="스테이징 배포는 항상 $(화요일) `오전` 10시에 한다\n")["memory"]
+    assert kept["text"] == "스테이징 배포는 항상 $(화요일) `오전` 10시에 한다" and kept["category"] == "core"
+    assert kept["citation"] in story.asked_in("s1", "스테이징 배포는 언제 하지?")  # nothing else says it
+    assert "Known already" in story.cli("remember", kept["text"]).stdout
+    assert len(story.core()) == 1
+
+
+def test_remember_says_what_it_supersedes_and_keeps_no_secret(story: Story) -> None:
+    story.say("s1", POSTGRES)
+    done = story.cli("remember", CLICKHOUSE[0] + " 토큰은 ghp_" + "a1B2" * 9)
+    assert done.returncode == 0 and "supersedes" in done.stdout
+    [memory] = story.core()
+    assert "ClickHouse" in memory["text"] and "ghp_" not in memory["text"]
+    refused = story.cli("remember", "<private>아무것도</private>")
+    assert refused.returncode == 0 or "nothing" in refused.stderr
+    assert len(story.core()) == 1
+
+
+def test_pin_edit_and_their_errors(story: Story) -> None:
+    story.say("s1", MAYA)
+    [memory] = story.core()
+    assert story.verb("pin", memory["citation"])["memory"]["pinned"] is True
+    changed = story.verb("edit", memory["key"], "Maya and", "Jun own billing")["memory"]
+    assert (changed["id"], changed["text"], changed["pinned"]) == (memory["id"], "Maya and Jun own billing", True)
+    versions = story.verb("history", memory["key"])["versions"]
+    assert [one["state"] for one in versions] == ["current", "reworded"]
+    assert story.verb("restore", versions[1]["key"])["memory"]["text"] == memory["text"]
+    assert story.verb("pin", memory["key"], "--off")["memory"]["pinned"] is False
+    turn = story.daemon.call("list", category="conversation")["memories"][0]
+    for arguments, says in (
+        (("edit", turn["key"], "x"), "turn"),
+        (("restore", memory["key"]), "holds already"),
+        (("history", "nobody"), "nothing is known"),
+        (("edit", memory["key"], " "), "empty"),
+    ):
+        done = story.cli(*arguments)
+        assert done.returncode == 1 and says in done.stderr, done.stderr
+
+
+def test_remember_without_a_daemon_is_kept_for_the_next_one(home: Path, project: Path) -> None:
+    story = Story(home, project)
+    (home / "daemon.lock").mkdir()  # no daemon can be started
+    done = story.cli("remember", "배포는 화요일에 한다")
+    assert done.returncode == 1 and "kept" in done.stderr
+    (home / "daemon.lock").rmdir()
+    with story.daemon:
+        story.daemon.settle()
+        assert [memory["text"] for memory in story.core()] == ["배포는 화요일에 한다"]
+
+
+def test_a_project_that_is_switched_off_remembers_nothing(story: Story) -> None:
+    (story.hook.project / ".memlayer.yaml").write_text("enabled: false\n")
+    done = story.cli("remember", "배포는 화요일")
+    assert done.returncode == 1 and "switched off" in done.stderr
+    assert story.hook.spooled == []
+
+
+def spoken(project: Path, count: int) -> Iterator[dict[str, Any]]:
+    """The events of so many turns long ago; each port is said, changed in part, and said again."""
+    for number in range(count):
+        service = number % (count // 3)
+        port = 8000 + service + (number // (2 * count // 3)) * 500
+        prompt = "서비스 svc-%d 포트는 %d으로 하기로 했어." % (service, port)
+        at_ms = 1_790_000_000_000 + number * 60_000
+        for name, said in (("user_prompt_submit", {"prompt": prompt}), ("stop", {"last_assistant_message": "네."})):
+            raw = json.dumps({"session_id": "s%d" % number, "prompt_id": "p", **said}).encode()
+            event = read_payload(name, raw, project_dir=str(project), at_ms=at_ms).event
+            assert event is not None
+            yield event
+
+
+def outcome(home: Path, project: Path, kills: int) -> tuple[list[tuple[Any, ...]], dict[str, int]]:
+    """(every memory, counts) after 45 turns, with daemons killed while they consolidate them."""
+    home.mkdir(parents=True)
+    for event in spoken(project, 45):
+        spool.put(str(home), event)
+    story = Story(home, project)
+    seen = 0
+    for _ in range(kills):
+        story.daemon.start()
+        ends = time.monotonic() + 20
+        done = seen
+        while done <= seen and time.monotonic() < ends:
+            done = story.daemon.call("stats")["consolidated"]
+        story.daemon.kill()
+        assert done > seen, "nothing was consolidated in time"
+        seen = done
+        if done == 45:
+            break
+    with story.daemon:
+        story.daemon.settle()
+        assert story.daemon.call("stats")["to_consolidate"] == 0
+        found = story.daemon.call("list", limit=1000, all=True)["memories"]
+        hits = story.daemon.call("search", query="svc-3 포트", limit=50)["hits"]
+        chunks = story.daemon.call("stats")["chunks"]
+    names = ("id", "key", "text", "superseded_by", "superseded_ms", "at_ms", "source_ids", "settled")
+    rows = sorted(tuple(str(memory[name]) for name in names) for memory in found)
+    current = {memory["key"] for memory in found if not memory["superseded_by"]}
+    assert {hit["key"] for hit in hits} <= current
+    return rows, {"chunks": chunks, "searched": sum(1 for one in found if _is_searched(one))}
+
+
+def _is_searched(memory: dict[str, Any]) -> bool:
+    return memory["category"] != "daily" and not memory["superseded_by"]
+
+
+def test_daemons_killed_between_drain_and_consolidation_lose_and_double_nothing(tmp_path: Path, project: Path) -> None:
+    undisturbed, counts = outcome(tmp_path / "whole", project, 0)
+    killed, counted = outcome(tmp_path / "killed", project, 3)
+    assert killed == undisturbed and counted == counts
+    assert counts["chunks"] == counts["searched"]
+    assert len({row[0] for row in killed}) == len(killed) == 45 * 2 + 45
+
+
+def test_with_the_model_that_ships(home: Path, project: Path) -> None:
+    story = Story(home, project, {})
+    with story.daemon:
+        story.say("s1", POSTGRES, MAYA, *TALK)
+        story.say("s2", CLICKHOUSE, ("Billing belongs to Jun now, Maya moved to search.", "Got it, Jun then."))
+        assert {memory["text"][:8] for memory in story.core()} == {CLICKHOUSE[0][:8], "Billing "}
+        given = story.asked_in("s3", "who owns billing now?")
+        assert "Jun" in given

@@ -1,0 +1,133 @@
+"""What a person does with single memories: remember, pin, edit, retire and restore, and the chains that come of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from memlayer.core.model import Scope
+from memlayer.errors import UserError
+from memlayer.service import lineage
+from memlayer.testing import HashEmbedder
+from tests.consolidating_in_memory import DAY_MS, Consolidating
+
+POSTGRES = "우리 주문 데이터는 Postgres에 저장하기로 했어."
+CLICKHOUSE = "주문 데이터는 Postgres 말고 ClickHouse에 저장하기로 했어."
+OK = "네, 그렇게 하겠습니다."
+
+
+@pytest.fixture(params=["words", "vectors"])
+def memory(request: pytest.FixtureRequest, tmp_path: Path) -> Consolidating:
+    return Consolidating(tmp_path, HashEmbedder() if request.param == "vectors" else None)
+
+
+def test_what_a_person_asks_to_remember_is_core_at_once_and_twice_is_once(memory: Consolidating) -> None:
+    kept = memory.remember("배포는 항상 화요일 오전에 한다")
+    assert (kept.category, kept.importance, kept.session_id) == ("core", 0.8, "")
+    again = memory.remember("배포는 항상 화요일 오전에 한다", at=DAY_MS)
+    assert again.id == kept.id and len(again.source_ids) == 2
+    assert memory.store.events(kind="remember") and memory.searched() == {kept.id}
+    memory.ingest.take([])
+    assert memory.core(is_current=None) == [again]
+
+
+def test_remembering_supersedes_what_a_turn_said_and_forgets_no_source(memory: Consolidating) -> None:
+    [old] = memory.say("s1", "p1", POSTGRES, OK)
+    new = memory.remember(CLICKHOUSE, at=DAY_MS)
+    [gone] = memory.core(is_current=False)
+    assert (gone.id, gone.superseded_by, gone.source_ids) == (old.id, new.id, old.source_ids)
+
+
+def test_only_a_person_replaces_what_is_pinned(memory: Consolidating) -> None:
+    [old] = memory.say("s1", "p1", POSTGRES, OK)
+    memory.consolidator.pin(old, True)
+    memory.say("s2", "p2", CLICKHOUSE, OK, at=DAY_MS)
+    assert len(memory.core()) == 2
+    new = memory.remember("주문 데이터는 이제 Postgres 말고 DuckDB에 저장하기로 했어.", at=2 * DAY_MS)
+    assert new.pinned and [one.text for one in memory.core()] == [new.text]
+
+
+def test_a_pin_survives_that_its_turn_goes_on(memory: Consolidating) -> None:
+    turn = memory.turn("s1", "p1", POSTGRES, OK)
+    memory.consolidator.pin(turn, True)
+    memory.hook("stop", "s1", "p1", 2, last_assistant_message="그리고 마이그레이션도 끝났습니다.")
+    [now] = memory.store.memories(ids=[turn.id])
+    assert now.pinned and len(now.source_ids) == 3
+    assert memory.consolidator.pin(now, False).pinned is False
+
+
+def test_a_pinned_turn_is_still_found_by_its_end(memory: Consolidating) -> None:
+    turn = memory.turn("s1", "p1", "설명해줘", "긴 설명입니다. " * 900 + "마지막 낱말은 zephyrine 입니다.")
+    memory.consolidator.pin(turn, True)
+    scope = Scope((turn.project_id,))
+    hits = memory.store.search_text(["zephyrin"], scope, 5) or memory.store.search_text(["zephyrine"], scope, 5)
+    assert [(hit.chunk.memory_id, hit.chunk.importance) for hit in hits] == [(turn.id, 1.0)]
+
+
+def test_an_edit_keeps_id_and_citation_and_the_old_text(memory: Consolidating) -> None:
+    [old] = memory.say("s1", "p1", POSTGRES, OK)
+    new = memory.consolidator.edit(old, "주문 데이터는 Postgres 16에 저장한다")
+    assert (new.id, new.key, new.citation, new.source_ids) == (old.id, old.key, old.citation, old.source_ids)
+    assert memory.core() == [new] and new.session_id == ""
+    [before] = lineage.before(memory.store, new)
+    assert before.text == old.text and lineage.is_wording_of(before, new)
+    assert memory.consolidator.restore(before).text == old.text
+    assert {one.text for one in lineage.before(memory.store, new)} == {old.text, new.text}
+
+
+def test_an_edit_that_cannot_be_is_refused(memory: Consolidating) -> None:
+    turn = memory.turn("s1", "p1", POSTGRES, OK)
+    with pytest.raises(UserError, match="a turn"):
+        memory.consolidator.edit(turn, "다른 말")
+    kept = memory.remember("배포는 화요일")
+    with pytest.raises(UserError, match="empty"):
+        memory.consolidator.edit(kept, "  ")
+    memory.consolidator.retire(kept)
+    [retired] = memory.core(is_current=False)
+    with pytest.raises(UserError, match="restore"):
+        memory.consolidator.edit(retired, "배포는 수요일")
+
+
+def test_restore_puts_the_older_one_in_the_newer_ones_place(memory: Consolidating) -> None:
+    [old] = memory.say("s1", "p1", POSTGRES, OK)
+    [new] = memory.say("s2", "p2", CLICKHOUSE, OK, at=DAY_MS)
+    [gone] = memory.core(is_current=False)
+    back = memory.consolidator.restore(gone)
+    assert memory.core() == [back] and back.id == old.id
+    assert memory.store.memories(ids=[new.id])[0].superseded_by == old.id
+    assert memory.searched() & {old.id, new.id} == {old.id}
+    with pytest.raises(UserError, match="holds already"):
+        memory.consolidator.restore(back)
+    memory.say("s3", "p3", CLICKHOUSE, OK, at=2 * DAY_MS)  # said before the person restored it
+    assert memory.texts() == [old.text]
+
+
+def test_restore_can_keep_both(memory: Consolidating) -> None:
+    memory.say("s1", "p1", POSTGRES, OK)
+    memory.say("s2", "p2", CLICKHOUSE, OK, at=DAY_MS)
+    memory.consolidator.restore(memory.core(is_current=False)[0], keep_both=True)
+    assert len(memory.core()) == 2 and memory.core(is_current=False) == []
+
+
+def test_a_chain_is_told_from_any_of_its_links_and_never_runs_in_circles(memory: Consolidating) -> None:
+    said = ("API 포트는 8080이야.", "API 포트는 9090으로 바꿨어.", "API 포트는 7070으로 바꿨어.")
+    for number, text in enumerate(said):
+        memory.remember(text, at=number * DAY_MS)
+    first = memory.core(is_current=None)[0]
+    head = lineage.head(memory.store, first)
+    assert "7070" in head.text and len(lineage.before(memory.store, head)) == 2
+    back = memory.consolidator.restore(first)
+    [head] = memory.store.memories(ids=[head.id])
+    assert lineage.head(memory.store, head).id == back.id
+    assert len(lineage.before(memory.store, back)) == 2
+
+
+def test_what_is_retired_is_not_found_and_comes_back(memory: Consolidating) -> None:
+    kept = memory.remember("배포는 화요일")
+    memory.consolidator.retire(kept)
+    [retired] = memory.core(is_current=False)
+    assert memory.searched() == set() and lineage.head(memory.store, retired).id == retired.id
+    assert lineage.state_of(retired, {}.get) == "retired"
+    memory.consolidator.restore(retired)
+    assert memory.searched() == {kept.id}
