@@ -30,7 +30,7 @@ from memlayer.core.payload import spool_event  # noqa: E402
 from memlayer.wire import paths, spawn  # noqa: E402
 from memlayer.wire.client import Client  # noqa: E402
 
-HOOKS = ("session_start", "user_prompt_submit", "stop", "session_end")
+HOOKS = ("session_start", "user_prompt_submit", "post_tool_use", "post_tool_use_failure", "stop", "session_end")
 TOPICS = (
     "order events", "payment module", "결제 모듈", "login page", "배포 파이프라인", "search index", "image cache",
     "알림 서비스", "nightly build", "rate limiter", "회원 테이블", "billing job", "CSV import", "지도 화면",
@@ -86,6 +86,11 @@ def payload(hook: str, number: int, project: Path) -> bytes:
         fields["source"] = "startup"
     elif hook == "session_end":
         fields["reason"] = "other"
+    elif hook.startswith("post_tool_use"):
+        fields |= {"prompt_id": "b%d" % number, "tool_name": "Bash", "tool_use_id": "toolu_%s_%d" % (hook, number)}
+        fields["tool_input"] = {"command": "pytest tests/case_%d.py" % number, "description": "run the tests"}
+        output = "".join("tests/case_%d.py::test_%d PASSED in %d ms\n" % (number, i, i) for i in range(80))
+        fields |= {"tool_response": {"stdout": output, "stderr": "", "interrupted": False}, "error": "Exit code 1"}
     else:
         fields["prompt_id"] = "b%d" % number
         fields["prompt"] = "what was decided about the %s, case %d?" % (TOPICS[number % len(TOPICS)], number)

@@ -6,23 +6,41 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from memlayer.config import Settings
+from memlayer.config import Settings, daemon_variables
 from memlayer.core.context import Budget
 from memlayer.core.scoring import Weights
-from memlayer.ports import Embedder, Store
+from memlayer.core.tool_use import ToolRules
+from memlayer.ports import Embedder, ModelMissing, Store
+from memlayer.service.conflicts import Conflicts
+from memlayer.service.consolidator import Consolidator
 from memlayer.service.embedder_slot import EmbedderSlot
+from memlayer.service.erasure import Erasure
+from memlayer.service.extra_files import ExtraFiles
+from memlayer.service.extractor import Extractor, RulesExtractor
 from memlayer.service.forget import Forget
 from memlayer.service.ingest import Ingest, VectorCache
+from memlayer.service.memory_file_edits import Edits
+from memlayer.service.memory_file_places import FileRules
+from memlayer.service.memory_files import MemoryFiles
+from memlayer.service.model_budget import ModelBudget
+from memlayer.service.neighbours import Neighbours
+from memlayer.service.past_turns import Reached
 from memlayer.service.projects import Projects
 from memlayer.service.recall import Recall, RecallRules
 from memlayer.service.recent_turns import RecentTurns
+from memlayer.service.replaced import Replaced
+from memlayer.service.retention import Retention, RetentionRules
 from memlayer.service.retriever import Retriever
 from memlayer.service.sessions import Sessions
 from memlayer.service.term_stats import TermStats
 from memlayer.service.tombstones import Tombstones
 from memlayer.service.working_set import WorkingSetRules
 from memlayer.wire import paths
+
+if TYPE_CHECKING:
+    from memlayer.adapters.model_call import CheckedModel
 
 
 @dataclass(frozen=True)
@@ -37,6 +55,11 @@ class Services:
     recent: RecentTurns
     recall: Recall
     forget: Forget
+    retention: Retention
+    imports: Reached
+    consolidator: Consolidator
+    files: MemoryFiles
+    extra: ExtraFiles
 
     def close(self) -> None:
         """Settle and release the store."""
@@ -58,6 +81,7 @@ def open_services(
 
     import_lancedb()
     from memlayer.adapters.embedding_cache import EmbeddingCache
+    from memlayer.adapters.import_log import ImportLog
     from memlayer.adapters.lance_store import LanceStore
 
     # 0: the length of the vectors is what the store has, until the model is loaded and says what it is.
@@ -79,14 +103,44 @@ def open_services(
         max_tokens=settings.chunking.max_tokens,
         overlap_tokens=settings.chunking.overlap_tokens,
         capturing=settings.capture.enabled,
+        tools=tool_rules(settings),
     )
     retriever = Retriever(store=store, embedder=embedder, terms=terms)
     recent = RecentTurns(store)
-    recall = Recall(retriever, recent)
-    forget = Forget(home=home, store=store, cache=cache, tombstones=tombstones, sessions=sessions)
+    recall = Recall(retriever, recent, Replaced(store))
+    consolidator = Consolidator(
+        store=store,
+        ingest=ingest,
+        sessions=sessions,
+        extractor=extractor(settings, home),
+        conflicts=Conflicts(Neighbours(store, embedder, ingest.vectors_of)),
+    )
+    ingest.on_remember = consolidator.remember
+    erasure = Erasure(home, store, cache, sessions)
+    forget = Forget(home, store, erasure, tombstones, sessions, projects)
+    retention = Retention(home, store, erasure, tombstones)
+    files = MemoryFiles(
+        home=home,
+        store=store,
+        projects=projects,
+        edits=Edits(store, ingest, consolidator, tombstones),
+        rules=FileRules(settings.files.enabled, settings.files.location == "project"),
+    )
+    extra = ExtraFiles(
+        home=home,
+        store=store,
+        ingest=ingest,
+        cache=cache,
+        projects=projects,
+        tombstones=tombstones,
+        named=settings.files.extra_paths,
+        max_tokens=settings.chunking.max_tokens,
+        overlap_tokens=settings.chunking.overlap_tokens,
+    )
     return Services(
         store=store, cache=cache, terms=terms, ingest=ingest, retriever=retriever, recent=recent, recall=recall,
-        forget=forget,
+        forget=forget, retention=retention, consolidator=consolidator, files=files, extra=extra,
+        imports=ImportLog(Path(paths.cache(home)) / "imports.sqlite"),
     )  # fmt: skip
 
 
@@ -108,6 +162,73 @@ def embedder_maker(home: str, settings: Settings) -> Callable[[], Embedder] | No
     return make
 
 
+def extractor(settings: Settings, home: str) -> Extractor:
+    """What reads turns: the rules, or a language model that the user has turned on, with the rules behind it.
+
+    Loads no SDK and starts nothing; that happens at the first turn, and whatever is missing then is noted for `stats`.
+    """
+    rules, chosen = RulesExtractor(), settings.consolidation
+    if chosen.provider == "rules":
+        return rules
+    from memlayer.service.model_extractor import ModelExtractor
+
+    model = language_model(settings)
+    return ModelExtractor(
+        model=model,
+        rules=rules,
+        budget=ModelBudget(home, daily_calls=chosen.daily_calls, daily_tokens=chosen.daily_tokens),
+        name="%s:%s" % (chosen.provider, chosen.model_name),
+        timeout_s=chosen.timeout_s,
+        max_age_days=chosen.max_age_days,
+        hang_up=getattr(model, "close", lambda: None),
+    )
+
+
+def hang_up(reader: Extractor) -> None:
+    """End a call to a language model that runs: no process of ours outlives the daemon."""
+    from memlayer.service.model_extractor import ModelExtractor
+
+    if isinstance(reader, ModelExtractor):
+        reader.hang_up()
+
+
+def language_model(settings: Settings) -> CheckedModel:
+    """The adapter of the provider that is set; not for `rules`."""
+    chosen = settings.consolidation
+    if chosen.provider == "claude-cli":
+        from memlayer.adapters.claude_cli_model import ClaudeCliModel
+
+        return ClaudeCliModel(chosen.model_name, variables=daemon_variables(settings))
+    if chosen.provider == "anthropic":
+        from memlayer.adapters.anthropic_model import AnthropicModel
+
+        return AnthropicModel(chosen.model_name, base_url=chosen.base_url, key_variable=chosen.key_variable)
+    from memlayer.adapters.openai_model import OpenAIModel
+
+    return OpenAIModel(
+        chosen.model_name,
+        base_url=chosen.base_url,
+        key_variable=chosen.key_variable,
+        temperature=chosen.temperature,
+    )
+
+
+def model_use(settings: Settings, home: str) -> dict[str, object]:
+    """What a language model may spend, has spent and lacks, for `stats`; {} where none was ever turned on."""
+    chosen, missing = settings.consolidation, ""
+    is_on = chosen.provider != "rules"
+    if not is_on and not os.path.exists(paths.model_use(home)):
+        return {}
+    budget = ModelBudget(home, daily_calls=chosen.daily_calls, daily_tokens=chosen.daily_tokens)
+    if is_on:
+        try:
+            language_model(settings).check()
+        except ModelMissing as bad:
+            missing = str(bad)
+    told = {"provider": chosen.provider, "model": chosen.model_name, "is_on": is_on, "missing": missing}
+    return {**told, **budget.summary()}
+
+
 def recall_rules(settings: Settings) -> RecallRules:
     """The user's settings as the recall service takes them."""
     chosen = settings.recall
@@ -125,6 +246,18 @@ def recall_rules(settings: Settings) -> RecallRules:
             half_life_days=chosen.half_life_days,
         ),
     )
+
+
+def retention_rules(settings: Settings) -> RetentionRules:
+    """The user's settings as letting go takes them."""
+    chosen = settings.retention
+    return RetentionRules(chosen.conversation_days, chosen.daily_days, chosen.core_days, chosen.tools_days)
+
+
+def tool_rules(settings: Settings) -> ToolRules:
+    """The user's settings as the reader of tool calls takes them."""
+    chosen = settings.tools
+    return ToolRules(chosen.enabled, chosen.kept, chosen.failures, chosen.max_chars)
 
 
 def working_set_rules(settings: Settings) -> WorkingSetRules:

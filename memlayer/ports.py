@@ -6,7 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from memlayer.core.doomed import Cutoffs as Cutoffs
+from memlayer.core.doomed import Doomed as Doomed
 from memlayer.core.model import Chunk, Event, Hit, Memory, Scope
+from memlayer.errors import ConsolidationError
 
 Vector = tuple[float, ...]
 Progress = Callable[[int, int], None]  # (done, total)
@@ -62,20 +65,19 @@ class Selection:
 
 @dataclass(frozen=True)
 class Removed:
-    """What a forget removed, and what the caches need to forget the rest."""
+    """How many rows a forget removed."""
 
     events: int = 0
     memories: int = 0
     chunks: int = 0
-    event_ids: tuple[str, ...] = ()
-    chunk_texts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class StoreStats:
     """Counts of rows; disk_bytes of the store's folder; tables: rows, fragments, versions and index state by table.
 
-    by_category and by_project count memories.
+    by_category and by_project count memories, core_by_kind the core memories that hold, superseded those of any
+    category that hold no more. turns_by_reader: turns by the extractor that has consolidated them, "" for none.
     """
 
     events: int
@@ -89,6 +91,9 @@ class StoreStats:
     tables: dict[str, dict[str, object]] = field(default_factory=dict)
     by_category: dict[str, int] = field(default_factory=dict)
     by_project: dict[str, int] = field(default_factory=dict)
+    core_by_kind: dict[str, int] = field(default_factory=dict)
+    turns_by_reader: dict[str, int] = field(default_factory=dict)
+    superseded: int = 0
 
 
 @dataclass(frozen=True)
@@ -163,6 +168,10 @@ class Store(Protocol):
         """
         ...
 
+    def scan(self, consume: Callable[[Sequence[Event] | Sequence[Memory]], None]) -> None:
+        """Hand over every event and then every memory, some at a time and in no order, in bounded memory."""
+        ...
+
     def search_text(self, terms: Sequence[str], scope: Scope, limit: int) -> list[Hit]:
         """Chunks that hold any of the terms (from core.terms.query_terms), best BM25 first; Hit.lexical is set."""
         ...
@@ -185,8 +194,22 @@ class Store(Protocol):
         """(chunk id, vector) pairs; other columns stay."""
         ...
 
-    def forget(self, selection: Selection) -> Removed:
-        """Remove memories, their events and their chunks from every table and from old versions."""
+    def doomed(self, selection: Selection) -> Doomed:
+        """What a selection takes with it: the memories it names, the events it names or that these come from, and every
+        other memory drawn from one of these events, since it may repeat them."""
+        ...
+
+    def aged(self, cutoffs: Cutoffs) -> Doomed:
+        """What is older than that, with its counts, and nothing else: memories of other categories stay, whatever they
+        were drawn from."""
+        ...
+
+    def chunk_texts(self, memory_ids: Sequence[str]) -> list[str]:
+        """The texts of these memories' chunks, by which a cache may know them."""
+        ...
+
+    def forget(self, what: Doomed | Selection) -> Removed:
+        """Remove these rows (or what a selection takes with it) from every table and from old versions."""
         ...
 
     @property
@@ -220,4 +243,39 @@ class Store(Protocol):
         """The damage is repaired, as far as it can be."""
         ...
 
+    @property
+    def is_suspect(self) -> bool:
+        """Whether something has failed since it was opened, or looked at by recheck()."""
+        ...
+
+    def recheck(self) -> bool:
+        """Open everything anew, and go on with what can be read; True if something was found damaged."""
+        ...
+
     def close(self) -> None: ...
+
+
+@dataclass(frozen=True)
+class Completion:
+    """What a language model answered and what that took. Tokens of 0: it did not say. cost_usd: as it says, else 0."""
+
+    text: str
+    input_tokens: int
+    output_tokens: int
+    cost_usd: float = 0.0
+
+
+class LanguageModel(Protocol):
+    """A language model that the user has turned on. One question, one answer; nothing is kept between them."""
+
+    def complete(self, system: str, prompt: str, *, max_tokens: int, deadline_s: float) -> Completion:
+        """Ask once, and give up at the deadline whatever the other side does.
+
+        max_tokens: of the answer. Raises ConsolidationError, one line without any text of the prompt; ModelMissing
+        when nothing was sent.
+        """
+        ...
+
+
+class ModelMissing(ConsolidationError):
+    """The model cannot be asked at all: no program, no package, no key. Nothing was sent."""

@@ -65,6 +65,16 @@ def reconnect(folder: Path, tables: Tables, loop: LoopThread) -> AsyncConnection
     return connection
 
 
+def reopen(folder: Path, tables: Tables, dimensions: int, loop: LoopThread) -> AsyncConnection:
+    """Open the store again behind the same tables, as after a restart: what cannot be read is noted, and what can be
+    goes on. Returns the new connection; the caller closes the old one. Raises StoreError."""
+    connection = open_connection(folder, loop)
+    for name, found in open_tables(connection, folder, dimensions, loop).items():
+        with tables[name].gate.removing():
+            tables[name].reopen(found)
+    return connection
+
+
 def open_tables(connection: AsyncConnection, folder: Path, dimensions: int, loop: LoopThread) -> Tables:
     """All tables, with their indexes, at SCHEMA_VERSION. Raises StoreError.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import repeat
-from typing import Any
+from typing import Any, TypeVar
 
 import pyarrow as pa
 
@@ -17,6 +17,8 @@ TABLES = (EVENTS, MEMORIES, CHUNKS)
 
 VECTOR = "vector"
 _BLANKS = repeat("")
+
+Item = TypeVar("Item", Memory, Chunk)
 
 
 def _text(name: str) -> Any:
@@ -105,3 +107,8 @@ def chunks_from(table: Any) -> list[Chunk]:
     names = table.column_names
     columns = [table.column(name).to_pylist() if name in names else _BLANKS for name in CHUNK_COLUMNS]
     return [Chunk(*values) for values in zip(*columns, strict=False)]
+
+
+def last_of_each(items: Sequence[Item]) -> list[Item]:
+    """One item for each id, the last one: a merge of two rows with the same id fails."""
+    return list({item.id: item for item in items}.values())

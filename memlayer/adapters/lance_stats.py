@@ -17,7 +17,10 @@ from memlayer.ports import StoreStats
 def stats_of(tables: Tables, folder: Path) -> StoreStats:
     """The counts of these tables in that folder. Reads a few short columns whole, no texts."""
     scopes = tables[EVENTS].select(["session_id", "project_id"])
-    kept = tables[MEMORIES].select(["category", "project_id"])
+    kept = tables[MEMORIES].select(["category", "kind", "project_id", "superseded_by", "settled"])
+    holds = pc.equal(kept.column("superseded_by"), "")
+    core = kept.filter(pc.and_(pc.equal(kept.column("category"), "core"), holds))
+    turns = kept.filter(pc.equal(kept.column("category"), "conversation"))
     return StoreStats(
         events=scopes.num_rows,
         memories=kept.num_rows,
@@ -30,6 +33,9 @@ def stats_of(tables: Tables, folder: Path) -> StoreStats:
         tables={name: table_state(table) for name, table in tables.items()},
         by_category=_counts(kept.column("category")),
         by_project=_counts(kept.column("project_id")),
+        core_by_kind=_counts(core.column("kind")),
+        turns_by_reader=_counts(turns.column("settled")),
+        superseded=kept.num_rows - (pc.sum(holds).as_py() or 0),
     )
 
 

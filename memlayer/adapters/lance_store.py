@@ -6,10 +6,11 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from memlayer.adapters import lance_filter as sql
-from memlayer.adapters.lance_forget import batches, forget
+from memlayer.adapters import lance_forget
+from memlayer.adapters.lance_forget import batches
 from memlayer.adapters.lance_index import compact, is_upkeep_due
 from memlayer.adapters.lance_open import (
     complete_table,
@@ -18,9 +19,11 @@ from memlayer.adapters.lance_open import (
     open_connection,
     open_tables,
     reconnect,
+    reopen,
     stored_dimensions,
 )
 from memlayer.adapters.lance_salvage import clear_damage, damage_of, drop_aside
+from memlayer.adapters.lance_scan import scan_records
 from memlayer.adapters.lance_schema import (
     CHUNK_COLUMNS,
     CHUNKS,
@@ -30,6 +33,7 @@ from memlayer.adapters.lance_schema import (
     MEMORY_COLUMNS,
     chunks_from,
     events_from,
+    last_of_each,
     memories_from,
     rows_to_arrow,
     schema_of,
@@ -38,11 +42,10 @@ from memlayer.adapters.lance_schema import (
 from memlayer.adapters.lance_search import ChunkSearch
 from memlayer.adapters.lance_stats import stats_of
 from memlayer.adapters.lance_table import LoopThread
+from memlayer.core.doomed import Cutoffs, Doomed
 from memlayer.core.model import Chunk, Event, Hit, Memory, Scope
 from memlayer.errors import StoreError
 from memlayer.ports import Damage, Removed, Selection, StoreStats, Vector
-
-Item = TypeVar("Item", Memory, Chunk)
 
 _ROWS_PER_SCAN = 4096
 _ORDERS = {
@@ -88,7 +91,7 @@ class LanceStore:
         return list(new)
 
     def put_memories(self, memories: Sequence[Memory]) -> None:
-        rows = rows_to_arrow(_last_of_each(memories), schema_of(MEMORIES, 0))
+        rows = rows_to_arrow(last_of_each(memories), schema_of(MEMORIES, 0))
         with self._writing:
             self._tables[MEMORIES].upsert(rows)
 
@@ -132,27 +135,20 @@ class LanceStore:
     ) -> list[Memory]:
         if order not in _ORDERS:
             raise StoreError(f"unknown order {order!r}; use newest or importance")
-        where = sql.all_of(
-            sql.one_of("id", ids) if ids is not None else "",
-            sql.one_of("key", keys) if keys is not None else "",
-            sql.one_of("citation", citations) if citations is not None else "",
-            sql.equals("project_id", project_id) if project_id else "",
-            sql.equals("session_id", session_id) if session_id else "",
-            sql.equals("category", category) if category else "",
-            f"at_ms < {int(before_ms)}" if before_ms else "",
-            sql.one_of("superseded_by", superseded_by) if superseded_by is not None else "",
-            sql.any_in("source_ids", source_ids) if source_ids is not None else "",
-            sql.equals("kind", kind) if kind else "",
-            "" if is_current is None else sql.equals("superseded_by", "") if is_current else "superseded_by != ''",
-            sql.differs("settled", not_settled) if not_settled else "",
-        )
+        where = sql.of_memories(
+            ids, keys, citations, project_id, session_id, category, before_ms, superseded_by, source_ids, kind,
+            is_current, not_settled,
+        )  # fmt: skip
         return memories_from(self._tables[MEMORIES].first(MEMORY_COLUMNS, where, limit, _ORDERS[order]))
+
+    def scan(self, consume: Callable[[Sequence[Event] | Sequence[Memory]], None]) -> None:
+        scan_records(self._tables, consume)
 
     # -- chunks
 
     def put_chunks(self, chunks: Sequence[Chunk]) -> None:
         self._check_vectors(chunk.vector for chunk in chunks)
-        latest = [chunk if chunk.vector is not None else replace(chunk, model="") for chunk in _last_of_each(chunks)]
+        latest = [chunk if chunk.vector is not None else replace(chunk, model="") for chunk in last_of_each(chunks)]
         rows = rows_to_arrow(latest, schema_of(CHUNKS, self._dimensions))
         with self._writing, self._search.changing():
             self._tables[CHUNKS].upsert(rows)
@@ -226,9 +222,19 @@ class LanceStore:
 
     # -- the whole
 
-    def forget(self, selection: Selection) -> Removed:
+    def doomed(self, selection: Selection) -> Doomed:
+        return lance_forget.doomed(self._tables, selection)
+
+    def aged(self, cutoffs: Cutoffs) -> Doomed:
+        return lance_forget.aged(self._tables, cutoffs)
+
+    def chunk_texts(self, memory_ids: Sequence[str]) -> list[str]:
+        return lance_forget.chunk_texts(self._tables, memory_ids)
+
+    def forget(self, what: Doomed | Selection) -> Removed:
         with self._writing, self._search.changing():
-            removed = forget(self._tables, selection)
+            chosen = self.doomed(what) if isinstance(what, Selection) else what
+            removed = lance_forget.forget(self._tables, chosen)
             drop_aside(self._folder)  # it holds what is forgotten here
             self._search.clear()
             self._reconnect()
@@ -257,6 +263,18 @@ class LanceStore:
     def clear_damage(self) -> None:
         clear_damage(self._folder)
 
+    @property
+    def is_suspect(self) -> bool:
+        return any(table.has_failed for table in self._tables.values())
+
+    def recheck(self) -> bool:
+        with self._writing, self._search.changing():
+            known = len(self.damage())
+            old, self._connection = self._connection, reopen(self._folder, self._tables, self._dimensions, self._loop)
+            old.close()  # type: ignore[no-untyped-call]
+            self._search.clear()
+            return len(self.damage()) > known
+
     def close(self) -> None:
         self._search.close()
         with self._writing:
@@ -274,11 +292,6 @@ class LanceStore:
                     f"a vector of {len(vector)} dimensions does not fit an index of {self._dimensions}; "
                     "open the store with the dimensions of the embedding model"
                 )
-
-
-def _last_of_each(items: Sequence[Item]) -> list[Item]:
-    """One item for each id, the last one: a merge of two rows with the same id fails."""
-    return list({item.id: item for item in items}.values())
 
 
 def _lacks_vector_of(model: str) -> str:

@@ -14,7 +14,7 @@ import pyarrow as pa
 from lancedb.query import ColumnOrdering, FullTextOperator, MatchQuery
 from lancedb.table import AsyncTable
 
-from memlayer.adapters.lance_filter import one_of
+from memlayer.adapters.lance_filter import NOTHING, one_of
 from memlayer.adapters.lance_sync import FolderSync
 from memlayer.errors import StoreError
 
@@ -92,6 +92,7 @@ class LanceTable:
         self.folder = folder
         self.gate = ReadGate()
         self.loop = loop
+        self.has_failed = False  # since it was opened
         self._sync = FolderSync(folder)
         self._sync.adopt()
 
@@ -110,6 +111,7 @@ class LanceTable:
         try:
             yield
         except FAILURES as error:
+            self.has_failed = True
             raise StoreError(f"table {self.name}: cannot {doing}: {first_line(error)}; {remedy(self.name)}") from error
 
     def write(self, doing: str, coroutine: Coroutine[Any, Any, T]) -> T:
@@ -145,7 +147,7 @@ class LanceTable:
 
     def reopen(self, other: LanceTable) -> None:
         """Take the place of a table that was created anew under the same name."""
-        self.inner, self._sync = other.inner, other._sync
+        self.inner, self._sync, self.has_failed = other.inner, other._sync, False
 
     def row_ids(self, where: str) -> list[int]:
         """LanceDB's own numbers of the matching rows; valid until the next write."""
@@ -204,6 +206,8 @@ class LanceTable:
 
         Sorting reads all matching rows, so for a few of many it reads the columns to sort by alone, then these rows.
         """
+        if limit < 1:
+            return self.select(columns, NOTHING)  # LanceDB panics over an ordered query for nothing
         if limit > MAX_LISTED_IDS:
             return self.select(columns, where, limit=limit, order=order)
         ids = self.select([name for name, _ in order], where, limit=limit, order=order).column("id").to_pylist()

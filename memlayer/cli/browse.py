@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,6 +15,7 @@ from memlayer.cli.invocation import (
     json_option,
     project_dir,
     project_option,
+    words,
 )
 from memlayer.cli.output import line, memory_title, number, print_json, say, when
 from memlayer.core.citation import bare_id
@@ -24,9 +26,10 @@ CATEGORIES = ("core", "daily", "conversation", "custom")
 
 
 @click.command("show")
-@click.argument("id_", metavar="ID")
+@click.argument("id_", metavar="ID", default="")
+@click.option("--stdin", "from_stdin", is_flag=True, help="Read the ID from stdin.")
 @json_option
-def show_verb(id_: str, as_json: bool) -> None:
+def show_verb(id_: str, from_stdin: bool, as_json: bool) -> None:
     """Show a memory with the events it comes from and its neighbours in the session.
 
     ID is a citation, a key, or the id itself. Two memories may share a citation; then both are shown.
@@ -37,7 +40,7 @@ def show_verb(id_: str, as_json: bool) -> None:
       memlayer show "[mem:a7Bc3x]"
       memlayer show turn_2026-11-19_81d2
     """
-    wanted = bare_id(plain(id_))
+    wanted = bare_id(words((id_,) if id_ else (), from_stdin, "ID"))
     if not wanted:
         raise UserError("the ID is empty")
     found = client().call("show", {"id": wanted}, deadline_s=ASK_S)
@@ -61,12 +64,32 @@ def say_match(match: Mapping[str, Any]) -> None:
         (f"{line(memory.get('category'))} {line(memory.get('kind'))}, ", "dim"),
         (f"importance {number(memory.get('importance'))}, id {line(memory.get('id'))}", "dim"),
     )
-    if memory.get("superseded_by"):
-        say(("superseded by ", "yellow"), line(memory.get("superseded_by")))
+    if memory.get("pinned"):
+        say(("pinned", "green"))
     say_text(memory.get("text"))
+    newer = match.get("newer") or []
+    if memory.get("superseded_by") == memory.get("id"):
+        say(("retired ", "yellow"), when(memory.get("superseded_ms")))
+    elif memory.get("superseded_by"):
+        say(
+            ("superseded ", "yellow"),
+            when(memory.get("superseded_ms")),
+            "" if newer else " by what was forgotten since",
+        )
+        for one in newer:
+            say("by ", *memory_title(one), "  ", line(one.get("text"), 120), indent=2)
+    older = match.get("older") or []
+    if older:
+        say(("It stands in the place of", "bold"))
+    for one in older:
+        say(*memory_title(one), "  ", line(one.get("text"), 120), indent=2)
     for event in match.get("events") or []:
         say((f"{line(event.get('kind'))}, {when(event.get('at_ms'))}, {line(event.get('source'))}", "bold"))
         say_text(event.get("text"))
+    for source in match.get("missing") or []:
+        since = when(source.get("at_ms"))[:10]
+        says = f"source {line(source.get('why'))}" + (f" on {since}" if since else "")
+        say((says, "yellow"), (f", id {line(source.get('id'), 12)}", "dim"))
     neighbours = match.get("neighbours") or []
     if neighbours:
         say(("In the same session", "bold"))
@@ -87,11 +110,20 @@ def say_text(text: object) -> None:
 @click.option("--session", default="", metavar="ID", help="Only memories of this session.")
 @click.option("--category", type=click.Choice(CATEGORIES), default=None, help="Only memories of this category.")
 @click.option("--limit", type=click.IntRange(1, 10_000), default=20, show_default=True, help="Memories at most.")
+@click.option("--all", "with_superseded", is_flag=True, help="Superseded ones as well.")
+@click.option("--stdin", "from_stdin", is_flag=True, help="Read the category from stdin; an empty line is any.")
 @json_option
 def list_verb(
-    project: str | None, all_projects: bool, session: str, category: str | None, limit: int, as_json: bool
+    project: str | None,
+    all_projects: bool,
+    session: str,
+    category: str | None,
+    limit: int,
+    with_superseded: bool,
+    from_stdin: bool,
+    as_json: bool,
 ) -> None:
-    """List memories, newest first.
+    """List memories, newest first. What was superseded is left out, unless --all.
 
     \b
     Examples:
@@ -99,7 +131,17 @@ def list_verb(
       memlayer list --all-projects --category core --limit 50
     """
     folder = project_dir(project, all_projects)
-    asked = {"project_dir": folder, "session_id": session, "category": category or "", "limit": limit}
+    if from_stdin:
+        category = plain(sys.stdin.read(1000)).strip().lower()
+        if category not in ("", *CATEGORIES):
+            raise UserError(f"{line(category, 40)!r} is no category: give one of {', '.join(CATEGORIES)}")
+    asked = {
+        "project_dir": folder,
+        "session_id": session,
+        "category": category or "",
+        "limit": limit,
+        "all": with_superseded,
+    }
     found = client().call("list", asked, deadline_s=ASK_S, project_dir=folder)
     if as_json:
         print_json(found)
@@ -108,5 +150,6 @@ def list_verb(
     if not memories:
         say("No memories." if all_projects else f"No memories in this project ({folder}); try --all-projects.")
     for memory in memories:
-        say(*memory_title(memory), ("  superseded" if memory.get("superseded_by") else "", "yellow"))
+        mark = "superseded" if memory.get("superseded_by") else "pinned" if memory.get("pinned") else ""
+        say(*memory_title(memory), ("  " + mark if mark else "", "yellow"))
         say(line(memory.get("text"), 200), indent=2)

@@ -14,6 +14,7 @@ from memlayer.wire.client import Client
 
 SETTLE_S = 20.0
 POLL_S = 0.2
+READ_TRANSCRIPTS_S = 120.0
 
 
 def daemon(client: Client) -> Iterator[Check]:
@@ -24,10 +25,14 @@ def daemon(client: Client) -> Iterator[Check]:
         yield Check("daemon", FAIL, str(error), "turns are kept in the spool meanwhile; try `memlayer daemon restart`")
         yield Check("store", WARN, "unknown: no daemon answers")
         yield Check("model", WARN, "unknown: no daemon answers")
+        yield Check("turns kept", WARN, "unknown: no daemon answers")
         return
     yield jobs(found)
     yield store(found)
     yield model(found)
+    yield from memory_files(found)
+    yield kept(client)
+    yield from language_model(found.get("language_model") or {})
 
 
 def settled(client: Client) -> dict[str, Any]:
@@ -70,6 +75,39 @@ def store(found: dict[str, Any]) -> Check:
         return Check("store", FAIL, f"is damaged, the rest of it works: {says}", "memlayer repair")
     rebuilding = line(found.get("rebuilding"))
     return Check("store", OK, f"open, the index is being rebuilt: {rebuilding}" if rebuilding else "open")
+
+
+def memory_files(found: dict[str, Any]) -> Iterator[Check]:
+    """Whether a person's files can be read, and what of their changes was not followed; nothing when all is well."""
+    notices = [line(one, 300) for one in found.get("file_notices") or []]
+    if notices:
+        says = f"{len(notices)} need a look: {notices[0]}" if len(notices) > 1 else notices[0]
+        yield Check("memory files", WARN, says, "`memlayer files` names all; docs/memory.md says what is read back")
+
+
+def kept(client: Client) -> Check:
+    """Whether what the host's transcripts hold is in the store, and how it came there."""
+    try:
+        found = client.call("witness", {}, deadline_s=READ_TRANSCRIPTS_S)
+    except MemlayerError as error:
+        return Check("turns kept", WARN, f"unknown: {line(error)}")
+    state, says, remedy = found["finding"]
+    return Check("turns kept", state, line(says), line(remedy))
+
+
+def language_model(found: dict[str, Any]) -> Iterator[Check]:
+    """Whether the language model that reads turns can be asked; nothing when none is turned on."""
+    name = "language model"
+    if not found.get("is_on"):
+        return
+    which = f"{line(found.get('provider'))} {line(found.get('model'))}"
+    if found.get("missing") or found.get("problem"):
+        why = line(found.get("missing") or found.get("problem"), 300)
+        yield Check(name, WARN, f"{which}: the rules read turns instead: {why}", "docs/language-model.md")
+    elif found.get("is_over"):
+        yield Check(name, OK, f"{which}: today's budget is spent, the rules read turns until tomorrow")
+    else:
+        yield Check(name, OK, f"{which}: {found['today']['calls']} calls today")
 
 
 def model(found: dict[str, Any]) -> Check:

@@ -91,12 +91,15 @@ def settings(home: str, folder: str, environ: Mapping[str, str]) -> Iterator[Che
     from memlayer.config import load_project_settings, load_settings
 
     try:
-        load_settings(home, environ)
+        found = load_settings(home, environ)
     except UserError as wrong:
         yield Check("settings", FAIL, str(wrong), "until it is mended the defaults hold; docs/configuration.md")
     else:
         file = paths.settings(home)
         yield Check("settings", OK, file if os.path.exists(file) else "defaults")
+        if not found.capture.enabled:
+            says = f"capture.enabled is false ({line(found.origin('capture.enabled'))}): new turns are not kept"
+            yield Check("capture", WARN, says, "set it to true, or remove it")
     for warning in load_project_settings(project.locate(folder).root).warnings:
         yield Check("settings", WARN, line(warning))
 
@@ -156,7 +159,9 @@ def logs(home: str) -> Iterator[Check]:
             says = f"{len(lost)} hook calls failed in the last 24 h, what they brought may be lost, last: {facts}"
             yield Check(name, FAIL, says, path)
         else:
-            yield Check(name, WARN, f"{len(troubles)} lines of trouble in the last 24 h, last: {facts}", path)
+            counts = collections.Counter(line(entry.get("what"), 60) for entry in troubles).most_common(3)
+            most = "; ".join(f"{count}x {what}" for what, count in counts)
+            yield Check(name, WARN, f"{len(troubles)} lines of trouble in the last 24 h: {most}; last: {facts}", path)
     crash = os.path.join(paths.logs(home), "daemon.err")
     try:
         fresh = os.stat(crash).st_size and time.time() - os.stat(crash).st_mtime < DAY_S
@@ -167,7 +172,10 @@ def logs(home: str) -> Iterator[Check]:
 
 
 def is_trouble(entry: Mapping[str, object]) -> bool:
-    """All that hooks log is trouble; the daemon says of each line how grave it is."""
+    """All that hooks log is trouble, but for the daemon that was not there: it leaves when idle, and a hook brings it
+    back. The daemon says of each line how grave it is."""
+    if entry.get("what") == "daemon absent":
+        return False
     return "hook" in entry or entry.get("level") in ("warning", "error", "critical")
 
 
@@ -198,5 +206,7 @@ def project_state(folder: str, environ: Mapping[str, str]) -> Check:
     root = project.locate(folder).root
     file = os.path.join(root, project.SETTINGS_NAME)
     if os.path.isfile(file) and not project.enabled(root):
-        return Check("project", OK, f"switched off for {root} by its {project.SETTINGS_NAME}")
+        # The file may have come with a clone, and then nobody has chosen it.
+        says = f"switched off for {root} by its {project.SETTINGS_NAME}: nothing is kept there"
+        return Check("project", WARN, says, f"if that was not you, remove `enabled: false` from {shlex.quote(file)}")
     return Check("project", OK, f"on for {root}")

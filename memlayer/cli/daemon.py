@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import time
 from typing import Any
 
 import click
 
-from memlayer.cli.invocation import client, json_option
+from memlayer.cli.invocation import client, home, json_option
 from memlayer.cli.output import duration, line, print_json, say, size
+from memlayer.errors import UserError
 from memlayer.wire.client import Client
 
 START_S = 15.0
@@ -29,6 +32,7 @@ def daemon_verb() -> None:
 @json_option
 def start(as_json: bool) -> None:
     """Start it unless it runs."""
+    name_variables()
     report(client().call("status", {}, deadline_s=START_S), as_json)
 
 
@@ -49,6 +53,7 @@ def restart(as_json: bool) -> None:
     """Stop it, then start it anew, with the present settings."""
     daemon: Client = client()
     daemon.stop()
+    name_variables()
     report(daemon.call("status", {}, deadline_s=START_S), as_json)
 
 
@@ -63,6 +68,14 @@ def status(as_json: bool) -> None:
         print_json({"running": False})
     else:
         say("No daemon is running; the next hook or verb starts one.")
+
+
+def name_variables() -> None:
+    """Have the daemon inherit the variables that the settings name, such as the key of a language model."""
+    from memlayer.config import load_settings, write_daemon_variables  # not for verbs that need no settings
+
+    with contextlib.suppress(UserError, OSError):  # the daemon says so itself, and goes on with the defaults
+        write_daemon_variables(home(), load_settings(home(), os.environ))
 
 
 def report(found: dict[str, Any], as_json: bool) -> None:

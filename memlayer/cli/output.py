@@ -104,6 +104,8 @@ def memory_title(memory: Mapping[str, object]) -> list[Part]:
         (f"[mem:{line(memory.get('citation'))}]", "cyan"),
     ]
     session = line(memory.get("session_id"))
+    if session.startswith("file_"):  # no session: the piece comes from a file, which is named elsewhere
+        session = ""
     project = line(memory.get("project")) or line(memory.get("project_id"))
     for text in (when(memory.get("at_ms")), project, f"session {session[:8]}" if session else ""):
         if text:

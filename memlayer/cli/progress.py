@@ -7,7 +7,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from memlayer.cli.output import size
 from memlayer.core.context import flatten
+
+IN_BYTES = ("import",)  # phases that count bytes
 
 
 @contextmanager
@@ -17,24 +20,37 @@ def progress(quiet: bool = False) -> Iterator[Callable[[dict[str, Any]], None] |
         yield None
         return
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
     columns = (
         TextColumn("{task.description}", markup=False),
         BarColumn(),
-        MofNCompleteColumn(),
+        TextColumn("{task.fields[amount]}", markup=False),
         TimeElapsedColumn(),
+        TimeRemainingColumn(),
     )
     with Progress(*columns, console=Console(file=sys.stderr), transient=True) as bar:
-        task = bar.add_task("memlayer", total=None)
+        task = bar.add_task("memlayer", total=None, amount="")
 
         def show(frame: dict[str, Any]) -> None:
-            done, total = frame.get("done"), frame.get("total")
+            done, total = _number(frame.get("done")), _number(frame.get("total"))
+            phase = flatten(str(frame.get("phase") or "memlayer"))
+            if phase != bar.tasks[0].description:
+                bar.reset(task)  # another piece of work has a rate of its own
+            rate = bar.tasks[0].speed or 0.0
+            shown = size if phase in IN_BYTES else _plain
+            per_second = f", {shown(rate)}/s" if rate >= 1 else ""
             bar.update(
-                task,
-                description=flatten(str(frame.get("phase") or "memlayer")),
-                completed=done if isinstance(done, int | float) else 0,
-                total=total if isinstance(total, int | float) and total else None,
-            )
+                task, description=phase, completed=done, total=total or None,
+                amount=f"{shown(done)}/{shown(total)}{per_second}",
+            )  # fmt: skip
 
         yield show
+
+
+def _number(value: object) -> float:
+    return value if isinstance(value, int | float) else 0
+
+
+def _plain(value: float) -> str:
+    return f"{value:.0f}"

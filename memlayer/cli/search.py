@@ -62,7 +62,8 @@ def search_verb(
         return
     say_mode(found)
     hits = found.get("hits") or []
-    if not hits:
+    done = found.get("done") or []
+    if not hits and not done:
         where = "in any project" if all_projects else f"in this project ({folder}); --all-projects searches every one"
         say(f"Nothing found for {line(text, 120)!r} {where}.")
         return
@@ -70,8 +71,16 @@ def search_verb(
         if place > 1:
             say("")
         say(f"{place}. ", *memory_title(hit), "  ", (f"score {number(hit.get('score'))}", "green"))
+        if hit.get("lines"):
+            say((line(hit.get("lines")), "cyan"), indent=3)
         say(line(hit.get("snippet"), SNIPPET_CHARS), indent=3)
         say((score_parts(hit.get("parts")), "dim"), indent=3)
+    if done:
+        say("")
+        say(("Done in", "bold"))
+    for turn in done:
+        say(*memory_title(turn), indent=2)
+        say(line(turn.get("snippet"), SNIPPET_CHARS), indent=4)
 
 
 @click.command("recall")

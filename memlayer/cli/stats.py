@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,7 +13,7 @@ from memlayer.cli.daemon import one_line
 from memlayer.cli.invocation import ASK_S, client, home, json_option
 from memlayer.cli.output import line, number, pairs, print_json, say, size, when
 from memlayer.errors import MemlayerError
-from memlayer.wire import paths, registry, spool
+from memlayer.wire import health, paths, registry, spool
 
 PROJECTS_SHOWN = 10
 
@@ -33,6 +34,7 @@ def stats_verb(as_json: bool) -> None:
         found = client().call("stats", {"project_dir": ""}, deadline_s=ASK_S)
     except MemlayerError as error:
         found = from_files(home(), str(error))
+    found["trouble"] = of_the_last_day(home())
     if as_json:
         print_json(found)
         return
@@ -78,9 +80,22 @@ def _stats_below(folder: str) -> list[os.stat_result]:
     return found
 
 
+def of_the_last_day(home_: str) -> dict[str, int]:
+    """What hooks swallowed in the last day: failed, late, of these prompts, kept without a daemon, without an event."""
+    seen = health.trouble(home_, time.time())
+    return {
+        "failed": seen.lost,
+        "late": seen.late,
+        "late_prompts": seen.late_prompts,
+        "without_daemon": seen.alone,
+        "without_event": seen.unread,
+    }
+
+
 def say_holdings(found: Mapping[str, Any]) -> None:
     """What is remembered."""
     by_category = found.get("by_category") or {}
+    kinds = found.get("core_by_kind") or {}
     categories = ", ".join(f"{line(name)} {count}" for name, count in sorted(by_category.items()))
     chunks, embedded = found.get("chunks"), found.get("embedded")
     recall = found.get("recall") or {}
@@ -90,6 +105,9 @@ def say_holdings(found: Mapping[str, Any]) -> None:
         "Memory",
         [
             ("memories", _count(found, "memories") + (f" ({categories})" if categories else "")),
+            ("core", ", ".join(f"{line(kind)} {count}" for kind, count in sorted(kinds.items()))),
+            ("superseded", _count(found, "superseded") if found.get("superseded") else ""),
+            ("turns consolidated", _consolidated(found)),
             ("events", _count(found, "events")),
             ("sessions", _count(found, "sessions")),
             ("projects", _count(found, "projects")),
@@ -130,12 +148,48 @@ def say_machinery(found: Mapping[str, Any]) -> None:
             *((f"table {line(table)}", _facts(facts)) for table, facts in tables.items()),
         ],
     )
+    say_language_model(found.get("language_model") or {})
     hooks = found.get("hooks") or {}
+    trouble = found.get("trouble") or {}
+    pairs(
+        "Hooks",
+        [
+            ("events brought", _count(found, "arrived")),
+            ("not kept", ", ".join(f"{count} {line(why)}" for why, count in (found.get("refused") or {}).items())),
+            ("in the last day", ", ".join(f"{n} {what.replace('_', ' ')}" for what, n in trouble.items() if n)),
+        ],
+    )
     pairs("Answered", [(line(op), _timing(timing)) for op, timing in hooks.items()])
+
+
+def say_language_model(found: Mapping[str, Any]) -> None:
+    """What the language model that reads turns has spent; nothing where none was ever turned on."""
+    if not found:
+        return
+    today, ever = found["today"], found["all"]
+    spent = f"{today['calls']} of {found['daily_calls']} calls"
+    spent += f", {today['tokens']:,} of {found['daily_tokens']:,} tokens"
+    if found["is_on"] and found["is_over"]:
+        spent += " (spent: the rules read turns)"
+    pairs(
+        "Language model",
+        [
+            ("reads turns", f"{line(found['provider'])} {line(found['model'])}" if found["is_on"] else "none any more"),
+            ("today", spent),
+            ("in all", f"{ever['calls']} calls, {ever['tokens']:,} tokens"),
+            ("cost as told", f"{ever['cost_usd']:.4f} USD" if ever["cost_usd"] else ""),
+            ("rules instead", line(found["missing"] or found["problem"], 300) if found["is_on"] else ""),
+        ],
+    )
 
 
 def _count(found: Mapping[str, Any], name: str) -> str:
     return "" if found.get(name) is None else str(found[name])
+
+
+def _consolidated(found: Mapping[str, Any]) -> str:
+    waiting = found.get("to_consolidate")
+    return _count(found, "consolidated") + (f", {waiting} waiting" if waiting else "")
 
 
 def _project(one: Mapping[str, Any]) -> str:

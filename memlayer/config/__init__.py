@@ -7,6 +7,7 @@ ask for less than the user allows, and nothing in it is an error.
 
 from __future__ import annotations
 
+from memlayer.config.consolidation import daemon_variables, write_daemon_variables
 from memlayer.config.describe import SettingDescription, describe, describe_groups
 from memlayer.config.load import load_project_settings, load_settings
 from memlayer.config.model import ProjectSettings, Settings
@@ -15,8 +16,10 @@ __all__ = [
     "ProjectSettings",
     "SettingDescription",
     "Settings",
+    "daemon_variables",
     "describe",
     "describe_groups",
     "load_project_settings",
     "load_settings",
+    "write_daemon_variables",
 ]

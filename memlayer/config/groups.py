@@ -65,10 +65,73 @@ class WorkingSetSettings(Group):
     max_chars: Whole = setting(2000, "Length of the whole working set.", unit="characters", ge=0, le=9500)
 
 
+class FlushSettings(Group):
+    """Nothing important is lost when the host compacts the model's context."""
+
+    enabled: bool = setting(True, "Settle a session's memories before its context is compacted.")
+    context_window: Whole = setting(
+        0, "The model's context window; 0: by the model's name.", unit="tokens", ge=0, le=100_000_000
+    )
+    reserve_tokens: Whole = setting(
+        20_000, "What the host keeps free for its summary.", unit="tokens", ge=0, le=1_000_000
+    )
+    soft_threshold: Whole = setting(4_000, "How long before that a flush is due.", unit="tokens", ge=0, le=1_000_000)
+    ask_model: bool = setting(
+        False, "Ask the model once before a compaction to store what should last. Costs one more answer."
+    )
+    summarizer_line: str = setting(
+        "", "One line for the host's own summary of what it compacts, for instance to keep every [mem:…] citation."
+    )
+
+
 class CaptureSettings(Group):
     """What is remembered."""
 
     enabled: bool = setting(True, "Remember new turns. What is stored already stays and is still recalled.")
+
+
+class ToolSettings(Group):
+    """Which tool calls of the model are kept, in a few lines each."""
+
+    enabled: bool = setting(True, "Keep what was edited, run and failed.")
+    kept: tuple[str, ...] = setting(
+        ("Bash", "Edit", "MultiEdit", "NotebookEdit", "Write"),
+        "Tools whose calls are kept; one that ends with `*` means all that begin so. Besides these only `mcp__` tools "
+        "can be named: no hook runs for others.",
+    )
+    failures: tuple[str, ...] = setting(
+        ("Bash", "Edit", "MultiEdit", "NotebookEdit", "Write", "mcp__*"), "Tools whose failed calls are kept."
+    )
+    max_chars: Whole = setting(1500, "Length of the output that is kept.", unit="characters", ge=100, le=20_000)
+
+
+class FileSettings(Group):
+    """Memory files that a person can read and edit, and Markdown that is searched as well."""
+
+    enabled: bool = setting(True, "Keep `MEMORY.md` and `memory/<day>.md` for each project, and read changes back.")
+    location: Literal["home", "project"] = setting(
+        "home",
+        "`home`: under `<home>/projects/`. `project`: in each project's own `.memlayer/`, where git can share it; then "
+        "what comes with a clone is read as yours.",
+    )
+    extra_paths: tuple[str, ...] = setting(
+        (), "Files, or folders of Markdown, that are searched as well; absolute, or from `~`."
+    )
+
+
+class RetentionSettings(Group):
+    """What is let go by its age, once a day; 0 keeps it."""
+
+    conversation_days: Whole = setting(
+        0, "Turns older than that go, with their words. What was learnt from them stays.", unit="days", ge=0, le=36_500
+    )
+    daily_days: Whole = setting(0, "Entries of days and sessions older than that go.", unit="days", ge=0, le=36_500)
+    tools_days: Whole = setting(
+        0, "Tool calls older than that go; 0: with their conversation.", unit="days", ge=0, le=36_500
+    )
+    core_days: Whole = setting(
+        0, "Core memories that nobody has renewed for so long go, but for pinned ones.", unit="days", ge=0, le=36_500
+    )
 
 
 class ChunkingSettings(Group):

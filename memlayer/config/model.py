@@ -7,13 +7,18 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
+from memlayer.config.consolidation import ConsolidationSettings
 from memlayer.config.groups import (
     CaptureSettings,
     ChunkingSettings,
     DaemonSettings,
     EmbeddingSettings,
+    FileSettings,
+    FlushSettings,
     Real,
     RecallSettings,
+    RetentionSettings,
+    ToolSettings,
     Whole,
     WorkingSetSettings,
 )
@@ -28,8 +33,13 @@ class Settings(BaseSettings):
 
     recall: RecallSettings = RecallSettings()
     working_set: WorkingSetSettings = WorkingSetSettings()
+    flush: FlushSettings = FlushSettings()
     capture: CaptureSettings = CaptureSettings()
+    tools: ToolSettings = ToolSettings()
+    files: FileSettings = FileSettings()
+    retention: RetentionSettings = RetentionSettings()
     chunking: ChunkingSettings = ChunkingSettings()
+    consolidation: ConsolidationSettings = ConsolidationSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
     daemon: DaemonSettings = DaemonSettings()
 

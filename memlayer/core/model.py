@@ -17,7 +17,8 @@ CITATION_CHARS = 6
 class Event:
     """Something that happened; append-only.
 
-    kind: user | assistant | tool | remember | session_start | session_end. source: hook | transcript | import.
+    kind: user | assistant | tool | remember | session_start | session_end | pre_compact | post_compact.
+    source: hook | transcript | import.
     prompt_id groups a prompt with its answer (one turn); empty for session events. uuid is the transcript's record
     uuid where known. at_ms: Unix time, milliseconds.
     """
@@ -31,7 +32,7 @@ class Event:
     at_ms: int
     source: str = "hook"
     uuid: str = ""
-    detail: str = ""  # session_start: its source; session_end: its reason
+    detail: str = ""  # session_start: its source; session_end: its reason; compactions: manual or auto
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,11 @@ import json
 from memlayer.core.ids import event_id
 from memlayer.core.noise import is_noise
 from memlayer.core.privacy import redact_ends, strip_own_blocks
+from memlayer.core.store_request import is_no_reply
+
+TYPE_CHECKING = False  # what type checkers look for; importing `typing` costs a hook milliseconds
+if TYPE_CHECKING:
+    from memlayer.core.tool_use import ToolRules
 
 SPOOL_VERSION = 1
 MAX_EVENT_CHARS = 400_000
@@ -31,29 +36,42 @@ OWN_COMMAND = "own_command"  # one of memlayer's own: its answer repeats memorie
 _KINDS = {
     "session_start": "session_start",
     "user_prompt_submit": "user",
+    "post_tool_use": "tool",
+    "post_tool_use_failure": "tool",
     "stop": "assistant",
     "session_end": "session_end",
+    "pre_compact": "pre_compact",
+    "post_compact": "post_compact",
 }
+# Which field of its payload tells an event without text from another one.
+_DETAILS = {"session_start": "source", "session_end": "reason", "pre_compact": "trigger", "post_compact": "trigger"}
 _OWN_COMMANDS = ("/memlayer:", "/memory-")
 
 
 class Payload:
     """What a hook call said. event: the captured event, or None when there is nothing to keep. problem: why not."""
 
-    __slots__ = ("cwd", "event", "problem", "prompt", "session_id", "source", "transcript_path")
+    __slots__ = (
+        "cwd", "event", "is_continued", "model", "problem", "prompt", "prompt_id", "session_id", "source",
+        "transcript_path",
+    )  # fmt: skip
 
     def __init__(self) -> None:
         self.event: dict[str, object] | None = None
         self.problem = ""
         self.session_id = ""
         self.prompt = ""  # redacted; user_prompt_submit only
+        self.prompt_id = ""
         self.source = ""  # session_start only
+        self.model = ""  # session_start only, and not always
+        self.is_continued = False  # stop only: a Stop hook had the model go on
         self.transcript_path = ""
         self.cwd = ""
 
 
-def read_payload(hook: str, raw: bytes, *, project_dir: str, at_ms: int) -> Payload:
-    """Never raises on any bytes. project_dir falls back to the payload's cwd. at_ms: Unix time of the call."""
+def read_payload(hook: str, raw: bytes, *, project_dir: str, at_ms: int, tools: ToolRules | None = None) -> Payload:
+    """Never raises on any bytes. project_dir falls back to the payload's cwd. at_ms: Unix time of the call. tools:
+    which tool calls are kept; None: all that may be wanted."""
     found = Payload()
     try:
         data = json.loads(raw.decode("utf-8", "replace"))
@@ -71,11 +89,11 @@ def read_payload(hook: str, raw: bytes, *, project_dir: str, at_ms: int) -> Payl
     if not session_id:
         found.problem = "no session_id"
         return found
-    if data.get("agent_id"):
-        found.problem = "sub-agent"
-        return found
-    prompt_id = _text(data, "prompt_id")
     kind = _KINDS[hook]
+    if data.get("agent_id"):
+        found.problem = "" if kind == "tool" else "sub-agent"  # a sub-agent calls hundreds of tools
+        return found
+    prompt_id = found.prompt_id = _text(data, "prompt_id")
     text, detail, extra = "", "", ""
     if hook == "user_prompt_submit":
         prompt = _text(data, "prompt")
@@ -89,13 +107,25 @@ def read_payload(hook: str, raw: bytes, *, project_dir: str, at_ms: int) -> Payl
         found.prompt = text
         extra = "" if prompt_id else text
     elif hook == "stop":
+        found.is_continued = data.get("stop_hook_active") is True
+        if found.is_continued and is_no_reply(_text(data, "last_assistant_message")):
+            found.problem = "answer to memlayer itself"
+            return found
         text = clean(_text(data, "last_assistant_message"))
         if not text.strip():
             found.problem = "no answer"  # the transcript has it; the next session start takes it from there
             return found
         extra = text if data.get("stop_hook_active") or not prompt_id else ""
+    elif kind == "tool":
+        from memlayer.core.tool_use import EVERY_TOOL, tool_event
+
+        text, detail = tool_event(data, hook == "post_tool_use_failure", tools or EVERY_TOOL)
+        if not text:
+            return found
+        extra = _text(data, "tool_use_id") or "%s %d" % (text, at_ms)
     else:
-        detail = found.source if hook == "session_start" else _text(data, "reason")
+        found.model = _text(data, "model") if hook == "session_start" else ""
+        detail = _text(data, _DETAILS[hook])
         extra = "%s %d" % (detail, at_ms)
         prompt_id = ""
     found.event = spool_event(

@@ -54,22 +54,22 @@ def redact(text: str) -> str:
     return text
 
 
-def redact_ends(text: str, head_chars: int, tail_chars: int) -> tuple[str, str]:
+def redact_ends(text: str, head_chars: int, tail_chars: int, seam_chars: int = SEAM_CHARS) -> tuple[str, str]:
     """A text redacted, in two pieces if it is too long: head_chars from its start, tail_chars from its end.
 
     A text that fits comes back whole, with an empty tail. Of one that is much longer only what is kept is searched for
-    secrets, so that 5 MB cost no more than half a megabyte. A private span counts wherever its tags stand. SEAM_CHARS
+    secrets, so that 5 MB cost no more than half a megabyte. A private span counts wherever its tags stand. seam_chars
     more are looked at on the inner side of each end and then dropped: a secret that the cut goes through lies in there,
     if it is shorter than that.
     """
     text = _without_private_spans(text)
-    if len(text) <= head_chars + tail_chars + 2 * SEAM_CHARS:
+    if len(text) <= head_chars + tail_chars + 2 * seam_chars:
         text = redact(text)
         fits = len(text) <= head_chars + tail_chars
         return (text, "") if fits else (text[:head_chars], text[-tail_chars:])
-    head = redact(text[: head_chars + SEAM_CHARS])
-    tail = redact(text[max(0, len(text) - tail_chars - SEAM_CHARS) :])
-    return head[: max(0, len(head) - SEAM_CHARS)][:head_chars], tail[SEAM_CHARS:][-tail_chars:]
+    head = redact(text[: head_chars + seam_chars])
+    tail = redact(text[max(0, len(text) - tail_chars - seam_chars) :])
+    return head[: max(0, len(head) - seam_chars)][:head_chars], tail[seam_chars:][-tail_chars:]
 
 
 def strip_own_blocks(text: str) -> str:

@@ -1,18 +1,24 @@
-"""What a hook prints: the host's JSON around a context block and a notice for the person."""
+"""What a hook prints: the host's JSON around a context block and a notice for the person, or plain text for the host's
+summarizer."""
 
 from __future__ import annotations
 
 import json
 
 _EVENT_NAMES = {"session_start": "SessionStart", "user_prompt_submit": "UserPromptSubmit"}
+_PLAIN = ("pre_compact", "post_compact")
 HOST_LIMIT_CHARS = 10_000  # longer values reach the model as a file name and a preview
 
 
 def hook_reply(hook: str, context: str, notice: str = "") -> bytes:
     """One JSON object, or nothing when there is nothing to say.
 
-    context: for the model; only session_start and user_prompt_submit can give one. notice: one line for the person.
+    context: for the model; only session_start and user_prompt_submit can give one. For pre_compact it is one line of
+    plain text: the host adds what stands there to its summarizer's instructions as it is, JSON and all. notice: one
+    line for the person.
     """
+    if hook in _PLAIN:
+        return " ".join(context.split())[:HOST_LIMIT_CHARS].encode("utf-8", "replace") if hook == "pre_compact" else b""
     out: dict[str, object] = {}
     if context and hook in _EVENT_NAMES:
         out["hookSpecificOutput"] = {

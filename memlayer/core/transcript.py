@@ -18,7 +18,8 @@ from typing import NamedTuple
 
 from memlayer.core.noise import is_noise
 from memlayer.core.stopwords import words
-from memlayer.core.transcript_lines import read_records
+from memlayer.core.store_request import is_request
+from memlayer.core.transcript_lines import Tally, read_records
 
 _COMMAND_NAME = re.compile(r"<command-name>\s*(/?[^<\s]+)\s*</command-name>")
 _TIME = re.compile(r"(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d{1,6}))?\d*(?:Z|\+00:00)?$")
@@ -31,6 +32,9 @@ _MACHINE_ORIGINS = frozenset(
         """
     )
 )
+
+TOOL_RESULT = "tool results"
+GENERATED = "commands and generated"
 
 _Json = dict[str, object]
 
@@ -68,36 +72,49 @@ class _Answer:
 
 
 class _Turn:
-    __slots__ = ("answer", "command", "prompt_id", "start")
+    __slots__ = ("answer", "command", "is_over", "prompt_id", "start")
 
     def __init__(self, prompt_id: str, start: int, command: str = "") -> None:
         self.prompt_id = prompt_id
         self.start = start
         self.command = command
+        self.is_over = False  # what follows answers memlayer's own request, and not the person
         self.answer: _Answer | None = None
 
 
-def read_turns(path: str, *, start_offset: int = 0) -> Iterator[TranscriptRecord]:
+def read_turns(
+    path: str, *, start_offset: int = 0, sidechains: bool = False, tally: Tally | None = None
+) -> Iterator[TranscriptRecord]:
     """Yield the records of the transcript in the order of the file, an answer after its turn has ended.
 
     So the answer of a turn that an automatic compaction ran into comes after that compaction.
-    start_offset: 0 or the resume_offset of an earlier record. Only complete lines count. A file that does
-    not exist yields nothing; other OSErrors are raised. Memory is bounded (see transcript_lines).
+    start_offset: 0 or the resume_offset of an earlier record. sidechains: read what a sub-agent was told and said,
+    which is left out otherwise. tally: counts what is left out. Only complete lines count. A file that does not exist
+    yields nothing; other OSErrors are raised. Memory is bounded (see transcript_lines).
     """
+    tally = tally or Tally()
     try:
         file = open(path, "rb")  # noqa: SIM115 - closed below; only its absence is forgiven
     except FileNotFoundError:
         return
     with file:
         turn: _Turn | None = None
-        for offset, record in read_records(file, start_offset):
+        for offset, record in read_records(file, start_offset, tally):
+            if sidechains:
+                record.pop("isSidechain", None)
             kind = record.get("type")
             if kind == "user":
-                text = None if _is_machine_record(record) else _prompt_text(record)
+                machine = _machine_record(record)
+                text = None if machine else _prompt_text(record)
                 if text is None:
+                    tally.passes(machine or TOOL_RESULT)
+                    if turn is not None and record.get("isMeta") is True and is_request(_prompt_text(record) or ""):
+                        turn.is_over = True
                     continue
                 prompt_id = _prompt_id(record)
                 human = not is_noise(text) and not _has_machine_origin(record)
+                if not human:
+                    tally.passes(GENERATED)
                 if not human and turn is not None and turn.prompt_id == prompt_id:
                     continue  # an interrupt or a command's output inside the running turn
                 yield from _close(turn)
@@ -106,7 +123,7 @@ def read_turns(path: str, *, start_offset: int = 0) -> Iterator[TranscriptRecord
                 if human:
                     yield _make("user", text, prompt_id, record, "", offset)
             elif kind == "assistant":
-                if turn is not None:
+                if turn is not None and not turn.is_over:
                     _add_answer(turn, record)
             elif kind == "attachment":
                 text = _queued_prompt(record)
@@ -139,23 +156,22 @@ def context_prompt_ids(path: str) -> set[str]:
                 prompt_id = record.get("promptId")
                 if isinstance(prompt_id, str) and prompt_id:
                     found.add(prompt_id)
-                elif not _is_machine_record(record) and _prompt_text(record) is not None:
+                elif not _machine_record(record) and _prompt_text(record) is not None:
                     found.add(_prompt_id(record))
             elif kind == "attachment" and _queued_prompt(record) is not None:
                 found.add(_prompt_id(record))
     return found
 
 
-def _is_machine_record(record: _Json) -> bool:
-    """True for `user` records that are no part of the conversation between the person and the model."""
-    return (
-        record.get("isSidechain") is True
-        or record.get("isMeta") is True
-        or record.get("isCompactSummary") is True
-        or record.get("isVisibleInTranscriptOnly") is True
-        or "toolUseResult" in record
-        or "sourceToolAssistantUUID" in record
-    )
+def _machine_record(record: _Json) -> str:
+    """What a `user` record is that is no part of the conversation between the person and the model, else ""."""
+    if record.get("isSidechain") is True:
+        return "sub-agents"
+    if record.get("isCompactSummary") is True:
+        return "summaries"
+    if record.get("isMeta") is True or record.get("isVisibleInTranscriptOnly") is True:
+        return GENERATED
+    return TOOL_RESULT if "toolUseResult" in record or "sourceToolAssistantUUID" in record else ""
 
 
 def _has_machine_origin(record: _Json) -> bool:
@@ -240,7 +256,7 @@ def _make(kind: str, text: str, prompt_id: str, record: _Json, command: str, off
         prompt_id=prompt_id,
         uuid=_string(record, "uuid"),
         session_id=_string(record, "sessionId"),
-        at_ms=_at_ms(_string(record, "timestamp")),
+        at_ms=at_ms_of(_string(record, "timestamp")),
         cwd=_string(record, "cwd"),
         command=command,
         resume_offset=offset,
@@ -252,7 +268,8 @@ def _string(record: _Json, name: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _at_ms(stamp: str) -> int:
+def at_ms_of(stamp: str) -> int:
+    """Unix time in milliseconds of a record's timestamp; 0 if it is none."""
     found = _TIME.match(stamp)
     if not found:
         return 0

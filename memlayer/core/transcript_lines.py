@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import BinaryIO
 
 # A longer line is a tool's output or an image, and is passed over unread unless it starts as a person's
@@ -14,6 +14,9 @@ MAX_LINE_BYTES = 4 * 1024 * 1024
 MAX_HUMAN_LINE_BYTES = 32 * 1024 * 1024
 _PASS_OVER_BYTES = 1024 * 1024
 _HEAD_BYTES = 4096
+WATCH_LINES = 2000
+TOO_LONG = "lines too long"
+BROKEN = "broken lines"
 
 _USER_TYPE = re.compile(rb'"type"\s*:\s*"user"')
 _HUMAN_CONTENT = re.compile(rb'"content"\s*:\s*(?:"|\[\s*\{\s*"type"\s*:\s*"(?:text|image)")')
@@ -22,12 +25,39 @@ _MACHINE_META = re.compile(rb'"(?:isMeta|isSidechain|isCompactSummary)"\s*:\s*tr
 _WANTED = (b'"user"', b'"assistant"', b"compact_boundary", b"queued_command")
 
 
-def read_records(file: BinaryIO, start_offset: int) -> Iterator[tuple[int, dict[str, object]]]:
+class Tally:
+    """What a reading saw. lines: complete ones. passed: what was no part of the conversation, by reason.
+
+    watch is called with the byte offset every WATCH_LINES lines; it may raise to end the reading.
+    """
+
+    __slots__ = ("lines", "passed", "watch")
+
+    def __init__(self, watch: Callable[[int], None] | None = None) -> None:
+        self.lines = 0
+        self.passed: dict[str, int] = {}
+        self.watch = watch
+
+    def passes(self, reason: str) -> None:
+        """Count something that is left out."""
+        self.passed[reason] = self.passed.get(reason, 0) + 1
+
+    def line(self, offset: int) -> None:
+        """Count a line that ends at this offset."""
+        self.lines += 1
+        if self.watch is not None and self.lines % WATCH_LINES == 0:
+            self.watch(offset)
+
+
+def read_records(
+    file: BinaryIO, start_offset: int, tally: Tally | None = None
+) -> Iterator[tuple[int, dict[str, object]]]:
     """Yield (byte offset, object) for the complete lines that may be part of a conversation.
 
     A start_offset outside the file counts as 0. Torn, broken and foreign lines are passed over, as are
     lines over MAX_LINE_BYTES (MAX_HUMAN_LINE_BYTES if they start as a person's prompt does).
     """
+    tally = tally or Tally()
     size = os.fstat(file.fileno()).st_size
     offset = start_offset if 0 < start_offset <= size else 0
     file.seek(offset)
@@ -47,11 +77,15 @@ def read_records(file: BinaryIO, start_offset: int) -> Iterator[tuple[int, dict[
                 if not complete:
                     return
                 length += passed
+                tally.passes(TOO_LONG)
         if any(mark in line for mark in _WANTED):
             record = _parse(line)
             if record is not None:
                 yield offset, record
+            else:
+                tally.passes(BROKEN)
         offset += length
+        tally.line(offset)
 
 
 def _pass_over(file: BinaryIO) -> tuple[int, bool]:

@@ -15,7 +15,16 @@ from memlayer.daemon.state import State
 from memlayer.errors import DaemonError, StoreError, UserError
 from memlayer.wire import protocol
 
-HOOK_OPS = ("hook.session_start", "hook.user_prompt_submit", "hook.stop", "hook.session_end")
+HOOK_OPS = (
+    "hook.session_start",
+    "hook.user_prompt_submit",
+    "hook.post_tool_use",
+    "hook.post_tool_use_failure",
+    "hook.stop",
+    "hook.session_end",
+    "hook.pre_compact",
+    "hook.post_compact",
+)
 # A newer daemon that still serves clients of its own build does not give way to an old one that happens to be about.
 STAYS_FOR_OWN_S = 600.0
 log = logging.getLogger(__name__)

@@ -1,4 +1,4 @@
-"""Answers the four hooks: first the event is durable, then comes what the host is told."""
+"""Answers the hooks: first the event is durable, then comes what the host is told."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as Late
 
 from memlayer import compose
-from memlayer.core.model import Scope
 from memlayer.core.payload import Payload, read_payload
 from memlayer.core.reply import hook_reply
-from memlayer.daemon import upkeep
+from memlayer.core.store_request import continuation
+from memlayer.daemon import flushing, upkeep
 from memlayer.daemon.server import Send
 from memlayer.daemon.state import State
 from memlayer.errors import MemlayerError
-from memlayer.service import catch_up
+from memlayer.service import catch_up, working_set
 from memlayer.service.recall import Recalled
 from memlayer.service.sessions import Session
-from memlayer.wire import project, protocol, spool
+from memlayer.wire import health, project, protocol, spool
 from memlayer.wire import working_set as on_disk
 
 log = logging.getLogger(__name__)
@@ -30,6 +30,8 @@ INHERITED_WAIT_S = 0.15
 OPEN_WAIT_S = 0.25
 # What the answer needs of the client's deadline after recall: the socket and the client's own exit.
 RESERVE_S = 0.08
+# A daemon that has just come has not taken in yet what waits.
+SETTLING_S = 60.0
 NEVER_SHOWN_AGAIN = 500  # memories remembered as shown in one session
 
 
@@ -47,17 +49,30 @@ class Hooks:
         ends = started + min(request.deadline_ms / 1000 - RESERVE_S, _deadline_s(self._state))
         hook = request.op[len("hook.") :]
         state = self._state
-        payload = read_payload(hook, request.body, project_dir=os.fsdecode(request.project_dir), at_ms=request.at_ms)
+        payload = read_payload(
+            hook, request.body, project_dir=os.fsdecode(request.project_dir), at_ms=request.at_ms,
+            tools=compose.tool_rules(state.settings),
+        )  # fmt: skip
+        if payload.event is None and not payload.problem:  # a tool call that is not kept
+            send(protocol.DURABLE, b"")
+            send(protocol.REPLY, b"")
+            return
         folder = os.fsdecode(request.project_dir) or payload.cwd
         place = project.locate(folder)
         event = payload.event
-        if event is None or not folder or not project.enabled(place.root):
+        is_off = not folder or not project.enabled(place.root)
+        if event is None or is_off:
             if payload.problem:
                 log.info("%s: nothing kept: %s", hook, payload.problem)
+            state.metrics.refused(payload.problem or "memory is switched off for the project")
             send(protocol.DURABLE, b"")
             send(protocol.REPLY, b"")
             if payload.problem == "no answer":
                 state.jobs.submit("drain", lambda: upkeep.drain(state))
+            return
+        if hook == "stop" and flushing.is_answer_to_us(state, payload):
+            send(protocol.DURABLE, b"")
+            send(protocol.REPLY, b"")
             return
         project_id, _ = state.projects.resolve(folder)
         known = state.sessions.get(payload.session_id) is not None
@@ -68,24 +83,43 @@ class Hooks:
             recalled = self._recalls.submit(self._recall, payload, place, session, known, ends)
         if state.settings.capture.enabled:
             spool.put(state.home, event)
+            state.metrics.arrived()
+        else:
+            state.metrics.refused("capture.enabled is false")
         send(protocol.DURABLE, b"")
         context = ""
+        flush = state.settings.flush
         if hook == "session_start":
             context = self._session_start(payload, session, place, ends)
+        elif hook == "pre_compact":
+            context = flush.summarizer_line if flush.enabled else ""
         elif recalled is not None:
             context = self._recalled(recalled, session, ends)
-        send(protocol.REPLY, hook_reply(hook, context))
+        notice = _notice(state) if hook == "session_start" else ""
+        if hook == "stop" and flushing.asks(state, session, payload, flush):
+            send(protocol.REPLY, continuation())
+        else:
+            send(protocol.REPLY, hook_reply(hook, context, notice))
         if state.services.done() and state.services.exception() is None:
             state.services.result().recent.heard(event)  # not before its own recall has asked what came before it
         if hook == "session_end":
             state.jobs.submit("settle " + session.id, lambda: upkeep.settle(state, session))
-        elif hook != "user_prompt_submit":
-            # A prompt is taken in together with its answer: nobody can recall it in its own session before that, and
-            # the store is spared a write while the person waits.
+        elif event["kind"] not in ("user", "tool"):
+            # A prompt is taken in together with its answer, and so is what was done for it: nobody can recall it in its
+            # own session before that, and the store is spared a write while the person waits.
             state.jobs.submit("drain", lambda: upkeep.drain(state))
+        if hook == "session_start":
+            state.jobs.submit("find sessions that are over", lambda: upkeep.sum_up_what_is_over(state))
+        elif hook == "stop" and flush.enabled:
+            state.loader.submit("measure " + session.id, lambda: flushing.after_stop(state, session, flush))
+        elif hook == "pre_compact" and flush.enabled:
+            flushing.submit(state, session, "it is about to be compacted")
 
     def _session_start(self, payload: Payload, session: Session, place: project.Place, ends: float) -> str:
         state = self._state
+        if payload.model and payload.model != session.model:
+            session.model = payload.model
+            state.sessions.changed(session)
         state.loader.submit("warm " + session.project_id, lambda: upkeep.warm(state, session.project_id))
         behind = [
             one
@@ -102,11 +136,22 @@ class Hooks:
         if payload.source in ("resume", "fork"):
             state.jobs.submit("inherit " + session.id, lambda: self._inherit(session))
             return ""
+        if payload.source == "compact":
+            return self._after_compaction(session, ends)
         # The writer renews it after each batch, so it is as fresh as the store; what still waits gets a moment.
         own = str(payload.event["id"]) if payload.event else ""
         if any(own not in path for path in spool.waiting(state.home)):
             _wait(state.jobs.submit("drain", lambda: upkeep.drain(state)), wait_until)
         return on_disk.read_working_set(state.home, place)
+
+    def _after_compaction(self, session: Session, ends: float) -> str:
+        """The working set without this session's own turns: the host has kept their last ones, and a summary."""
+        state = self._state
+        services = state.ready(ends - time.monotonic())
+        if services is None:
+            return ""
+        rules = compose.working_set_rules(state.settings)
+        return working_set.compose(services.store, session.project_id, rules, excluded_session_id=session.id)
 
     def _recall(self, payload: Payload, place: project.Place, session: Session, known: bool, ends: float) -> Recalled:
         state = self._state
@@ -118,7 +163,7 @@ class Hooks:
             inherited = state.jobs.submit("inherit " + session.id, lambda: self._inherit(session))
             _wait(inherited, min(ends, time.monotonic() + INHERITED_WAIT_S))
         rules = compose.recall_rules(state.settings_for(place))
-        return services.recall.answer(payload.prompt, Scope((session.project_id,)), rules, session)
+        return services.recall.answer(payload.prompt, state.scope(session.project_id), rules, session)
 
     def _recalled(self, recalled: Future[Recalled], session: Session, ends: float) -> str:
         state = self._state
@@ -145,6 +190,18 @@ class Hooks:
             session.inherited = inherited
             state.sessions.changed(session)
             state.sessions.save_changed()
+
+
+def _notice(state: State) -> str:
+    """One line for the person when memory has been failing, once a day."""
+    opened = state.services.exception() if state.services.done() else None
+    if opened is None and time.time() * 1000 - state.started_ms < SETTLING_S * 1000:
+        return ""  # what waits is about to be taken in
+    try:
+        return health.notice(state.home, time.time(), str(opened) if opened is not None else "")
+    except OSError as bad:
+        log.warning("the health of memory is unknown: %s", bad.strerror)
+        return ""
 
 
 def _deadline_s(state: State) -> float:

@@ -11,9 +11,9 @@ import socket
 import sys
 import time
 
-from memlayer.compose import open_projects
-from memlayer.config import Settings, load_settings
-from memlayer.daemon import lock, log, priority, upkeep
+from memlayer import compose
+from memlayer.config import Settings, load_settings, write_daemon_variables
+from memlayer.daemon import damage_watch, filing, letting_go, lock, log, priority, upkeep
 from memlayer.daemon.dispatch import Dispatch
 from memlayer.daemon.server import Server
 from memlayer.daemon.state import State
@@ -46,19 +46,27 @@ def run(home: str) -> int:
     log.start(home, settings.daemon.log_level)
     if problem:
         logger.error("the defaults are used: %s", problem)
+    else:
+        with contextlib.suppress(OSError):  # for the next one, should this one lack a variable
+            write_daemon_variables(home, settings)
     state = State(
-        home=home, settings=settings, projects=open_projects(home), sessions=Sessions(home), metrics=Metrics(home)
+        home=home,
+        settings=settings,
+        projects=compose.open_projects(home),
+        sessions=Sessions(home),
+        metrics=Metrics(home),
     )
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, lambda *_: state.leaving.set())
     # Listening comes first: capture needs neither the store nor the model.
-    state.services = state.jobs.submit("open", lambda: upkeep.open_store(state))
+    state.services = state.jobs.submit("open", lambda: upkeep.open_store(state, letting_go.resume))
     server = Server(home, Dispatch(state))
     server.start()
     logger.info("listening")
     state.jobs.start()
     state.loader.submit("model", lambda: upkeep.load_model(state))
     state.loader.start()
+    state.reader.start()
     at_home = _live(state, held)
     _leave(state, server, held, at_home)
     return 0
@@ -73,10 +81,12 @@ def _live(state: State, held: int) -> bool:
         if not os.path.lexists(paths.socket(state.home)):
             logger.error("leaving: the socket was deleted, nobody can reach this daemon any more")
             break
-        if state.services.done() and not state.jobs.pending:
+        if state.services.done() and not state.jobs.pending and not state.reader.pending:
+            letting_go.begin_gc_if_due(state)
+            damage_watch.look(state)
             if upkeep.waiting_age_s(state.home) > SPOOL_WAITS_S and state.services.exception() is None:
                 state.jobs.submit("drain", lambda: upkeep.drain(state))
-            elif idle_s and time.monotonic() - state.last_request > idle_s:
+            elif not filing.look(state) and idle_s and time.monotonic() - state.last_request > idle_s:
                 logger.info("leaving: idle")
                 break
     return lock.still_ours(state.home, held)
@@ -85,6 +95,8 @@ def _live(state: State, held: int) -> bool:
 def _leave(state: State, server: Server, held: int, at_home: bool) -> None:
     """Settle what can be settled within SETTLE_S; what cannot stays in the spool for the next daemon."""
     state.leaving.set()
+    if state.services.done() and state.services.exception() is None:
+        compose.hang_up(state.services.result().consolidator.extractor)
     server.close(2.0)
     if at_home:
         if state.services.done() and state.services.exception() is None:

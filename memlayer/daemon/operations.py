@@ -11,18 +11,20 @@ from memlayer import __version__, compose
 from memlayer.core.citation import bare_id
 from memlayer.core.model import Memory, Scope
 from memlayer.core.query import reduce_prompt
-from memlayer.daemon import upkeep
-from memlayer.daemon.asked import MAX_LISTED, folder_of, limit_of, list_of, number_of, text_of
+from memlayer.daemon import consolidating, upkeep
+from memlayer.daemon.asked import MAX_LISTED, folder_of, limit_of, number_of, text_of
 from memlayer.daemon.state import State
 from memlayer.errors import UserError
-from memlayer.ports import Selection
-from memlayer.service.recall import Candidate, key_of
+from memlayer.service import tool_search
+from memlayer.service.candidate import Candidate, key_of
+from memlayer.service.extra_files import lines_of
 from memlayer.service.sessions import Session
 from memlayer.service.snippet import snippet
 from memlayer.wire import protocol, spool
 
 OPEN_WAIT_S = 20.0
 NEIGHBOURS = 2
+TOOL_HITS = 5
 
 Fields = dict[str, Any]
 Progress = Callable[[str, int, int], None]
@@ -39,7 +41,8 @@ def services_of(state: State) -> compose.Services:
 
 def search(state: State, asked: Fields, progress: Progress) -> Fields:
     services = services_of(state)
-    query = reduce_prompt(text_of(asked, "query"))
+    query_text = text_of(asked, "query")
+    query = reduce_prompt(query_text)
     mode, why = state.mode()
     hits: list[Fields] = []
     rules = compose.recall_rules(state.settings)
@@ -58,9 +61,16 @@ def search(state: State, asked: Fields, progress: Progress) -> Fields:
                 "project_id": chunk.project_id,
                 "project": state.projects.name(chunk.project_id),
                 "snippet": snippet(chunk, query, services.terms, 800),
+                "lines": lines_of(chunk),
             }
         )
-    return {"mode": mode, "why": why, "hits": hits}
+    done = tool_search.find(services.store, query_text, _scope(state, asked).project_ids, TOOL_HITS)
+    return {
+        "mode": mode,
+        "why": why,
+        "hits": hits,
+        "done": [{**_memory(state, memory), "snippet": event.text, "at_ms": event.at_ms} for memory, event in done],
+    }
 
 
 def recall(state: State, asked: Fields, progress: Progress) -> Fields:
@@ -72,7 +82,7 @@ def recall(state: State, asked: Fields, progress: Progress) -> Fields:
     if session_id and session is None:
         session = Session(id=session_id)
     rules = compose.recall_rules(state.settings_for(place))
-    found = services.recall.answer(text_of(asked, "prompt"), Scope((project_id,) if project_id else ()), rules, session)
+    found = services.recall.answer(text_of(asked, "prompt"), state.scope(project_id), rules, session)
     mode, why = state.mode()
     return {
         "block": found.block,
@@ -97,7 +107,8 @@ def recall(state: State, asked: Fields, progress: Progress) -> Fields:
 
 
 def show(state: State, asked: Fields, progress: Progress) -> Fields:
-    store = services_of(state).store
+    services = services_of(state)
+    store = services.store
     wanted = bare_id(text_of(asked, "id"))
     matches = (
         store.memories(citations=[wanted]) or store.memories(keys=[wanted]) or store.memories(ids=[wanted])
@@ -107,12 +118,16 @@ def show(state: State, asked: Fields, progress: Progress) -> Fields:
     out = []
     for memory in matches:
         events = store.events(ids=memory.source_ids)
-        around = sorted(store.memories(session_id=memory.session_id, limit=MAX_LISTED), key=lambda one: one.at_ms)
+        turns = store.memories(session_id=memory.session_id, category="conversation", limit=MAX_LISTED)
+        around = sorted(turns if memory.session_id else [], key=lambda one: one.at_ms)
         place = next((i for i, one in enumerate(around) if one.id == memory.id), 0)
         out.append(
             {
                 "memory": _memory(state, memory),
+                "newer": [_memory(state, one) for one in store.memories(ids=[memory.superseded_by])],
+                "older": [_memory(state, one) for one in store.memories(superseded_by=[memory.id]) if one != memory],
                 "events": [{name: getattr(event, name) for name in _EVENT_FIELDS} for event in events],
+                "missing": services.forget.missing(memory, [event.id for event in events]),
                 "neighbours": [
                     {
                         "key": one.key,
@@ -138,6 +153,7 @@ def list_memories(state: State, asked: Fields, progress: Progress) -> Fields:
     found = services_of(state).store.memories(
         project_id=scope.project_ids[0] if scope.project_ids else "", session_id=text_of(asked, "session_id"),
         category=text_of(asked, "category"), limit=limit_of(asked, 50),
+        is_current=None if asked.get("all") else True,
     )  # fmt: skip
     return {"memories": [_memory(state, memory) for memory in found]}
 
@@ -147,8 +163,11 @@ def stats(state: State, asked: Fields, progress: Progress) -> Fields:
     counts = asdict(store.stats())
     mode, why = state.mode()
     status = state.status()
+    turns, reader = counts.pop("turns_by_reader"), services_of(state).consolidator.extractor.fingerprint
     return {
         **counts,
+        "consolidated": turns.get(reader, 0),
+        "to_consolidate": sum(turns.values()) - turns.get(reader, 0),
         "by_project": [
             {"project_id": project_id, "project": state.projects.name(project_id), "memories": count}
             for project_id, count in sorted(counts["by_project"].items(), key=lambda item: -item[1])
@@ -162,6 +181,7 @@ def stats(state: State, asked: Fields, progress: Progress) -> Fields:
             "build": __version__,
             **{name: status[name] for name in ("pid", "since_ms", "rss_bytes", "rebuilding")},
         },
+        "language_model": compose.model_use(state.settings, state.home),
         **state.metrics.summary(),
     }
 
@@ -172,9 +192,11 @@ def flush(state: State, asked: Fields, progress: Progress) -> Fields:
         state.embedder.settled.wait(OPEN_WAIT_S)
         # A job of its own name: one that waits already would report its progress to somebody else.
         done: Fields = state.jobs.submit("flush %d" % id(asked), lambda: upkeep.flush(state, progress)).result()
+        if consolidating.is_slow(state):
+            done["consolidated"] = consolidating.submit(state, upkeep.memories_changed).result()
         return done
     state.jobs.submit("flush", lambda: upkeep.flush(state))
-    return {"taken": 0, "waiting": len(spool.waiting(state.home)), "embedded": 0, "unembedded": -1}
+    return {"taken": 0, "consolidated": 0, "waiting": len(spool.waiting(state.home)), "embedded": 0, "unembedded": -1}
 
 
 def reindex(state: State, asked: Fields, progress: Progress) -> Fields:
@@ -195,45 +217,12 @@ def repair(state: State, asked: Fields, progress: Progress) -> Fields:
     return done
 
 
-def forget(state: State, asked: Fields, progress: Progress) -> Fields:
-    services = services_of(state)
-    folder = folder_of(asked)
-    project_id = state.projects.find(folder)[0] if folder else ""
-    if folder and not project_id:
-        return {"memories": [], "removed": {"events": 0, "memories": 0, "chunks": 0}}
-    chosen: tuple[str, ...] = ()
-    wanted = [bare_id(str(one)) for one in list_of(asked, "ids")]
-    query = text_of(asked, "query")
-    if wanted:
-        chosen = tuple(one.id for name in wanted for one in _named(services, name))
-    if query:
-        scope = Scope((project_id,) if project_id else None)
-        rules = compose.recall_rules(state.settings)
-        hits = services.retriever.search(reduce_prompt(query), scope, rules.candidates, rules.weights)
-        near = {chunk.memory_id for chunk, score in hits if score.relevance >= rules.min_score}
-        chosen = tuple(near & set(chosen)) if wanted else tuple(near)
-        if not chosen:
-            return {"memories": [], "removed": {"events": 0, "memories": 0, "chunks": 0}}
-    selection = Selection(chosen, text_of(asked, "session_id"), project_id, int(number_of(asked, "before_ms")))
-    if selection == Selection():
-        raise UserError("say what to forget: an id, --session, --project, --query or --before")
-    memories = [_memory(state, memory) for memory in services.forget.select(selection)]
-    removed = {"events": 0, "memories": 0, "chunks": 0}
-    if not asked.get("dry_run"):
-        # What is not in the store yet has no id by which it could stay forgotten.
-        state.jobs.submit("take in", lambda: upkeep.take_in(state)).result()
-        gone = state.jobs.submit("forget %d" % id(asked), lambda: services.forget.forget(selection)).result()
-        removed = {"events": gone.events, "memories": gone.memories, "chunks": gone.chunks}
-        for touched in {memory["project_id"] for memory in memories}:
-            upkeep.renew_working_set(state, services, touched)
-    return {"memories": memories, "removed": removed}
-
-
 def status(state: State, asked: Fields, progress: Progress) -> Fields:
     return {
         "build": __version__,
         "protocol": protocol.PROTOCOL,
         **state.status(),
+        "language_model": compose.model_use(state.settings, state.home),
         "spool_waiting": len(spool.waiting(state.home)),
         "spool_age_s": round(upkeep.waiting_age_s(state.home), 1),
     }
@@ -253,26 +242,16 @@ OPERATIONS: dict[str, Operation] = {
     "flush": flush,
     "reindex": reindex,
     "repair": repair,
-    "forget": forget,
     "status": status,
     "stop": stop,
 }
-
-
-def _named(services: compose.Services, name: str) -> list[Memory]:
-    store = services.store
-    found = store.memories(citations=[name]) or store.memories(keys=[name]) or store.memories(ids=[name])
-    if not found:
-        raise UserError("nothing is known by %r; nothing was forgotten" % name)
-    return found
 
 
 def _scope(state: State, asked: Fields) -> Scope:
     folder = folder_of(asked)
     if not folder:
         return Scope(None)
-    project_id = state.projects.find(folder)[0]
-    return Scope((project_id,) if project_id else ())
+    return state.scope(state.projects.find(folder)[0])
 
 
 def _memory(state: State, memory: Memory) -> Fields:

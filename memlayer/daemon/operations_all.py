@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
-from memlayer.daemon import operations
+from memlayer.daemon import (
+    operations,
+    operations_files,
+    operations_health,
+    operations_letting_go,
+    operations_memories,
+    operations_transfer,
+)
 from memlayer.daemon.operations import Operation
 
 OPERATIONS: dict[str, Operation] = {
     **operations.OPERATIONS,
+    **operations_files.OPERATIONS,
+    **operations_health.OPERATIONS,
+    **operations_memories.OPERATIONS,
+    **operations_letting_go.OPERATIONS,
+    **operations_transfer.OPERATIONS,
 }

@@ -11,9 +11,11 @@ from typing import Any
 
 from memlayer import compose
 from memlayer.config import Settings, load_project_settings
+from memlayer.core.model import Scope
 from memlayer.daemon.jobs import Jobs
 from memlayer.daemon.memory import rss_bytes
 from memlayer.service.embedder_slot import EmbedderSlot
+from memlayer.service.extra_files import GLOBAL
 from memlayer.service.metrics import Metrics
 from memlayer.service.projects import Projects
 from memlayer.service.sessions import Sessions
@@ -33,6 +35,7 @@ class State:
     metrics: Metrics
     jobs: Jobs = field(default_factory=lambda: Jobs("writer"))
     loader: Jobs = field(default_factory=lambda: Jobs("loader"))
+    reader: Jobs = field(default_factory=lambda: Jobs("reader"))  # reads turns with a language model
     embedder: EmbedderSlot = field(default_factory=EmbedderSlot)
     services: Future[compose.Services] = field(default_factory=Future)
     leaving: threading.Event = field(default_factory=threading.Event)
@@ -40,6 +43,12 @@ class State:
     last_request: float = field(default_factory=time.monotonic)
     last_own_client: float = field(default_factory=time.monotonic)
     drains: int = 0  # how often the spool was taken in
+    importing: threading.Lock = field(default_factory=threading.Lock)  # one import at a time
+    unfiled: set[str] = field(default_factory=set)  # projects whose memory files are behind; the writer's
+    filed_s: float = 0.0  # monotonic: when memory files were last written, and the extra ones looked at
+    extra_s: float = 0.0
+    gc_s: float = -1e9  # when letting go was last begun by itself (monotonic clock)
+    rechecked_s: float = -1e9  # when the store was last opened anew because something had failed (monotonic clock)
     rebuilding: str = ""  # progress of a rebuild of the index, for people
     _by_project: dict[str, tuple[float, Settings]] = field(default_factory=dict)
 
@@ -55,6 +64,12 @@ class State:
             chosen = self.settings
         self._by_project[place.root] = (now, chosen)
         return chosen
+
+    def scope(self, project_id: str) -> Scope:
+        """Where a project's searches look: in it, and in the user's files that belong to every project."""
+        services = self.ready()
+        is_shared = services is not None and services.extra.has_global
+        return Scope((project_id, GLOBAL) if is_shared else (project_id,)) if project_id else Scope(())
 
     def ready(self, wait_s: float = 0.0) -> compose.Services | None:
         """The services, or None if the store is not open within wait_s. Raises what opening it raised."""
@@ -88,6 +103,7 @@ class State:
             "job_errors": self.jobs.errors,
             "last_job_error": self.jobs.last_error,
             "rebuilding": self.rebuilding,
+            "file_notices": self._file_notices() if self.services.done() and opened is None else [],
             "rss_bytes": rss_bytes(),
             "model": {
                 "name": self.settings.embedding.model,
@@ -95,3 +111,7 @@ class State:
                 "fingerprint": embedder.fingerprint if embedder is not None else "",
             },
         }
+
+    def _file_notices(self) -> list[str]:
+        services = self.services.result()
+        return services.files.notices() + services.extra.notices()

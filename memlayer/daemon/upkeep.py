@@ -5,13 +5,13 @@ from __future__ import annotations
 import logging
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict
 from pathlib import Path
 
 from memlayer import compose
 from memlayer.core.glossary import concepts
-from memlayer.daemon import memory, priority
+from memlayer.daemon import consolidating, filing, memory, priority, summarizing
 from memlayer.daemon.state import State
 from memlayer.service import catch_up, rebuild, working_set
 from memlayer.service import repair as repairing
@@ -23,6 +23,7 @@ log = logging.getLogger(__name__)
 Progress = Callable[[str, int, int], None]  # (phase, done, total)
 UPKEEP_EVERY = 8  # drains; the store itself knows whether there is enough to do
 OPEN_WAIT_S = 60.0
+TURNS_AT_AN_END = 100  # consolidated when a session ends, before its summary is made
 MANY = 100  # events taken in at once from which tidying up the memory pays
 
 
@@ -34,6 +35,9 @@ def drain(state: State, progress: Progress | None = None) -> int:
     taken, touched = services.ingest.drain(told)
     for project_id in touched:
         renew_working_set(state, services, project_id)
+    if taken:
+        consolidate(state)
+        sum_up_what_is_over(state)  # after a restart the end of a session is known from the spool alone
     state.sessions.save_changed()
     state.drains += 1
     if state.drains % UPKEEP_EVERY == 0:
@@ -43,8 +47,44 @@ def drain(state: State, progress: Progress | None = None) -> int:
     return taken
 
 
+def consolidate(state: State) -> None:
+    """Have the turns that wait consolidated, in jobs of their own; while the model still loads, load_model does."""
+    if not state.embedder.settled.is_set():
+        return
+    consolidating.submit(state, memories_changed)
+
+
+def consolidate_now(state: State, progress: Progress | None = None, most: int = 0) -> int:
+    """Consolidate every turn that waits, in the writer; returns how many. A language model is not waited for here.
+
+    most: of more turns than that (an import brings thousands) the rest follows in jobs of its own; 0: no such bound.
+    """
+    if consolidating.is_slow(state) or not state.embedder.settled.is_set():
+        consolidate(state)
+        return 0
+    total = 0
+    while done := consolidating.batch(state, memories_changed):
+        total += done
+        if progress is not None:
+            progress("consolidate", total, total)
+        if most and total >= most:
+            consolidate(state)
+            break
+    return total
+
+
+def memories_changed(state: State, project_ids: Iterable[str]) -> None:
+    """The lasting memories of these projects have changed: what is made of them is made again."""
+    services = state.services.result()
+    for project_id in project_ids:
+        renew_working_set(state, services, project_id)
+    filing.memories_changed(state, project_ids)
+
+
 def renew_working_set(state: State, services: compose.Services, project_id: str) -> None:
-    """Write a project's working set, for a session that starts while no daemon runs."""
+    """Write a project's working set, for a session that starts while no daemon runs; and have recall know what was
+    replaced in it since."""
+    services.recall.renew(project_id)
     text = working_set.compose(services.store, project_id, compose.working_set_rules(state.settings))
     on_disk.write_working_set(state.home, project_id, text)
 
@@ -63,6 +103,7 @@ def catch_up_session(state: State, session: Session) -> int:
         for project_id in touched:
             renew_working_set(state, services, project_id)
         log.info("caught up %d events of a session", len(events))
+        consolidate(state)
     if offset != session.caught_up_bytes:
         session.caught_up_bytes = offset
         state.sessions.changed(session)
@@ -77,14 +118,28 @@ def take_in(state: State, progress: Progress | None = None) -> int:
     return taken + sum(catch_up_session(state, session) for session in state.sessions.all() if not session.ended)
 
 
-def settle(state: State, session: Session) -> None:
-    """The end of a session: all of it in the store, its transcript compared, the indexes in shape."""
+def settle_memories(state: State, session: Session) -> None:
+    """What was said in a session so far is in the store, its transcript compared, its memories are made."""
     drain(state)
     catch_up_session(state, session)
+    consolidate_now(state, most=TURNS_AT_AN_END)
+
+
+def settle(state: State, session: Session) -> None:
+    """The end of a session: all of it in the store and consolidated, its summary made, the indexes in shape."""
+    settle_memories(state, session)
+    summarizing.sum_up(state, session, memories_changed)
+    if session.project_id:
+        filing.sync(state, session.project_id, recent=True)
     save_small(state)
     if state.services.result().store.upkeep():
         memory.give_back()
         memory.unmap_code()
+
+
+def sum_up_what_is_over(state: State) -> None:
+    """Have summaries made of sessions that ended, or died, without one; in jobs of their own."""
+    summarizing.submit(state, catch_up_session, memories_changed)
 
 
 def save_small(state: State) -> None:
@@ -94,6 +149,7 @@ def save_small(state: State) -> None:
     if state.services.done() and state.services.exception() is None:
         services = state.services.result()
         services.terms.save(Path(paths.cache(state.home)) / "terms.bin")
+        filing.write(state)
 
 
 def embed_missing(state: State, progress: Progress | None = None) -> int:
@@ -150,6 +206,8 @@ def flush(state: State, progress: Progress | None = None) -> dict[str, int]:
     """Settle everything now."""
     services = state.services.result()
     taken = take_in(state, progress)
+    consolidated = consolidate_now(state, progress)
+    filing.sync_all(state)
     embedder = state.embedder()
     embedded = embed_missing(state, progress)
     if progress is not None:
@@ -160,18 +218,20 @@ def flush(state: State, progress: Progress | None = None) -> dict[str, int]:
     memory.unmap_code()
     return {
         "taken": taken,
+        "consolidated": consolidated,
         "waiting": len(spool.waiting(state.home)),
         "embedded": embedded,
         "unembedded": services.store.count_unembedded(embedder.fingerprint) if embedder is not None else -1,
     }
 
 
-def open_store(state: State) -> compose.Services:
+def open_store(state: State, resume: Callable[[State, compose.Services], None]) -> compose.Services:
     """The writer's first job: open the store and take the spool in. Raises StoreError; then the daemon goes on to say
-    so in `status`, and the spool keeps every event."""
+    so in `status`, and the spool keeps every event. resume: what is to be finished before anything else."""
     services = compose.open_services(
         state.home, state.settings, projects=state.projects, sessions=state.sessions, embedder=state.embedder
     )
+    resume(state, services)
     spool.sweep(state.home, time.time())
     state.sessions.all()  # read once, here, and not while a session start waits
     state.jobs.submit("drain", lambda: drain(state))
@@ -195,16 +255,20 @@ def load_model(state: State) -> None:
     state.embedder.load(compose.embedder_maker(state.home, state.settings), fit)
     if state.embedder() is None:
         log.warning("recall is lexical: %s", state.embedder.why)
-        return
-    state.jobs.submit("embed", lambda: embed_missing(state))
-    memory.loaded()
+    else:
+        state.jobs.submit("embed", lambda: embed_missing(state))
+        memory.loaded()
+    consolidate(state)  # what the last daemon left, and what was said meanwhile
+    filing.begin(state)
+    state.jobs.submit("find sessions that are over", lambda: sum_up_what_is_over(state))
 
 
 def warm(state: State, project_id: str) -> None:
     """Have a project's vectors in memory before its first prompt. The loader's job: by then the model is loaded."""
     services, embedder = state.ready(OPEN_WAIT_S), state.embedder()
     if services is not None and embedder is not None:
-        services.store.warm(project_id, embedder.fingerprint)
+        for one in state.scope(project_id).project_ids or ():
+            services.store.warm(one, embedder.fingerprint)
 
 
 def waiting_age_s(home: str) -> float:

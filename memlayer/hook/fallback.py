@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import os
+import time
+from contextlib import suppress
 
 from memlayer.core.payload import read_payload
 from memlayer.core.reply import hook_reply
 from memlayer.hook import log
 from memlayer.hook.wake import wake
-from memlayer.wire import paths, project, spool
+from memlayer.wire import health, paths, project, spool
 from memlayer.wire.handover import ABSENT, KEPT, REFUSED
 from memlayer.wire.working_set import read_working_set
 
-# Session starts after which the model does not have the working set in its context.
-FRESH_SOURCES = ("startup", "clear", "compact")
+# Session starts after which the model has nothing of earlier work in its context. After a compaction it has, and what
+# stands on disk does not tell this session's own turns from others'.
+FRESH_SOURCES = ("startup", "clear")
 
 
 def keep(hook: str, raw: bytes, home_raw: bytes, project_raw: bytes, at_ms: int, came: str) -> bytes:
@@ -33,11 +36,15 @@ def keep(hook: str, raw: bytes, home_raw: bytes, project_raw: bytes, at_ms: int,
         return b""
     if came != KEPT and payload.event is not None:
         spool.put(home, payload.event)
-    if came != ABSENT:
+    notice = ""
+    with suppress(OSError):  # the event is safe; a full disk must not keep the daemon from being called
         log.write(home, hook, "daemon " + came)
-    if payload.problem:
-        log.write(home, hook, payload.problem)
-    notice = wake(home) if came in (ABSENT, REFUSED) else ""
+        if payload.problem:
+            log.write(home, hook, payload.problem)
+        if hook == "session_start":
+            notice = health.notice(home, time.time())  # before a daemon is called: what waits is what the last one left
+    if came in (ABSENT, REFUSED):
+        notice = wake(home) or notice
     context = ""
     if hook == "session_start" and payload.source in FRESH_SOURCES:
         context = read_working_set(home, place)

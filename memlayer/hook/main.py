@@ -9,7 +9,16 @@ import time
 from memlayer.wire.handover import TAKEN, hand_over
 
 # How long a hook waits for the daemon before it keeps the event by itself. The host's prompt waits as long.
-DEADLINE_S = {"session_start": 0.8, "user_prompt_submit": 0.6, "stop": 0.3, "session_end": 0.4}
+DEADLINE_S = {
+    "session_start": 0.8,
+    "user_prompt_submit": 0.6,
+    "post_tool_use": 0.3,
+    "post_tool_use_failure": 0.3,
+    "stop": 0.3,
+    "session_end": 0.4,
+    "pre_compact": 0.3,
+    "post_compact": 0.3,
+}
 
 
 def run(event: str) -> None:

@@ -8,9 +8,10 @@ from typing import Any
 
 from memlayer.core import transcript
 from memlayer.core.model import turn_memory_id
-from memlayer.core.payload import clean, prompt_detail, spool_event
+from memlayer.core.payload import clean
 from memlayer.ports import Store
 from memlayer.service.sessions import Session
+from memlayer.service.transcript_events import captured
 
 log = logging.getLogger(__name__)
 MAX_COMPARED = 20_000  # events of a project that a fork's copies are compared with
@@ -34,24 +35,17 @@ def missed(session: Session, store: Store) -> tuple[list[dict[str, Any]], int]:
             records.append(record)
     found = {}
     for record in records:
-        # An answer tells which command it answers: the command itself is no record, and its hook may have missed it.
-        asked = record.text if record.kind == "user" else record.command
-        detail = prompt_detail(asked) if asked else ""
-        text = clean(record.text)
-        if not text.strip():
-            continue
-        event = spool_event(
-            kind=record.kind, session_id=session.id, prompt_id=record.prompt_id, text=text, at_ms=record.at_ms,
-            detail=detail, extra="" if record.prompt_id else text, project_dir=session.project_dir or record.cwd,
-            transcript_path=path, source="transcript", uuid=record.uuid,
-        )  # fmt: skip
-        found[str(event["id"])] = event
+        folder = session.project_dir or record.cwd
+        event = captured(record, session_id=session.id, project_dir=folder, path=path, source="transcript")
+        if event is not None:
+            found[str(event["id"])] = event
     known = {event.id for event in store.events(ids=sorted(found), limit=100_000)} if found else set()
     return [event for made, event in found.items() if made not in known], offset
 
 
 def inherited(session: Session, store: Store) -> list[str]:
-    """Ids of the memories whose turns a resumed or forked session has in its context from another session.
+    """Ids of the memories that a resumed or forked session has in its context from another session: its turns, and what
+    was drawn from them.
 
     The copies in its transcript are known by what was said: their session ids, and in newer hosts their prompt ids too,
     have been rewritten.
@@ -67,11 +61,11 @@ def inherited(session: Session, store: Store) -> list[str]:
             said.add(clean(record.text).strip())
     if not said:
         return []
-    events = store.events(project_id=session.project_id, limit=MAX_COMPARED)
-    return sorted(
-        {
-            turn_memory_id(event.session_id, event.prompt_id)
-            for event in events
-            if event.kind in ("user", "assistant") and event.text.strip() in said
-        }
-    )
+    events = [
+        event
+        for event in store.events(project_id=session.project_id, limit=MAX_COMPARED)
+        if event.kind in ("user", "assistant") and event.text.strip() in said
+    ]
+    drawn = store.memories(source_ids=[event.id for event in events], category="core", limit=MAX_COMPARED)
+    turns = {turn_memory_id(event.session_id, event.prompt_id) for event in events}
+    return sorted(turns | {memory.id for memory in drawn})

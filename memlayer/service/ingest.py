@@ -7,13 +7,15 @@ import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
-from memlayer.core.model import Chunk, Event, Memory, chunk_id
+from memlayer.core.model import Chunk, Event, Memory, chunk_id, turn_memory_id
 from memlayer.core.payload import spool_event
 from memlayer.core.terms import index_terms
+from memlayer.core.tool_use import EVERY_TOOL, ToolRules
 from memlayer.core.turn import pieces, unlabelled
 from memlayer.errors import EmbedderError
 from memlayer.ports import Embedder, Store, Vector
-from memlayer.service.consolidation import full_text, turn_memory
+from memlayer.service.consolidation import carried_over, full_text, is_searched, turn_memory
+from memlayer.service.own_commands import without_repeats
 from memlayer.service.projects import Projects
 from memlayer.service.sessions import Sessions
 from memlayer.service.term_stats import TermStats
@@ -53,6 +55,7 @@ class Ingest:
         max_tokens: int,
         overlap_tokens: int,
         capturing: bool = True,
+        tools: ToolRules = EVERY_TOOL,
     ) -> None:
         self._home = home
         self._store = store
@@ -65,7 +68,10 @@ class Ingest:
         self._max_tokens = max_tokens
         self._overlap_tokens = overlap_tokens
         self._capturing = capturing
-        self.lock = threading.Lock()  # one batch at a time, whoever drives it
+        self._tools = tools
+        self.lock = threading.RLock()  # one batch at a time, whoever drives it
+        # What becomes of events of kind `remember`; they leave the spool only after it.
+        self.on_remember: Callable[[Sequence[Event]], object] = lambda events: None
 
     def drain(self, on_progress: Callable[[int, int], None] | None = None) -> tuple[int, set[str]]:
         """Take in everything that waits in the spool now; returns (events taken, ids of the projects they belong to).
@@ -99,46 +105,62 @@ class Ingest:
                 on_progress(taken, len(waiting))
         return taken, touched
 
-    def take(self, captured: Iterable[dict[str, Any]]) -> set[str]:
+    @property
+    def forgotten(self) -> Tombstones:
+        """What must not be made again."""
+        return self._tombstones
+
+    def take(self, captured: Iterable[dict[str, Any]], *, is_history: bool = False) -> set[str]:
         """Take captured events (core.payload.SPOOL_FIELDS) into the store; returns the ids of the projects touched.
 
         They are on disk when it returns. Switched off, it drops them: a hook without a daemon reads no settings, and
-        spools all the same.
+        spools all the same. is_history: a person asked for them, they change no record of a session, and embed_some
+        gives them their vectors.
         """
-        if not self._capturing:
-            return set()
+        given = list(captured)
+        standing = {id(one) for one in self._tombstones.standing(given, is_history=is_history)}
         events = []
-        for one in captured:
+        for one in given:
+            if not (self._capturing or is_history) and one["kind"] != "remember":
+                continue
+            if one["kind"] == "tool" and not self._tools.keeps(one["detail"]):
+                continue  # a hook without a daemon keeps what it might want
             event = self._event(one)
             # Before the event can be found: whose context it is in must be known by then.
-            self._sessions.heard(one, event.project_id)
-            if event.id not in self._tombstones:
+            if event.kind != "remember" and not is_history:  # said for the memory, perhaps outside any session
+                self._sessions.heard(one, event.project_id)
+            if id(one) in standing:
                 events.append(event)
         if not events:
             return set()
-        events = self._told_apart(events)
+        events = self._told_apart(without_repeats(events, self._store))
         self._store.add_events(events)
         # All turns of the batch, not only those of new events: a crash may have come between events and memories.
-        self.remember({(event.session_id, event.prompt_id) for event in events if event.prompt_id})
+        self.remember({(event.session_id, event.prompt_id) for event in events if event.prompt_id}, not is_history)
+        self.on_remember([event for event in events if event.kind == "remember"])
         return {event.project_id for event in events}
 
-    def remember(self, turns: set[tuple[str, str]]) -> None:
+    def remember(self, turns: set[tuple[str, str]], embed: bool = True) -> None:
         """Make or renew memories and chunks of the turns (session id, prompt id), from their events in the store."""
         memories, chunks = [], []
         found = self._store.events(prompt_ids=sorted({prompt_id for _, prompt_id in turns}), limit=100_000)
+        ids = [turn_memory_id(*turn) for turn in turns]
+        known = {memory.id: memory for memory in self._store.memories(ids=ids, limit=len(ids))}
         for session_id, prompt_id in sorted(turns):
             events = [event for event in found if (event.session_id, event.prompt_id) == (session_id, prompt_id)]
             memory = turn_memory(events)
             if memory is not None:
+                memory = carried_over(known.get(memory.id), memory)
                 memories.append(memory)
+            if memory is not None and is_searched(memory):
                 chunks += self.chunks_of(memory, full_text(sorted(events, key=lambda e: (e.kind != "user", e.at_ms))))
         if memories:
             self._store.put_memories(memories)
-            self.index(memories, chunks)
+            self.index(memories, chunks, embed)
 
-    def index(self, memories: Sequence[Memory], chunks: Sequence[Chunk]) -> None:
+    def index(self, memories: Sequence[Memory], chunks: Sequence[Chunk], embed: bool = True) -> None:
         """Replace the chunks of these memories."""
-        embedded = self._embedded(chunks)  # takes long: until it is done the old chunks are found
+        embedded = self._embedded(chunks) if embed else chunks  # takes long: until it is done the old chunks are found
         self._store.drop_chunks([memory.id for memory in memories])
         self._store.put_chunks(embedded)
         for one in chunks:
@@ -159,7 +181,7 @@ class Ingest:
                     project_id=memory.project_id,
                     prompt_id=memory.prompt_id,
                     category=memory.category,
-                    importance=memory.importance,
+                    importance=1.0 if memory.pinned else memory.importance,
                     at_ms=memory.at_ms,
                     start=start,
                     end=end,
@@ -169,24 +191,36 @@ class Ingest:
             )
         return out
 
+    def vectors_of(self, texts: Sequence[str]) -> list[Vector]:
+        """The vectors of passages, from the cache where it has them; [] without an embedder. Raises EmbedderError."""
+        embedder = self._embedder()
+        return self._vectors(embedder, texts) if embedder is not None else []
+
     def embed_missing(self, batch: int, on_progress: Callable[[int, int], None] | None = None) -> int:
         """Give vectors to chunks that have none of the current model, `batch` at a time; returns how many."""
         embedder = self._embedder()
         if embedder is None:
             return 0
         done, total = 0, self._store.count_unembedded(embedder.fingerprint)
-        while True:
-            with self.lock:
-                missing = self._store.unembedded(embedder.fingerprint, batch)
-                if not missing:
-                    return done
+        while made := self.embed_some(batch):
+            done += made
+            if on_progress is not None:
+                on_progress(done, max(total, done))
+        return done
+
+    def embed_some(self, batch: int) -> int:
+        """Give vectors to up to `batch` chunks that have none of the current model; returns how many."""
+        embedder = self._embedder()
+        if embedder is None:
+            return 0
+        with self.lock:
+            missing = self._store.unembedded(embedder.fingerprint, batch)
+            if missing:
                 vectors = self._vectors(embedder, [unlabelled(chunk.text) for chunk in missing])
                 self._store.set_vectors(
                     [(chunk.id, vector) for chunk, vector in zip(missing, vectors, strict=True)], embedder.fingerprint
                 )
-            done += len(missing)
-            if on_progress is not None:
-                on_progress(done, max(total, done))
+            return len(missing)
 
     def _event(self, captured: dict[str, Any]) -> Event:
         project_id, _ = self._projects.resolve(captured["project_dir"])

@@ -20,6 +20,8 @@ class Metrics:
         self._path = os.path.join(home, "metrics.json")
         self._ops: dict[str, dict[str, int]] = {}
         self._took_ms: dict[str, deque[float]] = {}
+        self._arrived = 0
+        self._refused: dict[str, int] = {}
         self._recall = {"prompts": 0, "answered": 0, "entries": 0, "chars": 0}
         self._lock = threading.Lock()
         try:
@@ -27,6 +29,8 @@ class Metrics:
                 saved = json.load(file)
             self._ops = {str(op): {"count": int(n["count"]), "late": int(n["late"])} for op, n in saved["ops"].items()}
             self._recall.update({name: int(saved["recall"][name]) for name in self._recall})
+            self._arrived = int(saved.get("arrived", 0))
+            self._refused = {str(why): int(count) for why, count in saved.get("refused", {}).items()}
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             self._ops = {}
 
@@ -46,19 +50,37 @@ class Metrics:
             self._recall["entries"] += entries
             self._recall["chars"] += chars
 
+    def arrived(self) -> None:
+        """Count one event that a hook brought."""
+        with self._lock:
+            self._arrived += 1
+
+    def refused(self, why: str) -> None:
+        """Count one call of a hook that nothing was kept of. why: fixed words; what is in brackets is left out."""
+        with self._lock:
+            kind = why.partition(" (")[0]
+            self._refused[kind] = self._refused.get(kind, 0) + 1
+
     def summary(self) -> dict[str, Any]:
-        """{"hooks": {op: {count, late, p50_ms, p95_ms}}, "recall": {...}}; percentiles of this daemon's life."""
+        """{"hooks": {op: {count, late, p50_ms, p95_ms}}, "recall": {...}, "arrived": events that hooks brought,
+        "refused": {why: calls}}; percentiles of this daemon's life."""
         with self._lock:
             hooks: dict[str, dict[str, Any]] = {}
             for op, counts in self._ops.items():
                 took = sorted(self._took_ms.get(op, ()))
                 hooks[op] = {**counts, "p50_ms": _percentile(took, 0.5), "p95_ms": _percentile(took, 0.95)}
-            return {"hooks": hooks, "recall": dict(self._recall)}
+            return {
+                "hooks": hooks,
+                "recall": dict(self._recall),
+                "arrived": self._arrived,
+                "refused": dict(self._refused),
+            }
 
     def save(self) -> None:
         """Raises OSError."""
         with self._lock:
-            data = json.dumps({"ops": self._ops, "recall": self._recall}).encode()
+            saved = {"ops": self._ops, "recall": self._recall, "arrived": self._arrived, "refused": self._refused}
+            data = json.dumps(saved).encode()
         paths.write_whole(self._path, data)
 
 

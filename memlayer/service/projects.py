@@ -33,6 +33,9 @@ class Projects:
         place = project.locate(folder)
         keys = registry.keys_of(place)
         with self._lock:
+            project_id = self._former(folder)
+            if project_id:
+                return project_id, place
             project_id = registry.find(self._registry, keys) if place.remote else ""
             if not project_id:
                 keys = registry.keys_of(place, self._commit(place))
@@ -49,10 +52,27 @@ class Projects:
         """Like resolve, but an unknown project is "" and stays unknown."""
         place = project.locate(folder)
         with self._lock:
-            project_id = registry.find(self._registry, registry.keys_of(place))
+            project_id = self._former(folder) or registry.find(self._registry, registry.keys_of(place))
             if not project_id:
                 project_id = registry.find(self._registry, registry.keys_of(place, self._commit(place)))
         return project_id, place
+
+    def adopt(self, project_id: str, entry: dict[str, Any]) -> str:
+        """Take in a project of another home (an entry of its registry); returns its id here. Raises OSError."""
+        keys = [str(key) for key in entry["keys"]]
+        with self._lock:
+            ordered = [key for prefix in registry.STRENGTH for key in keys if key.startswith(prefix)]
+            here = project_id if project_id in self._registry else registry.find(self._registry, ordered)
+            if here:
+                known = set(self._registry[here]["keys"])
+                self._registry[here]["keys"] = sorted(
+                    known | {key for key in keys if key.startswith(registry.IDENTITY)}
+                )
+            else:
+                here = project_id
+                self._registry[here] = {**entry, "keys": keys}
+            registry.save(self._home, self._registry)
+        return here
 
     def name(self, project_id: str) -> str:
         """The last path component of the project's folder, for people; never an identity."""
@@ -68,6 +88,12 @@ class Projects:
         """A copy of the registry."""
         with self._lock:
             return {project_id: dict(found) for project_id, found in self._registry.items()}
+
+    def _former(self, folder: str) -> str:
+        """The project that a folder which is gone was, or "". A repository above it would answer for it otherwise, and
+        what is known of the project would be told by a place that is no more."""
+        path = project.real(folder)
+        return "" if os.path.isdir(path) else registry.find(self._registry, ["path:" + path])
 
     def _commit(self, place: project.Place) -> str:
         if not place.git_dir:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from memlayer.core.model import Chunk, Memory
 from memlayer.ports import Progress, Store
-from memlayer.service.consolidation import full_text
+from memlayer.service.consolidation import full_text, is_searched
 from memlayer.service.ingest import Ingest
 
 BATCH = 100
@@ -21,18 +24,25 @@ def rebuild(store: Store, ingest: Ingest, progress: Progress) -> int:
     Vectors come from the cache where the text is the same. Interrupted, it is begun anew: see is_stale, and ingest
     makes the chunks of every turn it touches.
     """
-    memories = store.memories(limit=10_000_000)
+    memories = [memory for memory in store.memories(limit=10_000_000) if is_searched(memory)]
     store.clear_chunks()
     for start in range(0, len(memories), BATCH):
         batch = memories[start : start + BATCH]
-        ids = sorted({source for memory in batch for source in memory.source_ids})
-        events = {event.id: event for event in store.events(ids=ids, limit=len(ids) + 1)}
-        chunks = []
-        for memory in batch:
-            sources = [events[source] for source in memory.source_ids if source in events]
-            text = full_text(sources) if memory.category == "conversation" and sources else memory.text
-            chunks += ingest.chunks_of(memory, text)
+        chunks = chunks_for(store, ingest, batch)
         with ingest.lock:
             ingest.index(batch, chunks)
         progress(min(start + BATCH, len(memories)), len(memories))
     return len(memories)
+
+
+def chunks_for(store: Store, ingest: Ingest, memories: Sequence[Memory]) -> list[Chunk]:
+    """The chunks of those memories that are searched, without vectors; a turn's are made of its events."""
+    ids = sorted({source for memory in memories for source in memory.source_ids})
+    events = {event.id: event for event in store.events(ids=ids, limit=len(ids) + 1)} if ids else {}
+    chunks = []
+    for memory in memories:
+        if is_searched(memory):
+            sources = [events[source] for source in memory.source_ids if source in events]
+            text = full_text(sources) if memory.category == "conversation" and sources else memory.text
+            chunks += ingest.chunks_of(memory, text)
+    return chunks

@@ -41,14 +41,19 @@ class RecentTurns:
                 return self._asked[session_id]
         if not known:
             return ""
-        said = [one for one in self._store.events(session_id=session_id, limit=6) if one.kind in ("user", "assistant")]
-        for event in said:
+        spoken = [self._store.events(session_id=session_id, kind=kind, limit=3) for kind in ("user", "assistant")]
+        for event in sorted((event for kind in spoken for event in kind), key=lambda event: event.at_ms):
             if event.kind == "user":
                 self._keep(session_id, event.text)
             else:
                 self._answered(session_id, event.text)
         with self._lock:
             return self._asked.setdefault(session_id, "")
+
+    def clear(self) -> None:
+        """Some of it may have been forgotten: the store is asked anew."""
+        with self._lock:
+            self._asked.clear()
 
     def _answered(self, session_id: str, text: str) -> None:
         with self._lock:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from memlayer.core.model import turn_memory_id
 from memlayer.ports import Progress, Store
 from memlayer.service import catch_up
-from memlayer.service.consolidation import full_text
+from memlayer.service.consolidation import full_text, is_searched
 from memlayer.service.ingest import Ingest
 from memlayer.service.sessions import Sessions
 
@@ -58,13 +58,16 @@ def _remember_turns(store: Store, ingest: Ingest, progress: Progress) -> int:
         with ingest.lock:
             ingest.remember(set(turns[start : start + BATCH]))
         progress(min(start + BATCH, len(turns)), len(turns))
+    ingest.on_remember(store.events(kind="remember", limit=10_000_000))
     return len({memory.id for memory in store.memories(limit=10_000_000)} - known)
 
 
 def _index_memories(store: Store, ingest: Ingest, progress: Progress) -> int:
     indexed: set[str] = set()
     store.scan_terms(lambda chunk, _: indexed.add(chunk.partition(":")[0]))  # see core.model.chunk_id
-    missing = [memory for memory in store.memories(limit=10_000_000) if memory.id not in indexed]
+    missing = [
+        memory for memory in store.memories(limit=10_000_000) if memory.id not in indexed and is_searched(memory)
+    ]
     for start in range(0, len(missing), BATCH):
         batch = missing[start : start + BATCH]
         ids = sorted({source for memory in batch for source in memory.source_ids})

@@ -12,6 +12,8 @@ from typing import Any
 
 from memlayer.wire import paths
 
+SAME_COMPACTION_MS = 60_000  # between the two hooks that tell of one compaction: the host runs them one after the other
+
 
 @dataclass
 class Session:
@@ -20,7 +22,15 @@ class Session:
     since_ms: when we first heard of it; older transcript records are copies (a fork) or history. context_since_ms:
     start of what is still in the model's context (a compaction moves it). shown: ids of memories injected since then.
     inherited: ids of memories of another session that are in its context (resume, fork). caught_up_bytes: the offset
-    up to which its transcript has been read.
+    up to which its transcript has been read. model: what the host said at its start, "" where it does not say.
+    total_tokens: in its context when it was last measured.
+
+    compaction_count: how often it was compacted. compact_start_ms, compact_post_ms: when SessionStart and PostCompact
+    last told of one; compact_awaits: which of the two has not told of the last one; pre_compact_ms: when PreCompact
+    last announced one. memory_flush_at: Unix ms of the last flush; memory_flush_compaction_count: the compaction_count
+    it was made at. memory_asked_compaction_count: the one at which the model was asked to store memories (-1: never);
+    asked_prompt_id: the turn it was asked in. said_ms: when something was last said or done in it; summarized_ms:
+    said_ms when its summary was made, or found not to be worth it.
     """
 
     id: str
@@ -29,12 +39,63 @@ class Session:
     transcript_path: str = ""
     since_ms: int = 0
     last_ms: int = 0
+    said_ms: int = 0
     ended: str = ""
     context_since_ms: int = 0
-    compactions: int = 0
     caught_up_bytes: int = 0
+    model: str = ""
+    total_tokens: int = 0
+    compaction_count: int = 0
+    compact_start_ms: int = 0
+    compact_post_ms: int = 0
+    compact_awaits: str = ""
+    pre_compact_ms: int = 0
+    memory_flush_at: int = 0
+    memory_flush_compaction_count: int = -1
+    memory_asked_compaction_count: int = -1
+    asked_prompt_id: str = ""
+    summarized_ms: int = 0
     shown: list[str] = field(default_factory=list)
     inherited: list[str] = field(default_factory=list)
+
+    @property
+    def is_flushed(self) -> bool:
+        """True once memories have been flushed since the last compaction."""
+        return self.memory_flush_compaction_count == self.compaction_count
+
+
+def _compacted(session: Session, kind: str, detail: str, at_ms: int) -> None:
+    """Count a compaction once, whichever of its two witnesses comes first: SessionStart (compact) or PostCompact.
+
+    PreCompact only announces: the host may bail out after it. Older than what the record knows changes nothing.
+    """
+    if kind == "pre_compact":
+        session.pre_compact_ms = max(session.pre_compact_ms, at_ms)
+        return
+    is_start = kind == "session_start" and detail == "compact"
+    if not is_start and kind != "post_compact":
+        return
+    told_ms = session.compact_start_ms if is_start else session.compact_post_ms
+    if at_ms <= told_ms:
+        return
+    if is_start:
+        own, other, other_ms = "start", "post", session.compact_post_ms
+        session.compact_start_ms = at_ms
+    else:
+        own, other, other_ms = "post", "start", session.compact_start_ms
+        session.compact_post_ms = at_ms
+    first, last = sorted((other_ms, at_ms))
+    is_announced_anew = first < session.pre_compact_ms <= last
+    if session.compact_awaits == own and last - first < SAME_COMPACTION_MS and not is_announced_anew:
+        session.compact_awaits = ""
+        return
+    if at_ms <= session.context_since_ms:
+        return
+    session.compact_awaits = other
+    session.context_since_ms = at_ms
+    session.compaction_count += 1
+    session.total_tokens = 0
+    session.shown, session.inherited = [], []
 
 
 class Sessions:
@@ -65,17 +126,16 @@ class Sessions:
                 session = Session(id=session_id, since_ms=at_ms, context_since_ms=at_ms)
                 self._known[session_id] = session
                 self._changed.add(session_id)
-            before = replace(session, last_ms=0)
+            before, was_summed_up = replace(session, last_ms=0, said_ms=0), session.said_ms <= session.summarized_ms
             session.project_id = project_id or session.project_id
             session.project_dir = event["project_dir"] or session.project_dir
             session.transcript_path = event["transcript_path"] or session.transcript_path
             session.since_ms = min(session.since_ms, at_ms)
-            if not session.compactions:
+            if not session.compaction_count:
                 session.context_since_ms = session.since_ms
-            if kind == "session_start" and event["detail"] == "compact" and at_ms > session.context_since_ms:
-                session.context_since_ms = at_ms
-                session.compactions += 1
-                session.shown, session.inherited = [], []
+            _compacted(session, kind, event["detail"], at_ms)
+            if kind in ("user", "assistant", "tool"):
+                session.said_ms = max(session.said_ms, at_ms)
             if at_ms >= session.last_ms:
                 if kind == "session_end":
                     session.ended = event["detail"] or "other"
@@ -83,9 +143,17 @@ class Sessions:
                     # A session start is no sign of life: host 2.1.197 sends a fork's under its parent's id.
                     session.ended = ""
                 session.last_ms = at_ms
-            if before != replace(session, last_ms=0):
+            is_open_again = was_summed_up and session.said_ms > session.summarized_ms
+            if is_open_again or before != replace(session, last_ms=0, said_ms=0):
                 self._changed.add(session_id)
             return session
+
+    def restore(self, session: Session) -> None:
+        """Take in the record of a session that is not known here."""
+        with self._lock:
+            if self._get(session.id) is None:
+                self._known[session.id] = session
+                self._changed.add(session.id)
 
     def changed(self, session: Session) -> None:
         """Mark a record for save_changed()."""
@@ -147,6 +215,7 @@ class Sessions:
         try:
             with open(path, encoding="utf-8") as file:
                 data = json.load(file)
+            data.setdefault("compaction_count", data.get("compactions", 0))  # its name before there was a flush
             names = {one.name for one in fields(Session)}
             return Session(**{name: value for name, value in data.items() if name in names})
         except (OSError, ValueError, TypeError, AttributeError):

@@ -8,9 +8,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
+from memlayer.core.doomed import Counted, Cutoffs, Doomed
 from memlayer.core.model import Chunk, Event, Hit, Memory, Scope
 from memlayer.errors import StoreError
 from memlayer.ports import Damage, Removed, Selection, StoreStats, Vector
+from memlayer.testing.memory_rows import in_scope, lean, selected
 
 _BM25_K1 = 1.2
 _BM25_B = 0.75
@@ -112,6 +114,12 @@ class MemoryStore:
             found.sort(key=lambda memory: memory.importance, reverse=True)
         return found[:limit]
 
+    def scan(self, consume: Callable[[Sequence[Event] | Sequence[Memory]], None]) -> None:
+        with self._lock:
+            events, memories = list(self._events.values()), list(self._memories.values())
+        consume(events)
+        consume(memories)
+
     def search_text(self, terms: Sequence[str], scope: Scope, limit: int) -> list[Hit]:
         with self._lock:
             everything = [(chunk, Counter(chunk.terms.split())) for chunk in self._chunks.values()]
@@ -123,14 +131,14 @@ class MemoryStore:
             weights[word] = math.log(1 + (len(everything) - holders + 0.5) / (holders + 0.5))
         hits = []
         for chunk, counts in everything:
-            if not wanted.isdisjoint(counts) and _in_scope(chunk, scope):
+            if not wanted.isdisjoint(counts) and in_scope(chunk, scope):
                 norm = _BM25_K1 * (1 - _BM25_B + _BM25_B * sum(counts.values()) / mean)
                 score = sum(
                     weights[word] * counts[word] * (_BM25_K1 + 1) / (counts[word] + norm)
                     for word in wanted
                     if word in counts
                 )
-                hits.append(Hit(chunk=_lean(chunk), lexical=score))
+                hits.append(Hit(chunk=lean(chunk), lexical=score))
         hits.sort(key=lambda hit: (-(hit.lexical or 0.0), hit.chunk.id))
         return hits[:limit]
 
@@ -138,9 +146,9 @@ class MemoryStore:
         self._check_vectors([vector])
         with self._lock:
             hits = [
-                Hit(chunk=_lean(chunk), cosine=sum(a * b for a, b in zip(vector, chunk.vector, strict=True)))
+                Hit(chunk=lean(chunk), cosine=sum(a * b for a, b in zip(vector, chunk.vector, strict=True)))
                 for chunk in self._chunks.values()
-                if chunk.vector is not None and chunk.model == model and _in_scope(chunk, scope)
+                if chunk.vector is not None and chunk.model == model and in_scope(chunk, scope)
             ]
         hits.sort(key=lambda hit: (-(hit.cosine or 0.0), hit.chunk.id))
         return hits[:limit]
@@ -160,34 +168,58 @@ class MemoryStore:
                 if key in self._chunks:
                     self._chunks[key] = replace(self._chunks[key], vector=tuple(vector), model=model)
 
-    def forget(self, selection: Selection) -> Removed:
+    def doomed(self, selection: Selection) -> Doomed:
         with self._lock:
-            memories = {memory.id for memory in self._memories.values() if _selected(memory.id, memory, selection)}
+            memories = {memory.id for memory in self._memories.values() if selected(memory.id, memory, selection)}
             events = {source for key in memories for source in self._memories[key].source_ids} & set(self._events)
             if not selection.memory_ids:
-                events |= {event.id for event in self._events.values() if _selected(event.id, event, selection)}
-            memories |= {memory.id for memory in self._memories.values() if events.intersection(memory.source_ids)}
-            chunks = {
-                chunk.id
-                for chunk in self._chunks.values()
-                if chunk.memory_id in memories
-                or chunk.event_id in events
-                or (not selection.memory_ids and _selected(chunk.memory_id, chunk, selection))
+                events |= {event.id for event in self._events.values() if selected(event.id, event, selection)}
+                chunks = [one for one in self._chunks.values() if selected(one.memory_id, one, selection)]
+                memories |= {chunk.memory_id for chunk in chunks}
+            turns = {(self._events[key].session_id, self._events[key].prompt_id) for key in events}
+            events |= {
+                one.id for one in self._events.values() if one.prompt_id and (one.session_id, one.prompt_id) in turns
             }
-            texts = tuple(dict.fromkeys(self._chunks[key].text for key in chunks))
-            for key in events:
-                del self._events[key]
-            for key in memories:
-                del self._memories[key]
+            memories |= {memory.id for memory in self._memories.values() if events.intersection(memory.source_ids)}
+            memories |= {chunk.memory_id for chunk in self._chunks.values() if chunk.event_id in events}
+            return Doomed(tuple(sorted(events)), tuple(sorted(memories)))
+
+    def aged(self, cutoffs: Cutoffs) -> Doomed:
+        before_ms = {"conversation": cutoffs.conversation_ms, "daily": cutoffs.daily_ms}
+        with self._lock:
+            events = [
+                event
+                for event in self._events.values()
+                if event.at_ms < (cutoffs.tools_ms if event.kind == "tool" else cutoffs.conversation_ms)
+            ]
+            memories = [
+                memory
+                for memory in self._memories.values()
+                if memory.at_ms < before_ms.get(memory.category, cutoffs.core_ms) and not memory.pinned
+                if not (memory.category == "custom" and memory.session_id)
+            ]
+        groups: dict[tuple[str, str], list[int]] = {}
+        for project_id, what, at_ms in sorted(
+            [(one.project_id, one.category, one.at_ms) for one in memories]
+            + [(one.project_id, one.kind, one.at_ms) for one in events]
+        ):
+            groups.setdefault((project_id, what), []).append(at_ms)
+        counts = tuple(Counted(*key, len(times), min(times)) for key, times in groups.items())
+        return Doomed(tuple(one.id for one in events), tuple(one.id for one in memories), counts)
+
+    def chunk_texts(self, memory_ids: Sequence[str]) -> list[str]:
+        with self._lock:
+            return [chunk.text for chunk in self._chunks.values() if chunk.memory_id in memory_ids]
+
+    def forget(self, what: Doomed | Selection) -> Removed:
+        with self._lock:
+            chosen = self.doomed(what) if isinstance(what, Selection) else what
+            chunks = [key for key, one in self._chunks.items() if one.memory_id in chosen.memory_ids]
+            memories = [key for key in chosen.memory_ids if self._memories.pop(key, None)]
+            events = [key for key in chosen.event_ids if self._events.pop(key, None)]
             for key in chunks:
                 del self._chunks[key]
-            return Removed(
-                events=len(events),
-                memories=len(memories),
-                chunks=len(chunks),
-                event_ids=tuple(events),
-                chunk_texts=texts,
-            )
+            return Removed(events=len(events), memories=len(memories), chunks=len(chunks))
 
     def scan_terms(self, consume: Callable[[str, str], None]) -> None:
         with self._lock:
@@ -216,6 +248,7 @@ class MemoryStore:
 
     def stats(self) -> StoreStats:
         with self._lock:
+            kept = list(self._memories.values())
             return StoreStats(
                 events=len(self._events),
                 memories=len(self._memories),
@@ -227,6 +260,11 @@ class MemoryStore:
                 schema_version=0,
                 by_category=dict(Counter(memory.category for memory in self._memories.values())),
                 by_project=dict(Counter(memory.project_id for memory in self._memories.values())),
+                core_by_kind=dict(
+                    Counter(one.kind for one in kept if one.category == "core" and not one.superseded_by)
+                ),
+                turns_by_reader=dict(Counter(one.settled for one in kept if one.category == "conversation")),
+                superseded=sum(1 for one in kept if one.superseded_by),
             )
 
     def damage(self) -> list[Damage]:
@@ -235,6 +273,13 @@ class MemoryStore:
     def clear_damage(self) -> None:
         """Nothing of it is on a disk that could fail."""
 
+    @property
+    def is_suspect(self) -> bool:
+        return False
+
+    def recheck(self) -> bool:
+        return False
+
     def close(self) -> None:
         """Nothing to give back."""
 
@@ -242,25 +287,3 @@ class MemoryStore:
         for vector in vectors:
             if vector is not None and len(vector) != self._dimensions:
                 raise StoreError(f"a vector of {len(vector)} dimensions does not fit an index of {self._dimensions}")
-
-
-def _lean(chunk: Chunk) -> Chunk:
-    return replace(chunk, vector=None)
-
-
-def _in_scope(chunk: Chunk, scope: Scope) -> bool:
-    return (
-        (scope.project_ids is None or chunk.project_id in scope.project_ids)
-        and scope.session_id in ("", chunk.session_id)
-        and (not scope.excluded_session_id or chunk.session_id != scope.excluded_session_id)
-        and all(getattr(chunk, column) == value for column, value in scope.extra.items())
-    )
-
-
-def _selected(memory_id: str, row: Event | Memory | Chunk, selection: Selection) -> bool:
-    return (
-        (not selection.memory_ids or memory_id in selection.memory_ids)
-        and selection.session_id in ("", row.session_id)
-        and selection.project_id in ("", row.project_id)
-        and (not selection.before_ms or row.at_ms < selection.before_ms)
-    )

@@ -92,7 +92,7 @@ class Client:
                 raise DaemonError(f"the daemon goes away while it answers `{op}`: see {paths.daemon_log(self.home)}")
             if time.monotonic() > ends:
                 raise DaemonError(_STAYS if outcome == _VERSION else self._why_none())
-            if outcome in (_ABSENT, _LOST) and time.monotonic() - spawned_at > SPAWN_AGAIN_S:
+            if start and outcome in (_ABSENT, _LOST) and time.monotonic() - spawned_at > SPAWN_AGAIN_S:
                 self._spawn()
                 spawned_at = time.monotonic()
             time.sleep(POLL_S)

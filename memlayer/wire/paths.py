@@ -51,6 +51,16 @@ def settings(home: str) -> str:
     return os.path.join(home, "config.yaml")
 
 
+def model_use(home: str) -> str:
+    """What the language model has spent, once one was turned on."""
+    return os.path.join(home, "model_use.json")
+
+
+def daemon_variables(home: str) -> str:
+    """Names, no values, of variables that the daemon is given on top of the usual ones."""
+    return os.path.join(home, "daemon_variables")
+
+
 def logs(home: str) -> str:
     return os.path.join(home, "logs")
 

@@ -27,7 +27,7 @@ class Place:
 
 def locate(folder: str) -> Place:
     """The place `folder` belongs to. Works for folders that no longer exist (then it is just their path)."""
-    start = os.path.realpath(_possible(folder) or "/")
+    start = real(folder)
     at = start
     while True:
         marker = os.path.join(at, ".git")
@@ -38,6 +38,11 @@ def locate(folder: str) -> Place:
         if above == at:
             return Place(start)
         at = above
+
+
+def real(folder: str) -> str:
+    """The path of a folder without links, "/" for none. Works for what does not exist, and for what no path can be."""
+    return os.path.realpath(_possible(folder) or "/")
 
 
 def _possible(folder: str) -> str:

@@ -6,9 +6,11 @@ import os
 
 from memlayer.wire import paths
 
-# What a daemon inherits. Never the rest: a host's environment holds API keys.
+# What a daemon inherits, and never the rest: a host's environment holds API keys. One that the user's settings name for
+# a language model comes on top: daemon_variables().
 KEPT_NAMES = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "LD_LIBRARY_PATH")
 KEPT_PREFIX = "MEMLAYER_"
+MAX_NAMES_CHARS = 4000
 # The daemon's many threads would each keep a heap of their own: two hold a third less memory, and none waits for them.
 DAEMON_ENVIRONMENT = {"MALLOC_ARENA_MAX": "2", "ARROW_DEFAULT_MEMORY_POOL": "system"}
 
@@ -27,10 +29,19 @@ def kept_environment(more: tuple[str, ...] = ()) -> dict[str, str]:
     }
 
 
+def daemon_variables(home: str) -> tuple[str, ...]:
+    """Names of the variables that the user's settings have the daemon inherit; none unless a language model is on."""
+    try:
+        with open(paths.daemon_variables(home), encoding="utf-8") as file:
+            return tuple(file.read(MAX_NAMES_CHARS).split())
+    except (OSError, ValueError):
+        return ()
+
+
 def spawn_daemon(home: str, python: str) -> None:
     """Start the daemon of `home` with the runtime's interpreter. Harmless when one runs: its lock decides."""
     script = os.path.join(plugin_root(), "memlayer", "daemon", "__main__.py")
-    environment = {**DAEMON_ENVIRONMENT, **kept_environment(), "MEMLAYER_HOME": home}
+    environment = {**DAEMON_ENVIRONMENT, **kept_environment(daemon_variables(home)), "MEMLAYER_HOME": home}
     spawn_detached([python, "-I", script], environment, os.path.join(paths.logs(home), "daemon.err"))
 
 

@@ -10,7 +10,7 @@ from memlayer.wire import paths
 SUFFIX = ".json"
 TEMPORARY_KEPT_S = 3600
 _REQUIRED = ("id", "kind", "session_id", "prompt_id", "text", "project_dir", "transcript_path", "source")
-_KINDS = ("user", "assistant", "tool", "remember", "session_start", "session_end")
+_KINDS = ("user", "assistant", "tool", "remember", "session_start", "session_end", "pre_compact", "post_compact")
 
 
 def put(home: str, event: dict[str, object]) -> str:
@@ -32,6 +32,18 @@ def waiting(home: str) -> list[str]:
     except OSError:
         return []
     return [os.path.join(folder, name) for name in sorted(names) if name.endswith(SUFFIX) and name[0] != "."]
+
+
+def id_of(path: str) -> str:
+    """The id of the event in a file, by the file's name; "" for a name that none of ours has."""
+    at_ms, _, rest = os.path.basename(path).partition("-")
+    return rest.partition(".")[0] if at_ms.isdigit() else ""
+
+
+def at_ms_of(path: str) -> int:
+    """When the event in a file happened, Unix time in ms, by the file's name; 0 when that does not say."""
+    at_ms = os.path.basename(path).partition("-")[0]
+    return int(at_ms) if at_ms.isdigit() else 0
 
 
 def load(path: str) -> tuple[dict[str, object] | None, str]:

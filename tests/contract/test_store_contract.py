@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from memlayer.core.doomed import Cutoffs, Doomed
 from memlayer.core.model import Scope
 from memlayer.core.terms import query_terms
 from memlayer.errors import StoreError
@@ -118,6 +119,14 @@ def test_memories_match_all_filters_in_the_order_asked_for(store: Store) -> None
         store.memories(order="at_ms; --")
 
 
+def test_no_rows_asked_for_are_no_rows(store: Store) -> None:
+    assert store.memories(limit=0) == [] and store.events(limit=0) == []
+    store.add_events([make_event(1)])
+    store.put_memories([make_memory(1)])
+    assert store.memories(limit=0) == [] and store.events(limit=0) == []
+    assert store.memories(ids=[], limit=0) == []
+
+
 def fill_for_forgetting(store: Store) -> None:
     """Two sessions of p1 and one of p2; m10 is drawn from both sessions of p1."""
     sessions = {1: ("s1", "p1"), 2: ("s1", "p1"), 3: ("s2", "p1"), 4: ("s3", "p2")}
@@ -137,12 +146,28 @@ def left(store: Store) -> tuple[list[str], list[str], list[str]]:
 
 def test_forgetting_a_memory_takes_its_events_and_what_was_drawn_from_them(store: Store) -> None:
     fill_for_forgetting(store)
-    removed = store.forget(Selection(memory_ids=("m2", "nobody")))
+    doomed = store.doomed(Selection(memory_ids=("m2", "nobody")))
+    assert (doomed.event_ids, set(doomed.memory_ids)) == (("e2",), {"m2", "m10"})
+    assert sorted(store.chunk_texts(doomed.memory_ids)) == ["drawn from both", "text 2"]
+    removed = store.forget(doomed)
     assert left(store) == (["e1", "e3", "e4"], ["m1", "m3", "m4"], ["m1", "m3", "m4"])
     assert (removed.events, removed.memories, removed.chunks) == (1, 2, 2)
-    assert removed.event_ids == ("e2",)
-    assert sorted(removed.chunk_texts) == ["drawn from both", "text 2"]
     assert "m2" not in found_by_vector(store, "text 2")
+
+
+def test_what_was_done_in_a_turn_goes_with_it(store: Store) -> None:
+    """A turn's memory names what was spoken; its tool calls are known by the prompt alone."""
+    fill_for_forgetting(store)
+    prompt = make_event(1).prompt_id
+    store.add_events(
+        [
+            replace(make_event(7, "make deploy"), kind="tool", prompt_id=prompt),
+            replace(make_event(8, "make test"), kind="tool", prompt_id=prompt, session_id="s2"),
+        ]
+    )
+    assert set(store.doomed(Selection(memory_ids=("m1",))).event_ids) == {"e1", "e7"}
+    store.forget(Selection(memory_ids=("m1",)))
+    assert {event.id for event in store.events(kind="tool")} == {"e8"}
 
 
 def test_forgetting_a_session(store: Store) -> None:
@@ -156,6 +181,29 @@ def test_forgetting_a_project_before_a_date(store: Store) -> None:
     fill_for_forgetting(store)
     store.forget(Selection(project_id="p1", before_ms=1002))
     assert left(store) == (["e2", "e3", "e4"], ["m10", "m2", "m3", "m4"], ["m10", "m2", "m3", "m4"])
+
+
+def test_what_is_too_old_goes_and_what_was_learnt_from_it_stays(store: Store) -> None:
+    fill_for_forgetting(store)
+    lasting = replace(make_memory(20, "포트는 8443", sources=("e1",), at_ms=1001), category="core", kind="fact")
+    pinned = replace(make_memory(21, sources=("e2",), at_ms=1002), pinned=True)
+    daily = replace(make_memory(22, sources=("e1", "e2"), at_ms=1002), category="daily")
+    store.put_memories([lasting, pinned, daily])
+    store.add_events([replace(make_event(5), kind="tool", at_ms=1001), replace(make_event(6), kind="tool", at_ms=999)])
+    assert store.aged(Cutoffs()) == Doomed()
+
+    aged = store.aged(Cutoffs(conversation_ms=1003, tools_ms=1000))
+    assert (set(aged.event_ids), set(aged.memory_ids)) == ({"e1", "e2", "e6"}, {"m1", "m2"})
+    assert {(one.project_id, one.what, one.rows, one.oldest_ms) for one in aged.counts} == {
+        ("p1", "conversation", 2, 1001), ("p1", "user", 2, 1001), ("p1", "tool", 1, 999),
+    }  # fmt: skip
+    assert store.forget(aged).events == 3
+    assert {memory.id for memory in store.memories()} == {"m3", "m4", "m10", "m20", "m21", "m22"}
+    assert found_by_text(store, "text", EVERYWHERE, 100) and store.aged(Cutoffs(conversation_ms=1003)) == Doomed()
+    assert store.memories(ids=["m20"])[0].source_ids == ("e1",)  # what is gone stays on record
+
+    assert store.aged(Cutoffs(daily_ms=1003)).memory_ids == ("m22",)
+    assert store.aged(Cutoffs(core_ms=1003)).memory_ids == ("m20",)
 
 
 def test_forgetting_what_is_not_there_removes_nothing(store: Store) -> None:
@@ -174,6 +222,17 @@ def test_stats_count(store: Store) -> None:
     kept = store.memories()
     assert stats.by_project == Counter(memory.project_id for memory in kept) and len(stats.by_project) == 2
     assert stats.by_category == Counter(memory.category for memory in kept)
+
+
+def test_stats_count_what_became_of_memories(store: Store) -> None:
+    assert store.stats().core_by_kind == {} and store.stats().turns_by_reader == {} and store.stats().superseded == 0
+    core = [replace(make_memory(number, category="core"), kind="fact") for number in (1, 2)]
+    gone = replace(make_memory(3, category="core"), kind="decision", superseded_by="m1", superseded_ms=5)
+    turns = [replace(make_memory(number), settled=settled) for number, settled in ((4, "rules-1"), (5, ""), (6, ""))]
+    store.put_memories([*core, gone, *turns])
+    stats = store.stats()
+    assert (stats.core_by_kind, stats.superseded) == ({"fact": 2}, 1)
+    assert stats.turns_by_reader == {"rules-1": 1, "": 2}
 
 
 def test_upkeep_changes_no_answer(store: Store) -> None:

@@ -31,7 +31,10 @@ OVERHEAD_S = 0.05
 TRIES = 6
 LONG = bool(os.environ.get("MEMLAYER_TORTURE"))
 RACES = 100 if LONG else 6
-STEMS = ("session_start", "user_prompt_submit", "stop", "session_end")
+STEMS = (
+    "session_start", "user_prompt_submit", "post_tool_use", "post_tool_use_failure", "stop", "session_end",
+    "pre_compact", "post_compact",
+)  # fmt: skip
 Behaviour = Callable[[socket.socket], None]
 
 
@@ -163,7 +166,8 @@ def fastest(hook: HookRunner, stem: str, limit_s: float = 0.0, size: int = 0) ->
         before = len(spool.waiting(str(hook.home)))
         text = "얼마나 걸리나 %s %d " % (stem, number) + "x" * size
         payload = {"session_id": "s1", "prompt_id": "p%d" % number, "cwd": str(hook.project), "prompt": text,
-                   "last_assistant_message": text, "source": "startup", "reason": "other"}  # fmt: skip
+                   "last_assistant_message": text, "source": "startup", "reason": "other",
+                   "tool_name": "Bash", "tool_input": {"command": text}, "tool_use_id": "t%d" % number}  # fmt: skip
         argv = [hook.python, "-I", "-S", str(ROOT / "hooks" / (stem + ".py"))]
         took_s, code, printed = timed(argv, json.dumps(payload).encode(), env=hook.environment, cwd=hook.project)
         best = min(best, took_s)

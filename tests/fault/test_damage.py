@@ -6,6 +6,7 @@ MEMLAYER_TORTURE=1 tries every damage on every table.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -14,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from memlayer.errors import MemlayerError
 from tests.fault.doctor import cli, diagnosis
 from tests.processes import Daemon, HookRunner
 
@@ -139,7 +141,7 @@ def healthy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Pa
                 daemon.settle()
                 compact(daemon)
         (home / "wake.stamp").unlink(missing_ok=True)
-        assert daemon.call("stats")["memories"] == TURNS
+        assert daemon.call("stats")["by_category"]["conversation"] == TURNS
     yield home, project
 
 
@@ -188,7 +190,7 @@ def test_one_command_mends_it(damaged: tuple[Path, Path], table: str, damage: Da
         done = cli(home, "repair", "--json")
         assert done.returncode == 0, done.stderr
         repaired = json.loads(done.stdout)
-        assert daemon.call("stats")["memories"] == TURNS + 1
+        assert daemon.call("stats")["by_category"]["conversation"] == TURNS + 1
         assert [number for number in range(TURNS) if not found(daemon, project, number)] == []
         events = daemon.call("stats")["events"]
         assert events in (2 * TURNS + 2, 2 * TURNS + 3)  # transcripts know nothing of the end of a session
@@ -220,7 +222,7 @@ def test_what_no_transcript_holds_is_reported_and_the_rest_stays(damaged: tuple[
         assert json.loads(cli(home, "repair", "--json").stdout)["aside"]
         assert diagnosis(home)["store"] == ("ok", "open")
         assert daemon.call("stats")["events"] == 2 * (TURNS - OLD)
-        assert daemon.call("stats")["memories"] == TURNS
+        assert daemon.call("stats")["by_category"]["conversation"] == TURNS
         (kept,) = (home / "store" / "damaged").rglob(largest.name)
         assert kept.read_bytes() == remains
         # Forgetting takes what was set aside as well.
@@ -238,7 +240,34 @@ def test_events_and_memories_are_gone_and_the_index_still_knows(damaged: tuple[P
     with Daemon(ROOT, home) as daemon:
         daemon.wait_for(lambda: daemon.call("status")["store"] != "opening", "store")
         assert daemon.call("repair")["damage"]
-        assert (daemon.call("stats")["events"], daemon.call("stats")["memories"]) == (0, TURNS)
+        assert (daemon.call("stats")["events"], daemon.call("stats")["by_category"]["conversation"]) == (0, TURNS)
         assert [number for number in range(TURNS) if not found(daemon, project, number)] == []
-        (shown,) = daemon.call("show", id=daemon.call("list", limit=1)["memories"][0]["citation"])["matches"]
+        (newest,) = daemon.call("list", category="conversation", limit=1)["memories"]
+        (shown,) = daemon.call("show", id=newest["citation"])["matches"]
         assert answer(TURNS - 1) in shown["memory"]["text"]
+
+
+@pytest.mark.timeout(180)
+@pytest.mark.parametrize("table", sorted({table for table, _ in EVERY}) if CHOSEN is EVERY else ["events"])
+def test_files_that_vanish_under_a_running_daemon(damaged: tuple[Path, Path], table: str) -> None:
+    """It notices when something fails, says so, and goes on with what is left, without a restart."""
+    home, project = damaged
+    with Daemon(ROOT, home) as daemon:
+        assert found(daemon, project, 3)
+        pid = daemon.call("status")["pid"]
+        for path in data_files(home / "store" / (table + ".lance")):
+            path.unlink()
+        hook = HookRunner(ROOT, home, project)
+        hook.forbid_background()
+        hook.turn("s2", "new", "and a new turn after the damage", "it is kept as well, 새 턴")
+        for op in ("list", "stats", "search"):
+            with contextlib.suppress(MemlayerError):
+                daemon.call(op, query="warehouse3 order events", limit=50)
+        daemon.wait_for(lambda: "damaged" in (home / "logs" / "daemon.log").read_text(), "word of the damage", 40.0)
+        state, says = diagnosis(home)["store"]
+        assert state == ("warn" if table == "chunks" else "fail") or says == "open", says
+        done = cli(home, "repair", "--json")
+        assert done.returncode == 0, done.stderr
+        assert [number for number in range(TURNS) if not found(daemon, project, number)] == []
+        assert daemon.call("status")["pid"] == pid
+        assert daemon.call("stats")["by_category"]["conversation"] == TURNS + 1

@@ -22,7 +22,7 @@ from tests.fault.witness import Witness
 
 LONG = bool(os.environ.get("MEMLAYER_TORTURE"))
 SESSIONS, TURNS = (16, 200) if LONG else (8, 10)
-TINY = 10_000 if LONG else 2_000
+TINY = 10_000 if LONG else 800
 TRANSCRIPT_BYTES = 500_000_000 if LONG else 30_000_000
 MAX_VERSIONS = 130
 MB = 1_000_000
@@ -83,7 +83,7 @@ def test_five_megabytes_of_prompt_and_answer(witness: Witness, project: Path) ->
     assert after is not None and after.rss_bytes < before.rss_bytes + EXTRA_BYTES
     events = witness.client.call("stats", {})["events"]
     assert events == 3
-    (memory,) = witness.client.call("list", {"limit": 5})["memories"]
+    (memory,) = witness.client.call("list", {"limit": 5, "category": "conversation"})["memories"]
     assert len(memory["text"]) <= MAX_EVENT_CHARS * 2 + 100
 
 

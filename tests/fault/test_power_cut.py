@@ -30,6 +30,7 @@ from tests.processes import HookRunner
 ROOT = Path(__file__).resolve().parent.parent.parent
 # How many cuts of the store's part to look at; there are some 2,500.
 CUTS = int(os.environ.get("MEMLAYER_TORTURE") or 40)
+TURNS = 3 if os.environ.get("MEMLAYER_TORTURE") else 1  # each is a thousand moments at which the power may fail
 SEED = 20261119
 DURABLE = "".join("\\x%02x" % byte for byte in b"durable 0\n")
 Tree = dict[str, bytes | None]
@@ -156,7 +157,7 @@ def live(home: Path, project: Path, log: Path) -> list[str]:
             time.sleep(0.05)
         hook = HookRunner(ROOT, home, project)
         hook.environment["MEMLAYER_RUNTIME_DIR"] = "/proc/none"
-        for turn in range(3):
+        for turn in range(TURNS):
             prompt, answer = "주문 이벤트 %d은 어디로 가지?" % turn, "Order events %d go to ClickHouse." % turn
             hook.turn("s1", "p%d" % turn, prompt, answer)
             told += [prompt, answer]

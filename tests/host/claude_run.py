@@ -172,11 +172,10 @@ class Claude:
         self.memlayer("flush", "--wait")
 
     def memory_texts(self) -> list[str]:
-        """The texts of this project's memories, once everything captured so far is in the store."""
+        """The texts of this project's turns, once everything captured so far is in the store."""
         self.settle()
-        return [
-            memory["text"] for memory in self.memlayer("list", "--project", str(self.project))["memories"]
-        ]
+        asked = ("list", "--category", "conversation", "--project", str(self.project))
+        return [memory["text"] for memory in self.memlayer(*asked)["memories"]]
 
     def logs(self) -> str:
         """The ends of memlayer's own log files."""

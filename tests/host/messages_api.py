@@ -23,6 +23,7 @@ class Answer:
 
     `text` and `tool_uses` (name, input) become content blocks in this order. `hang` sends the headers, then
     nothing until the API closes; `delay_s` waits before the first byte. Any `status` but 200 is an error.
+    `input_tokens` is the usage that it reports, beside 12 of output.
     """
 
     text: str = ""
@@ -30,6 +31,7 @@ class Answer:
     hang: bool = False
     delay_s: float = 0.0
     status: int = 200
+    input_tokens: int = 12
 
 
 @dataclass(frozen=True)
@@ -188,7 +190,7 @@ class _Message:
             "content": self.blocks,
             "stop_reason": self.stop_reason,
             "stop_sequence": None,
-            "usage": _usage(12),
+            "usage": _usage(self.answer.input_tokens),
         }
 
     def events(self) -> Iterator[JsonObject]:

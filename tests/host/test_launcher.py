@@ -14,7 +14,10 @@ import pytest
 from tests.host.plugin_copy import REPOSITORY
 
 TELL = "import sys; sys.stdout.write(sys.executable + '|' + __file__ + '|' + sys.stdin.read())\n"
-STEMS = ["session_start", "user_prompt_submit", "stop", "session_end"]
+STEMS = [
+    "session_start", "user_prompt_submit", "post_tool_use", "post_tool_use_failure", "stop", "session_end",
+    "pre_compact", "post_compact",
+]  # fmt: skip
 
 
 @pytest.fixture

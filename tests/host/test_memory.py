@@ -83,6 +83,19 @@ def test_memory_search_reaches_the_model_whatever_the_words(claude: Claude) -> N
     assert not list(claude.project.rglob("made"))
 
 
+def test_memory_forget_shows_first_and_forgets_what_is_named(claude: Claude) -> None:
+    claude(FACT)
+    claude.settle()
+    shown = claude("/memory-forget order events ClickHouse").turn.text.partition("This is what memlayer says:")[2]
+    named = re.search(r"give these ids instead of the words: ([0-9A-Za-z ]+)", shown)
+    assert "Nothing is forgotten yet" in shown and named is not None, shown
+    claude.settle()
+    assert "ClickHouse" in claude(QUESTION).turn.injected("UserPromptSubmit")
+    done = claude("/memlayer:memory-forget " + named.group(1)).turn.text.partition("This is what memlayer says:")[2]
+    assert "Forgotten: " in done, done
+    assert "ClickHouse" not in claude(QUESTION).turn.injected("UserPromptSubmit")
+
+
 def test_memory_search_says_when_there_is_nothing(claude: Claude) -> None:
     found = claude("/memory-search 아무것도").turn.text.partition("This is what memlayer found:")[2]
     said = found.partition("Show the user these hits")[0].strip()

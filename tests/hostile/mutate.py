@@ -16,8 +16,12 @@ FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
 EVENTS = {
     "SessionStart": "session_start",
     "UserPromptSubmit": "user_prompt_submit",
+    "PostToolUse": "post_tool_use",
+    "PostToolUseFailure": "post_tool_use_failure",
     "Stop": "stop",
     "SessionEnd": "session_end",
+    "PreCompact": "pre_compact",
+    "PostCompact": "post_compact",
 }
 ASKED = int(os.environ.get("MEMLAYER_FUZZ") or 0)  # read now: a test's environment is cleaned
 PIECES: list[bytes] = [

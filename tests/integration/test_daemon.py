@@ -25,7 +25,7 @@ def test_capture_needs_no_store_and_survives_a_stop(hook: HookRunner, daemon: Da
     assert not (daemon.home / "daemon.sock").exists()
     daemon.start()
     daemon.settle()
-    stored = daemon.call("list", project_dir=str(hook.project))["memories"]
+    stored = daemon.call("list", project_dir=str(hook.project), category="conversation")["memories"]
     assert [memory["text"] for memory in stored] == [
         "User: 포트는 5433으로 정했어\nAssistant: 네, 5433으로 기록했습니다."
     ]

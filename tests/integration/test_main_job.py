@@ -61,7 +61,7 @@ def test_the_next_session_is_given_what_was_said(told: tuple[Daemon, HookRunner]
     assert lines[0] == "[Memory context]"
     assert expected in done.context
     assert len(lines) <= 2 + 5
-    assert all(line.startswith("- turn_") and line.endswith("]") and "[mem:" in line for line in lines[2:])
+    assert all(line.startswith(("- turn_", "- core_")) and line.endswith("]") and "[mem:" in line for line in lines[2:])
 
 
 @pytest.mark.parametrize(

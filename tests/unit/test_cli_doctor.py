@@ -135,12 +135,14 @@ def test_only_the_trouble_of_the_last_day_counts(made: Path) -> None:
         + "\ntorn{\n"
         + json.dumps({"at_ms": now_ms, "hook": "stop", "what": "daemon late"})
         + "\n"
+        + json.dumps({"at_ms": now_ms, "hook": "stop", "what": "daemon absent"})  # it leaves when idle
+        + "\n"
     )
     (made / "logs" / "daemon.log").write_text(
         json.dumps({"at_ms": now_ms, "level": "info", "what": "listening"}) + "\n"
     )
     hook, daemon = checks_files.logs(str(made))
-    assert hook.state == WARN and hook.says.startswith("1 lines") and "daemon late" in hook.says
+    assert hook.state == WARN and hook.says.startswith("1 lines") and "1x daemon late" in hook.says
     assert daemon.state == OK
     (made / "logs" / "daemon.err").write_text("ImportError\n")
     assert [check.state for check in checks_files.logs(str(made))] == [WARN, OK, WARN]
@@ -154,7 +156,14 @@ def test_a_project_that_is_off_and_hooks_that_are_off_are_told_apart(project: Pa
     assert checks_files.project_state(str(project), {}).says.startswith("on for")
     assert checks_files.project_state(str(project), {"MEMLAYER_DISABLE": "1"}).state == WARN
     (project / ".memlayer.yaml").write_text("enabled: false\n")
-    assert "switched off" in checks_files.project_state(str(project), {}).says
+    off = checks_files.project_state(str(project), {})
+    assert off.state == WARN and "switched off" in off.says and ".memlayer.yaml" in off.remedy
+
+
+def test_a_capture_that_is_switched_off_is_told_with_where(made: Path, project: Path) -> None:
+    (made / "config.yaml").write_text("capture:\n  enabled: false\n")
+    _, off = checks_files.settings(str(made), str(project), {})
+    assert (off.name, off.state) == ("capture", WARN) and "config.yaml" in off.says
 
 
 def test_the_hosts_own_memory_is_told_from_its_settings(tmp_path: Path) -> None:
@@ -175,18 +184,36 @@ def test_the_hosts_own_memory_is_told_from_its_settings(tmp_path: Path) -> None:
         ({**HEALTHY, "mode": "lexical", "model": {"provider": "none"}}, [OK, OK, OK], "as set"),
         ({**HEALTHY, "store": "failed", "store_error": "torn manifest"}, [OK, FAIL, OK], "torn manifest"),
         ({**HEALTHY, "job_errors": 2, "last_job_error": "drain: OSError"}, [WARN, OK, OK], "drain: OSError"),
+        (HEALTHY, [OK, OK, OK], "8 of 8 prompts"),
     ],
 )
 def test_what_the_daemon_tells_of_itself_is_judged(
     home: Path, told: dict[str, Any], states: list[str], part: str
 ) -> None:
-    with ScriptedDaemon(home, {"status": told}):
+    seen = {"finding": ["ok", "8 of 8 prompts and answers came by hooks", ""]}
+    with ScriptedDaemon(home, {"status": told, "witness": seen}):
         checks = list(checks_daemon.daemon(Client(str(home), str(ROOT), "/bin/false", wait_s=1)))
-    assert [check.state for check in checks] == states
+    assert [check.state for check in checks] == [*states, OK]
     assert any(part in check.says for check in checks)
+
+
+@pytest.mark.parametrize(
+    ("told", "state", "part"),
+    [
+        ({}, OK, "3 calls today"),
+        ({"is_over": True}, OK, "budget is spent"),
+        ({"missing": "the openai package is not installed: run uv pip install"}, WARN, "run uv pip install"),
+        ({"problem": "openai: HTTP 401"}, WARN, "HTTP 401"),
+    ],
+)
+def test_a_language_model_that_is_on_is_judged(told: dict[str, Any], state: str, part: str) -> None:
+    known = {"is_on": True, "provider": "openai", "model": "한 모델", "is_over": False, "missing": "", "problem": ""}
+    [check] = checks_daemon.language_model({**known, "today": {"calls": 3}, **told})
+    assert check.state == state and part in check.says and "한 모델" in check.says
+    assert list(checks_daemon.language_model({**known, "is_on": False})) == []
 
 
 def test_a_daemon_that_does_not_come_is_a_failure(home: Path) -> None:
     checks = list(checks_daemon.daemon(Client(str(home), str(ROOT), "/bin/false", wait_s=0.2)))
-    assert [check.state for check in checks] == [FAIL, WARN, WARN]
+    assert [check.state for check in checks] == [FAIL, WARN, WARN, WARN]
     assert "restart" in checks[0].remedy

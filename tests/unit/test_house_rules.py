@@ -84,8 +84,11 @@ def test_scripts_handlers_launcher_and_registered_events_are_the_same_hooks() ->
     assert launcher is not None
     assert scripts == {word.strip() for word in launcher.group(1).split("|")}
     said = json.dumps(
-        {"session_id": "s", "prompt": "물어본 것", "last_assistant_message": "answered", "source": "startup"}
-    )
+        {
+            "session_id": "s", "prompt": "물어본 것", "last_assistant_message": "answered", "source": "startup",
+            "tool_name": "Bash", "tool_input": {"command": "make"}, "error": "Exit code 2",
+        }
+    )  # fmt: skip
     for script in scripts:
         assert read_payload(script, said.encode(), project_dir="/p", at_ms=1).event is not None, script
         assert '\nrun("%s")\n' % script in (ROOT / "hooks" / (script + ".py")).read_text(encoding="utf-8")

@@ -56,7 +56,7 @@ def test_a_compaction_empties_the_context(told: Told) -> None:
     session = told("user", 100)
     session.shown, session.inherited = ["m1"], ["m2"]
     told("session_start", 300, "compact")
-    assert (session.since_ms, session.context_since_ms, session.compactions) == (100, 300, 1)
+    assert (session.since_ms, session.context_since_ms, session.compaction_count) == (100, 300, 1)
     assert (session.shown, session.inherited) == ([], [])
 
 
@@ -65,7 +65,7 @@ def test_a_compaction_that_is_told_twice_counts_once(told: Told) -> None:
     told("session_start", 300, "compact")
     session.shown = ["shown after it"]
     told("session_start", 300, "compact")  # as its spool file is taken in
-    assert (session.compactions, session.shown) == (1, ["shown after it"])
+    assert (session.compaction_count, session.shown) == (1, ["shown after it"])
 
 
 def test_a_compaction_that_comes_late_does_not_bring_older_ones_context_back(told: Told) -> None:
@@ -73,7 +73,7 @@ def test_a_compaction_that_comes_late_does_not_bring_older_ones_context_back(tol
     told("session_start", 500, "compact")
     session.shown = ["m1"]
     told("session_start", 300, "compact")
-    assert (session.context_since_ms, session.compactions, session.shown) == (500, 1, ["m1"])
+    assert (session.context_since_ms, session.compaction_count, session.shown) == (500, 1, ["m1"])
 
 
 def test_an_older_event_after_a_compaction_leaves_the_context_alone(told: Told) -> None:
@@ -81,6 +81,59 @@ def test_an_older_event_after_a_compaction_leaves_the_context_alone(told: Told) 
     told("session_start", 500, "compact")
     session = told("user", 100)
     assert (session.since_ms, session.context_since_ms) == (100, 500)
+
+
+START, POST, PRE = ("session_start", "compact"), ("post_compact", "auto"), ("pre_compact", "auto")
+
+
+@pytest.mark.parametrize(
+    ("told_of", "count"),
+    [
+        ([(PRE, 300), (START, 310), (POST, 320)], 1),
+        ([(PRE, 300), (POST, 310), (START, 320)], 1),
+        ([(POST, 320), (START, 310), (PRE, 300)], 1),  # from the spool, out of order
+        ([(START, 310), (POST, 320), (START, 310), (POST, 320)], 1),  # by its hook, then from the spool
+        ([(PRE, 300)], 0),
+        ([(PRE, 300), (PRE, 400), (PRE, 500)], 0),  # the host bails out: there is too little to compact
+        ([(START, 310), (POST, 320), (START, 910), (POST, 920)], 2),
+        ([(START, 310), (START, 910)], 2),  # its PostCompact is lost
+        ([(POST, 310), (POST, 910)], 2),
+        ([(START, 310), (PRE, 900), (POST, 920)], 2),  # one hook lost of each
+        ([(START, 310), (POST, 310 + 60_000)], 2),
+        ([(PRE, 300), (START, 310), (POST, 320), (PRE, 400)], 1),
+    ],
+)
+def test_a_compaction_counts_once_for_both_of_its_hooks(
+    told: Told, told_of: list[tuple[tuple[str, str], int]], count: int
+) -> None:
+    told("user", 100)
+    for (kind, detail), at_ms in told_of:
+        session = told(kind, at_ms, detail)
+    assert session.compaction_count == count
+
+
+def test_a_compaction_ends_what_was_flushed_and_measured(told: Told) -> None:
+    session = told("user", 100)
+    assert not session.is_flushed
+    session.memory_flush_compaction_count, session.total_tokens = session.compaction_count, 180_000
+    assert session.is_flushed
+    told("pre_compact", 200, "auto")
+    assert (session.is_flushed, session.total_tokens) == (True, 180_000)
+    told("post_compact", 300, "auto")
+    assert (session.is_flushed, session.total_tokens) == (False, 0)
+
+
+def test_a_record_from_before_there_was_a_flush_is_read(told: Told, home: Path) -> None:
+    told("user", 100)
+    told.sessions.save_changed()
+    (path,) = Path(paths.sessions(str(home))).glob("*.json")
+    old = json.loads(path.read_text())
+    for name in [name for name in old if name.startswith(("compact", "memory_", "total_", "model", "pre_", "asked_"))]:
+        del old[name]
+    path.write_text(json.dumps({**old, "compactions": 3}))
+    session = Told(home).sessions.get("s1")
+    assert session is not None
+    assert (session.compaction_count, session.is_flushed, session.total_tokens) == (3, False, 0)
 
 
 @pytest.mark.parametrize("source", ["startup", "resume", "clear", "fork"])

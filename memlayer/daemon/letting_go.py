@@ -1,0 +1,82 @@
+"""The writer's jobs that let go: forgetting on request, retention by age, and what a crash left of either."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterable
+from dataclasses import asdict
+from typing import Any
+
+from memlayer import compose
+from memlayer.daemon import memory, upkeep
+from memlayer.daemon.state import State
+from memlayer.errors import DaemonError, StoreError
+from memlayer.ports import Removed, Selection
+
+log = logging.getLogger(__name__)
+APART_S = 10.0  # where not even the note that it was tried can be written
+UNFINISHED = "not everything is gone: %s: %s; ask again, or the daemon finishes it when it starts next"
+
+
+def forget(state: State, selection: Selection, *, keep_sources: bool = False) -> Removed:
+    """Forget, and make anew what is made of memories."""
+    services = state.services.result()
+    try:
+        removed, project_ids = services.forget.forget(selection, keep_sources=keep_sources)
+        _after(state, services, project_ids)
+    except OSError as bad:
+        raise DaemonError(UNFINISHED % (bad.strerror, bad.filename)) from bad
+    return removed
+
+
+def gc(state: State) -> dict[str, Any]:
+    """Let go what is too old by the user's settings, and tidy the store; how many rows went."""
+    services = state.services.result()
+    rules = compose.retention_rules(state.settings)
+    now_s = time.time()
+    if rules.lets_go:
+        upkeep.consolidate_now(state)  # what is worth keeping of a turn is kept before it goes
+    try:
+        services.retention.done(now_s)  # before it is: what fails is tried again tomorrow
+        removed, project_ids = services.retention.let_go(rules, int(now_s * 1000))
+        _after(state, services, project_ids)
+    except OSError as bad:
+        raise DaemonError(UNFINISHED % (bad.strerror, bad.filename)) from bad
+    services.store.upkeep(force=True)
+    memory.give_back()
+    if removed != Removed():
+        log.info("let go: %d events, %d memories", removed.events, removed.memories)
+    return asdict(removed)
+
+
+def begin_gc_if_due(state: State) -> None:
+    """Have it done once a day. Costs a look at one file's time, and that only when something is ever let go."""
+    rules = compose.retention_rules(state.settings)
+    if not rules.lets_go or not state.services.done() or state.services.exception() is not None:
+        return
+    if not state.embedder.settled.is_set():
+        return  # without it no turn is consolidated
+    if time.monotonic() - state.gc_s > APART_S and state.services.result().retention.is_due(rules, time.time()):
+        state.gc_s = time.monotonic()
+        state.jobs.submit("gc", lambda: gc(state))
+
+
+def resume(state: State, services: compose.Services) -> None:
+    """Finish what a crash interrupted, before anything else is done with the store."""
+    try:
+        project_ids = services.forget.erasure.resume()
+        if project_ids:
+            state.jobs.submit("finish forgetting", lambda: _after(state, services, project_ids))
+        else:
+            services.forget.erasure.finished()
+    except (OSError, StoreError) as bad:
+        log.error("an interrupted forget is not finished: %s", bad)
+
+
+def _after(state: State, services: compose.Services, project_ids: Iterable[str]) -> None:
+    services.recent.clear()
+    for project_id in project_ids:
+        upkeep.renew_working_set(state, services, project_id)
+        services.files.sync(project_id, force=True)
+    services.forget.erasure.finished()

@@ -1,0 +1,33 @@
+"""Which rows of the store in memory a search or a selection means."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from memlayer.core.model import Chunk, Event, Memory, Scope
+from memlayer.ports import Selection
+
+
+def lean(chunk: Chunk) -> Chunk:
+    """The chunk as a hit carries it."""
+    return replace(chunk, vector=None)
+
+
+def in_scope(chunk: Chunk, scope: Scope) -> bool:
+    """Whether a search in that scope looks at the chunk."""
+    return (
+        (scope.project_ids is None or chunk.project_id in scope.project_ids)
+        and scope.session_id in ("", chunk.session_id)
+        and (not scope.excluded_session_id or chunk.session_id != scope.excluded_session_id)
+        and all(getattr(chunk, column) == value for column, value in scope.extra.items())
+    )
+
+
+def selected(memory_id: str, row: Event | Memory | Chunk, selection: Selection) -> bool:
+    """Whether a selection names that row, which belongs to that memory."""
+    return (
+        (not selection.memory_ids or memory_id in selection.memory_ids)
+        and selection.session_id in ("", row.session_id)
+        and selection.project_id in ("", row.project_id)
+        and (not selection.before_ms or row.at_ms < selection.before_ms)
+    )
