@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable
 from concurrent.futures import Future
 
@@ -11,7 +12,10 @@ from memlayer.daemon.state import State
 
 log = logging.getLogger(__name__)
 
-TURNS_AT_ONCE = 8  # a session that starts may wait for the writer
+# A session that starts may wait for the writer; but each batch costs some writes of LanceDB, however small it is.
+TURNS_AT_ONCE = 20
+UPKEEP_EVERY = 8  # batches; each leaves fragments that slow the next one down
+MADE_AGAIN_S = 10.0
 TURNS_READ_AT_ONCE = 2  # what a model has read is kept soon: it was paid for
 
 AfterEach = Callable[[State, set[str]], None]  # told of the projects whose memories have changed
@@ -47,7 +51,13 @@ def batch(state: State, after: AfterEach) -> int:
     services = state.services.result()
     priority.go_second()
     done = services.consolidator.settle_turns(TURNS_AT_ONCE)
-    after(state, services.consolidator.changed_projects())
+    state.batches += 1
+    if state.batches % UPKEEP_EVERY == 0:
+        services.store.upkeep()
+    # What is made of memories costs far more than eight more of them: while turns wait it is made now and then.
+    if done < TURNS_AT_ONCE or time.monotonic() > state.made_again + MADE_AGAIN_S:
+        after(state, services.consolidator.changed_projects())
+        state.made_again = time.monotonic()
     return done
 
 

@@ -43,6 +43,8 @@ class State:
     last_request: float = field(default_factory=time.monotonic)
     last_own_client: float = field(default_factory=time.monotonic)
     drains: int = 0  # how often the spool was taken in
+    batches: int = 0  # of turns consolidated
+    made_again: float = 0.0  # when files and working sets were last made of what was consolidated
     importing: threading.Lock = field(default_factory=threading.Lock)  # one import at a time
     unfiled: set[str] = field(default_factory=set)  # projects whose memory files are behind; the writer's
     filed_s: float = 0.0  # monotonic: when memory files were last written, and the extra ones looked at

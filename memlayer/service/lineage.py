@@ -19,12 +19,17 @@ CURRENT, SUPERSEDED, REWORDED, RETIRED = "current", "superseded", "reworded", "r
 
 def head(store: Store, memory: Memory) -> Memory:
     """The memory that stands where this one stood; itself when it holds, is retired, or its successor was forgotten."""
+    return head_of(memory, lambda memory_id: next(iter(store.memories(ids=[memory_id])), None))
+
+
+def head_of(memory: Memory, by_id: Callable[[str], Memory | None]) -> Memory:
+    """The same, for memories that are at hand already. by_id: the memory with an id, or None."""
     seen = {memory.id}
     while memory.superseded_by and memory.superseded_by not in seen:
-        found = store.memories(ids=[memory.superseded_by])
-        if not found:
+        newer = by_id(memory.superseded_by)
+        if newer is None:
             break
-        memory = found[0]
+        memory = newer
         seen.add(memory.id)
     return memory
 

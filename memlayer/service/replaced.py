@@ -41,9 +41,11 @@ class Replaced:
         """Read anew what was superseded in these projects; "" reads all of them. Raises StoreError."""
         for project_id in project_ids:
             found: dict[str, dict[Turn, list[Replacement]]] = {project_id: {}} if project_id else {}
-            for old in self._store.memories(project_id=project_id, category="core", is_current=False, limit=MAX_KNOWN):
-                if old.prompt_id:
-                    head = lineage.head(self._store, old)
+            every = self._store.memories(project_id=project_id, category="core", limit=MAX_KNOWN)
+            by_id = {memory.id: memory for memory in every}
+            for old in every:
+                if old.superseded_by and old.prompt_id:
+                    head = lineage.head_of(old, by_id.get)
                     one = Replacement(frozenset(index_terms(old.text).split()), None if head.superseded_by else head)
                     found.setdefault(old.project_id, {}).setdefault((old.session_id, old.prompt_id), []).append(one)
             with self._lock:
