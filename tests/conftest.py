@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from collections.abc import Iterator
@@ -9,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from memlayer.errors import MemlayerError
+from memlayer.wire.client import Client
 from tests.processes import Daemon, HookRunner
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -43,11 +46,13 @@ def project(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def hook(home: Path, project: Path) -> HookRunner:
+def hook(home: Path, project: Path) -> Iterator[HookRunner]:
     """Runs hook scripts as the host would, in a home where nothing is started in the background."""
     runner = HookRunner(ROOT, home, project, python=getattr(sys, "_base_executable", sys.executable))
     runner.forbid_background()
-    return runner
+    yield runner
+    with contextlib.suppress(MemlayerError):  # one that a hook has woken all the same
+        Client(str(home), str(ROOT), sys.executable).call("stop", {}, deadline_s=5.0, start=False)
 
 
 @pytest.fixture
