@@ -23,7 +23,7 @@ test: lint  ## lint, types, layers and the fast tests
 	$(RUN) $(PY) -m pytest -n 2 -m "not host and not slow and not fault"
 
 test-host: venv  ## the tests that drive the real Claude Code (installs it from npm)
-	$(RUN) $(PY) -m pytest -m host tests/host
+	$(RUN) $(PY) -m pytest -n 2 -m host tests/host
 
 test-fault: venv  ## the tests that kill, starve and damage (short forms)
 	$(RUN) $(PY) -m pytest -m fault tests/fault

@@ -13,8 +13,9 @@ from memlayer.daemon.state import State
 from memlayer.service.sessions import Session
 
 log = logging.getLogger(__name__)
-# The host writes its last answer to the transcript a moment after Stop (seen: within 0.1 s).
-BEHIND_WAIT_S = 0.5
+# The host writes its last answer to the transcript a moment after Stop: within 0.1 s on a quiet machine, after more
+# than half a second on a busy one. Nobody waits for this.
+BEHIND_WAIT_S = 3.0
 # The same where the person waits for it: only with flush.ask_model.
 ASKING_WAIT_S = 0.12
 LOOK_AGAIN_S = 0.03

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
 import shutil
@@ -47,7 +48,14 @@ def newest_version() -> str:
 
 
 def install(version: str) -> InstalledHost:
-    """Install `version` unless the cache has it; raises HostUnavailable."""
+    """Install `version` unless the cache has it, one process at a time; raises HostUnavailable."""
+    cache_folder().mkdir(parents=True, exist_ok=True)
+    with open(cache_folder() / "install.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        return _installed(version)
+
+
+def _installed(version: str) -> InstalledHost:
     folder = cache_folder() / version
     if _version_of(folder) != version:
         shutil.rmtree(folder, ignore_errors=True)
