@@ -88,7 +88,7 @@ def disk(home: str) -> Check:
 
 def settings(home: str, folder: str, environ: Mapping[str, str]) -> Iterator[Check]:
     """The user's settings are valid; what a project's file says is understood."""
-    from memlayer.config import load_project_settings, load_settings
+    from memlayer.config import ignored_variables, load_project_settings, load_settings
 
     try:
         found = load_settings(home, environ)
@@ -100,6 +100,8 @@ def settings(home: str, folder: str, environ: Mapping[str, str]) -> Iterator[Che
         if not found.capture.enabled:
             says = f"capture.enabled is false ({line(found.origin('capture.enabled'))}): new turns are not kept"
             yield Check("capture", WARN, says, "set it to true, or remove it")
+    for name in ignored_variables(environ):
+        yield Check("settings", WARN, f"{name} is not heeded", f"write it in {paths.settings(home)}, if you mean it")
     for warning in load_project_settings(project.locate(folder).root).warnings:
         yield Check("settings", WARN, line(warning))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from memlayer.config.consolidation import daemon_variables, write_daemon_variables
 from memlayer.config.describe import SettingDescription, describe, describe_groups
-from memlayer.config.load import load_project_settings, load_settings
+from memlayer.config.load import ignored_variables, load_project_settings, load_settings
 from memlayer.config.model import ProjectSettings, Settings
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "daemon_variables",
     "describe",
     "describe_groups",
+    "ignored_variables",
     "load_project_settings",
     "load_settings",
     "write_daemon_variables",

@@ -33,7 +33,7 @@ CLAUDE_VARIABLES = (
 
 
 class ConsolidationSettings(Group):
-    """What turns are read by to become lasting memories. A language model costs tokens and sends them your turns."""
+    """What turns become lasting memories by. No variable is heeded here: a model is sent turns, and costs tokens."""
 
     provider: Literal["rules", "claude-cli", "anthropic", "openai"] = setting(
         "rules", "`rules`: no language model. The others: docs/language-model.md."

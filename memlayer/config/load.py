@@ -15,6 +15,9 @@ from memlayer.config.model import PREFIX, ProjectSettings, Settings
 from memlayer.errors import UserError
 from memlayer.wire import paths, project
 
+# What may leave the machine is switched on in the user's own file alone: the host takes variables from the settings of
+# whatever repository it was started in, and gives them to the hook that starts the daemon of all projects.
+FILE_ONLY_GROUP = "consolidation"
 PROJECT_KEYS = ("enabled", "recall.enabled", "recall.max_entries", "recall.max_chars", "recall.min_score")
 
 
@@ -41,6 +44,7 @@ def load_settings(home: str, environ: Mapping[str, str], flags: Mapping[str, obj
     except SettingsError as bad:
         raise UserError(f"a variable {PREFIX}<GROUP> must hold a JSON object: {bad}") from bad
     _refuse_misspelt(environ)
+    from_environ.pop(FILE_ONLY_GROUP, None)
     from_flags: dict[str, Any] = {}
     for key, value in (flags or {}).items():
         group, _, name = key.partition(".")
@@ -99,6 +103,12 @@ def load_project_settings(root: str) -> ProjectSettings:
     return ProjectSettings(**allowed, warnings=tuple(warnings), file=path if os.path.lexists(path) else "")
 
 
+def ignored_variables(environ: Mapping[str, str]) -> list[str]:
+    """Variables that would be settings, but are not taken from the environment."""
+    start = variable(FILE_ONLY_GROUP)
+    return sorted(name for name in environ if name.upper() == start or name.upper().startswith(start + "__"))
+
+
 def fields_of(group: str) -> dict[str, Any]:
     """name -> pydantic FieldInfo of a group of settings; empty when there is no such group."""
     field = Settings.model_fields.get(group)
@@ -136,6 +146,7 @@ def _first_problem(bad: ValidationError, origins: Mapping[str, str], file: str) 
     key = ".".join(str(part) for part in problem["loc"][:2])
     in_group = [source for known, source in origins.items() if known.startswith(key + ".")]
     source = origins.get(key) or (in_group[0] if in_group else file)
+    key = " ".join(key.splitlines())  # a name in quotes may hold anything
     if problem["type"] == "extra_forbidden":
         return f"{key}: there is no such setting{_did_you_mean(key, keys())} (in {source})"
     if problem["type"] == "value_error" and "." not in key:  # over a whole group; names its keys itself

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
@@ -136,6 +136,7 @@ mappings = st.dictionaries(groups, json_values | st.dictionaries(names, json_val
 
 
 @given(mappings)
+@example({"recall": {"\n": None}})
 @hypothesis_settings(deadline=None, max_examples=150)
 def test_whatever_the_file_holds_the_answer_is_settings_or_one_line(
     tmp_path_factory: pytest.TempPathFactory, said: dict[str, object]

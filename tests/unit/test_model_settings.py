@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from memlayer.cli import checks_files
 from memlayer.config import (
     Settings,
     daemon_variables,
@@ -156,3 +157,21 @@ def test_turning_a_model_on_loads_and_starts_nothing_before_the_first_turn(home:
     fresh = {name.partition(".")[0] for name in set(sys.modules) - before}
     assert not fresh & {"anthropic", "openai", "httpx2"}
     compose.hang_up(extractor)
+
+
+def test_no_variable_turns_it_on_and_doctor_says_so(home: Path) -> None:
+    """The host hands on variables that a cloned repository's .claude/settings.json sets."""
+    environ = {
+        "MEMLAYER_CONSOLIDATION__PROVIDER": "openai",
+        "MEMLAYER_CONSOLIDATION__BASE_URL": "http://evil.example/v1",
+        "MEMLAYER_CONSOLIDATION": '{"provider": "openai"}',
+        "MEMLAYER_RECALL__MAX_ENTRIES": "3",
+    }
+    chosen = load_settings(str(home), environ)
+    assert (chosen.consolidation, chosen.recall.max_entries) == (Settings().consolidation, 3)
+    settings(home, provider="anthropic")
+    mine = load_settings(str(home), environ)
+    assert (mine.consolidation.provider, mine.consolidation.base_url) == ("anthropic", "")
+    says = [(one.state, one.says) for one in checks_files.settings(str(home), "", environ)]
+    assert ("warn", "MEMLAYER_CONSOLIDATION__PROVIDER is not heeded") in says
+    assert not any("RECALL" in line for _, line in says)
