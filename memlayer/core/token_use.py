@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
+from datetime import datetime
 from typing import BinaryIO, NamedTuple
 
 # How much of the file's end is looked through, in steps: the newest answer stands nearly always in the first.
@@ -23,12 +24,14 @@ class TokenUse(NamedTuple):
     """What the last answer of the main conversation says.
 
     total_tokens: input, cache creation, cache read and output. model: as the API names it, "" when it is unknown.
-    is_behind: True while something that asks for an answer stands after it: the host writes that a moment later.
+    is_behind: True while something that asks for an answer stands after it: the host writes that a moment later. at_ms:
+    when it was given, in Unix ms; -1 where the host does not say.
     """
 
     total_tokens: int
     model: str
     is_behind: bool
+    at_ms: int = -1
 
 
 def window_tokens(model: str) -> int:
@@ -60,7 +63,7 @@ def read_token_use(path: str) -> TokenUse | None:
 
 def _newest(lines: Iterator[bytes]) -> TokenUse | None:
     """lines: newest first. One answer is several lines with one message id, whose output may still grow."""
-    total, model, message_id, is_behind = -1, "", "", False
+    total, model, message_id, is_behind, at_ms = -1, "", "", False, -1
     for line in lines:
         if b'"usage"' not in line and b"compact_boundary" not in line and b'"user"' not in line:
             continue
@@ -71,7 +74,7 @@ def _newest(lines: Iterator[bytes]) -> TokenUse | None:
                 break
             metadata = record.get("compactMetadata")
             left = metadata.get("postTokens") if isinstance(metadata, dict) else 0
-            return TokenUse(_count(left), "", False)
+            return TokenUse(_count(left), "", False, _unix_ms(record.get("timestamp")))
         if record.get("isSidechain") is True:
             continue
         if kind == "user":
@@ -90,7 +93,8 @@ def _newest(lines: Iterator[bytes]) -> TokenUse | None:
             break
         total = max(total, sum(_count(usage.get(name)) for name in _PARTS))
         message_id, model = own_id, str(message.get("model") or "")
-    return TokenUse(total, model, is_behind) if total >= 0 else None
+        at_ms = max(at_ms, _unix_ms(record.get("timestamp")))
+    return TokenUse(total, model, is_behind, at_ms) if total >= 0 else None
 
 
 def _lines_from_the_end(file: BinaryIO, size: int, tail_bytes: int) -> Iterator[bytes]:
@@ -111,3 +115,12 @@ def _object(line: bytes) -> dict[str, object]:
 
 def _count(value: object) -> int:
     return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
+
+
+def _unix_ms(value: object) -> int:
+    """An ISO 8601 time with its zone as Unix ms; -1 for anything else."""
+    try:
+        at = datetime.fromisoformat(value) if isinstance(value, str) else None
+    except ValueError:
+        return -1
+    return int(at.timestamp() * 1000) if at is not None and at.tzinfo is not None else -1

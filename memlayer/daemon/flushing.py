@@ -7,7 +7,7 @@ import time
 
 from memlayer.config.groups import FlushSettings
 from memlayer.core.payload import Payload
-from memlayer.core.token_use import read_token_use, window_tokens
+from memlayer.core.token_use import TokenUse, read_token_use, window_tokens
 from memlayer.daemon import filing, upkeep
 from memlayer.daemon.state import State
 from memlayer.service.sessions import Session
@@ -40,7 +40,7 @@ def is_full(state: State, session: Session, settings: FlushSettings, wait_s: flo
         except OSError as bad:
             log.warning("transcript not readable: %s", bad.strerror)
             return False
-        if (found is not None and not found.is_behind) or time.monotonic() >= ends:
+        if (found is not None and not _is_behind(found, session)) or time.monotonic() >= ends:
             break
         time.sleep(LOOK_AGAIN_S)
     if found is None:
@@ -49,6 +49,12 @@ def is_full(state: State, session: Session, settings: FlushSettings, wait_s: flo
         session.total_tokens = found.total_tokens
         state.sessions.changed(session)
     return found.total_tokens >= limit_tokens(session, found.model, settings)
+
+
+def _is_behind(found: TokenUse, session: Session) -> bool:
+    """Whether the last answer is not in the transcript yet. A busy host may not even have written its prompt: then
+    the newest answer there is older than that."""
+    return found.is_behind or 0 <= found.at_ms < session.prompted_ms
 
 
 def asks(state: State, session: Session, payload: Payload, settings: FlushSettings) -> bool:
@@ -80,6 +86,21 @@ def is_answer_to_us(state: State, payload: Payload) -> bool:
     session.asked_prompt_id = ""
     state.sessions.changed(session)
     return True
+
+
+def measure(state: State, session: Session, settings: FlushSettings) -> None:
+    """Have a session measured after an answer, beside everything else, and flushed if it is full."""
+    session.measured_ms = session.answered_ms
+    state.loader.submit("measure " + session.id, lambda: after_stop(state, session, settings))
+
+
+def look(state: State) -> None:
+    """Have the sessions measured whose last answer came too late for its hook, by way of the spool."""
+    settings = state.settings.flush
+    if settings.enabled:
+        for session in state.sessions.all():
+            if session.answered_ms > session.measured_ms and not session.ended:
+                measure(state, session, settings)
 
 
 def after_stop(state: State, session: Session, settings: FlushSettings) -> None:

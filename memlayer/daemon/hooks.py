@@ -111,7 +111,7 @@ class Hooks:
         if hook == "session_start":
             state.jobs.submit("find sessions that are over", lambda: upkeep.sum_up_what_is_over(state))
         elif hook == "stop" and flush.enabled:
-            state.loader.submit("measure " + session.id, lambda: flushing.after_stop(state, session, flush))
+            flushing.measure(state, session, flush)
         elif hook == "pre_compact" and flush.enabled:
             flushing.submit(state, session, "it is about to be compacted")
 

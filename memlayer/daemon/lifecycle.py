@@ -13,7 +13,7 @@ import time
 
 from memlayer import compose
 from memlayer.config import Settings, load_settings, write_daemon_variables
-from memlayer.daemon import damage_watch, filing, letting_go, lock, log, priority, upkeep
+from memlayer.daemon import damage_watch, filing, flushing, letting_go, lock, log, priority, upkeep
 from memlayer.daemon.dispatch import Dispatch
 from memlayer.daemon.server import Server
 from memlayer.daemon.state import State
@@ -84,6 +84,7 @@ def _live(state: State, held: int) -> bool:
         if state.services.done() and not state.jobs.pending and not state.reader.pending:
             letting_go.begin_gc_if_due(state)
             damage_watch.look(state)
+            flushing.look(state)
             if upkeep.waiting_age_s(state.home) > SPOOL_WAITS_S and state.services.exception() is None:
                 state.jobs.submit("drain", lambda: upkeep.drain(state))
             elif not filing.look(state) and idle_s and time.monotonic() - state.last_request > idle_s:

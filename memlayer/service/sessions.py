@@ -30,7 +30,8 @@ class Session:
     last announced one. memory_flush_at: Unix ms of the last flush; memory_flush_compaction_count: the compaction_count
     it was made at. memory_asked_compaction_count: the one at which the model was asked to store memories (-1: never);
     asked_prompt_id: the turn it was asked in. said_ms: when something was last said or done in it; summarized_ms:
-    said_ms when its summary was made, or found not to be worth it.
+    said_ms when its summary was made, or found not to be worth it. prompted_ms, answered_ms: when the last prompt and
+    the last answer were heard of; measured_ms: the answered_ms for which its context was measured, or is about to be.
     """
 
     id: str
@@ -40,6 +41,9 @@ class Session:
     since_ms: int = 0
     last_ms: int = 0
     said_ms: int = 0
+    prompted_ms: int = 0
+    answered_ms: int = 0
+    measured_ms: int = 0
     ended: str = ""
     context_since_ms: int = 0
     caught_up_bytes: int = 0
@@ -98,6 +102,11 @@ def _compacted(session: Session, kind: str, detail: str, at_ms: int) -> None:
     session.shown, session.inherited = [], []
 
 
+def _lasting(session: Session) -> Session:
+    """What is worth a disk write when it has changed: each turn moves the times."""
+    return replace(session, last_ms=0, said_ms=0, prompted_ms=0, answered_ms=0)
+
+
 class Sessions:
     """The session records of one home, one file each. Thread-safe."""
 
@@ -126,7 +135,7 @@ class Sessions:
                 session = Session(id=session_id, since_ms=at_ms, context_since_ms=at_ms)
                 self._known[session_id] = session
                 self._changed.add(session_id)
-            before, was_summed_up = replace(session, last_ms=0, said_ms=0), session.said_ms <= session.summarized_ms
+            before, was_summed_up = _lasting(session), session.said_ms <= session.summarized_ms
             session.project_id = project_id or session.project_id
             session.project_dir = event["project_dir"] or session.project_dir
             session.transcript_path = event["transcript_path"] or session.transcript_path
@@ -136,6 +145,10 @@ class Sessions:
             _compacted(session, kind, event["detail"], at_ms)
             if kind in ("user", "assistant", "tool"):
                 session.said_ms = max(session.said_ms, at_ms)
+            if kind == "user":
+                session.prompted_ms = max(session.prompted_ms, at_ms)
+            elif kind == "assistant":
+                session.answered_ms = max(session.answered_ms, at_ms)
             if at_ms >= session.last_ms:
                 if kind == "session_end":
                     session.ended = event["detail"] or "other"
@@ -144,7 +157,7 @@ class Sessions:
                     session.ended = ""
                 session.last_ms = at_ms
             is_open_again = was_summed_up and session.said_ms > session.summarized_ms
-            if is_open_again or before != replace(session, last_ms=0, said_ms=0):
+            if is_open_again or before != _lasting(session):
                 self._changed.add(session_id)
             return session
 

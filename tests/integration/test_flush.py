@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
 from dataclasses import asdict
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -34,17 +36,28 @@ class Host:
             for record in records:
                 file.write(json.dumps({"isSidechain": False, **record}, ensure_ascii=False) + "\n")
 
-    def turn(self, total_tokens: int, answer: str = "네, 재시도는 세 번으로 정했습니다.") -> HookResult:
-        """One prompt and its answer; returns what Stop printed."""
+    def turn(
+        self, total_tokens: int, answer: str = "네, 재시도는 세 번으로 정했습니다.", late_s: float = 0.0
+    ) -> HookResult:
+        """One prompt and its answer; returns what Stop printed. late_s: how long after it the transcript tells of it."""
         self.turns += 1
         prompt_id = "p%d" % self.turns
         self("user_prompt_submit", prompt_id, prompt="결제 재시도를 몇 번 할까 %d" % self.turns)
         usage = {"input_tokens": 10, "cache_read_input_tokens": total_tokens - 40, "output_tokens": 30}
         content = [{"type": "text", "text": answer}]
         said = {"id": "m%d" % self.turns, "model": "claude-opus-4-8", "usage": usage, "content": content}
-        self.write({"type": "user", "promptId": prompt_id, "message": {"content": "말"}})
-        self.write({"type": "assistant", "message": said})
-        return self("stop", prompt_id, last_assistant_message=answer, stop_hook_active=False)
+        at = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        records = (
+            {"type": "user", "promptId": prompt_id, "timestamp": at, "message": {"content": "말"}},
+            {"type": "assistant", "timestamp": at, "message": said},
+        )
+        if not late_s:
+            self.write(*records)
+        done = self("stop", prompt_id, last_assistant_message=answer, stop_hook_active=False)
+        if late_s:
+            time.sleep(late_s)
+            self.write(*records)
+        return done
 
     def compact(self) -> None:
         """The hooks of a compaction, in the host's order."""
@@ -114,6 +127,23 @@ def test_a_context_that_fills_up_is_flushed_once_a_compaction(started: Daemon, h
     assert record(started)["memory_flush_compaction_count"] == 0
     host.turn(FULL)
     started.wait_for(flushed(started, 1), "flush of the second cycle")
+
+
+def test_a_busy_hosts_transcript_that_lacks_the_whole_turn_is_waited_for(started: Daemon, host: Host) -> None:
+    """Neither the prompt nor its answer is there yet: what stands last is the turn before."""
+    started.start()
+    host.turn(ROOM)
+    started.wait_for(lambda: record(started)["total_tokens"] == ROOM, "measure")
+    host.turn(FULL, late_s=0.5)
+    started.wait_for(flushed(started, 0), "flush")
+    assert record(started)["total_tokens"] == FULL
+
+
+def test_an_answer_that_came_by_way_of_the_spool_is_measured_too(started: Daemon, host: Host) -> None:
+    host.turn(FULL)
+    assert [event["kind"] for event in host.hook.spooled] == ["user", "assistant"]
+    started.start()
+    started.wait_for(flushed(started, 0), "flush")
 
 
 def test_pre_compact_flushes_what_no_stop_has(started: Daemon, host: Host) -> None:

@@ -43,7 +43,17 @@ def total_of(path: str) -> int:
 
 def test_all_four_counts_of_the_last_answer_are_added(tmp_path: Path) -> None:
     path = transcript(tmp_path, asked(), answer(90_000), asked(), answer(95_000, message="msg_2"))
-    assert read_token_use(path) == (95_000, "claude-opus-4-8", False)
+    assert read_token_use(path) == (95_000, "claude-opus-4-8", False, -1)
+
+
+def test_the_time_of_the_answer_is_that_of_its_last_line(tmp_path: Path) -> None:
+    first = answer(50_000, timestamp="2026-11-21T09:12:44.092Z")
+    last = answer(50_000, timestamp="2026-11-21T18:12:45.500+09:00")
+    found = read_token_use(transcript(tmp_path, answer(40_000, message="msg_0"), first, last))
+    assert found is not None and found.at_ms == 1795252365500
+    for odd in ("yesterday", "2026-11-21T09:12:44", 7, None):
+        found = read_token_use(transcript(tmp_path, answer(50_000, timestamp=odd)))
+        assert found is not None and found.at_ms == -1
 
 
 def test_lines_of_one_message_count_once_and_the_longest_output_of_them(tmp_path: Path) -> None:
