@@ -64,7 +64,7 @@ class Jobs:
                 self.running = name
             try:
                 future.set_result(job())
-            except Exception as bad:  # one of three broad ones: the thread outlives any single job
+            except BaseException as bad:  # one of three broad ones: the thread outlives any job, a panic in Rust too
                 self.errors += 1
                 self.last_error = "%s: %s" % (name, type(bad).__name__)
                 log.error("job %s failed: %s", name, where(bad))

@@ -1,0 +1,38 @@
+"""The writer's thread: whatever a job raises, its caller learns of it and the next job runs."""
+
+from __future__ import annotations
+
+import pytest
+
+from memlayer.daemon.jobs import Jobs
+
+
+class Panic(BaseException):
+    """What a panic in Rust is to Python: no Exception."""
+
+
+@pytest.mark.parametrize("kind", [ValueError, Panic, SystemExit, MemoryError])
+def test_a_job_that_fails_takes_neither_its_caller_nor_the_thread_with_it(kind: type[BaseException]) -> None:
+    jobs = Jobs("writer")
+
+    def fail() -> None:
+        raise kind("배포")
+
+    failed, done = jobs.submit("fail", fail), jobs.submit("next", lambda: 7)
+    jobs.start()
+    assert done.result(timeout=10) == 7
+    assert isinstance(failed.exception(timeout=10), kind)
+    assert (jobs.errors, jobs.last_error, jobs.pending) == (1, "fail: " + kind.__name__, 0)
+    assert jobs.close(10)
+
+
+def test_a_job_that_waits_serves_everybody_who_asks_for_it() -> None:
+    jobs = Jobs("writer")
+    count: list[int] = []
+    first, second = jobs.submit("drain", lambda: count.append(1)), jobs.submit("drain", lambda: count.append(2))
+    assert first is second
+    jobs.start()
+    first.result(timeout=10)
+    jobs.submit("drain", lambda: count.append(3)).result(timeout=10)
+    assert count == [1, 3]
+    assert jobs.close(10)
