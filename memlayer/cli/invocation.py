@@ -18,7 +18,7 @@ from memlayer.wire.spawn import plugin_root
 
 Verb = TypeVar("Verb", bound=Callable[..., Any])
 
-ASK_S = 30.0  # a question: a daemon that has just started may first have to open a large store
+ASK_S = 60.0  # a question: a daemon that has just started may first have to open a large store
 LONG_S = 24 * 3600.0  # work with progress, ended by Ctrl-C
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")

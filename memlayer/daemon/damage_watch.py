@@ -1,16 +1,33 @@
-"""Notices while it runs that the store cannot be read any more: files that vanished, or were cut short."""
+"""Notices that the store does not open, or cannot be read any more: files that vanished, or were cut short."""
 
 from __future__ import annotations
 
 import logging
+import sys
+import threading
 import time
+import traceback
 
 from memlayer.daemon import upkeep
+from memlayer.daemon.jobs import frames_of
 from memlayer.daemon.state import State
 from memlayer.service import rebuild
 
 log = logging.getLogger(__name__)
 APART_S = 30.0  # a full disk makes things fail as well, again and again
+SLOW_OPENING_S = 20.0  # a second or two is usual; ten when every processor has eight other things to do
+
+
+def look_at_opening(state: State) -> None:
+    """Say once in the log where every thread stands while the store takes too long to open."""
+    took_s = time.time() - state.started_ms / 1000
+    if state.slow_opening_told or state.services.done() or took_s < SLOW_OPENING_S:
+        return
+    state.slow_opening_told = True
+    names = {thread.ident: thread.name for thread in threading.enumerate()}
+    for ident, frame in sys._current_frames().items():
+        where = frames_of(traceback.extract_stack(frame))
+        log.error("the store is still opening; thread %s at %s", names.get(ident, "of native code"), where)
 
 
 def look(state: State) -> None:

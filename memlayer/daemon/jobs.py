@@ -8,7 +8,7 @@ import queue
 import sys
 import threading
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from typing import Any
 
@@ -76,8 +76,11 @@ class Jobs:
 
 def where(bad: BaseException) -> str:
     """Type and frames of an exception, without its message, which may hold text of a memory."""
-    frames = traceback.extract_tb(bad.__traceback__ or sys.exc_info()[2])[-8:]
-    return "%s at %s" % (
-        type(bad).__name__,
-        " < ".join("%s:%s %s" % (os.path.basename(f.filename), f.lineno, f.name) for f in reversed(frames)),
-    )
+    frames = traceback.extract_tb(bad.__traceback__ or sys.exc_info()[2])
+    return "%s at %s" % (type(bad).__name__, frames_of(frames))
+
+
+def frames_of(frames: Iterable[traceback.FrameSummary]) -> str:
+    """The last few frames, innermost first, in one line: files and functions, and no value."""
+    last = list(frames)[-8:]
+    return " < ".join("%s:%s %s" % (os.path.basename(f.filename), f.lineno, f.name) for f in reversed(last))

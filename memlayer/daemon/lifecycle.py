@@ -81,6 +81,7 @@ def _live(state: State, held: int) -> bool:
         if not os.path.lexists(paths.socket(state.home)):
             logger.error("leaving: the socket was deleted, nobody can reach this daemon any more")
             break
+        damage_watch.look_at_opening(state)
         if state.services.done() and not state.jobs.pending and not state.reader.pending:
             letting_go.begin_gc_if_due(state)
             damage_watch.look(state)

@@ -22,7 +22,7 @@ from memlayer.service.sessions import Session
 from memlayer.service.snippet import snippet
 from memlayer.wire import protocol, spool
 
-OPEN_WAIT_S = 20.0
+OPEN_WAIT_S = 50.0  # less than the command line waits for an answer
 NEIGHBOURS = 2
 TOOL_HITS = 5
 

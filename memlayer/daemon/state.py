@@ -51,6 +51,7 @@ class State:
     extra_s: float = 0.0
     gc_s: float = -1e9  # when letting go was last begun by itself (monotonic clock)
     rechecked_s: float = -1e9  # when the store was last opened anew because something had failed (monotonic clock)
+    slow_opening_told: bool = False  # the log has been told that the store takes long to open
     rebuilding: str = ""  # progress of a rebuild of the index, for people
     _by_project: dict[str, tuple[float, Settings]] = field(default_factory=dict)
 

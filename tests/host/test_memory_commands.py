@@ -36,7 +36,7 @@ def test_list_show_and_history_reach_the_model(claude: Claude) -> None:
     claude("/memory-remember the API listens on port 8080")
     claude("/memory-remember the API listens on port 9090 now, no longer on 8080")
     listed = answer(claude, "/memory-list core")
-    assert "9090 now" in listed
+    assert "9090 now" in listed, claude.logs()
     found = CITATION.search(listed)
     assert found is not None
     assert "in the place of" in answer(claude, "/memory-show " + found.group())

@@ -39,7 +39,7 @@ class Host:
     def turn(
         self, total_tokens: int, answer: str = "네, 재시도는 세 번으로 정했습니다.", late_s: float = 0.0
     ) -> HookResult:
-        """One prompt and its answer; returns what Stop printed. late_s: how long after it the transcript tells of it."""
+        """One prompt and its answer; returns what Stop printed. late_s: the transcript tells of it so long after."""
         self.turns += 1
         prompt_id = "p%d" % self.turns
         self("user_prompt_submit", prompt_id, prompt="결제 재시도를 몇 번 할까 %d" % self.turns)
