@@ -14,7 +14,7 @@ TRANSLATED = 0.8  # what a term counts that stands in the document in the other 
 NEIGHBOUR = 0.25  # of the best other fit in the same session
 NEIGHBOUR_HALF_LIFE_MS = 600_000  # about two turns; from a half to eight turns made no difference
 CONTEXT = 0.5  # what a term of the turn before counts
-STEEPNESS, BIAS, FOREIGN = 5.8, 2.0, 0.94  # see Evidence.relevance()
+STEEPNESS, BIAS = 5.8, 2.3  # see Evidence.relevance()
 
 
 @dataclass(frozen=True)
@@ -143,7 +143,7 @@ class Evidence:
         whole = weights.lexical + weights.vector
         lexical = weights.lexical / whole * (self.covered or 0.0)
         vector = weights.vector / whole * min(1.5, max(-1.0, self.vector))
-        return 1.0 / (1.0 + math.exp(BIAS - STEEPNESS * (lexical + vector) - FOREIGN * self.foreign))
+        return 1.0 / (1.0 + math.exp(BIAS - STEEPNESS * (lexical + vector)))
 
     def fit(self, weights: Weights, best_worth: float) -> float:
         """How well the chunk fits beside the others of the same search, in [0, 1]. best_worth: the best of theirs."""

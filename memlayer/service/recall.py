@@ -25,9 +25,10 @@ from memlayer.service.snippet import snippet
 NEAR_DUPLICATE = 0.8  # Jaccard of the terms from which two candidates say the same
 GENERAL_MIN_SCORE = 1.6  # times the floor, for a question that anybody could be asked
 NEWER_RELEVANCE = 0.6  # of the older entry's: below it the newer one is about something else
-SAME_MATTER = 0.18  # overlap from which two entries are about the same matter (docs/benchmarks.md)
+SAME_MATTER = 0.12  # overlap from which two entries are about the same matter (docs/benchmarks.md)
 SURE = 0.7  # the relevance from which a prompt has found what it is about
 MAX_QUERY_CHARS = 100_000
+BELOW = "relevance "  # how the reason of a candidate begins that missed the floor
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,7 @@ class Recall:
         if wanted == ASKING and asks_anybody(prompt):
             rules = replace(rules, min_score=min(1.0, rules.min_score * GENERAL_MIN_SCORE))
         judged = self._judge(found, query, rules, session, wanted)
-        judged = self._dated(self._renewed(judged, session, rules.budget.max_entries))
+        judged = self._dated(self._renewed(judged, session, rules.budget.max_entries), query, rules.budget)
         entries = [_entry(one) for one in judged if one.kept]
         block = context.block(entries, rules.budget)
         judged = within(judged, len(block.splitlines()) - context.HEAD_LINES)
@@ -138,25 +139,35 @@ class Recall:
                 out.append(replace(one, newer=key_of(chunk)))
         return out
 
-    def _dated(self, judged: Sequence[Candidate]) -> list[Candidate]:
+    def _dated(self, judged: Sequence[Candidate], query: Query, budget: context.Budget) -> list[Candidate]:
         """Of two entries on the same matter the older one says that there is a newer: facts change, and which of the
-        two holds is for the reader to see."""
-        kept = [one for one in judged if one.kept]
-        said = {one.citation: frozenset(one.chunk.terms.split()) for one in kept}
+        two holds is for the reader to see. A newer one that only just missed the floor comes with the older one."""
+        near = [one for one in judged if one.kept or one.reason.startswith(BELOW)]
+        said = {one.key: frozenset(one.chunk.terms.split()) for one in near}
         rarity = self.retriever.terms.weights(frozenset().union(*said.values()))
-        out = []
+        room = budget.max_entries - sum(one.kept for one in judged)
+        out: list[Candidate] = []
         for one in judged:
             newer = [
                 other
-                for other in kept
+                for other in near
                 if one.kept
                 and other.chunk.at_ms > one.chunk.at_ms
                 and other.score.relevance >= NEWER_RELEVANCE * one.score.relevance
-                and overlap(said[one.citation], said[other.citation], rarity) >= SAME_MATTER
+                and overlap(said[one.key], said[other.key], rarity) >= SAME_MATTER
             ]
-            latest = max(newer, key=lambda other: other.chunk.at_ms).key if newer else ""
-            out.append(replace(one, newer=latest) if latest and not one.newer else one)
-        return out
+            latest = max(newer, key=lambda other: other.chunk.at_ms) if newer else None
+            if latest is not None and not latest.kept and room > 0:
+                room -= 1
+                near.remove(latest)
+                text = snippet(latest.chunk, query, self.retriever.terms, budget.max_entry_chars)
+                latest = replace(latest, kept=True, reason="newer on the matter of " + one.key, snippet=text)
+                near.append(latest)
+                out.append(latest)
+            is_marked = latest is not None and latest.kept and not one.newer
+            out.append(replace(one, newer=latest.key) if latest is not None and is_marked else one)
+        promoted = {one.key for one in out if one.kept}
+        return [one for one in out if one.kept or one.key not in promoted]
 
     def _judge(
         self, found: Sequence[Found], query: Query, rules: RecallRules, session: Session | None, wanted: str
@@ -210,7 +221,7 @@ def _why_dropped(chunk: Chunk, one: Score, session: Session | None, floor: float
         return reason
     # The floor is on relevance: importance and recency order what fits, they never make a memory fit.
     if one.relevance < floor:
-        return "relevance %.2f below the floor %.2f" % (one.relevance, floor)
+        return BELOW + "%.2f below the floor %.2f" % (one.relevance, floor)
     return ""
 
 

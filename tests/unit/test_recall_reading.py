@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from memlayer.service import recall
 from memlayer.service.recall import Recalled, RecallRules
 from memlayer.service.sessions import Session
 from memlayer.testing import HashEmbedder
@@ -106,6 +108,40 @@ def test_the_older_of_two_on_one_matter_says_that_there_is_a_newer(
     assert len(lines) == 2
     assert lines[0].startswith("- %s: User: " % newer.key)
     assert lines[1].startswith("- %s: (older; newer: %s) User: " % (older.key, newer.key))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "question"),
+    [
+        (
+            ("런칭 날짜 5월 12일로 확정됐어", "런칭 날짜를 5월 12일로 적어 두었습니다."),
+            ("런칭 2주 밀렸어. 26일로", "런칭을 26일로 옮겼습니다."),
+            "런칭 확정 날짜",
+        ),
+        (
+            ("which broker do we use for jobs", "The broker for jobs is Redis."),
+            ("move the jobs", "The jobs are in RabbitMQ from now on."),
+            "jobs broker",
+        ),
+    ],
+)
+def test_a_newer_one_that_only_just_missed_the_floor_comes_with_the_older_one(
+    memory: TurnsInMemory, before: tuple[str, str], after: tuple[str, str], question: str, monkeypatch: Any
+) -> None:
+    monkeypatch.setattr(recall, "NEWER_RELEVANCE", 0.3)
+    older = memory.turn("s1", "p1", *before)
+    newer = memory.turn("s2", "p1", *after, at=1_000_000)
+    relevance = {one.key: one.score.relevance for one in memory.ask(question, RecallRules(min_score=0.0)).candidates}
+    assert 0.3 * relevance[older.key] < relevance[newer.key] < relevance[older.key]
+    between = RecallRules(min_score=(relevance[older.key] + relevance[newer.key]) / 2)
+    found = memory.ask(question, between)
+    assert [one.key for one in found.entries] == [newer.key, older.key]
+    assert "(older; newer: %s)" % newer.key in found.block
+    assert len({one.key for one in found.candidates}) == len(found.candidates)
+    above = RecallRules(min_score=relevance[older.key] + 0.01)
+    assert memory.ask(question, above).block == ""
+    monkeypatch.setattr(recall, "NEWER_RELEVANCE", 0.99)
+    assert [one.key for one in memory.ask(question, between).entries] == [older.key]
 
 
 def test_two_on_different_matters_bear_no_mark(memory: TurnsInMemory) -> None:
