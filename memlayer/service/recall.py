@@ -141,8 +141,11 @@ class Recall:
 
     def _dated(self, judged: Sequence[Candidate], query: Query, budget: context.Budget) -> list[Candidate]:
         """Of two entries on the same matter the older one says that there is a newer: facts change, and which of the
-        two holds is for the reader to see. A newer one that only just missed the floor comes with the older one."""
-        near = [one for one in judged if one.kept or one.reason.startswith(BELOW)]
+        two holds is for the reader to see. A newer turn that only just missed the floor comes with the older one; a
+        core memory does not: it has few words, and of what it replaces `_renewed` knows."""
+        near = [
+            one for one in judged if one.kept or (one.reason.startswith(BELOW) and one.chunk.category == "conversation")
+        ]
         said = {one.key: frozenset(one.chunk.terms.split()) for one in near}
         rarity = self.retriever.terms.weights(frozenset().union(*said.values()))
         room = budget.max_entries - sum(one.kept for one in judged)
