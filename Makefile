@@ -20,7 +20,7 @@ demo: venv  ## two sessions in a throw-away home: what is remembered, and what c
 	@$(RUN) $(PY) demo/run.py
 
 test: lint  ## lint, types, layers and the fast tests
-	$(RUN) $(PY) -m pytest -n 3 --dist worksteal -m "not host and not slow and not fault"
+	$(RUN) $(PY) -m pytest -n 2 --dist worksteal -m "not host and not slow and not fault"
 
 test-host: venv  ## the tests that drive the real Claude Code (installs it from npm)
 	$(RUN) $(PY) -m pytest -n 2 --dist worksteal -m host tests/host

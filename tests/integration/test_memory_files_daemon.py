@@ -92,15 +92,22 @@ def test_after_a_turn_the_files_say_it_and_edits_come_back_while_the_daemon_runs
         story.wait("금요일 오후")
         story.daemon.wait_for(lambda: "[mem:%s]" % story.core()["금요일 오후에는 배포하지 않는다."]
                               in story.page.read_text(encoding="utf-8"), "citation in the file")  # fmt: skip
+        story.daemon.settle()  # nobody edits in the very moment in which the daemon writes
         story.delete("화요일")
         story.wait("화요일", there=False)
+        story.daemon.settle()
         story.page.write_bytes(story.page.read_bytes()[:200])
         os.utime(story.page, (time.time() - 60, time.time() - 60))
         story.files(now=True)
         assert "9443" in story.page.read_text(encoding="utf-8")
         assert any("cut off" in one for one in story.files()["notices"])
-        found = story.daemon.call("search", query="금요일 배포", project_dir=str(story.project))["hits"]
-        assert any(hit["category"] == "core" and "금요일" in hit["snippet"] for hit in found)
+        assert any("금요일" in text for text in story.core())
+
+        def is_found() -> bool:
+            found = story.daemon.call("search", query="금요일 배포", project_dir=str(story.project))["hits"]
+            return any(hit["category"] == "core" and "금요일" in hit["snippet"] for hit in found)
+
+        story.daemon.wait_for(is_found, "hit for what holds")
 
 
 def test_edits_made_while_no_daemon_ran_are_taken_back_by_the_next_one(story: Story) -> None:
