@@ -101,8 +101,15 @@ class Stage:
 
     def found_on_disk(self, texts: tuple[str, ...]) -> list[str]:
         """Which of these stand in any file of the memlayer home."""
-        held = [path.read_bytes() for path in self.home.rglob("*") if path.is_file()]
-        return [text for text in texts if any(text.encode() in one for one in held)]
+        found: set[str] = set()
+        for at, _, names in os.walk(self.home):  # unlike Path.rglob, at ease when a folder vanishes
+            for name in names:
+                try:
+                    held = Path(at, name).read_bytes() if Path(at, name).is_file() else b""
+                except FileNotFoundError:  # the daemon tidies up meanwhile: what it moved is seen at the end
+                    continue
+                found.update(text for text in texts if text.encode() in held)
+        return [text for text in texts if text in found]
 
     def last_trouble(self) -> str:
         """The newest error in the daemon's log, which goes with the home; "" for none. It never holds memory text."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -102,7 +103,7 @@ class Daemon:
         environment = {"PATH": os.environ["PATH"], "HOME": str(self.home), "MEMLAYER_HOME": str(self.home)}
         script = self.root / "memlayer" / "daemon" / "__main__.py"
         self.process = subprocess.Popen(
-            [sys.executable, "-I", str(script)], env=environment, stdin=subprocess.DEVNULL,
+            [sys.executable, "-I", "-X", "faulthandler", str(script)], env=environment, stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd="/",
         )  # fmt: skip
         self.wait_for(self._answers, "answer")
@@ -136,14 +137,19 @@ class Daemon:
         return self.process.stderr.read().decode(errors="replace")
 
     def stop(self, timeout_s: float = 20.0) -> int:
-        """SIGTERM, and the exit code."""
-        assert self.process is not None
-        if self.process.poll() is None:
-            self.process.terminate()
-        code = self.process.wait(timeout_s)
-        if self.process.stderr is not None:
-            self.process.stderr.close()
-        return code
+        """SIGTERM, and the exit code. One that does not go says where its threads stand, and fails the test."""
+        assert self.process is not None and self.process.stderr is not None
+        with contextlib.closing(self.process.stderr):
+            if self.process.poll() is None:
+                self.process.terminate()
+            try:
+                return self.process.wait(timeout_s)
+            except subprocess.TimeoutExpired:
+                self.process.send_signal(signal.SIGABRT)  # faulthandler writes the threads' frames
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    self.process.wait(timeout_s)
+                self.process.kill()
+                raise AssertionError("the daemon did not go: %s" % self.stderr()) from None
 
     def kill(self) -> None:
         """SIGKILL, with nothing settled."""
@@ -155,8 +161,4 @@ class Daemon:
         return self.start()
 
     def __exit__(self, *_: object) -> None:
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self.stop()
-        if self.process is not None and self.process.poll() is None:
-            self.process.kill()
-            self.process.wait()
+        self.stop()

@@ -6,14 +6,13 @@ import contextlib
 import gc
 import logging
 import os
-import signal
 import socket
 import sys
 import time
 
 from memlayer import compose
 from memlayer.config import Settings, load_settings, write_daemon_variables
-from memlayer.daemon import damage_watch, filing, flushing, letting_go, lock, log, priority, upkeep
+from memlayer.daemon import damage_watch, filing, flushing, letting_go, lock, log, priority, signals, upkeep
 from memlayer.daemon.dispatch import Dispatch
 from memlayer.daemon.server import Server
 from memlayer.daemon.state import State
@@ -56,8 +55,7 @@ def run(home: str) -> int:
         sessions=Sessions(home),
         metrics=Metrics(home),
     )
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, lambda *_: state.leaving.set())
+    signals.set_on_signal(state.leaving)
     # Listening comes first: capture needs neither the store nor the model.
     state.services = state.jobs.submit("open", lambda: upkeep.open_store(state, letting_go.resume))
     server = Server(home, Dispatch(state))

@@ -7,7 +7,11 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+
+from demo.stage import Stage
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 STORY = ROOT / "demo" / "story"
@@ -54,6 +58,29 @@ def test_the_demo_shows_what_it_promises_and_leaves_nothing(tmp_path: Path) -> N
     assert list(scratch.iterdir()) == []
     assert processes_in(scratch) == []
     assert not (tmp_path / "person").exists()
+
+
+def test_the_home_is_searched_while_the_daemon_tidies_it_up() -> None:
+    with Stage(sys.prefix) as stage:
+        (stage.home / "kept").write_text("배포 qz1", encoding="utf-8")
+        ends = threading.Event()
+
+        def tidy() -> None:
+            while not ends.is_set():
+                folder = stage.home / "version"
+                folder.mkdir()
+                for number in range(20):
+                    (folder / str(number)).write_text("배포 qz2")
+                shutil.rmtree(folder)
+
+        with ThreadPoolExecutor(1) as pool:
+            tidied = pool.submit(tidy)
+            try:
+                found = [stage.found_on_disk(("qz1", "qz3")) for _ in range(200)]
+            finally:
+                ends.set()
+            tidied.result(timeout=10)
+        assert found == [["qz1"]] * 200
 
 
 def test_a_memory_that_does_not_come_back_fails_the_demo(tmp_path: Path) -> None:
