@@ -90,7 +90,7 @@ class ProjectVectors:
         allowed = sessions != _DEAD
         if session_id:
             allowed &= sessions == self._session_codes.get(session_id, _DEAD)
-        if excluded_session_id in self._session_codes:
+        if excluded_session_id and excluded_session_id in self._session_codes:
             allowed &= sessions != self._session_codes[excluded_session_id]
         rows = np.flatnonzero(allowed)
         most = max(_SCANNED, _SCANNED_PER_HIT * limit)

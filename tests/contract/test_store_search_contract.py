@@ -90,6 +90,18 @@ def test_search_stays_in_its_scope(store: Store) -> None:
         assert len(search(store, "alpha", EVERYWHERE, limit=3)) == 3
 
 
+def test_what_belongs_to_no_session_is_found(store: Store) -> None:
+    """As what a person adds to a memory file, or by `memlayer remember`."""
+    store.put_chunks(
+        [make_chunk(1, "배포 요일", session="", embedded=True), make_chunk(2, "배포 요일", session="s2", embedded=True)]
+    )
+    store.warm("p1", MODEL)  # in memory from the first search on
+    for search in (found_by_text, found_by_vector):
+        assert sorted(search(store, "배포 요일", P1)) == ["m1", "m2"]
+        assert search(store, "배포 요일", Scope(("p1",), excluded_session_id="s2")) == ["m1"]
+        assert search(store, "배포 요일", Scope(("p1",), session_id="s2")) == ["m2"]
+
+
 def test_vectors_rank_by_cosine(store: Store) -> None:
     texts = {1: "결제 모듈을 옮겼다", 2: "결제 모듈을 지웠다", 3: "점심은 김밥이었다"}
     store.put_chunks([make_chunk(number, text, embedded=True) for number, text in texts.items()])
