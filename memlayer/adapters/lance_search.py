@@ -1,9 +1,9 @@
-"""Both legs of a search over the chunks table, with the vectors of the projects in use kept in memory."""
+"""Both legs of a search over the chunks table, with the words and vectors of the projects in use kept in memory."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -17,10 +17,13 @@ from memlayer.adapters.lance_schema import HIT_COLUMNS, VECTOR, chunks_from
 from memlayer.adapters.lance_table import LanceTable
 from memlayer.adapters.row_cache import RowCache
 from memlayer.adapters.vector_matrix import ProjectVectors, VectorMatrix
+from memlayer.adapters.word_index import ProjectWords, WordIndex
 from memlayer.core.model import Chunk, Hit, Scope
 from memlayer.errors import StoreError
 
 MAX_VECTOR_BYTES = 54 * 2**20  # 110,000 chunks of 384 dimensions; a larger project is searched in the table
+MAX_WORD_BYTES = 24 * 2**20
+MAX_WORD_ROWS = 20_000  # chunks of a project whose words are kept in memory: about a second to load, behind an answer
 _ROWS_PER_BATCH = 2048
 _REFINE = 5  # rows an approximate index re-ranks exactly for each row wanted: finds 99 of 100 of the true forty
 
@@ -29,7 +32,8 @@ class ChunkSearch:
     """Searches one chunks table from any thread.
 
     Whoever changes rows does so within `changing` and reports the change there by put, remove or clear; searches never
-    wait for it. The vectors of a project that are not in memory are searched in the table and loaded behind the answer.
+    wait for it. A project whose words or vectors are not in memory is searched in the table; they are loaded behind the
+    answer.
     """
 
     def __init__(
@@ -42,7 +46,9 @@ class ChunkSearch:
         self._dimensions = dimensions
         self._rows = RowCache(folder, table.version())
         self._vectors = VectorMatrix(max_vector_bytes)
+        self._words = WordIndex(MAX_WORD_BYTES)
         self._too_big: set[str] = set()
+        self._too_wordy: set[str] = set()
         self._loading: dict[tuple[str, str], threading.Thread] = {}
 
     @contextmanager
@@ -64,8 +70,10 @@ class ChunkSearch:
 
     def text(self, words: str, scope: Scope, limit: int) -> list[Hit]:
         """Chunks that hold any of the words, best BM25 first."""
-        rows = self._table.match("terms", words, ["id"], of_scope(scope), limit)
-        scored = list(zip(rows.column("_score").to_pylist(), rows.column("id").to_pylist(), strict=True))
+        scored = self._best_in_memory(words, scope, limit)
+        if scored is None:
+            rows = self._table.match("terms", words, ["id"], of_scope(scope), limit)
+            scored = list(zip(rows.column("_score").to_pylist(), rows.column("id").to_pylist(), strict=True))
         chunks = self._chunks([chunk for _, chunk in scored], scope)
         hits = [Hit(chunk=chunks[found], lexical=score) for score, found in scored if found in chunks]
         return sorted(hits, key=lambda hit: (-(hit.lexical or 0.0), hit.chunk.id))
@@ -84,18 +92,25 @@ class ChunkSearch:
         return sorted(hits, key=lambda hit: (-(hit.cosine or 0.0), hit.chunk.id))
 
     def warm(self, project_id: str, model: str) -> None:
-        """Load a project's vectors by that model now."""
+        """Load a project's words, and its vectors by that model, now."""
+        self._load_words(project_id)
         self._load(project_id, model)
 
     def put(self, chunks: Sequence[Chunk]) -> None:
         """Report rows that were inserted or replaced."""
         groups: dict[tuple[str, str], list[Chunk]] = {}
+        projects: dict[str, list[Chunk]] = {}
         for chunk in chunks:
+            projects.setdefault(chunk.project_id, []).append(chunk)
             if chunk.vector is not None:
                 groups.setdefault((chunk.model, chunk.project_id), []).append(chunk)
         self._rows.put(chunks)
         with self._guard:
             self._vectors.remove([chunk.id for chunk in chunks])
+            self._words.remove([chunk.id for chunk in chunks])
+            for project_id, group in projects.items():
+                ids, sessions = [chunk.id for chunk in group], [chunk.session_id for chunk in group]
+                self._words.put(project_id, ids, sessions, [chunk.terms for chunk in group])
             for (model, project_id), group in groups.items():
                 vectors = np.asarray([chunk.vector for chunk in group], np.float32)
                 ids, sessions = [chunk.id for chunk in group], [chunk.session_id for chunk in group]
@@ -106,13 +121,16 @@ class ChunkSearch:
         self._rows.remove(ids)
         with self._guard:
             self._vectors.remove(ids)
+            self._words.remove(ids)
 
     def clear(self) -> None:
         """Report that anything may have changed."""
         self._rows.clear()
         with self._guard:
             self._vectors.clear()
+            self._words.clear()
             self._too_big.clear()
+            self._too_wordy.clear()
 
     def fit(self, dimensions: int) -> None:
         """Report that vectors have another length now."""
@@ -124,6 +142,25 @@ class ChunkSearch:
         for thread in list(self._loading.values()):
             thread.join()
         self._rows.close()
+
+    def _best_in_memory(self, words: str, scope: Scope, limit: int) -> list[tuple[float, str]] | None:
+        """(BM25, id) pairs; None when the table has to search."""
+        if scope.project_ids is None or scope.extra:
+            return None
+        found: list[tuple[float, str]] = []
+        missing = []
+        with self._guard:
+            for project_id in dict.fromkeys(scope.project_ids):
+                project = self._words.get(project_id)
+                if project is None:
+                    missing.append(project_id)
+                else:
+                    found += project.best(words, limit, scope.session_id, scope.excluded_session_id)
+        for project_id in missing:
+            if project_id not in self._too_wordy:
+                self._load_behind((project_id, ""), lambda project_id=project_id: self._load_words(project_id))  # type: ignore[misc]
+        found.sort(key=lambda pair: (-pair[0], pair[1]))
+        return None if missing else found[:limit]
 
     def _nearest_in_memory(
         self, query: NDArray[np.float32], model: str, scope: Scope, limit: int
@@ -141,7 +178,8 @@ class ChunkSearch:
                 else:
                     found += project.nearest(query, limit, scope.session_id, scope.excluded_session_id)
         for project_id in missing:
-            self._load_behind(project_id, model)
+            if project_id not in self._too_big:
+                self._load_behind((project_id, model), lambda project_id=project_id: self._load(project_id, model))  # type: ignore[misc]
         found.sort(reverse=True)
         return None if missing else found[:limit]
 
@@ -157,15 +195,12 @@ class ChunkSearch:
             found.update((chunk.id, chunk) for chunk in read)
         return found
 
-    def _load_behind(self, project_id: str, model: str) -> None:
-        """Load in a thread, so that the search at hand does not wait for it."""
-        key = (project_id, model)
-        if project_id in self._too_big:
-            return
+    def _load_behind(self, key: tuple[str, str], load: Callable[[], None]) -> None:
+        """Load in a thread, so that the search at hand does not wait for it. key: project and model, "" for words."""
 
         def run() -> None:
             try:
-                self._load(project_id, model)
+                load()
             except StoreError:
                 pass  # the search that asked for it reads the same table and reports what is wrong with it
             finally:
@@ -194,6 +229,28 @@ class ChunkSearch:
             pa.default_memory_pool().release_unused()
             with self._guard:
                 self._vectors.load(model, project_id, loaded)
+
+
+    def _load_words(self, project_id: str) -> None:
+        with self._lock:
+            if self._words.get(project_id) is not None:
+                return
+            where = equals("project_id", project_id)
+            if self._table.count(where) > MAX_WORD_ROWS:
+                self._too_wordy.add(project_id)
+                return
+            loaded = ProjectWords()
+
+            def consume(batch: Any) -> None:
+                ids, sessions = batch.column("id").to_pylist(), batch.column("session_id").to_pylist()
+                loaded.put(ids, sessions, batch.column("terms").to_pylist())
+
+            self._table.scan(["id", "session_id", "terms"], where, _ROWS_PER_BATCH, consume)
+            if loaded.nbytes > MAX_WORD_BYTES:
+                self._too_wordy.add(project_id)
+                return
+            with self._guard:
+                self._words.load(project_id, loaded)
 
 
 def _matrix_of(rows: Any) -> NDArray[np.float32]:

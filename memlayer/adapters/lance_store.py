@@ -176,7 +176,7 @@ class LanceStore:
         return self._search.vector(vector, model, scope, limit)
 
     def warm(self, project_id: str, model: str) -> None:
-        """Load the vectors of a project by that model into memory, as the first search would do."""
+        """Load a project's words, and its vectors by that model, into memory, as the first search would do."""
         self._search.warm(project_id, model)
 
     def unembedded(self, model: str, limit: int) -> list[Chunk]:

@@ -26,7 +26,7 @@ SESSIONS = ("s1", "s2")
 numbers = st.integers(0, 7)
 texts = st.sampled_from(TEXTS)
 projects = st.sampled_from(PROJECTS)
-sessions = st.sampled_from(SESSIONS)
+sessions = st.sampled_from([*SESSIONS, ""])
 
 Operation = tuple[object, ...]
 operations = st.lists(

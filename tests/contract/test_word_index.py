@@ -1,0 +1,153 @@
+"""Words in memory: ranked as BM25 says, whatever is replaced or removed, and the same rows as the table finds."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from memlayer.adapters.lance_search import MAX_WORD_ROWS, ChunkSearch
+from memlayer.adapters.lance_store import LanceStore
+from memlayer.adapters.word_index import K1, B, ProjectWords, WordIndex
+from memlayer.core.model import Chunk, Scope
+from tests.contract.store_rows import DIMENSIONS, make_chunk
+
+WORDS = [
+    "배포", "화요일", "retry", "결제", "backoff", "port", "8443", "캐시", "redis", "세션", "만료", "token", "queue",
+    "정산", "batch",
+]  # fmt: skip
+Texts = dict[str, str]
+
+
+def corpus(count: int, seed: int = 3) -> Texts:
+    """id -> words, some of them often."""
+    dice = random.Random(seed)
+    return {"c%d" % number: " ".join(dice.choices(WORDS, k=dice.randint(1, 30))) for number in range(count)}
+
+
+def filled(texts: Texts, batch: int = 7) -> ProjectWords:
+    project, ids = ProjectWords(), list(texts)
+    for start in range(0, len(ids), batch):
+        some = ids[start : start + batch]
+        project.put(some, ["세션%d" % (int(one[1:]) % 3) for one in some], [texts[one] for one in some])
+    return project
+
+
+def by_hand(texts: Texts, words: str) -> dict[str, float]:
+    """BM25 of every text that holds one of the words."""
+    mean = sum(len(text.split()) for text in texts.values()) / len(texts)
+    scores = {}
+    for key, text in texts.items():
+        counts, length, total = Counter(text.split()), len(text.split()), 0.0
+        for word in dict.fromkeys(words.split()):
+            if counts[word]:
+                holding = sum(word in other.split() for other in texts.values())
+                rarity = math.log(1 + (len(texts) - holding + 0.5) / (holding + 0.5))
+                total += rarity * counts[word] * (K1 + 1) / (counts[word] + K1 * (1 - B + B * length / mean))
+        if total:
+            scores[key] = total
+    return scores
+
+
+@pytest.mark.parametrize("words", ["배포", "배포 화요일 retry", "8443 8443 없는말", "redis 세션 만료 token queue 정산"])
+def test_it_ranks_as_bm25_does(words: str) -> None:
+    texts = corpus(200)
+    expected = by_hand(texts, words)
+    found = filled(texts).best(words, 1000, "", "")
+    assert {key for _, key in found} == set(expected)
+    assert [score for score, _ in found] == pytest.approx(sorted(expected.values(), reverse=True))
+    for score, key in found:
+        assert score == pytest.approx(expected[key])
+    assert filled(texts).best(words, 5, "", "") == found[:5] or found[4][0] == pytest.approx(found[5][0])
+
+
+def test_what_is_replaced_or_removed_is_as_if_it_had_never_been() -> None:
+    texts = corpus(300)
+    project = filled(texts)
+    changed = {"c%d" % number: "배포 새로 %d" % number for number in range(0, 300, 5)}
+    gone = ["c%d" % number for number in range(1, 300, 7)]
+    project.put(list(changed), ["세션0"] * len(changed), list(changed.values()))
+    project.remove([*gone, "never-there"])
+    left = {key: text for key, text in {**texts, **changed}.items() if key not in gone}
+    assert len(project) == len(left)
+    for words in ("배포 새로", "redis 배포", "결제"):
+        expected = by_hand(left, words)
+        assert {key: pytest.approx(score) for score, key in project.best(words, 1000, "", "")} == expected
+
+
+def test_sessions_are_wanted_or_left_out() -> None:
+    texts = corpus(60)
+    project = filled(texts)
+    everything = {key for _, key in project.best("배포 redis", 1000, "", "")}
+    only = {key for _, key in project.best("배포 redis", 1000, "세션1", "")}
+    others = {key for _, key in project.best("배포 redis", 1000, "", "세션1")}
+    assert only == {key for key in everything if int(key[1:]) % 3 == 1}
+    assert others == everything - only
+    assert project.best("배포", 10, "no such session", "") == []
+    assert {key for _, key in project.best("배포 redis", 1000, "", "no such session")} == everything
+
+
+def test_an_empty_project_and_unknown_words_find_nothing() -> None:
+    assert ProjectWords().best("배포", 10, "", "") == []
+    project = filled(corpus(10))
+    assert project.best("", 10, "", "") == project.best("없는말", 10, "", "") == []
+    project.remove(list(corpus(10)))
+    assert project.best("배포", 10, "", "") == []
+
+
+def test_the_oldest_project_goes_when_memory_is_short_and_a_worn_one_is_loaded_anew() -> None:
+    size = filled(corpus(300)).nbytes
+    index = WordIndex(2 * size + size // 2)
+    for name in "abc":
+        index.load(name, filled(corpus(300)))
+    assert index.get("a") is None and index.get("b") is not None and index.get("c") is not None
+    index.remove(["c%d" % number for number in range(100)])
+    assert index.get("b") is None
+    index.put("nowhere", ["x"], ["s"], ["배포"])
+    assert index.get("nowhere") is None
+
+
+def rows(texts: Texts, project_id: str = "p1") -> list[Chunk]:
+    return [
+        replace(
+            make_chunk(int(key[1:]), session="세션%d" % (int(key[1:]) % 3), project=project_id), id=key, terms=text
+        )
+        for key, text in texts.items()
+    ]
+
+
+def test_the_store_finds_the_same_rows_from_memory_as_from_the_table(tmp_path: Path) -> None:
+    store = LanceStore.open(tmp_path / "store", DIMENSIONS)
+    texts = corpus(120)
+    store.put_chunks(rows(texts))
+    scopes = [Scope(("p1",)), Scope(("p1",), session_id="세션1"), Scope(("p1",), excluded_session_id="세션2")]
+    queries = ["배포", "8443 redis", "정산 batch 만료"]
+    search: ChunkSearch = store._search
+
+    def found() -> list[set[str]]:
+        asked = [(query.split(), scope) for query in queries for scope in scopes]
+        return [{hit.chunk.id for hit in store.search_text(words, scope, 500)} for words, scope in asked]
+
+    from_table = found()
+    assert all(from_table)
+    search.warm("p1", "no model")
+    assert search._words.get("p1") is not None
+    assert found() == from_table
+    store.put_chunks(rows({"c500": "새로운말 배포"}))
+    assert [hit.chunk.id for hit in store.search_text(["새로운말"], Scope(("p1",)), 5)] == ["c500"]
+    store.close()
+
+
+def test_a_project_of_many_chunks_is_left_to_the_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert MAX_WORD_ROWS > 10_000
+    monkeypatch.setattr("memlayer.adapters.lance_search.MAX_WORD_ROWS", 20)
+    store = LanceStore.open(tmp_path / "store", DIMENSIONS)
+    store.put_chunks(rows(corpus(30)))
+    store._search.warm("p1", "no model")
+    assert store._search._words.get("p1") is None
+    assert store.search_text(["배포", "redis"], Scope(("p1",)), 5)
+    store.close()
