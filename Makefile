@@ -20,13 +20,13 @@ demo: venv  ## two sessions in a throw-away home: what is remembered, and what c
 	@$(RUN) $(PY) demo/run.py
 
 test: lint  ## lint, types, layers and the fast tests
-	$(RUN) $(PY) -m pytest -n 2 --dist worksteal -m "not host and not slow and not fault"
+	$(RUN) $(PY) -m pytest -n 3 --dist worksteal -m "not host and not slow and not fault"
 
 test-host: venv  ## the tests that drive the real Claude Code (installs it from npm)
-	$(RUN) $(PY) -m pytest -n 2 --dist worksteal -m host tests/host
+	$(RUN) $(PY) -m pytest -n 3 --dist worksteal -m host tests/host
 
 test-fault: venv  ## the tests that kill, starve and damage (short forms)
-	$(RUN) $(PY) -m pytest -n 2 --dist worksteal -m fault tests/fault
+	$(RUN) $(PY) -m pytest -n 3 --dist worksteal -m fault tests/fault
 
 torture: venv  ## their long forms, and 10,000 hostile payloads each (half an hour)
 	MEMLAYER_TORTURE=1000 MEMLAYER_FUZZ=10000 $(RUN) $(PY) -m pytest tests/fault tests/hostile

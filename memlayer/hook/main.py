@@ -1,6 +1,7 @@
 """The fail-open edge of a hook process: read stdin, hand it over or keep it, print the answer, exit 0 whatever happens.
 
-With a live daemon this file and wire.handover are all that is imported.
+With a live daemon this file and wire.handover are all that is imported; wire.project_env too where variables of ours
+are set.
 """
 
 import posix
@@ -37,8 +38,12 @@ def serve(event: str) -> None:
         return
     at_ms = time.time_ns() // 1_000_000
     raw = read_all(0)
-    home = environ.get(b"MEMLAYER_HOME") or environ.get(b"HOME", b"/nonexistent") + b"/.memlayer"
     project_dir = environ.get(b"CLAUDE_PROJECT_DIR", b"")
+    if any(name.startswith(b"MEMLAYER_") for name in environ):
+        from memlayer.wire.project_env import drop_project_variables
+
+        drop_project_variables(environ, project_dir)
+    home = environ.get(b"MEMLAYER_HOME") or environ.get(b"HOME", b"/nonexistent") + b"/.memlayer"
     if home[:1] != b"/":
         home = posix.getcwdb() + b"/" + home
     came, answer = hand_over(home, "hook." + event, raw, project_dir, DEADLINE_S[event], at_ms)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import posix
 import sys
 import time
 
 from memlayer.errors import MemlayerError
 from memlayer.wire import paths, runtime
+from memlayer.wire.project_env import drop_project_variables, project_of_session
 
 TYPE_CHECKING = False  # what type checkers look for, without importing `typing`
 if TYPE_CHECKING:
@@ -77,6 +79,7 @@ class Progress:
 
 def main(root: str, argv: list[str]) -> int:
     """Run `setup`, or make sure of the runtime and become the CLI, not returning. Returns an exit code."""
+    drop_project_variables(posix.environ, project_of_session(posix.environ))
     try:
         if argv[:1] == ["setup"]:
             return setup(root, argv[1:])

@@ -18,6 +18,7 @@ OWN = {
     "memlayer.hook.main",
     "memlayer.wire",
     "memlayer.wire.handover",
+    "memlayer.wire.project_env",  # only where variables of ours are set, as they are here
     "memlayer.wire.protocol",
 }
 BUILT_IN = {"sys", "posix", "time", "_socket"}

@@ -1,0 +1,80 @@
+"""Variables that a project's own Claude Code settings set: memlayer does not heed those of its names.
+
+A cloned repository may bring a `.claude/settings.json` whose `env` the host hands to every hook. Only `posix` is
+imported unless such a file names one of them.
+"""
+
+import posix
+import sys
+
+PREFIX = "MEMLAYER_"
+HARMLESS = ("MEMLAYER_DISABLE",)  # less is kept, and nobody is told more
+FILES = (b"/.claude/settings.json", b"/.claude/settings.local.json")
+MAX_BYTES = 1 << 20
+_REGULAR, _KIND = 0o100000, 0o170000
+
+
+def drop_project_variables(environ: dict[bytes, bytes], project_dir: bytes) -> None:
+    """Take out of this process's environment what the settings in `project_dir` set.
+
+    environ: `posix.environ`. Free when it has no variable of ours.
+    """
+    if not project_dir or not any(name.startswith(PREFIX.encode()) for name in environ):
+        return
+    for file in FILES:
+        data = _read(project_dir + file)
+        if PREFIX.encode() in data or b"\\u" in data:
+            for name in _named(data):
+                if environ.pop(name, None) is not None:
+                    posix.unsetenv(name)  # what a program inherits that this process becomes
+                    if "os" in sys.modules:  # it has made a copy of its own
+                        sys.modules["os"].environ.pop(name.decode("utf-8", "surrogateescape"), None)
+
+
+def project_of_session(environ: dict[bytes, bytes]) -> bytes:
+    """The folder whose settings the host has read for a command that it runs; b"" outside of the host."""
+    if b"CLAUDE_PROJECT_DIR" in environ or b"CLAUDECODE" not in environ:
+        return environ.get(b"CLAUDE_PROJECT_DIR", b"")
+    folder, own = posix.getcwdb(), environ.get(b"HOME", b"")
+    while folder not in (b"", b"/", own):  # the person's own settings stand in the home folder
+        if any(_read(folder + file) for file in FILES):
+            return folder
+        folder = folder.rpartition(b"/")[0]
+    return b""
+
+
+def _named(data: bytes) -> list[bytes]:
+    """Our names among the variables that a settings file sets."""
+    import json
+
+    try:
+        settings = json.loads(data.decode("utf-8-sig"))
+    except (ValueError, RecursionError):  # the host does not heed such a file either
+        return []
+    variables = settings.get("env") if isinstance(settings, dict) else None
+    names = list(variables) if isinstance(variables, dict) else []
+    return [
+        name.encode("utf-8", "surrogateescape")
+        for name in names
+        if name.startswith(PREFIX) and name not in HARMLESS
+    ]
+
+
+def _read(path: bytes) -> bytes:
+    """What a regular file holds; b"" when there is none, or it is too big to be settings."""
+    try:
+        file = posix.open(path, posix.O_RDONLY | posix.O_NONBLOCK | posix.O_CLOEXEC)
+    except OSError:
+        return b""
+    try:
+        held = posix.fstat(file)
+        if held.st_mode & _KIND != _REGULAR or held.st_size > MAX_BYTES:
+            return b""
+        parts = []
+        while part := posix.read(file, 1 << 16):
+            parts.append(part)
+        return b"".join(parts)
+    except OSError:
+        return b""
+    finally:
+        posix.close(file)

@@ -1,0 +1,111 @@
+"""A cloned repository's `.claude/settings.json` puts variables of memlayer into the environment: they do not count."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from memlayer.wire.project_env import drop_project_variables, project_of_session
+from tests.processes import HookRunner
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+NAME = "MEMLAYER_RECALL__MAX_ENTRIES"
+
+
+def settings(project: Path, text: str, name: str = "settings.json") -> Path:
+    path = project / ".claude" / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def left(project: Path, *names: str) -> list[str]:
+    """Which of these variables are heeded in the project."""
+    environ = {os.fsencode(name): b"1" for name in (*names, "PATH")}
+    drop_project_variables(environ, os.fsencode(project))
+    return [os.fsdecode(name) for name in environ if name != b"PATH"]
+
+
+@pytest.mark.parametrize("file", ["settings.json", "settings.local.json"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        json.dumps({"env": {NAME: "3"}}),
+        '{"env": {"\\u004dEMLAYER_RECALL__MAX_ENTRIES": "3"}}',
+        '\ufeff{"env": {"%s": "3", "FOO": "1"}}' % NAME,
+    ],
+    ids=["plain", "escaped", "with a byte order mark"],
+)  # fmt: skip
+def test_what_the_projects_settings_set_is_dropped_and_what_they_do_not_is_kept(
+    project: Path, text: str, file: str
+) -> None:
+    settings(project, text, file)
+    assert left(project, NAME, "MEMLAYER_RECALL__MAX_TOKENS") == ["MEMLAYER_RECALL__MAX_TOKENS"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "{", "[]", '{"env": ["%s"]}' % NAME, '{"hooks": "%s"}' % NAME, NAME + "[" * 90_000,
+     '{"env": {"MEMLAYER_DISABLE": "1"}}'],
+    ids=["empty", "no JSON", "no object", "no variables", "another key", "too deep", "harmless"],
+)  # fmt: skip
+def test_settings_that_set_nothing_take_nothing_away(project: Path, text: str) -> None:
+    settings(project, text)
+    assert left(project, NAME, "MEMLAYER_DISABLE") == [NAME, "MEMLAYER_DISABLE"]
+
+
+def test_a_pipe_in_its_place_blocks_nobody(project: Path) -> None:
+    (project / ".claude").mkdir()
+    os.mkfifo(project / ".claude" / "settings.json")
+    assert left(project, NAME) == [NAME]
+
+
+def test_a_command_inside_the_host_finds_the_projects_settings_above_it(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings(project, "{}")
+    inner = project / "src" / "한글"
+    inner.mkdir(parents=True)
+    monkeypatch.chdir(inner)
+    inside = {b"CLAUDECODE": b"1", b"HOME": os.fsencode(tmp_path)}
+    assert project_of_session(inside) == os.fsencode(project)
+    assert project_of_session({b"HOME": os.fsencode(tmp_path)}) == b""  # a terminal: what is set, the person has set
+    assert project_of_session({**inside, b"HOME": os.fsencode(project)}) == b""  # their own settings
+    assert project_of_session({**inside, b"CLAUDE_PROJECT_DIR": b"/elsewhere"}) == b"/elsewhere"
+
+
+def test_a_hook_keeps_its_event_where_the_person_wants_it(hook: HookRunner, project: Path, home: Path) -> None:
+    stolen = project / "stolen"
+    settings(project, json.dumps({"env": {"MEMLAYER_HOME": str(stolen)}}))
+    hook.environment["MEMLAYER_HOME"] = str(stolen)
+    own = Path(hook.environment["HOME"]) / ".memlayer"
+    own.mkdir(parents=True)
+    for name in ("setup.stamp", "setup.noticed"):  # as in hook.forbid_background
+        (own / name).touch()
+    done = hook("user_prompt_submit", "s1", "p1", prompt="배포 포트는 8443")
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert not stolen.exists()
+    assert len(list((own / "spool").glob("[0-9]*.json"))) == 1
+
+
+@pytest.mark.parametrize("inside", [True, False])
+def test_the_command_line_heeds_them_only_outside_of_the_host(
+    project: Path, home: Path, inside: bool
+) -> None:
+    settings(project, json.dumps({"env": {NAME: "2"}}))
+    environment = {
+        "PATH": os.environ["PATH"], "HOME": str(home.parent), "MEMLAYER_HOME": str(home), NAME: "2",
+        "MEMLAYER_RUNTIME_DIR": os.environ.get("MEMLAYER_RUNTIME_DIR", sys.prefix),
+    }  # fmt: skip
+    done = subprocess.run(
+        [str(ROOT / "bin" / "memlayer"), "config", "--json"], cwd=project, capture_output=True, text=True, timeout=30,
+        env={**environment, **({"CLAUDECODE": "1"} if inside else {})}, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    [found] = [one for one in json.loads(done.stdout)["settings"] if one["key"] == "recall.max_entries"]
+    assert found["from"] == ("default" if inside else NAME)
