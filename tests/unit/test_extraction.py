@@ -30,6 +30,7 @@ def _of(prompt: str, *answers: str) -> Extraction:
         ("Priya owns the billing webhooks.", "fact"),
         ("The flaky test was because two workers shared the same file.", "cause"),
         ("4월 1일까지 관리자 화면 초안 제출해야 해", "commitment"),
+        ("API 문서는 여기까지만 공개하기로 했어", "decision"),
     ],
 )
 def test_kinds(prompt: str, kind: str) -> None:
@@ -54,6 +55,11 @@ def test_kinds(prompt: str, kind: str) -> None:
         ("테스트 돌려봐", "214개 통과, 실패 없음."),
         ("what does this do\n```py\nPORT = 8080  # we always use this port\n```", "It sets a constant."),
         ("/compact", "Compacted."),
+        ("고마워 오늘은 여기까지", "수고하셨습니다."),
+        ("오늘은 여기까지 하죠 피곤하네요", "네, 내일 이어서 하겠습니다."),
+        ("ok that's it for today, deploy is on friday 12.03.", "See you then."),
+        ("테스트 프로그램 하나 짜줘 자식 10개 만들어서 레벨 출력하는거", "`user/forkten.c` 를 만들었습니다."),
+        ("태그 찍어줘 v1.9.0", "찍었습니다."),
     ],
 )
 def test_nothing_is_kept_of(prompt: str, answer: str) -> None:
