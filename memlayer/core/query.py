@@ -21,10 +21,10 @@ class Query:
     """text: what is embedded. terms: what full-text search looks for, most telling first at most MAX_TERMS.
 
     asked: how many of the terms are the prompt's own; those behind them come from the turn before it and count half.
-    other_ways: term -> how the other language says it.
+    other_ways: term -> how the other language says it. looked_for: every term that counts, theirs and translated.
     """
 
-    __slots__ = ("asked", "other_ways", "terms", "text")
+    __slots__ = ("asked", "looked_for", "other_ways", "terms", "text")
 
     def __init__(
         self, text: str, terms: list[str], asked: int = -1, other_ways: dict[str, Groups] | None = None
@@ -33,6 +33,8 @@ class Query:
         self.terms = terms
         self.asked = len(terms) if asked < 0 else asked
         self.other_ways = other_ways or {}
+        translated = (term for groups in self.other_ways.values() for group in groups for term in group)
+        self.looked_for = frozenset((*terms, *translated))
 
     @property
     def searched(self) -> list[str]:

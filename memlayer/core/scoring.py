@@ -50,18 +50,17 @@ def frequencies(query: Query, document: Iterable[str]) -> dict[str, float]:
 
     What stands there in the other language counts, but less: a translation is a guess about what was meant.
     """
-    wanted = set(query.terms)
-    translated = {term for groups in query.other_ways.values() for group in groups for term in group}
+    looked_for = query.looked_for
     counts: dict[str, int] = {}
     for term in document:
-        if term in wanted or term in translated:
+        if term in looked_for:
             counts[term] = counts.get(term, 0) + 1
     found: dict[str, float] = {}
-    for term in query.terms:
+    for term in query.terms if counts else ():
         if term in counts:
             found[term] = float(counts[term])
-        elif counts:
-            ways = [min(counts.get(part, 0) for part in group) for group in query.other_ways.get(term, ()) if group]
+        elif term in query.other_ways:
+            ways = [min([counts.get(part, 0) for part in group]) for group in query.other_ways[term] if group]
             if any(ways):
                 found[term] = TRANSLATED * max(ways)
     return found

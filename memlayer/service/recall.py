@@ -184,8 +184,8 @@ class Recall:
             reason = _why_dropped(chunk, one, session, rules.min_score)
             if not reason and wanted == ORDER and not _guides(chunk):
                 reason = "the prompt is an order, and this is no standing order"
-            terms = frozenset(chunk.terms.split())
             twin = -1
+            terms: frozenset[str] = frozenset()
             same_turn = next((i for i, other in enumerate(kept) if _of_one_turn(chunk, other.chunk)), -1)
             if not reason and same_turn >= 0 and chunk.category == "core":
                 reason = "%s says it, and more" % kept[same_turn].key
@@ -193,6 +193,7 @@ class Recall:
                 said = next((other for other in present if chunk.at_ms <= other.at_ms and _alike(chunk, other)), None)
                 reason = "says the same as %s, which is in the context" % key_of(said) if said is not None else ""
             if not reason:
+                terms = frozenset(chunk.terms.split())
                 twin = next((i for i, other in enumerate(kept_terms) if jaccard(terms, other) >= NEAR_DUPLICATE), -1)
                 if twin >= 0 and chunk.at_ms <= kept[twin].chunk.at_ms:
                     reason = "says the same as " + kept[twin].key

@@ -73,7 +73,8 @@ class Retriever:
             if embedder is not None:
                 cosine = cosines.get(key)
                 vector = embedder.calibration.position(farthest if cosine is None else cosine)
-            out.append((chunk, Evidence(covered, worth, vector, is_hangul(split[key]) != hangul)))
+            is_foreign = not worth and is_hangul(split[key]) != hangul  # of no account where words were found
+            out.append((chunk, Evidence(covered, worth, vector, is_foreign)))
         return out
 
     def _fused(self, judged: Iterable[tuple[Chunk, Evidence]], query: Query, weights: Weights) -> list[Found]:
