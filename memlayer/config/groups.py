@@ -39,9 +39,9 @@ class RecallSettings(Group):
     min_score: Real = setting(0.4, "Floor on the calibrated relevance.", ge=0, le=1)
     weight_lexical: Real = setting(0.5, "Share of full-text search in the relevance.", ge=0, le=1)
     weight_vector: Real = setting(0.5, "Share of meaning (vectors) in the relevance.", ge=0, le=1)
-    weight_relevance: Real = setting(0.7, "Share of relevance in the score.", ge=0, le=1)
-    weight_importance: Real = setting(0.2, "Share of importance in the score.", ge=0, le=1)
-    weight_recency: Real = setting(0.1, "Share of recency in the score.", ge=0, le=1)
+    weight_relevance: Real = setting(0.95, "Share of relevance in the score.", ge=0, le=1)
+    weight_importance: Real = setting(0.0, "Share of importance in the score.", ge=0, le=1)
+    weight_recency: Real = setting(0.05, "Share of recency in the score.", ge=0, le=1)
     half_life_days: Real = setting(7.0, "Age at which recency has fallen to a half.", unit="days", ge=0.01, le=36500)
     candidates: Whole = setting(
         40, "Chunks that each kind of search offers for ranking.", unit="chunks", ge=1, le=1000

@@ -19,13 +19,16 @@ STEEPNESS, BIAS = 5.8, 2.3  # see Evidence.relevance()
 
 @dataclass(frozen=True)
 class Weights:
-    """lexical and vector weigh the legs within relevance; relevance, importance and recency weigh the whole score."""
+    """lexical and vector weigh the legs within relevance; relevance, importance and recency weigh the whole score.
+
+    What is important is no likelier to be the answer: docs/benchmarks.md has what the weights were chosen by.
+    """
 
     lexical: float = 0.5
     vector: float = 0.5
-    relevance: float = 0.7
-    importance: float = 0.2
-    recency: float = 0.1
+    relevance: float = 0.95
+    importance: float = 0.0
+    recency: float = 0.05
     half_life_days: float = 7.0
 
 

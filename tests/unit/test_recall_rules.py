@@ -281,4 +281,3 @@ def test_odd_prompts_do_no_harm(memory: TurnsInMemory, prompt: str) -> None:
     memory.turn("s1", "p1", PORT_ASKED, PORT_ANSWER)
     found = memory.ask(prompt, EVERYTHING)
     assert len(found.block) <= 4000
-    assert found.took_ms < 5000
