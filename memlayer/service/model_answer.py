@@ -48,7 +48,7 @@ def _whole(text: str) -> Answer | None:
     for start in starts[:3]:
         try:  # as Python writes it: single quotes, None
             answer = _of(ast.literal_eval(text[start : end + 1]))
-        except (ValueError, SyntaxError, MemoryError, RecursionError):
+        except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
             continue
         if answer is not None:
             return answer
