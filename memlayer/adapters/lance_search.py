@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -158,7 +159,7 @@ class ChunkSearch:
                     found += project.best(words, limit, scope.session_id, scope.excluded_session_id)
         for project_id in missing:
             if project_id not in self._too_wordy:
-                self._load_behind((project_id, ""), lambda project_id=project_id: self._load_words(project_id))  # type: ignore[misc]
+                self._load_behind((project_id, ""), partial(self._load_words, project_id))
         found.sort(key=lambda pair: (-pair[0], pair[1]))
         return None if missing else found[:limit]
 
@@ -179,7 +180,7 @@ class ChunkSearch:
                     found += project.nearest(query, limit, scope.session_id, scope.excluded_session_id)
         for project_id in missing:
             if project_id not in self._too_big:
-                self._load_behind((project_id, model), lambda project_id=project_id: self._load(project_id, model))  # type: ignore[misc]
+                self._load_behind((project_id, model), partial(self._load, project_id, model))
         found.sort(reverse=True)
         return None if missing else found[:limit]
 
@@ -229,7 +230,6 @@ class ChunkSearch:
             pa.default_memory_pool().release_unused()
             with self._guard:
                 self._vectors.load(model, project_id, loaded)
-
 
     def _load_words(self, project_id: str) -> None:
         with self._lock:

@@ -17,9 +17,12 @@ _REGULAR, _KIND = 0o100000, 0o170000
 def drop_project_variables(environ: dict[bytes, bytes], project_dir: bytes) -> None:
     """Take out of this process's environment what the settings in `project_dir` set.
 
-    environ: `posix.environ`. Free when it has no variable of ours.
+    environ: `posix.environ`. Free when it has no variable of ours. In the home folder those settings are the
+    person's own. Never raises: the event of a hook that comes after must be kept.
     """
     if not project_dir or not any(name.startswith(PREFIX.encode()) for name in environ):
+        return
+    if _is_same(project_dir, environ.get(b"HOME", b"")):
         return
     for file in FILES:
         data = _read(project_dir + file)
@@ -28,14 +31,17 @@ def drop_project_variables(environ: dict[bytes, bytes], project_dir: bytes) -> N
                 if environ.pop(name, None) is not None:
                     posix.unsetenv(name)  # what a program inherits that this process becomes
                     if "os" in sys.modules:  # it has made a copy of its own
-                        sys.modules["os"].environ.pop(name.decode("utf-8", "surrogateescape"), None)
+                        sys.modules["os"].environ.pop(name.decode(), None)
 
 
 def project_of_session(environ: dict[bytes, bytes]) -> bytes:
     """The folder whose settings the host has read for a command that it runs; b"" outside of the host."""
     if b"CLAUDE_PROJECT_DIR" in environ or b"CLAUDECODE" not in environ:
         return environ.get(b"CLAUDE_PROJECT_DIR", b"")
-    folder, own = posix.getcwdb(), environ.get(b"HOME", b"")
+    try:
+        folder, own = posix.getcwdb(), environ.get(b"HOME", b"")
+    except OSError:  # the folder is gone
+        return b""
     while folder not in (b"", b"/", own):  # the person's own settings stand in the home folder
         if any(_read(folder + file) for file in FILES):
             return folder
@@ -54,10 +60,19 @@ def _named(data: bytes) -> list[bytes]:
     variables = settings.get("env") if isinstance(settings, dict) else None
     names = list(variables) if isinstance(variables, dict) else []
     return [
-        name.encode("utf-8", "surrogateescape")
+        name.encode()
         for name in names
-        if name.startswith(PREFIX) and name not in HARMLESS
+        if name.startswith(PREFIX) and name.isascii() and name not in HARMLESS  # no setting has another name
     ]
+
+
+def _is_same(folder: bytes, other: bytes) -> bool:
+    """Whether two paths lead to one folder."""
+    try:
+        one, two = posix.stat(folder), posix.stat(other)
+    except OSError:
+        return False
+    return (one.st_dev, one.st_ino) == (two.st_dev, two.st_ino)
 
 
 def _read(path: bytes) -> bytes:

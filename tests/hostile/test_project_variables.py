@@ -51,12 +51,22 @@ def test_what_the_projects_settings_set_is_dropped_and_what_they_do_not_is_kept(
 @pytest.mark.parametrize(
     "text",
     ["", "{", "[]", '{"env": ["%s"]}' % NAME, '{"hooks": "%s"}' % NAME, NAME + "[" * 90_000,
-     '{"env": {"MEMLAYER_DISABLE": "1"}}'],
-    ids=["empty", "no JSON", "no object", "no variables", "another key", "too deep", "harmless"],
+     '{"env": {"MEMLAYER_DISABLE": "1"}}', '{"env": {"MEMLAYER_\\ud800": "1"}}', '{"env": {"MEMLAYER_한글": "1"}}'],
+    ids=["empty", "no JSON", "no object", "no variables", "another key", "too deep", "harmless", "half a letter",
+         "no setting's name"],
 )  # fmt: skip
 def test_settings_that_set_nothing_take_nothing_away(project: Path, text: str) -> None:
     settings(project, text)
     assert left(project, NAME, "MEMLAYER_DISABLE") == [NAME, "MEMLAYER_DISABLE"]
+
+
+def test_in_the_home_folder_they_are_the_persons_own(project: Path, tmp_path: Path) -> None:
+    settings(project, json.dumps({"env": {NAME: "3"}}))
+    (tmp_path / "link").symlink_to(project)
+    for way in (project, tmp_path / "link"):
+        environ = {b"HOME": os.fsencode(way), NAME.encode(): b"3"}
+        drop_project_variables(environ, os.fsencode(project) + b"/")
+        assert NAME.encode() in environ
 
 
 def test_a_pipe_in_its_place_blocks_nobody(project: Path) -> None:
@@ -77,6 +87,14 @@ def test_a_command_inside_the_host_finds_the_projects_settings_above_it(
     assert project_of_session({b"HOME": os.fsencode(tmp_path)}) == b""  # a terminal: what is set, the person has set
     assert project_of_session({**inside, b"HOME": os.fsencode(project)}) == b""  # their own settings
     assert project_of_session({**inside, b"CLAUDE_PROJECT_DIR": b"/elsewhere"}) == b"/elsewhere"
+
+
+def test_a_name_of_half_a_letter_loses_no_event(hook: HookRunner, project: Path, home: Path) -> None:
+    settings(project, '{"env": {"MEMLAYER_\\ud800": "1"}}')
+    hook.forbid_background()
+    done = hook("user_prompt_submit", "s1", "p1", prompt="배포 포트는 8443")
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert len(list((home / "spool").glob("[0-9]*.json"))) == 1
 
 
 def test_a_hook_keeps_its_event_where_the_person_wants_it(hook: HookRunner, project: Path, home: Path) -> None:
