@@ -11,7 +11,8 @@ from bench.dialogue_set import CATEGORIES, LANGUAGES, Probe
 
 # An older value that stands beside its mark does no harm: the reader sees that it no longer holds.
 REPLACED = re.compile(
-    r"[(\[](?:since |now )?(?:replaced|superseded|outdated|older; newer:|until \d)|[(\[]대체됨", re.IGNORECASE)
+    r"[(\[](?:since |now )?(?:replaced|superseded|outdated|older; newer:|until \d)|[(\[]대체됨", re.IGNORECASE
+)
 _HANGUL = re.compile(r"[\u1100-\u11ff\u3130-\u318f\uac00-\ud7a3]")
 _SPACE = re.compile(r"\s+")
 HANGUL_CHARS_PER_TOKEN = 1.7

@@ -42,6 +42,8 @@ Progress = Callable[[str, int, int], None]
 TURNS_PER_SESSION = 25
 TURNS_PER_BATCH = 5000
 NOISE = 0.1
+
+
 @dataclass
 class Vectors:
     """Vectors for turns out of a set of real ones, by topic."""

@@ -262,4 +262,3 @@ def _matrix_of(rows: Any) -> NDArray[np.float32]:
         .to_numpy(zero_copy_only=False)
     )
     return flat.reshape(rows.num_rows, -1)
-

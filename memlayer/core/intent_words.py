@@ -30,7 +30,10 @@ _POLITE = (
     r"|can you|could you|would you|will you|you can|let'?s|i want you to|i need you to|go ahead and|go and)[\s,.!:-]+)*"
 )
 ENGLISH_ORDER = re.compile(rf"{_POLITE}(?:{_VERBS})\b(?!\s*[:=(])", re.IGNORECASE)
-INFORM = re.compile(r"\b(?:tell|explain|show|remind|describe|list|recall|summari[sz]e|find|search|look up|why|what|which)\b", re.IGNORECASE)
+INFORM = re.compile(
+    r"\b(?:tell|explain|show|remind|describe|list|recall|summari[sz]e|find|search|look up|why|what|which)\b",
+    re.IGNORECASE,
+)
 _TAIL = "[요.!~ㅋㅎ\\s^;]*$"
 KOREAN_ORDER = re.compile(
     "(?:해|돌려|고쳐|올려|내려|바꿔|지워|만들어|넣어|빼|옮겨|써|적어|열어|닫아|띄워|붙여|떼어?|나눠|합쳐|맞춰|줄여|늘려|켜|꺼"
@@ -39,7 +42,9 @@ KOREAN_ORDER = re.compile(
     + "|(?:해라|하자|합시다|하세요|부탁해|부탁드려요|부탁드립니다|부탁|진행해|시작해|실행해|커밋해|배포해|푸시해|정리해|수정해"
     "|추가해|삭제해|적용해|반영해|돌리자|고치자|올리자|바꾸자|지우자|만들자|넣자)" + _TAIL
 )  # fmt: skip
-KOREAN_INFORM = re.compile("(?:알려|말해|설명해|보여|찾아|가르쳐|기억해|떠올려|요약해|정리해서 알려) ?(?:줘|주|봐|달라)")
+KOREAN_INFORM = re.compile(
+    "(?:알려|말해|설명해|보여|찾아|가르쳐|기억해|떠올려|요약해|정리해서 알려) ?(?:줘|주|봐|달라)"
+)
 
 # Chat: every word of the prompt is one of these, after endings, laughter and doubled syllables are taken off.
 CHAT_WORDS = frozenset(

@@ -238,10 +238,8 @@ def _entry(one: Candidate) -> context.Entry:
     return context.Entry(one.key, one.snippet, one.citation, one.chunk.at_ms, one.newer)
 
 
-
 def _of_one_turn(one: Chunk, other: Chunk) -> bool:
     return bool(one.prompt_id) and (one.session_id, one.prompt_id) == (other.session_id, other.prompt_id)
-
 
 
 def _in_context(chunk: Chunk, session: Session | None) -> str:
@@ -255,7 +253,6 @@ def _in_context(chunk: Chunk, session: Session | None) -> str:
     if chunk.memory_id in session.shown:
         return "already shown in this session"
     return ""
-
 
 
 def _alike(one: Chunk, other: Chunk) -> bool:

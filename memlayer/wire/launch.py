@@ -47,9 +47,7 @@ class Progress:
     def __enter__(self) -> Progress:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.close()
 
     def __call__(self, step: str, done: int, total: int) -> None:
@@ -135,11 +133,7 @@ def setup(root: str, flags: list[str]) -> int:
     python = ensure_runtime(home, root, is_quiet="--quiet" in flags, wait="--no-wait" not in flags)
     seconds = round(time.monotonic() - started_s, 1)
     if "--json" in flags:
-        print(
-            json.dumps(
-                {"runtime": python or None, "built": bool(python) and not was_there, "seconds": seconds}
-            )
-        )
+        print(json.dumps({"runtime": python or None, "built": bool(python) and not was_there, "seconds": seconds}))
     elif "--quiet" in flags:
         return 0
     elif was_there:

@@ -22,9 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import TextIO
 
-    Report = Callable[
-        [str, int, int], None
-    ]  # (step, packages done, packages in all); called at least twice a second
+    Report = Callable[[str, int, int], None]  # (step, packages done, packages in all); called at least twice a second
 
 MAX_LOG_BYTES = 1_000_000
 
@@ -59,9 +57,7 @@ def build_held(home: str, root: str, report: Report, lock_fd: int) -> str:
     venv = os.path.join(folder, "%s-%d" % (time.strftime("%Y%m%d-%H%M%S"), os.getpid()))
     is_made = False
     try:
-        base = make_venv(
-            venv, os.path.join(root, runtime.LOCK_FILE), report, runtime.setup_log(home), lock_fd
-        )
+        base = make_venv(venv, os.path.join(root, runtime.LOCK_FILE), report, runtime.setup_log(home), lock_fd)
         switch(folder, os.path.basename(venv))
         is_made = True
     except MemlayerError as error:

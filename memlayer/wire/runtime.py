@@ -100,9 +100,7 @@ def is_built_from(venv: str, lock_file: str) -> bool:
         return False
 
 
-def build_runtime(
-    home: str, root: str, report: Callable[[str, int, int], None], *, wait: bool = True
-) -> str | None:
+def build_runtime(home: str, root: str, report: Callable[[str, int, int], None], *, wait: bool = True) -> str | None:
     """Make the runtime; see wire.provision.build_runtime, which is imported only now."""
     from memlayer.wire import provision
 

@@ -173,9 +173,7 @@ def test_a_changed_lock_or_a_vanished_python_renews_the_runtime(plugin: Plugin) 
     plugin.lock.write_text(plugin.lock.read_text() + "# changed\n")
     assert plugin.run("stats").returncode == 0
     second = plugin.in_use()
-    assert second != first and plugin.runtimes() == sorted(
-        [first, second]
-    )  # the previous one may be in use still
+    assert second != first and plugin.runtimes() == sorted([first, second])  # the previous one may be in use still
 
     python = plugin.home / "runtime" / second / "bin" / "python"
     python.unlink()
@@ -245,9 +243,7 @@ def test_too_old_a_python_is_named_in_one_line(plugin: Plugin, tmp_path: Path) -
     old.chmod(0o755)
     failed = plugin.run("stats", MEMLAYER_PYTHON=str(old))
     assert (failed.returncode, failed.stdout) == (1, "")
-    assert re.search(
-        r"memlayer: MEMLAYER_PYTHON=.*Python 3\.9 at .*Python 3\.11 to 3\.14 is needed$", failed.stderr
-    )
+    assert re.search(r"memlayer: MEMLAYER_PYTHON=.*Python 3\.9 at .*Python 3\.11 to 3\.14 is needed$", failed.stderr)
 
 
 def test_a_home_that_cannot_be_made_is_one_line(plugin: Plugin, tmp_path: Path) -> None:

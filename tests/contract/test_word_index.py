@@ -113,9 +113,7 @@ def test_the_oldest_project_goes_when_memory_is_short_and_a_worn_one_is_loaded_a
 
 def rows(texts: Texts, project_id: str = "p1") -> list[Chunk]:
     return [
-        replace(
-            make_chunk(int(key[1:]), session="세션%d" % (int(key[1:]) % 3), project=project_id), id=key, terms=text
-        )
+        replace(make_chunk(int(key[1:]), session="세션%d" % (int(key[1:]) % 3), project=project_id), id=key, terms=text)
         for key, text in texts.items()
     ]
 

@@ -36,9 +36,7 @@ class Run:
     @property
     def turn(self) -> Request:
         """The only main request of this run."""
-        assert len(self.turns) == 1, (
-            f"{len(self.turns)} requests, stdout {self.stdout!r}, stderr {self.stderr!r}"
-        )
+        assert len(self.turns) == 1, f"{len(self.turns)} requests, stdout {self.stdout!r}, stderr {self.stderr!r}"
         return self.turns[0]
 
 

@@ -79,9 +79,7 @@ def _version_of(folder: Path) -> str:
     if not claude.exists():
         return ""
     bare = {"HOME": str(folder), "PATH": os.defpath, "DISABLE_AUTOUPDATER": "1"}
-    said = subprocess.run(
-        [claude, "--version"], capture_output=True, text=True, env=bare, timeout=60, check=False
-    )
+    said = subprocess.run([claude, "--version"], capture_output=True, text=True, env=bare, timeout=60, check=False)
     return said.stdout.split(" ")[0].strip()
 
 
@@ -93,9 +91,7 @@ def _npm(arguments: list[str], *, cwd: Path, timeout_s: float = INSTALL_TIMEOUT_
 def _run(command: list[str], *, cwd: Path, timeout_s: float = INSTALL_TIMEOUT_S) -> str:
     """Run with the caller's environment (npm's registry is the user's own setting) and return stdout."""
     try:
-        done = subprocess.run(
-            command, cwd=cwd, capture_output=True, text=True, timeout=timeout_s, check=False
-        )
+        done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=timeout_s, check=False)
     except (FileNotFoundError, subprocess.TimeoutExpired) as error:
         raise HostUnavailable(str(error)) from error
     if done.returncode:

@@ -49,9 +49,7 @@ class Request:
     @property
     def texts(self) -> list[str]:
         """Every text of every message, in order, whatever its role: what the model reads beside `system`."""
-        return [
-            text for message in self.body.get("messages", []) for text in _texts_of(message.get("content"))
-        ]
+        return [text for message in self.body.get("messages", []) for text in _texts_of(message.get("content"))]
 
     @property
     def text(self) -> str:
@@ -98,9 +96,7 @@ class MessagesApi:
         self._closing = threading.Event()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler_for(self))
         self._server.daemon_threads = True
-        self._thread = threading.Thread(
-            target=self._server.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True
-        )
+        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True)
 
     def __enter__(self) -> MessagesApi:
         self._thread.start()
@@ -220,9 +216,7 @@ def _handler_for(api: MessagesApi) -> type[BaseHTTPRequestHandler]:
             self._send_json(200, None)
 
         def do_GET(self) -> None:
-            self._send_json(
-                404, {"type": "error", "error": {"type": "not_found_error", "message": "no such page"}}
-            )
+            self._send_json(404, {"type": "error", "error": {"type": "not_found_error", "message": "no such page"}})
 
         def do_POST(self) -> None:
             raw = self.rfile.read(int(self.headers.get("content-length") or 0))

@@ -42,7 +42,5 @@ def git(arguments: list[str], *, cwd: Path) -> str:
         "GIT_COMMITTER_EMAIL": "dev@example.com",
     }
     trusted = ["git", "-c", f"safe.directory={cwd}"]
-    done = subprocess.run(
-        [*trusted, *arguments], cwd=cwd, env=bare, capture_output=True, text=True, check=True
-    )
+    done = subprocess.run([*trusted, *arguments], cwd=cwd, env=bare, capture_output=True, text=True, check=True)
     return done.stdout

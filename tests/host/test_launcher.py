@@ -70,12 +70,8 @@ def test_home_defaults_to_the_users(root: Path, home: Path, tmp_path: Path) -> N
     assert launch(root, "stop", HOME=str(tmp_path)).stdout.startswith(sys.executable)
 
 
-@pytest.mark.parametrize(
-    "remembered", [None, "", "/nonexistent/python3\n", "python3\n", "/\n", "rm -rf $HOME\n"]
-)
-def test_falls_back_to_python3_on_the_path(
-    root: Path, home: Path, tmp_path: Path, remembered: str | None
-) -> None:
+@pytest.mark.parametrize("remembered", [None, "", "/nonexistent/python3\n", "python3\n", "/\n", "rm -rf $HOME\n"])
+def test_falls_back_to_python3_on_the_path(root: Path, home: Path, tmp_path: Path, remembered: str | None) -> None:
     (home / "python").unlink()
     if remembered is not None:
         (home / "python").write_text(remembered)
@@ -113,9 +109,7 @@ def test_starts_no_script_but_the_four(root: Path, home: Path, stem: str) -> Non
 def test_users_python_settings_do_not_reach_the_script(root: Path, home: Path, tmp_path: Path) -> None:
     (tmp_path / "json.py").write_text("raise SystemExit('shadowed')\n")
     (root / "hooks" / "stop.py").write_text("import json; print(json.dumps('own'))\n")
-    done = launch(
-        root, "stop", MEMLAYER_HOME=str(home), PYTHONPATH=str(tmp_path), PYTHONSTARTUP="/nonexistent"
-    )
+    done = launch(root, "stop", MEMLAYER_HOME=str(home), PYTHONPATH=str(tmp_path), PYTHONSTARTUP="/nonexistent")
     assert done.stdout == '"own"\n'
 
 

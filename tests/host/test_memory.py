@@ -129,9 +129,7 @@ def test_what_was_answered_before_sigkill_is_caught_up_from_the_transcript(claud
         if not request.is_turn or request.has_tool_result:
             return Answer(hang=request.is_turn)
         reads = ("Read", {"file_path": str(claude.project / "README.md")})
-        return Answer(
-            text="Audit log files are kept for 45 days, then they go to Glacier.", tool_uses=(reads,)
-        )
+        return Answer(text="Audit log files are kept for 45 days, then they go to Glacier.", tool_uses=(reads,))
 
     claude.api.script = answer_then_hang
     with claude.started(asked, session=session) as process:

@@ -112,9 +112,7 @@ def test_a_hook_keeps_its_event_where_the_person_wants_it(hook: HookRunner, proj
 
 
 @pytest.mark.parametrize("inside", [True, False])
-def test_the_command_line_heeds_them_only_outside_of_the_host(
-    project: Path, home: Path, inside: bool
-) -> None:
+def test_the_command_line_heeds_them_only_outside_of_the_host(project: Path, home: Path, inside: bool) -> None:
     settings(project, json.dumps({"env": {NAME: "2"}}))
     environment = {
         "PATH": os.environ["PATH"], "HOME": str(home.parent), "MEMLAYER_HOME": str(home), NAME: "2",

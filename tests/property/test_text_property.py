@@ -90,18 +90,14 @@ JSON = st.recursive(
     lambda inner: st.one_of(
         st.lists(inner, max_size=4),
         st.dictionaries(
-            st.sampled_from(
-                ["type", "message", "content", "text", "promptId", "attachment", "prompt", "origin"]
-            ),
+            st.sampled_from(["type", "message", "content", "text", "promptId", "attachment", "prompt", "origin"]),
             inner,
             max_size=6,
         ),
     ),
     max_leaves=20,
 )
-LINES = st.lists(
-    st.one_of(st.binary(max_size=80), JSON.map(lambda value: json.dumps(value).encode())), max_size=12
-)
+LINES = st.lists(st.one_of(st.binary(max_size=80), JSON.map(lambda value: json.dumps(value).encode())), max_size=12)
 
 
 @settings(deadline=None)

@@ -49,8 +49,7 @@ COUNTED = [
         50,
     ),
     (
-        '{"id": "a7Bc3x", "kind": "turn", "ids": [1, 2, 3], "text": "checkout.py", '
-        '"score": 0.4821, "ok": true}',
+        '{"id": "a7Bc3x", "kind": "turn", "ids": [1, 2, 3], "text": "checkout.py", "score": 0.4821, "ok": true}',
         58,
     ),
     ("SGVsbG8sIHdvcmxkISBUaGlzIGlzIGEgdGVzdCBvZiBiYXNlNjQgYmxvYnMgaW4gY2h1bmtz", 56),

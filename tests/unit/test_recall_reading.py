@@ -44,9 +44,7 @@ def live(session_id: str) -> Session:
         ),
     ],
 )
-def test_a_follow_up_is_read_with_the_turn_before(
-    home: Path, told: tuple[str, str], first: str, then: str
-) -> None:
+def test_a_follow_up_is_read_with_the_turn_before(home: Path, told: tuple[str, str], first: str, then: str) -> None:
     memory = TurnsInMemory(home)
     kept = memory.turn("s1", "p1", *told)
     memory.turn("s2", "p1", first, "src/ids.py", at=600)

@@ -188,9 +188,7 @@ def test_takes_a_new_enough_python(stand_in: Callable[..., str], version: str) -
 
 @pytest.mark.parametrize("version", ["3.9", "3.15"])
 def test_says_which_python_is_needed(stand_in: Callable[..., str], version: str) -> None:
-    with pytest.raises(
-        UserError, match=rf"^Python 3\.11 to 3\.14 is needed; found: {version}\. Please install .*$"
-    ):
+    with pytest.raises(UserError, match=rf"^Python 3\.11 to 3\.14 is needed; found: {version}\. Please install .*$"):
         choose(stand_in(version))
 
 
@@ -271,9 +269,7 @@ def test_uv_steps_back_where_only_pip_knows_the_index(tmp_path: Path) -> None:
     config = tmp_path / "pip.conf"
     config.write_text("[global]\nextra-index-url = https://pypi.example/simple\n")
     assert install.pip_has_an_index({"PIP_CONFIG_FILE": str(config)})
-    assert install.pip_has_an_index(
-        {"PIP_CONFIG_FILE": os.devnull, "PIP_INDEX_URL": "https://pypi.example/simple"}
-    )
+    assert install.pip_has_an_index({"PIP_CONFIG_FILE": os.devnull, "PIP_INDEX_URL": "https://pypi.example/simple"})
     assert not install.pip_has_an_index({"PIP_CONFIG_FILE": os.devnull})
     settings = tmp_path / "uv.toml"
     settings.write_text('[[index]]\nurl = "https://pypi.example/simple"\n')
