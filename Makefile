@@ -36,6 +36,7 @@ test-boot: venv  ## the slow tests: real runtimes are built
 
 lint: venv  ## ruff, mypy --strict, import-linter
 	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
 	$(VENV)/bin/lint-imports
 
