@@ -23,8 +23,8 @@ from memlayer.core.model import Chunk, Hit, Scope
 from memlayer.errors import StoreError
 
 MAX_VECTOR_BYTES = 54 * 2**20  # 110,000 chunks of 384 dimensions; a larger project is searched in the table
-MAX_WORD_BYTES = 24 * 2**20
-MAX_WORD_ROWS = 20_000  # chunks of a project whose words are kept in memory: about a second to load, behind an answer
+MAX_WORD_BYTES = 48 * 2**20
+MAX_WORD_ROWS = 110_000  # chunks of a project whose words are kept in memory; they are loaded behind an answer
 _ROWS_PER_BATCH = 2048
 _REFINE = 5  # rows an approximate index re-ranks exactly for each row wanted: finds 99 of 100 of the true forty
 

@@ -18,15 +18,48 @@ K1, B = 1.2, 0.75  # what the table's own search uses
 _MOST_COUNTED = 255  # of one word in one chunk
 _COUNT_BITS = 8
 _BYTES_PER_POSTING, _BYTES_PER_WORD, _BYTES_PER_ROW = 5, 210, 80
+_PACKED_ROWS = 8192  # rows at the end whose postings still grow; more of them are packed
+_BYTES_PER_PACKED_POSTING, _BYTES_PER_PACKED_WORD = 4, 12
 _DEAD = -1
 _MAX_DEAD_SHARE = 0.25
+
+
+Posting = NDArray[np.uint32]  # row and count in one number, rows ascending
+
+
+class _Packed:
+    """The postings of some rows, in arrays: a dictionary takes 210 bytes a word, of which most stand in one chunk."""
+
+    def __init__(self, postings: dict[str, array[int]]) -> None:
+        keys = np.fromiter(map(hash, postings), np.int64, len(postings))  # 64 bits, of use in this process alone
+        order = np.argsort(keys)
+        found = [np.frombuffer(posting, np.uint32) for posting in postings.values()]
+        self._keys = keys[order]
+        self._ends = np.cumsum([len(found[place]) for place in order], dtype=np.uint32)
+        self._flat: Posting = np.concatenate([found[place] for place in order])
+
+    @property
+    def nbytes(self) -> int:
+        return len(self._flat) * _BYTES_PER_PACKED_POSTING + len(self._keys) * _BYTES_PER_PACKED_WORD
+
+    def of(self, word: str) -> Posting | None:
+        """Where the word stands. Of two words with one hash the other's is taken: one pair in a billion."""
+        key = hash(word)
+        place = int(np.searchsorted(self._keys, key))
+        if place == len(self._keys) or self._keys[place] != key:
+            return None
+        return self._flat[self._ends[place - 1] if place else 0 : self._ends[place]]
 
 
 class ProjectWords:
     """One project's words by chunk; grows at the end, dead rows stay until reload. Not thread-safe."""
 
-    def __init__(self) -> None:
-        self._postings: dict[str, array[int]] = {}  # word -> row and count in one number, rows ascending
+    def __init__(self, packed_rows: int = _PACKED_ROWS) -> None:
+        """packed_rows: after so many rows their postings are packed."""
+        self._packed_rows = packed_rows
+        self._packed: list[_Packed] = []
+        self._postings: dict[str, array[int]] = {}  # of the rows behind the packed ones
+        self._first = 0  # of them
         self._lengths = array("I")
         self._sessions = array("i")
         self._session_codes: dict[str, int] = {}
@@ -40,7 +73,8 @@ class ProjectWords:
     @property
     def nbytes(self) -> int:
         return (
-            self._posted * _BYTES_PER_POSTING
+            sum(packed.nbytes for packed in self._packed)
+            + self._posted * _BYTES_PER_POSTING
             + len(self._postings) * _BYTES_PER_WORD
             + len(self._lengths) * _BYTES_PER_ROW
         )
@@ -64,6 +98,8 @@ class ProjectWords:
                 self._posted += 1
             self._lengths.append(len(words))
             self._sessions.append(self._session_codes.setdefault(session_id, len(self._session_codes)))
+            if len(self._lengths) - self._first >= self._packed_rows:
+                self._pack()
         self._ids.extend(ids)
         self._alive += len(ids)
 
@@ -81,7 +117,7 @@ class ProjectWords:
 
         Robertson and Zaragoza 2009, with Lucene's inverse document frequency, which never falls below zero.
         """
-        postings = [self._postings[word] for word in dict.fromkeys(words.split()) if word in self._postings]
+        postings = [posting for word in dict.fromkeys(words.split()) if len(posting := self._posting(word))]
         if not postings or not self._alive:
             return []
         sessions = np.frombuffer(self._sessions, np.int32)
@@ -90,8 +126,7 @@ class ProjectWords:
         allowed = self._allowed(sessions, alive, session_id, excluded_session_id)
         shortness = K1 * (1 - B + B * lengths / max(1.0, float(lengths[alive].mean())))
         scores = np.zeros(len(sessions), np.float64)
-        for posting in postings:
-            packed = np.frombuffer(posting, np.uint32)
+        for packed in postings:
             rows, counts = packed >> _COUNT_BITS, packed & _MOST_COUNTED
             there = int(alive[rows].sum())
             rarity = np.log(1 + (self._alive - there + 0.5) / (there + 0.5))
@@ -102,6 +137,17 @@ class ProjectWords:
             rows = rows[np.argpartition(scores[rows], len(rows) - limit)[len(rows) - limit :]]
         order = rows[np.argsort(-scores[rows], kind="stable")]
         return [(float(scores[row]), self._ids[int(row)]) for row in order]
+
+    def _posting(self, word: str) -> Posting:
+        parts = [part for packed in self._packed if (part := packed.of(word)) is not None]
+        if word in self._postings:
+            parts.append(np.frombuffer(self._postings[word], np.uint32))
+        return np.concatenate(parts) if parts else np.empty(0, np.uint32)
+
+    def _pack(self) -> None:
+        if self._postings:
+            self._packed.append(_Packed(self._postings))
+        self._postings, self._posted, self._first = {}, 0, len(self._lengths)
 
     def _allowed(
         self, sessions: NDArray[np.int32], alive: NDArray[np.bool_], session_id: str, excluded_session_id: str

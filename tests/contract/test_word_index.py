@@ -29,8 +29,8 @@ def corpus(count: int, seed: int = 3) -> Texts:
     return {"c%d" % number: " ".join(dice.choices(WORDS, k=dice.randint(1, 30))) for number in range(count)}
 
 
-def filled(texts: Texts, batch: int = 7) -> ProjectWords:
-    project, ids = ProjectWords(), list(texts)
+def filled(texts: Texts, batch: int = 7, packed_rows: int = 8192) -> ProjectWords:
+    project, ids = ProjectWords(packed_rows), list(texts)
     for start in range(0, len(ids), batch):
         some = ids[start : start + batch]
         project.put(some, ["세션%d" % (int(one[1:]) % 3) for one in some], [texts[one] for one in some])
@@ -53,11 +53,15 @@ def by_hand(texts: Texts, words: str) -> dict[str, float]:
     return scores
 
 
+PACKED = pytest.mark.parametrize("packed_rows", [8192, 64, 50, 1])
+
+
+@PACKED
 @pytest.mark.parametrize("words", ["배포", "배포 화요일 retry", "8443 8443 없는말", "redis 세션 만료 token queue 정산"])
-def test_it_ranks_as_bm25_does(words: str) -> None:
+def test_it_ranks_as_bm25_does(words: str, packed_rows: int) -> None:
     texts = corpus(200)
     expected = by_hand(texts, words)
-    found = filled(texts).best(words, 1000, "", "")
+    found = filled(texts, packed_rows=packed_rows).best(words, 1000, "", "")
     assert {key for _, key in found} == set(expected)
     assert [score for score, _ in found] == pytest.approx(sorted(expected.values(), reverse=True))
     for score, key in found:
@@ -65,9 +69,10 @@ def test_it_ranks_as_bm25_does(words: str) -> None:
     assert filled(texts).best(words, 5, "", "") == found[:5] or found[4][0] == pytest.approx(found[5][0])
 
 
-def test_what_is_replaced_or_removed_is_as_if_it_had_never_been() -> None:
+@PACKED
+def test_what_is_replaced_or_removed_is_as_if_it_had_never_been(packed_rows: int) -> None:
     texts = corpus(300)
-    project = filled(texts)
+    project = filled(texts, packed_rows=packed_rows)
     changed = {"c%d" % number: "배포 새로 %d" % number for number in range(0, 300, 5)}
     gone = ["c%d" % number for number in range(1, 300, 7)]
     project.put(list(changed), ["세션0"] * len(changed), list(changed.values()))
@@ -89,6 +94,19 @@ def test_sessions_are_wanted_or_left_out() -> None:
     assert others == everything - only
     assert project.best("배포", 10, "no such session", "") == []
     assert {key for _, key in project.best("배포 redis", 1000, "", "no such session")} == everything
+
+
+def test_words_that_stand_in_few_chunks_take_little_memory() -> None:
+    texts = {"c%d" % number: "낱말%d word%d 배포" % (number, number) for number in range(1000)}
+    loose, packed = filled(texts), filled(texts, packed_rows=100)
+    assert packed.nbytes < loose.nbytes / 3
+    assert packed.best("낱말999", 5, "", "") == loose.best("낱말999", 5, "", "")
+
+
+def test_rows_without_a_word_are_packed_as_well() -> None:
+    project = filled(dict.fromkeys(["c%d" % number for number in range(20)], ""), packed_rows=4)
+    project.put(["c99"], ["s"], ["배포"])
+    assert [key for _, key in project.best("배포 redis", 5, "", "")] == ["c99"]
 
 
 def test_an_empty_project_and_unknown_words_find_nothing() -> None:
