@@ -18,8 +18,10 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from memlayer.core import (
+    glossary_data_asking,
     glossary_data_building,
     glossary_data_deeds,
+    glossary_data_further,
     glossary_data_life,
     glossary_data_names,
     glossary_data_operating,
@@ -49,6 +51,8 @@ _SOURCES = (
     glossary_data_deeds.ROWS,
     glossary_data_subjects.ROWS,
     glossary_data_life.ROWS,
+    glossary_data_asking.ROWS,
+    glossary_data_further.ROWS,
 )
 _NOUNS_IN_DA = frozenset(words("람다 바다 판다 소다 베란다 캐나다 수다 잔다 아젠다 어젠다"))
 _HANGUL_RUN = re.compile("(?:(?<![0-9A-Za-z.,])([0-9]{1,2})|([0-9]))?([가-힣]+)")

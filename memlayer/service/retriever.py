@@ -61,14 +61,14 @@ class Retriever:
         chunks = {hit.chunk.id: hit.chunk for hit in (*near, *worded)}
         split = {key: chunk.terms.split() for key, chunk in chunks.items()}
         mean_length = sum(map(len, split.values())) / len(split) if split else 1.0
-        rarity = self.terms.weights(query.terms)
+        rarity, asked = self.terms.weights(query.terms), self.terms.asked(query.terms)
         hangul = is_hangul(query.terms)
         out = []
         for key, chunk in chunks.items():
             covered = worth = vector = None
             if query.terms:
                 found = frequencies(query, split[key])
-                covered = coverage(query, found, rarity)
+                covered = coverage(query, found, asked)
                 worth = bm25(query, found, rarity, len(split[key]) / max(1.0, mean_length))
             if embedder is not None:
                 cosine = cosines.get(key)

@@ -8,6 +8,7 @@ from array import array
 from collections.abc import Iterable
 from pathlib import Path
 
+from memlayer.core.necessity import necessity
 from memlayer.core.scoring import inverse_document_frequency
 from memlayer.ports import Store
 from memlayer.wire import paths
@@ -45,6 +46,10 @@ class TermStats:
             self._recent[chunk_id] = buckets
             if len(self._recent) > RECENT:
                 del self._recent[next(iter(self._recent))]
+
+    def asked(self, terms: Iterable[str]) -> dict[str, float]:
+        """term of a question -> what it counts: its inverse document frequency by its necessity."""
+        return {term: weight * necessity(term) for term, weight in self.weights(terms).items()}
 
     def weights(self, terms: Iterable[str]) -> dict[str, float]:
         """term -> inverse document frequency."""
