@@ -5,11 +5,16 @@ from __future__ import annotations
 import re
 
 from memlayer.core.glossary import concepts
+from memlayer.core.necessity import necessity
 from memlayer.core.question import is_question
+from memlayer.core.sentences import sentences
 from memlayer.core.terms import query_terms
 
 SHORT_CHARS = 600
 MAX_TERMS = 32
+LONG_CHARS = 160  # of a prompt whose questions are searched for one by one as well
+MAX_ASKED = 2
+LEAST_ASKED = 2.0  # what the words of such a question must be worth together, by their necessity
 MAX_TRANSLATED = 24  # terms of the other language that full-text search looks for besides
 _FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _TELLING = re.compile(r"(?:Error|Exception|error:|fatal:|panic:|FAILED|Traceback|오류|에러|실패)")
@@ -52,6 +57,23 @@ def reduce_prompt(prompt: str) -> Query:
     """A short prompt is its own query. Of a longer one: its questions, first and last prose lines, and its errors."""
     text = reduced(prompt)
     return Query(text, query_terms(text)[:MAX_TERMS], other_ways=translations(text))
+
+
+def questions_in(prompt: str) -> list[Query]:
+    """The last MAX_ASKED questions of a long prompt, each as a query of its own; none if it is short or asks nothing
+    that stands by itself. What surrounds a question blurs it: its vector is that of the whole, its words are diluted.
+    """
+    prompt = _FENCE.sub("\n", prompt[:20_000]).strip()
+    if len(prompt) < LONG_CHARS:
+        return []
+    said = [prompt[start:end] for start, end in sentences(prompt)]
+    asked = [one for one in said if len(one) <= LONG_CHARS * 2 and 2 * len(one) < len(prompt) and is_question(one)]
+    found = []
+    for one in asked[-MAX_ASKED:]:
+        terms = query_terms(one)[:MAX_TERMS]
+        if sum(map(necessity, terms)) >= LEAST_ASKED:
+            found.append(Query(one, terms, other_ways=translations(one)))
+    return found
 
 
 def with_context(query: Query, before: str) -> Query:

@@ -12,7 +12,7 @@ from memlayer.core.intent import ASKING, CHAT, ORDER, asks_anybody, intent
 from memlayer.core.intent_words import STANDING_ORDER
 from memlayer.core.model import Chunk, Scope
 from memlayer.core.noise import recallable
-from memlayer.core.query import Query, reduce_prompt, with_context
+from memlayer.core.query import Query, questions_in, reduce_prompt, with_context
 from memlayer.core.scoring import Score, Weights
 from memlayer.service.candidate import Candidate, jaccard, key_of, overlap, whole, within
 from memlayer.service.consolidation import OPEN_QUESTION
@@ -85,6 +85,8 @@ class Recall:
             return Recalled("", mode, gate="small talk")
         query = reduce_prompt(prompt)
         found = self.retriever.search(query, scope, rules.candidates, rules.weights)
+        for asked in questions_in(prompt):
+            found = _better(found, self.retriever.search(asked, scope, rules.candidates, rules.weights))
         if session is not None and self.recent is not None and wanted == ASKING and points_back(prompt):
             found = self._with_context(query, found, scope, rules, session)
         if wanted == ASKING and asks_anybody(prompt):
@@ -107,12 +109,7 @@ class Recall:
         if not recallable(before):
             return list(found)
         longer = with_context(query, before)
-        best = {chunk.memory_id: (chunk, one) for chunk, one in found}
-        for chunk, one in self.retriever.search(longer, scope, rules.candidates, rules.weights):
-            held = best.get(chunk.memory_id)
-            if held is None or one.relevance > held[1].relevance:
-                best[chunk.memory_id] = (chunk, one)
-        return sorted(best.values(), key=lambda pair: (-pair[1].score, -pair[0].at_ms))
+        return _better(found, self.retriever.search(longer, scope, rules.candidates, rules.weights))
 
     def _renewed(self, judged: Sequence[Candidate], session: Session | None, most: int) -> list[Candidate]:
         """What a turn says that was superseded since is marked, and what holds now comes with it; what the user took
@@ -215,6 +212,16 @@ class Recall:
             kept.append(candidate)
             kept_terms.append(terms)
         return judged
+
+
+def _better(found: Sequence[Found], other: Sequence[Found]) -> list[Found]:
+    """What either of two searches found, each memory with the more relevant of its two scores, best first."""
+    best = {chunk.memory_id: (chunk, one) for chunk, one in found}
+    for chunk, one in other:
+        held = best.get(chunk.memory_id)
+        if held is None or one.relevance > held[1].relevance:
+            best[chunk.memory_id] = (chunk, one)
+    return sorted(best.values(), key=lambda pair: (-pair[1].score, -pair[0].at_ms))
 
 
 def _why_dropped(chunk: Chunk, one: Score, session: Session | None, floor: float) -> str:

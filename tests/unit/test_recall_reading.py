@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from memlayer.core.query import questions_in
 from memlayer.service import recall
 from memlayer.service.recall import Recalled, RecallRules
 from memlayer.service.sessions import Session
@@ -50,6 +51,43 @@ def test_a_follow_up_is_read_with_the_turn_before(home: Path, told: tuple[str, s
     memory.turn("s2", "p1", first, "src/ids.py", at=600)
     assert memory.ask(then, LOW).block == ""
     assert shown(memory.ask(then, LOW, live("s2"))) == {kept.id}
+
+
+KOREAN_PLAN = (
+    "정기구독을 붙이려고 해. 고객이 카드를 등록하면 빌링키를 암호화해서 저장하고, 매달 가입일 오전에 자동으로 청구한다. "
+    "실패하면 다음날 한 번 더 시도하고 그래도 안 되면 일시정지로 바꾼 뒤 알림톡을 보낸다. 해지하면 남은 기간은 그대로 쓴다. "
+    "수백 건이 몰리는 게 걱정이야. 결제사 호출 한도가 얼마라고 했었지? 모델은 두 개로 나눠서 설계만 먼저 보여줘."
+)
+ENGLISH_PLAN = (
+    "I want a ghost race mode: a player finishes a course, the game stores what they pressed, and the next one races "
+    "against a translucent copy. Files carry the level's hash and the version of the game; on a mismatch we refuse. "
+    "Which seed does the random generator get? Draw it in the transparent pass with a dithered outline, and sketch "
+    "the data types before anything else. The editor needs a button that drops a start and a finish gate."
+)
+
+
+@pytest.mark.parametrize(
+    ("plan", "told"),
+    [
+        (KOREAN_PLAN, ("결제사 호출 한도", "호출 한도는 분당 60회입니다. 넘으면 429가 옵니다.")),
+        (ENGLISH_PLAN, ("random generator", "The random generator takes the level's hash for its seed.")),
+    ],
+    ids=["Korean", "English"],
+)
+def test_the_question_in_a_long_prompt_is_searched_for_by_itself(
+    memory: TurnsInMemory, plan: str, told: tuple[str, str]
+) -> None:
+    kept = memory.turn("s1", "p1", *told)
+    for number in range(6):
+        memory.turn("s1", "q%d" % number, "메뉴 %d 번 색" % number, "회색으로 바꿨습니다.", at=10 * number + 10)
+    assert kept.id in shown(memory.ask(plan, RecallRules(min_score=0.4)))
+
+
+@pytest.mark.parametrize(
+    "prompt", ["결제사 호출 한도가 얼마였지?", "그래서 어떻게 됐지? " * 30, "x" * 500, "", "?" * 400]
+)
+def test_a_short_prompt_or_one_whose_questions_say_nothing_is_searched_for_once(prompt: str) -> None:
+    assert questions_in(prompt) == []
 
 
 def test_after_a_restart_the_store_tells_what_came_before(home: Path) -> None:
