@@ -14,7 +14,7 @@ TRANSLATED = 0.8  # what a term counts that stands in the document in the other 
 NEIGHBOUR = 0.25  # of the best other fit in the same session
 NEIGHBOUR_HALF_LIFE_MS = 600_000  # about two turns; from a half to eight turns made no difference
 CONTEXT = 0.5  # what a term of the turn before counts
-STEEPNESS, BIAS = 5.8, 2.3  # see Evidence.relevance()
+STEEPNESS, BIAS = 5.8, 2.05  # see Evidence.relevance()
 
 
 @dataclass(frozen=True)
