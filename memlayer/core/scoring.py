@@ -71,7 +71,7 @@ def frequencies(query: Query, document: Iterable[str]) -> dict[str, float]:
 
 def coverage(query: Query, found: Mapping[str, float], weight: Mapping[str, float]) -> float:
     """The share of the query's information that the document holds: sum of weights of the terms found over the sum of
-    all, in [0, 1]. found: see frequencies(). weight: term -> inverse document frequency, for every query term.
+    all, in [0, 1]. found: see frequencies(). weight: what every query term counts (TermStats.asked).
 
     Raw BM25 has no upper bound that two queries share; the ideal document of a query is the bound that they do.
     """
