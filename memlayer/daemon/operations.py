@@ -18,6 +18,7 @@ from memlayer.errors import UserError
 from memlayer.service import tool_search
 from memlayer.service.candidate import Candidate, key_of
 from memlayer.service.extra_files import lines_of
+from memlayer.service.recall import Recalled
 from memlayer.service.sessions import Session
 from memlayer.service.snippet import snippet
 from memlayer.wire import protocol, spool
@@ -89,7 +90,7 @@ def recall(state: State, asked: Fields, progress: Progress) -> Fields:
         "mode": mode,
         "why": why,
         "gate": found.gate,
-        "queries": [found.query.text, " ".join(found.query.terms)] if found.query else [],
+        "queries": _queries(found),
         "took_ms": round(found.took_ms, 2),
         "candidates": [
             {
@@ -104,6 +105,13 @@ def recall(state: State, asked: Fields, progress: Progress) -> Fields:
             for one in found.candidates
         ],
     }
+
+
+def _queries(found: Recalled) -> list[str]:
+    """What was searched for: by meaning, by words, and what else a long prompt or the turn before it asks."""
+    if found.query is None:
+        return []
+    return [found.query.text, " ".join(found.query.terms), *(one.text for one in found.asked)]
 
 
 def show(state: State, asked: Fields, progress: Progress) -> Fields:

@@ -44,7 +44,10 @@ class RecallRules:
 
 @dataclass(frozen=True)
 class Recalled:
-    """What a prompt brought back. block: "" for silence. gate: why the search was not even made, or ""."""
+    """What a prompt brought back. block: "" for silence. gate: why the search was not even made, or "".
+
+    asked: the questions in a long prompt, and the prompt with the turn before it, that were searched for besides.
+    """
 
     block: str
     mode: str
@@ -52,6 +55,7 @@ class Recalled:
     query: Query | None = None
     candidates: tuple[Candidate, ...] = ()
     took_ms: float = 0.0
+    asked: tuple[Query, ...] = ()
 
     @property
     def entries(self) -> tuple[Candidate, ...]:
@@ -85,10 +89,14 @@ class Recall:
             return Recalled("", mode, gate="small talk")
         query = reduce_prompt(prompt)
         found = self.retriever.search(query, scope, rules.candidates, rules.weights)
-        for asked in questions_in(prompt):
+        besides = questions_in(prompt)
+        for asked in besides:
             found = _better(found, self.retriever.search(asked, scope, rules.candidates, rules.weights))
-        if session is not None and self.recent is not None and wanted == ASKING and points_back(prompt):
-            found = self._with_context(query, found, scope, rules, session)
+        if session is not None and wanted == ASKING and points_back(prompt):
+            longer = self._as_meant(query, found, session)
+            if longer is not None:
+                besides.append(longer)
+                found = _better(found, self.retriever.search(longer, scope, rules.candidates, rules.weights))
         if wanted == ASKING and asks_anybody(prompt):
             rules = replace(rules, min_score=min(1.0, rules.min_score * GENERAL_MIN_SCORE))
         judged = self._judge(found, query, rules, session, wanted)
@@ -97,19 +105,15 @@ class Recall:
         block = context.block(entries, rules.budget)
         judged = within(judged, len(block.splitlines()) - context.HEAD_LINES)
         took_ms = (time.perf_counter() - started) * 1000
-        return Recalled(block, mode, "", query, tuple(judged), took_ms)
+        return Recalled(block, mode, "", query, tuple(judged), took_ms, tuple(besides))
 
-    def _with_context(
-        self, query: Query, found: Sequence[Found], scope: Scope, rules: RecallRules, session: Session
-    ) -> list[Found]:
-        """The candidates, read once more with the turn before: each memory keeps the better of its two scores."""
+    def _as_meant(self, query: Query, found: Sequence[Found], session: Session) -> Query | None:
+        """The query with the turn before it, for each memory to keep the better of its two scores; None if there is
+        none, or if it was understood without it: a second search costs as much as the first."""
         if any(one.relevance >= SURE and not _in_context(chunk, session) for chunk, one in found):
-            return list(found)  # understood without it; a second search costs as much as the first
+            return None
         before = self.recent.before(session.id, session.last_ms > session.since_ms) if self.recent else ""
-        if not recallable(before):
-            return list(found)
-        longer = with_context(query, before)
-        return _better(found, self.retriever.search(longer, scope, rules.candidates, rules.weights))
+        return with_context(query, before) if recallable(before) else None
 
     def _renewed(self, judged: Sequence[Candidate], session: Session | None, most: int) -> list[Candidate]:
         """What a turn says that was superseded since is marked, and what holds now comes with it; what the user took

@@ -50,7 +50,9 @@ def test_a_follow_up_is_read_with_the_turn_before(home: Path, told: tuple[str, s
     kept = memory.turn("s1", "p1", *told)
     memory.turn("s2", "p1", first, "src/ids.py", at=600)
     assert memory.ask(then, LOW).block == ""
-    assert shown(memory.ask(then, LOW, live("s2"))) == {kept.id}
+    found = memory.ask(then, LOW, live("s2"))
+    assert shown(found) == {kept.id}
+    assert [first in one.text for one in found.asked] == [True]
 
 
 KOREAN_PLAN = (
@@ -80,7 +82,9 @@ def test_the_question_in_a_long_prompt_is_searched_for_by_itself(
     kept = memory.turn("s1", "p1", *told)
     for number in range(6):
         memory.turn("s1", "q%d" % number, "메뉴 %d 번 색" % number, "회색으로 바꿨습니다.", at=10 * number + 10)
-    assert kept.id in shown(memory.ask(plan, RecallRules(min_score=0.4)))
+    found = memory.ask(plan, RecallRules(min_score=0.4))
+    assert kept.id in shown(found)
+    assert [one.text for one in found.asked if "?" in one.text] == [one.text for one in questions_in(plan)] != []
 
 
 @pytest.mark.parametrize(
