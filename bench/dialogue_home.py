@@ -24,6 +24,7 @@ ROOT = Path(__file__).resolve().parent.parent
 _IDS = uuid.UUID("8d1c3d52-6a0e-4d0b-9a55-3b7f2c1e9f00")
 MAX_LATE = 3
 QUIET_S = 60.0
+SETTLED_S = 7200.0
 _FAILED = b"hook.user_prompt_submit failed"
 _LATE_WORDS = (b"a recall was late", b"daemon late", b"daemon kept")
 
@@ -91,12 +92,20 @@ class Home:
         return written
 
     def settle(self, show: Progress) -> None:
-        """Everything that waits is in the store, embedded and indexed."""
+        """Everything that waits is in the store, embedded, indexed and consolidated."""
 
         def told(step: dict[str, Any]) -> None:
             show(step["phase"], step["done"], step["total"])
 
         self.client.call("flush", {"wait": True}, deadline_s=7200, on_progress=told)
+        ends = time.monotonic() + SETTLED_S
+        while (stats := self.client.call("stats", {}, deadline_s=60))["to_consolidate"]:
+            if time.monotonic() > ends:
+                raise SystemExit("%d turns are not consolidated" % stats["to_consolidate"])
+            done = stats["consolidated"]
+            show("consolidate", done, done + stats["to_consolidate"])
+            time.sleep(0.2)
+        self.wait_until_quiet()
 
     def counts(self) -> tuple[int, int]:
         """(events, memories) in the store."""
