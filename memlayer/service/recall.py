@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -144,8 +145,12 @@ class Recall:
         """Of two entries on the same matter the older one says that there is a newer: facts change, and which of the
         two holds is for the reader to see. A newer turn that only just missed the floor comes with the older one; a
         core memory does not: it has few words, and of what it replaces `_renewed` knows."""
+        least = NEWER_RELEVANCE * min((one.score.relevance for one in judged if one.kept), default=math.inf)
         near = [
-            one for one in judged if one.kept or (one.reason.startswith(BELOW) and one.chunk.category == "conversation")
+            one
+            for one in judged
+            if one.kept
+            or (one.score.relevance >= least and one.reason.startswith(BELOW) and one.chunk.category == "conversation")
         ]
         said = {one.key: frozenset(one.chunk.terms.split()) for one in near}
         rarity = self.retriever.terms.weights(frozenset().union(*said.values()))

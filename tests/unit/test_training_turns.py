@@ -5,22 +5,25 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 from memlayer.core.privacy import redact
 from tests.conftest import ROOT
 
-TURNS = ROOT / "models" / "training" / "turns.jsonl"
+TRAINING = ROOT / "models" / "training"
+TURNS = TRAINING / "turns.jsonl"
+PROJECTS = TRAINING / "projects.jsonl"
 MEASURED = [ROOT / "tests" / "eval", ROOT / "models" / "calibration"]
 LONG = 8  # words in a row that two texts do not share by chance
 
 
-def rows() -> list[dict[str, Any]]:
-    return [json.loads(line) for line in TURNS.read_text(encoding="utf-8").splitlines()]
+def rows(*files: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for path in files or (TURNS,) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
 def texts_of(row: dict[str, Any]) -> list[str]:
-    return [row["passage"], *row["q"], *row["near"]]
+    return row["absent"] if "absent" in row else [row["passage"], *row["q"], *row["near"]]
 
 
 def phrases(text: str) -> set[tuple[str, ...]]:
@@ -45,17 +48,29 @@ def test_every_turn_has_its_questions_and_its_near_misses_in_both_languages() ->
     assert languages["ko"] + languages["mixed"] >= len(found) // 2
 
 
+def test_every_project_is_whole() -> None:
+    projects: dict[str, list[dict[str, Any]]] = {}
+    for row in rows(PROJECTS):
+        projects.setdefault(row["project"], []).append(row)
+    assert len(projects) >= 40
+    for name, said in projects.items():
+        asked = [row for row in said if row.get("q")]
+        assert len(asked) >= 40, name
+        assert all(len(row["q"]) == 4 and len(row["near"]) == 2 for row in asked), name
+        assert sum(len(row["absent"]) for row in said if "absent" in row) == 24, name
+
+
 def test_no_measured_text_is_trained_on() -> None:
     measured: set[tuple[str, ...]] = set()
     files = [path for folder in MEASURED for path in folder.rglob("*") if path.suffix in (".yaml", ".jsonl", ".json")]
     assert len(files) >= 8
     for path in files:
         measured |= phrases(path.read_text(encoding="utf-8"))
-    trained = {phrase for row in rows() for text in texts_of(row) for phrase in phrases(text)}
+    trained = {phrase for row in rows(TURNS, PROJECTS) for text in texts_of(row) for phrase in phrases(text)}
     assert trained & measured == set()
 
 
 def test_it_holds_no_secret() -> None:
-    for row in rows():
+    for row in rows(TURNS, PROJECTS):
         for text in texts_of(row):
             assert redact(text) == text
