@@ -38,6 +38,8 @@ _COPULAS = (
     "야", "이야", "입니다", "이에요", "예요", "에요", "이고", "임", "이다", "이니", "인데", "였",
     "이었", "라고", "이라고",
 )  # fmt: skip
+_FIELD = r"(?:칸|필드|입력|화면|버튼)"  # what a password is typed into; a name may stand behind it
+_PLACE = " 안에"  # where a key is kept
 
 
 def hide_named_secrets(text: str) -> str:
@@ -118,6 +120,8 @@ def _quoted_secret(value: str, match: re.Match[str]) -> bool:
         return bool(match.group("close")) and _mixed(value)
     if strict or match.group("call"):
         return looks_random(value) and match.group("name") != "pwd"
+    if match.group("korean") is not None and re.match(_FIELD, match.group("korean").lstrip()):
+        return _mixed(value)
     if match.group("korean") is not None and not match.group("korean").strip():
         return kind == "password" or _mixed(value)
     if kind == "password":
@@ -128,6 +132,8 @@ def _quoted_secret(value: str, match: re.Match[str]) -> bool:
 def _bare_secret(value: str, whole: str, text: str, end: int, match: re.Match[str]) -> bool:
     kind = _kind(match)
     after = text[end : end + 4]
+    if match.group("korean") is not None and after.startswith(_PLACE):
+        return False
     if len(value) < 16 and whole.endswith((":", "=", "(", "[", "{")):
         return False
     if len(value) < 4 or is_placeholder(value) or is_reference(value) or is_technical(value):

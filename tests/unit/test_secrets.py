@@ -107,6 +107,20 @@ def test_only_the_value_goes() -> None:
     assert redact('{"user": "a", "password": "hunter22"}') == '{"user": "a", "password": "[redacted:password]"}'
 
 
+@pytest.mark.parametrize(
+    ("product", "secret"),
+    [
+        ("ICS 주소는 1Password 'home' 금고에 넣어 두기로 했습니다.", "password는 'home'"),
+        ("비밀번호 칸과 `autocomplete`이 cc-로 시작하는 칸은 읽지 않습니다.", "비밀번호 칸에 `Zxcv!357` 넣어"),
+        ("개인키는 ATECC608B 안에서 만들어 밖으로 나오지 않습니다.", "개인키는 ATECC608Bx7 안됨"),
+        ('it lives in the 1Password "platform" vault', 'the password "platform" is set'),
+    ],
+)
+def test_a_product_a_field_and_a_place_are_no_secret(product: str, secret: str) -> None:
+    assert redact(product) == product
+    assert "[redacted:" in redact(secret)
+
+
 def test_a_long_value_goes_to_its_end() -> None:
     secret = "aB3" * 5000
     assert redact("export SESSION_SECRET=%s\nnext" % secret) == "export SESSION_SECRET=[redacted:secret]\nnext"
