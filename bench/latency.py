@@ -4,7 +4,8 @@
 size to ask for by hand (`--sizes 1000000`). All turns are one project's, the worst case. bench/latency_store.py says
 what the store is made of: distinct texts, and vectors mixed from real ones. A size is built on top of the one before.
 
-idle: the time the daemon's `recall` takes, one after the other, prompts by turns English, Korean and mixed.
+first: the time the daemon's first recalls take, while what it keeps in memory of the project is loaded behind them.
+idle: the same once that is done, one after the other, prompts by turns English, Korean and mixed.
 busy: the same, ten a second, while the daemon embeds and writes a burst of turns and settles (compaction, indexes).
 late: recalls beyond what the prompt hook waits for. hook: the whole process against a bare interpreter start.
 """
@@ -44,7 +45,8 @@ GOAL_BARE_STARTS = 3.0
 GOAL_GROWTH = 1.1
 WAITED_FOR_MS = 520  # what the prompt hook waits, less the way back
 BETWEEN_RECALLS_S = 0.1
-WARM_UPS = 20
+FIRST = 20
+IDLE_SHARE = 0.05  # of a core: a daemon that takes less has nothing to do
 NEW_TURNS = 50_000_000  # turns of a burst are numbered from here: none is in the store
 console = Console()
 
@@ -176,6 +178,23 @@ def percentiles(values: list[float]) -> dict[str, float]:
     return {name: round(ordered[place], 1) for name, place in at.items()}
 
 
+def wait_until_idle(pid: int) -> None:
+    """Until a process does nothing for a second; on other systems than Linux for ten seconds."""
+    if sys.platform != "linux":
+        time.sleep(10)
+        return
+    tick = os.sysconf("SC_CLK_TCK")
+    before = -1.0
+    while True:
+        with open(f"/proc/{pid}/stat", encoding="ascii") as file:
+            fields = file.read().rpartition(")")[2].split()
+        used = (int(fields[11]) + int(fields[12])) / tick  # user and system time; the fields behind the name
+        if 0 <= used - before < IDLE_SHARE:
+            return
+        before = used
+        time.sleep(1)
+
+
 def proportional_mb(pid: int) -> float:
     """Memory that would be free without the process (PSS): its own, and its part of what others map too."""
     with open(f"/proc/{pid}/smaps_rollup", encoding="ascii") as file:
@@ -188,9 +207,10 @@ def measure(home: Home, size: int, rounds: int, turns: int, cache: Path) -> dict
     started = time.perf_counter()
     home.settle(home.client, f"{size} chunks")
     ready_s = round(time.perf_counter() - started, 1)
-    for number in range(WARM_UPS):
-        home.recall(home.client, -number - 1)
-    figures: dict[str, Any] = {**built, "ready_s": ready_s, "idle": idle(home, rounds)}
+    first = percentiles([home.recall(home.client, -number - 1)[0] for number in range(FIRST)])
+    status = home.client.call("status", {})
+    wait_until_idle(status["pid"])
+    figures: dict[str, Any] = {**built, "ready_s": ready_s, "first": first, "idle": idle(home, rounds)}
     status = home.client.call("status", {})
     figures["rss_mb"] = round(status["rss_bytes"] / 1e6)
     if sys.platform == "linux":
@@ -235,16 +255,31 @@ def main(sizes: str, rounds: int, burst: int, json_file: str, plot_file: str, ca
 
 def show_size(size: int, one: dict[str, Any]) -> None:
     """A line as soon as a size is done."""
-    console.print(f"{size} chunks: idle {one['idle']}, busy {one['busy']}, hook {one['hook']['hook']['ratio']}")
+    took = ", ".join(f"{kind} {one[kind]}" for kind in ("first", "idle", "busy"))
+    console.print(f"{size} chunks: {took}, hook {one['hook']['hook']['ratio']}")
 
 
 def show(figures: dict[str, Any]) -> None:
     """For people."""
     shown_table = Table(title="recall, milliseconds (p50 / p95 / worst)")
-    for name in ("chunks", "idle", "busy", "late", "hook, bare starts", "memory MB", "busy", "disk MB", "indexes s"):
+    for name in (
+        "chunks",
+        "first",
+        "idle",
+        "busy",
+        "late",
+        "hook, bare starts",
+        "memory MB",
+        "busy",
+        "disk MB",
+        "indexes s",
+    ):
         shown_table.add_column(name, justify="right")
     for size, one in figures["sizes"].items():
-        times = [" / ".join(str(one[kind][key]) for key in ("p50_ms", "p95_ms", "max_ms")) for kind in ("idle", "busy")]
+        times = [
+            " / ".join(str(one[kind][key]) for key in ("p50_ms", "p95_ms", "max_ms"))
+            for kind in ("first", "idle", "busy")
+        ]
         late = f"{one['busy']['late']} of {one['busy']['recalls']}"
         rest = [one["hook"]["hook"]["ratio"], one["rss_mb"], one["rss_busy_mb"], one["disk_mb"], one["settle_s"]]
         shown_table.add_row(size, *times, late, *map(str, rest))
