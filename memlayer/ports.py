@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -97,6 +97,14 @@ class StoreStats:
 
 
 @dataclass(frozen=True)
+class Holding:
+    """How many chunks a project has, and how many of them hold each of some terms."""
+
+    chunks: int
+    by_term: Mapping[str, int]
+
+
+@dataclass(frozen=True)
 class Damage:
     """Something of the store that could not be read. is_minor: a power failure explains it, or the table is derived, so
     that a repair makes it whole. aside: the folder where damaged files are kept, or ""."""
@@ -174,6 +182,10 @@ class Store(Protocol):
 
     def search_text(self, terms: Sequence[str], scope: Scope, limit: int) -> list[Hit]:
         """Chunks that hold any of the terms (from core.terms.query_terms), best BM25 first; Hit.lexical is set."""
+        ...
+
+    def holding(self, terms: Sequence[str], project_id: str) -> Holding | None:
+        """How many of a project's chunks hold each term; None where that is not known without a search."""
         ...
 
     def search_vector(self, vector: Vector, model: str, scope: Scope, limit: int) -> list[Hit]:

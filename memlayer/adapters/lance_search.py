@@ -21,6 +21,7 @@ from memlayer.adapters.vector_matrix import ProjectVectors, VectorMatrix
 from memlayer.adapters.word_index import ProjectWords, WordIndex
 from memlayer.core.model import Chunk, Hit, Scope
 from memlayer.errors import StoreError
+from memlayer.ports import Holding
 
 MAX_VECTOR_BYTES = 54 * 2**20  # 110,000 chunks of 384 dimensions; a larger project is searched in the table
 MAX_WORD_BYTES = 48 * 2**20
@@ -78,6 +79,12 @@ class ChunkSearch:
         chunks = self._chunks([chunk for _, chunk in scored], scope)
         hits = [Hit(chunk=chunks[found], lexical=score) for score, found in scored if found in chunks]
         return sorted(hits, key=lambda hit: (-(hit.lexical or 0.0), hit.chunk.id))
+
+    def holding(self, terms: Sequence[str], project_id: str) -> Holding | None:
+        """What is in memory of a project tells; None while its words are not."""
+        with self._guard:
+            project = self._words.get(project_id)
+            return None if project is None else project.holding(terms)
 
     def vector(self, vector: Sequence[float], model: str, scope: Scope, limit: int) -> list[Hit]:
         """The nearest chunks of that model, best first, with their cosines."""

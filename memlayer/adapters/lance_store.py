@@ -45,7 +45,7 @@ from memlayer.adapters.lance_table import LoopThread
 from memlayer.core.doomed import Cutoffs, Doomed
 from memlayer.core.model import Chunk, Event, Hit, Memory, Scope
 from memlayer.errors import StoreError
-from memlayer.ports import Damage, Removed, Selection, StoreStats, Vector
+from memlayer.ports import Damage, Holding, Removed, Selection, StoreStats, Vector
 
 _ROWS_PER_SCAN = 4096
 _ORDERS = {
@@ -165,15 +165,14 @@ class LanceStore:
 
     def search_text(self, terms: Sequence[str], scope: Scope, limit: int) -> list[Hit]:
         words = " ".join(word for term in terms for word in term.split())
-        if not words or scope.project_ids == () or limit < 1:
-            return []
-        return self._search.text(words, scope, limit)
+        return self._search.text(words, scope, limit) if words and scope.project_ids != () and limit >= 1 else []
+
+    def holding(self, terms: Sequence[str], project_id: str) -> Holding | None:
+        return self._search.holding(terms, project_id)
 
     def search_vector(self, vector: Vector, model: str, scope: Scope, limit: int) -> list[Hit]:
         self._check_vectors([vector])
-        if scope.project_ids == () or limit < 1:
-            return []
-        return self._search.vector(vector, model, scope, limit)
+        return self._search.vector(vector, model, scope, limit) if scope.project_ids != () and limit >= 1 else []
 
     def warm(self, project_id: str, model: str) -> None:
         """Load a project's words, and its vectors by that model, into memory, as the first search would do."""

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memlayer.adapters.id_list import IdList
+from memlayer.ports import Holding
 
 K1, B = 1.2, 0.75  # what the table's own search uses
 _MOST_COUNTED = 255  # of one word in one chunk
@@ -137,6 +138,12 @@ class ProjectWords:
             rows = rows[np.argpartition(scores[rows], len(rows) - limit)[len(rows) - limit :]]
         order = rows[np.argsort(-scores[rows], kind="stable")]
         return [(float(scores[row]), self._ids[int(row)]) for row in order]
+
+    def holding(self, terms: Iterable[str]) -> Holding:
+        """How many rows hold each term."""
+        alive = np.frombuffer(self._sessions, np.int32) != _DEAD
+        rows = {term: self._posting(term) >> _COUNT_BITS for term in terms}
+        return Holding(self._alive, {term: int(alive[found].sum()) for term, found in rows.items()})
 
     def _posting(self, word: str) -> Posting:
         parts = [part for packed in self._packed if (part := packed.of(word)) is not None]

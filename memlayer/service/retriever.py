@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 from memlayer.core.model import Chunk, Hit, Scope
+from memlayer.core.necessity import asked
 from memlayer.core.query import Query
 from memlayer.core.scoring import (
     Evidence,
@@ -49,10 +50,17 @@ class Retriever:
             except EmbedderError:
                 embedder = None
         worded = by_text.result() if by_text is not None else []
-        return self._fused(self._evidence(worded, near, query, embedder), query, weights)
+        project = self.store.holding(query.terms, scope.project_ids[0]) if scope.project_ids else None
+        rarity = self.terms.weights(query.terms, project)
+        return self._fused(self._evidence(worded, near, query, embedder, rarity), rarity, weights)
 
     def _evidence(
-        self, worded: Sequence[Hit], near: Sequence[Hit], query: Query, embedder: Embedder | None
+        self,
+        worded: Sequence[Hit],
+        near: Sequence[Hit],
+        query: Query,
+        embedder: Embedder | None,
+        rarity: Mapping[str, float],
     ) -> list[tuple[Chunk, Evidence]]:
         """What each leg has to say about each chunk that either of them found."""
         cosines = {hit.chunk.id: hit.cosine for hit in near}
@@ -61,14 +69,13 @@ class Retriever:
         chunks = {hit.chunk.id: hit.chunk for hit in (*near, *worded)}
         split = {key: chunk.terms.split() for key, chunk in chunks.items()}
         mean_length = sum(map(len, split.values())) / len(split) if split else 1.0
-        rarity, asked = self.terms.weights(query.terms), self.terms.asked(query.terms)
-        hangul = is_hangul(query.terms)
+        weight, hangul = asked(rarity), is_hangul(query.terms)
         out = []
         for key, chunk in chunks.items():
             covered = worth = vector = None
             if query.terms:
                 found = frequencies(query, split[key])
-                covered = coverage(query, found, asked)
+                covered = coverage(query, found, weight)
                 worth = bm25(query, found, rarity, len(split[key]) / max(1.0, mean_length))
             if embedder is not None:
                 cosine = cosines.get(key)
@@ -77,9 +84,10 @@ class Retriever:
             out.append((chunk, Evidence(covered, worth, vector, is_foreign)))
         return out
 
-    def _fused(self, judged: Iterable[tuple[Chunk, Evidence]], query: Query, weights: Weights) -> list[Found]:
-        judged = list(judged)
-        ideal = sum(self.terms.weights(query.terms).values())
+    def _fused(
+        self, judged: Sequence[tuple[Chunk, Evidence]], rarity: Mapping[str, float], weights: Weights
+    ) -> list[Found]:
+        ideal = sum(rarity.values())
         best_worth = max((evidence.worth or 0.0 for _, evidence in judged), default=0.0)
         fits = [evidence.fit(weights, max(best_worth, ideal * IDEAL_SHARE)) for _, evidence in judged]
         fits = near_in_session([(chunk.session_id, chunk.at_ms) for chunk, _ in judged], fits)

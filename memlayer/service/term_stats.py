@@ -8,9 +8,8 @@ from array import array
 from collections.abc import Iterable
 from pathlib import Path
 
-from memlayer.core.necessity import necessity
 from memlayer.core.scoring import inverse_document_frequency
-from memlayer.ports import Store
+from memlayer.ports import Holding, Store
 from memlayer.wire import paths
 
 BUCKETS = 1 << 18  # 1 MB; at 200,000 different terms two share a bucket about every second time, and only raise a count
@@ -47,13 +46,13 @@ class TermStats:
             if len(self._recent) > RECENT:
                 del self._recent[next(iter(self._recent))]
 
-    def asked(self, terms: Iterable[str]) -> dict[str, float]:
-        """term of a question -> what it counts: its inverse document frequency by its necessity."""
-        return {term: weight * necessity(term) for term, weight in self.weights(terms).items()}
-
-    def weights(self, terms: Iterable[str]) -> dict[str, float]:
-        """term -> inverse document frequency."""
-        return {term: inverse_document_frequency(self._documents, self._counts[_bucket(term)]) for term in terms}
+    def weights(self, terms: Iterable[str], project: Holding | None = None) -> dict[str, float]:
+        """term -> inverse document frequency. project: half of it goes by what that project's chunks hold."""
+        found = {term: inverse_document_frequency(self._documents, self._counts[_bucket(term)]) for term in terms}
+        if project is None:
+            return found
+        own = {term: inverse_document_frequency(project.chunks, project.by_term.get(term, 0)) for term in found}
+        return {term: (weight + own[term]) / 2 for term, weight in found.items()}
 
     @classmethod
     def counted(cls, store: Store) -> TermStats:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from memlayer.core.doomed import Counted, Cutoffs, Doomed
 from memlayer.core.model import Chunk, Event, Hit, Memory, Scope
 from memlayer.errors import StoreError
-from memlayer.ports import Damage, Removed, Selection, StoreStats, Vector
+from memlayer.ports import Damage, Holding, Removed, Selection, StoreStats, Vector
 from memlayer.testing.memory_rows import in_scope, lean, selected
 
 _BM25_K1 = 1.2
@@ -141,6 +141,11 @@ class MemoryStore:
                 hits.append(Hit(chunk=lean(chunk), lexical=score))
         hits.sort(key=lambda hit: (-(hit.lexical or 0.0), hit.chunk.id))
         return hits[:limit]
+
+    def holding(self, terms: Sequence[str], project_id: str) -> Holding:
+        with self._lock:
+            said = [set(chunk.terms.split()) for chunk in self._chunks.values() if chunk.project_id == project_id]
+        return Holding(len(said), {term: sum(term in words for words in said) for term in terms})
 
     def search_vector(self, vector: Vector, model: str, scope: Scope, limit: int) -> list[Hit]:
         self._check_vectors([vector])

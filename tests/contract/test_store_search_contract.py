@@ -9,7 +9,7 @@ import pytest
 from memlayer.core.model import Scope
 from memlayer.core.terms import query_terms
 from memlayer.errors import StoreError
-from memlayer.ports import Store
+from memlayer.ports import Holding, Store
 
 from .store_rows import EMBEDDER, make_chunk, make_event
 
@@ -61,6 +61,20 @@ def test_no_character_in_a_term_alters_the_query(store: Store, word: str) -> Non
     assert [hit.chunk.memory_id for hit in store.search_text([word], P1, 5)] == ["m3"]
     both = store.search_text([word, "beta"], P1, 5)
     assert sorted(hit.chunk.memory_id for hit in both) == ["m2", "m3"]
+
+
+def test_a_project_tells_how_many_of_its_chunks_hold_a_term(store: Store) -> None:
+    store.put_chunks(
+        [make_chunk(1, "배포 서버"), make_chunk(2, "배포 alpha"), make_chunk(3, "배포", project="p2", session="s3")]
+    )
+    assert store.holding(["배포"], "p1") in (None, Holding(2, {"배포": 2}))
+    store.warm("p1", MODEL)
+    asked = [*query_terms("배포 alpha"), "없는말"]
+    assert store.holding(asked, "p1") == Holding(2, {"배포": 2, "alpha": 1, "없는말": 0})
+    store.drop_chunks(["m2"])
+    store.warm("p1", MODEL)
+    assert store.holding(asked, "p1") == Holding(1, {"배포": 1, "alpha": 0, "없는말": 0})
+    assert store.holding([], "p1") == Holding(1, {})
 
 
 def test_no_terms_find_nothing(store: Store) -> None:

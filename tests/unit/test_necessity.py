@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memlayer.core.necessity import necessity
+from memlayer.core.necessity import asked, necessity
 from memlayer.core.necessity_data import TENTHS
 from memlayer.core.query import reduce_prompt
 from memlayer.core.scoring import coverage, frequencies
@@ -30,14 +30,14 @@ def test_every_word_stands_in_one_group_and_is_a_term() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "turn"),
+    ("question", "turn"),
     [
         ("세션 저장소 옮긴 까닭이 뭐였더라?", "세션 저장소는 이제 Postgres 입니다. 레디스가 재시작마다 비었습니다."),
         ("why did we move the session store, what happened?", "The session store is Postgres now: Redis was empty."),
     ],
 )  # fmt: skip
-def test_the_words_that_a_question_is_asked_with_do_not_count_against_its_answer(asked: str, turn: str) -> None:
-    stats, query = TermStats(), reduce_prompt(asked)
+def test_the_words_that_a_question_is_asked_with_do_not_count_against_its_answer(question: str, turn: str) -> None:
+    stats, query = TermStats(), reduce_prompt(question)
     held = frequencies(query, index_terms(turn).split())
     plain = coverage(query, held, stats.weights(query.terms))
-    assert coverage(query, held, stats.asked(query.terms)) > 1.1 * plain > 0
+    assert coverage(query, held, asked(stats.weights(query.terms))) > 1.1 * plain > 0

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from memlayer.core.scoring import inverse_document_frequency
+from memlayer.ports import Holding
 from memlayer.service.term_stats import RECENT, TermStats
 from memlayer.testing import MemoryStore
 from tests.contract.store_rows import make_chunk
@@ -29,6 +30,15 @@ def test_a_weight_is_the_inverse_document_frequency() -> None:
     assert stats.documents == 3
     for term, holding in (("결제", 2), ("포트", 2), ("order", 1), ("없는말", 0)):
         assert weight(stats, term) == pytest.approx(inverse_document_frequency(3, holding)), term
+
+
+def test_half_of_it_goes_by_the_project() -> None:
+    stats = counted(*["배포 server"] * 50, *["other"] * 50)
+    found = stats.weights(["배포", "server"], Holding(20, {"배포": 20}))
+    everywhere, own = inverse_document_frequency(100, 50), inverse_document_frequency(20, 20)
+    assert found["배포"] == pytest.approx((everywhere + own) / 2)
+    assert found["server"] == pytest.approx((everywhere + inverse_document_frequency(20, 0)) / 2)
+    assert found["배포"] < found["server"]
 
 
 def test_the_rarer_the_heavier() -> None:
