@@ -77,7 +77,7 @@ def _kind(match: re.Match[str]) -> str:
 def _secret_span(text: str, match: re.Match[str]) -> tuple[int, int] | None:
     """The range of the value that follows a name and its join, or None when it is no secret."""
     value = re.compile(_VALUE).match(text, match.end(), match.end() + _MAX_JUDGED)
-    if value is None:
+    if value is None or _is_product(match):
         return None
     opener = value.group("opener")
     if opener:
@@ -132,7 +132,7 @@ def _quoted_secret(value: str, match: re.Match[str]) -> bool:
 def _bare_secret(value: str, whole: str, text: str, end: int, match: re.Match[str]) -> bool:
     kind = _kind(match)
     after = text[end : end + 4]
-    if match.group("korean") is not None and after.startswith(_PLACE):
+    if kind == "private-key" and match.group("korean") is not None and after.startswith(_PLACE):
         return False
     if len(value) < 16 and whole.endswith((":", "=", "(", "[", "{")):
         return False
@@ -235,6 +235,13 @@ def _strict(match: re.Match[str]) -> bool:
 
 def _name_before(match: re.Match[str]) -> str:
     return match.string[max(0, match.start() - 13) : match.start()]
+
+
+def _is_product(match: re.Match[str]) -> bool:
+    """`1Password "platform"`; what 1Password is said to be, or stands behind its colon, is judged like the rest."""
+    before = match.string[max(0, match.start() - 2) : match.start()]
+    joined = match.group("quoted") or match.group("bare")
+    return bool(joined) and match.group("name") == "password" and re.search(r"(?:^|\W)1$", before) is not None
 
 
 def _verb(match: re.Match[str]) -> bool:

@@ -31,7 +31,7 @@ def _owned(key: str, owners: tuple[str, ...], joint: str) -> str:
 
 _NAMES = "|".join(
     [
-        r"pass(?<!\b1pass)(?:word|wd|phrase|code)", "requirepass", r"pass(?<![a-z]pass)(?![a-z])",
+        r"pass(?:word|wd|phrase|code)", "requirepass", r"pass(?<![a-z]pass)(?![a-z])",
         r"pw(?<![a-z]pw)(?![a-z])", "pwd", "secret(?!s?manager)(?<!:[0-9]{12}:secret)",
         r"token(?<!publickeytoken)(?<!next[_-]token)(?<!nexttoken)(?<!page[_-]token)(?<!pagetoken)(?<!locktoken)",
         "credentials?",

@@ -113,7 +113,8 @@ def test_only_the_value_goes() -> None:
         ("ICS 주소는 1Password 'home' 금고에 넣어 두기로 했습니다.", "password는 'home'"),
         ("비밀번호 칸과 `autocomplete`이 cc-로 시작하는 칸은 읽지 않습니다.", "비밀번호 칸에 `Zxcv!357` 넣어"),
         ("개인키는 ATECC608B 안에서 만들어 밖으로 나오지 않습니다.", "개인키는 ATECC608Bx7 안됨"),
-        ('it lives in the 1Password "platform" vault', 'the password "platform" is set'),
+        ('it lives in the 1Password "platform" vault', "my 1password is Zxcv!357"),
+        ("1Password CLI v2 is on the runner", "1Password: Zxcv!357"),
     ],
 )
 def test_a_product_a_field_and_a_place_are_no_secret(product: str, secret: str) -> None:
