@@ -46,6 +46,7 @@ GOAL_GROWTH = 1.1
 WAITED_FOR_MS = 520  # what the prompt hook waits, less the way back
 BETWEEN_RECALLS_S = 0.1
 FIRST = 20
+IDLE_WITHIN_S = 600
 IDLE_SHARE = 0.05  # of a core: a daemon that takes less has nothing to do
 NEW_TURNS = 50_000_000  # turns of a burst are numbered from here: none is in the store
 console = Console()
@@ -179,13 +180,14 @@ def percentiles(values: list[float]) -> dict[str, float]:
 
 
 def wait_until_idle(pid: int) -> None:
-    """Until a process does nothing for a second; on other systems than Linux for ten seconds."""
+    """Until a process does nothing for a second; where that cannot be read, ten seconds. Raises SystemExit if it never
+    does."""
     if sys.platform != "linux":
         time.sleep(10)
         return
     tick = os.sysconf("SC_CLK_TCK")
     before = -1.0
-    while True:
+    for _ in range(IDLE_WITHIN_S):
         with open(f"/proc/{pid}/stat", encoding="ascii") as file:
             fields = file.read().rpartition(")")[2].split()
         used = (int(fields[11]) + int(fields[12])) / tick  # user and system time; the fields behind the name
@@ -193,6 +195,7 @@ def wait_until_idle(pid: int) -> None:
             return
         before = used
         time.sleep(1)
+    raise SystemExit(f"the daemon is still at work after {IDLE_WITHIN_S} s")
 
 
 def proportional_mb(pid: int) -> float:
