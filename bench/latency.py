@@ -265,18 +265,8 @@ def show_size(size: int, one: dict[str, Any]) -> None:
 def show(figures: dict[str, Any]) -> None:
     """For people."""
     shown_table = Table(title="recall, milliseconds (p50 / p95 / worst)")
-    for name in (
-        "chunks",
-        "first",
-        "idle",
-        "busy",
-        "late",
-        "hook, bare starts",
-        "memory MB",
-        "busy",
-        "disk MB",
-        "indexes s",
-    ):
+    columns = ["chunks", "first", "idle", "busy", "late", "hook, bare starts"]
+    for name in (*columns, "memory MB", "busy", "disk MB", "indexes s"):
         shown_table.add_column(name, justify="right")
     for size, one in figures["sizes"].items():
         times = [
