@@ -13,7 +13,6 @@ import hashlib
 import json
 import os
 import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from typing import Any
 from memlayer.adapters import calibration as calibrations
 from memlayer.adapters import model_folder, unigram_tokenizer
 from memlayer.adapters.calibration import Centring, Matrix
+from memlayer.adapters.giving_way import GivingWay
 from memlayer.adapters.model_folder import Recipe
 from memlayer.errors import EmbedderError
 from memlayer.ports import Calibration, Embedder, Vector
@@ -42,7 +42,6 @@ logger.disable("fastembed")  # it writes to stderr; what matters comes back as E
 PIPELINE_VERSION = 1  # raise it when the same text would get another vector
 MAX_CHARS = 16_384  # no 512-token model reads further; tokenising a megabyte would take seconds
 THREADS = 1
-QUERY_GOES_FIRST_S = 0.08  # a query and the search that follows it
 ENABLE_CPU_MEM_ARENA = False
 DOWNLOAD_DEADLINE_S = 900.0
 _POOLING = {
@@ -76,7 +75,7 @@ class FastembedEmbedder:
         self._axis: Matrix = np.asarray(centring.axis or [0.0] * len(centring.mean), dtype=np.float32)
         self._calibration = centring.calibration
         self._fingerprint = _fingerprint(recipe, model_sha256, centring)
-        self._asked_until = 0.0
+        self._giving_way = GivingWay()
         width = _embed_raw(model, ["."]).shape[1]
         if width != len(self._mean):
             raise EmbedderError(
@@ -101,7 +100,7 @@ class FastembedEmbedder:
 
     def embed_query(self, text: str) -> Vector:
         """The vector of a question or prompt. Raises EmbedderError."""
-        self._asked_until = time.monotonic() + QUERY_GOES_FIRST_S
+        self._giving_way.asked()
         return self._vectors([self._recipe.query_prefix + _clean(text)])[0]
 
     def embed_passages(self, texts: Sequence[str]) -> list[Vector]:
@@ -111,7 +110,7 @@ class FastembedEmbedder:
         """
         made: list[Vector] = []
         for text in texts:
-            time.sleep(min(QUERY_GOES_FIRST_S, max(0.0, self._asked_until - time.monotonic())))
+            self._giving_way.wait()
             made += self._vectors([self._recipe.passage_prefix + _clean(text)])
         return made
 

@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from memlayer.adapters.giving_way import GivingWay
 from memlayer.adapters.lance_filter import all_of, equals, of_scope, one_of
 from memlayer.adapters.lance_schema import HIT_COLUMNS, VECTOR, chunks_from
 from memlayer.adapters.lance_table import LanceTable
@@ -35,7 +36,7 @@ class ChunkSearch:
 
     Whoever changes rows does so within `changing` and reports the change there by put, remove or clear; searches never
     wait for it. A project whose words or vectors are not in memory is searched in the table; they are loaded behind the
-    answer.
+    answer, and the loading pauses while others are made.
     """
 
     def __init__(
@@ -52,6 +53,7 @@ class ChunkSearch:
         self._too_big: set[str] = set()
         self._too_wordy: set[str] = set()
         self._loading: dict[tuple[str, str], threading.Thread] = {}
+        self._giving_way = GivingWay()
 
     @contextmanager
     def changing(self) -> Iterator[None]:
@@ -72,6 +74,7 @@ class ChunkSearch:
 
     def text(self, words: str, scope: Scope, limit: int) -> list[Hit]:
         """Chunks that hold any of the words, best BM25 first."""
+        self._giving_way.asked()
         scored = self._best_in_memory(words, scope, limit)
         if scored is None:
             rows = self._table.match("terms", words, ["id"], of_scope(scope), limit)
@@ -88,6 +91,7 @@ class ChunkSearch:
 
     def vector(self, vector: Sequence[float], model: str, scope: Scope, limit: int) -> list[Hit]:
         """The nearest chunks of that model, best first, with their cosines."""
+        self._giving_way.asked()
         query = np.asarray(vector, np.float32)
         scored = self._nearest_in_memory(query, model, scope, limit)
         if scored is None:
@@ -230,6 +234,7 @@ class ChunkSearch:
             loaded = ProjectVectors(self._dimensions, capacity=count)
 
             def consume(batch: Any) -> None:
+                self._giving_way.wait()
                 ids, sessions = batch.column("id").to_pylist(), batch.column("session_id").to_pylist()
                 loaded.put(ids, sessions, _matrix_of(batch))
 
@@ -249,6 +254,7 @@ class ChunkSearch:
             loaded = ProjectWords()
 
             def consume(batch: Any) -> None:
+                self._giving_way.wait()
                 ids, sessions = batch.column("id").to_pylist(), batch.column("session_id").to_pylist()
                 loaded.put(ids, sessions, batch.column("terms").to_pylist())
 

@@ -217,15 +217,22 @@ class LanceTable:
         return rows.take(pa.array([places[found] for found in ids if found in places], pa.int64()))
 
     def scan(self, columns: Sequence[str], where: str, rows_per_batch: int, consume: Callable[[Any], None]) -> None:
-        """Hand the matching rows over as record batches: for whoever must not hold them all at once."""
+        """Hand the matching rows over as record batches: for whoever must not hold them all at once.
 
-        async def query() -> None:
+        They are consumed in the calling thread: in the loop every other reader would wait for it.
+        """
+
+        async def begun() -> Any:
             builder = self.inner.query().select(list(columns)).where(where)
-            async for batch in await builder.to_batches(max_batch_length=rows_per_batch):
-                consume(batch)
+            return await builder.to_batches(max_batch_length=rows_per_batch)
+
+        async def next_of(reader: Any) -> Any:
+            return await anext(reader, None)
 
         with self.gate.reading(), self.translated("read rows"):
-            self.loop.run(query())
+            reader = self.loop.run(begun())
+            while (batch := self.loop.run(next_of(reader))) is not None:
+                consume(batch)
 
     def match(self, column: str, words: str, columns: Sequence[str], where: str, limit: int) -> Any:
         """Rows whose column holds any of the words, best first, with `_score` (BM25)."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from threading import Thread
 
 from memlayer.core.model import Event, Memory
 from memlayer.ports import Store
@@ -36,3 +37,17 @@ def test_an_empty_store_hands_over_nothing(store: Store) -> None:
     found: list[object] = []
     store.scan(found.extend)
     assert found == []
+
+
+def test_others_read_while_a_piece_is_consumed(store: Store) -> None:
+    store.add_events([make_event(number, "질문 %d" % number) for number in range(3)])
+    answered: list[bool] = []
+
+    def consume(_: Sequence[Event] | Sequence[Memory]) -> None:
+        reader = Thread(target=store.stats, daemon=True)
+        reader.start()
+        reader.join(10)
+        answered.append(not reader.is_alive())
+
+    store.scan(consume)
+    assert answered and all(answered)

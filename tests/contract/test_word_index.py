@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 import random
+import threading
+import time
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from memlayer.adapters.giving_way import GOES_FIRST_S
 from memlayer.adapters.lance_search import MAX_WORD_ROWS, ChunkSearch
 from memlayer.adapters.lance_store import LanceStore
 from memlayer.adapters.word_index import K1, B, ProjectWords, WordIndex
@@ -166,4 +169,31 @@ def test_a_project_of_many_chunks_is_left_to_the_table(tmp_path: Path, monkeypat
     store._search.warm("p1", "no model")
     assert store._search._words.get("p1") is None
     assert store.search_text(["배포", "redis"], Scope(("p1",)), 5)
+    store.close()
+
+
+def test_loading_a_project_lets_searches_go_first_but_not_for_ever(tmp_path: Path) -> None:
+    store = LanceStore.open(tmp_path / "store", DIMENSIONS)
+    store.put_chunks(rows(corpus(30)))
+    elsewhere = Scope(("p2",))  # has nothing to load
+    store.search_text(["배포"], elsewhere, 5)
+    started = time.monotonic()
+    store._search.warm("p1", "no model")
+    assert time.monotonic() - started >= GOES_FIRST_S / 2  # the search itself took the rest
+
+    store._search.clear()
+    enough = threading.Event()
+
+    def ask() -> None:
+        while not enough.is_set():
+            store.search_text(["배포"], elsewhere, 5)
+
+    asker = threading.Thread(target=ask)
+    asker.start()
+    try:
+        store._search.warm("p1", "no model")
+        assert store._search._words.get("p1") is not None
+    finally:
+        enough.set()
+        asker.join()
     store.close()
