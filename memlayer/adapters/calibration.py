@@ -27,7 +27,7 @@ FLOOR = 0.4  # the relevance at which a recall lets a hit through by default
 FALSE_ALARMS = 0.25  # the share of questions without an answer whose best hit may reach FLOOR: words decide as well
 AXIS_REMOVED = 0.5  # all of it finds more across languages (first five .54 -> .67) but less within one (1.0 -> .92)
 _CERTAIN = 0.75  # the quantile of true pairs that counts as relevance 1
-_DIGITS = 6
+DIGITS = 6
 
 Matrix = NDArray[np.float32]  # one unit vector a row
 Embed = Callable[[Sequence[str]], Matrix]
@@ -62,6 +62,7 @@ def read(folder: Path) -> Centring | None:
         return None
     data = read_json(path)
     mean, axis, low, high = (data.get(key) for key in ("mean", "axis", "low", "high"))
+    asks, asks_bias = data.get("asks", []), data.get("asks_bias", 0.0)
     if not (
         isinstance(mean, list)
         and isinstance(axis, list)
@@ -69,15 +70,20 @@ def read(folder: Path) -> Centring | None:
         and isinstance(low, float)
         and isinstance(high, float)
         and low < high
+        and isinstance(asks, list)
+        and len(asks) in (0, len(mean))
+        and isinstance(asks_bias, float)
     ):
-        raise EmbedderError(f"{path} lacks a sound mean, axis, low or high; fetch it again or remove it.")
-    return Centring(_vector(mean), _vector(axis), Calibration(low, high))
+        raise EmbedderError(f"{path} lacks a sound mean, axis, low, high or asks; fetch it again or remove it.")
+    return Centring(_vector(mean), _vector(axis), Calibration(low, high, _vector(asks), asks_bias))
 
 
 def write(folder: Path, centring: Centring, made: str) -> None:
     """Store it as calibration.json of the folder. made: one line that says how. An unwritable folder is no error."""
     low, high = centring.calibration.low, centring.calibration.high
     data = {"made": made, "low": low, "high": high, "mean": centring.mean, "axis": centring.axis}
+    if centring.calibration.asks:
+        data |= {"asks_bias": centring.calibration.asks_bias, "asks": centring.calibration.asks}
     write_json(folder / CALIBRATION_FILE, data)
 
 
@@ -92,7 +98,7 @@ def measure(embed_queries: Embed, embed_passages: Embed, corpus: Path) -> Centri
     unanswered = [row["question"] for row in training if row["kind"] == "unanswered"]
     pairs = [row for row in training if row["kind"] == "pair"]
     raw = embed_passages([row["text"] for row in background])
-    mean = np.round(raw.mean(axis=0), _DIGITS)
+    mean = np.round(raw.mean(axis=0), DIGITS)
     axis = _language_axis(raw, [row["language"] for row in background])
 
     def queries(rows: Sequence[str]) -> Matrix:
@@ -119,9 +125,9 @@ def _language_axis(raw: Matrix, languages: Sequence[str]) -> Matrix:
     names = np.array(languages)
     between = raw[names == "ko"].mean(axis=0) - raw[names == "en"].mean(axis=0)
     unit = between / np.maximum(np.linalg.norm(between), 1e-12)
-    axis: Matrix = np.round(unit * np.sqrt(np.float32(AXIS_REMOVED)), _DIGITS)
+    axis: Matrix = np.round(unit * np.sqrt(np.float32(AXIS_REMOVED)), DIGITS)
     return axis
 
 
 def _vector(values: Sequence[float]) -> Vector:
-    return tuple(round(float(value), _DIGITS) for value in values)
+    return tuple(round(float(value), DIGITS) for value in values)

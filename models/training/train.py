@@ -216,7 +216,8 @@ def main() -> None:
     print(f"{len(rows)} turns; before: {report(encoder, held_out)}", flush=True)
     train(encoder, rows, held_out, plan)
     arguments.output.mkdir(parents=True, exist_ok=True)
-    write_model(encoder.trained_source(), source.words.rows(kept_ids(source.pieces)), arguments.output / "model.onnx")
+    words = source.words.rows(kept_ids(source.pieces))
+    write_model(encoder.trained_source(), words, TOKENIZER, arguments.output / "model.onnx")
 
 
 if __name__ == "__main__":

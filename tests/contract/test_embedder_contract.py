@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -18,6 +20,7 @@ from memlayer.ports import Embedder, Vector
 from memlayer.testing import HashEmbedder
 
 ROOT = Path(__file__).resolve().parents[2]
+HELD_OUT = ROOT / "tests" / "eval" / "projects" / "turns.jsonl"
 
 TEXTS = [
     "order events moved from Postgres to ClickHouse",
@@ -51,6 +54,22 @@ def test_a_passage_does_not_depend_on_its_neighbours(embedder: Embedder) -> None
     for text, together in zip(TEXTS, embedder.embed_passages(TEXTS), strict=True):
         alone = embedder.embed_passages([text])[0]
         assert max(abs(a - b) for a, b in zip(alone, together, strict=True)) < 1e-6
+
+
+@pytest.mark.parametrize("korean", [True, False])
+def test_the_shipped_model_knows_questions_that_take_a_past_for_granted(korean: bool, tmp_path: Path) -> None:
+    """Of six projects that nothing was trained on, in either language."""
+    embedder = load(SHIPPED_MODEL, tmp_path)
+    rows = [json.loads(line) for line in HELD_OUT.read_text(encoding="utf-8").splitlines()]
+    answered = [row["q"][0 if korean else 1] for row in rows if row.get("q")]
+    absent = [text for row in rows for text in row.get("absent", []) if bool(re.search("[가-힣]", text)) is korean]
+
+    def odds(questions: list[str]) -> list[float]:
+        return [embedder.calibration.answerable(embedder.embed_query(text)) for text in questions]
+
+    likelier = [one > other for one in odds(answered[::5]) for other in odds(absent[::2])]
+    assert len(likelier) > 1000
+    assert sum(likelier) / len(likelier) > 0.7
 
 
 def test_different_texts_have_different_vectors(embedder: Embedder) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -75,6 +77,16 @@ class TestEvidence:
         assert 0 <= one <= 1
         assert Evidence(covered, covered, vector + more, foreign).relevance(WEIGHTS) >= one
         assert Evidence(min(1, covered + more), covered, vector, foreign).relevance(WEIGHTS) >= one
+
+    @given(unit, unit, st.floats(0.01, 2))
+    def test_what_the_question_says_itself_moves_relevance_and_not_the_order(
+        self, covered: float, vector: float, odds: float
+    ) -> None:
+        less, as_is, more = (Evidence(covered, covered, vector, False, by) for by in (-odds, 0.0, odds))
+        assert less.relevance(WEIGHTS) < as_is.relevance(WEIGHTS) < more.relevance(WEIGHTS)
+        assert less.fit(WEIGHTS, 1.0) == as_is.fit(WEIGHTS, 1.0) == more.fit(WEIGHTS, 1.0)
+        searching = replace(WEIGHTS, answerable=0.0)
+        assert less.relevance(searching) == as_is.relevance(WEIGHTS)
 
     def test_words_alone_are_their_own_measure(self) -> None:
         assert Evidence(0.7, 3.0, None).relevance(WEIGHTS) == 0.7

@@ -8,12 +8,15 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from memlayer.core.privacy import redact
 from tests.conftest import ROOT
 
 TRAINING = ROOT / "models" / "training"
 TURNS = TRAINING / "turns.jsonl"
 PROJECTS = TRAINING / "projects.jsonl"
+APART = TRAINING / "projects_apart.jsonl"
 MEASURED = [ROOT / "tests" / "eval", ROOT / "models" / "calibration"]
 LONG = 8  # words in a row that two texts do not share by chance
 
@@ -48,16 +51,22 @@ def test_every_turn_has_its_questions_and_its_near_misses_in_both_languages() ->
     assert languages["ko"] + languages["mixed"] >= len(found) // 2
 
 
-def test_every_project_is_whole() -> None:
+@pytest.mark.parametrize(("file", "near_misses"), [(PROJECTS, 2), (APART, 3)])
+def test_every_project_is_whole(file: Path, near_misses: int) -> None:
     projects: dict[str, list[dict[str, Any]]] = {}
-    for row in rows(PROJECTS):
+    for row in rows(file):
         projects.setdefault(row["project"], []).append(row)
     assert len(projects) >= 40
     for name, said in projects.items():
         asked = [row for row in said if row.get("q")]
         assert len(asked) >= 40, name
-        assert all(len(row["q"]) == 4 and len(row["near"]) == 2 for row in asked), name
+        assert all(len(row["q"]) == 4 and len(row["near"]) == near_misses for row in asked), name
         assert sum(len(row["absent"]) for row in said if "absent" in row) == 24, name
+
+
+def test_what_tells_questions_apart_the_encoder_was_not_trained_on() -> None:
+    trained, apart = ({row["project"] for row in rows(file)} for file in (PROJECTS, APART))
+    assert trained & apart == set()
 
 
 def test_no_measured_text_is_trained_on() -> None:
@@ -66,11 +75,11 @@ def test_no_measured_text_is_trained_on() -> None:
     assert len(files) >= 8
     for path in files:
         measured |= phrases(path.read_text(encoding="utf-8"))
-    trained = {phrase for row in rows(TURNS, PROJECTS) for text in texts_of(row) for phrase in phrases(text)}
+    trained = {phrase for row in rows(TURNS, PROJECTS, APART) for text in texts_of(row) for phrase in phrases(text)}
     assert trained & measured == set()
 
 
 def test_it_holds_no_secret() -> None:
-    for row in rows(TURNS, PROJECTS):
+    for row in rows(TURNS, PROJECTS, APART):
         for text in texts_of(row):
             assert redact(text) == text
