@@ -9,12 +9,13 @@ from memlayer.core.sentences import sentences
 
 # What such an answer says in its first sentences, about looking and not finding, or about not knowing.
 _ENGLISH = re.compile(
-    r"\b(?:i )?(?:could ?n[o']?t|can ?n[o']?t|can not|did ?n[o']?t|do ?n[o']?t|was ?n[o']?t able to|unable to|have ?n[o']?t)\b"
+    r"\b(?:i )?(?:could ?n[o'’]?t|can(?:no|'|’)?t|can not|did ?n[o'’]?t|do ?n[o'’]?t|was ?n[o'’]?t able to|unable to"
+    r"|have ?n[o'’]?t)\b"
     r"[^.!?\n]{0,40}\b(?:find|found|see|know|have|locate|tell|determine|recall|remember|any record|access)\b"
     r"|\b(?:i )?(?:find|found|see|have) (?:no|nothing|none)\b"
     r"|\bno (?:mention|record|trace|note|notes|information|documentation|reference|sign|such \w+|\w+ (?:mention|document|say)s?)\b"
     r"|\bnothing (?:in|about|on|there|that|says|mentions|documents|here)\b|\bnowhere (?:in|to be found)\b"
-    r"|\bis ?n[o']?t (?:written|documented|mentioned|recorded|set|defined|specified|stated|in the)\b"
+    r"|\bis ?n[o'’]?t (?:written|documented|mentioned|recorded|set|defined|specified|stated|in the)\b"
     r"|\b(?:not|never) (?:documented|mentioned|written down|recorded|specified|in (?:the|this) (?:repo|repository|code))\b"
     r"|\b(?:was|were|got|been) (?:interrupted|cut off|stopped|cancelled|canceled)\b|\b(?:i was|still) (?:just )?(?:looking|checking|searching)\b"
     r"|\b(?:i'?m|i am) not (?:sure|certain|aware)\b|\b(?:you|someone) (?:will|would|'d|'ll)? ?(?:need|have) to (?:ask|check)\b",

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from memlayer.core.follow_up import points_back
 from memlayer.core.intent import ASKING, CHAT, ORDER, asks_anybody, intent
 from memlayer.core.non_answer import is_non_answer
+from memlayer.core.turn import is_open_question
 
 
 @pytest.mark.parametrize(
@@ -80,6 +81,8 @@ def test_follow_ups(prompt: str, back: bool) -> None:
     ("prompt", "answer", "none"),
     [
         ("What is the staging URL?", "I couldn't find it anywhere in the repository.", True),
+        ("What is the staging URL?", "I can't find it here.", True),
+        ("What is the staging URL?", "I don’t see it in the repository.", True),
         ("스테이징 주소가 뭐였지?", "저장소에는 적혀 있지 않습니다. 인프라 팀에 확인해 보셔야 합니다.", True),
         ("who owns billing?", "", False),  # nothing came back at all: see is_open_question()
         ("What is the staging URL?", "It is https://stg.example.org, port 8443.", False),
@@ -90,6 +93,21 @@ def test_follow_ups(prompt: str, back: bool) -> None:
 )
 def test_answers_that_are_none(prompt: str, answer: str, none: bool) -> None:
     assert is_non_answer(prompt, [answer]) is none
+
+
+@pytest.mark.parametrize(
+    ("prompt", "answer", "is_open"),
+    [
+        ("What's our VPN CIDR? For the third time", "I still can't see it anywhere, sorry.", True),
+        ("관리자 페이지 주소가 뭐였지? 또 까먹음", "저장소에는 적혀 있지 않습니다.", True),
+        ("What's the port? We moved the proxy to nginx last week.", "I can't find it in the repository.", False),
+        ("포트가 뭐야? 지난주에 프록시를 엔진엑스로 옮기면서 바뀌었을거야", "찾지 못했습니다.", False),
+        ("Which database? Use Postgres.", "", False),
+        ("Which database?", "", True),
+    ],
+)
+def test_questions_without_an_answer_stay_open(prompt: str, answer: str, is_open: bool) -> None:
+    assert is_open_question(prompt, [answer]) is is_open
 
 
 @given(st.text(max_size=300))
