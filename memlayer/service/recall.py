@@ -30,6 +30,7 @@ SAME_MATTER = 0.12  # overlap from which two entries are about the same matter (
 SURE = 0.7  # the relevance from which a prompt has found what it is about
 MAX_QUERY_CHARS = 100_000
 BELOW = "relevance "  # how the reason of a candidate begins that missed the floor
+CROWDED = "more than %d entries"
 
 
 @dataclass(frozen=True)
@@ -144,28 +145,39 @@ class Recall:
     def _dated(self, judged: Sequence[Candidate], query: Query, budget: context.Budget) -> list[Candidate]:
         """Of two entries on the same matter the older one says that there is a newer: facts change, and which of the
         two holds is for the reader to see. A newer turn that only just missed the floor comes with the older one; a
-        core memory does not: it has few words, and of what it replaces `_renewed` knows."""
+        core memory does not: it has few words, and of what it replaces `_renewed` knows. One that found no place takes
+        that of the least of the others."""
         least = NEWER_RELEVANCE * min((one.score.relevance for one in judged if one.kept), default=math.inf)
+        crowded = CROWDED % budget.max_entries
         near = [
             one
             for one in judged
             if one.kept
+            or one.reason == crowded
             or (one.score.relevance >= least and one.reason.startswith(BELOW) and one.chunk.category == "conversation")
         ]
         said = {one.key: frozenset(one.chunk.terms.split()) for one in near}
         rarity = self.retriever.terms.weights(frozenset().union(*said.values()))
         room = budget.max_entries - sum(one.kept for one in judged)
         out: list[Candidate] = []
+        gone: set[str] = set()
         for one in judged:
             newer = [
                 other
                 for other in near
                 if one.kept
+                and one.key not in gone
                 and other.chunk.at_ms > one.chunk.at_ms
                 and other.score.relevance >= NEWER_RELEVANCE * one.score.relevance
                 and overlap(said[one.key], said[other.key], rarity) >= SAME_MATTER
             ]
             latest = max(newer, key=lambda other: other.chunk.at_ms) if newer else None
+            if latest is not None and latest.reason == crowded and room <= 0:
+                others = [other for other in near if other.kept and other.key not in (one.key, *gone)]
+                if others:
+                    gone.add(others[-1].key)
+                    near.remove(others[-1])
+                    room += 1
             if latest is not None and not latest.kept and room > 0:
                 room -= 1
                 near.remove(latest)
@@ -175,6 +187,7 @@ class Recall:
                 out.append(latest)
             is_marked = latest is not None and latest.kept and not one.newer
             out.append(replace(one, newer=latest.key) if latest is not None and is_marked else one)
+        out = [replace(one, kept=False, reason=crowded, newer="") if one.key in gone else one for one in out]
         promoted = {one.key for one in out if one.kept}
         return [one for one in out if one.kept or one.key not in promoted]
 
@@ -204,7 +217,7 @@ class Recall:
                 if twin >= 0 and chunk.at_ms <= kept[twin].chunk.at_ms:
                     reason = "says the same as " + kept[twin].key
                 elif twin < 0 and same_turn < 0 and len(kept) >= most:
-                    reason = "more than %d entries" % most
+                    reason = CROWDED % most
             if reason:
                 judged.append(Candidate(chunk, one, False, reason))
                 continue

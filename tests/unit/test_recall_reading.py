@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from memlayer.core.context import Budget
 from memlayer.core.query import questions_in
 from memlayer.service import recall
 from memlayer.service.recall import Recalled, RecallRules
@@ -182,6 +184,37 @@ def test_a_newer_one_that_only_just_missed_the_floor_comes_with_the_older_one(
     assert memory.ask(question, above).block == ""
     monkeypatch.setattr(recall, "NEWER_RELEVANCE", 0.99)
     assert [one.key for one in memory.ask(question, between).entries] == [older.key]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "beside", "question"),
+    [
+        (
+            ("런칭 날짜 5월 12일로 확정됐어", "런칭 날짜를 5월 12일로 적어 두었습니다."),
+            ("런칭 2주 밀렸어. 날짜 26일로", "런칭을 26일로 옮겼습니다."),
+            ("회식 확정 날짜 알려줘", "회식은 런칭 뒤에 하기로 했습니다. 장소는 성수동 고깃집, 인원은 열두 명입니다."),
+            "런칭 확정 날짜",
+        ),
+        (
+            ("which broker do we use for jobs", "The broker for jobs is Redis."),
+            ("move the jobs broker", "The jobs are in RabbitMQ from now on."),
+            ("which broker insures jobs at sea", "An insurance broker in Busan insures jobs."),
+            "which broker for jobs",
+        ),
+    ],
+)
+def test_a_newer_one_that_finds_no_place_takes_that_of_another_matter(
+    memory: TurnsInMemory, before: tuple[str, str], after: tuple[str, str], beside: tuple[str, str], question: str
+) -> None:
+    older = memory.turn("s1", "p1", *before)
+    other = memory.turn("s3", "p1", *beside, at=500_000)
+    newer = memory.turn("s2", "p1", *after, at=1_000_000)
+    rules = RecallRules(min_score=0.1, budget=Budget(max_entries=3))
+    assert {one.key for one in memory.ask(question, rules).entries} == {older.key, other.key, newer.key}
+    found = memory.ask(question, replace(rules, budget=Budget(max_entries=2)))
+    assert {one.key for one in found.entries} == {older.key, newer.key}
+    assert "(older; newer: %s)" % newer.key in found.block
+    assert next(one for one in found.candidates if one.key == other.key).reason == "more than 2 entries"
 
 
 def test_two_on_different_matters_bear_no_mark(memory: TurnsInMemory) -> None:
