@@ -175,15 +175,15 @@ def near_in_session(places: Sequence[tuple[str, int]], fits: Sequence[float]) ->
             sessions.setdefault(session_id, []).append(place)
     out = list(fits)
     for members in sessions.values():
+        members.sort(key=lambda place: -fits[place])
         for place in members:
-            lift = max(
-                (
-                    fits[other] * math.pow(0.5, abs(places[other][1] - places[place][1]) / NEIGHBOUR_HALF_LIFE_MS)
-                    for other in members
-                    if other != place
-                ),
-                default=0.0,
-            )
+            lift = 0.0
+            for other in members:
+                if fits[other] <= lift:
+                    break  # distance only takes away, and the rest begin with less
+                if other != place:
+                    apart_ms = abs(places[other][1] - places[place][1])
+                    lift = max(lift, fits[other] * math.pow(0.5, apart_ms / NEIGHBOUR_HALF_LIFE_MS))
             out[place] += NEIGHBOUR * lift
     return out
 

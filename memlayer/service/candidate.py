@@ -10,6 +10,9 @@ from memlayer.core.model import Chunk, Memory, citation_of
 from memlayer.core.scoring import Score
 from memlayer.core.terms import index_terms
 
+BELOW = "relevance "  # how the reason of a candidate begins that missed the floor
+CROWDED = "more than %d entries"
+
 
 @dataclass(frozen=True)
 class Candidate:
@@ -60,10 +63,17 @@ def within(judged: Sequence[Candidate], most: int) -> list[Candidate]:
     return out
 
 
-def overlap(one: frozenset[str], other: frozenset[str], weight: Mapping[str, float]) -> float:
-    """The overlap coefficient of two term sets, each term by its weight, in [0, 1]."""
-    smaller = min(sum(weight[term] for term in one), sum(weight[term] for term in other))
-    return sum(weight[term] for term in one & other) / smaller if smaller else 0.0
+class Words:
+    """The terms of a text, and what each of them weighs."""
+
+    def __init__(self, terms: frozenset[str], weight: Mapping[str, float]) -> None:
+        self._terms, self._weight = terms, weight
+        self._whole = sum(map(weight.__getitem__, terms))
+
+    def overlap(self, other: Words) -> float:
+        """The overlap coefficient of two texts, each term by its weight, in [0, 1]."""
+        smaller = min(self._whole, other._whole)
+        return sum(map(self._weight.__getitem__, self._terms & other._terms)) / smaller if smaller else 0.0
 
 
 def jaccard(one: frozenset[str], other: frozenset[str]) -> float:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -15,8 +14,9 @@ from memlayer.core.model import Chunk, Scope
 from memlayer.core.noise import recallable
 from memlayer.core.query import Query, questions_in, reduce_prompt, with_context
 from memlayer.core.scoring import Score, Weights
-from memlayer.service.candidate import Candidate, jaccard, key_of, overlap, whole, within
+from memlayer.service.candidate import BELOW, CROWDED, Candidate, jaccard, key_of, whole, within
 from memlayer.service.consolidation import OPEN_QUESTION
+from memlayer.service.dated import dated
 from memlayer.service.recent_turns import RecentTurns
 from memlayer.service.replaced import Replaced
 from memlayer.service.retriever import Found, Retriever
@@ -25,12 +25,8 @@ from memlayer.service.snippet import snippet
 
 NEAR_DUPLICATE = 0.8  # Jaccard of the terms from which two candidates say the same
 GENERAL_MIN_SCORE = 1.6  # times the floor, for a question that anybody could be asked
-NEWER_RELEVANCE = 0.6  # of the older entry's: below it the newer one is about something else
-SAME_MATTER = 0.12  # overlap from which two entries are about the same matter (docs/benchmarks.md)
 SURE = 0.7  # the relevance from which a prompt has found what it is about
 MAX_QUERY_CHARS = 100_000
-BELOW = "relevance "  # how the reason of a candidate begins that missed the floor
-CROWDED = "more than %d entries"
 
 
 @dataclass(frozen=True)
@@ -102,7 +98,8 @@ class Recall:
         if wanted == ASKING and asks_anybody(prompt):
             rules = replace(rules, min_score=min(1.0, rules.min_score * GENERAL_MIN_SCORE))
         judged = self._judge(found, query, rules, session, wanted)
-        judged = self._dated(self._renewed(judged, session, rules.budget.max_entries), query, rules.budget)
+        judged = self._renewed(judged, session, rules.budget.max_entries)
+        judged = dated(judged, query, rules.budget, self.retriever.terms)
         entries = [_entry(one) for one in judged if one.kept]
         block = context.block(entries, rules.budget)
         judged = within(judged, len(block.splitlines()) - context.HEAD_LINES)
@@ -141,55 +138,6 @@ class Recall:
                     room -= 1
                 out.append(replace(one, newer=key_of(chunk)))
         return out
-
-    def _dated(self, judged: Sequence[Candidate], query: Query, budget: context.Budget) -> list[Candidate]:
-        """Of two entries on the same matter the older one says that there is a newer: facts change, and which of the
-        two holds is for the reader to see. A newer turn that only just missed the floor comes with the older one; a
-        core memory does not: it has few words, and of what it replaces `_renewed` knows. One that found no place takes
-        that of the least of the others."""
-        least = NEWER_RELEVANCE * min((one.score.relevance for one in judged if one.kept), default=math.inf)
-        crowded = CROWDED % budget.max_entries
-        near = [
-            one
-            for one in judged
-            if one.kept
-            or one.reason == crowded
-            or (one.score.relevance >= least and one.reason.startswith(BELOW) and one.chunk.category == "conversation")
-        ]
-        said = {one.key: frozenset(one.chunk.terms.split()) for one in near}
-        rarity = self.retriever.terms.weights(frozenset().union(*said.values()))
-        room = budget.max_entries - sum(one.kept for one in judged)
-        out: list[Candidate] = []
-        gone: set[str] = set()
-        for one in judged:
-            newer = [
-                other
-                for other in near
-                if one.kept
-                and one.key not in gone
-                and other.chunk.at_ms > one.chunk.at_ms
-                and other.score.relevance >= NEWER_RELEVANCE * one.score.relevance
-                and overlap(said[one.key], said[other.key], rarity) >= SAME_MATTER
-            ]
-            latest = max(newer, key=lambda other: other.chunk.at_ms) if newer else None
-            if latest is not None and latest.reason == crowded and room <= 0:
-                others = [other for other in near if other.kept and other.key not in (one.key, *gone)]
-                if others:
-                    gone.add(others[-1].key)
-                    near.remove(others[-1])
-                    room += 1
-            if latest is not None and not latest.kept and room > 0:
-                room -= 1
-                near.remove(latest)
-                text = snippet(latest.chunk, query, self.retriever.terms, budget.max_entry_chars)
-                latest = replace(latest, kept=True, reason="newer on the matter of " + one.key, snippet=text)
-                near.append(latest)
-                out.append(latest)
-            is_marked = latest is not None and latest.kept and not one.newer
-            out.append(replace(one, newer=latest.key) if latest is not None and is_marked else one)
-        out = [replace(one, kept=False, reason=crowded, newer="") if one.key in gone else one for one in out]
-        promoted = {one.key for one in out if one.kept}
-        return [one for one in out if one.kept or one.key not in promoted]
 
     def _judge(
         self, found: Sequence[Found], query: Query, rules: RecallRules, session: Session | None, wanted: str
