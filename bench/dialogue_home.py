@@ -105,7 +105,7 @@ class Home:
             done = stats["consolidated"]
             show("consolidate", done, done + stats["to_consolidate"])
             time.sleep(0.2)
-        self.wait_until_quiet()
+        self.wait_until_quiet(SETTLED_S)  # of many turns the memory files and indexes take their time too
 
     def counts(self) -> tuple[int, int]:
         """(events, memories) in the store."""
@@ -174,9 +174,9 @@ class Home:
                 if event is not None and event["session_id"] == session:
                     os.unlink(path)
 
-    def wait_until_quiet(self) -> None:
-        """Until the daemon's writer has nothing to do."""
-        ends = time.monotonic() + QUIET_S
+    def wait_until_quiet(self, within_s: float = QUIET_S) -> None:
+        """Until the daemon's writer has nothing to do. Raises SystemExit when it never has."""
+        ends = time.monotonic() + within_s
         while time.monotonic() < ends:
             status = self.client.call("status", {})
             if not status["job"] and not status["jobs_waiting"]:
