@@ -132,4 +132,8 @@ def test_recall_explains_itself_and_matches_the_hook(told: tuple[Daemon, HookRun
     kept = [one for one in found["candidates"] if one["kept"]]
     dropped = [one for one in found["candidates"] if not one["kept"]]
     assert kept and dropped and all(one["reason"] for one in found["candidates"])
+    odds = {one["parts"].pop("answerable") for one in kept}
+    assert len(odds) == 1 and odds != {0.0}  # the question's own, the same for all
     assert all(0 <= value <= 1 for one in kept for value in one["parts"].values())
+    hits = daemon.call("search", query=prompt, project_dir=str(hook.project))["hits"]
+    assert {hit["parts"]["answerable"] for hit in hits} == {0.0}
