@@ -124,7 +124,7 @@ class Evidence:
 
     covered: see coverage(); worth: see bm25(); vector: calibrated cosine, 0 and 1 at the ends of the calibration and
     beyond them outside. None: that leg did not run. foreign: query and chunk are written in different scripts, so that
-    few words could be in both. answerable: what the question says by itself (ports.Calibration), the same for each of
+    few words could be in both. answerable: what the question says by itself (core.calibration), the same for each of
     its chunks.
     """
 

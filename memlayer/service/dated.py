@@ -32,14 +32,14 @@ def dated(judged: Sequence[Candidate], query: Query, budget: Budget, terms: Term
         return list(judged)
     words = _words_of(near, terms)
     room = budget.max_entries - len(kept)
-    newer_of: dict[str, Candidate] = {}  # by the older one's id
+    latest_on = [(one, latest) for one in kept if (latest := _latest_on(one, near, words)) is not None]
+    newer_of = {_id(one): latest for one, latest in latest_on if latest.kept}  # by the older one's id
     come: dict[str, Candidate] = {}
     gone: set[str] = set()
-    for one in kept:
-        latest = _latest_on(one, near, words) if _id(one) not in gone else None
-        if latest is None:
+    for one, latest in latest_on:
+        if latest.kept or _id(one) in gone:
             continue
-        if not latest.kept and _id(latest) not in come:
+        if _id(latest) not in come:
             if room <= 0 and latest.reason == crowded:
                 needed = {_id(one), *map(_id, newer_of.values())}
                 others = [_id(other) for other in kept if _id(other) not in needed | gone]
