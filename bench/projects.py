@@ -1,7 +1,8 @@
 """Recall on whole projects whose questions avoid the words of their answers, through the product's ingest and search.
 
 `python bench/projects.py [--json FILE]`. tests/eval/projects/README.md says what is asked. first, first three: where a
-question's own turn stands in the ranking; recalled: it is in the block; silent: no block, where none is due.
+question's own turn stands in the ranking; recalled: it is in the block; silent: no block, where none is due. Each
+prompt of tests/eval/asides is said in each project.
 """
 
 from __future__ import annotations
@@ -31,13 +32,21 @@ from memlayer.core.model import Scope, turn_memory_id  # noqa: E402
 from memlayer.core.payload import spool_event  # noqa: E402
 
 TURNS = ROOT / "tests" / "eval" / "projects" / "turns.jsonl"
+ASIDES = ROOT / "tests" / "eval" / "asides" / "prompts.jsonl"
+SILENT = {
+    "absent": "never discussed",
+    "near": "same matter, no answer",
+    "talk": "small talk",
+    "here": "about what is before their eyes",
+    "anybody": "general knowledge",
+}
 TURNS_A_SESSION = 7
-HANGUL = re.compile("[가-힣]")
+HANGUL = re.compile("[ㄱ-ㅎㅏ-ㅣ가-힣]")
 
 
 @dataclass(frozen=True)
 class Probe:
-    """A question. kind: "asked", "near" or "absent"; memory_id: of the turn that answers it, or ""."""
+    """A question. kind: "asked" or one of SILENT; memory_id: of the turn that answers it, or ""."""
 
     project: str
     kind: str
@@ -75,6 +84,8 @@ def read(path: Path) -> tuple[list[dict[str, Any]], list[Probe]]:
         memory_id = turn_memory_id(session_id, prompt_id)
         probes += [Probe(project, "asked", text, memory_id) for text in one["q"]]
         probes += [Probe(project, "near", text) for text in one["near"]]
+    asides = [json.loads(line) for line in ASIDES.read_text(encoding="utf-8").splitlines()]
+    probes += [Probe(project, one["kind"], one["prompt"]) for project in place for one in asides]
     return events, probes
 
 
@@ -103,7 +114,7 @@ def run(path: Path, home: Path) -> dict[str, dict[str, dict[str, float]]]:
             for group in ("all", probe.language):
                 rows.setdefault(probe.kind, {}).setdefault(group, []).append(row)
     services.close()
-    names = {"asked": ("first", "first three", "recalled"), "near": ("silent",), "absent": ("silent",)}
+    names = {"asked": ("first", "first three", "recalled"), **dict.fromkeys(SILENT, ("silent",))}
     return {
         kind: {
             group: {
@@ -123,8 +134,8 @@ def show(figures: dict[str, dict[str, dict[str, float]]]) -> None:
     table = Table("percent", *("%s (%d)" % (group, asked[group]["questions"]) for group in asked))
     for name in ("first", "first three", "recalled"):
         table.add_row(name, *(str(asked[group][name]) for group in asked))
-    table.add_row("silent: same matter, no answer", *(str(figures["near"][group]["silent"]) for group in asked))
-    table.add_row("silent: never discussed", *(str(figures["absent"][group]["silent"]) for group in asked))
+    for kind, what in SILENT.items():
+        table.add_row("silent: " + what, *(str(figures[kind][group]["silent"]) for group in asked))
     console.print(table)
 
 

@@ -42,7 +42,7 @@ class TurnsInMemory:
     """Takes what hooks say and recalls it. Times are milliseconds after T0_MS; `now` is an hour later."""
 
     def __init__(self, home: Path, embedder: Embedder | None = None) -> None:
-        self.store = MemoryStore()
+        self.store = MemoryStore() if embedder is None else MemoryStore(embedder.dimensions)
         self.sessions = Sessions(str(home))
         self.projects = Projects(str(home), lambda _: "")
         terms = TermStats()

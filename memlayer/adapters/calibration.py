@@ -63,6 +63,7 @@ def read(folder: Path) -> Centring | None:
     data = read_json(path)
     mean, axis, low, high = (data.get(key) for key in ("mean", "axis", "low", "high"))
     asks, asks_bias = data.get("asks", []), data.get("asks_bias", 0.0)
+    asides, asides_bias = data.get("asides", []), data.get("asides_bias", 0.0)
     if not (
         isinstance(mean, list)
         and isinstance(axis, list)
@@ -73,17 +74,23 @@ def read(folder: Path) -> Centring | None:
         and isinstance(asks, list)
         and len(asks) in (0, len(mean))
         and isinstance(asks_bias, float)
+        and isinstance(asides, list)
+        and len(asides) in (0, len(mean))
+        and isinstance(asides_bias, float)
     ):
-        raise EmbedderError(f"{path} lacks a sound mean, axis, low, high or asks; fetch it again or remove it.")
-    return Centring(_vector(mean), _vector(axis), Calibration(low, high, _vector(asks), asks_bias))
+        raise EmbedderError(f"{path} lacks a sound mean, axis, low, high, asks or asides; fetch it again or remove it.")
+    known = Calibration(low, high, _vector(asks), asks_bias, _vector(asides), asides_bias)
+    return Centring(_vector(mean), _vector(axis), known)
 
 
 def write(folder: Path, centring: Centring, made: str) -> None:
     """Store it as calibration.json of the folder. made: one line that says how. An unwritable folder is no error."""
-    low, high = centring.calibration.low, centring.calibration.high
-    data = {"made": made, "low": low, "high": high, "mean": centring.mean, "axis": centring.axis}
-    if centring.calibration.asks:
-        data |= {"asks_bias": centring.calibration.asks_bias, "asks": centring.calibration.asks}
+    known = centring.calibration
+    data = {"made": made, "low": known.low, "high": known.high, "mean": centring.mean, "axis": centring.axis}
+    if known.asks:
+        data |= {"asks_bias": known.asks_bias, "asks": known.asks}
+    if known.asides:
+        data |= {"asides_bias": known.asides_bias, "asides": known.asides}
     write_json(folder / CALIBRATION_FILE, data)
 
 

@@ -20,7 +20,7 @@ STEEPNESS, BIAS = 5.8, 2.05  # see Evidence.relevance()
 @dataclass(frozen=True)
 class Weights:
     """lexical and vector weigh the legs within relevance; relevance, importance and recency weigh the whole score.
-    answerable weighs what the question says by itself: nothing where a person searches and knows what there is.
+    answerable and aside weigh what the prompt says by itself: nothing where a person searches and knows what there is.
 
     What is important is no likelier to be the answer: docs/benchmarks.md has what the weights were chosen by.
     """
@@ -32,6 +32,7 @@ class Weights:
     recency: float = 0.05
     half_life_days: float = 7.0
     answerable: float = 1.0
+    aside: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class Score:
     """One candidate's score and its parts, in [0, 1]. lexical or vector None: that leg had nothing to say.
 
     relevance is what the floor is on; fit, a little over 1 at most, is what the order within a search is made of.
-    answerable: the log odds within relevance that are the question's own.
+    answerable, less aside: the log odds within relevance that are the prompt's own.
     """
 
     score: float
@@ -50,6 +51,7 @@ class Score:
     recency: float
     fit: float = 0.0
     answerable: float = 0.0
+    aside: float = 0.0
 
 
 def frequencies(query: Query, document: Iterable[str]) -> dict[str, float]:
@@ -124,8 +126,8 @@ class Evidence:
 
     covered: see coverage(); worth: see bm25(); vector: calibrated cosine, 0 and 1 at the ends of the calibration and
     beyond them outside. None: that leg did not run. foreign: query and chunk are written in different scripts, so that
-    few words could be in both. answerable: what the question says by itself (core.calibration), the same for each of
-    its chunks.
+    few words could be in both. answerable and aside: what the prompt says by itself (core.calibration), the same for
+    each of its chunks.
     """
 
     covered: float | None
@@ -133,6 +135,7 @@ class Evidence:
     vector: float | None
     foreign: bool = False
     answerable: float = 0.0
+    aside: float = 0.0
 
     @property
     def clipped(self) -> float | None:
@@ -144,15 +147,16 @@ class Evidence:
 
         A logistic regression on both legs, fitted to the questions of the dev half of tests/eval/dialogues, each with
         its answer and the four chunks that came nearest to being one, and shifted so that the floor of 0.4 stands where
-        it errs least on both sides (docs/benchmarks.md); and the odds that are the question's own. Words alone are
-        their own measure.
+        it errs least on both sides (docs/benchmarks.md); and the odds that are the prompt's own. Words alone are their
+        own measure.
         """
         if self.vector is None:
             return self.covered or 0.0
         whole = weights.lexical + weights.vector
         lexical = weights.lexical / whole * (self.covered or 0.0)
         vector = weights.vector / whole * min(1.5, max(-1.0, self.vector))
-        odds = STEEPNESS * (lexical + vector) - BIAS + weights.answerable * self.answerable
+        own = weights.answerable * self.answerable - weights.aside * self.aside
+        odds = STEEPNESS * (lexical + vector) - BIAS + own
         return 1.0 / (1.0 + math.exp(-odds))
 
     def fit(self, weights: Weights, best_worth: float) -> float:
@@ -193,5 +197,8 @@ def score(evidence: Evidence, fit: float, *, importance: float, age_ms: int, cat
     fresh = recency(age_ms, weights.half_life_days, category)
     standing = min(1.0, fit / (1 + NEIGHBOUR))
     whole = weights.relevance * standing + weights.importance * importance + weights.recency * fresh
-    relevance, answerable = evidence.relevance(weights), weights.answerable * evidence.answerable
-    return Score(min(1.0, whole), relevance, evidence.covered, evidence.clipped, importance, fresh, fit, answerable)
+    return Score(
+        score=min(1.0, whole), relevance=evidence.relevance(weights), lexical=evidence.covered,
+        vector=evidence.clipped, importance=importance, recency=fresh, fit=fit,
+        answerable=weights.answerable * evidence.answerable, aside=weights.aside * evidence.aside,
+    )  # fmt: skip

@@ -85,6 +85,8 @@ class Recall:
         wanted = intent(prompt)
         if wanted == CHAT:
             return Recalled("", mode, gate="small talk")
+        if wanted == ORDER:  # how orders are carried out is asked by each of them, however little it says
+            rules = replace(rules, weights=replace(rules.weights, aside=0.0))
         query = reduce_prompt(prompt)
         found = self.retriever.search(query, scope, rules.candidates, rules.weights)
         besides = questions_in(prompt)

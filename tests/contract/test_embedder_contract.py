@@ -21,6 +21,7 @@ from memlayer.testing import HashEmbedder
 
 ROOT = Path(__file__).resolve().parents[2]
 HELD_OUT = ROOT / "tests" / "eval" / "projects" / "turns.jsonl"
+ASIDES = ROOT / "tests" / "eval" / "asides" / "prompts.jsonl"
 
 TEXTS = [
     "order events moved from Postgres to ClickHouse",
@@ -71,6 +72,24 @@ def test_the_shipped_model_knows_questions_that_take_a_past_for_granted(korean: 
     likelier = [one > other for one in true for other in idle]
     assert len(likelier) > 1000
     assert sum(likelier) / len(likelier) > 0.7
+
+
+@pytest.mark.parametrize("language", ["ko", "en"])
+@pytest.mark.parametrize("kind", ["talk", "here"])
+def test_the_shipped_model_knows_prompts_that_ask_nothing_of_a_memory(kind: str, language: str, tmp_path: Path) -> None:
+    """Sentences that nothing was trained on, and the questions of projects that nothing was trained on."""
+    embedder = load(SHIPPED_MODEL, tmp_path)
+    said = [json.loads(line) for line in ASIDES.read_text(encoding="utf-8").splitlines()]
+    prompts = [one["prompt"] for one in said if one["kind"] == kind and one["language"] == language]
+    rows = [json.loads(line) for line in HELD_OUT.read_text(encoding="utf-8").splitlines()]
+    questions = [row["q"][0 if language == "ko" else 1] for row in rows if row.get("q")][::4]
+
+    def taken(texts: list[str]) -> float:
+        return sum(embedder.calibration.aside(embedder.embed_query(text)) > 0 for text in texts) / len(texts)
+
+    assert len(prompts) == 60 and len(questions) > 60
+    assert taken(prompts) > 0.8
+    assert taken(questions) < 0.05
 
 
 def test_different_texts_have_different_vectors(embedder: Embedder) -> None:

@@ -134,6 +134,7 @@ def test_recall_explains_itself_and_matches_the_hook(told: tuple[Daemon, HookRun
     assert kept and dropped and all(one["reason"] for one in found["candidates"])
     odds = {one["parts"].pop("answerable") for one in kept}
     assert len(odds) == 1 and odds != {0.0}  # the question's own, the same for all
+    assert {one["parts"].pop("aside") for one in kept} == {0.0}
     assert all(0 <= value <= 1 for one in kept for value in one["parts"].values())
     hits = daemon.call("search", query=prompt, project_dir=str(hook.project))["hits"]
     assert {hit["parts"]["answerable"] for hit in hits} == {0.0}
