@@ -160,7 +160,12 @@ def opened(home: Path) -> tuple[compose.Services, Callable[[str], str]]:
     services = compose.open_services(
         str(home), settings, projects=projects, sessions=Sessions(str(home)), embedder=slot
     )  # fmt: skip
-    slot.load(compose.embedder_maker(str(home), settings), services.store.fit)
+
+    def fit(dimensions: int) -> None:
+        if dimensions != services.store.dimensions:  # what is kept of the rows would be begun anew
+            services.store.fit(dimensions)
+
+    slot.load(compose.embedder_maker(str(home), settings), fit)
     return services, lambda folder: projects.resolve(folder)[0]
 
 
