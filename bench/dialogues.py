@@ -70,9 +70,11 @@ def main(
             fill(home, projects, noise, bar)
             answers, untouched = ask_all(home, projects, probes, bar, direct=direct, failures=failures)
     finally:
-        home.client.stop(deadline_s=60)
-        if not keep:
-            shutil.rmtree(base, ignore_errors=True)
+        try:
+            home.client.stop(deadline_s=60)  # a busy daemon may not stop in time
+        finally:
+            if not keep:
+                shutil.rmtree(base, ignore_errors=True)
     found = {"split": split, "noise": noise, "direct": direct, **figures(answers)}
     _print_tables(found)
     if failures:

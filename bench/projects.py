@@ -85,7 +85,9 @@ def read(path: Path) -> tuple[list[dict[str, Any]], list[Probe]]:
         probes += [Probe(project, "asked", text, memory_id) for text in one["q"]]
         probes += [Probe(project, "near", text) for text in one["near"]]
     asides = [json.loads(line) for line in ASIDES.read_text(encoding="utf-8").splitlines()]
-    probes += [Probe(project, one["kind"], one["prompt"]) for project in place for one in asides]
+    probes += [
+        Probe(project, one["kind"], one["prompt"]) for project in place for one in asides if one["kind"] in SILENT
+    ]
     return events, probes
 
 

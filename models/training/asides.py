@@ -3,8 +3,9 @@
     PYTHONPATH=. python models/training/asides.py [--check]
 
 A logistic regression on the vectors of prompts. On one side small talk and what is about no more than both have before
-their eyes ("talk" and "here" in asides.jsonl), on the other chatty prompts that do ask something ("work" there) and the
-prompts and questions of projects_apart.jsonl, which the encoder was not trained on. Run it after answerable.py.
+their eyes ("talk" and "here" in asides.jsonl), on the other what does ask a memory, though it is chatty, a word or two,
+or about the past and no more ("work" there), and the prompts and questions of projects_apart.jsonl, which the encoder
+was not trained on. Run it after answerable.py.
 
 With --check nothing is written: the area under the curve alone, cross-validated.
 """
@@ -25,7 +26,7 @@ from memlayer.adapters import calibration as calibrations
 
 ASIDES = PROJECTS.with_name("asides.jsonl")
 STRENGTH = 1.0  # scikit-learn's C: from 0.3 to 3 no more than one in a hundred changes sides
-CHATTY = 10.0  # what a chatty prompt that asks something weighs: there are sixty of them
+CLOSE = 10.0  # what a prompt that only looks like an aside weighs: there are few of them beside those of the projects
 
 
 def prompts() -> tuple[list[str], list[bool], list[float]]:
@@ -35,7 +36,7 @@ def prompts() -> tuple[list[str], list[bool], list[float]]:
         found = json.loads(line)
         texts.append(found["prompt"])
         asides.append(found["kind"] != "work")
-        weights.append(CHATTY if found["kind"] == "work" else 1.0)
+        weights.append(CLOSE if found["kind"] == "work" else 1.0)
     work, _, _ = questions()
     for line in PROJECTS.read_text(encoding="utf-8").splitlines():
         found = json.loads(line)
