@@ -15,12 +15,14 @@ NEIGHBOUR = 0.25  # of the best other fit in the same session
 NEIGHBOUR_HALF_LIFE_MS = 600_000  # about two turns; from a half to eight turns made no difference
 CONTEXT = 0.5  # what a term of the turn before counts
 STEEPNESS, BIAS = 5.8, 2.05  # see Evidence.relevance()
+CROWD, CROWD_FROM = 0.08, 45  # see chance(); BIAS was chosen in projects of so many chunks
 
 
 @dataclass(frozen=True)
 class Weights:
     """lexical and vector weigh the legs within relevance; relevance, importance and recency weigh the whole score.
-    answerable and aside weigh what the prompt says by itself: nothing where a person searches and knows what there is.
+    answerable and aside weigh what the prompt says by itself, chance how much there is to be mistaken for an answer:
+    nothing where a person searches and knows what there is.
 
     What is important is no likelier to be the answer: docs/benchmarks.md has what the weights were chosen by.
     """
@@ -33,6 +35,7 @@ class Weights:
     half_life_days: float = 7.0
     answerable: float = 1.0
     aside: float = 1.0
+    chance: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -40,7 +43,7 @@ class Score:
     """One candidate's score and its parts, in [0, 1]. lexical or vector None: that leg had nothing to say.
 
     relevance is what the floor is on; fit, a little over 1 at most, is what the order within a search is made of.
-    answerable, less aside: the log odds within relevance that are the prompt's own.
+    answerable, less aside: the log odds within relevance that are the prompt's own; less chance: the project's.
     """
 
     score: float
@@ -52,6 +55,7 @@ class Score:
     fit: float = 0.0
     answerable: float = 0.0
     aside: float = 0.0
+    chance: float = 0.0
 
 
 def frequencies(query: Query, document: Iterable[str]) -> dict[str, float]:
@@ -120,14 +124,20 @@ def recency(age_ms: int, half_life_days: float, category: str) -> float:
     return math.pow(0.5, max(0, age_ms) / (half_life_days * DAY_MS))
 
 
+def chance(chunks: int) -> float:
+    """Log odds to take from every chunk of a project with so many: of much that is about something else, the best comes
+    nearer than of little. The best of n independent values grows with the logarithm of n at most."""
+    return CROWD * math.log(max(1.0, chunks / CROWD_FROM))
+
+
 @dataclass(frozen=True)
 class Evidence:
     """What the legs say about a chunk.
 
     covered: see coverage(); worth: see bm25(); vector: calibrated cosine, 0 and 1 at the ends of the calibration and
     beyond them outside. None: that leg did not run. foreign: query and chunk are written in different scripts, so that
-    few words could be in both. answerable and aside: what the prompt says by itself (core.calibration), the same for
-    each of its chunks.
+    few words could be in both. answerable and aside: what the prompt says by itself (core.calibration); chance: see
+    chance(); the same for each of its chunks.
     """
 
     covered: float | None
@@ -136,6 +146,7 @@ class Evidence:
     foreign: bool = False
     answerable: float = 0.0
     aside: float = 0.0
+    chance: float = 0.0
 
     @property
     def clipped(self) -> float | None:
@@ -147,16 +158,16 @@ class Evidence:
 
         A logistic regression on both legs, fitted to the questions of the dev half of tests/eval/dialogues, each with
         its answer and the four chunks that came nearest to being one, and shifted so that the floor of 0.4 stands where
-        it errs least on both sides (docs/benchmarks.md); and the odds that are the prompt's own. Words alone are their
-        own measure.
+        it errs least on both sides (docs/benchmarks.md); and the odds that are the prompt's own and the project's.
+        Words alone are their own measure.
         """
         if self.vector is None:
             return self.covered or 0.0
         whole = weights.lexical + weights.vector
         lexical = weights.lexical / whole * (self.covered or 0.0)
         vector = weights.vector / whole * min(1.5, max(-1.0, self.vector))
-        own = weights.answerable * self.answerable - weights.aside * self.aside
-        odds = STEEPNESS * (lexical + vector) - BIAS + own
+        known = weights.answerable * self.answerable - weights.aside * self.aside - weights.chance * self.chance
+        odds = STEEPNESS * (lexical + vector) - BIAS + known
         return 1.0 / (1.0 + math.exp(-odds))
 
     def fit(self, weights: Weights, best_worth: float) -> float:
@@ -201,4 +212,5 @@ def score(evidence: Evidence, fit: float, *, importance: float, age_ms: int, cat
         score=min(1.0, whole), relevance=evidence.relevance(weights), lexical=evidence.covered,
         vector=evidence.clipped, importance=importance, recency=fresh, fit=fit,
         answerable=weights.answerable * evidence.answerable, aside=weights.aside * evidence.aside,
+        chance=weights.chance * evidence.chance,
     )  # fmt: skip

@@ -34,7 +34,7 @@ def forget(state: State, asked: Fields, progress: Progress) -> Fields:
     if query:
         scope = Scope((project_id,) if project_id else None)
         rules = compose.recall_rules(state.settings)
-        weights = replace(rules.weights, answerable=0.0, aside=0.0)  # it names, and does not ask
+        weights = replace(rules.weights, answerable=0.0, aside=0.0, chance=0.0)  # it names, and does not ask
         hits = services.retriever.search(reduce_prompt(query), scope, rules.candidates, weights)
         near = {chunk.memory_id for chunk, score in hits if score.relevance >= rules.min_score}
         chosen = tuple(near & set(chosen)) if wanted else tuple(near)

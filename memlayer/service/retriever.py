@@ -15,6 +15,7 @@ from memlayer.core.scoring import (
     Score,
     Weights,
     bm25,
+    chance,
     coverage,
     frequencies,
     is_hangul,
@@ -44,18 +45,19 @@ class Retriever:
         embedder = self.embedder()
         by_text = self._legs.submit(self.store.search_text, query.searched, scope, limit) if query.terms else None
         near: list[Hit] = []
-        own = (0.0, 0.0)
+        answerable = aside = 0.0
         if embedder is not None and query.text:
             try:
                 vector = embedder.embed_query(query.text)
-                own = (embedder.calibration.answerable(vector), embedder.calibration.aside(vector))
+                answerable, aside = embedder.calibration.answerable(vector), embedder.calibration.aside(vector)
                 near = self.store.search_vector(vector, embedder.fingerprint, scope, limit)
             except EmbedderError:
                 embedder = None
         worded = by_text.result() if by_text is not None else []
         project = self.store.holding(query.terms, scope.project_ids[0]) if scope.project_ids else None
         rarity = self.terms.weights(query.terms, project)
-        return self._fused(self._evidence(worded, near, query, embedder, rarity, own), rarity, weights)
+        known = (answerable, aside, chance(self.terms.documents if project is None else project.chunks))
+        return self._fused(self._evidence(worded, near, query, embedder, rarity, known), rarity, weights)
 
     def _evidence(
         self,
@@ -64,9 +66,9 @@ class Retriever:
         query: Query,
         embedder: Embedder | None,
         rarity: Mapping[str, float],
-        own: tuple[float, float],
+        known: tuple[float, float, float],
     ) -> list[tuple[Chunk, Evidence]]:
-        """What each leg has to say about each chunk that either of them found. own: the prompt's odds (Evidence)."""
+        """What each leg has to say about each chunk that either of them found. known: answerable, aside and chance."""
         cosines = {hit.chunk.id: hit.cosine for hit in near}
         # What the vector leg did not return is at most as near as the last that it did.
         farthest = min((cosine for cosine in cosines.values() if cosine is not None), default=0.0)
@@ -85,7 +87,7 @@ class Retriever:
                 cosine = cosines.get(key)
                 vector = embedder.calibration.position(farthest if cosine is None else cosine)
             is_foreign = not worth and is_hangul(split[key]) != hangul  # of no account where words were found
-            out.append((chunk, Evidence(covered, worth, vector, is_foreign, *own)))
+            out.append((chunk, Evidence(covered, worth, vector, is_foreign, *known)))
         return out
 
     def _fused(

@@ -16,6 +16,7 @@ from memlayer.core.scoring import (
     Evidence,
     Weights,
     bm25,
+    chance,
     coverage,
     frequencies,
     near_in_session,
@@ -96,6 +97,16 @@ class TestEvidence:
         assert says.relevance(WEIGHTS) < asks.relevance(WEIGHTS)
         assert says.relevance(replace(WEIGHTS, aside=0.0)) == asks.relevance(WEIGHTS)
         assert says.fit(WEIGHTS, 1.0) == asks.fit(WEIGHTS, 1.0)
+
+    @given(unit, unit, st.integers(0, 10**6), st.integers(0, 10**6))
+    def test_the_more_there_is_the_less_relevant_is_any_of_it_and_little_costs_nothing(
+        self, covered: float, vector: float, less: int, more: int
+    ) -> None:
+        few, many = sorted((less, more))
+        in_few, in_many = (Evidence(covered, covered, vector, False, 0.0, 0.0, chance(n)) for n in (few, many))
+        assert in_many.relevance(WEIGHTS) <= in_few.relevance(WEIGHTS)
+        assert in_many.relevance(replace(WEIGHTS, chance=0.0)) == Evidence(covered, covered, vector).relevance(WEIGHTS)
+        assert chance(40) == 0.0 < chance(1000) < 0.5 and chance(100_000) < 1.0
 
     def test_words_alone_are_their_own_measure(self) -> None:
         assert Evidence(0.7, 3.0, None).relevance(WEIGHTS) == 0.7
