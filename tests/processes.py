@@ -119,9 +119,9 @@ class Daemon:
         """One op."""
         return self.client.call(op, fields, deadline_s=40.0, start=False)
 
-    def settle(self) -> dict[str, Any]:
+    def settle(self, deadline_s: float = 40.0) -> dict[str, Any]:
         """Everything that the hooks brought is in the store and embedded."""
-        return self.call("flush", wait=True)
+        return self.client.call("flush", {"wait": True}, deadline_s=deadline_s, start=False)
 
     def wait_for(self, condition: Any, what: str, timeout_s: float = 20.0) -> None:
         """Poll until `condition` holds."""

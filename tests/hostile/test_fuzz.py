@@ -78,7 +78,7 @@ def test_no_payload_breaks_a_hook_or_its_daemon(hook: HookRunner, daemon: Daemon
         assert counts["calls"] == len(many)
         assert counts["slowest_s"] < 5
     hook.turn("after", "p1", "퍼징 뒤에도 기억한다 qzafter", "네, qzafter 기억합니다.")
-    daemon.settle()
+    daemon.settle(7200 if LONG else 40)  # what some thousand payloads brought is embedded
     assert any("qzafter" in memory["text"] for memory in daemon.call("list", limit=10_000)["memories"])
     assert daemon.call("stats")["quarantined"] == 0
     assert swallowed(daemon.home) == []
@@ -159,6 +159,7 @@ FIELDS = st.sampled_from(
 )  # fmt: skip
 
 
+@pytest.mark.timeout(20_000 if LONG else 60)
 @settings(max_examples=rounds(150), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(name=st.sampled_from(list(EVENTS.values())), told=st.dictionaries(FIELDS, ANY_JSON, max_size=8), raw=st.binary())
 def test_reading_a_payload_never_raises(name: str, told: dict[str, object], raw: bytes) -> None:
