@@ -25,7 +25,7 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from memlayer.adapters import calibration as calibrations
 
 ASIDES = PROJECTS.with_name("asides.jsonl")
-STRENGTH = 1.0  # scikit-learn's C: from 0.3 to 3 no more than one in a hundred changes sides
+STRENGTH = 1.0  # scikit-learn's C: from 0.3 to 3 at most three in a hundred of other people's prompts change sides
 CLOSE = 10.0  # what a prompt that only looks like an aside weighs: there are few of them beside those of the projects
 
 
