@@ -56,6 +56,7 @@ class Retriever:
         worded = by_text.result() if by_text is not None else []
         project = self.store.holding(query.terms, scope.project_ids[0]) if scope.project_ids else None
         rarity = self.terms.weights(query.terms, project)
+        # Until a project's words are in memory nobody knows how many it has: no more than all projects have.
         known = (answerable, aside, chance(self.terms.documents if project is None else project.chunks))
         return self._fused(self._evidence(worded, near, query, embedder, rarity, known), rarity, weights)
 

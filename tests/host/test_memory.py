@@ -48,6 +48,16 @@ def test_small_talk_gets_nothing(claude: Claude) -> None:
         assert claude(small_talk).turn.injected("UserPromptSubmit") == "", small_talk
 
 
+def test_an_aside_that_no_list_of_words_knows_gets_nothing_and_a_question_does(claude: Claude) -> None:
+    claude("고마워 오늘은 여기까지")
+    claude("update the dependencies")
+    claude(KOREAN_FACT)
+    claude.settle()
+    for aside in ("오늘 왜 이러지 되는 게 하나도 없네", "my cat walked over the keyboard", "방금 뭐 바꾼 거야?"):
+        assert claude(aside).turn.injected("UserPromptSubmit") == "", aside
+    assert "포트원" in claude("미안한데 결제 모듈 뭐로 바꾸기로 했었지?").turn.injected("UserPromptSubmit")
+
+
 def test_a_session_starts_with_where_the_last_one_left_off(claude: Claude) -> None:
     first = claude(FACT)
     assert first.turn.injected("SessionStart") == ""
