@@ -28,6 +28,7 @@ CREATE TABLE IF NOT EXISTS agrees (with_version INTEGER NOT NULL, since_boot TEX
 """
 _FORMAT = 1  # raise it when rows are packed in another way
 _NO_VERSION = -1
+MAX_RECENT = 1000  # chunks kept unpacked
 
 
 class RowCache:
@@ -42,6 +43,7 @@ class RowCache:
         self._guard = threading.Lock()
         self._changes = 0
         self._is_changing = False
+        self._recent: dict[str, Chunk] = {}  # what was asked for last, unpacked
         self._is_off = False  # a file that does not agree and cannot be deleted
         self._boot = _boot()
         none: list[tuple[int, str]] = []
@@ -73,26 +75,43 @@ class RowCache:
         """The chunks that are there, by id."""
         if self._is_off:
             return {}
-        keys = [_key(chunk) for chunk in ids]
+        with self._guard:
+            state = self._changes
+            found = {one: self._recent[one] for one in ids if one in self._recent}
+        wanted = {one for one in ids if one not in found}
+        try:
+            read = {chunk.id: chunk for chunk in map(_unpacked, self._read(wanted)) if chunk.id in wanted}
+        except (ValueError, TypeError, zlib.error):  # damage that SQLite does not see
+            self.clear()
+            return {}
+        with self._guard:
+            if state == self._changes and not self._is_changing:
+                self._recent.update(read)
+                for one in list(self._recent)[: max(0, len(self._recent) - MAX_RECENT)]:
+                    del self._recent[one]
+        return {**found, **read}
 
-        def get(database: sqlite3.Connection) -> list[bytes]:
+    def _read(self, ids: Iterable[str]) -> list[bytes]:
+        """What is there of these, packed."""
+        keys = [_key(one) for one in ids]
+
+        def read(database: sqlite3.Connection) -> list[bytes]:
             found: list[bytes] = []
             for batch in in_batches(keys):
                 rows = database.execute(f"SELECT packed FROM rows WHERE key IN ({marks(len(batch))})", batch)
                 found.extend(row[0] for row in rows)
             return found
 
-        wanted = set(ids)
         none: list[bytes] = []
-        try:
-            chunks = [_unpacked(packed) for packed in self._file.run(get, none)]
-        except (ValueError, TypeError, zlib.error):  # damage that SQLite does not see
-            self.clear()
-            return {}
-        return {chunk.id: chunk for chunk in chunks if chunk.id in wanted}
+        return self._file.run(read, none) if keys else none
 
     def put(self, chunks: Iterable[Chunk]) -> None:
         """Rows that were inserted or replaced, between begin and end."""
+        chunks = list(chunks)
+        self._forget_recent(chunk.id for chunk in chunks)
+        self._write(chunks)
+
+    def _write(self, chunks: Iterable[Chunk]) -> None:
         if self._is_off:
             return
         rows = [(_key(chunk.id), _packed(chunk)) for chunk in chunks]
@@ -102,10 +121,11 @@ class RowCache:
         """Rows as they were read from the table, if nothing has changed since `state` was read before them."""
         with self._guard:
             if state == self._changes and not self._is_changing:
-                self.put(chunks)
+                self._write(chunks)
 
     def remove(self, ids: Sequence[str]) -> None:
         """Rows that are gone, between begin and end."""
+        self._forget_recent(ids)
         keys = [(_key(chunk),) for chunk in ids]
         self._file.run(lambda database: database.executemany("DELETE FROM rows WHERE key = ?", keys), None)
 
@@ -113,10 +133,16 @@ class RowCache:
         """Anything may have changed; what was told of the change so far counts no more."""
         with self._guard:
             self._changes += 1
+            self._recent = {}
             self._is_off = not self._file.remove()
 
     def close(self) -> None:
         self._file.close()
+
+    def _forget_recent(self, ids: Iterable[str]) -> None:
+        with self._guard:
+            for one in ids:
+                self._recent.pop(one, None)
 
     def _agree(self, stamp: int) -> None:
         def agree(database: sqlite3.Connection) -> None:

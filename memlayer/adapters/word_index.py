@@ -21,6 +21,8 @@ _COUNT_BITS = 8
 _BYTES_PER_POSTING, _BYTES_PER_WORD, _BYTES_PER_ROW = 5, 210, 80
 _PACKED_ROWS = 8192  # rows at the end whose postings still grow; more of them are packed
 _BYTES_PER_PACKED_POSTING, _BYTES_PER_PACKED_WORD = 4, 12
+_BLOCK_ROWS = 256
+_NOWHERE = array("I")
 _DEAD = -1
 _MAX_DEAD_SHARE = 0.25
 
@@ -43,13 +45,16 @@ class _Packed:
     def nbytes(self) -> int:
         return len(self._flat) * _BYTES_PER_PACKED_POSTING + len(self._keys) * _BYTES_PER_PACKED_WORD
 
-    def of(self, word: str) -> Posting | None:
-        """Where the word stands. Of two words with one hash the other's is taken: one pair in a billion."""
-        key = hash(word)
-        place = int(np.searchsorted(self._keys, key))
-        if place == len(self._keys) or self._keys[place] != key:
-            return None
-        return self._flat[self._ends[place - 1] if place else 0 : self._ends[place]]
+    def of(self, keys: NDArray[np.int64]) -> list[Posting]:
+        """Where the words of these hashes stand. Of two words with one hash the other's is taken: one pair in a
+        billion."""
+        places = np.searchsorted(self._keys, keys)
+        places[places == len(self._keys)] = 0
+        there = (self._keys[places] == keys).tolist()
+        starts, ends = self._ends[places - 1], self._ends[places]
+        starts[places == 0] = 0
+        bounds = zip(there, starts.tolist(), ends.tolist(), strict=True)
+        return [self._flat[start:end] if is_there else self._flat[:0] for is_there, start, end in bounds]
 
 
 class ProjectWords:
@@ -66,6 +71,9 @@ class ProjectWords:
         self._session_codes: dict[str, int] = {}
         self._ids = IdList()
         self._alive = 0
+        self._alive_words = 0  # the sum of their lengths
+        self._known_norms: NDArray[np.float32] | None = None
+        self._counted: dict[str, int] = {}  # rows that hold each word of the last search
         self._posted = 0
 
     def __len__(self) -> int:
@@ -87,6 +95,7 @@ class ProjectWords:
 
     def put(self, ids: Sequence[str], session_ids: Sequence[str], terms: Sequence[str]) -> None:
         """Add rows, or replace those whose id is there. ids: distinct. terms: split by spaces."""
+        self._counted = {}
         self.remove(ids)
         for session_id, text in zip(session_ids, terms, strict=True):
             row = len(self._lengths)
@@ -98,6 +107,7 @@ class ProjectWords:
                 posting.append(row << _COUNT_BITS | min(count, _MOST_COUNTED))
                 self._posted += 1
             self._lengths.append(len(words))
+            self._alive_words += len(words)
             self._sessions.append(self._session_codes.setdefault(session_id, len(self._session_codes)))
             if len(self._lengths) - self._first >= self._packed_rows:
                 self._pack()
@@ -108,63 +118,103 @@ class ProjectWords:
         wanted = list(ids)
         if not wanted or not len(self._ids):
             return
+        self._counted = {}
         for row in self._ids.rows_of(wanted).tolist():
             if self._sessions[row] != _DEAD:
                 self._sessions[row] = _DEAD
                 self._alive -= 1
+                self._alive_words -= self._lengths[row]
+                self._known_norms = None
 
     def best(self, words: str, limit: int, session_id: str, excluded_session_id: str) -> list[tuple[float, str]]:
         """(BM25, id) of the best rows that hold any of the words; "" does not restrict the session.
 
         Robertson and Zaragoza 2009, with Lucene's inverse document frequency, which never falls below zero.
         """
-        postings = [posting for word in dict.fromkeys(words.split()) if len(posting := self._posting(word))]
-        if not postings or not self._alive:
+        wanted = list(dict.fromkeys(words.split()))
+        postings = self._postings_of(wanted)
+        counted = [self._count(posting) for posting in postings]
+        self._counted = dict(zip(wanted, counted, strict=True))
+        if not any(counted) or limit < 1:
             return []
-        sessions = np.frombuffer(self._sessions, np.int32)
-        lengths = np.frombuffer(self._lengths, np.uint32)
-        alive = sessions != _DEAD
-        allowed = self._allowed(sessions, alive, session_id, excluded_session_id)
-        shortness = K1 * (1 - B + B * lengths / max(1.0, float(lengths[alive].mean())))
-        scores = np.zeros(len(sessions), np.float64)
-        for packed in postings:
-            rows, counts = packed >> _COUNT_BITS, packed & _MOST_COUNTED
-            there = int(alive[rows].sum())
-            rarity = np.log(1 + (self._alive - there + 0.5) / (there + 0.5))
-            scores[rows] += rarity * counts * (K1 + 1) / (counts + shortness[rows])
-        scores[~allowed] = 0
-        rows = np.flatnonzero(scores)
-        if len(rows) > limit:
-            rows = rows[np.argpartition(scores[rows], len(rows) - limit)[len(rows) - limit :]]
-        order = rows[np.argsort(-scores[rows], kind="stable")]
-        return [(float(scores[row]), self._ids[int(row)]) for row in order]
+        there = np.array(counted)
+        rarity = np.log(1 + (self._alive - there + 0.5) / (there + 0.5))
+        flat = np.concatenate(postings)  # one pass over all words is four times as quick as one over each
+        rows, counts = (flat >> _COUNT_BITS).astype(np.int64), flat & _MOST_COUNTED
+        worth = np.repeat(rarity * (K1 + 1), [len(posting) for posting in postings]) * counts
+        scores = _sums(rows, worth / (counts + self._norms()[rows]), len(self._lengths))
+        allowed = self._allowed(session_id, excluded_session_id)
+        if allowed is not None:
+            scores[~allowed] = 0
+        return [(float(scores[row]), self._ids[row]) for row in _best(scores, limit)]
 
     def holding(self, terms: Iterable[str]) -> Holding:
         """How many rows hold each term."""
-        alive = np.frombuffer(self._sessions, np.int32) != _DEAD
-        rows = {term: self._posting(term) >> _COUNT_BITS for term in terms}
-        return Holding(self._alive, {term: int(alive[found].sum()) for term, found in rows.items()})
+        wanted = list(terms)
+        found = {word: self._counted[word] for word in wanted if word in self._counted}
+        if len(found) < len(wanted):
+            unknown = [word for word in wanted if word not in found]
+            found.update(zip(unknown, map(self._count, self._postings_of(unknown)), strict=True))
+        return Holding(self._alive, found)
 
-    def _posting(self, word: str) -> Posting:
-        parts = [part for packed in self._packed if (part := packed.of(word)) is not None]
-        if word in self._postings:
-            parts.append(np.frombuffer(self._postings[word], np.uint32))
-        return np.concatenate(parts) if parts else np.empty(0, np.uint32)
+    def _postings_of(self, words: Iterable[str]) -> list[Posting]:
+        """Each word's rows and counts, in the order of the words."""
+        wanted = list(words)
+        keys = np.fromiter(map(hash, wanted), np.int64, len(wanted))
+        parts = [packed.of(keys) for packed in self._packed]
+        parts.append([np.frombuffer(self._postings.get(word, _NOWHERE), np.uint32) for word in wanted])
+        return [np.concatenate([one for one in found if len(one)] or found[:1]) for found in zip(*parts, strict=True)]
+
+    def _count(self, posting: Posting) -> int:
+        """How many of its rows are alive."""
+        if self._alive == len(self._ids):
+            return len(posting)
+        return int((np.frombuffer(self._sessions, np.int32)[posting >> _COUNT_BITS] != _DEAD).sum())
+
+    def _norms(self) -> NDArray[np.float32]:
+        """What BM25 adds to a count by the length of each row."""
+        if self._known_norms is None or len(self._known_norms) != len(self._lengths):
+            shortness = K1 * B * self._alive / max(1, self._alive_words)
+            lengths = np.frombuffer(self._lengths, np.uint32)
+            self._known_norms = (K1 * (1 - B) + shortness * lengths).astype(np.float32)
+        return self._known_norms
 
     def _pack(self) -> None:
         if self._postings:
             self._packed.append(_Packed(self._postings))
         self._postings, self._posted, self._first = {}, 0, len(self._lengths)
 
-    def _allowed(
-        self, sessions: NDArray[np.int32], alive: NDArray[np.bool_], session_id: str, excluded_session_id: str
-    ) -> NDArray[np.bool_]:
-        allowed = alive
+    def _allowed(self, session_id: str, excluded_session_id: str) -> NDArray[np.bool_] | None:
+        """Which rows may be found; None when all of them may."""
+        excluded = self._session_codes.get(excluded_session_id) if excluded_session_id else None
+        if self._alive == len(self._ids) and not session_id and excluded is None:
+            return None
+        sessions = np.frombuffer(self._sessions, np.int32)
+        allowed: NDArray[np.bool_] = sessions != _DEAD
         if session_id:
-            allowed = allowed & (sessions == self._session_codes.get(session_id, _DEAD))
-        if excluded_session_id and excluded_session_id in self._session_codes:
-            allowed = allowed & (sessions != self._session_codes[excluded_session_id])
+            allowed &= sessions == self._session_codes.get(session_id, _DEAD)
+        if excluded is not None:
+            allowed &= sessions != excluded
         return allowed
+
+
+def _sums(rows: NDArray[np.int64], values: NDArray[np.float64], count: int) -> NDArray[np.float64]:
+    """The sum of each row's values; of `count` rows."""
+    return np.asarray(np.bincount(rows, values, count), np.float64)
+
+
+def _best(scores: NDArray[np.float64], limit: int) -> list[int]:
+    """The rows with the best scores above zero, best first."""
+    least = 0.0
+    blocks = len(scores) // _BLOCK_ROWS
+    if blocks > limit:  # so many blocks hold something better than `least`, so that no row below it is among the best
+        tops = scores[: blocks * _BLOCK_ROWS].reshape(blocks, _BLOCK_ROWS).max(axis=1)
+        least = float(np.partition(tops, blocks - limit)[blocks - limit])
+    rows = np.flatnonzero((scores >= least) & (scores > 0))
+    if len(rows) > limit:
+        rows = rows[np.argpartition(scores[rows], len(rows) - limit)[len(rows) - limit :]]
+    best: list[int] = rows[np.argsort(-scores[rows], kind="stable")].tolist()
+    return best
 
 
 class WordIndex:

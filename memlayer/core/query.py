@@ -26,10 +26,11 @@ class Query:
     """text: what is embedded. terms: what full-text search looks for, most telling first at most MAX_TERMS.
 
     asked: how many of the terms are the prompt's own; those behind them come from the turn before it and count half.
-    other_ways: term -> how the other language says it. looked_for: every term that counts, theirs and translated.
+    other_ways: term -> how the other language says it. said_by: its words -> the terms that they are a part of saying.
+    looked_for: every term that counts, theirs and translated.
     """
 
-    __slots__ = ("asked", "looked_for", "other_ways", "terms", "text")
+    __slots__ = ("asked", "looked_for", "other_ways", "said_by", "terms", "text")
 
     def __init__(
         self, text: str, terms: list[str], asked: int = -1, other_ways: dict[str, Groups] | None = None
@@ -38,8 +39,11 @@ class Query:
         self.terms = terms
         self.asked = len(terms) if asked < 0 else asked
         self.other_ways = other_ways or {}
-        translated = (term for groups in self.other_ways.values() for group in groups for term in group)
-        self.looked_for = frozenset((*terms, *translated))
+        self.said_by: dict[str, list[str]] = {}
+        for term in terms:
+            for part in {part for group in self.other_ways.get(term, ()) for part in group}:
+                self.said_by.setdefault(part, []).append(term)
+        self.looked_for = frozenset((*terms, *self.said_by))
 
     @property
     def searched(self) -> list[str]:

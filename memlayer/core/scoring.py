@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from memlayer.core.query import Query
@@ -58,24 +58,17 @@ class Score:
     chance: float = 0.0
 
 
-def frequencies(query: Query, document: Iterable[str]) -> dict[str, float]:
-    """How often each of the query's terms stands in the document; only those that do.
+def frequencies(query: Query, document: Sequence[str]) -> dict[str, float]:
+    """How often each of the query's terms stands in the document; only those that do. document: its terms.
 
     What stands there in the other language counts, but less: a translation is a guess about what was meant.
     """
-    looked_for = query.looked_for
-    counts: dict[str, int] = {}
-    for term in document:
-        if term in looked_for:
-            counts[term] = counts.get(term, 0) + 1
-    found: dict[str, float] = {}
-    for term in query.terms if counts else ():
-        if term in counts:
-            found[term] = float(counts[term])
-        elif term in query.other_ways:
-            ways = [min([counts.get(part, 0) for part in group]) for group in query.other_ways[term] if group]
-            if any(ways):
-                found[term] = TRANSLATED * max(ways)
+    counts = {term: document.count(term) for term in query.looked_for.intersection(document)}
+    found: dict[str, float] = {term: float(counts[term]) for term in query.terms if term in counts}
+    for term in {said for part in counts for said in query.said_by.get(part, ()) if said not in found}:
+        often = max(min([counts.get(part, 0) for part in group]) for group in query.other_ways[term] if group)
+        if often:
+            found[term] = TRANSLATED * often
     return found
 
 

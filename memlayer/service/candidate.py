@@ -12,6 +12,7 @@ from memlayer.core.terms import index_terms
 
 BELOW = "relevance "  # how the reason of a candidate begins that missed the floor
 CROWDED = "more than %d entries"
+NEAR_DUPLICATE = 0.8  # Jaccard of the terms from which two candidates say the same
 
 
 @dataclass(frozen=True)
@@ -76,5 +77,9 @@ class Words:
         return sum(map(self._weight.__getitem__, self._terms & other._terms)) / smaller if smaller else 0.0
 
 
-def jaccard(one: frozenset[str], other: frozenset[str]) -> float:
-    return len(one & other) / len(one | other) if one or other else 0.0
+def say_the_same(one: frozenset[str], other: frozenset[str]) -> bool:
+    """True if two texts are near duplicates, by the Jaccard coefficient of their terms."""
+    if min(len(one), len(other)) < NEAR_DUPLICATE * max(len(one), len(other)):
+        return False  # the coefficient is at most the smaller one's share of the larger
+    shared = len(one & other)
+    return shared > 0 and shared >= NEAR_DUPLICATE * (len(one) + len(other) - shared)

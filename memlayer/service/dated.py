@@ -5,7 +5,7 @@ Facts change, and which of the two holds is for the reader to see.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from memlayer.core.context import Budget
@@ -30,9 +30,10 @@ def dated(judged: Sequence[Candidate], query: Query, budget: Budget, terms: Term
     near = [one for one in judged if one.kept or _might_come(one, kept, crowded)]
     if len(near) < 2:
         return list(judged)
-    words = _words_of(near, terms)
+    newest_first = sorted(near, key=lambda one: -one.chunk.at_ms)
+    words_of = _WordsOf(terms)
     room = budget.max_entries - len(kept)
-    latest_on = [(one, latest) for one in kept if (latest := _latest_on(one, near, words)) is not None]
+    latest_on = [(one, latest) for one in kept if (latest := _latest_on(one, newest_first, words_of)) is not None]
     newer_of = {_id(one): latest for one, latest in latest_on if latest.kept}  # by the older one's id
     come: dict[str, Candidate] = {}
     gone: set[str] = set()
@@ -73,22 +74,32 @@ def _might_come(one: Candidate, kept: Sequence[Candidate], crowded: str) -> bool
     return one.reason == crowded or one.reason.startswith(BELOW)
 
 
-def _words_of(near: Sequence[Candidate], terms: TermStats) -> dict[str, Words]:
-    split = {_id(one): frozenset(one.chunk.terms.split()) for one in near}
-    weight: Mapping[str, float] = terms.weights(frozenset().union(*split.values()))
-    return {key: Words(found, weight) for key, found in split.items()}
+class _WordsOf:
+    """The words of candidates, each weighed when it is first asked for."""
+
+    def __init__(self, terms: TermStats) -> None:
+        self._terms = terms
+        self._weight: dict[str, float] = {}
+        self._known: dict[str, Words] = {}
+
+    def __call__(self, one: Candidate) -> Words:
+        found = self._known.get(_id(one))
+        if found is None:
+            split = frozenset(one.chunk.terms.split())
+            self._weight.update(self._terms.weights(split - self._weight.keys()))
+            found = self._known[_id(one)] = Words(split, self._weight)
+        return found
 
 
-def _latest_on(one: Candidate, near: Sequence[Candidate], words: Mapping[str, Words]) -> Candidate | None:
+def _latest_on(one: Candidate, newest_first: Sequence[Candidate], words_of: _WordsOf) -> Candidate | None:
     """The newest of those on the same matter that are newer than it."""
-    newer = [
-        other
-        for other in near
-        if other.chunk.at_ms > one.chunk.at_ms
-        and other.score.relevance >= NEWER_RELEVANCE * one.score.relevance
-        and words[_id(one)].overlap(words[_id(other)]) >= SAME_MATTER
-    ]
-    return max(newer, key=lambda other: other.chunk.at_ms) if newer else None
+    for other in newest_first:
+        if other.chunk.at_ms <= one.chunk.at_ms:
+            return None
+        near = other.score.relevance >= NEWER_RELEVANCE * one.score.relevance
+        if near and words_of(one).overlap(words_of(other)) >= SAME_MATTER:
+            return other
+    return None
 
 
 def _id(one: Candidate) -> str:

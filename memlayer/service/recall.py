@@ -14,7 +14,7 @@ from memlayer.core.model import Chunk, Scope
 from memlayer.core.noise import recallable
 from memlayer.core.query import Query, questions_in, reduce_prompt, with_context
 from memlayer.core.scoring import Score, Weights
-from memlayer.service.candidate import BELOW, CROWDED, Candidate, jaccard, key_of, whole, within
+from memlayer.service.candidate import BELOW, CROWDED, Candidate, key_of, say_the_same, whole, within
 from memlayer.service.consolidation import OPEN_QUESTION
 from memlayer.service.dated import dated
 from memlayer.service.recent_turns import RecentTurns
@@ -23,7 +23,6 @@ from memlayer.service.retriever import Found, Retriever
 from memlayer.service.sessions import Session
 from memlayer.service.snippet import snippet
 
-NEAR_DUPLICATE = 0.8  # Jaccard of the terms from which two candidates say the same
 GENERAL_MIN_SCORE = 1.6  # times the floor, for a question that anybody could be asked
 SURE = 0.7  # the relevance from which a prompt has found what it is about
 MAX_QUERY_CHARS = 100_000
@@ -148,22 +147,29 @@ class Recall:
         judged: list[Candidate] = []
         kept: list[Candidate] = []
         kept_terms: list[frozenset[str]] = []
-        present = [chunk for chunk, _ in found if chunk.role != OPEN_QUESTION and _in_context(chunk, session)]
+        kept_turns: dict[tuple[str, str], int] = {}  # their places among the kept
+        present = [
+            (chunk, frozenset(chunk.terms.split()))
+            for chunk, _ in found
+            if chunk.role != OPEN_QUESTION and _in_context(chunk, session)
+        ]
         for chunk, one in found:
             reason = _why_dropped(chunk, one, session, rules.min_score)
             if not reason and wanted == ORDER and not _guides(chunk):
                 reason = "the prompt is an order, and this is no standing order"
             twin = -1
             terms: frozenset[str] = frozenset()
-            same_turn = next((i for i, other in enumerate(kept) if _of_one_turn(chunk, other.chunk)), -1)
+            turn = (chunk.session_id, chunk.prompt_id)
+            same_turn = kept_turns.get(turn, -1) if chunk.prompt_id else -1
             if not reason and same_turn >= 0 and chunk.category == "core":
                 reason = "%s says it, and more" % kept[same_turn].key
             if not reason:
-                said = next((other for other in present if chunk.at_ms <= other.at_ms and _alike(chunk, other)), None)
-                reason = "says the same as %s, which is in the context" % key_of(said) if said is not None else ""
-            if not reason:
                 terms = frozenset(chunk.terms.split())
-                twin = next((i for i, other in enumerate(kept_terms) if jaccard(terms, other) >= NEAR_DUPLICATE), -1)
+                newer = (other for other, said in present if chunk.at_ms <= other.at_ms and say_the_same(terms, said))
+                repeated = next(newer, None)
+                reason = "says the same as %s, which is in the context" % key_of(repeated) if repeated else ""
+            if not reason:
+                twin = next((i for i, other in enumerate(kept_terms) if say_the_same(terms, other)), -1)
                 if twin >= 0 and chunk.at_ms <= kept[twin].chunk.at_ms:
                     reason = "says the same as " + kept[twin].key
                 elif twin < 0 and same_turn < 0 and len(kept) >= most:
@@ -177,9 +183,11 @@ class Recall:
             if twin >= 0:  # the newer of two that say the same takes the older one's place
                 older = judged.index(kept[twin])
                 judged[older] = replace(kept[twin], kept=False, reason="says the same as " + candidate.key)
-                kept[twin], kept_terms[twin] = candidate, terms
+                kept_turns.pop((kept[twin].chunk.session_id, kept[twin].chunk.prompt_id), None)
+                kept[twin], kept_terms[twin], kept_turns[turn] = candidate, terms, twin
                 judged.insert(older, candidate)
                 continue
+            kept_turns[turn] = len(kept)
             judged.append(candidate)
             kept.append(candidate)
             kept_terms.append(terms)
@@ -217,10 +225,6 @@ def _entry(one: Candidate) -> context.Entry:
     return context.Entry(one.key, one.snippet, one.citation, one.chunk.at_ms, one.newer)
 
 
-def _of_one_turn(one: Chunk, other: Chunk) -> bool:
-    return bool(one.prompt_id) and (one.session_id, one.prompt_id) == (other.session_id, other.prompt_id)
-
-
 def _in_context(chunk: Chunk, session: Session | None) -> str:
     """How the model comes to have this memory before its eyes already; "" when it does not."""
     if session is None:
@@ -232,7 +236,3 @@ def _in_context(chunk: Chunk, session: Session | None) -> str:
     if chunk.memory_id in session.shown:
         return "already shown in this session"
     return ""
-
-
-def _alike(one: Chunk, other: Chunk) -> bool:
-    return jaccard(frozenset(one.terms.split()), frozenset(other.terms.split())) >= NEAR_DUPLICATE

@@ -5,12 +5,13 @@ from __future__ import annotations
 import shutil
 import sqlite3
 import stat
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
 from memlayer.adapters.lance_store import LanceStore
-from memlayer.adapters.row_cache import FILE_NAME, RowCache
+from memlayer.adapters.row_cache import FILE_NAME, MAX_RECENT, RowCache
 from memlayer.core.model import Chunk, Scope
 from memlayer.core.terms import query_terms
 from memlayer.ports import Selection
@@ -189,3 +190,45 @@ def test_what_is_forgotten_leaves_it(tmp_path: Path) -> None:
     assert texts(store, "이야기") == ["남는 이야기"]
     assert rows_of(folder) == 1
     store.close()
+
+
+def test_what_was_read_lately_goes_when_it_is_replaced_removed_or_cleared(tmp_path: Path) -> None:
+    cache = filled(tmp_path)
+    assert set(cache.get(IDS)) == set(IDS)  # from now on in memory
+    changed = Chunk(**{**CHUNKS[0].__dict__, "text": "결제 모듈은 Go로"})
+    cache.begin()
+    cache.put([changed])
+    cache.remove(IDS[1:2])
+    assert cache.get(IDS[:2]) == {IDS[0]: changed}, "a change counts before it has ended"
+    cache.end(8)
+    assert cache.get(IDS) == {IDS[0]: changed, IDS[2]: CHUNKS[2]}
+    cache.clear()
+    assert cache.get(IDS) == {}
+
+
+def test_what_was_read_while_rows_changed_is_not_kept(tmp_path: Path) -> None:
+    cache = filled(tmp_path)
+    read = cache._read
+
+    def read_and_lose(ids: Iterable[str]) -> list[bytes]:
+        found = read(ids)  # read before the row goes, kept after it went
+        cache.begin()
+        cache.remove(IDS[:1])
+        cache.end(8)
+        return found
+
+    cache._read = read_and_lose  # type: ignore[method-assign]
+    assert set(cache.get(IDS)) == set(IDS)
+    cache._read = read  # type: ignore[method-assign]
+    assert set(cache.get(IDS)) == set(IDS[1:])
+
+
+def test_no_more_than_so_many_stay_in_memory(tmp_path: Path) -> None:
+    many = [make_chunk(number, f"메모 {number}") for number in range(MAX_RECENT + 300)]
+    cache = RowCache(tmp_path, 1)
+    cache.begin()
+    cache.put(many)
+    cache.end(2)
+    for start in range(0, len(many), 100):
+        cache.get([chunk.id for chunk in many[start : start + 100]])
+    assert len(cache._recent) == MAX_RECENT and many[-1].id in cache._recent

@@ -17,6 +17,7 @@ from memlayer.adapters.lance_search import MAX_WORD_ROWS, ChunkSearch
 from memlayer.adapters.lance_store import LanceStore
 from memlayer.adapters.word_index import K1, B, ProjectWords, WordIndex
 from memlayer.core.model import Chunk, Scope
+from memlayer.ports import Holding
 from tests.contract.store_rows import DIMENSIONS, make_chunk
 
 WORDS = [
@@ -197,3 +198,37 @@ def test_loading_a_project_lets_searches_go_first_but_not_for_ever(tmp_path: Pat
         enough.set()
         asker.join()
     store.close()
+
+
+@PACKED
+def test_the_best_of_many_rows_are_the_best_by_bm25(packed_rows: int) -> None:
+    texts = corpus(2000)
+    project = filled(texts, batch=100, packed_rows=packed_rows)
+    gone = ["c%d" % number for number in range(0, 2000, 9)]
+    project.remove(gone)
+    expected = by_hand({key: text for key, text in texts.items() if key not in gone}, "배포 화요일 redis")
+    best = sorted(expected.values(), reverse=True)
+    for limit in (1, 3, 7, 40):
+        found = project.best("배포 화요일 redis", limit, "", "")
+        assert [score for score, _ in found] == pytest.approx(best[:limit])
+        assert all(score == pytest.approx(expected[key]) for score, key in found)
+
+
+def test_how_many_rows_hold_a_word_is_true_before_and_after_a_search_and_a_change() -> None:
+    texts = corpus(300)
+    project = filled(texts)
+    words = ["배포", "redis", "없는말"]
+
+    def counted() -> dict[str, int]:
+        return {word: sum(word in text.split() for text in texts.values()) for word in words}
+
+    assert project.holding(words).by_term == counted()
+    project.best("배포 redis 8443", 5, "", "")
+    assert project.holding(words).by_term == counted()
+    texts["c7"] = "배포 redis 없는말"
+    project.put(["c7"], ["세션0"], [texts["c7"]])
+    assert project.holding(words).by_term == counted()
+    project.best("배포 redis 8443", 5, "", "")
+    del texts["c7"]
+    project.remove(["c7"])
+    assert project.holding(words) == Holding(299, counted())

@@ -154,3 +154,16 @@ def test_importance_and_recency_order_but_never_make_relevant() -> None:
     loud = score(weak, 0.2, importance=1.0, age_ms=0, category="core", weights=WEIGHTS)
     assert loud.score > plain.score
     assert loud.relevance == plain.relevance
+
+
+@given(st.text("가나다ab "), st.text("가나다ab "))
+def test_frequencies_are_those_of_a_count_term_by_term(asked: str, said: str) -> None:
+    ways = {"가": (("a",), ("b", "나")), "다": (("a", "b"),)}
+    query, document = Query(asked, list(dict.fromkeys(asked.replace(" ", ""))), other_ways=ways), list(said)
+    expected: dict[str, float] = {}
+    for term in query.terms:
+        if term in document:
+            expected[term] = document.count(term)
+        elif translated := max((min(document.count(one) for one in way) for way in ways.get(term, ())), default=0):
+            expected[term] = TRANSLATED * translated
+    assert frequencies(query, document) == expected
