@@ -1,8 +1,9 @@
 """Quantize the encoder's matrices to 8 bits, their inputs smoothed first; or an already quantized one anew.
 
-    python models/build/quantize.py OLD.onnx NEW.onnx
+    python models/build/quantize.py OLD.onnx NEW.onnx [--smoothed]
 
-takes the matrices of an 8-bit model back to floats and does it again.
+takes the matrices of an 8-bit model back to floats and does it again. --smoothed: it was smoothed before, so that its
+matrices come out number by number as they were, and only the operators around them may change.
 
 A few numbers of each input are ten times as large as the rest, and one scale for the whole input leaves the rest with
 few steps. Dividing each column by a number of its own, and multiplying the matrix's row by it, takes the outliers to
@@ -23,6 +24,7 @@ import onnxruntime
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 from onnxruntime.quantization import QuantType, quantize_dynamic
+from quicker_graph import quickened
 from tokenizers import Tokenizer
 
 MODELS = Path(__file__).resolve().parents[1]
@@ -39,7 +41,13 @@ def write_quantized(model: onnx.ModelProto, tokenizer: Path, path: Path) -> None
     """Smooth a float model in place, by what passes through it on turns and questions, and write it with 8 bits."""
     wide = path.with_name("unquantized.onnx")
     _smooth(model, _largest(model, tokenizer, wide))
-    onnx.save(model, wide)
+    write_smoothed(model, path)
+
+
+def write_smoothed(model: onnx.ModelProto, path: Path) -> None:
+    """Write a float model with 8 bits and quick operators; changes it."""
+    wide = path.with_name("unquantized.onnx")
+    onnx.save(quickened(model), wide)
     quantize_dynamic(
         wide,
         path,
@@ -133,8 +141,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("old", type=Path)
     parser.add_argument("new", type=Path)
+    parser.add_argument("--smoothed", action="store_true")
     chosen = parser.parse_args(arguments)
-    write_quantized(in_floats(onnx.load(chosen.old)), MODELS / "e5-small-ko-en-int8" / "tokenizer.json", chosen.new)
+    model = in_floats(onnx.load(chosen.old))
+    if chosen.smoothed:
+        write_smoothed(model, chosen.new)
+    else:
+        write_quantized(model, MODELS / "e5-small-ko-en-int8" / "tokenizer.json", chosen.new)
 
 
 if __name__ == "__main__":
