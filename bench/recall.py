@@ -35,7 +35,7 @@ from memlayer.config import load_settings  # noqa: E402
 from memlayer.core.model import Hit, Scope, turn_memory_id  # noqa: E402
 from memlayer.core.payload import spool_event  # noqa: E402
 from memlayer.core.query import reduce_prompt  # noqa: E402
-from memlayer.core.scoring import coverage, frequencies  # noqa: E402
+from memlayer.core.scoring import Weighed, frequencies  # noqa: E402
 from memlayer.core.terms import index_terms  # noqa: E402
 from memlayer.service.embedder_slot import EmbedderSlot  # noqa: E402
 from memlayer.service.sessions import Sessions  # noqa: E402
@@ -111,14 +111,14 @@ class Question:
         self._conversation = conversation
         self._services = services
         self._scope = scope
-        self._rarity = services.terms.weights(self.query.terms)
+        self._weighed = Weighed(self.query, services.terms.weights(self.query.terms))
 
     def by_fit(self, said: list[str]) -> list[str]:
         """Utterances of a turn, the one that holds most of the question first."""
 
         def held(one: str) -> float:
             terms = index_terms(self._conversation.text[one]).split()
-            return coverage(self.query, frequencies(self.query, terms), self._rarity)
+            return self._weighed.coverage(frequencies(self.query, terms))
 
         return sorted(said, key=held, reverse=True)
 

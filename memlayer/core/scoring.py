@@ -65,37 +65,38 @@ def frequencies(query: Query, document: Sequence[str]) -> dict[str, float]:
     """
     counts = {term: document.count(term) for term in query.looked_for.intersection(document)}
     found: dict[str, float] = {term: float(counts[term]) for term in query.terms if term in counts}
-    for term in {said for part in counts for said in query.said_by.get(part, ()) if said not in found}:
-        often = max(min([counts.get(part, 0) for part in group]) for group in query.other_ways[term] if group)
-        if often:
-            found[term] = TRANSLATED * often
+    said = {term for part in counts for term in query.said_by.get(part, ())}
+    for term in query.terms if said else ():
+        if term in said and term not in found:
+            often = max(min([counts.get(part, 0) for part in group]) for group in query.other_ways[term] if group)
+            if often:
+                found[term] = TRANSLATED * often
     return found
 
 
-def coverage(query: Query, found: Mapping[str, float], weight: Mapping[str, float]) -> float:
-    """The share of the query's information that the document holds: sum of weights of the terms found over the sum of
-    all, in [0, 1]. found: see frequencies(). weight: what every query term counts (TermStats.asked).
+class Weighed:
+    """The terms of a query, each with what it counts."""
 
-    Raw BM25 has no upper bound that two queries share; the ideal document of a query is the bound that they do.
-    """
-    total = had = 0.0
-    for place, term in enumerate(query.terms):
-        share = weight[term] * (1.0 if place < query.asked else CONTEXT)
-        total += share
-        had += share * min(1.0, found.get(term, 0.0))
-    return had / total if total else 0.0
+    def __init__(self, query: Query, weight: Mapping[str, float]) -> None:
+        """weight: of every term of the query."""
+        self._share = {
+            term: weight[term] * (1.0 if place < query.asked else CONTEXT) for place, term in enumerate(query.terms)
+        }
+        self._whole = sum(self._share.values())
 
+    def coverage(self, found: Mapping[str, float]) -> float:
+        """The share of the query's information that a document holds: sum of weights of the terms found over the sum of
+        all, in [0, 1]. found: see frequencies().
 
-def bm25(query: Query, found: Mapping[str, float], weight: Mapping[str, float], length: float) -> float:
-    """Robertson and Zaragoza's BM25 with its usual constants. length: the document's, over the mean."""
-    norm = BM25_K1 * (1 - BM25_B + BM25_B * length)
-    total = 0.0
-    for place, term in enumerate(query.terms):
-        often = found.get(term, 0.0)
-        if often:
-            share = weight[term] * (1.0 if place < query.asked else CONTEXT)
-            total += share * often * (BM25_K1 + 1) / (often + norm)
-    return total
+        Raw BM25 has no upper bound that two queries share; the ideal document of a query is the bound that they do.
+        """
+        had = sum([self._share[term] * min(1.0, often) for term, often in found.items()])
+        return had / self._whole if self._whole else 0.0
+
+    def bm25(self, found: Mapping[str, float], length: float) -> float:
+        """Robertson and Zaragoza's BM25 with its usual constants. length: the document's, over the mean."""
+        norm = BM25_K1 * (1 - BM25_B + BM25_B * length)
+        return sum([self._share[term] * often * (BM25_K1 + 1) / (often + norm) for term, often in found.items()])
 
 
 def is_hangul(terms: Sequence[str]) -> bool:
@@ -127,10 +128,10 @@ def chance(chunks: int) -> float:
 class Evidence:
     """What the legs say about a chunk.
 
-    covered: see coverage(); worth: see bm25(); vector: calibrated cosine, 0 and 1 at the ends of the calibration and
-    beyond them outside. None: that leg did not run. foreign: query and chunk are written in different scripts, so that
-    few words could be in both. answerable and aside: what the prompt says by itself (core.calibration); chance: see
-    chance(); the same for each of its chunks.
+    covered, worth: see Weighed.coverage() and bm25(); vector: calibrated cosine, 0 and 1 at the ends of the calibration
+    and beyond them outside. None: that leg did not run. foreign: query and chunk are written in different scripts, so
+    that few words could be in both. answerable and aside: what the prompt says by itself (core.calibration), chance:
+    see chance(); the same for each of its chunks.
     """
 
     covered: float | None

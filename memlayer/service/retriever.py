@@ -13,10 +13,9 @@ from memlayer.core.query import Query
 from memlayer.core.scoring import (
     Evidence,
     Score,
+    Weighed,
     Weights,
-    bm25,
     chance,
-    coverage,
     frequencies,
     is_hangul,
     near_in_session,
@@ -76,14 +75,14 @@ class Retriever:
         chunks = {hit.chunk.id: hit.chunk for hit in (*near, *worded)}
         split = {key: chunk.terms.split() for key, chunk in chunks.items()}
         mean_length = sum(map(len, split.values())) / len(split) if split else 1.0
-        weight, hangul = asked(rarity), is_hangul(query.terms)
+        covers, ranks, hangul = Weighed(query, asked(rarity)), Weighed(query, rarity), is_hangul(query.terms)
         out = []
         for key, chunk in chunks.items():
             covered = worth = vector = None
             if query.terms:
                 found = frequencies(query, split[key])
-                covered = coverage(query, found, weight)
-                worth = bm25(query, found, rarity, len(split[key]) / max(1.0, mean_length))
+                covered = covers.coverage(found)
+                worth = ranks.bm25(found, len(split[key]) / max(1.0, mean_length))
             if embedder is not None:
                 cosine = cosines.get(key)
                 vector = embedder.calibration.position(farthest if cosine is None else cosine)

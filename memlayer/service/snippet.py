@@ -7,7 +7,7 @@ from memlayer.core.context import best_sentences
 from memlayer.core.model import Chunk
 from memlayer.core.query import Query
 from memlayer.core.question import is_question
-from memlayer.core.scoring import coverage, frequencies
+from memlayer.core.scoring import Weighed, frequencies
 from memlayer.core.terms import index_terms
 from memlayer.core.turn import unlabelled
 from memlayer.service.term_stats import TermStats
@@ -20,12 +20,12 @@ def snippet(chunk: Chunk, query: Query, terms: TermStats, max_chars: int) -> str
     text = chunk.text
     if len(text) <= min(WHOLE_CHARS, max_chars):
         return text
-    rarity = terms.weights(query.terms)
+    weighed = Weighed(query, terms.weights(query.terms))
     spans = [text[span.start : span.end].strip() for span in sentences(text)]
     spans = [span for span in spans if span]
     wanted = []
     for place, span in enumerate(spans):
-        fit = coverage(query, frequencies(query, index_terms(unlabelled(span)).split()), rarity) if query.terms else 0.0
+        fit = weighed.coverage(frequencies(query, index_terms(unlabelled(span)).split()))
         # An answer states its point early; ties go to the earlier sentence by a hair.
         wanted.append((fit * (0.5 if is_question(span) else 1.0)) + 0.05 / (1 + place))
     return best_sentences(spans, wanted, min(max_chars, WHOLE_CHARS + 200))

@@ -7,7 +7,7 @@ import pytest
 from memlayer.core.necessity import asked, necessity
 from memlayer.core.necessity_data import TENTHS
 from memlayer.core.query import reduce_prompt
-from memlayer.core.scoring import coverage, frequencies
+from memlayer.core.scoring import Weighed, frequencies
 from memlayer.core.terms import index_terms, query_terms
 from memlayer.service.term_stats import TermStats
 
@@ -39,5 +39,5 @@ def test_every_word_stands_in_one_group_and_is_a_term() -> None:
 def test_the_words_that_a_question_is_asked_with_do_not_count_against_its_answer(question: str, turn: str) -> None:
     stats, query = TermStats(), reduce_prompt(question)
     held = frequencies(query, index_terms(turn).split())
-    plain = coverage(query, held, stats.weights(query.terms))
-    assert coverage(query, held, asked(stats.weights(query.terms))) > 1.1 * plain > 0
+    plain = Weighed(query, stats.weights(query.terms)).coverage(held)
+    assert Weighed(query, asked(stats.weights(query.terms))).coverage(held) > 1.1 * plain > 0

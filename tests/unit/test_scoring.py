@@ -14,10 +14,9 @@ from memlayer.core.scoring import (
     NEIGHBOUR,
     TRANSLATED,
     Evidence,
+    Weighed,
     Weights,
-    bm25,
     chance,
-    coverage,
     frequencies,
     near_in_session,
     recency,
@@ -41,15 +40,15 @@ class TestWords:
     def test_all_of_a_question_is_one_none_is_zero(self) -> None:
         query = reduce_prompt("결제 모듈 포트")
         for text, share in (("결제모듈의 포트는 5433", 1.0), ("the weather", 0.0)):
-            assert coverage(query, frequencies(query, index_terms(text).split()), even(query)) == share
+            assert Weighed(query, even(query)).coverage(frequencies(query, index_terms(text).split())) == share
 
     def test_a_translation_counts_but_less(self) -> None:
         query = reduce_prompt("배포")
-        there = coverage(query, found("배포", "배포 브랜치"), even(query))
-        translated = coverage(query, found("배포", "the deploy branch"), even(query))
+        there = Weighed(query, even(query)).coverage(found("배포", "배포 브랜치"))
+        translated = Weighed(query, even(query)).coverage(found("배포", "the deploy branch"))
         assert (there, translated) == (1.0, pytest.approx(TRANSLATED))
         back = reduce_prompt("deploy")
-        assert coverage(back, found("deploy", "배포를 막았다"), even(back)) == pytest.approx(TRANSLATED)
+        assert Weighed(back, even(back)).coverage(found("deploy", "배포를 막았다")) == pytest.approx(TRANSLATED)
 
     def test_a_translation_of_two_words_needs_both(self) -> None:
         query = Query("환불", ["환불"], other_ways={"환불": (("money", "back"),)})
@@ -58,15 +57,15 @@ class TestWords:
 
     def test_what_the_turn_before_named_counts_half(self) -> None:
         query = with_context(Query("why", ["reason"]), "the order events")
-        own = coverage(query, {"reason": 1.0}, even(query))
-        theirs = coverage(query, {"order": 1.0, "event": 1.0}, even(query))
+        own = Weighed(query, even(query)).coverage({"reason": 1.0})
+        theirs = Weighed(query, even(query)).coverage({"order": 1.0, "event": 1.0})
         assert own == theirs == 0.5
 
     def test_bm25_grows_with_use_and_falls_with_length(self) -> None:
         query = Query("port", ["port"])
-        once, twice = (bm25(query, {"port": often}, {"port": 2.0}, 1.0) for often in (1.0, 2.0))
+        once, twice = (Weighed(query, {"port": 2.0}).bm25({"port": often}, 1.0) for often in (1.0, 2.0))
         assert 0 < once < twice < 2 * once
-        assert bm25(query, {"port": 1.0}, {"port": 2.0}, 4.0) < once
+        assert Weighed(query, {"port": 2.0}).bm25({"port": 1.0}, 4.0) < once
 
 
 class TestEvidence:
