@@ -43,7 +43,7 @@ from memlayer.service.sessions import Sessions  # noqa: E402
 DAY_MS, MINUTE_MS, START_MS = 86_400_000, 60_000, 1_700_000_000_000
 MEASURES = ("any@1", "any@5", "any@10", "all@5", "all@10", "MRR", "session all@5", "session frac@10")
 CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 5: "adversarial"}
-LIMIT = 40  # chunks a leg, as by default
+LIMIT = 30  # chunks a leg, as by default
 RRF_K = 60  # Cormack, Clarke and Buettcher 2009
 console = Console()
 Ranked = list[str]  # memory ids, best first

@@ -102,6 +102,16 @@ class ProjectVectors:
         order = np.argsort(-scores, kind="stable")
         return [(float(scores[place]), self._ids[int(rows[place])]) for place in order]
 
+    def similarities(self, ids: Sequence[str]) -> list[list[float]]:
+        """The cosine of each of these rows and each other, in their order; 0 for those that are not there."""
+        vectors = np.zeros((len(ids), self._dimensions), np.float32)
+        place = {one: at for at, one in enumerate(ids)}
+        for row in self._ids.rows_of(ids).tolist():
+            if self._sessions[row] != _DEAD:
+                vectors[place[self._ids[row]]] = self._cells[row] * self._scales[row]
+        cosines: list[list[float]] = (vectors @ vectors.T).tolist()
+        return cosines
+
     def _cosines(self, rows: NDArray[np.intp], vector: NDArray[np.float32]) -> NDArray[np.float32]:
         scores = np.empty(len(rows), np.float32)
         for start in range(0, len(rows), _BLOCK_ROWS):

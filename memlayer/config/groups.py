@@ -43,7 +43,7 @@ class RecallSettings(Group):
     weight_importance: Real = setting(0.0, "Share of importance in the score.", ge=0, le=1)
     weight_recency: Real = setting(0.05, "Share of recency in the score.", ge=0, le=1)
     half_life_days: Real = setting(7.0, "Age at which recency has fallen to a half.", unit="days", ge=0.01, le=36500)
-    candidates: Whole = setting(40, "Chunks that each kind of search offers for ranking.", unit="chunks", ge=1, le=1000)
+    candidates: Whole = setting(30, "Chunks that each kind of search offers for ranking.", unit="chunks", ge=1, le=1000)
     deadline_ms: Whole = setting(450, "Time to answer a prompt; later answers are dropped.", unit="ms", ge=20, le=5000)
 
     @model_validator(mode="after")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from memlayer.core.model import Chunk, Memory, citation_of
@@ -75,6 +75,14 @@ class Words:
         """The overlap coefficient of two texts, each term by its weight, in [0, 1]."""
         smaller = min(self._whole, other._whole)
         return sum(map(self._weight.__getitem__, self._terms & other._terms)) / smaller if smaller else 0.0
+
+    def shared(self, other: Words, least: float) -> frozenset[str]:
+        """The terms of both that weigh so much."""
+        return frozenset(term for term in self._terms & other._terms if self._weight[term] >= least)
+
+    def holds(self, terms: Iterable[str]) -> bool:
+        """True if all of them are there."""
+        return self._terms.issuperset(terms)
 
 
 def say_the_same(one: frozenset[str], other: frozenset[str]) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from memlayer.core import context
 from memlayer.core.follow_up import points_back
@@ -35,7 +36,7 @@ class RecallRules:
     enabled: bool = True
     budget: context.Budget = field(default_factory=context.Budget)
     min_score: float = 0.4
-    candidates: int = 40
+    candidates: int = 30
     weights: Weights = field(default_factory=Weights)
 
 
@@ -100,7 +101,8 @@ class Recall:
             rules = replace(rules, min_score=min(1.0, rules.min_score * GENERAL_MIN_SCORE))
         judged = self._judge(found, query, rules, session, wanted)
         judged = self._renewed(judged, session, rules.budget.max_entries)
-        judged = dated(judged, query, rules.budget, self.retriever.terms)
+        similar = partial(self.retriever.similar, scope=scope)
+        judged = dated(judged, query, rules.budget, self.retriever.terms, similar)
         entries = [_entry(one) for one in judged if one.kept]
         block = context.block(entries, rules.budget)
         judged = within(judged, len(block.splitlines()) - context.HEAD_LINES)

@@ -22,7 +22,7 @@ from memlayer.core.scoring import (
     score,
 )
 from memlayer.errors import EmbedderError
-from memlayer.ports import Embedder, Store
+from memlayer.ports import Embedder, Similarities, Store
 from memlayer.service.term_stats import TermStats
 
 IDEAL_SHARE = 0.6  # of the ideal document's BM25: a search whose best is below it found no good words at all
@@ -58,6 +58,13 @@ class Retriever:
         # Until a project's words are in memory nobody knows how many it has: no more than all projects have.
         known = (answerable, aside, chance(self.terms.documents if project is None else project.chunks))
         return self._fused(self._evidence(worded, near, query, embedder, rarity, known), rarity, weights)
+
+    def similar(self, chunk_ids: Sequence[str], scope: Scope) -> Similarities | None:
+        """The cosines of chunks of the scope's first project and each other; None where they are not known."""
+        embedder = self.embedder()
+        if embedder is None or not scope.project_ids:
+            return None
+        return self.store.similarities(chunk_ids, embedder.fingerprint, scope.project_ids[0])
 
     def _evidence(
         self,

@@ -158,6 +158,13 @@ class MemoryStore:
         hits.sort(key=lambda hit: (-(hit.cosine or 0.0), hit.chunk.id))
         return hits[:limit]
 
+    def similarities(self, chunk_ids: Sequence[str], model: str, project_id: str) -> list[list[float]]:
+        with self._lock:
+            known = [chunk for chunk in self._chunks.values() if (chunk.model, chunk.project_id) == (model, project_id)]
+        vectors = {chunk.id: chunk.vector for chunk in known if chunk.vector is not None}
+        found = [vectors.get(one, ()) for one in chunk_ids]
+        return [[sum(a * b for a, b in zip(one, other, strict=False)) for other in found] for one in found]
+
     def unembedded(self, model: str, limit: int) -> list[Chunk]:
         with self._lock:
             found = [chunk for chunk in self._chunks.values() if chunk.model != model]

@@ -1,0 +1,164 @@
+"""Facts that change: whether the newer turn comes, and whether the older one comes unmarked.
+
+`python bench/changes.py [--split dev|test|all] [--json FILE]`. Pairs of turns (tests/eval/changes) are said in the
+projects of tests/eval/projects, the newer one 40 days after the older, everything is consolidated by the rules, and
+their questions are asked. Of a change, `right`: the new value is in the block; `stale`: the old one is, in an entry
+that neither holds the new one nor says that there is a newer entry. Of a control, two turns that both hold, `right`:
+the older one's answer is in the block; `marked`: the older entry says that there is a newer one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import statistics
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+from projects import read
+from recall import DAY_MS, MINUTE_MS, START_MS, console, opened
+from rich.progress import Progress
+from rich.table import Table
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from memlayer import compose  # noqa: E402
+from memlayer.config import load_settings  # noqa: E402
+from memlayer.core.model import Scope, turn_memory_id  # noqa: E402
+from memlayer.core.payload import spool_event  # noqa: E402
+from memlayer.service.recall import Recalled  # noqa: E402
+
+TURNS = ROOT / "tests" / "eval" / "projects" / "turns.jsonl"
+PAIRS = ROOT / "tests" / "eval" / "changes" / "pairs.jsonl"
+PAIRS_A_SESSION = 3
+APART_DAYS = 40
+SETTLED_AT_ONCE = 50
+MEASURES = {"change": ("right", "stale", "silent"), "control": ("right", "marked", "silent")}
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two turns, and what is asked after both. old, new: strings of the one and of the other that tell its value."""
+
+    project: str
+    kind: str
+    how: str
+    questions: tuple[str, ...]
+    old: tuple[str, ...]
+    new: tuple[str, ...]
+    older_id: str
+
+    def judged(self, found: Recalled) -> list[bool]:
+        """Its MEASURES of the answer to one of its questions."""
+        wanted = self.new if self.kind == "change" else self.old
+        right = any(text in one.snippet for one in found.entries for text in wanted)
+        older = [one for one in found.entries if one.chunk.memory_id == self.older_id]
+        if self.kind == "control":
+            return [right, any(one.newer for one in older), not found.block]
+        told = [one for one in found.entries if not one.newer and not any(text in one.snippet for text in self.new)]
+        stale = any(text in one.snippet for one in told for text in self.old)
+        return [right, stale, not found.block]
+
+
+def read_pairs(path: Path, split: str) -> tuple[list[dict[str, Any]], list[Pair]]:
+    """The events of the pairs of a split ("all": of both), and the pairs."""
+    events: list[dict[str, Any]] = []
+    pairs: list[Pair] = []
+    place: dict[str, int] = {}
+    for line in path.read_text(encoding="utf-8").splitlines():
+        one = json.loads(line)
+        if split not in ("all", one["split"]):
+            continue
+        project = one["project"]
+        at = place[project] = place.get(project, -1) + 1
+        memory_ids = []
+        for later, name in enumerate(("older", "newer")):
+            session_id = "%s-%s-%d" % (project, name, at // PAIRS_A_SESSION)
+            prompt_id = "%s-%d" % (session_id, at)
+            at_ms = START_MS + (at // PAIRS_A_SESSION + later * APART_DAYS) * DAY_MS + at * 20 * MINUTE_MS
+            memory_ids.append(turn_memory_id(session_id, prompt_id))
+            events += [
+                spool_event(
+                    kind=kind, session_id=session_id, prompt_id=prompt_id, text=one[name][kind],
+                    at_ms=at_ms + later_ms, project_dir="/bench/" + project,
+                )
+                for kind, later_ms in (("user", 0), ("assistant", 2 * MINUTE_MS))
+            ]  # fmt: skip
+        texts = (tuple(one[key]) for key in ("q", "old", "new"))
+        pairs.append(Pair(project, one["kind"], one["how"], *texts, memory_ids[0]))
+    return events, pairs
+
+
+def run(split: str, home: Path) -> dict[str, dict[str, dict[str, float]]]:
+    """kind -> how or "all" -> measure -> percent, and how many questions."""
+    events, pairs = read_pairs(PAIRS, split)
+    told, _ = read(TURNS)
+    events = sorted([*told, *events], key=lambda event: int(event["at_ms"]))
+    services, project_of = opened(home)
+    rules = compose.recall_rules(load_settings(str(home), {}))
+    rows: dict[str, dict[str, list[list[bool]]]] = {}
+    with Progress(console=console, transient=True) as bar:
+        task = bar.add_task("taking in", total=len(events))
+        for start in range(0, len(events), 100):
+            services.ingest.take(events[start : start + 100])
+            bar.update(task, completed=start + 100)
+        while services.consolidator.settle_turns(SETTLED_AT_ONCE):
+            pass
+        for project_id in services.consolidator.changed_projects():
+            services.recall.renew(project_id)
+        services.store.upkeep(force=True)
+        task = bar.add_task("asking", total=len(pairs))
+        for pair in pairs:
+            scope = Scope((project_of("/bench/" + pair.project),))
+            for text in pair.questions:
+                row = pair.judged(services.recall.answer(text, scope, rules))
+                for group in ("all", pair.how):
+                    rows.setdefault(pair.kind, {}).setdefault(group, []).append(row)
+            bar.advance(task)
+    services.close()
+    return {
+        kind: {
+            group: {
+                name: round(100 * statistics.mean(values), 1)
+                for name, values in zip(MEASURES[kind], zip(*found, strict=True), strict=True)
+            }
+            | {"questions": len(found)}
+            for group, found in groups.items()
+        }
+        for kind, groups in rows.items()
+    }
+
+
+def show(figures: dict[str, dict[str, dict[str, float]]]) -> None:
+    """For people."""
+    for kind, groups in figures.items():
+        table = Table(kind, "questions", *MEASURES[kind])
+        for group, one in groups.items():
+            table.add_row(group, str(one["questions"]), *(str(one[name]) for name in MEASURES[kind]))
+        console.print(table)
+
+
+@click.command()
+@click.option("--split", type=click.Choice(["dev", "test", "all"]), default="all")
+@click.option("--json", "json_file", default="", help="Write the figures there too.")
+def main(split: str, json_file: str) -> None:
+    """Measure what becomes of facts that change."""
+    home = Path(tempfile.mkdtemp(prefix="memlayer-changes-"))
+    os.chmod(home, 0o700)
+    try:
+        figures = run(split, home)
+    finally:
+        shutil.rmtree(home, ignore_errors=True)
+    show(figures)
+    if json_file:
+        Path(json_file).write_text(json.dumps(figures, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,155 @@
+"""Which newer turn says what took the place of what an older one says.
+
+What replaces a fact is often put in other words than it, and than the question: "accent colour?" finds the turn that
+chose it, not the one in which "the save button is hard to read" was answered with another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from memlayer.core.done_away import Terms, done_away
+from memlayer.ports import Similarities
+from memlayer.service.candidate import BELOW, Candidate, Words
+from memlayer.service.term_stats import TermStats
+
+# Constants by bench/changes.py on its dev half, with what they bring for no good reason: docs/benchmarks.md.
+NEWER_RELEVANCE = 0.6  # of the older entry's: below it the newer one is about something else
+SAME_MATTER = 0.12  # overlap from which two entries are about the same matter
+# Of each other's nearest: relevance and overlap that are each enough by themselves, and in part together.
+NEAREST_RELEVANCE, NEAREST_OVERLAP = 0.6, 0.25
+RARE = 4.5  # weight of a term that names something: one chunk in a hundred holds it
+MOST_IN_A_ROW = 5  # changes of one fact
+
+Similar = Callable[[Sequence[str]], Similarities | None]  # chunk ids -> cosines; None where they are not known
+
+
+@dataclass(frozen=True)
+class Successor:
+    """is_sure: it says what it does away with. comes_first: it fits the prompt nearly as well as what it follows."""
+
+    turn: Candidate
+    is_sure: bool = False
+    comes_first: bool = True
+
+
+class Successors:
+    """Finds them among the candidates of one prompt: turns that are entries, or are none only because they say less
+    than others, or too little."""
+
+    def __init__(
+        self, judged: Sequence[Candidate], crowded: str, terms: TermStats, similar: Similar | None = None
+    ) -> None:
+        """crowded: the reason of those that found no place among the entries."""
+        known = [one for one in judged if one.kept or one.reason == crowded or one.reason.startswith(BELOW)]
+        self._known = sorted(known, key=lambda one: -one.chunk.at_ms)
+        self._turns = [one for one in self._known if one.chunk.category == "conversation"]
+        self._place = {_id(one): place for place, one in enumerate(self._turns)}
+        self._words_of = _WordsOf(terms)
+        self._similar = similar
+        self._cosines: Similarities | None = None
+
+    def of(self, one: Candidate) -> Successor | None:
+        """What took the place of an entry, if anything did."""
+        if len(self._known) < 2:
+            return None
+        if _id(one) in self._place:
+            instead = self._instead_of(one)
+            if instead is not None:
+                return Successor(instead, is_sure=True)
+        latest = self._latest_on(one)
+        if latest is not None:
+            return Successor(latest)
+        nearest = self._nearest(one)
+        return None if nearest is None else Successor(nearest, comes_first=False)
+
+    def _instead_of(self, one: Candidate) -> Candidate | None:
+        """The turn that does away with what this one names; or with what that one names in turn."""
+        found, current = None, one
+        for _ in range(MOST_IN_A_ROW):
+            words = self._words_of(current)
+            newer = [turn for turn in self._turns if turn.chunk.at_ms > current.chunk.at_ms]
+            instead = next(
+                (
+                    turn
+                    for turn in reversed(newer)
+                    if (shared := words.shared(self._words_of(turn), RARE))
+                    and any(
+                        not shared.isdisjoint(named) and words.holds(named) for named in _done_away(turn.chunk.text)
+                    )
+                    and self._is_nearest(current, turn)
+                ),
+                None,
+            )
+            if instead is None:
+                break
+            found = current = instead
+        return found
+
+    def _latest_on(self, one: Candidate) -> Candidate | None:
+        """The newest of those on the same matter that are newer than it."""
+        for other in self._known:
+            if other.chunk.at_ms <= one.chunk.at_ms:
+                return None
+            near = other.score.relevance >= NEWER_RELEVANCE * one.score.relevance
+            may_come = other.kept or other.chunk.category == "conversation"
+            if near and may_come and self._words_of(one).overlap(self._words_of(other)) >= SAME_MATTER:
+                return other
+        return None
+
+    def _nearest(self, one: Candidate) -> Candidate | None:
+        """The newer turn whose vector is nearest to its, if of all older ones it is the nearest to that as well. The
+        prompt and its words must speak for it too: unrelated turns have a nearest as well."""
+        place, cosines = self._place.get(_id(one), -1), self._known_cosines()
+        if place < 1 or cosines is None or one.chunk.at_ms >= self._turns[0].chunk.at_ms:
+            return None
+        newer = [other for other in range(place) if self._turns[other].chunk.at_ms > one.chunk.at_ms]
+        nearest = self._turns[max(newer, key=cosines[place].__getitem__)]
+        if not self._is_nearest(one, nearest):
+            return None
+        overlap = self._words_of(one).overlap(self._words_of(nearest))
+        sure = nearest.score.relevance / NEAREST_RELEVANCE + overlap / NEAREST_OVERLAP >= 1
+        return nearest if sure else None
+
+    def _is_nearest(self, one: Candidate, newer: Candidate) -> bool:
+        """Whether of all turns before the newer one none is nearer to it."""
+        cosines = self._known_cosines()
+        if cosines is None:
+            return True
+        to, place = cosines[self._place[_id(newer)]], self._place[_id(one)]
+        before = range(self._place[_id(newer)] + 1, len(self._turns))
+        return all(to[other] <= to[place] for other in before if self._turns[other].chunk.at_ms < newer.chunk.at_ms)
+
+    def _known_cosines(self) -> Similarities | None:
+        if self._cosines is None and self._similar is not None:
+            self._cosines = self._similar([one.chunk.id for one in self._turns])
+            self._similar = None  # once is enough, whatever it said
+        return self._cosines
+
+
+class _WordsOf:
+    """The words of candidates, each weighed when it is first asked for."""
+
+    def __init__(self, terms: TermStats) -> None:
+        self._terms = terms
+        self._weight: dict[str, float] = {}
+        self._known: dict[str, Words] = {}
+
+    def __call__(self, one: Candidate) -> Words:
+        found = self._known.get(_id(one))
+        if found is None:
+            split = frozenset(one.chunk.terms.split())
+            self._weight.update(self._terms.weights(split - self._weight.keys()))
+            found = self._known[_id(one)] = Words(split, self._weight)
+        return found
+
+
+@lru_cache(maxsize=1024)
+def _done_away(text: str) -> frozenset[Terms]:
+    return done_away(text)
+
+
+def _id(one: Candidate) -> str:
+    return one.chunk.memory_id
