@@ -36,5 +36,5 @@ def done_away(text: str) -> frozenset[Terms]:
     """The words for what a text does away with, each as its terms; never raises on any text."""
     plain = unicodedata.normalize("NFKC", text[:MAX_CHARS])
     named = [group for way in (_ENGLISH, _KOREAN) for found in way.finditer(plain) for group in found.groups() if group]
-    words = [tuple(query_terms(word)) for one in named for word in one.split()]
+    words = [tuple(query_terms(word.casefold())) for one in named for word in one.split()]  # RabbitMQ is rabbitmq too
     return frozenset(terms for terms in words if len("".join(terms)) > 1)

@@ -1,0 +1,56 @@
+"""A fact that changed in other words than it was said in: the newer turn comes with the older, by the shipped model."""
+
+from __future__ import annotations
+
+import pytest
+
+from memlayer.adapters.fastembed_embedder import load
+from memlayer.adapters.model_folder import SHIPPED_MODEL
+from memlayer.service.recall import RecallRules
+from tests.turns_in_memory import TurnsInMemory
+
+RULES = RecallRules()
+
+
+@pytest.fixture(scope="module")
+def memory(tmp_path_factory: pytest.TempPathFactory) -> TurnsInMemory:
+    home = tmp_path_factory.mktemp("home")
+    memory = TurnsInMemory(home, load(SHIPPED_MODEL, home))
+    said = (
+        ("where do release notes to testers go out from", "From Mailpine, 12 USD a month, double opt-in."),
+        ("배포 파이프라인 뭐로 돌리지", "Jenkins 2.4로 갑니다. 빌드 서버는 사내에 있고 한 번에 11분 걸립니다."),
+        ("how long may an upload be", "At most 40 MB, checked by the gateway before a worker sees it."),
+        ("점심 메뉴 추천 기능 언제 넣지", "3분기로 미뤘습니다. 설문에서 원한 사람이 4%였습니다."),
+        ("which font for the invoices", "Noto Sans at 10 pt, embedded."),
+        ("killed mailpine, testers get their notes via postfix now", "Noted: our own relay sends them since today."),
+        ("jenkins 걷어내고 woodpecker로 갈아탔음", "네, 파이프라인 9개를 옮겼고 한 번에 4분 걸립니다."),
+        (
+            "woodpecker 대신 forgejo actions로 가자 서버 하나 줄이게",
+            "옮겼습니다. 러너는 두 대입니다.",
+        ),
+        ("invoices need a title page", "Done, one page with the customer's logo."),
+    )
+    for number, (prompt, answer) in enumerate(said):
+        memory.turn("s%d" % (number // 5), "p%d" % number, prompt, answer, at=1000 * number)
+    return memory
+
+
+@pytest.mark.parametrize(
+    "prompt", ["What do we mail release notes to the testers with?", "테스터한테 릴리스 노트 메일 뭘로 보내?"]
+)
+def test_what_is_done_away_with_is_marked_and_what_came_instead_comes(memory: TurnsInMemory, prompt: str) -> None:
+    found = memory.ask(prompt, RULES)
+    assert "postfix" in found.block
+    older = [one for one in found.entries if "Mailpine" in one.snippet and "killed" not in one.snippet]
+    assert all(one.newer for one in older)
+
+
+def test_a_chain_of_changes_leads_to_the_last(memory: TurnsInMemory) -> None:
+    found = memory.ask("배포 파이프라인은 어느 도구로 돌려?", RULES)
+    assert "forgejo" in found.block
+    assert all(one.newer or "forgejo" in one.snippet for one in found.entries if "Jenkins" in one.snippet)
+
+
+def test_what_did_not_change_stays_unmarked(memory: TurnsInMemory) -> None:
+    [upload] = [one for one in memory.ask("how big may an upload be?", RULES).entries if "40 MB" in one.snippet]
+    assert upload.newer == ""

@@ -1,0 +1,86 @@
+"""Which newer turn took the place of an older one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from memlayer.core.scoring import Score
+from memlayer.service.candidate import CROWDED, Candidate
+from memlayer.service.successors import Similar, Successors
+from memlayer.service.term_stats import TermStats
+from tests.contract.store_rows import make_chunk
+
+CROWD = CROWDED % 5
+BELOW = "relevance 0.05 below the floor 0.40"
+
+
+def turn(number: int, text: str, relevance: float = 0.1, reason: str = BELOW) -> Candidate:
+    """The higher the number, the newer."""
+    chunk = replace(make_chunk(number, text, at_ms=1000 * number), memory_id="m%d" % number)
+    return Candidate(chunk, Score(relevance, relevance, relevance, relevance, 0.5, 0.5), reason == "kept", reason, text)
+
+
+def entry(number: int, text: str, relevance: float = 0.8) -> Candidate:
+    return turn(number, text, relevance, "kept")
+
+
+def alike(*pairs: tuple[int, int, float]) -> Similar:
+    """Cosines of turns by their numbers; 0 of all others."""
+    known = {(make_chunk(one).id, make_chunk(other).id): cosine for one, other, cosine in pairs}
+
+    def similar(ids: Sequence[str]) -> list[list[float]]:
+        return [[known.get((one, other), known.get((other, one), 0.0)) for other in ids] for one in ids]
+
+    return similar
+
+
+def successor(judged: list[Candidate], similar: Similar | None = None) -> tuple[str, bool, bool] | None:
+    """Of the first: (memory id, is it sure, does it come first)."""
+    found = Successors(judged, CROWD, TermStats(), similar).of(judged[0])
+    return None if found is None else (found.turn.chunk.memory_id, found.is_sure, found.comes_first)
+
+
+def test_a_turn_that_does_away_with_what_the_older_one_names() -> None:
+    older = entry(1, "소식지는 Buttondown으로 보냅니다")
+    newer = turn(3, "killed buttondown, it runs on listmonk now")
+    assert successor([older, turn(2, "the weather is fine"), newer]) == ("m3", True, True)
+    assert successor([older, turn(3, "listmonk is what runs it now")]) is None
+    assert successor([entry(4, older.chunk.text), newer]) is None, "it is older"
+
+
+def test_of_two_that_name_it_the_nearer_one_is_meant() -> None:
+    newer = turn(3, "killed buttondown, listmonk from now on")
+    mail, price = entry(1, "mails go out from Buttondown"), entry(2, "Buttondown costs 9 USD")
+    assert successor([price, mail, newer], alike((1, 3, 0.6), (2, 3, 0.3))) is None
+    assert successor([mail, price, newer], alike((1, 3, 0.6), (2, 3, 0.3))) == ("m3", True, True)
+
+
+def test_a_fact_that_changed_twice_leads_to_the_last() -> None:
+    judged = [
+        entry(1, "orders live in Postgres"),
+        turn(2, "postgres 버리고 MySQL로 갔습니다"),
+        turn(3, "MySQL에서 ClickHouse로 옮겼습니다"),
+    ]
+    assert successor(judged) == ("m3", True, True)
+
+
+def test_each_other_s_nearest_with_the_prompt_s_word_for_it() -> None:
+    older = entry(1, "강조색은 #2F6FED입니다")
+    near = alike((1, 3, 0.5), (2, 3, 0.2), (1, 2, 0.1))
+    judged = [older, turn(2, "side panel debounce"), turn(3, "white on #0B7A5B has contrast 5.3", relevance=0.65)]
+    judged[2] = replace(judged[2], reason=CROWD)
+    assert successor(judged, near) in (("m3", False, True), ("m3", False, False))
+    unlikely = replace(judged[2], score=replace(judged[2].score, relevance=0.1))
+    assert successor([older, judged[1], unlikely], near) is None, "the prompt does not speak for it, nor do its words"
+
+
+def test_who_is_nearer_to_another_is_nobody_s_successor() -> None:
+    judged = [entry(1, "강조색은 #2F6FED입니다"), entry(2, "save button label"), turn(3, "contrast of white", 0.45)]
+    assert successor(judged, alike((1, 3, 0.4), (2, 3, 0.6), (1, 2, 0.1))) is None
+    assert successor(judged) is None, "without vectors nobody knows"
+
+
+def test_what_dropped_out_for_another_reason_does_not_count() -> None:
+    shown = turn(3, "killed buttondown, listmonk from now on", reason="already shown in this session")
+    assert successor([entry(1, "mails go out from Buttondown"), shown]) is None
