@@ -20,6 +20,7 @@ NEWER_RELEVANCE = 0.6  # of the older entry's: below it the newer one is about s
 SAME_MATTER = 0.12  # overlap from which two entries are about the same matter
 # Of each other's nearest: relevance and overlap that are each enough by themselves, and in part together.
 NEAREST_RELEVANCE, NEAREST_OVERLAP = 0.6, 0.25
+MANY = 8  # turns of which being the nearest says something
 RARE = 4.5  # weight of a term that names something: one chunk in a hundred holds it
 MOST_IN_A_ROW = 5  # changes of one fact
 
@@ -102,8 +103,11 @@ class Successors:
     def _nearest(self, one: Candidate) -> Candidate | None:
         """The newer turn whose vector is nearest to its, if of all older ones it is the nearest to that as well. The
         prompt and its words must speak for it too: unrelated turns have a nearest as well."""
-        place, cosines = self._place.get(_id(one), -1), self._known_cosines()
-        if place < 1 or cosines is None or one.chunk.at_ms >= self._turns[0].chunk.at_ms:
+        place = self._place.get(_id(one), -1)
+        if place < 1 or len(self._turns) < MANY or one.chunk.at_ms >= self._turns[0].chunk.at_ms:
+            return None
+        cosines = self._known_cosines()
+        if cosines is None:
             return None
         newer = [other for other in range(place) if self._turns[other].chunk.at_ms > one.chunk.at_ms]
         nearest = self._turns[max(newer, key=cosines[place].__getitem__)]

@@ -10,7 +10,7 @@ import pytest
 
 from memlayer.core.context import Budget
 from memlayer.core.query import questions_in
-from memlayer.service import dated
+from memlayer.service import successors
 from memlayer.service.recall import Recalled, RecallRules
 from memlayer.service.sessions import Session
 from memlayer.testing import HashEmbedder
@@ -170,7 +170,7 @@ def test_the_older_of_two_on_one_matter_says_that_there_is_a_newer(
 def test_a_newer_one_that_only_just_missed_the_floor_comes_with_the_older_one(
     memory: TurnsInMemory, before: tuple[str, str], after: tuple[str, str], question: str, monkeypatch: Any
 ) -> None:
-    monkeypatch.setattr(dated, "NEWER_RELEVANCE", 0.3)
+    monkeypatch.setattr(successors, "NEWER_RELEVANCE", 0.3)
     older = memory.turn("s1", "p1", *before)
     newer = memory.turn("s2", "p1", *after, at=1_000_000)
     relevance = {one.key: one.score.relevance for one in memory.ask(question, RecallRules(min_score=0.0)).candidates}
@@ -182,7 +182,7 @@ def test_a_newer_one_that_only_just_missed_the_floor_comes_with_the_older_one(
     assert len({one.key for one in found.candidates}) == len(found.candidates)
     above = RecallRules(min_score=relevance[older.key] + 0.01)
     assert memory.ask(question, above).block == ""
-    monkeypatch.setattr(dated, "NEWER_RELEVANCE", 0.99)
+    monkeypatch.setattr(successors, "NEWER_RELEVANCE", 0.99)
     assert [one.key for one in memory.ask(question, between).entries] == [older.key]
 
 

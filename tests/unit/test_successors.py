@@ -65,20 +65,32 @@ def test_a_fact_that_changed_twice_leads_to_the_last() -> None:
     assert successor(judged) == ("m3", True, True)
 
 
+# Of few turns being the nearest says nothing.
+OTHERS = [turn(-number, "something else %d" % number) for number in range(1, 8)]
+
+
 def test_each_other_s_nearest_with_the_prompt_s_word_for_it() -> None:
     older = entry(1, "강조색은 #2F6FED입니다")
     near = alike((1, 3, 0.5), (2, 3, 0.2), (1, 2, 0.1))
-    judged = [older, turn(2, "side panel debounce"), turn(3, "white on #0B7A5B has contrast 5.3", relevance=0.65)]
-    judged[2] = replace(judged[2], reason=CROWD)
-    assert successor(judged, near) in (("m3", False, True), ("m3", False, False))
-    unlikely = replace(judged[2], score=replace(judged[2].score, relevance=0.1))
-    assert successor([older, judged[1], unlikely], near) is None, "the prompt does not speak for it, nor do its words"
+    newer = turn(3, "white on #0B7A5B has contrast 5.3", 0.65, CROWD)
+    judged = [replace(older, score=Score(2, 2, 2, 2, 0.5, 0.5)), turn(2, "side panel debounce"), newer, *OTHERS]
+    assert successor(judged, near) == ("m3", False, False)
+    assert successor(judged) is None, "without vectors nobody knows"
+    assert successor(judged[:3], near) is None, "of three turns one is the nearest whatever it says"
+    unlikely = replace(newer, score=replace(newer.score, relevance=0.1))
+    assert successor([older, judged[1], unlikely, *OTHERS], near) is None, "neither prompt nor words speak for it"
+
+
+def test_its_words_can_speak_for_it_as_well() -> None:
+    judged = [entry(1, "강조색 primary #2F6FED"), turn(3, "강조색 primary 대비"), *OTHERS]
+    assert successor(judged, alike((1, 3, 0.5))) == ("m3", False, False)
 
 
 def test_who_is_nearer_to_another_is_nobody_s_successor() -> None:
-    judged = [entry(1, "강조색은 #2F6FED입니다"), entry(2, "save button label"), turn(3, "contrast of white", 0.45)]
+    newer = turn(3, "contrast of white", 0.65, CROWD)
+    judged = [entry(1, "강조색은 #2F6FED입니다", 2.0), entry(2, "save button label"), newer, *OTHERS]
+    assert successor(judged, alike((1, 3, 0.6), (2, 3, 0.4), (1, 2, 0.1))) == ("m3", False, False)
     assert successor(judged, alike((1, 3, 0.4), (2, 3, 0.6), (1, 2, 0.1))) is None
-    assert successor(judged) is None, "without vectors nobody knows"
 
 
 def test_what_dropped_out_for_another_reason_does_not_count() -> None:
