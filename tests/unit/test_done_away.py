@@ -31,6 +31,10 @@ from memlayer.core.terms import query_terms
         ("큐를 RabbitMQ에서 Redis로 바꿨어", "rabbitmq"),
         ("젠킨스는 이제 안 써요, 젠킨스 폐기", "젠킨스"),
         ("jeus 말고 톰캣으로 된대", "jeus"),
+        ("omnibox 그냥 없던 걸로 하자", "omnibox"),
+        ("다크 모드는 역시 안 하기로 했어", "모드"),
+        ("tailwind 도로 빼자", "tailwind"),
+        ("reverted Tailwind, plain css again", "tailwind"),
     ],
 )
 def test_it_is_named(text: str, gone: str) -> None:
