@@ -76,9 +76,9 @@ class Words:
         smaller = min(self._whole, other._whole)
         return sum(map(self._weight.__getitem__, self._terms & other._terms)) / smaller if smaller else 0.0
 
-    def shared(self, other: Words, least: float) -> frozenset[str]:
-        """The terms of both that weigh so much."""
-        return frozenset(term for term in self._terms & other._terms if self._weight[term] >= least)
+    def weighing(self, least: float) -> frozenset[str]:
+        """The terms that weigh so much."""
+        return frozenset(term for term in self._terms if self._weight[term] >= least)
 
     def holds(self, terms: Iterable[str]) -> bool:
         """True if all of them are there."""

@@ -70,24 +70,22 @@ class Successors:
         """The turn that does away with what this one names; or with what that one names in turn."""
         found, current = None, one
         for _ in range(MOST_IN_A_ROW):
-            words = self._words_of(current)
-            newer = [turn for turn in self._turns if turn.chunk.at_ms > current.chunk.at_ms]
-            instead = next(
-                (
-                    turn
-                    for turn in reversed(newer)
-                    if (shared := words.shared(self._words_of(turn), RARE))
-                    and any(
-                        not shared.isdisjoint(named) and words.holds(named) for named in _done_away(turn.chunk.text)
-                    )
-                    and self._is_nearest(current, turn)
-                ),
-                None,
-            )
+            rare = self._words_of(current).weighing(RARE)
+            newer = [turn for turn in reversed(self._turns) if turn.chunk.at_ms > current.chunk.at_ms]
+            instead = next((turn for turn in newer if self._replaces(current, rare, turn)), None)
             if instead is None:
                 break
             found = current = instead
         return found
+
+    def _replaces(self, one: Candidate, rare: frozenset[str], newer: Candidate) -> bool:
+        """Whether the newer turn does away with something that this one names, and means this one. rare: the terms of
+        this one that name things."""
+        if rare.isdisjoint(newer.chunk.terms.split()):
+            return False
+        holds = self._words_of(one).holds
+        named = any(not rare.isdisjoint(terms) and holds(terms) for terms in _done_away(newer.chunk.text))
+        return named and self._is_nearest(one, newer)
 
     def _latest_on(self, one: Candidate) -> Candidate | None:
         """The newest of those on the same matter that are newer than it."""
