@@ -10,17 +10,13 @@ the older one's answer is in the block; `marked`: the older entry says that ther
 from __future__ import annotations
 
 import json
-import os
-import shutil
-import statistics
 import sys
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
-from projects import read
+from projects import TURNS, Figures, Rows, new_home, percents, read, take_in
 from recall import DAY_MS, MINUTE_MS, START_MS, console, opened
 from rich.progress import Progress
 from rich.table import Table
@@ -34,7 +30,6 @@ from memlayer.core.model import Scope, turn_memory_id  # noqa: E402
 from memlayer.core.payload import spool_event  # noqa: E402
 from memlayer.service.recall import Recalled  # noqa: E402
 
-TURNS = ROOT / "tests" / "eval" / "projects" / "turns.jsonl"
 PAIRS = ROOT / "tests" / "eval" / "changes" / "pairs.jsonl"
 PAIRS_A_SESSION = 3
 APART_DAYS = 40
@@ -95,19 +90,16 @@ def read_pairs(path: Path, split: str) -> tuple[list[dict[str, Any]], list[Pair]
     return events, pairs
 
 
-def run(split: str, home: Path) -> dict[str, dict[str, dict[str, float]]]:
+def run(split: str, home: Path) -> Figures:
     """kind -> how or "all" -> measure -> percent, and how many questions."""
     events, pairs = read_pairs(PAIRS, split)
     told, _ = read(TURNS)
     events = sorted([*told, *events], key=lambda event: int(event["at_ms"]))
     services, project_of = opened(home)
     rules = compose.recall_rules(load_settings(str(home), {}))
-    rows: dict[str, dict[str, list[list[bool]]]] = {}
+    rows: Rows = {}
     with Progress(console=console, transient=True) as bar:
-        task = bar.add_task("taking in", total=len(events))
-        for start in range(0, len(events), 100):
-            services.ingest.take(events[start : start + 100])
-            bar.update(task, completed=start + 100)
+        take_in(services, events, bar)
         while services.consolidator.settle_turns(SETTLED_AT_ONCE):
             pass
         for project_id in services.consolidator.changed_projects():
@@ -122,20 +114,10 @@ def run(split: str, home: Path) -> dict[str, dict[str, dict[str, float]]]:
                     rows.setdefault(pair.kind, {}).setdefault(group, []).append(row)
             bar.advance(task)
     services.close()
-    return {
-        kind: {
-            group: {
-                name: round(100 * statistics.mean(values), 1)
-                for name, values in zip(MEASURES[kind], zip(*found, strict=True), strict=True)
-            }
-            | {"questions": len(found)}
-            for group, found in groups.items()
-        }
-        for kind, groups in rows.items()
-    }
+    return percents(rows, MEASURES)
 
 
-def show(figures: dict[str, dict[str, dict[str, float]]]) -> None:
+def show(figures: Figures) -> None:
     """For people."""
     for kind, groups in figures.items():
         table = Table(kind, "questions", *MEASURES[kind])
@@ -149,12 +131,8 @@ def show(figures: dict[str, dict[str, dict[str, float]]]) -> None:
 @click.option("--json", "json_file", default="", help="Write the figures there too.")
 def main(split: str, json_file: str) -> None:
     """Measure what becomes of facts that change."""
-    home = Path(tempfile.mkdtemp(prefix="memlayer-changes-"))
-    os.chmod(home, 0o700)
-    try:
+    with new_home() as home:
         figures = run(split, home)
-    finally:
-        shutil.rmtree(home, ignore_errors=True)
     show(figures)
     if json_file:
         Path(json_file).write_text(json.dumps(figures, indent=1) + "\n")

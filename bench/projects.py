@@ -14,6 +14,8 @@ import shutil
 import statistics
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -41,6 +43,8 @@ SILENT = {
     "anybody": "general knowledge",
 }
 TURNS_A_SESSION = 7
+Rows = dict[str, dict[str, list[list[bool]]]]  # kind -> group -> for each question, its columns
+Figures = dict[str, dict[str, dict[str, float]]]  # kind -> group -> measure -> percent
 HANGUL = re.compile("[ㄱ-ㅎㅏ-ㅣ가-힣]")
 
 
@@ -91,17 +95,14 @@ def read(path: Path) -> tuple[list[dict[str, Any]], list[Probe]]:
     return events, probes
 
 
-def run(path: Path, home: Path) -> dict[str, dict[str, dict[str, float]]]:
+def run(path: Path, home: Path) -> Figures:
     """kind -> language or "all" -> measure -> percent, and how many."""
     events, probes = read(path)
     services, project_of = opened(home)
     rules = compose.recall_rules(load_settings(str(home), {}))
-    rows: dict[str, dict[str, list[list[bool]]]] = {}
+    rows: Rows = {}
     with Progress(console=console, transient=True) as bar:
-        task = bar.add_task("taking in", total=len(events))
-        for start in range(0, len(events), 100):
-            services.ingest.take(events[start : start + 100])
-            bar.update(task, completed=start + 100)
+        take_in(services, events, bar)
         services.store.upkeep(force=True)
         task = bar.add_task("asking", total=len(probes))
         for probe in probes:
@@ -116,7 +117,30 @@ def run(path: Path, home: Path) -> dict[str, dict[str, dict[str, float]]]:
             for group in ("all", probe.language):
                 rows.setdefault(probe.kind, {}).setdefault(group, []).append(row)
     services.close()
-    names = {"asked": ("first", "first three", "recalled"), **dict.fromkeys(SILENT, ("silent",))}
+    return percents(rows, {"asked": ("first", "first three", "recalled"), **dict.fromkeys(SILENT, ("silent",))})
+
+
+@contextmanager
+def new_home() -> Iterator[Path]:
+    """A home that is gone afterwards."""
+    home = Path(tempfile.mkdtemp(prefix="memlayer-projects-"))
+    os.chmod(home, 0o700)
+    try:
+        yield home
+    finally:
+        shutil.rmtree(home, ignore_errors=True)
+
+
+def take_in(services: compose.Services, events: list[dict[str, Any]], bar: Progress) -> None:
+    """As hooks would bring them, some at a time."""
+    task = bar.add_task("taking in", total=len(events))
+    for start in range(0, len(events), 100):
+        services.ingest.take(events[start : start + 100])
+        bar.update(task, completed=start + 100)
+
+
+def percents(rows: Rows, names: dict[str, tuple[str, ...]]) -> Figures:
+    """Of the rows of each kind and group, by the kind's names of their columns; and how many questions there were."""
     return {
         kind: {
             group: {
@@ -130,7 +154,7 @@ def run(path: Path, home: Path) -> dict[str, dict[str, dict[str, float]]]:
     }
 
 
-def show(figures: dict[str, dict[str, dict[str, float]]]) -> None:
+def show(figures: Figures) -> None:
     """For people."""
     asked = figures["asked"]
     table = Table("percent", *("%s (%d)" % (group, asked[group]["questions"]) for group in asked))
@@ -146,12 +170,8 @@ def show(figures: dict[str, dict[str, dict[str, float]]]) -> None:
 @click.option("--json", "json_file", default="", help="Write the figures there too.")
 def main(file: Path, json_file: str) -> None:
     """Measure recall on whole projects."""
-    home = Path(tempfile.mkdtemp(prefix="memlayer-projects-"))
-    os.chmod(home, 0o700)
-    try:
+    with new_home() as home:
         figures = run(file, home)
-    finally:
-        shutil.rmtree(home, ignore_errors=True)
     show(figures)
     if json_file:
         Path(json_file).write_text(json.dumps(figures, indent=1) + "\n")

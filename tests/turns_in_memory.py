@@ -55,6 +55,17 @@ class TurnsInMemory:
         self.recent = RecentTurns(self.store)
         self.recall = Recall(retriever, self.recent, Replaced(self.store))
 
+    @classmethod
+    def by_the_shipped_model(cls, home: Path, said: Sequence[tuple[str, str]], a_session: int = 5) -> TurnsInMemory:
+        """Turns of a prompt and an answer, so many a session, embedded by the model that ships."""
+        from memlayer.adapters.fastembed_embedder import load  # it takes half a second, and most need no model
+        from memlayer.adapters.model_folder import SHIPPED_MODEL
+
+        memory = cls(home, load(SHIPPED_MODEL, home))
+        for number, (prompt, answer) in enumerate(said):
+            memory.turn("s%d" % (number // a_session), "p%d" % number, prompt, answer, at=1000 * number)
+        return memory
+
     def hook(self, name: str, session: str, prompt_id: str, at: int, project: str = PROJECT, **said: str) -> None:
         """What one hook brought."""
         raw = json.dumps({"session_id": session, "prompt_id": prompt_id, **said}).encode()

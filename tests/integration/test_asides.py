@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from memlayer.adapters.fastembed_embedder import load
-from memlayer.adapters.model_folder import SHIPPED_MODEL
 from memlayer.service.recall import RecallRules
 from memlayer.service.sessions import Session
 from tests.turns_in_memory import T0_MS, TurnsInMemory
@@ -15,8 +13,6 @@ RULES = RecallRules()
 
 @pytest.fixture(scope="module")
 def memory(tmp_path_factory: pytest.TempPathFactory) -> TurnsInMemory:
-    home = tmp_path_factory.mktemp("home")
-    memory = TurnsInMemory(home, load(SHIPPED_MODEL, home))
     said = (
         ("고마워 오늘은 여기까지", "수고하셨습니다."),
         ("ok that'll do", "Good."),
@@ -27,9 +23,7 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> TurnsInMemory:
         ("앞으로 커밋 메시지는 한국어로 써줘", "알겠습니다. 커밋 메시지는 한국어로 쓰겠습니다."),
         ("which port does the stripe webhook listen on?", "4242, forwarded by the stripe CLI."),
     )
-    for number, (prompt, answer) in enumerate(said):
-        memory.turn("s1", "p%d" % number, prompt, answer, at=1000 * number)
-    return memory
+    return TurnsInMemory.by_the_shipped_model(tmp_path_factory.mktemp("home"), said, a_session=99)
 
 
 @pytest.mark.parametrize(

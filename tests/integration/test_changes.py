@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from memlayer.adapters.fastembed_embedder import load
-from memlayer.adapters.model_folder import SHIPPED_MODEL
 from memlayer.service.recall import RecallRules
 from tests.turns_in_memory import TurnsInMemory
 
@@ -14,8 +12,6 @@ RULES = RecallRules()
 
 @pytest.fixture(scope="module")
 def memory(tmp_path_factory: pytest.TempPathFactory) -> TurnsInMemory:
-    home = tmp_path_factory.mktemp("home")
-    memory = TurnsInMemory(home, load(SHIPPED_MODEL, home))
     said = (
         ("where do release notes to testers go out from", "From Mailpine, 12 USD a month, double opt-in."),
         ("배포 파이프라인 뭐로 돌리지", "Jenkins 2.4로 갑니다. 빌드 서버는 사내에 있고 한 번에 11분 걸립니다."),
@@ -30,9 +26,7 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> TurnsInMemory:
         ),
         ("invoices need a title page", "Done, one page with the customer's logo."),
     )
-    for number, (prompt, answer) in enumerate(said):
-        memory.turn("s%d" % (number // 5), "p%d" % number, prompt, answer, at=1000 * number)
-    return memory
+    return TurnsInMemory.by_the_shipped_model(tmp_path_factory.mktemp("home"), said)
 
 
 @pytest.mark.parametrize(
