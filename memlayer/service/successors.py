@@ -6,11 +6,13 @@ chose it, not the one in which "the save button is hard to read" was answered wi
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from memlayer.core.done_away import Terms, done_away
+from memlayer.core.scoring import Score
 from memlayer.ports import Similarities
 from memlayer.service.candidate import BELOW, Candidate, Words
 from memlayer.service.term_stats import TermStats
@@ -92,7 +94,7 @@ class Successors:
         for other in self._known:
             if other.chunk.at_ms <= one.chunk.at_ms:
                 return None
-            near = other.score.relevance >= NEWER_RELEVANCE * one.score.relevance
+            near = _own(other.score) >= NEWER_RELEVANCE * _own(one.score)
             may_come = other.kept or other.chunk.category == "conversation"
             if near and may_come and self._words_of(one).overlap(self._words_of(other)) >= SAME_MATTER:
                 return other
@@ -112,7 +114,7 @@ class Successors:
         if not self._is_nearest(one, nearest):
             return None
         overlap = self._words_of(one).overlap(self._words_of(nearest))
-        sure = nearest.score.relevance / NEAREST_RELEVANCE + overlap / NEAREST_OVERLAP >= 1
+        sure = _own(nearest.score) / NEAREST_RELEVANCE + overlap / NEAREST_OVERLAP >= 1
         return nearest if sure else None
 
     def _is_nearest(self, one: Candidate, newer: Candidate) -> bool:
@@ -146,6 +148,14 @@ class _WordsOf:
             self._weight.update(self._terms.weights(split - self._weight.keys()))
             found = self._known[_id(one)] = Words(split, self._weight)
         return found
+
+
+def _own(score: Score) -> float:
+    """Its relevance without the odds that are the prompt's and the project's: they say nothing of two turns."""
+    if score.vector is None or not 0 < score.relevance < 1:
+        return score.relevance
+    known = score.answerable - score.aside - score.chance
+    return 1 / (1 + math.exp(known - math.log(score.relevance / (1 - score.relevance))))
 
 
 @lru_cache(maxsize=1024)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -91,6 +92,22 @@ def test_who_is_nearer_to_another_is_nobody_s_successor() -> None:
     judged = [entry(1, "강조색은 #2F6FED입니다", 2.0), entry(2, "save button label"), newer, *OTHERS]
     assert successor(judged, alike((1, 3, 0.6), (2, 3, 0.4), (1, 2, 0.1))) == ("m3", False, False)
     assert successor(judged, alike((1, 3, 0.4), (2, 3, 0.6), (1, 2, 0.1))) is None
+
+
+def test_the_odds_of_the_prompt_and_the_project_make_no_difference() -> None:
+    """In a large project everything is less relevant by as much; which turn follows which is what it was."""
+
+    def judged(chance: float) -> list[Candidate]:
+        found = [entry(1, "강조색 primary #2F6FED", 0.9), turn(3, "강조색 button 대비", 0.4), *OTHERS]
+        by = [replace(one.score, relevance=_less(one.score.relevance, chance), chance=chance) for one in found]
+        return [replace(one, score=score) for one, score in zip(found, by, strict=True)]
+
+    found = {successor(judged(chance), alike((1, 3, 0.5))) for chance in (-0.5, 0.0, 0.6, 2.0)}
+    assert len(found) == 1
+
+
+def _less(relevance: float, odds: float) -> float:
+    return 1 / (1 + math.exp(odds - math.log(relevance / (1 - relevance))))
 
 
 def test_what_dropped_out_for_another_reason_does_not_count() -> None:
