@@ -98,12 +98,12 @@ def test_the_odds_of_the_prompt_and_the_project_make_no_difference() -> None:
     """In a large project everything is less relevant by as much; which turn follows which is what it was."""
 
     def judged(chance: float) -> list[Candidate]:
-        found = [entry(1, "강조색 primary #2F6FED", 0.9), turn(3, "강조색 button 대비", 0.4), *OTHERS]
+        found = [entry(1, "강조색은 #2F6FED입니다", 0.9), turn(3, "white has contrast 5.3", 0.65), *OTHERS]
         by = [replace(one.score, relevance=_less(one.score.relevance, chance), chance=chance) for one in found]
         return [replace(one, score=score) for one, score in zip(found, by, strict=True)]
 
     found = {successor(judged(chance), alike((1, 3, 0.5))) for chance in (-0.5, 0.0, 0.6, 2.0)}
-    assert len(found) == 1
+    assert found == {("m3", False, False)}
 
 
 def _less(relevance: float, odds: float) -> float:
