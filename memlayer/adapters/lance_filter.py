@@ -9,6 +9,10 @@ from memlayer.errors import StoreError
 
 _EXTRA_COLUMNS = ("category", "role", "memory_id", "event_id", "prompt_id")
 NOTHING = "false"
+ORDERS = {  # columns, and whether they ascend
+    "newest": [("at_ms", False), ("id", False)],
+    "importance": [("importance", False), ("at_ms", False), ("id", False)],
+}
 
 
 def quoted(text: str) -> str:

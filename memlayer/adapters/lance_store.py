@@ -48,10 +48,6 @@ from memlayer.errors import StoreError
 from memlayer.ports import Damage, Holding, Removed, Selection, Similarities, StoreStats, Vector
 
 _ROWS_PER_SCAN = 4096
-_ORDERS = {
-    "newest": [("at_ms", False), ("id", False)],
-    "importance": [("importance", False), ("at_ms", False), ("id", False)],
-}
 
 
 class LanceStore:
@@ -112,7 +108,7 @@ class LanceStore:
             sql.equals("project_id", project_id) if project_id else "",
             sql.equals("kind", kind) if kind else "",
         )
-        rows = self._tables[EVENTS].first(EVENT_COLUMNS, where, limit, _ORDERS["newest"])
+        rows = self._tables[EVENTS].first(EVENT_COLUMNS, where, limit, sql.ORDERS["newest"])
         return events_from(rows)[::-1]
 
     def memories(
@@ -133,13 +129,13 @@ class LanceStore:
         limit: int = 1000,
         order: str = "newest",
     ) -> list[Memory]:
-        if order not in _ORDERS:
+        if order not in sql.ORDERS:
             raise StoreError(f"unknown order {order!r}; use newest or importance")
         where = sql.of_memories(
             ids, keys, citations, project_id, session_id, category, before_ms, superseded_by, source_ids, kind,
             is_current, not_settled,
         )  # fmt: skip
-        return memories_from(self._tables[MEMORIES].first(MEMORY_COLUMNS, where, limit, _ORDERS[order]))
+        return memories_from(self._tables[MEMORIES].first(MEMORY_COLUMNS, where, limit, sql.ORDERS[order]))
 
     def scan(self, consume: Callable[[Sequence[Event] | Sequence[Memory]], None]) -> None:
         scan_records(self._tables, consume)

@@ -12,7 +12,7 @@ from memlayer.core.doomed import Counted, Cutoffs, Doomed
 from memlayer.core.model import Chunk, Event, Hit, Memory, Scope
 from memlayer.errors import StoreError
 from memlayer.ports import Damage, Holding, Removed, Selection, StoreStats, Vector
-from memlayer.testing.memory_rows import in_scope, lean, selected
+from memlayer.testing.memory_rows import cosines, in_scope, lean, selected
 
 _BM25_K1 = 1.2
 _BM25_B = 0.75
@@ -161,9 +161,7 @@ class MemoryStore:
     def similarities(self, chunk_ids: Sequence[str], model: str, project_id: str) -> list[list[float]]:
         with self._lock:
             known = [chunk for chunk in self._chunks.values() if (chunk.model, chunk.project_id) == (model, project_id)]
-        vectors = {chunk.id: chunk.vector for chunk in known if chunk.vector is not None}
-        found = [vectors.get(one, ()) for one in chunk_ids]
-        return [[sum(a * b for a, b in zip(one, other, strict=False)) for other in found] for one in found]
+        return cosines(known, chunk_ids)
 
     def unembedded(self, model: str, limit: int) -> list[Chunk]:
         with self._lock:

@@ -97,7 +97,7 @@ def test_config_shows_what_holds_and_where_it_comes_from(cli: Cli) -> None:
     assert values["recall.max_entries"] == (3, str(cli.home / "config.yaml"))
     assert values["recall.max_chars"] == (100, str(cli.project / ".memlayer.yaml"))
     assert values["recall.min_score"] == (0.5, "MEMLAYER_RECALL__MIN_SCORE")
-    assert values["recall.candidates"] == (40, "default")
+    assert values["recall.candidates"] == (30, "default")
     assert "embedding" in told["warnings"][0]
     assert "max_entries" in cli("config").stdout
     (cli.home / "config.yaml").write_text("recall:\n  max: 3\n")
