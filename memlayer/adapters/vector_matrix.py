@@ -107,8 +107,9 @@ class ProjectVectors:
         vectors = np.zeros((len(ids), self._dimensions), np.float32)
         place = {one: at for at, one in enumerate(ids)}
         for row in self._ids.rows_of(ids).tolist():
-            if self._sessions[row] != _DEAD:
-                vectors[place[self._ids[row]]] = self._cells[row] * self._scales[row]
+            at = place.get(self._ids[row])  # None: another id with the same hash
+            if at is not None and self._sessions[row] != _DEAD:
+                vectors[at] = self._cells[row] * self._scales[row]
         cosines: list[list[float]] = (vectors @ vectors.T).tolist()
         return cosines
 
