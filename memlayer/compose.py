@@ -77,12 +77,13 @@ def open_services(
     home: str, settings: Settings, *, projects: Projects, sessions: Sessions, embedder: EmbedderSlot
 ) -> Services:
     """Open the store and everything on it. Takes a second or two: LanceDB is slow to import. Raises StoreError."""
-    from memlayer.adapters.lean_import import import_lancedb
+    from memlayer.adapters import lean_import
 
-    import_lancedb()
-    from memlayer.adapters.embedding_cache import EmbeddingCache
-    from memlayer.adapters.import_log import ImportLog
-    from memlayer.adapters.lance_store import LanceStore
+    with lean_import.ONE_AT_A_TIME:
+        lean_import.import_lancedb()
+        from memlayer.adapters.embedding_cache import EmbeddingCache
+        from memlayer.adapters.import_log import ImportLog
+        from memlayer.adapters.lance_store import LanceStore
 
     # 0: the length of the vectors is what the store has, until the model is loaded and says what it is.
     store = LanceStore.open(Path(paths.store(home)), 0)
@@ -153,9 +154,10 @@ def embedder_maker(home: str, settings: Settings) -> Callable[[], Embedder] | No
     def make() -> Embedder:
         from memlayer.adapters import lean_import, model_folder
 
-        if model_folder.find(chosen.model) is not None:
-            lean_import.import_fastembed()
-        from memlayer.adapters.fastembed_embedder import load
+        with lean_import.ONE_AT_A_TIME:
+            if model_folder.find(chosen.model) is not None:
+                lean_import.import_fastembed()
+            from memlayer.adapters.fastembed_embedder import load
 
         return load(chosen.model, chosen.cache_dir or os.path.join(paths.cache(home), "models"))
 

@@ -11,10 +11,20 @@ from __future__ import annotations
 import importlib
 import importlib.abc
 import importlib.machinery
+import logging
 import os
 import sys
+import threading
 import types
 from collections.abc import Sequence
+
+log = logging.getLogger(__name__)
+
+# Held by whoever imports the large packages. Two threads that import them at once meet half-made state in what both
+# use: `sysconfig` raises AttributeError for whoever asks while another thread's first question fills its variables
+# (Python 3.11; seen in 47 of 305 starts on a busy machine), and a finder removed from `sys.meta_path` makes a thread
+# that walks that list skip the next one.
+ONE_AT_A_TIME = threading.RLock()
 
 UNUSED = ("lance_namespace", "lance_namespace_urllib3_client")
 UNUSED_BY_FASTEMBED = ("PIL", "huggingface_hub", "requests")
@@ -83,16 +93,31 @@ def import_fastembed() -> None:
 
 
 def _import_lean(package: str, unused: Sequence[str]) -> None:
-    if package in sys.modules:
-        return
-    loaded = set(sys.modules)
-    finder = _Finder(unused)
-    sys.meta_path.insert(0, finder)
-    try:
-        importlib.import_module(package)
-    except (ImportError, AttributeError, TypeError):  # a later version that does more with these packages at import
-        for name in set(sys.modules) - loaded:
-            if name.partition(".")[0] in (*unused, package):
-                del sys.modules[name]
-    finally:
-        sys.meta_path.remove(finder)
+    with ONE_AT_A_TIME:
+        if package in sys.modules:
+            return
+        loaded = set(sys.modules)
+        finder = _Finder(unused)
+        # A new list each time: other threads may be walking over the old one.
+        sys.meta_path = [finder, *sys.meta_path]
+        try:
+            importlib.import_module(package)
+        except (ImportError, AttributeError, TypeError) as bad:  # a later version that does more with these at import
+            log.warning("%s is imported whole: %s: %s", package, type(bad).__name__, bad)
+            _forget(package, unused, loaded)
+        finally:
+            sys.meta_path = [one for one in sys.meta_path if one is not finder]
+
+
+def _forget(package: str, unused: Sequence[str], loaded: set[str]) -> None:
+    """Forget what the import that failed has loaded, but for native modules: they can be initialised only once in a
+    process (LanceDB's panics the second time), and the next import finds them."""
+    for name in set(sys.modules) - loaded:
+        of_package = name.partition(".")[0]
+        if of_package in unused or (of_package == package and not _is_native(sys.modules[name])):
+            del sys.modules[name]
+
+
+def _is_native(module: types.ModuleType) -> bool:
+    loader = getattr(getattr(module, "__spec__", None), "loader", None)
+    return isinstance(loader, importlib.machinery.ExtensionFileLoader)

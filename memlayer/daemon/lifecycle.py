@@ -12,7 +12,7 @@ import time
 
 from memlayer import compose
 from memlayer.config import Settings, load_settings, write_daemon_variables
-from memlayer.daemon import damage_watch, filing, flushing, letting_go, lock, log, priority, signals, upkeep
+from memlayer.daemon import damage_watch, filing, flushing, letting_go, lock, log, opening, priority, signals, upkeep
 from memlayer.daemon.dispatch import Dispatch
 from memlayer.daemon.server import Server
 from memlayer.daemon.state import State
@@ -57,7 +57,7 @@ def run(home: str) -> int:
     )
     signals.set_on_signal(state.leaving)
     # Listening comes first: capture needs neither the store nor the model.
-    state.services = state.jobs.submit("open", lambda: upkeep.open_store(state, letting_go.resume))
+    opening.begin(state)
     server = Server(home, Dispatch(state))
     server.start()
     logger.info("listening")
@@ -80,6 +80,7 @@ def _live(state: State, held: int) -> bool:
             logger.error("leaving: the socket was deleted, nobody can reach this daemon any more")
             break
         damage_watch.look_at_opening(state)
+        opening.look(state)
         if state.services.done() and not state.jobs.pending and not state.reader.pending:
             letting_go.begin_gc_if_due(state)
             damage_watch.look(state)

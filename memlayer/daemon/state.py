@@ -50,6 +50,7 @@ class State:
     filed_s: float = 0.0  # monotonic: when memory files were last written, and the extra ones looked at
     extra_s: float = 0.0
     gc_s: float = -1e9  # when letting go was last begun by itself (monotonic clock)
+    opened_s: float = 0.0  # when the store was last begun to be opened (monotonic clock)
     rechecked_s: float = -1e9  # when the store was last opened anew because something had failed (monotonic clock)
     slow_opening_told: bool = False  # the log has been told that the store takes long to open
     rebuilding: str = ""  # progress of a rebuild of the index, for people

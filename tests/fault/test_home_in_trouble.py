@@ -114,7 +114,8 @@ def test_a_disk_that_is_full_from_the_start(disk: Path, project: Path) -> None:
         status = daemon.call("status")
         assert status["store"] == "failed" and "space" in status["store_error"]
         assert diagnosis(home)["store"][0] == "fail"
-    hog.unlink()
+        hog.unlink()
+        daemon.wait_for(lambda: daemon.call("status")["store"] == "open", "open store", 60)
     assert texts(home) == ["User: the first turn ever\nAssistant: noted"]
 
 

@@ -49,6 +49,21 @@ def test_a_store_that_does_not_open_is_told_at_once_and_once(hook: HookRunner, h
     assert len(hook.spooled) == 4  # a turn and two starts
 
 
+def test_a_store_that_can_be_opened_again_is_opened_by_the_daemon_that_could_not(hook: HookRunner, home: Path) -> None:
+    (home / "store").write_text("in the way")
+    with Daemon(ROOT, home, {}) as daemon:
+        daemon.wait_for(lambda: daemon.call("status")["store"] == "failed", "failure")
+        hook.turn("s1", "p1", "스토어가 없을 때 한 말: 배포는 화요일", "noted")
+        (home / "store").unlink()
+        daemon.wait_for(lambda: daemon.call("status")["store"] == "open", "open store", 60)
+        daemon.settle()
+        daemon.wait_for(lambda: daemon.call("status")["mode"] == "hybrid", "loaded model", 60)
+        texts = [str(memory["text"]) for memory in daemon.call("list", limit=10)["memories"]]
+        assert any("배포는 화요일" in text for text in texts)
+        assert notice(hook, "s2") == ""
+    assert hook.spooled == []
+
+
 def test_events_that_a_failing_daemon_never_takes_are_told_with_its_last_word(hook: HookRunner, home: Path) -> None:
     now_s = time.time()
     path = spool.put(str(home), captured(hook.project, "몇 주째 기다린다", int((now_s - 5 * HOURS_S) * 1000)))

@@ -100,6 +100,63 @@ def test_a_later_version_that_needs_the_client_is_imported_whole(tmp_path: Path)
     assert out == "at import\n"
 
 
+def test_one_that_broke_off_half_way_is_imported_whole(tmp_path: Path) -> None:
+    """LanceDB's native part can be initialised only once in a process: a panic, and no store until the next daemon."""
+    out = run(
+        f"""
+        import importlib.abc, logging
+        logging.basicConfig(stream=sys.stdout, format="%(message)s")
+        class Trips(importlib.abc.MetaPathFinder):
+            def find_spec(self, fullname, path, target=None):
+                if fullname == "lancedb.table":
+                    sys.meta_path = [one for one in sys.meta_path if one is not self]
+                    raise AttributeError("userbase")
+        sys.meta_path = [Trips(), *before]
+        import_lancedb()
+        from memlayer.adapters import lance_store
+        import lancedb, lance_namespace
+        assert sys.meta_path == before and lance_namespace.__file__
+        table = lancedb.connect({str(tmp_path)!r}).create_table("t", [{{"id": "가", "vector": [0.0, 1.0]}}])
+        print(table.search([0.0, 1.0]).limit(1).to_list()[0]["id"])
+        """
+    )
+    assert out == "lancedb is imported whole: AttributeError: userbase\n가\n"
+
+
+def test_a_thread_that_walks_over_the_finders_misses_none(tmp_path: Path) -> None:
+    package(tmp_path, "lancedb", "import sys\nassert sys.walked == sys.found, sys.walked")
+    run(
+        """
+        sys.walked, sys.found = sys.meta_path, before
+        import_lancedb()
+        import lancedb
+        assert sys.walked == before == sys.meta_path
+        """,
+        tmp_path,
+    )
+
+
+def test_two_threads_import_one_after_the_other(tmp_path: Path) -> None:
+    slow = "import sys, time\nsys.inside.append({0!r})\ntime.sleep(0.3)\nsys.inside.append({0!r})"
+    package(tmp_path, "lancedb", slow.format("lancedb"))
+    package(tmp_path, "fastembed", slow.format("fastembed"))
+    out = run(
+        """
+        import threading
+        from memlayer.adapters.lean_import import import_fastembed
+        sys.inside = []
+        threads = [threading.Thread(target=one) for one in (import_lancedb, import_fastembed)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        print(*sys.inside)
+        """,
+        tmp_path,
+    )
+    assert out.split() in (["lancedb"] * 2 + ["fastembed"] * 2, ["fastembed"] * 2 + ["lancedb"] * 2)
+
+
 def test_without_lancedb_the_import_that_follows_says_so(tmp_path: Path) -> None:
     package(tmp_path, "lancedb", "raise ImportError('no wheel for this machine')")
     out = run(
