@@ -14,29 +14,26 @@ AGAIN_S = 15.0
 
 def begin(state: State) -> None:
     """Have the writer open the store, first of all."""
-    state.opened_s = time.monotonic()
-    state.services = state.jobs.submit("open", lambda: upkeep.open_store(state, letting_go.resume))
+    state.services = _submit(state, "open")
 
 
 def look(state: State) -> None:
-    """Have the store opened once more when it did not open, every AGAIN_S. Costs nothing when it did."""
+    """Have the store opened once more when it did not open, every AGAIN_S. Costs nothing when it did.
+
+    Until it is known how that ended everybody is told of the last failure.
+    """
     services = state.services
     if not services.done() or services.exception() is None or time.monotonic() - state.opened_s < AGAIN_S:
         return
+    _submit(state, "open again").add_done_callback(lambda outcome: _note(state, outcome))
+
+
+def _submit(state: State, name: str) -> Future[compose.Services]:
     state.opened_s = time.monotonic()
-    state.jobs.submit("open again", lambda: again(state))
+    return state.jobs.submit(name, lambda: upkeep.open_store(state, letting_go.resume))
 
 
-def again(state: State) -> None:
-    """Open the store; until that is known to have worked the last failure is what everybody is told. Raises what
-    opening it raises."""
-    outcome: Future[compose.Services] = Future()
-    try:
-        outcome.set_result(upkeep.open_store(state, letting_go.resume))
-    except BaseException as bad:  # what is told of it is the newest failure, a panic in Rust too
-        outcome.set_exception(bad)
-        raise
-    finally:
-        state.services = outcome
-    if state.embedder() is None:  # a model is not ready before it fits the store
+def _note(state: State, outcome: Future[compose.Services]) -> None:
+    state.services = outcome
+    if outcome.exception() is None and state.embedder() is None:  # a model is not ready before it fits the store
         state.loader.submit("model", lambda: upkeep.load_model(state))
