@@ -3,8 +3,10 @@
 `python bench/changes.py [--split dev|test|all] [--json FILE]`. Pairs of turns (tests/eval/changes) are said in the
 projects of tests/eval/projects, the newer one 40 days after the older, everything is consolidated by the rules, and
 their questions are asked. Of a change, `right`: the new value is in the block; `stale`: the old one is, in an entry
-that neither holds the new one nor says that there is a newer entry. Of a control, two turns that both hold, `right`:
-the older one's answer is in the block; `marked`: the older entry says that there is a newer one.
+that neither holds the new one nor names a newer entry that does. Of a control, two turns that both hold, `right`: the
+older one's answer is in the block; `marked`: the older entry says that there is a newer one. The projects' own
+questions are asked as well, and of the turns that come with their answer it is told how many say that (a few of them
+are changed indeed, later in the project).
 """
 
 from __future__ import annotations
@@ -28,13 +30,15 @@ from memlayer import compose  # noqa: E402
 from memlayer.config import load_settings  # noqa: E402
 from memlayer.core.model import Scope, turn_memory_id  # noqa: E402
 from memlayer.core.payload import spool_event  # noqa: E402
+from memlayer.service.candidate import Candidate  # noqa: E402
 from memlayer.service.recall import Recalled  # noqa: E402
 
 PAIRS = ROOT / "tests" / "eval" / "changes" / "pairs.jsonl"
 PAIRS_A_SESSION = 3
 APART_DAYS = 40
 SETTLED_AT_ONCE = 50
-MEASURES = {"change": ("right", "stale", "silent"), "control": ("right", "marked", "silent")}
+MEASURES = {"change": ("right", "stale", "silent"), "control": ("right", "marked", "silent"), "asked": ("marked",)}
+MOST_IN_A_ROW = 5
 
 
 @dataclass(frozen=True)
@@ -56,9 +60,18 @@ class Pair:
         older = [one for one in found.entries if one.chunk.memory_id == self.older_id]
         if self.kind == "control":
             return [right, any(one.newer for one in older), not found.block]
-        told = [one for one in found.entries if not one.newer and not any(text in one.snippet for text in self.new)]
-        stale = any(text in one.snippet for one in told for text in self.old)
+        holding_old = [one for one in found.entries if any(text in one.snippet for text in self.old)]
+        stale = any(not self._leads_to_new(one, found) for one in holding_old)
         return [right, stale, not found.block]
+
+    def _leads_to_new(self, one: Candidate, found: Recalled) -> bool:
+        by_key = {other.key: other for other in found.entries}
+        at: Candidate | None = one
+        for _ in range(MOST_IN_A_ROW):
+            if at is None or any(text in at.snippet for text in self.new):
+                break
+            at = by_key.get(at.newer)
+        return at is not None and any(text in at.snippet for text in self.new)
 
 
 def read_pairs(path: Path, split: str) -> tuple[list[dict[str, Any]], list[Pair]]:
@@ -93,7 +106,8 @@ def read_pairs(path: Path, split: str) -> tuple[list[dict[str, Any]], list[Pair]
 def run(split: str, home: Path) -> Figures:
     """kind -> how or "all" -> measure -> percent, and how many questions."""
     events, pairs = read_pairs(PAIRS, split)
-    told, _ = read(TURNS)
+    told, probes = read(TURNS)
+    asked = [probe for probe in probes if probe.kind == "asked" and probe.project in {pair.project for pair in pairs}]
     events = sorted([*told, *events], key=lambda event: int(event["at_ms"]))
     services, project_of = opened(home)
     rules = compose.recall_rules(load_settings(str(home), {}))
@@ -105,13 +119,18 @@ def run(split: str, home: Path) -> Figures:
         for project_id in services.consolidator.changed_projects():
             services.recall.renew(project_id)
         services.store.upkeep(force=True)
-        task = bar.add_task("asking", total=len(pairs))
+        task = bar.add_task("asking", total=len(pairs) + len(asked))
         for pair in pairs:
             scope = Scope((project_of("/bench/" + pair.project),))
             for text in pair.questions:
                 row = pair.judged(services.recall.answer(text, scope, rules))
                 for group in ("all", pair.how):
                     rows.setdefault(pair.kind, {}).setdefault(group, []).append(row)
+            bar.advance(task)
+        for probe in asked:
+            found = services.recall.answer(probe.text, Scope((project_of("/bench/" + probe.project),)), rules)
+            own = [bool(one.newer) for one in found.entries if one.chunk.memory_id == probe.memory_id]
+            rows.setdefault("asked", {}).setdefault("all", []).extend([is_marked] for is_marked in own)
             bar.advance(task)
     services.close()
     return percents(rows, MEASURES)

@@ -19,9 +19,12 @@ from memlayer.service.term_stats import TermStats
 
 # Constants by bench/changes.py on its dev half, with what they bring for no good reason: docs/benchmarks.md.
 NEWER_RELEVANCE = 0.6  # of the older entry's: below it the newer one is about something else
-SAME_MATTER = 0.12  # overlap from which two entries are about the same matter
+SHARED = 0.12  # overlap without which the newest of them is no successor
 # Of each other's nearest: relevance and overlap that are each enough by themselves, and in part together.
 NEAREST_RELEVANCE, NEAREST_OVERLAP = 0.6, 0.25
+# Cosine and overlap of two turns together, below which they are about two matters, whatever else speaks for them; and
+# the overlap alone where the cosine is not known, of those that name what they do away with and of the others.
+SAME_MATTER, SAME_BY_NAME, SAME_BY_WORDS = 0.5, 0.12, 0.3
 MANY = 8  # turns of which being the nearest says something
 RARE = 4.5  # weight of a term that names something: one chunk in a hundred holds it
 MOST_IN_A_ROW = 5  # changes of one fact
@@ -87,7 +90,7 @@ class Successors:
             return False
         holds = self._words_of(one).holds
         named = any(not rare.isdisjoint(terms) and holds(terms) for terms in _done_away(newer.chunk.text))
-        return named and self._is_nearest(one, newer)
+        return named and self._is_same_matter(one, newer, SAME_BY_NAME) and self._is_nearest(one, newer)
 
     def _latest_on(self, one: Candidate) -> Candidate | None:
         """The newest of those on the same matter that are newer than it."""
@@ -96,7 +99,8 @@ class Successors:
                 return None
             near = _own(other.score) >= NEWER_RELEVANCE * _own(one.score)
             may_come = other.kept or other.chunk.category == "conversation"
-            if near and may_come and self._words_of(one).overlap(self._words_of(other)) >= SAME_MATTER:
+            shared = near and may_come and self._overlap(one, other) >= SHARED
+            if shared and self._is_same_matter(one, other, SAME_BY_WORDS):
                 return other
         return None
 
@@ -111,11 +115,22 @@ class Successors:
             return None
         newer = [other for other in range(place) if self._turns[other].chunk.at_ms > one.chunk.at_ms]
         nearest = self._turns[max(newer, key=cosines[place].__getitem__)]
-        if not self._is_nearest(one, nearest):
+        if not self._is_nearest(one, nearest) or not self._is_same_matter(one, nearest, SAME_BY_WORDS):
             return None
-        overlap = self._words_of(one).overlap(self._words_of(nearest))
-        sure = _own(nearest.score) / NEAREST_RELEVANCE + overlap / NEAREST_OVERLAP >= 1
+        sure = _own(nearest.score) / NEAREST_RELEVANCE + self._overlap(one, nearest) / NEAREST_OVERLAP >= 1
         return nearest if sure else None
+
+    def _is_same_matter(self, one: Candidate, newer: Candidate, by_words: float) -> bool:
+        """by_words: the overlap that is enough where the cosine is not known: of core memories, and of turns whose
+        vectors are not in memory."""
+        overlap, cosines = self._overlap(one, newer), self._known_cosines()
+        places = self._place.get(_id(one)), self._place.get(_id(newer))
+        if cosines is None or places[0] is None or places[1] is None:
+            return overlap >= by_words
+        return overlap + cosines[places[0]][places[1]] >= SAME_MATTER
+
+    def _overlap(self, one: Candidate, other: Candidate) -> float:
+        return self._words_of(one).overlap(self._words_of(other))
 
     def _is_nearest(self, one: Candidate, newer: Candidate) -> bool:
         """Whether of all turns before the newer one none is nearer to it."""

@@ -48,3 +48,41 @@ def test_a_chain_of_changes_leads_to_the_last(memory: TurnsInMemory) -> None:
 def test_what_did_not_change_stays_unmarked(memory: TurnsInMemory) -> None:
     [upload] = [one for one in memory.ask("how big may an upload be?", RULES).entries if "40 MB" in one.snippet]
     assert upload.newer == ""
+
+
+@pytest.fixture(scope="module")
+def unchanged(tmp_path_factory: pytest.TempPathFactory) -> TurnsInMemory:
+    """Turns of which none takes another's place, though some share words."""
+    said = (
+        ("make me an overview of this terraform repo", "Three stacks: network with VPC and subnets, cluster with EKS "
+         "and node groups, data with RDS. Environments are folders with tfvars."),
+        ("배포 파이프라인 뭐로 돌리지", "Jenkins 2.4로 갑니다."),
+        ("which font for the invoices", "Noto Sans at 10 pt, embedded."),
+        ("일기 하나에 사진 몇장까지 넣게 할까", "열 장까지이고, 원본은 보관하지 않으니 "
+         "설정 화면에 안내 문구를 넣었습니다."),
+        ("학급 코드로 로그인", "선생님이 만든 6자리 학급 코드와 그림 비밀번호 3개로 들어옵니다. "
+         "코드에서 0/O, 1/I는 뺐습니다."),
+        ("upgrade the cluster to 1.33 in dev", "The dev control plane is on 1.33. Node groups follow one at a time; "
+         "two deprecated APIs were replaced beforehand."),
+        ("설정화면 정리해줘 너무 길어", "항목 17개를 세 묶음으로 나눴습니다: 일반, 보안, 백업. "
+         "사진 설정은 일반에 있습니다."),
+        ("흑백 프린터로 뽑으니까 QR이 안찍혀요", "오류 복원 수준을 M에서 Q로 올리고 가운데 그림을 뺐습니다. "
+         "코드 옆 여백은 네 칸입니다."),
+        ("staging at night is money burning. turn it off", "Staging scales to zero from 22:00 to 07:00 on weekdays."),
+    )  # fmt: skip
+    return TurnsInMemory.by_the_shipped_model(tmp_path_factory.mktemp("unchanged"), said)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "holds"),
+    [
+        ("where are the node groups in the repo?", "Three stacks"),
+        ("사진은 몇 장까지 되지", "열 장"),
+        ("학급 코드로 들어갈 때 그림이 몇 개야?", "그림 비밀번호 3개"),
+    ],
+)
+def test_a_newer_turn_that_shares_words_is_not_what_took_its_place(
+    unchanged: TurnsInMemory, prompt: str, holds: str
+) -> None:
+    [own] = [one for one in unchanged.ask(prompt, RULES).entries if holds in one.snippet]
+    assert own.newer == ""

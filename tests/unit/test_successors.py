@@ -110,6 +110,25 @@ def _less(relevance: float, odds: float) -> float:
     return 1 / (1 + math.exp(odds - math.log(relevance / (1 - relevance))))
 
 
+def test_what_names_it_may_be_about_another_matter() -> None:
+    """ "the coupon is no longer rounded" does not take the place of how a coupon is mailed."""
+    older, newer = entry(1, "쿠폰 메일은 Postmark로 나갑니다"), turn(3, "쿠폰 말고 포인트만 반올림합니다")
+    assert successor([older, newer], alike((1, 3, 0.5))) == ("m3", True, True)
+    assert successor([older, newer], alike((1, 3, 0.1))) is None
+
+
+def test_words_alone_make_no_two_turns_one_matter() -> None:
+    older = entry(1, "the overview of the repository names stacks, modules and node groups of the cluster")
+    text = "dev runs 1.33, two deprecated endpoints were replaced beforehand, node groups follow tomorrow"
+    newer = turn(3, text, 0.7, "kept")
+    judged = [older, newer, *OTHERS]
+    assert successor(judged, alike((1, 3, 0.4))) == ("m3", False, True)
+    assert successor(judged, alike((1, 3, 0.1))) is None
+    assert successor(judged) is None, "without vectors more words are needed"
+    same = turn(3, "the overview of the repository names stacks, modules and charts now", 0.7, "kept")
+    assert successor([older, same, *OTHERS]) == ("m3", False, True)
+
+
 def test_what_dropped_out_for_another_reason_does_not_count() -> None:
     shown = turn(3, "killed buttondown, listmonk from now on", reason="already shown in this session")
     assert successor([entry(1, "mails go out from Buttondown"), shown]) is None
