@@ -56,6 +56,8 @@ class Successors:
         self._words_of = _WordsOf(terms)
         self._similar = similar
         self._cosines: Similarities | None = None
+        self._own: dict[str, float] = {}
+        self._followers: dict[str, Candidate | None] = {}
 
     def of(self, one: Candidate) -> Successor | None:
         """What took the place of an entry, if anything did."""
@@ -93,16 +95,33 @@ class Successors:
         return named and self._is_same_matter(one, newer, SAME_BY_NAME) and self._is_nearest(one, newer)
 
     def _latest_on(self, one: Candidate) -> Candidate | None:
-        """The newest of those on the same matter that are newer than it."""
-        for other in self._known:
-            if other.chunk.at_ms <= one.chunk.at_ms:
-                return None
-            near = _own(other.score) >= NEWER_RELEVANCE * _own(one.score)
-            may_come = other.kept or other.chunk.category == "conversation"
-            shared = near and may_come and self._overlap(one, other) >= SHARED
-            if shared and self._is_same_matter(one, other, SAME_BY_WORDS):
-                return other
-        return None
+        """Of the newer ones on the same matter the nearest to it; or what in turn took the place of that, as long as it
+        has nearly as much of the prompt as this one."""
+        found, current = None, self._follower(one)
+        while current is not None and self._relevance(current) >= NEWER_RELEVANCE * self._relevance(one):
+            found, current = current, self._follower(current)
+        return found
+
+    def _follower(self, one: Candidate) -> Candidate | None:
+        """Of the newer ones that have nearly as much of the prompt the nearest one on the same matter."""
+        if _id(one) not in self._followers:
+            newer = [
+                other
+                for other in self._known
+                if other.chunk.at_ms > one.chunk.at_ms
+                and (other.kept or other.chunk.category == "conversation")
+                and self._relevance(other) >= NEWER_RELEVANCE * self._relevance(one)
+            ]
+            newer.sort(key=lambda other: -(self._cosine(one, other) or 0.0))
+            shared = (other for other in newer if self._overlap(one, other) >= SHARED)
+            same = (other for other in shared if self._is_same_matter(one, other, SAME_BY_WORDS))
+            self._followers[_id(one)] = next(same, None)
+        return self._followers[_id(one)]
+
+    def _relevance(self, one: Candidate) -> float:
+        if _id(one) not in self._own:
+            self._own[_id(one)] = _own(one.score)
+        return self._own[_id(one)]
 
     def _nearest(self, one: Candidate) -> Candidate | None:
         """The newer turn whose vector is nearest to its, if of all older ones it is the nearest to that as well. The
@@ -117,20 +136,23 @@ class Successors:
         nearest = self._turns[max(newer, key=cosines[place].__getitem__)]
         if not self._is_nearest(one, nearest) or not self._is_same_matter(one, nearest, SAME_BY_WORDS):
             return None
-        sure = _own(nearest.score) / NEAREST_RELEVANCE + self._overlap(one, nearest) / NEAREST_OVERLAP >= 1
+        sure = self._relevance(nearest) / NEAREST_RELEVANCE + self._overlap(one, nearest) / NEAREST_OVERLAP >= 1
         return nearest if sure else None
 
     def _is_same_matter(self, one: Candidate, newer: Candidate, by_words: float) -> bool:
         """by_words: the overlap that is enough where the cosine is not known: of core memories, and of turns whose
-        vectors are not in memory."""
-        overlap, cosines = self._overlap(one, newer), self._known_cosines()
-        places = self._place.get(_id(one)), self._place.get(_id(newer))
-        if cosines is None or places[0] is None or places[1] is None:
-            return overlap >= by_words
-        return overlap + cosines[places[0]][places[1]] >= SAME_MATTER
+        vectors are not in memory. Without a model words are all there is."""
+        cosine, overlap = self._cosine(one, newer), self._overlap(one, newer)
+        if cosine is None:
+            return overlap >= (SHARED if newer.score.vector is None else by_words)
+        return overlap + cosine >= SAME_MATTER
 
     def _overlap(self, one: Candidate, other: Candidate) -> float:
         return self._words_of(one).overlap(self._words_of(other))
+
+    def _cosine(self, one: Candidate, other: Candidate) -> float | None:
+        cosines, place, to = self._known_cosines(), self._place.get(_id(one)), self._place.get(_id(other))
+        return None if cosines is None or place is None or to is None else cosines[place][to]
 
     def _is_nearest(self, one: Candidate, newer: Candidate) -> bool:
         """Whether of all turns before the newer one none is nearer to it."""

@@ -129,6 +129,28 @@ def test_words_alone_make_no_two_turns_one_matter() -> None:
     assert successor([older, same, *OTHERS]) == ("m3", False, True)
 
 
+def test_without_a_model_words_are_all_there_is() -> None:
+    def worded(one: Candidate) -> Candidate:
+        return replace(one, score=replace(one.score, vector=None))
+
+    older = entry(1, "the overview of the repository names stacks, modules and node groups of the cluster")
+    text = "dev runs 1.33, two deprecated endpoints were replaced beforehand, node groups follow tomorrow"
+    judged = [older, turn(3, text, 0.7, "kept")]
+    assert successor(judged) is None
+    assert successor([worded(one) for one in judged]) == ("m3", False, True)
+
+
+def test_the_nearest_on_its_matter_goes_before_the_newest() -> None:
+    """And what took the place of that goes before both."""
+    older = entry(1, "wgpu stays pinned to 0.20 as egui needs it")
+    up = turn(3, "egui caught up, wgpu is on 22 now", 0.7, "kept")
+    other = turn(4, "all crates but wgpu are updated, egui too", 0.7, "kept")
+    near = alike((1, 3, 0.6), (1, 4, 0.4))
+    assert successor([older, up, other], near) == ("m3", False, True)
+    last = turn(5, "wgpu 23 works with egui, upgraded", 0.7, "kept")
+    assert successor([older, up, other, last], alike((1, 3, 0.6), (1, 4, 0.4), (3, 5, 0.6))) == ("m5", False, True)
+
+
 def test_what_dropped_out_for_another_reason_does_not_count() -> None:
     shown = turn(3, "killed buttondown, listmonk from now on", reason="already shown in this session")
     assert successor([entry(1, "mails go out from Buttondown"), shown]) is None
