@@ -106,10 +106,14 @@ class ProjectVectors:
         """The cosine of each of these rows and each other, in their order; 0 for those that are not there."""
         vectors = np.zeros((len(ids), self._dimensions), np.float32)
         place = {one: at for at, one in enumerate(ids)}
-        for row in self._ids.rows_of(ids).tolist():
-            at = place.get(self._ids[row])  # None: another id with the same hash
-            if at is not None and self._sessions[row] != _DEAD:
-                vectors[at] = self._cells[row] * self._scales[row]
+        rows = self._ids.rows_of(ids)
+        rows = rows[self._sessions[rows] != _DEAD]
+        found = [
+            (row, place[one]) for row in rows.tolist() if (one := self._ids[row]) in place
+        ]  # a hash has others too
+        if found:
+            rows, places = np.array(found).T
+            vectors[places] = self._cells[rows] * self._scales[rows, None]
         cosines: list[list[float]] = (vectors @ vectors.T).tolist()
         return cosines
 
