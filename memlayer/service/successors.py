@@ -19,7 +19,7 @@ from memlayer.service.term_stats import TermStats
 
 # Constants by bench/changes.py on its dev half, with what they bring for no good reason: docs/benchmarks.md.
 NEWER_RELEVANCE = 0.6  # of the older entry's: below it the newer one is about something else
-SHARED = 0.12  # overlap without which the newest of them is no successor
+SHARED = 0.12  # overlap below which a newer one is no successor by its words
 # Of each other's nearest: relevance and overlap that are each enough by themselves, and in part together.
 NEAREST_RELEVANCE, NEAREST_OVERLAP = 0.6, 0.25
 # Cosine and overlap of two turns together, below which they are about two matters, whatever else speaks for them; and
