@@ -32,13 +32,13 @@ from memlayer.core.model import Scope, turn_memory_id  # noqa: E402
 from memlayer.core.payload import spool_event  # noqa: E402
 from memlayer.service.candidate import Candidate  # noqa: E402
 from memlayer.service.recall import Recalled  # noqa: E402
+from memlayer.service.successors import MOST_IN_A_ROW  # noqa: E402
 
 PAIRS = ROOT / "tests" / "eval" / "changes" / "pairs.jsonl"
 PAIRS_A_SESSION = 3
 APART_DAYS = 40
 SETTLED_AT_ONCE = 50
 MEASURES = {"change": ("right", "stale", "silent"), "control": ("right", "marked", "silent"), "asked": ("marked",)}
-MOST_IN_A_ROW = 5
 
 
 @dataclass(frozen=True)
@@ -68,10 +68,12 @@ class Pair:
         by_key = {other.key: other for other in found.entries}
         at: Candidate | None = one
         for _ in range(MOST_IN_A_ROW):
-            if at is None or any(text in at.snippet for text in self.new):
-                break
+            if at is None:
+                return False
+            if any(text in at.snippet for text in self.new):
+                return True
             at = by_key.get(at.newer)
-        return at is not None and any(text in at.snippet for text in self.new)
+        return False
 
 
 def read_pairs(path: Path, split: str) -> tuple[list[dict[str, Any]], list[Pair]]:

@@ -22,8 +22,8 @@ log = logging.getLogger(__name__)
 
 # Held by whoever imports the large packages. Two threads that import them at once meet half-made state in what both
 # use: `sysconfig` raises AttributeError for whoever asks while another thread's first question fills its variables
-# (Python 3.11; seen in 47 of 305 starts on a busy machine), and a finder removed from `sys.meta_path` makes a thread
-# that walks that list skip the next one.
+# (Python 3.11; seen in 47 of 305 processes that imported both at once, on a busy machine), and a finder removed from
+# `sys.meta_path` makes a thread that walks that list skip the next one.
 ONE_AT_A_TIME = threading.RLock()
 
 UNUSED = ("lance_namespace", "lance_namespace_urllib3_client")

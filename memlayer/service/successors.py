@@ -67,9 +67,9 @@ class Successors:
             instead = self._instead_of(one)
             if instead is not None:
                 return Successor(instead, is_sure=True)
-        latest = self._latest_on(one)
-        if latest is not None:
-            return Successor(latest)
+        worded = self._by_words(one)
+        if worded is not None:
+            return Successor(worded)
         nearest = self._nearest(one)
         return None if nearest is None else Successor(nearest, comes_first=False)
 
@@ -94,7 +94,7 @@ class Successors:
         named = any(not rare.isdisjoint(terms) and holds(terms) for terms in _done_away(newer.chunk.text))
         return named and self._is_same_matter(one, newer, SAME_BY_NAME) and self._is_nearest(one, newer)
 
-    def _latest_on(self, one: Candidate) -> Candidate | None:
+    def _by_words(self, one: Candidate) -> Candidate | None:
         """Of the newer ones on the same matter the nearest to it; or what in turn took the place of that, as long as it
         has nearly as much of the prompt as this one."""
         found, current = None, self._follower(one)

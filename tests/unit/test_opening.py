@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pytest
@@ -61,6 +60,5 @@ def test_it_is_tried_again_until_it_opens(state: State, monkeypatch: pytest.Monk
 def test_while_it_opens_it_is_left_alone(state: State, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(opening, "AGAIN_S", 0.0)
     opening.begin(state)  # the writer has not begun
-    time.sleep(0.01)
     opening.look(state)
     assert state.jobs.pending == 1
