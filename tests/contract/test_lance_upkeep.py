@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -40,6 +39,8 @@ def reopened(folder: Path, dimensions: int = DIMENSIONS) -> LanceStore:
 # -- forgetting
 
 
+# Long: short ids of hexadecimal digits stand by chance in the names of files and in vectors.
+FORGOTTEN = 999_888_777_666
 SECRETS = ("xyzzyplugh", "QuuxFrobnicate", "비밀번호는까마귀")
 
 
@@ -59,8 +60,8 @@ def needles() -> list[bytes]:
             "비밀번호는까마귀",
             "까마",
             "마귀",
-            "m999",
-            "e999",
+            f"m{FORGOTTEN}",
+            f"e{FORGOTTEN}",
         )
     ]
 
@@ -74,17 +75,17 @@ def test_no_byte_of_a_forgotten_text_stays(folder: Path, others: int, indexed: s
     store.put_memories([make_memory(number) for number in numbers])
     store.put_chunks([make_chunk(number, embedded=True) for number in numbers])
     text = " ".join(SECRETS)
-    store.add_events([make_event(999, text)])
-    store.put_memories([make_memory(999, text)])
-    store.put_chunks([make_chunk(999, text)])
-    store.set_vectors([(make_chunk(999).id, EMBEDDER.embed_query(text))], EMBEDDER.fingerprint)
+    store.add_events([make_event(FORGOTTEN, text)])
+    store.put_memories([make_memory(FORGOTTEN, text)])
+    store.put_chunks([make_chunk(FORGOTTEN, text)])
+    store.set_vectors([(make_chunk(FORGOTTEN).id, EMBEDDER.embed_query(text))], EMBEDDER.fingerprint)
     if indexed == "before":
         store.upkeep(force=True)
     indexes = set((folder / "chunks.lance" / "_indices").iterdir())
     there = folder_bytes(folder)
     assert all(needle in there for needle in needles() if indexed == "before" or needle[:1].isascii())
 
-    removed = store.forget(Selection(memory_ids=("m999",)))
+    removed = store.forget(Selection(memory_ids=(f"m{FORGOTTEN}",)))
 
     assert (removed.events, removed.memories, removed.chunks) == (1, 1, 1)
     there = folder_bytes(folder)
@@ -119,20 +120,16 @@ def test_forgetting_again_finishes_what_was_cut_off(folder: Path) -> None:
 
 @pytest.mark.parametrize("writes", [250, pytest.param(1000, marks=[pytest.mark.slow, pytest.mark.timeout(240)])])
 def test_many_small_writes_stay_quick(store: LanceStore, folder: Path, writes: int) -> None:
-    seconds: list[float] = []
+    files = dict.fromkeys(("data", "_versions", "_transactions"), 0)
     for number in range(writes):
-        started = time.perf_counter()
         store.add_events([make_event(number)])
-        seconds.append(time.perf_counter() - started)
         if number % 10 == 9:
             store.upkeep()
-    first, last = sorted(seconds[10:110])[50], sorted(seconds[-100:])[50]
-    assert last < 3 * first
-    assert store.stats().events == writes
-    assert len(list((folder / "events.lance" / "data").iterdir())) < 200
-    started = time.perf_counter()
-    assert len(store.events(limit=writes)) == writes
-    assert time.perf_counter() - started < 1
+        for kind in files:
+            files[kind] = max(files[kind], len(list((folder / "events.lance" / kind).iterdir())))
+    # What a write and a read cost grows with these, so that their number tells what a clock would, on any machine.
+    assert max(files.values()) < 60, files
+    assert store.stats().events == len(store.events(limit=writes)) == writes
 
 
 def test_reads_go_on_while_old_versions_are_dropped(store: LanceStore) -> None:

@@ -16,8 +16,8 @@ from tests.integration.told_story import MARKS, OLD_MS, ROOT, Story
 from tests.processes import HookRunner
 
 NO_MODEL = {"embedding": {"provider": "none"}}
-DECIDED = ("게이트웨이 포트는 7481로 하기로 했어. 그리고 올빼미쪽지 좀 봐줘", "네, 이야기끝올빼미.")
-LEARNT = "7481"
+DECIDED = ("게이트웨이 포트는 꿩발자국번으로 하기로 했어. 그리고 올빼미쪽지 좀 봐줘", "네, 이야기끝올빼미.")
+LEARNT = "꿩발자국"
 KILLS = 5
 
 
