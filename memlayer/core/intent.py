@@ -13,6 +13,7 @@ from memlayer.core.intent_words import (
     KOREAN_INFORM,
     KOREAN_ORDER,
     OURS,
+    REMIND,
 )
 from memlayer.core.question import is_question
 
@@ -29,6 +30,12 @@ def asks_anybody(prompt: str) -> bool:
     """True for a question whose answer is general knowledge by its form: a memory must fit it very well to be meant."""
     text = prompt.strip()
     return len(text) <= 300 and bool(GENERAL.search(text)) and not OURS.search(text)
+
+
+def asks_to_be_reminded(prompt: str) -> bool:
+    """True for a short prompt that asks a memory in so many words: `what's left?`, `그 포트 뭐였더라`."""
+    text = prompt.strip()
+    return len(text) <= 300 and bool(REMIND.search(text))
 
 
 def intent(prompt: str) -> str:

@@ -98,3 +98,10 @@ OURS = re.compile(
     r"|[a-z0-9]+[_./:-][a-z0-9]",
     re.IGNORECASE,
 )  # fmt: skip
+
+# What asks to be reminded says so; the prompt's vector alone takes the short ones for talk.
+REMIND = re.compile(
+    r"\bremind me (?:of|about|what|where|why|how|who|when|which)\b|\bwhat(?:'s|\u2019s| is| was) (?:still )?left\b"
+    r"|뭐였(?:지|죠|더라|나)|뭐 ?(?:가 )?남았|남은 (?:거|게|건|일)(?:이|은)? ?뭐",
+    re.IGNORECASE,
+)  # fmt: skip

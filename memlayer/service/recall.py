@@ -9,7 +9,7 @@ from functools import partial
 
 from memlayer.core import context
 from memlayer.core.follow_up import points_back
-from memlayer.core.intent import ASKING, CHAT, ORDER, asks_anybody, intent
+from memlayer.core.intent import ASKING, CHAT, ORDER, asks_anybody, asks_to_be_reminded, intent
 from memlayer.core.intent_words import STANDING_ORDER
 from memlayer.core.model import Chunk, Scope
 from memlayer.core.noise import recallable
@@ -85,7 +85,8 @@ class Recall:
         wanted = intent(prompt)
         if wanted == CHAT:
             return Recalled("", mode, gate="small talk")
-        if wanted == ORDER:  # how orders are carried out is asked by each of them, however little it says
+        # How orders are carried out is asked by each of them, however little it says.
+        if wanted == ORDER or asks_to_be_reminded(prompt):
             rules = replace(rules, weights=replace(rules.weights, aside=0.0))
         query = reduce_prompt(prompt)
         found = self.retriever.search(query, scope, rules.candidates, rules.weights)

@@ -22,6 +22,8 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> TurnsInMemory:
         ("golden tests fail on the linux runner", "The fonts differ there; they fail because Noto is missing."),
         ("앞으로 커밋 메시지는 한국어로 써줘", "알겠습니다. 커밋 메시지는 한국어로 쓰겠습니다."),
         ("which port does the stripe webhook listen on?", "4242, forwarded by the stripe CLI."),
+        ("what is missing before the release?", "Two things are left: the payment test and the docs."),
+        ("배포 전에 할 일 정리해줘", "남은 일은 마이그레이션 점검과 롤백 연습입니다."),
     )
     return TurnsInMemory.by_the_shipped_model(tmp_path_factory.mktemp("home"), said, a_session=99)
 
@@ -37,6 +39,11 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> TurnsInMemory:
         "방금 뭐 바꾼 거야?",
         "왜 안 돼?",
         "show me the diff",
+        "remind me to drink water",
+        "I told you already",
+        "what did you do?",
+        "아까 말했잖아",
+        "기억력이 안 좋아졌어 요즘",
     ],
 )
 def test_an_aside_brings_nothing_back(memory: TurnsInMemory, prompt: str) -> None:
@@ -50,6 +57,9 @@ def test_an_aside_brings_nothing_back(memory: TurnsInMemory, prompt: str) -> Non
         ("lol sorry, what was that stripe webhook port again?", "4242"),
         ("왜 리눅스 러너에서 골든 테스트가 실패하지?", "Noto"),
         ("커밋해줘", "한국어로"),
+        ("remind me what's left", "payment test"),
+        ("what is still left?", "payment test"),
+        ("할 일 뭐 남았어?", "롤백 연습"),
     ],
 )
 def test_what_asks_does_however_it_is_put(memory: TurnsInMemory, prompt: str, due: str) -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memlayer.core.follow_up import points_back
-from memlayer.core.intent import ASKING, CHAT, ORDER, asks_anybody, intent
+from memlayer.core.intent import ASKING, CHAT, ORDER, asks_anybody, asks_to_be_reminded, intent
 from memlayer.core.non_answer import is_non_answer
 from memlayer.core.turn import is_open_question
 
@@ -60,6 +60,16 @@ def test_what_asks_for_an_answer(prompt: str) -> None:
 )
 def test_general_knowledge(prompt: str, anybody: bool) -> None:
     assert asks_anybody(prompt) is anybody
+
+
+@pytest.mark.parametrize(
+    ("prompt", "asks"),
+    [("remind me what's left", True), ("what’s still left?", True), ("그 포트 뭐였더라", True),
+     ("출시 전에 뭐 남았지?", True), ("남은 일 뭐야", True), ("remind me to drink water", False),
+     ("remind me tomorrow", False), ("left-pad?", False), ("뭐 하는 거야", False), ("밥이 남았어", False)],
+)  # fmt: skip
+def test_what_asks_to_be_reminded(prompt: str, asks: bool) -> None:
+    assert asks_to_be_reminded(prompt) is asks
 
 
 @pytest.mark.parametrize(
