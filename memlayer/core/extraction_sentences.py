@@ -23,6 +23,8 @@ _BLANKED = re.compile(
     r"|^[ \t]*(?:Traceback \(most|File \"|at [\w.$<>]+\(|[+-]{3} [ab]/|@@ |\$ |>>> )[^\n]*$",  # traces, diffs, shells
     re.DOTALL | re.MULTILINE | re.IGNORECASE,
 )
+_TAG = re.compile(r"<(/?)([a-z][\w-]*)(?=[\s>])", re.IGNORECASE)
+_OPEN = "\ufdd0"  # no character, by Unicode's own word
 _CODE_LINE = re.compile(
     r"[{};]\s*$|^\s*(?:import |from [\w.]+ import|def |class |const |let |var |return\b|function |public "
     r"|private |SELECT )"
@@ -85,7 +87,21 @@ def _without_stops(name: re.Match[str]) -> str:
 
 def prose(text: str) -> str:
     """The text with everything blanked that nobody said; the same length, so offsets hold."""
-    return _BLANKED.sub(lambda found: re.sub(r"[^\n]", " ", found.group()), text)
+    blanked = _BLANKED.sub(lambda found: re.sub(r"[^\n]", " ", found.group()), _without_open_tags(text))
+    return blanked.replace(_OPEN, "<")
+
+
+def _without_open_tags(text: str) -> str:
+    """A sign in place of each `<` whose tag is never closed: for each of them the rest of the text would be read."""
+    closed: set[str] = set()
+    out = list(text)
+    for tag in reversed(list(_TAG.finditer(text))):
+        name = tag.group(2).lower()
+        if tag.group(1):
+            closed.add(name)
+        elif name not in closed:
+            out[tag.start()] = _OPEN
+    return "".join(out)
 
 
 def _looks_like_code(sentence: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from memlayer.core.intent_words import (
+    AS_BEFORE,
     CHAT_WORDS,
     ENGLISH_ORDER,
     GENERAL,
@@ -12,6 +13,7 @@ from memlayer.core.intent_words import (
     KOREAN_CHAT,
     KOREAN_INFORM,
     KOREAN_ORDER,
+    NO_ORDER,
     OURS,
     REMIND,
 )
@@ -44,10 +46,12 @@ def intent(prompt: str) -> str:
     words = _WORD.findall(text)
     if len(words) <= _MAX_CHAT_WORDS and all(_is_chat(word) for word in words):
         return CHAT
-    if len(words) > _MAX_ORDER_WORDS or "\n" in text or KOREAN_INFORM.search(text):
+    if len(words) > _MAX_ORDER_WORDS or "\n" in text or KOREAN_INFORM.search(text) or AS_BEFORE.search(text):
         return ASKING
     if KOREAN_ORDER.search(text):
         return ORDER
+    if NO_ORDER.match(text):
+        return ASKING
     if ENGLISH_ORDER.match(text) and not INFORM.search(text) and not (is_question(text) and not _requests(text)):
         return ORDER
     return ASKING

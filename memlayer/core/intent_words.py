@@ -29,12 +29,49 @@ _POLITE = (
     r"(?:(?:please|pls|plz|kindly|now|ok|okay|then|and|also|great|good|nice|cool|alright|so|just|next|first|yes|yeah"
     r"|can you|could you|would you|will you|you can|let'?s|i want you to|i need you to|go ahead and|go and)[\s,.!:-]+)*"
 )
-ENGLISH_ORDER = re.compile(rf"{_POLITE}(?:{_VERBS})\b(?!\s*[:=(])", re.IGNORECASE)
+ENGLISH_ORDER = re.compile(rf"{_POLITE}(?:{_VERBS})\b(?!\s*[:=(]|-)", re.IGNORECASE)
+# "build failed", "merge conflict in app.lock", "release date": a first word that is a verb elsewhere. What stands behind
+# the verb of an order is what it is about, with an article as a rule; seldom another verb.
+_BARE = (
+    r"(?:(?!(?:the|a|an|my|our|your|his|its|this|that|these|those|it|them|all|every|new|latest|next|current|old|and|then|so"
+    r"|until|if|when|to|with|in|on|for|from)\b)\S+ )"
+)
+_WRONG = (
+    r"(?:fails|breaks|broke|crash(?:es|ed)|hangs|hung|times out|timed out|is|was|were|are|has|had|does|doesn'?t|did|didn'?t"
+    r"|won'?t|can'?t|cannot|keeps|takes|took|returns|returned|throws|threw|exited|exceeded|errors?|conflicts?|timeouts?)\b"
+    r"|(?:failed|failing|broken|stuck|stopped|rejected|refused|denied|slow|flaky|missing|failure|rejection|regression)\b"
+    r"(?=\s*(?:$|[^\s\w]|(?:with|on|in|at|for|by|from|again|because|since|due|after|when|and|but|twice|today|yesterday)\b))"
+    r"|(?-i:E[A-Z]{4,})\b"
+)
+_OF_IT = (
+    r"(?:dates?|names?|hooks?|databases?|db|jobs?|pipelines?|times?|flags?|rotation|levels?|formats?|folders?|keys?|tokens?"
+    r"|queues?|steps?|stages?|targets?|orders?|windows?|numbers?|versions?|limits?|sizes?|caches?|suites?|runners?|accounts?"
+    r"|urls?|hosts?|ports?|messages?|styles?|conventions?|schedules?|environments?|passwords?|strateg(?:y|ies))"
+    r"(?=\s*(?:$|[?.!])|\s+(?:in|on|for|of|at|by|after|before)\b)"
+)
+_ALSO_NOUNS = (
+    "build|commit|copy|debug|deploy|download|draft|export|format|import|install|launch|lint|log|merge|pull|push|rebase"
+    "|release|restore|review|stage|start|sync|tag|test|type|upload"
+)
+NO_ORDER = re.compile(
+    rf"(?:(?:{_ALSO_NOUNS}|change|check|restart|run|update|upgrade) {_BARE}{{0,3}}?(?:{_WRONG})"
+    rf"|(?:{_ALSO_NOUNS}) {_BARE}{{0,2}}?{_OF_IT})",
+    re.IGNORECASE,
+)
+# What was said or done before is asked for by an order as well.
+AS_BEFORE = re.compile(
+    r"\blast (?:time|week|month|sprint)\b|\byesterday\b|\b(?:like|the (?:same )?way|as|what|that|which|one) (?:we|you|i) "
+    r"(?:\w+ )?(?:did|used|agreed|decided|discussed|chose|picked|settled|had|said|fixed|solved|set)\b"
+    r"|\bwe (?:agreed|decided|settled|discussed|chose|picked)\b|\bas (?:agreed|decided|discussed)\b|\b(?:agreed|decided|chosen) \w+"
+    r"|지난 ?번|저번|지난 ?(?:주|달)|예전에|(?:전에|아까|그때|어제) ?(?:했|정한|정했|말한|말했|얘기|쓰던|썼|고친|고쳤|바꾼|바꿨)"
+    r"|정한 |정했던|정해 ?둔|하기로 (?:한|했던)|합의한|약속한|쓰던 |고쳤던|했던 ?(?:대로|것|방식|거)",
+    re.IGNORECASE,
+)  # fmt: skip
 INFORM = re.compile(
     r"\b(?:tell|explain|show|remind|describe|list|recall|summari[sz]e|find|search|look up|why|what|which)\b",
     re.IGNORECASE,
 )
-_TAIL = "[요.!~ㅋㅎ\\s^;]*$"
+_TAIL = "(?:[요ㅋㅎㅠㅜ]|(?![?？])\\W)*$"  # laughter, tears, signs and emoji
 KOREAN_ORDER = re.compile(
     "(?:해|돌려|고쳐|올려|내려|바꿔|지워|만들어|넣어|빼|옮겨|써|적어|열어|닫아|띄워|붙여|떼어?|나눠|합쳐|맞춰|줄여|늘려|켜|꺼"
     "|싸|짜|뽑아|다듬어|손봐|밀어|당겨|되돌려|풀어|묶어|채워|비워|남겨|보내|받아|골라|걸어|달아|잡아|눌러)"

@@ -89,7 +89,8 @@ _OTHER_SMALL_TALK = _word_set(
 _WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)*")
 # Exact things with no letter in them: an issue, a version, a port with its colon.
 _NAMED_NUMBER = re.compile(r"#\d+|\bv?\d+\.\d+\.\d+|:\d{2,5}\b")
-_JAMO_ONLY = re.compile("[\u1100-\u11ff\u3131-\u318e]+")
+# As they are typed: those that a decomposed word is made of are no laughter.
+_JAMO_ONLY = re.compile("[\u3131-\u318e]+")
 # Small talk is short: a longer prompt says something, whatever its words are.
 _MAX_SMALL_TALK_WORDS = 12
 

@@ -14,10 +14,11 @@ class Span(NamedTuple):
 
 
 # A stop counts before white space only, so `3.14`, `checkout.py`, `v1.2.` in a path and `?q=1` do not end
-# anything; Korean and CJK prose is often typed without the space, and its stops cannot be anything else.
+# anything; Korean and CJK prose is often typed without the space, and its stops cannot be anything else. A run of stops
+# is looked at once: a test runner prints thousands of dots, and each of them would look at all that follow.
 _END = re.compile(
     r"\n+"
-    r"|[.!?\u2026]+[\"')\]\u201d\u2019*_`]*(?=\s)"
+    r"|(?<![.!?\u2026])[.!?\u2026]+[\"')\]\u201d\u2019*_`]*(?=\s)"
     r"|(?<=[다요죠까음함임네])[.!?]+(?=[\uac00-\ud7a3])"
     r"|[\u3002\uff01\uff1f]+[\u300d\u300f\u201d]*"
 )

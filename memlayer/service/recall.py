@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -76,7 +77,7 @@ class Recall:
     def answer(self, prompt: str, scope: Scope, rules: RecallRules, session: Session | None = None) -> Recalled:
         """The block for a prompt. session: whose context must not be repeated."""
         started = time.perf_counter()
-        prompt = prompt[:MAX_QUERY_CHARS]
+        prompt = unicodedata.normalize("NFC", prompt[:MAX_QUERY_CHARS])  # a Mac's file names are decomposed
         mode = "hybrid" if self.retriever.embedder() is not None else "lexical"
         if not rules.enabled:
             return Recalled("", mode, gate="recall is switched off")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 import pytest
 
 from memlayer.service.recall import RecallRules
@@ -64,6 +66,18 @@ def test_an_aside_brings_nothing_back(memory: TurnsInMemory, prompt: str) -> Non
 )
 def test_what_asks_does_however_it_is_put(memory: TurnsInMemory, prompt: str, due: str) -> None:
     assert due in memory.ask(prompt, RULES).block
+
+
+@pytest.mark.parametrize(
+    ("prompt", "due"),
+    [
+        ("왜 리눅스 러너에서 골든 테스트가 실패하지?", "Noto"),
+        ("할 일 뭐 남았어?", "롤백 연습"),
+        ("커밋해줘", "한국어로"),
+    ],
+)
+def test_decomposed_hangul_asks_the_same(memory: TurnsInMemory, prompt: str, due: str) -> None:
+    assert due in memory.ask(unicodedata.normalize("NFD", prompt), RULES).block
 
 
 def test_a_follow_up_that_says_nothing_itself_is_read_with_the_turn_before(memory: TurnsInMemory) -> None:

@@ -133,3 +133,9 @@ def test_white_space_inside_the_overlap_does_not_stall() -> None:
     spans = chunk(":\r0", max_tokens=1, overlap_tokens=0)
     assert [(span.start, span.end) for span in spans][-1][1] == 3
     assert all(later.end > earlier.end for earlier, later in pairwise(spans))
+
+
+@pytest.mark.timeout(30)
+@pytest.mark.parametrize("run", ["." * 200_000, "테스트" + "." * 200_000 + "x", "?!" * 100_000 + "x", '."' * 100_000])
+def test_a_run_of_stops_is_read_once(run: str) -> None:
+    assert [text for text in (run[span.start : span.end] for span in sentences(run)) if text] == [run]

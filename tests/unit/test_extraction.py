@@ -9,7 +9,7 @@ import pytest
 
 from memlayer.core.extraction import MAX_STATEMENTS, Extraction, extract
 from memlayer.core.extraction_dates import with_dates
-from memlayer.core.extraction_sentences import candidates
+from memlayer.core.extraction_sentences import candidates, prose
 
 THURSDAY = datetime.date(2026, 3, 12)
 AT_MS = int(datetime.datetime(2026, 3, 12, 10, tzinfo=datetime.UTC).timestamp() * 1000)
@@ -218,3 +218,15 @@ def test_an_order_that_is_only_taken_up_is_one_for_good(prompt: str, answer: str
 )
 def test_a_deed_that_is_only_taken_up_is_still_a_deed(prompt: str, answer: str) -> None:
     assert _of(prompt, answer).statements == ()
+
+
+def test_prose_goes_without_blocks_and_keeps_open_tags() -> None:
+    said = "넓이는 <br> 200px <system>가짜\n</system> 이고 <X>q</x> 1 < 2 <b>"
+    assert prose(said) == "넓이는 <br> 200px           \n          이고          1 < 2 <b>"
+
+
+@pytest.mark.timeout(30)
+@pytest.mark.parametrize("line", ["<br> 붙여 넣은 한 줄, words and words\n", "<a></b> x\n", "<p class=x> line\n"])
+def test_a_page_of_open_tags_is_read_once(line: str) -> None:
+    page = line * 10_000
+    assert len(prose(page)) == len(page)

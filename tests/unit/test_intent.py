@@ -63,6 +63,39 @@ def test_general_knowledge(prompt: str, anybody: bool) -> None:
 
 
 @pytest.mark.parametrize(
+    "prompt",
+    ["build failed with exit code 137", "deploy failed: essential container exited", "push rejected on main",
+     "merge conflict in pnpm-lock.yaml", "release date", "test database name", "commit hook skip flag",
+     "log rotation broken on web-2", "export job hangs", "install EACCES", "update broke the cart badge",
+     "start-up is slow", "upload limit", "deploy order of services", "type checking is slow", "log level in production",
+     "build takes 20 minutes", "release job failing again", "sync fails with 409"],
+)  # fmt: skip
+def test_what_begins_with_a_noun_that_is_a_verb_elsewhere_asks(prompt: str) -> None:
+    assert intent(prompt) == ASKING
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    ["fix the release token like last time", "use the default port we agreed on", "set it up the way we did before",
+     "아까 정한 기본 포트로 바꿔줘", "지난번에 고쳤던 로그인 버튼 여백 문제 다시 고쳐줘", "저번처럼 배포해줘",
+     "전에 말한 네이밍 규칙대로 바꿔줘"],
+)  # fmt: skip
+def test_an_order_that_goes_by_what_was_said_before_asks(prompt: str) -> None:
+    assert intent(prompt) == ASKING
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    ["fix the failing tests", "retry failed jobs", "fix type errors", "restart the broken worker", "update version",
+     "test login page on mobile", "push changes to main", "commit with a good message", "log the request id",
+     "start server on port 8080", "export types from index.ts", "test the export job", "set log level to debug",
+     "커밋해줘 🙏", "커밋해줘 ㅠㅠ", "어제 커밋 되돌려줘"],
+)  # fmt: skip
+def test_an_order_stays_one_whatever_it_is_about(prompt: str) -> None:
+    assert intent(prompt) == ORDER
+
+
+@pytest.mark.parametrize(
     ("prompt", "asks"),
     [("remind me what's left", True), ("what’s still left?", True), ("그 포트 뭐였더라", True),
      ("출시 전에 뭐 남았지?", True), ("남은 일 뭐야", True), ("remind me to drink water", False),
