@@ -42,6 +42,7 @@ def sync(state: State, project_id: str, *, recent: bool = False, force: bool = F
         log.warning("memory files of a project not written: %s", bad.strerror)
         return TakenBack()
     if taken != TakenBack():
+        services.recall.renew(project_id)  # what was taken back is not recalled from its turn either
         text = working_set.compose(services.store, project_id, compose.working_set_rules(state.settings))
         on_disk.write_working_set(state.home, project_id, text)
     return taken

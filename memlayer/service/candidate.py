@@ -6,9 +6,10 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from memlayer.core.model import Chunk, Memory, citation_of
+from memlayer.core.model import Chunk, Memory, citation_of, turn_memory_id
 from memlayer.core.scoring import Score
 from memlayer.core.terms import index_terms
+from memlayer.service.sessions import Session
 
 BELOW = "relevance "  # how the reason of a candidate begins that missed the floor
 CROWDED = "more than %d entries"
@@ -42,6 +43,34 @@ def key_of(chunk: Chunk) -> str:
     day = time.strftime("%Y-%m-%d", time.localtime(chunk.at_ms / 1000))
     prefix = "turn" if chunk.category == "conversation" else chunk.category
     return "%s_%s_%s" % (prefix, day, chunk.memory_id[:4])
+
+
+def turn_of(chunk: Chunk) -> str:
+    """The id of the memory of the turn that a chunk was drawn from, or is a part of; "" for none."""
+    return turn_memory_id(chunk.session_id, chunk.prompt_id) if chunk.prompt_id else ""
+
+
+def told_by(turn: Candidate) -> str:
+    """Why a statement is left out where the turn it was drawn from is an entry."""
+    return "%s says it, and more" % turn.key
+
+
+def same_as(other: Candidate) -> str:
+    """Why one of two that say the same is left out."""
+    return "says the same as " + other.key
+
+
+def in_context(chunk: Chunk, session: Session | None) -> str:
+    """How the model comes to have this memory before its eyes already; "" when it does not."""
+    if session is None:
+        return ""
+    if chunk.session_id == session.id and chunk.at_ms >= session.context_since_ms:
+        return "still in this session's context"
+    if chunk.memory_id in session.inherited or turn_of(chunk) in session.inherited:
+        return "in this session's context by resume or fork"
+    if chunk.memory_id in session.shown:
+        return "already shown in this session"
+    return ""
 
 
 def whole(memory: Memory) -> Chunk:

@@ -16,14 +16,26 @@ from memlayer.core.model import Chunk, Scope
 from memlayer.core.noise import recallable
 from memlayer.core.query import Query, questions_in, reduce_prompt, with_context
 from memlayer.core.scoring import Score, Weights
-from memlayer.service.candidate import BELOW, CROWDED, Candidate, key_of, say_the_same, whole, within
+from memlayer.service.candidate import (
+    BELOW,
+    CROWDED,
+    Candidate,
+    in_context,
+    key_of,
+    same_as,
+    say_the_same,
+    told_by,
+    turn_of,
+    within,
+)
 from memlayer.service.consolidation import OPEN_QUESTION
 from memlayer.service.dated import dated
 from memlayer.service.recent_turns import RecentTurns
+from memlayer.service.renewed import renewed
 from memlayer.service.replaced import Replaced
 from memlayer.service.retriever import Found, Retriever
 from memlayer.service.sessions import Session
-from memlayer.service.snippet import snippet
+from memlayer.service.snippet import WHOLE_CHARS, snippet
 
 GENERAL_MIN_SCORE = 1.6  # times the floor, for a question that anybody could be asked
 SURE = 0.7  # the relevance from which a prompt has found what it is about
@@ -102,7 +114,9 @@ class Recall:
         if wanted == ASKING and asks_anybody(prompt):
             rules = replace(rules, min_score=min(1.0, rules.min_score * GENERAL_MIN_SCORE))
         judged = self._judge(found, query, rules, session, wanted)
-        judged = self._renewed(judged, session, rules.budget.max_entries)
+        if self.replaced is not None:
+            most, max_chars = rules.budget.max_entries, rules.budget.max_entry_chars
+            judged = renewed(judged, self.replaced, session, query, self.retriever.terms, most, max_chars)
         similar = partial(self.retriever.similar, scope=scope)
         judged = dated(judged, query, rules.budget, self.retriever.terms, similar)
         entries = [_entry(one) for one in judged if one.kept]
@@ -114,35 +128,10 @@ class Recall:
     def _as_meant(self, query: Query, found: Sequence[Found], session: Session) -> Query | None:
         """The query with the turn before it, for each memory to keep the better of its two scores; None if there is
         none, or if it was understood without it: a second search costs as much as the first."""
-        if any(one.relevance >= SURE and not _in_context(chunk, session) for chunk, one in found):
+        if any(one.relevance >= SURE and not in_context(chunk, session) for chunk, one in found):
             return None
         before = self.recent.before(session.id, session.last_ms > session.since_ms) if self.recent else ""
         return with_context(query, before) if recallable(before) else None
-
-    def _renewed(self, judged: Sequence[Candidate], session: Session | None, most: int) -> list[Candidate]:
-        """What a turn says that was superseded since is marked, and what holds now comes with it; what the user took
-        back does not come at all."""
-        if self.replaced is None:
-            return list(judged)
-        out: list[Candidate] = []
-        there = {one.chunk.memory_id for one in judged if one.kept}
-        room = most - len(there)
-        for one in judged:
-            turn = (one.chunk.session_id, one.chunk.prompt_id)
-            is_turn = one.kept and one.chunk.category == "conversation"
-            change = self.replaced.of(one.chunk.project_id, turn, one.snippet) if is_turn else None
-            if change is None:
-                out.append(one)
-            elif change.head is None:
-                out.append(replace(one, kept=False, reason="what it says was taken back"))
-            else:
-                chunk = whole(change.head)
-                if chunk.memory_id not in there and room > 0 and not _in_context(chunk, session):
-                    out.append(Candidate(chunk, one.score, True, "holds instead of " + one.key, chunk.text))
-                    there.add(chunk.memory_id)
-                    room -= 1
-                out.append(replace(one, newer=key_of(chunk)))
-        return out
 
     def _judge(
         self, found: Sequence[Found], query: Query, rules: RecallRules, session: Session | None, wanted: str
@@ -155,10 +144,14 @@ class Recall:
         present = [
             (chunk, frozenset(chunk.terms.split()))
             for chunk, _ in found
-            if chunk.role != OPEN_QUESTION and _in_context(chunk, session)
+            if chunk.role != OPEN_QUESTION and in_context(chunk, session)
         ]
+        shown = set(session.shown) if session is not None else set()
+        shown_whole = {chunk.memory_id for chunk, _ in found if len(chunk.text) <= WHOLE_CHARS} & shown
         for chunk, one in found:
             reason = _why_dropped(chunk, one, session, rules.min_score)
+            if not reason and chunk.category == "core" and turn_of(chunk) in shown_whole:
+                reason = "the turn that says it was shown in this session"
             if not reason and wanted == ORDER and not _guides(chunk):
                 reason = "the prompt is an order, and this is no standing order"
             twin = -1
@@ -166,7 +159,7 @@ class Recall:
             turn = (chunk.session_id, chunk.prompt_id)
             same_turn = kept_turns.get(turn, -1) if chunk.prompt_id else -1
             if not reason and same_turn >= 0 and chunk.category == "core":
-                reason = "%s says it, and more" % kept[same_turn].key
+                reason = told_by(kept[same_turn])
             if not reason:
                 terms = frozenset(chunk.terms.split())
                 newer = (other for other, said in present if chunk.at_ms <= other.at_ms and say_the_same(terms, said))
@@ -175,7 +168,7 @@ class Recall:
             if not reason:
                 twin = next((i for i, other in enumerate(kept_terms) if say_the_same(terms, other)), -1)
                 if twin >= 0 and chunk.at_ms <= kept[twin].chunk.at_ms:
-                    reason = "says the same as " + kept[twin].key
+                    reason = same_as(kept[twin])
                 elif twin < 0 and same_turn < 0 and len(kept) >= most:
                     reason = CROWDED % most
             if reason:
@@ -186,7 +179,7 @@ class Recall:
                 twin = same_turn
             if twin >= 0:  # the newer of two that say the same takes the older one's place
                 older = judged.index(kept[twin])
-                judged[older] = replace(kept[twin], kept=False, reason="says the same as " + candidate.key)
+                judged[older] = replace(kept[twin], kept=False, reason=same_as(candidate))
                 kept_turns.pop((kept[twin].chunk.session_id, kept[twin].chunk.prompt_id), None)
                 kept[twin], kept_terms[twin], kept_turns[turn] = candidate, terms, twin
                 judged.insert(older, candidate)
@@ -211,7 +204,7 @@ def _better(found: Sequence[Found], other: Sequence[Found]) -> list[Found]:
 def _why_dropped(chunk: Chunk, one: Score, session: Session | None, floor: float) -> str:
     if chunk.role == OPEN_QUESTION:
         return "a question that was never answered"
-    reason = _in_context(chunk, session)
+    reason = in_context(chunk, session)
     if reason:
         return reason
     # The floor is on relevance: importance and recency order what fits, they never make a memory fit.
@@ -227,16 +220,3 @@ def _guides(chunk: Chunk) -> bool:
 
 def _entry(one: Candidate) -> context.Entry:
     return context.Entry(one.key, one.snippet, one.citation, one.chunk.at_ms, one.newer)
-
-
-def _in_context(chunk: Chunk, session: Session | None) -> str:
-    """How the model comes to have this memory before its eyes already; "" when it does not."""
-    if session is None:
-        return ""
-    if chunk.session_id == session.id and chunk.at_ms >= session.context_since_ms:
-        return "still in this session's context"
-    if chunk.memory_id in session.inherited:
-        return "in this session's context by resume or fork"
-    if chunk.memory_id in session.shown:
-        return "already shown in this session"
-    return ""

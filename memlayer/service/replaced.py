@@ -27,6 +27,10 @@ class Replacement:
     said: frozenset[str]
     head: Memory | None
 
+    def is_said_by(self, text: str) -> bool:
+        """Whether the text repeats the statement."""
+        return len(self.said.intersection(index_terms(text).split())) >= REPEATED * len(self.said)
+
 
 class Replaced:
     """The superseded statements of a store by the turn they were drawn from. Thread-safe; the writer renews it."""
@@ -57,6 +61,5 @@ class Replaced:
             known = self._by_project.get(project_id, {}).get(turn, ())
         if not known:
             return None
-        terms = set(index_terms(text).split())
-        said = [one for one in known if len(one.said & terms) >= REPEATED * len(one.said)]
+        said = [one for one in known if one.is_said_by(text)]
         return next((one for one in said if one.head is not None), said[0] if said else None)

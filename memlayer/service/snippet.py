@@ -20,12 +20,22 @@ def snippet(chunk: Chunk, query: Query, terms: TermStats, max_chars: int) -> str
     text = chunk.text
     if len(text) <= min(WHOLE_CHARS, max_chars):
         return text
-    weighed = Weighed(query, terms.weights(query.terms))
-    spans = [text[span.start : span.end].strip() for span in sentences(text)]
-    spans = [span for span in spans if span]
-    wanted = []
-    for place, span in enumerate(spans):
-        fit = weighed.coverage(frequencies(query, index_terms(unlabelled(span)).split()))
-        # An answer states its point early; ties go to the earlier sentence by a hair.
-        wanted.append((fit * (0.5 if is_question(span) else 1.0)) + 0.05 / (1 + place))
+    spans = _spans(text)
+    fit = fits(text, query, terms)
+    # An answer states its point early; ties go to the earlier sentence by a hair.
+    wanted = [fit[span] + 0.05 / (1 + place) for place, span in enumerate(spans)]
     return best_sentences(spans, wanted, min(max_chars, WHOLE_CHARS + 200))
+
+
+def fits(text: str, query: Query, terms: TermStats) -> dict[str, float]:
+    """How much of the query each sentence holds, in [0, 1]; a question counts half."""
+    weighed = Weighed(query, terms.weights(query.terms))
+    return {
+        span: weighed.coverage(frequencies(query, index_terms(unlabelled(span)).split()))
+        * (0.5 if is_question(span) else 1.0)
+        for span in _spans(text)
+    }
+
+
+def _spans(text: str) -> list[str]:
+    return [span for span in (text[span.start : span.end].strip() for span in sentences(text)) if span]

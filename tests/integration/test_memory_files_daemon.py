@@ -198,3 +198,21 @@ def test_extra_markdown_answers_with_its_lines(home: Path, project: Path, tmp_pa
         story.files(now=True)
         hits = story.daemon.call("search", query="zebra 백업", project_dir=str(project))["hits"]
         assert not any("zebra" in hit["snippet"] for hit in hits)
+
+
+@pytest.mark.parametrize(
+    ("line", "prompt", "value"),
+    [("8443", "which port is the staging port?", "8443"), ("화요일", "배포는 언제 하지?", "화요일")],
+)
+def test_a_line_that_was_deleted_is_not_recalled_from_its_turn_either(
+    story: Story, line: str, prompt: str, value: str
+) -> None:
+    def recalled() -> str:
+        return str(story.daemon.call("recall", prompt=prompt, project_dir=str(story.project), session_id="s9")["block"])
+
+    with story.daemon:
+        story.tell()
+        assert value in recalled()
+        story.delete(line)
+        story.files(now=True)
+        assert value not in recalled()

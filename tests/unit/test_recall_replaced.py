@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from memlayer.core.model import Memory
+from memlayer.service.sessions import Session
 from memlayer.service.statement import statement_of
 from tests.turns_in_memory import T0_MS, TurnsInMemory
 
@@ -83,3 +84,109 @@ def test_a_statement_and_its_turn_are_one_entry_and_the_turn_tells_more(home: Pa
     assert block.count("45초") == 1
     memory.store.drop_chunks([turn.id])
     assert core.key in memory.ask("캐시 만료 몇 초였지?").block
+
+
+TWO_FACTS = [
+    (
+        "We settled on port 8080 for the gateway. We settled on Postgres 15 for the billing database.",
+        ("We settled on port 8080 for the gateway.", "We settled on Postgres 15 for the billing database."),
+        ("Which port has the gateway?", "Which Postgres does the billing database use?"),
+    ),
+    (
+        "게이트웨이 타임아웃은 30초로 정했어. 이미지 저장소는 S3로 하기로 했어.",
+        ("게이트웨이 타임아웃은 30초로 정했어.", "이미지 저장소는 S3로 하기로 했어."),
+        ("게이트웨이 타임아웃은 몇 초였지?", "이미지 저장소는 어디였지?"),
+    ),
+]
+
+
+@pytest.mark.parametrize(("said", "facts", "questions"), TWO_FACTS)
+def test_of_two_facts_of_a_turn_the_one_that_was_superseded_is_left_out(
+    home: Path, said: str, facts: tuple[str, str], questions: tuple[str, str]
+) -> None:
+    memory = TurnsInMemory(home)
+    turn = memory.turn("s1", "q1", said, "Okay, noted. 네, 기록했습니다.")
+    older, held = (drawn(memory, turn, fact) for fact in facts)
+    newer = drawn(memory, memory.turn("s2", "q2", "ㅇㅋ", "네.", at=50), "바뀐 값 changed value 9191")
+    superseded(memory, older, newer.id)
+    about_the_old, about_the_other = (memory.ask(question).block for question in questions)
+    assert f"(older; newer: {newer.key})" in about_the_old and newer.text in about_the_old
+    assert held.text.rstrip(".") in about_the_other
+    assert facts[0].rstrip(".") not in about_the_other and "older" not in about_the_other.split("\n", 2)[2]
+
+
+@pytest.mark.parametrize(("said", "facts", "questions"), TWO_FACTS)
+def test_of_two_facts_of_a_turn_the_one_that_was_not_taken_back_still_comes(
+    home: Path, said: str, facts: tuple[str, str], questions: tuple[str, str]
+) -> None:
+    memory = TurnsInMemory(home)
+    turn = memory.turn("s1", "q1", said, "Okay, noted. 네, 기록했습니다.")
+    gone, held = (drawn(memory, turn, fact) for fact in facts)
+    superseded(memory, gone, gone.id)
+    block = memory.ask(questions[1]).block
+    assert held.text.rstrip(".") in block and gone.text.rstrip(".") not in block
+
+
+@pytest.mark.parametrize(
+    ("said", "facts", "question"),
+    [
+        (
+            "배포 서버는 web-2 이고 배포 포트는 7000 이야",
+            ("배포 서버는 web-2", "배포 포트는 7000"),
+            "배포 서버가 어디지?",
+        ),
+        (
+            "deploys go to web-2, and to port 7000",
+            ("deploys go to web-2", "deploys go to port 7000"),
+            "deploys to web-2?",
+        ),
+    ],
+)
+def test_of_a_sentence_that_was_taken_back_in_part_the_rest_comes_by_itself(
+    home: Path, said: str, facts: tuple[str, str], question: str
+) -> None:
+    memory = TurnsInMemory(home)
+    turn = memory.turn("s1", "q1", said, "Noted. 네.")
+    held, gone = (drawn(memory, turn, fact) for fact in facts)
+    assert turn.key in memory.ask(question).block
+    superseded(memory, gone, gone.id)
+    block = memory.ask(question).block
+    assert held.key in block and turn.key not in block and "7000" not in block
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "question"),
+    [
+        (SAID[0][0], SAID[0][1], "관리자 페이지 포트 옮긴 것"),
+        (SAID[1][0], SAID[1][1], "did we move the port of the admin page?"),
+    ],
+)
+def test_what_holds_comes_once_in_its_turn(home: Path, first: str, then: str, question: str) -> None:
+    memory = TurnsInMemory(home)
+    older = drawn(memory, memory.turn("s1", "q1", first, "기록했습니다. Noted."), first)
+    turn = memory.turn("s2", "q2", then, "네, 옮겼습니다. Moved, as you said.", at=50)
+    newer = drawn(memory, turn, then)
+    superseded(memory, older, newer.id)
+    block = memory.ask(question).block
+    assert f"(older; newer: {turn.key})" in block
+    assert block.count(then) == 1 and newer.key not in block
+
+
+def test_a_statement_does_not_come_after_the_turn_that_says_it(home: Path) -> None:
+    memory = TurnsInMemory(home)
+    turn = memory.turn("s1", "q1", "캐시 만료는 얼마로 해?", "캐시 만료는 45초로 했습니다. 더 길면 재고가 틀립니다.")
+    core = drawn(memory, turn, "캐시 만료는 45초로 했습니다.")
+    live = Session(id="s9", since_ms=T0_MS + 500_000, context_since_ms=T0_MS + 500_000, shown=[turn.id])
+    found = memory.ask("캐시 만료 몇 초였지?", session=live)
+    assert found.block == ""
+    assert "the turn that says it was shown in this session" in [one.reason for one in found.candidates]
+    live = Session(id="s9", since_ms=T0_MS + 500_000, context_since_ms=T0_MS + 500_000, inherited=[turn.id])
+    assert memory.ask("캐시 만료 몇 초였지?", session=live).block == ""
+    # Of a long turn only some sentences were shown.
+    memory = TurnsInMemory(home)
+    turn = memory.turn(
+        "s1", "q1", "캐시 만료는 얼마로 해?", "캐시 만료는 45초로 했습니다. " + "재고 이야기를 길게 했습니다. " * 30
+    )
+    core = drawn(memory, turn, "캐시 만료는 45초로 했습니다.")
+    live = Session(id="s9", since_ms=T0_MS + 500_000, context_since_ms=T0_MS + 500_000, shown=[turn.id])
+    assert core.key in memory.ask("캐시 만료 몇 초였지?", session=live).block
