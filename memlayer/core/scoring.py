@@ -79,6 +79,7 @@ class Weighed:
 
     def __init__(self, query: Query, weight: Mapping[str, float]) -> None:
         """weight: of every term of the query."""
+        self.query = query
         self._share = {
             term: weight[term] * (1.0 if place < query.asked else CONTEXT) for place, term in enumerate(query.terms)
         }

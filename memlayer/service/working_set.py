@@ -35,6 +35,7 @@ DECIDED_MS = 30 * 86_400_000
 _PLAIN_CORE, _PLAIN_TURN = BASE["core"], BASE["conversation"]
 _LOOKED_AT = 40
 _CORE_LOOKED_AT = 300
+_OVER_LOOKED_AT = 1000
 
 
 @dataclass(frozen=True)
@@ -122,7 +123,15 @@ def _last(said: str, max_chars: int) -> str:
 def _chosen(store: Store, project_id: str, excluded_session_id: str) -> Iterator[_Line]:
     """What could stand in the block, best first."""
     turns = store.memories(project_id=project_id, category="conversation", limit=_LOOKED_AT)
-    turns = [one for one in turns if one.session_id != excluded_session_id and _says_something(one)]
+    over = store.memories(project_id=project_id, category="core", is_current=False, limit=_OVER_LOOKED_AT)
+    gone = {(one.session_id, one.prompt_id) for one in over if one.prompt_id}  # turns that say what holds no more
+    turns = [
+        one
+        for one in turns
+        if one.session_id != excluded_session_id
+        and (one.session_id, one.prompt_id) not in gone
+        and _says_something(one)
+    ]
     summaries = store.memories(
         project_id=project_id, category="daily", kind=SESSION_SUMMARY, is_current=True, limit=_LOOKED_AT
     )

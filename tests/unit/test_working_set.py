@@ -98,6 +98,26 @@ def test_what_was_superseded_never_stands_there(kept: Kept) -> None:
     assert kept.lines() == []
 
 
+@pytest.mark.parametrize(
+    ("said", "statement"),
+    [
+        ("Always run the tests with make test-fast", "Always run the tests with make test-fast"),
+        ("앞으로 커밋 메시지는 항상 영어로 써줘", "앞으로 커밋 메시지는 항상 영어로 써줘"),
+    ],
+)
+@pytest.mark.parametrize("is_retired", [False, True])
+def test_nor_does_the_turn_that_said_it(kept: Kept, said: str, statement: str, is_retired: bool) -> None:
+    newer = kept("core", "preference", "Run the tests with make test-all; 커밋 메시지는 한국어로")
+    turn = kept.turn("User: %s\nAssistant: Will do, as you say." % said, days=2, session="s0")
+    [told] = kept.store.memories(ids=[turn])
+    kept.store.put_memories([replace(told, importance=0.9)])
+    assert any(said in line for line in kept.lines())
+    drawn = kept("core", "preference", statement, days=2, session="s0", prompt_id=told.prompt_id)
+    [older] = kept.store.memories(ids=[drawn])
+    kept.store.put_memories([replace(older, superseded_by=drawn if is_retired else newer, superseded_ms=NOW_MS)])
+    assert not any(said in line for line in kept.lines())
+
+
 def test_old_decisions_and_what_is_overdue_are_left_to_recall(kept: Kept) -> None:
     kept("core", "decision", "런칭은 5월 12일로 확정했다", days=40, importance=0.9)
     kept("core", "commitment", "보고서는 [2026-09-01] 까지 낸다", days=3)
