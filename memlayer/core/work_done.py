@@ -26,7 +26,7 @@ _LOOKS = frozenset(
 _GIT_LOOKS = frozenset(words("status diff log show branch blame remote fetch rev-parse stash"))
 _CHANGES_FOLDER = re.compile(r"^\s*cd\s+(?:\"[^\"]*\"|'[^']*'|\S+)\s*(?:&&|;)\s*")
 _PATH = re.compile(
-    r"(?<![\w/.:@-])(?:~/|/|\.{1,2}/)?(?:[\w.@+-]+/)+[\w.@+-]*\w\.[A-Za-z]\w{0,9}\b(?!\()"
+    r"(?<![\w/.:@-])(?:~/|/|\.{1,2}/)?(?:[\w.@+-]+/)+[\w.@+-]*\w\.[A-Za-z][A-Za-z0-9_]{0,9}(?![A-Za-z0-9_(])"
     r"|(?<=`)[\w-]+(?:\.[\w-]+)*\.(?:py|tsx?|jsx?|go|rs|rb|java|kt|swift|dart|toml|ya?ml|json|md|sql|sh|ini|cfg|tf|css"
     r"|html|lock|env|txt|proto|vue|c|h|cpp)(?=[`:])"
 )

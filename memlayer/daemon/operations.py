@@ -48,8 +48,9 @@ def search(state: State, asked: Fields, progress: Progress) -> Fields:
     hits: list[Fields] = []
     rules = compose.recall_rules(state.settings)
     weights = replace(rules.weights, answerable=0.0, aside=0.0, chance=0.0)  # who searches need not ask
-    for chunk, score in services.retriever.search(query, _scope(state, asked), rules.candidates, weights):
-        if score.relevance < number_of(asked, "min_score") or len(hits) >= limit_of(asked, 10):
+    limit = limit_of(asked, 10)
+    for chunk, score in services.retriever.search(query, _scope(state, asked), max(rules.candidates, limit), weights):
+        if score.relevance < number_of(asked, "min_score") or len(hits) >= limit:
             continue
         hits.append(
             {

@@ -5,13 +5,14 @@ A scan of the newest tool events: they are not in the search index, where they w
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
 
 from memlayer.core.model import Event, Memory, turn_memory_id
 from memlayer.ports import Store
 
 MAX_SCANNED = 20_000
-MIN_CHARS = 3
+MIN_CHARS, MIN_KOREAN_CHARS = 3, 2  # of the longest word: shorter ones stand everywhere
 
 
 def find(store: Store, query: str, project_ids: Sequence[str] | None, limit: int) -> list[tuple[Memory, Event]]:
@@ -19,13 +20,13 @@ def find(store: Store, query: str, project_ids: Sequence[str] | None, limit: int
 
     project_ids: None for every project. Raises StoreError.
     """
-    words = [word for word in query.casefold().split() if len(word) >= MIN_CHARS]
-    if not words or limit < 1:
+    words = unicodedata.normalize("NFC", query).casefold().split()
+    if limit < 1 or not any(len(word) >= (MIN_CHARS if word.isascii() else MIN_KOREAN_CHARS) for word in words):
         return []
     found: dict[str, Event] = {}
     for project_id in [""] if project_ids is None else project_ids:
         for event in store.events(project_id=project_id, kind="tool", limit=MAX_SCANNED):
-            text = event.text.casefold()
+            text = unicodedata.normalize("NFC", event.text).casefold()
             if event.prompt_id and all(word in text for word in words):
                 found[turn_memory_id(event.session_id, event.prompt_id)] = event  # the last one of a turn
     newest = sorted(found, key=lambda memory_id: -found[memory_id].at_ms)[: limit * 2]

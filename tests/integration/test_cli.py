@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+from memlayer.core.payload import read_payload
+from memlayer.wire import spool
 from tests.processes import Daemon, HookRunner
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -195,3 +197,16 @@ def test_doctor_is_content_with_a_healthy_home_and_not_with_a_broken_one(story: 
     finally:
         home.chmod(0o700)
     assert "fail  permissions" in broken and "chmod" in broken and "At risk" in broken
+
+
+def test_a_search_gives_as_many_as_are_asked_for(home: Path, project: Path) -> None:
+    for number in range(45):
+        said = json.dumps({"session_id": "s1", "prompt_id": "p%d" % number, "prompt": "배포 포트 %d번 port" % number})
+        event = read_payload("user_prompt_submit", said.encode(), project_dir=str(project), at_ms=number + 1).event
+        assert event is not None
+        spool.put(str(home), event)
+    with Daemon(ROOT, home, {"embedding": {"provider": "none"}}) as daemon:
+        daemon.settle()
+        for limit in (10, 45):
+            found = daemon.call("search", query="배포 port", project_dir=str(project), limit=limit)["hits"]
+            assert len(found) == limit

@@ -206,6 +206,11 @@ def test_commands_and_paths_from_answers_are_only_those_of_what_was_done() -> No
     assert found.commands == ("make migrate",)
 
 
+def test_a_path_ends_before_the_particle_that_follows_it() -> None:
+    said = "lib/theme/colors.dart의 색을 바꿨고 infra/staging/db.tf에서 크기를 줄였습니다. src/app.module.ts를 보세요."
+    assert from_answers([said], "").files == ("lib/theme/colors.dart", "infra/staging/db.tf", "src/app.module.ts")
+
+
 def test_a_command_that_works_later_is_no_error() -> None:
     failed, worked = Call("Bash", "make", True, "boom"), Call("Bash", "make", False, "")
     assert from_calls([failed, worked], "").errors == ()
