@@ -16,7 +16,7 @@ from memlayer.daemon import flushing, upkeep
 from memlayer.daemon.server import Send
 from memlayer.daemon.state import State
 from memlayer.errors import MemlayerError
-from memlayer.service import catch_up, working_set
+from memlayer.service import catch_up, shown, working_set
 from memlayer.service.recall import Recalled
 from memlayer.service.sessions import Session
 from memlayer.wire import health, project, protocol, spool
@@ -32,7 +32,6 @@ OPEN_WAIT_S = 0.25
 RESERVE_S = 0.08
 # A daemon that has just come has not taken in yet what waits.
 SETTLING_S = 60.0
-NEVER_SHOWN_AGAIN = 500  # memories remembered as shown in one session
 
 
 class Hooks:
@@ -177,7 +176,7 @@ class Hooks:
             return ""
         state.metrics.recalled(len(found.entries), len(found.block))
         if found.entries:
-            session.shown = (session.shown + [one.chunk.memory_id for one in found.entries])[-NEVER_SHOWN_AGAIN:]
+            session.shown = shown.marked(session.shown, found.entries)
             state.sessions.changed(session)
         return found.block
 

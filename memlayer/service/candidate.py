@@ -12,6 +12,7 @@ from memlayer.core.terms import index_terms
 from memlayer.service.sessions import Session
 
 BELOW = "relevance "  # how the reason of a candidate begins that missed the floor
+SHOWN = "already shown in this session"
 CROWDED = "more than %d entries"
 NEAR_DUPLICATE = 0.8  # Jaccard of the terms from which two candidates say the same
 
@@ -69,7 +70,7 @@ def in_context(chunk: Chunk, session: Session | None) -> str:
     if chunk.memory_id in session.inherited or turn_of(chunk) in session.inherited:
         return "in this session's context by resume or fork"
     if chunk.memory_id in session.shown:
-        return "already shown in this session"
+        return SHOWN
     return ""
 
 

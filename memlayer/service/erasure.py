@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from memlayer.core.doomed import Doomed
 from memlayer.core.turn import unlabelled
 from memlayer.ports import Removed, Store
+from memlayer.service import shown
 from memlayer.service.ingest import VectorCache
 from memlayer.service.sessions import Sessions
 from memlayer.wire import paths, spool, working_set
@@ -83,8 +84,9 @@ class Erasure:
             if spool.id_of(path) in events:
                 spool.drop([path])
         for session in self.sessions.all():
-            if memories.intersection(session.shown) or memories.intersection(session.inherited):
-                session.shown = [one for one in session.shown if one not in memories]
+            left = shown.without(session.shown, memories)
+            if left != session.shown or memories.intersection(session.inherited):
+                session.shown = left
                 session.inherited = [one for one in session.inherited if one not in memories]
                 self.sessions.changed(session)
         self.sessions.save_changed()

@@ -19,13 +19,13 @@ from memlayer.core.scoring import Score, Weights
 from memlayer.service.candidate import (
     BELOW,
     CROWDED,
+    SHOWN,
     Candidate,
     in_context,
     key_of,
     same_as,
     say_the_same,
     told_by,
-    turn_of,
     within,
 )
 from memlayer.service.consolidation import OPEN_QUESTION
@@ -35,7 +35,8 @@ from memlayer.service.renewed import renewed
 from memlayer.service.replaced import Replaced
 from memlayer.service.retriever import Found, Retriever
 from memlayer.service.sessions import Session
-from memlayer.service.snippet import WHOLE_CHARS, snippet
+from memlayer.service.shown import was_shown, was_told
+from memlayer.service.snippet import snippet
 
 GENERAL_MIN_SCORE = 1.6  # times the floor, for a question that anybody could be asked
 SURE = 0.7  # the relevance from which a prompt has found what it is about
@@ -146,11 +147,10 @@ class Recall:
             for chunk, _ in found
             if chunk.role != OPEN_QUESTION and in_context(chunk, session)
         ]
-        shown = set(session.shown) if session is not None else set()
-        shown_whole = {chunk.memory_id for chunk, _ in found if len(chunk.text) <= WHOLE_CHARS} & shown
+        shown = frozenset(session.shown) if session is not None else frozenset()
         for chunk, one in found:
             reason = _why_dropped(chunk, one, session, rules.min_score)
-            if not reason and chunk.category == "core" and turn_of(chunk) in shown_whole:
+            if not reason and was_told(shown, chunk):
                 reason = "the turn that says it was shown in this session"
             if not reason and wanted == ORDER and not _guides(chunk):
                 reason = "the prompt is an order, and this is no standing order"
@@ -174,7 +174,11 @@ class Recall:
             if reason:
                 judged.append(Candidate(chunk, one, False, reason))
                 continue
-            candidate = Candidate(chunk, one, True, "kept", snippet(chunk, query, self.retriever.terms, max_chars))
+            text = snippet(chunk, query, self.retriever.terms, max_chars)
+            if shown and was_shown(shown, chunk, text, query, self.retriever.terms):
+                judged.append(Candidate(chunk, one, False, SHOWN))
+                continue
+            candidate = Candidate(chunk, one, True, "kept", text)
             if same_turn >= 0:  # a statement and the turn it comes from are one thing to recall: the turn tells more
                 twin = same_turn
             if twin >= 0:  # the newer of two that say the same takes the older one's place

@@ -20,10 +20,10 @@ class Session:
     """One run of the host, as far as memlayer must remember it.
 
     since_ms: when we first heard of it; older transcript records are copies (a fork) or history. context_since_ms:
-    start of what is still in the model's context (a compaction moves it). shown: ids of memories injected since then.
-    inherited: ids of memories of another session that are in its context (resume, fork). caught_up_bytes: the offset
-    up to which its transcript has been read. model: what the host said at its start, "" where it does not say.
-    total_tokens: in its context when it was last measured.
+    start of what is still in the model's context (a compaction moves it). shown: marks of what was injected since
+    then (service.shown). inherited: ids of memories of another session that are in its context (resume, fork).
+    caught_up_bytes: the offset up to which its transcript has been read. model: what the host said at its start, ""
+    where it does not say. total_tokens: in its context when it was last measured.
 
     compaction_count: how often it was compacted. compact_start_ms, compact_post_ms: when SessionStart and PostCompact
     last told of one; compact_awaits: which of the two has not told of the last one; pre_compact_ms: when PreCompact

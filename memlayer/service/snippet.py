@@ -25,7 +25,7 @@ def snippet(chunk: Chunk, query: Query, terms: TermStats, max_chars: int) -> str
         return text
     room = min(max_chars, WHOLE_CHARS + 200)
     weighed = Weighed(query, terms.weights(query.terms))
-    spans = [span if len(span) < room else _excerpt(span, weighed, room) for span in _spans(text)]
+    spans = [span if len(span) < room else _excerpt(span, weighed, room) for span in spans_of(text)]
     # An answer states its point early; ties go to the earlier sentence by a hair.
     wanted = [_fit(span, weighed) + 0.05 / (1 + place) for place, span in enumerate(spans)]
     return best_sentences(spans, wanted, room)
@@ -34,7 +34,7 @@ def snippet(chunk: Chunk, query: Query, terms: TermStats, max_chars: int) -> str
 def fits(text: str, query: Query, terms: TermStats) -> dict[str, float]:
     """How much of the query each sentence holds, in [0, 1]; a question counts half."""
     weighed = Weighed(query, terms.weights(query.terms))
-    return {span: _fit(span, weighed) for span in _spans(text)}
+    return {span: _fit(span, weighed) for span in spans_of(text)}
 
 
 def _fit(span: str, weighed: Weighed) -> float:
@@ -42,7 +42,8 @@ def _fit(span: str, weighed: Weighed) -> float:
     return weighed.coverage(found) * (0.5 if is_question(span) else 1.0)
 
 
-def _spans(text: str) -> list[str]:
+def spans_of(text: str) -> list[str]:
+    """The sentences of a text."""
     return [span for span in (text[span.start : span.end].strip() for span in sentences(text)) if span]
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from memlayer.core.model import Memory
-from memlayer.service.sessions import Session
 from memlayer.service.statement import statement_of
 from tests.turns_in_memory import T0_MS, TurnsInMemory
 
@@ -170,23 +169,3 @@ def test_what_holds_comes_once_in_its_turn(home: Path, first: str, then: str, qu
     block = memory.ask(question).block
     assert f"(older; newer: {turn.key})" in block
     assert block.count(then) == 1 and newer.key not in block
-
-
-def test_a_statement_does_not_come_after_the_turn_that_says_it(home: Path) -> None:
-    memory = TurnsInMemory(home)
-    turn = memory.turn("s1", "q1", "캐시 만료는 얼마로 해?", "캐시 만료는 45초로 했습니다. 더 길면 재고가 틀립니다.")
-    core = drawn(memory, turn, "캐시 만료는 45초로 했습니다.")
-    live = Session(id="s9", since_ms=T0_MS + 500_000, context_since_ms=T0_MS + 500_000, shown=[turn.id])
-    found = memory.ask("캐시 만료 몇 초였지?", session=live)
-    assert found.block == ""
-    assert "the turn that says it was shown in this session" in [one.reason for one in found.candidates]
-    live = Session(id="s9", since_ms=T0_MS + 500_000, context_since_ms=T0_MS + 500_000, inherited=[turn.id])
-    assert memory.ask("캐시 만료 몇 초였지?", session=live).block == ""
-    # Of a long turn only some sentences were shown.
-    memory = TurnsInMemory(home)
-    turn = memory.turn(
-        "s1", "q1", "캐시 만료는 얼마로 해?", "캐시 만료는 45초로 했습니다. " + "재고 이야기를 길게 했습니다. " * 30
-    )
-    core = drawn(memory, turn, "캐시 만료는 45초로 했습니다.")
-    live = Session(id="s9", since_ms=T0_MS + 500_000, context_since_ms=T0_MS + 500_000, shown=[turn.id])
-    assert core.key in memory.ask("캐시 만료 몇 초였지?", session=live).block
