@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from memlayer.core.memory_fences import FENCE, Fences
 from memlayer.core.privacy import plain
 
 NOTE = "note"
@@ -42,7 +43,6 @@ _REVISION = re.compile(r"<!-- memlayer .*Revision ([0-9a-f]{%d})\b" % REVISION_C
 _HEADING = re.compile(r"(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
 _BULLET = re.compile(r"(?:[-*+]|\d{1,9}[.)])(?:[ \t]+(.*)|$)")
 _CITED = re.compile(r"\[mem:([0-9A-Za-z]{1,40})\](?: (?:\d{4}-\d\d-\d\d|\d\d:\d\d))?( pinned)?(?::|$)? ?(.*)")
-_FENCE = re.compile(r"(`{3,}|~{3,})")
 _RULE = re.compile(r"(?:[-*_=][ \t]*){3,}$")
 _CONFLICT = (re.compile(r"^<{7} ", re.MULTILINE), re.compile(r"^>{7} ", re.MULTILINE))
 
@@ -142,11 +142,18 @@ def parse(raw: bytes) -> Parsed:
     return Parsed(reader.revision, reader.is_whole, tuple(items))
 
 
+def _is_cited(line: str) -> bool:
+    """True for a memory's bullet."""
+    bullet = _BULLET.match(line.lstrip())
+    return bullet is not None and _CITED.match(bullet.group(1) or "") is not None
+
+
 class _Reader:
     """Goes through the lines of a file once."""
 
     def __init__(self, lines: list[str]) -> None:
         self._lines = lines
+        self._fences = Fences(lines, lambda line: line.rstrip() == END or _is_cited(line))
         self._at = 0
         self._last_end = max((at for at, line in enumerate(lines) if "-->" in line), default=-1)
         self._kind = NOTE
@@ -208,14 +215,17 @@ class _Reader:
         if bullet is not None:
             self._at += 1
             self._add("\n".join([bullet.group(1) or "", *self._indented()]))
-        elif _FENCE.match(line):
-            self._add("\n".join(self._fenced()))
-        else:
-            start = self._at
-            self._at += 1
+            return
+        start = self._at
+        self._at = self._fences.end(start)
+        if not self._at:
+            self._at = start + 1
+            if self._fences.is_alone(line):
+                self.ends_in_item = False
+                return
             while self._at < len(self._lines) and self._goes_on(self._lines[self._at]):
                 self._at += 1
-            self._add("\n".join(self._lines[start : self._at]))
+        self._add("\n".join(self._lines[start : self._at]))
 
     def _add(self, text: str) -> None:
         cited = _CITED.match(text.partition("\n")[0])
@@ -251,18 +261,5 @@ class _Reader:
 
     def _goes_on(self, line: str) -> bool:
         """True if a line at the left margin belongs to the paragraph above it."""
-        starts = (_HEADING, _BULLET, _FENCE, _RULE)
+        starts = (_HEADING, _BULLET, FENCE, _RULE)
         return bool(line.strip()) and not line.startswith("<!--") and not any(one.match(line) for one in starts)
-
-    def _fenced(self) -> list[str]:
-        """A code block with its fences; one that is never closed goes to the end of the file, but for our last line."""
-        opened = _FENCE.match(self._lines[self._at])
-        fence = opened.group(1) if opened else ""
-        start = self._at
-        self._at += 1
-        while self._at < len(self._lines) and self._lines[self._at].rstrip() != END:
-            line = self._lines[self._at].strip()
-            self._at += 1
-            if line.startswith(fence) and not line.strip(fence[0]):
-                break
-        return self._lines[start : self._at]

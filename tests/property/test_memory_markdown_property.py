@@ -90,6 +90,30 @@ def test_a_file_that_is_cut_off_deletes_nothing(sections: list[tuple[str, list[L
     assert (found.gone, found.edited, found.added, found.pinned, found.strays) == ((), (), (), (), ())
 
 
+FENCES = st.builds(
+    "%s%s".__mod__, st.tuples(st.sampled_from(["```", "~~~", "`````"]), st.sampled_from(["", "python", " 셸 "]))
+)
+
+
+@settings(deadline=None)
+@given(SECTIONS, st.lists(st.tuples(FENCES, st.integers(0, 20)), max_size=4))
+def test_open_fences_change_no_memory(sections: list[tuple[str, list[Line]]], fences: list[tuple[str, int]]) -> None:
+    """One before any bullet or the last line, however many there are: each is closed by nothing before the next."""
+    text = file_of(sections)[0]
+    known = [Entry(str(n), one.citation, digest(one.text), one.pinned) for n, one in enumerate(_told(sections))]
+    lines = text.split("\n")
+    places = [at for at, line in enumerate(lines) if line.startswith("- [mem:") or line == END]
+    for at, fence in sorted({places[number % len(places)]: fence for fence, number in fences}.items(), reverse=True):
+        lines.insert(at, fence)
+    parsed = parse("\n".join(lines).encode("utf-8", "replace"))
+    assert parsed.is_whole and parsed.items == parse(text.encode("utf-8", "replace")).items
+    assert compare(known, parsed.items, is_whole=True, is_known=True).is_empty
+
+
+def _told(sections: list[tuple[str, list[Line]]]) -> list[Line]:
+    return [one for _, lines in sections for one in lines]
+
+
 @settings(deadline=None)
 @given(st.binary(max_size=300))
 def test_any_bytes_can_be_read(raw: bytes) -> None:
@@ -107,8 +131,10 @@ def test_any_damage_can_be_read(sections: list[tuple[str, list[Line]]], junk: by
 
 def test_a_hostile_file_takes_no_longer_than_its_length_allows() -> None:
     known = [Entry(str(n), "%06d" % n, digest("사실 %d" % n)) for n in range(2000)]
-    for line in ("<!--", "<<<<<<< ", "- ", "- a\n\n", "```", "- [mem:000001] x", "  ", "# x", "- - - -"):
+    lines = ["<!--", "<<<<<<< ", "- ", "- a\n\n", "```", "```x", "~~~ x y", "- [mem:000001] x", "  ", "# x", "- - - -"]
+    falling = "".join("`" * count + "x\n" for count in range(2000, 2, -1))
+    for line in (*((line + "\n") * 20_000 for line in lines), falling):
         started = time.process_time()
-        parsed = parse(((line + "\n") * 20_000).encode())
+        parsed = parse(line.encode())
         compare(known, parsed.items, is_whole=False, is_known=True)
-        assert time.process_time() - started < 5, line
+        assert time.process_time() - started < 5, line[:20]
