@@ -42,7 +42,11 @@ REVISION_CHARS = 12
 _REVISION = re.compile(r"<!-- memlayer .*Revision ([0-9a-f]{%d})\b" % REVISION_CHARS, re.DOTALL)
 _HEADING = re.compile(r"(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
 _BULLET = re.compile(r"(?:[-*+]|\d{1,9}[.)])(?:[ \t]+(.*)|$)")
-_CITED = re.compile(r"\[mem:([0-9A-Za-z]{1,40})\](?: (?:\d{4}-\d\d-\d\d|\d\d:\d\d))?( pinned)?(?::|$)? ?(.*)")
+# Some editors put a box before it, or a backslash before each bracket.
+_CITED = re.compile(
+    r"(?:\[[ xX]\] )?(?P<escape>\\?)\[mem:(?P<citation>[0-9A-Za-z]{1,40})\\?\](?: (?:\d{4}-\d\d-\d\d|\d\d:\d\d))?"
+    r"(?P<pinned> pinned)?(?::|$)? ?(?P<text>.*)"
+)
 _RULE = re.compile(r"(?:[-*_=][ \t]*){3,}$")
 _CONFLICT = (re.compile(r"^<{7} ", re.MULTILINE), re.compile(r"^>{7} ", re.MULTILINE))
 
@@ -59,7 +63,8 @@ class Line(NamedTuple):
 class Item(NamedTuple):
     """What stands in a file: a bullet or a paragraph. kind: of its section, "" under a heading of the person's own.
 
-    citation: "" for what the person added. is_last: nothing but blank lines stands after it.
+    citation: "" for what the person added. is_last: nothing but blank lines stands after it. is_escaped: with
+    backslashes, as some editors write what could be Markdown.
     """
 
     kind: str
@@ -67,6 +72,7 @@ class Item(NamedTuple):
     text: str
     pinned: bool = False
     is_last: bool = False
+    is_escaped: bool = False
 
 
 class Parsed(NamedTuple):
@@ -232,8 +238,9 @@ class _Reader:
         self.ends_in_item = True
         if cited is not None:
             rest = text.partition("\n")
-            body = shown(cited.group(3) + rest[1] + rest[2])
-            self.items.append(Item(self._kind, cited.group(1), body, bool(cited.group(2))))
+            body = shown(cited["text"] + rest[1] + rest[2])
+            flags = {"pinned": bool(cited["pinned"]), "is_escaped": bool(cited["escape"])}
+            self.items.append(Item(self._kind, cited["citation"], body, **flags))
             return
         body = shown(text)
         if body:

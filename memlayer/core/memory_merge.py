@@ -6,8 +6,10 @@ from collections import deque
 from collections.abc import Callable, Hashable, Sequence
 from typing import NamedTuple
 
-from memlayer.core.memory_markdown import NOTE, Item, digest
+from memlayer.core.markdown_escapes import unescaped
+from memlayer.core.memory_markdown import NOTE, Item, digest, shown
 
+_HEADS = (*(box + slash + "[mem:" for box in ("", "[ ] ", "[x] ", "[X] ") for slash in ("", "\\")), "<!-- memlayer")
 SMALL = 3  # so many deletions at once are believed however few memories there are
 
 
@@ -53,7 +55,7 @@ def compare(known: Sequence[Entry], items: Sequence[Item], *, is_whole: bool, is
     present_digests: set[str] = set()
     pinned: list[tuple[Entry, bool]] = []
     others = []
-    for item in items:  # what is as it was
+    for item in _as_meant(known, items):  # what is as it was
         found = digest(item.text)
         entry = _taken(left, exact.get((item.citation, found)))
         if entry is None:
@@ -118,10 +120,21 @@ def _taken(left: dict[Entry, None], group: deque[Entry] | None) -> Entry | None:
 
 def present(known: Sequence[Entry], items: Sequence[Item]) -> list[Entry]:
     """What stands in the file as the revision held it."""
-    there = {(item.citation, digest(item.text)) for item in items}
+    there = {(item.citation, digest(item.text)) for item in _as_meant(known, items)}
     return [entry for entry in known if (entry.citation, entry.digest) in there]
 
 
 def _is_stump(item: Item) -> bool:
     """True for what may be left of a bullet of ours that the cut went through."""
-    return bool(item.citation) or any(head.startswith(item.text[: len(head)]) for head in ("[mem:", "<!-- memlayer"))
+    return bool(item.citation) or any(head.startswith(item.text[: len(head)]) for head in _HEADS)
+
+
+def _as_meant(known: Sequence[Entry], items: Sequence[Item]) -> list[Item]:
+    """The items without the backslashes that an editor has put into them; a memory's own stay, as do those in code."""
+    held = {(one.citation, one.digest) for one in known}
+    return [
+        item._replace(text=shown(unescaped(item.text)))
+        if item.is_escaped and (item.citation, digest(item.text)) not in held
+        else item
+        for item in items
+    ]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import time
 
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from memlayer.core.markdown_escapes import unescaped
 from memlayer.core.memory_markdown import END, HEADINGS, Line, digest, heading_of, parse, render, shown
-from memlayer.core.memory_merge import Entry, compare
+from memlayer.core.memory_merge import Entry, compare, present
 
 CITATION = st.text("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz", min_size=6, max_size=6)
 # What Markdown, and our own notation, could take for something else.
@@ -110,6 +112,41 @@ def test_open_fences_change_no_memory(sections: list[tuple[str, list[Line]]], fe
     assert compare(known, parsed.items, is_whole=True, is_known=True).is_empty
 
 
+@settings(deadline=None)
+@given(SECTIONS, st.sampled_from(["[ ] ", "[x] ", "[X] ", ""]), st.booleans())
+def test_a_box_or_backslashes_before_a_citation_change_no_memory(
+    sections: list[tuple[str, list[Line]]], box: str, with_text: bool
+) -> None:
+    text = file_of(sections)[0]
+    known = [Entry(str(n), one.citation, digest(one.text), one.pinned) for n, one in enumerate(_told(sections))]
+
+    def marked(line: str) -> str:
+        return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", line) if with_text else line
+
+    lines = []
+    for line in text.split("\n"):
+        bullet = re.fullmatch(r"- \[mem:(\w+)\]( \S+(?: pinned)?: )(.*)", line, flags=re.DOTALL)
+        if bullet is not None:
+            line = "- %s\\[mem:%s\\]%s%s" % (box, bullet[1], bullet[2], marked(bullet[3]))
+        elif line.startswith("  "):
+            line = marked(line)
+        lines.append(line)
+    parsed = parse("\n".join(lines).encode("utf-8", "replace"))
+    assert compare(known, parsed.items, is_whole=True, is_known=True).is_empty
+    assert present(known, parsed.items) == known
+
+
+@settings(deadline=None)
+@given(st.text("`\\a[_ ", max_size=14))
+@example("\\```")
+@example("`a\\`` `\\[` \\[")
+def test_backslashes_are_taken_out_again_but_not_of_code(text: str) -> None:
+    assert unescaped(re.sub(r"([`\\\[_])", r"\\\1", text)) == text
+    assert len(unescaped(text)) <= len(text)
+    code = "`` %s ``" % text.replace("`", "")
+    assert unescaped(code) == code
+
+
 def _told(sections: list[tuple[str, list[Line]]]) -> list[Line]:
     return [one for _, lines in sections for one in lines]
 
@@ -133,7 +170,11 @@ def test_a_hostile_file_takes_no_longer_than_its_length_allows() -> None:
     known = [Entry(str(n), "%06d" % n, digest("사실 %d" % n)) for n in range(2000)]
     lines = ["<!--", "<<<<<<< ", "- ", "- a\n\n", "```", "```x", "~~~ x y", "- [mem:000001] x", "  ", "# x", "- - - -"]
     falling = "".join("`" * count + "x\n" for count in range(2000, 2, -1))
-    for line in (*((line + "\n") * 20_000 for line in lines), falling):
+    for line in (
+        *((line + "\n") * 20_000 for line in lines),
+        falling,
+        "- \\[mem:000001] " + falling.replace("\n", " "),
+    ):
         started = time.process_time()
         parsed = parse(line.encode())
         compare(known, parsed.items, is_whole=False, is_known=True)

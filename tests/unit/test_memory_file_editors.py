@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -66,3 +67,73 @@ def test_words_behind_what_looks_like_a_fence_are_not_lost(kept: FilesInMemory, 
     kept.edit("## Facts\n", "## Facts\n\n%s\n\n" % line)
     assert kept.sync() == TakenBack(added=1)
     assert new(kept) == [line]
+
+
+@pytest.mark.parametrize(
+    ("head", "tail"),
+    [
+        ("- \\[mem:", "]"),
+        ("- \\[mem:", "\\]"),
+        ("- [x] [mem:", "]"),
+        ("- [X] [mem:", "]"),
+        ("- [ ] [mem:", "]"),
+        ("* [ ] \\[mem:", "\\]"),
+        ("+ [mem:", "]"),
+        ("1. [mem:", "]"),
+    ],
+)
+def test_another_way_to_write_a_citation_is_no_change(kept: FilesInMemory, head: str, tail: str) -> None:
+    cited = re.sub(r"^- \[mem:(\w+)\]", lambda found: head + found[1] + tail, written(kept.page), flags=re.MULTILINE)
+    save(kept, cited)
+    assert kept.sync() == TakenBack()
+    assert kept.texts == sorted(PLANS) and kept.files.notices() == []
+    save(kept, cited.replace("30일", "90일"))
+    assert kept.sync() == TakenBack(edited=1)
+    assert new(kept) == ["로그는 90일 보관한다."]
+    assert "- [mem:%s]" % kept.core[0].citation in written(kept.page)
+
+
+def test_an_editor_that_escapes_the_texts_too_changes_none_of_them(kept: FilesInMemory) -> None:
+    marked = "`make_all *.py`는 [배포] 전에 #1로 돌린다 <끝>"
+    kept.say(marked)
+    kept.say(r"경로는 \\서버\공유\_build 이다.")
+    kept.say("정규식 `\\d+\\.\\d+`은 [판]에 맞는다.")
+    kept.sync()
+    before = kept.texts
+    save(kept, escaped(written(kept.page)))
+    assert kept.sync() == TakenBack()
+    assert kept.texts == before
+    save(kept, escaped(written(kept.page)).replace("배포\\] 전에", "배포\\] 후에"))
+    assert kept.sync() == TakenBack(edited=1)
+    assert marked.replace("전에", "후에") in kept.texts
+
+
+def test_backslashes_are_a_persons_own_where_the_citation_has_none(kept: FilesInMemory) -> None:
+    kept.edit("port is 8443.", r"port is 8443\.")
+    assert kept.sync() == TakenBack(edited=1)
+    assert new(kept) == [r"The staging port is 8443\."]
+
+
+def test_a_box_without_a_citation_is_text(kept: FilesInMemory) -> None:
+    kept.edit(END, "- [ ] 문서를 고친다.\n\n" + END)
+    assert kept.sync() == TakenBack(added=1)
+    assert new(kept) == ["[ ] 문서를 고친다."]
+
+
+@pytest.mark.parametrize("head", ["- \\[mem:", "- [x] [mem:", "- [ ] \\[mem:"])
+def test_what_is_left_of_such_a_bullet_in_a_file_that_was_cut_off_is_no_memory(kept: FilesInMemory, head: str) -> None:
+    text = written(kept.page).replace("- [mem:", head)
+    start = text.rindex(head)
+    for end in range(start, start + len(head) + 4):
+        save(kept, text[:end])
+        kept.age()
+        assert kept.sync() == TakenBack(), text[start:end]
+    assert kept.texts == sorted(PLANS)
+
+
+def escaped(text: str) -> str:
+    """As some editors write a bullet: a backslash before each sign that could be Markdown."""
+    lines = [
+        re.sub(r"([\\`*_\[\]#<>])", r"\\\1", line[2:]) if line.startswith("- ") else "" for line in text.split("\n")
+    ]
+    return "\n".join("- " + new if new else old for old, new in zip(text.split("\n"), lines, strict=True))
