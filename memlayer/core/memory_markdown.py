@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -91,9 +92,14 @@ def shown(text: str) -> str:
     return "\n".join(line.rstrip() for line in text.split("\n")).strip()
 
 
+def composed(text: str) -> str:
+    """The text with each letter as one sign (NFC): editors on macOS write 한 as three, which reads the same."""
+    return unicodedata.normalize("NFC", text)
+
+
 def digest(text: str) -> str:
-    """Names a text as the file holds it: 16 hex characters."""
-    return hashlib.sha256(shown(text).encode("utf-8", "replace")).hexdigest()[:16]
+    """Names a text as the file holds it, however its letters are composed: 16 hex characters."""
+    return hashlib.sha256(composed(shown(text)).encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def render(title: str, sections: Sequence[tuple[str, Sequence[Line]]]) -> tuple[str, str]:
@@ -203,7 +209,7 @@ class _Reader:
         found = _HEADING.match(line)
         if found is None:
             return False
-        name = shown(found.group(2) or "")
+        name = composed(shown(found.group(2) or ""))
         known = {heading.casefold(): kind for kind, heading in HEADINGS.items()}
         known.update({kind: kind for kind in HEADINGS})
         known.update(_ALSO)

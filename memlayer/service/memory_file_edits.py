@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from memlayer.core.ids import event_id
 from memlayer.core.importance import importance
-from memlayer.core.memory_markdown import NOTE, Item, digest, shown
+from memlayer.core.memory_markdown import NOTE, Item, composed, digest, shown
 from memlayer.core.memory_merge import Changes, Entry
 from memlayer.core.model import Memory, citation_of
 from memlayer.core.payload import clean
@@ -107,10 +107,10 @@ class _Page:
             log.info("a change to a forgotten memory was dropped")
             return 0
         first, *rest = _texts(text) or [""]
-        if not first or shown(memory.text) == first:
+        if not first or digest(memory.text) == digest(first):
             return 0
         before = lineage.before(self.edits.store, memory) if not self.is_known else ()
-        if any(shown(one.text) == first for one in before):
+        if any(digest(one.text) == digest(first) for one in before):
             return 0
         if memory.superseded_by:  # something else replaced it meanwhile; the person's words are the newest
             return self.add(memory.kind, text)
@@ -147,7 +147,8 @@ class _Page:
                 self.edits.consolidator.restore(back[0])
                 return 1
             return 0
-        was_forgotten = self.edits.tombstones.knows_text(item.text, self.edits.now_ms())
+        texts, now_ms = {item.text, composed(item.text)}, self.edits.now_ms()
+        was_forgotten = any(self.edits.tombstones.knows_text(text, now_ms) for text in texts)
         if was_forgotten or record.knows(item.citation, digest(item.text)):
             return 0  # an editor had it open; who wants it again leaves the citation out
         now = [one for one in found if not one.superseded_by]
@@ -195,7 +196,7 @@ def _is_retired(memory: Memory) -> bool:
 
 def _texts(text: str) -> list[str]:
     """What may be kept of a person's text, in pieces that a memory can hold; [] when nothing is left of it."""
-    text = shown(clean(text))
+    text = composed(shown(clean(text)))
     if not _SAYS.search(_REDACTED.sub("", text)):
         return []
     out = []

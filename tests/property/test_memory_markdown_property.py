@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+import unicodedata
 
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -132,6 +133,21 @@ def test_a_box_or_backslashes_before_a_citation_change_no_memory(
             line = marked(line)
         lines.append(line)
     parsed = parse("\n".join(lines).encode("utf-8", "replace"))
+    assert compare(known, parsed.items, is_whole=True, is_known=True).is_empty
+    assert present(known, parsed.items) == known
+
+
+@settings(deadline=None)
+@given(SECTIONS, st.sampled_from(["NFD", "NFC"]))
+@example(
+    [("fact", [Line("000000", "2026-11-19", "\u0338 결정 \u2000 \u212b \u037e \u1fef\u1fef\u1fef \uf914", False)])],
+    "NFD",
+)
+def test_the_form_of_letters_says_nothing(sections: list[tuple[str, list[Line]]], form: str) -> None:
+    text = file_of(sections)[0]
+    known = [Entry(str(n), one.citation, digest(one.text), one.pinned) for n, one in enumerate(_told(sections))]
+    parsed = parse(unicodedata.normalize(form, text).encode("utf-8", "replace"))
+    assert parsed.is_whole and parsed.revision == parse(text.encode("utf-8", "replace")).revision
     assert compare(known, parsed.items, is_whole=True, is_known=True).is_empty
     assert present(known, parsed.items) == known
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from pathlib import Path
 
 import pytest
 
 from memlayer.core.memory_markdown import END
+from memlayer.ports import Selection
 from memlayer.service.memory_file_edits import TakenBack
+from memlayer.service.tombstones import ANY_TIME
 from tests.files_in_memory import PLANS, FilesInMemory, six_facts, written
 
 
@@ -137,3 +140,49 @@ def escaped(text: str) -> str:
         re.sub(r"([\\`*_\[\]#<>])", r"\\\1", line[2:]) if line.startswith("- ") else "" for line in text.split("\n")
     ]
     return "\n".join("- " + new if new else old for old, new in zip(text.split("\n"), lines, strict=True))
+
+
+def test_a_file_in_decomposed_letters_is_no_change(kept: FilesInMemory) -> None:
+    kept.say("Le café de l'équipe s'appelle « Ångström ».")
+    kept.say(unicodedata.normalize("NFD", "이 줄은 풀린 글자로 기억되어 있다."))
+    kept.say("낱자 \u1112\u1161\u11ab 과 漢字 \uf914 는 그대로 둔다.", "decision", pinned=True)
+    kept.sync()
+    before, rows = kept.texts, kept.store.memories(limit=99)
+    for form in ("NFD", "NFC"):
+        save(kept, unicodedata.normalize(form, written(kept.page)))
+        assert kept.sync() == TakenBack()
+        assert (kept.texts, kept.store.memories(limit=99)) == (before, rows)
+
+
+def test_what_is_changed_in_decomposed_letters_is_kept_in_composed_ones(kept: FilesInMemory) -> None:
+    text = (
+        written(kept.page).replace("30일", "90일").replace(END, "## 결정\n\n- 새 줄이다.\n\n## 팀\n\n- 민수\n\n" + END)
+    )
+    save(kept, unicodedata.normalize("NFD", text))
+    assert kept.sync() == TakenBack(added=2, edited=1)
+    assert {one.text: one.kind for one in kept.core if one.text not in PLANS} == {
+        "로그는 90일 보관한다.": "fact",
+        "새 줄이다.": "decision",
+        "팀: 민수": "note",
+    }
+    assert len(kept.core) == len(PLANS) + 2
+
+
+def test_a_deletion_in_decomposed_letters_is_undone_by_the_editor(kept: FilesInMemory) -> None:
+    whole = unicodedata.normalize("NFD", written(kept.page))
+    kept.delete("30일")
+    assert kept.sync() == TakenBack(removed=1)
+    save(kept, whole)
+    assert kept.sync() == TakenBack(added=1)
+    assert kept.texts == sorted(PLANS)
+
+
+def test_what_was_forgotten_does_not_come_back_in_decomposed_letters(kept: FilesInMemory) -> None:
+    whole = unicodedata.normalize("NFD", written(kept.page))
+    [doomed] = [one for one in kept.core if "화요일" in one.text]
+    kept.files.edits.tombstones.add([doomed.id], [(doomed.text, ANY_TIME)])
+    kept.store.forget(Selection(memory_ids=(doomed.id,)))
+    kept.files.sync(kept.project_id, force=True)
+    save(kept, whole)
+    assert kept.sync() == TakenBack()
+    assert doomed.text not in kept.texts
