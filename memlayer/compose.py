@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +26,7 @@ from memlayer.service.memory_file_edits import Edits
 from memlayer.service.memory_file_places import FileRules
 from memlayer.service.memory_files import MemoryFiles
 from memlayer.service.model_budget import ModelBudget
+from memlayer.service.model_since import TurnedOn, turned_off, turned_on
 from memlayer.service.neighbours import Neighbours
 from memlayer.service.past_turns import Reached
 from memlayer.service.projects import Projects
@@ -164,12 +166,27 @@ def embedder_maker(home: str, settings: Settings) -> Callable[[], Embedder] | No
     return make
 
 
-def extractor(settings: Settings, home: str) -> Extractor:
+def _now_ms() -> int:
+    return int(time.time() * 1000)
+
+
+def language_model_since(settings: Settings, home: str, now_ms: Callable[[], int] = _now_ms) -> TurnedOn:
+    """Note, once and for all daemons, that the user has turned a language model on, or off."""
+    chosen = settings.consolidation
+    name = "%s:%s" % (chosen.provider, chosen.model_name)
+    if chosen.provider == "rules":
+        turned_off(home)
+        return TurnedOn(now_ms(), name)
+    return turned_on(home, ("%s %s" % (chosen.provider, chosen.base_url)).strip(), name, now_ms())
+
+
+def extractor(settings: Settings, home: str, now_ms: Callable[[], int] = _now_ms) -> Extractor:
     """What reads turns: the rules, or a language model that the user has turned on, with the rules behind it.
 
     Loads no SDK and starts nothing; that happens at the first turn, and whatever is missing then is noted for `stats`.
     """
     rules, chosen = RulesExtractor(), settings.consolidation
+    since = language_model_since(settings, home, now_ms)
     if chosen.provider == "rules":
         return rules
     from memlayer.service.model_extractor import ModelExtractor
@@ -179,9 +196,10 @@ def extractor(settings: Settings, home: str) -> Extractor:
         model=model,
         rules=rules,
         budget=ModelBudget(home, daily_calls=chosen.daily_calls, daily_tokens=chosen.daily_tokens),
-        name="%s:%s" % (chosen.provider, chosen.model_name),
+        name=since.reader,
         timeout_s=chosen.timeout_s,
         max_age_days=chosen.max_age_days,
+        since_ms=since.since_ms,
         hang_up=getattr(model, "close", lambda: None),
     )
 

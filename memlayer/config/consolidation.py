@@ -50,7 +50,12 @@ class ConsolidationSettings(Group):
     )
     temperature: Real = setting(0.1, "For openai; the others have none.", ge=0, le=2)
     max_age_days: Real = setting(
-        2.0, "Older turns, such as an import's, are left to the rules; 0: none are.", unit="days", ge=0, le=36500
+        2.0,
+        "Older turns, such as an import's, and those from before the model was turned on are left to the rules; "
+        "0: none are.",
+        unit="days",
+        ge=0,
+        le=36500,
     )
 
     @model_validator(mode="after")

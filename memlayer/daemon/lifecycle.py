@@ -48,6 +48,7 @@ def run(home: str) -> int:
     else:
         with contextlib.suppress(OSError):  # for the next one, should this one lack a variable
             write_daemon_variables(home, settings)
+    compose.language_model_since(settings, home)  # before anything is taken in: that comes after it
     state = State(
         home=home,
         settings=settings,

@@ -27,10 +27,11 @@ DAY_MS = 86_400_000
 
 @dataclass
 class ModelExtractor:
-    """An Extractor. name: provider and model, for the fingerprint. One call at a time; each takes up to timeout_s.
+    """An Extractor. name: of the model, or of one before it, for the fingerprint: see
+    model_since.TurnedOn. One call at a time; each takes up to timeout_s.
 
-    max_age_days: older turns (an import, the time before the model was turned on) are left to the rules; 0: none are.
-    hang_up: ends the call that runs, for a daemon that leaves. clock: Unix time, seconds.
+    max_age_days: older turns, and those from before since_ms (Unix time, when the model was turned on), are left to the
+    rules; 0: none are. hang_up: ends the call that runs, for a daemon that leaves. clock: Unix time, seconds.
     """
 
     model: LanguageModel
@@ -39,6 +40,7 @@ class ModelExtractor:
     name: str
     timeout_s: float
     max_age_days: float = 0.0
+    since_ms: int = 0
     hang_up: Callable[[], None] = lambda: None
     clock: Callable[[], float] = time.time
     _failures: int = 0
@@ -67,7 +69,8 @@ class ModelExtractor:
         return Extracted(by_rules.daily if daily is None else daily, found)
 
     def _is_worth_asking(self, prompt: str, at_ms: int) -> bool:
-        if self.max_age_days and at_ms < self.clock() * 1000 - self.max_age_days * DAY_MS:
+        oldest_ms = max(self.since_ms, self.clock() * 1000 - self.max_age_days * DAY_MS)
+        if self.max_age_days and at_ms < oldest_ms:
             return False
         return recallable(prompt) if prompt.strip() else True
 

@@ -56,6 +56,11 @@ def model_use(home: str) -> str:
     return os.path.join(home, "model_use.json")
 
 
+def model_since(home: str) -> str:
+    """Since when a language model is turned on, while one is."""
+    return os.path.join(home, "model_since.json")
+
+
 def daemon_variables(home: str) -> str:
     """Names, no values, of variables that the daemon is given on top of the usual ones."""
     return os.path.join(home, "daemon_variables")

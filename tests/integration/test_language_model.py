@@ -142,3 +142,26 @@ def test_a_spent_budget_holds_over_a_restart(reading: Callable[..., Daemon], api
     daemon.wait_for(lambda: core(daemon), "core memory by rules")
     assert "9443" in core(daemon)[0]
     assert len(api.asked) == 1
+
+
+def test_what_was_said_before_it_was_turned_on_is_not_sent_nor_anything_twice(
+    reading: Callable[..., Daemon], api: ModelApi, hook: HookRunner
+) -> None:
+    api.script = lambda asked: Said(chat_answer(GOOD))
+    daemon = reading(provider="rules")
+    hook.turn("s1", "p1", "The staging database is called osprey, we settled on that name.", "Noted: osprey.")
+    daemon.settle()
+    daemon.wait_for(lambda: core(daemon), "core memory by rules")
+    daemon.stop()
+    daemon = reading()
+    hook.turn("s1", "p2", PROMPT, ANSWER)  # at once, as the daemon opens its store
+    daemon.settle()
+    daemon.wait_for(lambda: STATEMENT in core(daemon), "core memory")
+    daemon.stop()
+    daemon = reading(model="another")
+    hook.turn("s1", "p3", "From now on the API listens on port 9443, we settled on that.", "Noted: port 9443.")
+    daemon.settle()
+    daemon.wait_for(lambda: len(api.asked) == 2, "second call")
+    sent = [asked.body["messages"][1]["content"] for asked in api.asked]
+    assert PROMPT in sent[0] and "9443" in sent[1]
+    assert daemon.call("stats")["to_consolidate"] == 0
