@@ -200,6 +200,7 @@ def extractor(settings: Settings, home: str, now_ms: Callable[[], int] = _now_ms
         timeout_s=chosen.timeout_s,
         max_age_days=chosen.max_age_days,
         since_ms=since.since_ms,
+        own_tokens=getattr(model, "own_tokens", 0),
         hang_up=getattr(model, "close", lambda: None),
     )
 

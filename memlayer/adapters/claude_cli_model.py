@@ -37,6 +37,8 @@ _one_at_a_time = threading.Lock()
 class ClaudeCliModel:
     """variables: names of environment variables that it may see beside the usual ones (how it signs in, a proxy)."""
 
+    own_tokens = 1500  # the host's own words around a turn; up to 3,600 characters were seen
+
     def __init__(self, model: str, *, variables: Sequence[str] = ()) -> None:
         self._model, self._variables = model, tuple(variables)
         self._running: subprocess.Popen[bytes] | None = None

@@ -14,6 +14,8 @@ from memlayer.wire import paths
 
 _COUNTED = ("calls", "tokens", "cost_usd")
 MAX_PROBLEM_CHARS = 200
+MAX_ANSWER_TOKENS = 2000  # what a call may answer; some models count their thinking
+KEPT_DAYS = 8  # a clock or a time zone may go back, and the day that then is must not begin anew
 
 
 @dataclass(frozen=True)
@@ -25,7 +27,8 @@ class Reserved:
 
 
 class ModelBudget:
-    """Calls and tokens of this local day and of all time. Thread-safe; one process writes, others may read.
+    """Calls and tokens of this local day, of those before it, and of all time. Thread-safe; one process writes, others
+    may read.
 
     A call is on disk before it is made: a crash in the middle of it cannot make it free. clock: Unix time, seconds.
     """
@@ -42,7 +45,8 @@ class ModelBudget:
         """Count one call of about so many tokens; None when the day's budget does not allow it, or cannot be kept."""
         with self._lock:
             use = self._read()
-            if use["today"]["calls"] >= self._daily_calls or use["today"]["tokens"] + tokens > self._daily_tokens:
+            today = use["today"]
+            if today["calls"] >= self._daily_calls or today["tokens"] + tokens > self._daily_tokens:
                 return None
             _add(use, use["day"], calls=1, tokens=tokens)
             return Reserved(use["day"], tokens) if self._write(use) else None
@@ -73,7 +77,10 @@ class ModelBudget:
             self._write(use)
 
     def summary(self) -> dict[str, Any]:
-        """{today: {calls, tokens, cost_usd}, all: {...}, daily_calls, daily_tokens, is_over, problem, problem_ms}."""
+        """{today: {calls, tokens, cost_usd}, all: {...}, daily_calls, daily_tokens, is_over, problem, problem_ms}.
+
+        is_over: no call of any length is allowed any more.
+        """
         with self._lock:
             use = self._read()
         today = use["today"]
@@ -82,7 +89,7 @@ class ModelBudget:
             "all": use["all"],
             "daily_calls": self._daily_calls,
             "daily_tokens": self._daily_tokens,
-            "is_over": today["calls"] >= self._daily_calls or today["tokens"] >= self._daily_tokens,
+            "is_over": today["calls"] >= self._daily_calls or today["tokens"] + MAX_ANSWER_TOKENS > self._daily_tokens,
             "problem": use["problem"],
             "problem_ms": use["problem_ms"],
         }
@@ -97,26 +104,33 @@ class ModelBudget:
             pass
         said = said if isinstance(said, dict) else {}
         day = time.strftime("%Y-%m-%d", time.localtime(self._clock()))
-        problem = said.get("problem")
+        problem, days = said.get("problem"), said.get("days")
+        if not isinstance(days, dict):
+            days = {said.get("day"): said.get("today")}  # as it was written while one day was kept
+        kept = {name: _counts(counts) for name, counts in days.items() if isinstance(name, str)}
+        today = kept.pop(day, None) or _counts(None)
         return {
             "day": day,
-            "today": _counts(said.get("today") if said.get("day") == day else None),
+            "today": today,
+            "days": {**kept, day: today},  # in the order of their last use: a clock may be years ahead for once
             "all": _counts(said.get("all")),
             "problem": problem if isinstance(problem, str) else "",
             "problem_ms": int(_number(said.get("problem_ms"))),
         }
 
     def _write(self, use: dict[str, Any]) -> bool:
+        days = [(day, counts) for day, counts in use["days"].items() if any(counts.values())]
+        kept = {"days": dict(days[-KEPT_DAYS:]), **{name: use[name] for name in ("all", "problem", "problem_ms")}}
         try:
-            paths.write_whole(self._path, json.dumps(use, ensure_ascii=False).encode())
+            paths.write_whole(self._path, json.dumps(kept, ensure_ascii=False).encode())
         except OSError:
             return False
         return True
 
 
 def _add(use: dict[str, Any], day: str, **amounts: float) -> None:
-    """Add to the total, and to the day if that is still the one."""
-    for counts in (use["all"], use["today"] if day == use["day"] else {}):
+    """Add to the total, and to the day if it is still kept."""
+    for counts in (use["all"], use["days"].get(day, {})):
         for name, amount in amounts.items():
             if name in counts:
                 counts[name] = max(0, counts[name] + amount)

@@ -14,12 +14,11 @@ from memlayer.ports import LanguageModel, ModelMissing
 from memlayer.service import model_prompt, model_statements
 from memlayer.service.extractor import Extracted, Extractor
 from memlayer.service.model_answer import Answer, parse
-from memlayer.service.model_budget import ModelBudget
+from memlayer.service.model_budget import MAX_ANSWER_TOKENS, ModelBudget
 
 log = logging.getLogger(__name__)
 
 MIN_TURN_CHARS = 60  # below it the rules see all that there is
-MAX_ANSWER_TOKENS = 2000  # some models count their thinking
 PAUSE_AFTER = 3  # failures in a row
 PAUSE_S = 600.0
 DAY_MS = 86_400_000
@@ -27,11 +26,12 @@ DAY_MS = 86_400_000
 
 @dataclass
 class ModelExtractor:
-    """An Extractor. name: of the model, or of one before it, for the fingerprint: see
-    model_since.TurnedOn. One call at a time; each takes up to timeout_s.
+    """An Extractor. name: provider and model, for the fingerprint: see model_since.TurnedOn. One call at a time; each
+    takes up to timeout_s.
 
     max_age_days: older turns, and those from before since_ms (Unix time, when the model was turned on), are left to the
-    rules; 0: none are. hang_up: ends the call that runs, for a daemon that leaves. clock: Unix time, seconds.
+    rules; 0: none are. own_tokens: what the way to the model adds to each call. hang_up: ends the call that runs, for a
+    daemon that leaves. clock: Unix time, seconds.
     """
 
     model: LanguageModel
@@ -41,6 +41,7 @@ class ModelExtractor:
     timeout_s: float
     max_age_days: float = 0.0
     since_ms: int = 0
+    own_tokens: int = 0
     hang_up: Callable[[], None] = lambda: None
     clock: Callable[[], float] = time.time
     _failures: int = 0
@@ -79,7 +80,8 @@ class ModelExtractor:
             if time.monotonic() < self._paused_until:
                 return None
             question = model_prompt.question(turn, at_ms)
-            reserved = self.budget.reserve(estimated_tokens(model_prompt.SYSTEM + question))
+            sent = model_prompt.SYSTEM + question
+            reserved = self.budget.reserve(self._estimated(sent) + MAX_ANSWER_TOKENS)
             if reserved is None:
                 return None
             try:
@@ -91,13 +93,18 @@ class ModelExtractor:
                     self.budget.give_back(reserved)
                 self._failed(str(bad))
                 return None
-            self.budget.settle(reserved, done.input_tokens + done.output_tokens, done.cost_usd)
+            told = done.input_tokens + done.output_tokens
+            self.budget.settle(reserved, told or self._estimated(sent + done.text), done.cost_usd)
             answer = parse(done.text)
             if answer is None:
                 self._failed("the model's answer is not the JSON that was asked for")
             else:
                 self._failures = 0
             return answer
+
+    def _estimated(self, text: str) -> int:
+        """What a call with this text takes, if nobody says: rather too many than too few."""
+        return len(text.encode("utf-8", "replace")) // 3 + self.own_tokens
 
     def _failed(self, problem: str) -> None:
         """Note it; after some in a row leave the model alone for a while, for each failure may take timeout_s."""
@@ -111,8 +118,3 @@ class ModelExtractor:
     def _kind(self, text: str, at_ms: int) -> str:
         found = self.rules.extract(text, (), at_ms).statements
         return found[0].kind if found else ""
-
-
-def estimated_tokens(text: str) -> int:
-    """What a call with this text takes, answer included, if nobody says: rather too many than too few."""
-    return len(text.encode("utf-8", "replace")) // 3 + 200

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import os
 import stat
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from memlayer.cli.stats import say_language_model
-from memlayer.service.model_budget import ModelBudget
+from memlayer.service.model_budget import KEPT_DAYS, MAX_ANSWER_TOKENS, ModelBudget, Reserved
 from memlayer.wire import paths
 
 DAY_S = 86_400
@@ -79,6 +80,62 @@ def test_a_call_over_midnight_counts_for_the_day_it_was_made_on(home: Path) -> N
     assert counts(after) == (0, 0, 1, 5000)
 
 
+def test_a_clock_that_goes_back_over_midnight_gives_no_day_a_second_budget(home: Path) -> None:
+    made = 0
+    for day in (0, -1, 0, -1, 0, 1, 0, 2, -1):
+        today = budget(home, calls=5, at=NOON + day * DAY_S)
+        while today.reserve(10) is not None:
+            made += 1
+        assert counts(today)[:2] == (5, 50) and today.summary()["is_over"]
+    assert made == 4 * 5 == counts(today)[2]
+
+
+def test_a_time_zone_that_goes_back_over_midnight_gives_no_second_budget(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = 0
+    try:
+        for zone in ("Pacific/Kiritimati", "Pacific/Pago_Pago", "Pacific/Kiritimati", "Pacific/Pago_Pago"):
+            monkeypatch.setenv("TZ", zone)
+            time.tzset()
+            while budget(home, calls=5).reserve(10) is not None:
+                made += 1
+        assert made == 2 * 5
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+
+
+def test_only_the_days_that_were_used_last_are_kept(home: Path) -> None:
+    for day in range(30):
+        reserved = budget(home, at=NOON + day * DAY_S).reserve(10)
+        assert reserved is not None
+        budget(home, at=NOON + day * DAY_S).note("nothing")
+    kept = json.loads(Path(paths.model_use(str(home))).read_text())["days"]
+    assert len(kept) == KEPT_DAYS and counts(budget(home, at=NOON + 29 * DAY_S)) == (1, 10, 30, 300)
+    late = budget(home, at=NOON + 30 * DAY_S)
+    late.settle(Reserved("2020-01-01", 10), 500)  # of a day that nobody knows any more
+    assert counts(late)[3] == 790
+
+
+def test_what_an_earlier_version_counted_today_still_counts(home: Path) -> None:
+    home.mkdir()
+    day = time.strftime("%Y-%m-%d", time.localtime(NOON))
+    today = {"calls": 2, "tokens": 700, "cost_usd": 0.25}
+    Path(paths.model_use(str(home))).write_text(json.dumps({"day": day, "today": today, "all": today}))
+    assert counts(budget(home)) == (2, 700, 2, 700)
+    assert budget(home).reserve(10) is not None and budget(home).reserve(10) is None
+    assert counts(budget(home, at=NOON + DAY_S)) == (0, 0, 3, 710)
+
+
+def test_the_day_is_over_when_no_answer_fits_any_more(home: Path) -> None:
+    today = budget(home, tokens=10_000)
+    assert today.reserve(10_000 - MAX_ANSWER_TOKENS) is not None
+    assert not today.summary()["is_over"]
+    assert today.reserve(1) is not None
+    assert today.summary()["is_over"]
+
+
 @pytest.mark.parametrize("tokens", [0, -5, 10**18])
 def test_senseless_usage_does_not_lower_the_count(home: Path, tokens: int) -> None:
     today = budget(home)
@@ -103,6 +160,7 @@ def test_the_file_is_private_and_whole(home: Path) -> None:
     [
         "", "[]", "{", '{"day": 7, "today": [], "all": null}', "\x00\xff", "[" * 100_000,
         '{"all": {"calls": -3, "tokens": "x", "cost_usd": 1e999}, "problem": 5, "problem_ms": null}',
+        '{"days": [1]}', '{"days": {"2026-11-18": 7, "": {}, "x": {"calls": "y"}}}',
     ],
 )  # fmt: skip
 def test_a_broken_file_counts_from_nothing(home: Path, broken: str) -> None:

@@ -200,6 +200,34 @@ def test_over_the_budget_the_rules_take_over(home: Path) -> None:
     assert (said["today"]["calls"], said["today"]["tokens"], said["is_over"]) == (2, 1500, True)
 
 
+class Talkative:
+    """A model whose every answer is as long as it may be."""
+
+    def complete(self, system: str, prompt: str, *, max_tokens: int, deadline_s: float) -> Completion:
+        """See LanguageModel."""
+        return Completion(answer("", None), len((system + prompt).encode()) // 4 + 1500, max_tokens)
+
+
+@pytest.mark.parametrize("prompt", [PROMPT, ENGLISH, "결제 모듈 정산 " * 400])
+def test_no_call_goes_over_the_tokens_of_a_day(home: Path, prompt: str) -> None:
+    made = 0
+    for tokens in range(2_000, 14_000, 400):
+        reading = extractor(home / str(tokens), ScriptedModel(""), tokens=tokens)
+        reading.model, reading.own_tokens = Talkative(), 1500
+        for _ in range(5):
+            reading.extract(prompt, ANSWERS, AT_MS)
+        spent = reading.budget.summary()["today"]
+        assert spent["tokens"] <= tokens
+        made += spent["calls"]
+    assert made > 10
+
+
+def test_a_call_that_was_killed_counts_with_the_answer_that_it_may_have_had(home: Path) -> None:
+    reading = extractor(home, ScriptedModel(ConsolidationError("did not answer in time and was killed")))
+    reading.extract(PROMPT, ANSWERS, AT_MS)
+    assert 2500 < reading.budget.summary()["today"]["tokens"] < 3600
+
+
 def test_too_few_tokens_left_means_no_call(home: Path) -> None:
     model = ScriptedModel(answer("", None))
     assert extractor(home, model, tokens=500).extract(PROMPT, ANSWERS, AT_MS) == by_rules()
