@@ -30,34 +30,34 @@ class Erasure:
     cache: VectorCache
     sessions: Sessions
 
-    def erase(self, what: Doomed, project_ids: Sequence[str]) -> Removed:
-        """Erase these rows, which belong to these projects. Raises StoreError or OSError; resume() then finishes it.
+    def erase(self, what: Doomed, project_ids: Sequence[str]) -> tuple[Removed, list[str]]:
+        """Erase these rows, which belong to these projects, after what an earlier call has left. Returns what was
+        removed of these, and the ids of all projects concerned. Raises StoreError or OSError; resume() then finishes it.
 
         The journal stays until finished() is called: what else is made of memories, the caller makes anew.
         """
-        journal = {
-            "event_ids": list(what.event_ids),
-            "memory_ids": list(what.memory_ids),
-            "project_ids": sorted(project_ids),
-        }
-        paths.write_whole(self._journal, json.dumps(journal).encode())
-        return self._erase(what, project_ids)
+        unfinished, of_projects = self._unfinished()
+        concerned = sorted({*project_ids, *of_projects})
+        if what.event_ids or what.memory_ids or unfinished.event_ids or unfinished.memory_ids:
+            journal = {
+                "event_ids": list(dict.fromkeys((*unfinished.event_ids, *what.event_ids))),
+                "memory_ids": list(dict.fromkeys((*unfinished.memory_ids, *what.memory_ids))),
+                "project_ids": concerned,
+            }
+            paths.write_whole(self._journal, json.dumps(journal).encode())
+        if unfinished.event_ids or unfinished.memory_ids:
+            log.warning("an interrupted forget is finished: %d events", len(unfinished.event_ids))
+            self._erase(unfinished, of_projects)
+        if what == Doomed() and not project_ids:
+            return Removed(), concerned
+        return self._erase(what, project_ids), concerned
 
     def resume(self) -> list[str]:
         """Finish what a crash has interrupted; the ids of the projects it concerns. Raises StoreError or OSError."""
-        try:
-            with open(self._journal, encoding="utf-8") as file:
-                left = json.load(file)
-            what = Doomed(tuple(map(str, left["event_ids"])), tuple(map(str, left["memory_ids"])))
-            project_ids = [str(one) for one in left["project_ids"]]
-        except FileNotFoundError:
-            return []
-        except (ValueError, KeyError, TypeError):
-            log.error("%s cannot be read: what was being forgotten may not all be gone", JOURNAL)
-            os.replace(self._journal, self._journal + ".torn")
-            return []
-        log.warning("an interrupted forget is finished: %d events", len(what.event_ids))
-        self._erase(what, project_ids)
+        what, project_ids = self._unfinished()
+        if what.event_ids or what.memory_ids:
+            log.warning("an interrupted forget is finished: %d events", len(what.event_ids))
+            self._erase(what, project_ids)
         return project_ids
 
     def finished(self) -> None:
@@ -71,6 +71,20 @@ class Erasure:
     @property
     def _journal(self) -> str:
         return os.path.join(self.home, JOURNAL)
+
+    def _unfinished(self) -> tuple[Doomed, list[str]]:
+        """What the journal says: what is still to be erased, of which projects."""
+        try:
+            with open(self._journal, encoding="utf-8") as file:
+                left = json.load(file)
+            what = Doomed(tuple(map(str, left["event_ids"])), tuple(map(str, left["memory_ids"])))
+            return what, [str(one) for one in left["project_ids"]]
+        except FileNotFoundError:
+            return Doomed(), []
+        except (ValueError, KeyError, TypeError):
+            log.error("%s cannot be read: what was being forgotten may not all be gone", JOURNAL)
+            os.replace(self._journal, self._journal + ".torn")
+            return Doomed(), []
 
     def _erase(self, what: Doomed, project_ids: Sequence[str]) -> Removed:
         # The cache knows vectors by their texts, so it comes before the store.

@@ -85,7 +85,7 @@ class Forget:
         Raises StoreError or OSError. What is in no table yet stays forgotten only if the spool was taken in before.
         """
         if selection == Selection():
-            return Removed(), []
+            return self.erasure.erase(Doomed(), [])
         what = self.doomed(selection, keep_sources=keep_sources)
         going = self.store.memories(ids=what.memory_ids, limit=len(what.memory_ids)) if what.memory_ids else []
         project_ids = {memory.project_id for memory in going} | ({selection.project_id} - {""})
@@ -96,10 +96,10 @@ class Forget:
         self.tombstones.add(ids, chain(self._said(what.event_ids), statements))
         self._leave_spool(selection)
         set_aside.drop_forgotten(self.home, set(what.event_ids), selection, self.projects)
-        removed = self.erasure.erase(what, sorted(project_ids))
+        removed, concerned = self.erasure.erase(what, sorted(project_ids))
         if selection.session_id and not selection.memory_ids:
             self.sessions.forget(selection.session_id)
-        return removed, sorted(project_ids)
+        return removed, concerned
 
     def _said(self, event_ids: Sequence[str]) -> Iterator[tuple[str, int]]:
         for start in range(0, len(event_ids), EVENTS_AT_ONCE):

@@ -67,9 +67,7 @@ class Retention:
         self.tombstones.let_go(TOOL, cutoffs.tools_ms, now_ms)
         if cutoffs.conversation_ms:
             set_aside.drop_forgotten(self.home, (), Selection(before_ms=cutoffs.conversation_ms), None)
-        project_ids = sorted({one.project_id for one in what.counts})
-        removed = self.erasure.erase(what, project_ids) if what.event_ids or what.memory_ids else Removed()
-        return removed, project_ids
+        return self.erasure.erase(what, sorted({one.project_id for one in what.counts}))
 
     def is_due(self, rules: RetentionRules, now_s: float) -> bool:
         """Whether the last time was a day ago. A clock that was set back makes it due."""

@@ -118,6 +118,24 @@ def test_a_dry_run_and_a_no_forget_nothing(story: Story) -> None:
     assert len(turns) == 2
 
 
+@pytest.mark.parametrize("next_one", ["forget", "gc"])
+def test_what_could_not_be_erased_is_erased_with_what_is_let_go_next(story: Story, next_one: str) -> None:
+    listed = story.daemon.call("list", session_id="gone", category="conversation")["memories"]
+    in_the_way = Path(paths.working_sets(str(story.home))) / (listed[0]["project_id"] + ".txt")
+    in_the_way.unlink()
+    in_the_way.mkdir()
+    assert story.cli("forget", "--session", "gone", "--yes").returncode != 0
+    assert (story.home / "forgetting.json").exists() and story.holds("두루미칠성반닫이")
+    in_the_way.rmdir()
+    if next_one == "forget":
+        story.hook.turn("other", "o1", "점심은 뭐 먹지?", "김치찌개가 좋겠습니다.")
+        story.forget("--session", "other")
+    else:
+        assert story.cli("gc").returncode == 0
+    assert not (story.home / "forgetting.json").exists()
+    story.assert_gone()
+
+
 def test_the_vectors_of_what_is_forgotten_go_too(tmp_path: Path) -> None:
     story = Story(tmp_path, settings={})
     texts = [unlabelled(turn_text(prompt, [answer])) for prompt, answer in (TURNS[0], KEPT)]
