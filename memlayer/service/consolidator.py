@@ -79,17 +79,15 @@ class Consolidator:
             return len(same)
 
     def remember(self, events: Sequence[Event]) -> list[Memory]:
-        """What a person asked to remember (events of kind `remember`) becomes core memories; twice is once."""
+        """What a person asked to remember (events of kind `remember`) becomes core memories; twice is once, and what
+        was forgotten of it stays so."""
         out = []
         for event in events:
             text, kind = as_said(event.text, event.at_ms)
-            if text:
-                session_id = "" if event.session_id == NO_SESSION else event.session_id
-                out.append(
-                    self.add_statement(
-                        event.project_id, text, kind, session_id=session_id, source_ids=[event.id], at_ms=event.at_ms
-                    )
-                )
+            session_id = "" if event.session_id == NO_SESSION else event.session_id
+            new = _said(event.project_id, text, kind, session_id=session_id, source_ids=[event.id], at_ms=event.at_ms)
+            if text and new.id not in self.ingest.forgotten:
+                out.append(self._add(new))
         return out
 
     def add_statement(
@@ -106,24 +104,11 @@ class Consolidator:
     ) -> Memory:
         """Merge, supersede or add one core memory; returns the memory that now says it. text: redacted. Doing it again
         with the same arguments changes nothing. Raises StoreError."""
-        new = statement_of(
-            project_id, cut_whole(text, MAX_MEMORY_CHARS), kind, origin="\0".join((*source_ids, str(at_ms))),
-            session_id=session_id, source_ids=source_ids, at_ms=at_ms, importance=importance, pinned=pinned,
+        new = _said(
+            project_id, text, kind, session_id=session_id, source_ids=source_ids, at_ms=at_ms, importance=importance,
+            pinned=pinned,
         )  # fmt: skip
-        with self.ingest.lock:
-            draft = Draft(self.store, self.ingest)
-            made = self.store.memories(ids=[new.id])
-            if source_ids:
-                held = self.store.memories(source_ids=source_ids, category="core", limit=MAX_ROWS)
-                made += [one for one in held if one.text == new.text and set(source_ids) <= set(one.source_ids)]
-            if made:
-                self._make_again(draft, made)
-                said = lineage.head(self.store, made[0])
-            else:
-                said = self.conflicts.place(draft, new, by_user=True)
-            draft.commit()
-            self._changed.add(project_id)
-            return said
+        return self._add(new)
 
     def edit(self, memory: Memory, text: str) -> Memory:
         """Give a memory another text; id, key and citation stay, and the old text is kept in its history. text:
@@ -187,6 +172,22 @@ class Consolidator:
         changed, self._changed = self._changed, set()
         return changed
 
+    def _add(self, new: Memory) -> Memory:
+        with self.ingest.lock:
+            draft = Draft(self.store, self.ingest)
+            made = self.store.memories(ids=[new.id])
+            if new.source_ids:
+                held = self.store.memories(source_ids=new.source_ids, category="core", limit=MAX_ROWS)
+                made += [one for one in held if one.text == new.text and set(new.source_ids) <= set(one.source_ids)]
+            if made:
+                self._make_again(draft, made)
+                said = lineage.head(self.store, made[0])
+            else:
+                said = self.conflicts.place(draft, new, by_user=True)
+            draft.commit()
+            self._changed.add(new.project_id)
+            return said
+
     def _write(self, *memories: Memory) -> None:
         with self.ingest.lock:
             draft = Draft(self.store, self.ingest)
@@ -247,3 +248,21 @@ class Consolidator:
             is_new = new.id not in ids and new.text not in texts
             if is_new and "[redacted:" not in new.text and not self.ingest.forgotten.covers_memory(new):
                 self.conflicts.place(draft, new, by_user=False)
+
+
+def _said(
+    project_id: str,
+    text: str,
+    kind: str,
+    *,
+    session_id: str,
+    source_ids: Sequence[str],
+    at_ms: int,
+    importance: float | None = None,
+    pinned: bool = False,
+) -> Memory:
+    """What a person states for the memory itself, not in a turn."""
+    return statement_of(
+        project_id, cut_whole(text, MAX_MEMORY_CHARS), kind, origin="\0".join((*source_ids, str(at_ms))),
+        session_id=session_id, source_ids=source_ids, at_ms=at_ms, importance=importance, pinned=pinned,
+    )  # fmt: skip

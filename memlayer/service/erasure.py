@@ -32,7 +32,8 @@ class Erasure:
 
     def erase(self, what: Doomed, project_ids: Sequence[str]) -> tuple[Removed, list[str]]:
         """Erase these rows, which belong to these projects, after what an earlier call has left. Returns what was
-        removed of these, and the ids of all projects concerned. Raises StoreError or OSError; resume() then finishes it.
+        removed of these, and the ids of all projects concerned. Raises StoreError or OSError; the next call, or
+        resume(), then finishes it.
 
         The journal stays until finished() is called: what else is made of memories, the caller makes anew.
         """

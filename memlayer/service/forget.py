@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -42,8 +42,9 @@ class Forget:
 
     def doomed(self, selection: Selection, *, keep_sources: bool = False) -> Doomed:
         """What goes with a selection. Named by its id, a memory takes the turns along that it comes from, and whatever
-        else was drawn from them. With keep_sources it goes alone, with its earlier wordings; so does the summary of a
-        session in any case, which would take the session along. A turn always goes with its words.
+        else was drawn from them. With keep_sources it goes alone, with its earlier wordings, and with the request to
+        remember it, since no turn stands behind that; so does the summary of a session in any case, which would take
+        the session along. A turn always goes with its words.
         """
         if selection == Selection():
             return Doomed()
@@ -60,7 +61,8 @@ class Forget:
         for one in named:
             ids[one.id] = None
             ids.update((older.id, None) for older in lineage.before(self.store, one) if _same_matter(older, one))
-        return Doomed(going.event_ids, tuple(ids))
+        event_ids = dict.fromkeys((*going.event_ids, *self._only_remembered(alone, ids)))
+        return Doomed(tuple(event_ids), tuple(ids))
 
     def going(self, selection: Selection, *, keep_sources: bool = False) -> list[Memory]:
         """All memories that `forget` would remove, newest first."""
@@ -100,6 +102,15 @@ class Forget:
         if selection.session_id and not selection.memory_ids:
             self.sessions.forget(selection.session_id)
         return removed, concerned
+
+    def _only_remembered(self, alone: Sequence[Memory], going: Container[str]) -> list[str]:
+        """The requests to remember that nothing will be drawn from once these memories are gone."""
+        sources = sorted({source for one in alone for source in one.source_ids})
+        found = self.store.events(ids=sources, kind="remember", limit=len(sources)) if sources else []
+        asked = [one.id for one in found]
+        others = self.store.memories(source_ids=asked, limit=EVERYTHING) if asked else []
+        kept = {source for one in others if one.id not in going for source in one.source_ids}
+        return [one for one in asked if one not in kept]
 
     def _said(self, event_ids: Sequence[str]) -> Iterator[tuple[str, int]]:
         for start in range(0, len(event_ids), EVENTS_AT_ONCE):

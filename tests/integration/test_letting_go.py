@@ -122,6 +122,24 @@ def test_a_statement_may_go_alone_and_does_not_come_back(story: Story) -> None:
         story.daemon.settle()
 
 
+def test_what_was_asked_to_be_remembered_goes_with_its_request_even_alone(story: Story) -> None:
+    where = ("--project", str(story.project))
+    for words in ("금고 열쇠는 딱따구리 둥지에 있다", "The spare key is under the woodpecker-nest."):
+        assert story.cli("remember", words, *where).returncode == 0
+    story.daemon.settle()
+    kept = core_of(story, "woodpecker-nest")
+    gone = core_of(story, "딱따구리")
+    story.cli("edit", gone["citation"], "금고 열쇠는 뻐꾸기 둥지에 있다")
+    done = story.cli("forget", gone["citation"], "--keep-sources", "--yes")
+    assert done.returncode == 0 and "2 memories, 1 events" in done.stdout
+    for _ in range(2):
+        assert story.holds("딱따구리", "뻐꾸기") == []
+        assert core_of(story, "woodpecker-nest") == kept
+        story.cli("repair")
+        story.daemon.call("reindex")
+        story.daemon.settle()
+
+
 def test_a_statement_takes_its_turn_along_unless_told_otherwise(story: Story) -> None:
     captured(story, 2, *DECIDED)
     story.daemon.settle()
