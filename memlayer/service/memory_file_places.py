@@ -33,10 +33,13 @@ class FileRules:
     in_project: bool = False
 
 
-def place_of(home: str, projects: Projects, project_id: str, rules: FileRules) -> Place | None:
-    """The place of a project's files; None where there is none: unknown, switched off, moved away, not mounted."""
+def place_of(
+    home: str, projects: Projects, project_id: str, rules: FileRules, *, even_off: bool = False
+) -> Place | None:
+    """The place of a project's files; None where there is none: unknown, switched off (unless even_off), moved away,
+    not mounted."""
     root = projects.root(project_id)
-    if not root or not project.enabled(root):
+    if not root or not (even_off or project.enabled(root)):
         return None
     # A person's home folder may be a project; its .memlayer is where all of memlayer is.
     if rules.in_project and os.path.realpath(os.path.join(root, IN_PROJECT)) != os.path.realpath(home):

@@ -17,19 +17,21 @@ from dataclasses import dataclass, field
 from memlayer.core.memory_markdown import digest, parse
 from memlayer.core.memory_merge import Entry, compare, present
 from memlayer.ports import Store
-from memlayer.service.anchored_folder import AnchoredFolder, NoPlainFile, Stamp, digest_of, open_folder, remove_empty
+from memlayer.service.anchored_folder import AnchoredFolder, NoPlainFile, digest_of, open_folder, remove_empty
 from memlayer.service.memory_file_book import Book, FileRecord
 from memlayer.service.memory_file_edits import Edits, TakenBack
 from memlayer.service.memory_file_pages import CORE_PAGE, DAILY_FOLDER, EVERYTHING, Page, current, day_of, local_day
 from memlayer.service.memory_file_pages import pages as pages_of
 from memlayer.service.memory_file_places import FileRules, Place, place_at, place_of
+from memlayer.service.memory_file_problems import Problems
 from memlayer.service.projects import Projects
 
 log = logging.getLogger(__name__)
 SETTLE_S = 10.0  # a file without its last line may still be being written, so long after it was touched
 ROUNDS = 3
 MOST_ADDED = 500
-HINT = "for documents there is files.extra_paths"
+UNFINISHED = "not read yet: its last line is missing, somebody may be writing it"
+PASTED_IN = "left alone and not read: more than %d new entries; for documents there is files.extra_paths" % MOST_ADDED
 PAGES_AT_ONCE = 40  # each is two writes with their fsyncs, and turns wait meanwhile
 
 
@@ -44,9 +46,7 @@ class MemoryFiles:
     rules: FileRules = field(default_factory=FileRules)
     _books: dict[str, Book] = field(default_factory=dict)
     _places: dict[str, Place] = field(default_factory=dict)  # as of the last sync
-    _problems: dict[str, dict[str, str]] = field(default_factory=dict)  # project id -> file -> why it was left alone
-    _left: dict[tuple[str, str], Stamp] = field(default_factory=dict)  # what these looked like
-    _told: set[tuple[str, str, str]] = field(default_factory=set)  # problems that the log has
+    _problems: Problems = field(default_factory=Problems)
     _behind: set[str] = field(default_factory=set)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -54,15 +54,18 @@ class MemoryFiles:
         """Take a person's changes back, then write what memories say now; of many pages the rest with the next call.
 
         recent: only pages that the newest memories are on, or a person has changed. force: all at once, and also when
-        the files are switched off, if there are any: what is forgotten must not stay in them. Raises StoreError or
-        OSError; doing it again is then all that it takes.
+        the files or the project are switched off, if there are any: what is forgotten must not stay in them; what could
+        not be written is left_alone(). Raises StoreError or OSError; doing it again is then all that it takes.
         """
         place = place_of(self.home, self.projects, project_id, self.rules)
+        self._places.pop(project_id, None)
+        if place is not None:
+            self._places[project_id] = place
         book = self._book(project_id)
+        if force and book.files and place is None:
+            place = self._place_of_what_is_off(project_id, book)
         if place is None or not (self.rules.enabled or (force and book.files)):
-            self._places.pop(project_id, None)
             return TakenBack()
-        self._places[project_id] = place
         taken = TakenBack()
         if book.place and book.place != place.path:
             taken += self._move_out(project_id, book, place_at(self.home, book.place))
@@ -95,7 +98,7 @@ class MemoryFiles:
             except OSError:
                 continue
             record = book.files.get(name)
-            known = (record.stamp if record is not None else None, self._left.get((project_id, name)))
+            known = (record.stamp if record is not None else None, self._problems.seen(project_id, name))
             if stamp is not None and stamp not in known:
                 return True
         return False
@@ -115,9 +118,23 @@ class MemoryFiles:
         for project_id in self.projects.known():
             book = self._book(project_id)
             says = {name: record.notice for name, record in list(book.files.items()) if record.notice}
-            says.update(self._problems.get(project_id, {}))
+            says.update(self._problems.of(project_id))
             out += ["%s: %s" % (os.path.join(book.place, name), says[name]) for name in sorted(says)]
         return out
+
+    def left_alone(self, project_id: str) -> list[str]:
+        """The files that the last sync has neither read nor written, and why, one line each."""
+        place, says = self._book(project_id).place, self._problems.of(project_id)
+        return ["%s: %s" % (os.path.join(place, name), says[name]) for name in sorted(says)]
+
+    def _place_of_what_is_off(self, project_id: str, book: Book) -> Place | None:
+        """Where the files of a project that is switched off still are; None where nobody can tell whose they are."""
+        if place_of(self.home, self.projects, project_id, self.rules, even_off=True) is not None:
+            return place_at(self.home, book.place)
+        if os.path.lexists(book.place):
+            self._problems.begin(project_id)
+            self._problems.note(project_id, CORE_PAGE, "left alone: its folder is not the project's any more")
+        return None
 
     def _book(self, project_id: str) -> Book:
         with self._lock:
@@ -127,7 +144,7 @@ class MemoryFiles:
 
     def _take_back(self, project_id: str, book: Book, place: Place) -> tuple[TakenBack, list[str]]:
         """Bring what a person has changed into the store; (how much that was, the files concerned)."""
-        self._problems[project_id] = {}
+        self._problems.begin(project_id)
         taken, changed = TakenBack(), []
         for below in ((), (DAILY_FOLDER,)):
             with self._opened(project_id, place, below) as folder:
@@ -151,19 +168,18 @@ class MemoryFiles:
                 return None
             raw = folder.read(file) or b""
         except NoPlainFile as bad:
-            self._problem(project_id, name, "left alone: %s" % bad.strerror)
+            self._problems.note(project_id, name, "left alone: %s" % bad.strerror)
             return None
         if digest_of(raw) == record.read:
             record.stamp = stamp
             return None
         parsed = parse(raw)
         if parsed.problem:
-            self._left[project_id, name] = stamp
-            self._problem(project_id, name, "left alone and not read: %s" % parsed.problem)
+            self._problems.note(project_id, name, "left alone and not read: %s" % parsed.problem, seen=stamp)
             return None
         is_ours = bool(record.revision or parsed.revision)
         if is_ours and not parsed.is_whole and time.time() - stamp.mtime_ns / 1e9 < SETTLE_S:
-            self._problems[project_id][name] = "not read yet: its last line is missing, somebody may be writing it"
+            self._problems.note(project_id, name, UNFINISHED, to_log=False)
             return None
         record = book.record(name)
         known = record.held(parsed.revision)
@@ -173,10 +189,7 @@ class MemoryFiles:
             known = [Entry(one.id, one.citation, digest(one.text), one.pinned) for one in memories]
         changes = compare(known, parsed.items, is_whole=parsed.is_whole or not is_ours, is_known=bool(base))
         if len(changes.added) + len(changes.strays) > MOST_ADDED:
-            self._left[project_id, name] = stamp
-            self._problem(
-                project_id, name, "left alone and not read: more than %d new entries; %s" % (MOST_ADDED, HINT)
-            )
+            self._problems.note(project_id, name, PASTED_IN, seen=stamp)
             return None
         taken = self.edits.take(project_id, name, changes, record, base)
         back = self.edits.bring_back(present(known, parsed.items), record, base)
@@ -205,7 +218,7 @@ class MemoryFiles:
         self._behind.discard(project_id)
         is_done, written = True, 0
         for page in wanted:
-            if page.name in self._problems.get(project_id, {}) or not (page.data or page.name in book.files):
+            if page.name in self._problems.of(project_id) or not (page.data or page.name in book.files):
                 continue
             if written >= most:
                 self._behind.add(project_id)
@@ -243,7 +256,7 @@ class MemoryFiles:
             record.stamp = folder.stamp(file) if is_done else None
             return is_done
         except NoPlainFile as bad:
-            self._problem(project_id, page.name, "not written: %s" % bad.strerror)
+            self._problems.note(project_id, page.name, "not written: %s" % bad.strerror)
             return True
 
     def _prune(self, book: Book) -> None:
@@ -261,7 +274,7 @@ class MemoryFiles:
         for name in list(book.files):
             *below, file = name.split("/")
             with self._opened(project_id, old, tuple(below)) as folder:
-                if folder is not None and name not in self._problems[project_id]:
+                if folder is not None and name not in self._problems.of(project_id):
                     folder.remove(file, book.files[name].read)
             book.drop(name)
         remove_empty(old.anchor, (*old.parts, DAILY_FOLDER), levels=2)
@@ -278,14 +291,8 @@ class MemoryFiles:
             yield None
             return
         except NoPlainFile as bad:
-            self._problem(project_id, "/".join(below) or CORE_PAGE, "left alone: %s" % bad.strerror)
+            self._problems.note(project_id, "/".join(below) or CORE_PAGE, "left alone: %s" % bad.strerror)
             yield None
             return
         with folder:
             yield folder
-
-    def _problem(self, project_id: str, name: str, says: str) -> None:
-        self._problems.setdefault(project_id, {})[name] = says
-        if (project_id, name, says) not in self._told:
-            self._told.add((project_id, name, says))
-            log.warning("memory file %s: %s", name, says)

@@ -224,6 +224,46 @@ def test_a_project_that_is_switched_off_gets_no_files(tmp_path: Path) -> None:
     assert not (kept.home / "projects").exists()
 
 
+@pytest.mark.parametrize("in_project", [False, True])
+def test_what_is_forgotten_leaves_the_files_of_a_project_that_is_switched_off(tmp_path: Path, in_project: bool) -> None:
+    kept = FilesInMemory(tmp_path, in_project=in_project)
+    gone = kept.say("금고 열쇠는 딱따구리 둥지에 있다.")
+    kept.say("배포는 화요일에 한다.")
+    kept.sync()
+    page = kept.page
+    kept.edit("배포는", "모든 배포는")
+    (kept.root / ".memlayer.yaml").write_text("enabled: false\n", encoding="utf-8")
+    kept.store.forget(Selection(memory_ids=(gone.id,)))
+    kept.files.sync(kept.project_id, force=True)
+    assert "딱따구리" not in written(page) and "모든 배포는 화요일에" in written(page)
+    assert kept.files.left_alone(kept.project_id) == []
+    # Otherwise it is off as before.
+    before = page.read_bytes()
+    page.write_bytes(before.replace("화요일".encode(), "수요일".encode()))
+    assert not kept.files.changed(kept.project_id) and kept.sync() == TakenBack()
+    assert kept.files.folder(kept.project_id) == ""
+
+
+def test_files_in_a_folder_that_became_another_project_are_left_alone_and_named(tmp_path: Path) -> None:
+    kept = FilesInMemory(tmp_path, in_project=True)
+    git = kept.root / ".git"
+    git.mkdir()
+    (git / "HEAD").write_text("ref: refs/heads/main\n", encoding="utf-8")
+
+    def with_remote(name: str) -> str:
+        (git / "config").write_text('[remote "origin"]\n\turl = https://example.org/%s\n' % name, encoding="utf-8")
+        return kept.projects.resolve(str(kept.root))[0]
+
+    kept.project_id = with_remote("상점/first")
+    kept.say("배포는 화요일에 한다.")
+    kept.sync()
+    page = kept.page
+    assert with_remote("상점/second") != kept.project_id
+    kept.store.forget(Selection(project_id=kept.project_id))
+    kept.files.sync(kept.project_id, force=True)
+    assert kept.files.left_alone(kept.project_id) == ["%s: left alone: its folder is not the project's any more" % page]
+
+
 @pytest.mark.parametrize(
     ("name", "folder"),
     [
