@@ -142,6 +142,13 @@ def say_done(done: Mapping[str, Any], as_json: bool) -> None:
         return
     removed = done.get("removed") or {}
     say("Forgotten: " + ", ".join(f"{removed.get(name, 0)} {name}" for name in ("memories", "events", "chunks")) + ".")
+    say_left(done)
+
+
+def say_left(done: Mapping[str, Any]) -> None:
+    """The memory files that nobody could take it out of; they are cleaned once they are mended."""
+    for one in done.get("left") or []:
+        say(("It may still stand in ", "yellow"), line(one))
 
 
 def confirm(found: Mapping[str, Any], as_json: bool) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from memlayer.cli.forget import say_left
 from memlayer.cli.invocation import LONG_S, client, json_option
 from memlayer.cli.output import line, print_json, say, when
 
@@ -50,6 +51,7 @@ def gc_verb(dry_run: bool, as_json: bool) -> None:
         say((("Would go" if dry_run else "Gone") + ("" if rows else ": nothing"), "bold"))
     for row in rows:
         say_row(row)
+    say_left(found)
     if not dry_run and not days:
         say("The store is packed.")
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Iterable
-from dataclasses import asdict
-from typing import Any
 
 from memlayer import compose
 from memlayer.daemon import memory, upkeep
@@ -19,19 +17,20 @@ APART_S = 10.0  # where not even the note that it was tried can be written
 UNFINISHED = "not everything is gone: %s: %s; ask again, or the daemon finishes it when it starts next"
 
 
-def forget(state: State, selection: Selection, *, keep_sources: bool = False) -> Removed:
-    """Forget, and make anew what is made of memories."""
+def forget(state: State, selection: Selection, *, keep_sources: bool = False) -> tuple[Removed, list[str]]:
+    """Forget, and make anew what is made of memories. Returns what went, and the memory files that could not be cleaned
+    and why, one line each."""
     services = state.services.result()
     try:
         removed, project_ids = services.forget.forget(selection, keep_sources=keep_sources)
-        _after(state, services, project_ids)
+        left = _after(state, services, project_ids)
     except OSError as bad:
         raise DaemonError(UNFINISHED % (bad.strerror, bad.filename)) from bad
-    return removed
+    return removed, left
 
 
-def gc(state: State) -> dict[str, Any]:
-    """Let go what is too old by the user's settings, and tidy the store; how many rows went."""
+def gc(state: State) -> tuple[Removed, list[str]]:
+    """Let go what is too old by the user's settings, and tidy the store; see forget."""
     services = state.services.result()
     rules = compose.retention_rules(state.settings)
     now_s = time.time()
@@ -40,14 +39,14 @@ def gc(state: State) -> dict[str, Any]:
     try:
         services.retention.done(now_s)  # before it is: what fails is tried again tomorrow
         removed, project_ids = services.retention.let_go(rules, int(now_s * 1000))
-        _after(state, services, project_ids)
+        left = _after(state, services, project_ids)
     except OSError as bad:
         raise DaemonError(UNFINISHED % (bad.strerror, bad.filename)) from bad
     services.store.upkeep(force=True)
     memory.give_back()
     if removed != Removed():
         log.info("let go: %d events, %d memories", removed.events, removed.memories)
-    return asdict(removed)
+    return removed, left
 
 
 def begin_gc_if_due(state: State) -> None:
@@ -74,9 +73,12 @@ def resume(state: State, services: compose.Services) -> None:
         log.error("an interrupted forget is not finished: %s", bad)
 
 
-def _after(state: State, services: compose.Services, project_ids: Iterable[str]) -> None:
+def _after(state: State, services: compose.Services, project_ids: Iterable[str]) -> list[str]:
     services.recent.clear()
+    left = []
     for project_id in project_ids:
         upkeep.renew_working_set(state, services, project_id)
         services.files.sync(project_id, force=True)
+        left += services.files.left_alone(project_id)
     services.forget.erasure.finished()
+    return left

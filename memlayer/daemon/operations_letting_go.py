@@ -16,11 +16,12 @@ from memlayer.daemon.state import State
 from memlayer.errors import UserError
 from memlayer.ports import Removed, Selection
 
-NOTHING: Fields = {"memories": [], "events": 0, "removed": {"events": 0, "memories": 0, "chunks": 0}}
+NOTHING: Fields = {"memories": [], "events": 0, "removed": {"events": 0, "memories": 0, "chunks": 0}, "left": []}
 
 
 def forget(state: State, asked: Fields, progress: Progress) -> Fields:
-    """memories: all that go, each with `along`: whether it goes because of another one. events: how many go."""
+    """memories: all that go, each with `along`: whether it goes because of another one. events: how many go. left:
+    memory files that could not be cleaned, and why, one line each."""
     services = services_of(state)
     folder = folder_of(asked)
     project_id = state.projects.find(folder)[0] if folder else ""
@@ -58,27 +59,27 @@ def forget(state: State, asked: Fields, progress: Progress) -> Fields:
         }
         for memory in going
     ]
-    removed = Removed()
+    removed, left = Removed(), list[str]()
     if not asked.get("dry_run"):
         # What is not in the store yet has no id by which it could stay forgotten.
         state.jobs.submit("take in", lambda: upkeep.take_in(state)).result()
         job = lambda: letting_go.forget(state, selection, keep_sources=keep_sources)  # noqa: E731
-        removed = state.jobs.submit("forget %d" % id(asked), job).result()
-    return {"memories": memories, "events": events, "removed": asdict(removed)}
+        removed, left = state.jobs.submit("forget %d" % id(asked), job).result()
+    return {"memories": memories, "events": events, "removed": asdict(removed), "left": left}
 
 
 def gc(state: State, asked: Fields, progress: Progress) -> Fields:
-    """rows: what is too old, by project and kind. days: the settings."""
+    """rows: what is too old, by project and kind. days: the settings. left: see forget."""
     services = services_of(state)
     rules = compose.retention_rules(state.settings)
     aged = services.retention.aged(rules, int(time.time() * 1000))
-    removed = asdict(Removed())
+    removed, left = Removed(), list[str]()
     if not asked.get("dry_run"):
         state.embedder.settled.wait(OPEN_WAIT_S)
         state.jobs.submit("take in", lambda: upkeep.take_in(state)).result()
-        removed = state.jobs.submit("gc", lambda: letting_go.gc(state)).result()
+        removed, left = state.jobs.submit("gc", lambda: letting_go.gc(state)).result()
     rows = [{**asdict(one), "project": state.projects.name(one.project_id)} for one in aged.counts]
-    return {"days": asdict(rules), "rows": rows, "removed": removed}
+    return {"days": asdict(rules), "rows": rows, "removed": asdict(removed), "left": left}
 
 
 OPERATIONS: dict[str, Operation] = {"forget": forget, "gc": gc}

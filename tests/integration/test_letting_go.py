@@ -177,6 +177,35 @@ def test_what_a_memory_said_before_goes_with_it(story: Story) -> None:
     assert story.holds("딱따구리7781", "금고 번호는 비밀이다") == []
 
 
+@pytest.mark.parametrize(
+    ("added", "why"),
+    [
+        (b"<<<<<<< HEAD\nx\n=======\ny\n>>>>>>> other\n", "it holds an unresolved merge"),
+        (b"caf\xe9 \xff\n", "it is not UTF-8 text"),
+    ],
+)
+def test_a_file_that_cannot_be_cleaned_is_named_and_cleaned_once_it_is_mended(
+    story: Story, added: bytes, why: str
+) -> None:
+    where = ("--project", str(story.project))
+    for words in ("금고 열쇠는 딱따구리 둥지에 있다", "The spare key is under the woodpecker-nest."):
+        assert story.cli("remember", words, *where).returncode == 0
+    story.daemon.settle()
+    [page] = (story.home / "projects").rglob("MEMORY.md")
+    page.write_bytes(page.read_bytes() + added)
+    done = story.cli("forget", core_of(story, "딱따구리")["citation"], "--yes")
+    assert done.returncode == 0
+    assert done.stdout.splitlines()[1:] == ["It may still stand in %s: left alone and not read: %s" % (page, why)]
+    assert {path for path, _ in story.holds("딱따구리")} == {page.relative_to(story.home).as_posix()}
+    told = json.loads(story.cli("forget", core_of(story, "woodpecker")["citation"], "--yes", "--json").stdout)
+    assert [one.partition(": ")[0] for one in told["left"]] == [str(page)]
+
+    page.write_bytes(page.read_bytes().replace(added, b""))
+    assert story.cli("files", "--now", *where).returncode == 0
+    assert story.holds("딱따구리", "woodpecker") == []
+    assert "딱따구리" not in str(story.daemon.call("list", all=True))
+
+
 # --- what else could hold or bring back its words
 
 
