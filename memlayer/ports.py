@@ -186,6 +186,10 @@ class Store(Protocol):
         """Call consume(chunk id, terms) for every chunk, in bounded memory."""
         ...
 
+    def scan_texts(self, consume: Callable[[str], None]) -> None:
+        """Call consume(text) for every chunk, in bounded memory."""
+        ...
+
     def unembedded(self, model: str, limit: int) -> list[Chunk]:
         """Chunks whose vector is missing or made by another model."""
         ...
@@ -204,10 +208,6 @@ class Store(Protocol):
     def aged(self, cutoffs: Cutoffs) -> Doomed:
         """What is older than that, with its counts, and nothing else: memories of other categories stay, whatever they
         were drawn from."""
-        ...
-
-    def chunk_texts(self, memory_ids: Sequence[str]) -> list[str]:
-        """The texts of these memories' chunks, by which a cache may know them."""
         ...
 
     def forget(self, what: Doomed | Selection) -> Removed:

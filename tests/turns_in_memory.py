@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +34,7 @@ class NoCache:
     def put_many(self, fingerprint: str, vectors: Mapping[str, Vector]) -> None:
         """Nothing is kept."""
 
-    def forget(self, texts: Sequence[str]) -> None:
+    def keep_only(self, scan: Callable[[Callable[[str], None]], None]) -> None:
         """Nothing was kept."""
 
 

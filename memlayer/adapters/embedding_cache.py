@@ -6,7 +6,7 @@ import hashlib
 import sqlite3
 import time
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from memlayer.adapters.sqlite_file import DispensableFile, in_batches, marks
@@ -15,6 +15,7 @@ from memlayer.ports import Vector
 MAX_BYTES = 256 * 2**20
 _ROW_OVERHEAD_BYTES = 64
 _SHRINK_TO = 0.8
+_HASH_BYTES = 32
 _MODEL_BYTES = 8
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, vector BLOB NOT NULL, used_s INTEGER NOT NULL) WITHOUT ROWID;
@@ -61,15 +62,22 @@ class EmbeddingCache:
 
         self._file.run(put, None)
 
-    def forget(self, texts: Sequence[str]) -> None:
-        """Drop the vectors of these texts, whichever model made them: a vector tells something of its text."""
-        hashes = [_text_hash(text) for text in texts]
-        ranges = [(found, found + b"\xff" * (_MODEL_BYTES + 1)) for found in hashes]
+    def keep_only(self, scan: Callable[[Callable[[str], None]], None]) -> None:
+        """Drop the vectors of all texts, whichever model made them, but of those that `scan` hands over."""
 
-        def forget(database: sqlite3.Connection) -> None:
+        def hashes(database: sqlite3.Connection) -> set[bytes]:
+            return {bytes(key[:_HASH_BYTES]) for (key,) in database.execute("SELECT key FROM vectors")}
+
+        unused: set[bytes] = self._file.run(hashes, set())
+        if not unused:
+            return
+        scan(lambda text: unused.discard(_text_hash(text)))
+        ranges = [(found, found + b"\xff" * (_MODEL_BYTES + 1)) for found in unused]
+
+        def drop(database: sqlite3.Connection) -> None:
             database.executemany("DELETE FROM vectors WHERE key >= ? AND key < ?", ranges)
 
-        self._file.run(forget, None)
+        self._file.run(drop, None)
 
     def count(self) -> int:
         """How many vectors are kept, of all models."""

@@ -89,14 +89,6 @@ def _older(table: LanceTable, what: str, before_ms: int, where: str) -> tuple[li
     return rows.column("id").to_pylist(), sorted(counted, key=lambda one: (one.project_id, one.what))
 
 
-def chunk_texts(tables: dict[str, LanceTable], memory_ids: Sequence[str]) -> list[str]:
-    """See ports.Store.chunk_texts."""
-    found = []
-    for ids in batches(memory_ids):
-        found += tables[CHUNKS].select(["text"], sql.one_of("memory_id", ids)).column("text").to_pylist()
-    return found
-
-
 def forget(tables: dict[str, LanceTable], what: Doomed) -> Removed:
     """Erase these rows. Derived ones go first; whoever asks for it sees to it that it is done again after a crash."""
     chunks = tables[CHUNKS]

@@ -6,7 +6,6 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from memlayer.adapters import lance_filter as sql
 from memlayer.adapters import lance_forget
@@ -23,7 +22,7 @@ from memlayer.adapters.lance_open import (
     stored_dimensions,
 )
 from memlayer.adapters.lance_salvage import clear_damage, damage_of, drop_aside
-from memlayer.adapters.lance_scan import scan_records
+from memlayer.adapters.lance_scan import scan_chunks, scan_records
 from memlayer.adapters.lance_schema import (
     CHUNK_COLUMNS,
     CHUNKS,
@@ -46,8 +45,6 @@ from memlayer.core.doomed import Cutoffs, Doomed
 from memlayer.core.model import Chunk, Event, Hit, Memory, Scope
 from memlayer.errors import StoreError
 from memlayer.ports import Damage, Holding, Removed, Selection, Similarities, StoreStats, Vector
-
-_ROWS_PER_SCAN = 4096
 
 
 class LanceStore:
@@ -195,11 +192,10 @@ class LanceStore:
                 self._search.put([replace(chunk, vector=latest[chunk.id]) for chunk in chunks_from(rows)])
 
     def scan_terms(self, consume: Callable[[str, str], None]) -> None:
-        def hand_over(batch: Any) -> None:
-            for chunk, terms in zip(batch.column("id").to_pylist(), batch.column("terms").to_pylist(), strict=True):
-                consume(chunk, terms)
+        scan_chunks(self._tables, ["id", "terms"], consume)
 
-        self._tables[CHUNKS].scan(["id", "terms"], "id IS NOT NULL", _ROWS_PER_SCAN, hand_over)
+    def scan_texts(self, consume: Callable[[str], None]) -> None:
+        scan_chunks(self._tables, ["text"], consume)
 
     @property
     def dimensions(self) -> int:
@@ -225,9 +221,6 @@ class LanceStore:
 
     def aged(self, cutoffs: Cutoffs) -> Doomed:
         return lance_forget.aged(self._tables, cutoffs)
-
-    def chunk_texts(self, memory_ids: Sequence[str]) -> list[str]:
-        return lance_forget.chunk_texts(self._tables, memory_ids)
 
     def forget(self, what: Doomed | Selection) -> Removed:
         with self._writing, self._search.changing():

@@ -9,21 +9,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from memlayer.core.doomed import Doomed
-from memlayer.core.turn import unlabelled
 from memlayer.ports import Removed, Store
-from memlayer.service import shown
+from memlayer.service import cached_vectors, shown
 from memlayer.service.ingest import VectorCache
 from memlayer.service.sessions import Sessions
 from memlayer.wire import paths, spool, working_set
 
 JOURNAL = "forgetting.json"  # ids only; it is there while something is being erased
-TEXTS_AT_ONCE = 500
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class Erasure:
-    """Out of caches, sessions, working sets, the spool, and last the store. The daemon's writer calls it."""
+    """Out of sessions, working sets, the spool, the store and what was cached of it. The daemon's writer calls it."""
 
     home: str
     store: Store
@@ -88,10 +86,6 @@ class Erasure:
             return Doomed(), []
 
     def _erase(self, what: Doomed, project_ids: Sequence[str]) -> Removed:
-        # The cache knows vectors by their texts, so it comes before the store.
-        for start in range(0, len(what.memory_ids), TEXTS_AT_ONCE):
-            texts = self.store.chunk_texts(what.memory_ids[start : start + TEXTS_AT_ONCE])
-            self.cache.forget([unlabelled(text) for text in texts])
         for project_id in project_ids:
             working_set.write_working_set(self.home, project_id, "")
         events, memories = set(what.event_ids), set(what.memory_ids)
@@ -105,4 +99,6 @@ class Erasure:
                 session.inherited = [one for one in session.inherited if one not in memories]
                 self.sessions.changed(session)
         self.sessions.save_changed()
-        return self.store.forget(what)
+        removed = self.store.forget(what)
+        cached_vectors.drop_unused(self.store, self.cache)
+        return removed

@@ -20,6 +20,7 @@ from memlayer.core.ids import event_id
 from memlayer.core.importance import importance
 from memlayer.core.model import Chunk, Memory, citation_of
 from memlayer.ports import Doomed, Store
+from memlayer.service import cached_vectors
 from memlayer.service.ingest import Ingest, VectorCache
 from memlayer.service.markdown_walk import Found, read_text, walk
 from memlayer.service.memory_file_pages import local_day
@@ -208,9 +209,8 @@ class ExtraFiles:
         """Out of the store, without a tombstone: a file that comes back is to be found again."""
         if memory_ids:
             with self.ingest.lock:
-                texts = self.store.chunk_texts(memory_ids)
                 self.store.forget(Doomed(memory_ids=tuple(memory_ids)))
-            self.cache.forget(texts)
+                cached_vectors.drop_unused(self.store, self.cache)
 
     def _save(self, known: dict[str, dict[str, Any]]) -> None:
         paths.write_whole(self._path, json.dumps(known, ensure_ascii=False).encode("utf-8", "replace"))

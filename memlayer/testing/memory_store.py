@@ -217,10 +217,6 @@ class MemoryStore:
         counts = tuple(Counted(*key, len(times), min(times)) for key, times in groups.items())
         return Doomed(tuple(one.id for one in events), tuple(one.id for one in memories), counts)
 
-    def chunk_texts(self, memory_ids: Sequence[str]) -> list[str]:
-        with self._lock:
-            return [chunk.text for chunk in self._chunks.values() if chunk.memory_id in memory_ids]
-
     def forget(self, what: Doomed | Selection) -> Removed:
         with self._lock:
             chosen = self.doomed(what) if isinstance(what, Selection) else what
@@ -235,6 +231,10 @@ class MemoryStore:
         with self._lock:
             for chunk in self._chunks.values():
                 consume(chunk.id, chunk.terms)
+
+    def scan_texts(self, consume: Callable[[str], None]) -> None:
+        for chunk in list(self._chunks.values()):
+            consume(chunk.text)
 
     @property
     def dimensions(self) -> int:

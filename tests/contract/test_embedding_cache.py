@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -25,6 +25,14 @@ def cache(path: Path) -> Iterator[EmbeddingCache]:
     opened.close()
 
 
+def keep_only(cache: EmbeddingCache, *texts: str) -> None:
+    def scan(consume: Callable[[str], None]) -> None:
+        for text in texts:
+            consume(text)
+
+    cache.keep_only(scan)
+
+
 def test_vectors_come_back_by_text(cache: EmbeddingCache) -> None:
     cache.put_many(A, {"결제 모듈": (0.5, -0.25), "": (1.0, 0.0), "lone \ud800": (0.0, 1.0)})
     assert cache.get_many(A, ["결제 모듈", "unknown", "", "lone \ud800"]) == {
@@ -43,8 +51,9 @@ def test_they_outlive_the_process_but_not_the_model(cache: EmbeddingCache, path:
     assert again.get_many("model-b", ["a"]) == {}
     again.put_many("model-b", {"a": (0.0, 1.0)})
     assert again.get_many(A, ["a"]) == {"a": (1.0, 0.0)}
-    again.forget(["a"])
-    assert again.count() == 0
+    again.put_many(A, {"b": (1.0, 0.0)})
+    keep_only(again, "b")
+    assert again.count() == 1 and again.get_many("model-b", ["a"]) == {}
     again.close()
 
 
@@ -52,11 +61,19 @@ def test_many_texts_at_once(cache: EmbeddingCache) -> None:
     vectors = {f"text {number}": (float(number),) for number in range(3000)}
     cache.put_many(A, vectors)
     assert cache.get_many(A, list(vectors)) == vectors
+    keep_only(cache, *(f"text {number}" for number in range(0, 3000, 2)))
+    assert sorted(cache.get_many(A, list(vectors))) == sorted(f"text {number}" for number in range(0, 3000, 2))
+
+
+def test_what_is_put_while_others_are_dropped_stays(cache: EmbeddingCache) -> None:
+    cache.put_many(A, {"옛말": (1.0,)})
+    cache.keep_only(lambda consume: cache.put_many(A, {"새말": (0.5,)}))
+    assert cache.get_many(A, ["옛말", "새말"]) == {"새말": (0.5,)}
 
 
 def test_forgotten_vectors_leave_no_bytes(cache: EmbeddingCache, path: Path) -> None:
     cache.put_many(A, {"secret": (1.25,) * 16, "kept": (0.5,) * 16})
-    cache.forget(["secret", "unknown"])
+    keep_only(cache, "kept", "unknown")
     assert cache.get_many(A, ["secret", "kept"]) == {"kept": (0.5,) * 16}
     cache.close()
     content = path.read_bytes()
@@ -107,5 +124,5 @@ def test_without_a_place_to_write_it_is_done_without(tmp_path: Path) -> None:
     cache = EmbeddingCache(tmp_path / "file" / "embeddings.sqlite")
     cache.put_many(A, {"a": (1.0,)})
     assert cache.get_many(A, ["a"]) == {}
-    cache.forget(["a"])
+    keep_only(cache, "b")
     cache.close()

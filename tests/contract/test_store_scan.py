@@ -9,7 +9,7 @@ from threading import Thread
 from memlayer.core.model import Event, Memory
 from memlayer.ports import Store
 
-from .store_rows import make_event, make_memory
+from .store_rows import make_chunk, make_event, make_memory
 
 
 def test_everything_is_handed_over_once_in_pieces(store: Store) -> None:
@@ -51,3 +51,11 @@ def test_others_read_while_a_piece_is_consumed(store: Store) -> None:
 
     store.scan(consume)
     assert answered and all(answered)
+
+
+def test_the_texts_of_all_chunks_are_handed_over(store: Store) -> None:
+    texts = ["조각 %d" % number for number in range(300)]
+    store.put_chunks([make_chunk(number, text) for number, text in enumerate(texts)])
+    found: list[str] = []
+    store.scan_texts(found.append)
+    assert sorted(found) == sorted(texts)

@@ -150,3 +150,25 @@ def test_the_vectors_of_what_is_forgotten_go_too(tmp_path: Path) -> None:
         assert daemon.call("reindex")["chunks"] >= 1
         assert set(cache.get_many(fingerprint, texts)) == {texts[1]}
         cache.close()
+
+
+def test_vectors_of_what_was_in_no_index_any_more_go_too(tmp_path: Path) -> None:
+    story = Story(tmp_path, settings={})
+    prompt = "사무실 경보 암호는 zephyrine-quokka 다. 결제 서비스 배포 때 쓰니 기억해 둬."
+    older, newer = "We deploy on Tuesdays at 10:00.", "We deploy on Thursdays at 14:00."
+    texts = [unlabelled(turn_text(prompt, [])), older, newer]
+    cached = Path(paths.cache(str(story.home))) / "embeddings.sqlite"
+    with story.daemon as daemon:
+        daemon.wait_for(lambda: daemon.call("stats").get("model", {}).get("fingerprint"), "the model")
+        fingerprint = daemon.call("stats")["model"]["fingerprint"]
+        story.hook("user_prompt_submit", "gone", "p1", prompt=prompt)  # found by itself until its answer comes
+        daemon.settle()
+        story.hook("stop", "gone", "p1", last_assistant_message="알겠습니다, zephyrine-quokka.")
+        for text in (older, newer):
+            assert story.cli("remember", text).returncode == 0
+            daemon.settle()
+        cache = EmbeddingCache(cached)
+        assert set(cache.get_many(fingerprint, texts)) == set(texts)
+        story.forget("--project", str(story.other))
+        assert cache.count() == 0
+        cache.close()
