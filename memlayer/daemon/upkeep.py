@@ -233,6 +233,7 @@ def open_store(state: State, resume: Callable[[State, compose.Services], None]) 
     )
     resume(state, services)
     spool.sweep(state.home, time.time())
+    on_disk.sweep(state.home)
     state.sessions.all()  # read once, here, and not while a session start waits
     state.jobs.submit("drain", lambda: drain(state))
     if services.store.damage():

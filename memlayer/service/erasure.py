@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -88,6 +89,8 @@ class Erasure:
     def _erase(self, what: Doomed, project_ids: Sequence[str]) -> Removed:
         for project_id in project_ids:
             working_set.write_working_set(self.home, project_id, "")
+        working_set.sweep(self.home)
+        spool.sweep(self.home, time.time())
         events, memories = set(what.event_ids), set(what.memory_ids)
         for path in spool.waiting(self.home):
             if spool.id_of(path) in events:

@@ -7,6 +7,7 @@ import os
 
 FILE_MODE = 0o600
 FOLDER_MODE = 0o700
+TEMPORARY = ".tmp-"
 
 # Relative names: client and daemon both chdir into the home first, so that a home with a long path still fits into the
 # 104 to 108 bytes that a unix socket address may have.
@@ -112,7 +113,7 @@ def write_whole(path: str, data: bytes) -> None:
     Raises OSError when the disk says no; then nothing has changed.
     """
     folder, name = os.path.split(path)
-    temporary = os.path.join(folder, ".tmp-%s-%d" % (name[:80], os.getpid()))
+    temporary = os.path.join(folder, "%s%s-%d" % (TEMPORARY, name[:80], os.getpid()))
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0)
     try:
         fd = os.open(temporary, flags, FILE_MODE)
@@ -129,10 +130,42 @@ def write_whole(path: str, data: bytes) -> None:
             os.close(fd)
         os.rename(temporary, path)
     except OSError:
-        with contextlib.suppress(OSError):  # the disk that refused the write may refuse this too; see spool.sweep
+        with contextlib.suppress(OSError):  # the disk that refused the write may refuse this too; see sweep
             os.unlink(temporary)
         raise
     sync_folder(folder)
+
+
+def sweep(folder: str, now_s: float, kept_s: float, dead_kept_s: float) -> int:
+    """Remove the temporary files of write_whole that a crash left in a folder; returns how many.
+
+    kept_s: a younger one may still be written. dead_kept_s: the same for one whose process is not there any more; more
+    than 0 where the writer may run in a container and not be seen.
+    """
+    swept = 0
+    try:
+        names = [name for name in os.listdir(folder) if name.startswith(TEMPORARY)]
+    except OSError:
+        return 0
+    for name in names:
+        path = os.path.join(folder, name)
+        with contextlib.suppress(OSError):
+            # A clock that was set back must not keep it for ever.
+            age_s = abs(now_s - os.lstat(path).st_mtime)
+            if age_s >= (kept_s if _runs(name.rpartition("-")[2]) else dead_kept_s):
+                os.unlink(path)
+                swept += 1
+    return swept
+
+
+def _runs(pid: str) -> bool:
+    try:
+        os.kill(int(pid), 0)
+    except (ProcessLookupError, ValueError, OverflowError):
+        return False
+    except OSError:  # it is somebody else's
+        return True
+    return True
 
 
 def sync_folder(folder: str) -> None:

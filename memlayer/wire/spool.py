@@ -8,7 +8,8 @@ import os
 from memlayer.wire import paths
 
 SUFFIX = ".json"
-TEMPORARY_KEPT_S = 3600
+TEMPORARY_KEPT_S = 60  # the host ends a hook after 10 s
+TEMPORARY_OF_DEAD_KEPT_S = 3
 _REQUIRED = ("id", "kind", "session_id", "prompt_id", "text", "project_dir", "transcript_path", "source")
 _KINDS = ("user", "assistant", "tool", "remember", "session_start", "session_end", "pre_compact", "post_compact")
 
@@ -107,19 +108,6 @@ def drop(taken: list[str]) -> None:
 
 
 def sweep(home: str, now_s: float) -> int:
-    """Remove temporary files that a crash left behind (older than an hour); returns how many."""
-    folder = paths.spool(home)
-    swept = 0
-    try:
-        names = [name for name in os.listdir(folder) if name.startswith(".tmp-")]
-    except OSError:
-        return 0
-    for name in names:
-        path = os.path.join(folder, name)
-        try:
-            if now_s - os.lstat(path).st_mtime > TEMPORARY_KEPT_S:
-                os.unlink(path)
-                swept += 1
-        except OSError:
-            continue
-    return swept
+    """Remove temporary files that a crash left behind, with the words in them; returns how many. A hook may be writing
+    one in this moment."""
+    return paths.sweep(paths.spool(home), now_s, TEMPORARY_KEPT_S, TEMPORARY_OF_DEAD_KEPT_S)

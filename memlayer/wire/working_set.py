@@ -41,3 +41,8 @@ def write_working_set(home: str, project_id: str, text: str) -> None:
         os.unlink(path)
     except FileNotFoundError:
         return
+
+
+def sweep(home: str) -> int:
+    """Remove what a crash left of working sets that were being written; returns how many. For who alone writes them."""
+    return paths.sweep(paths.working_sets(home), 0.0, 0.0, 0.0)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import signal
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -244,6 +247,47 @@ def test_files_that_were_set_aside_go_as_well(story: Story) -> None:
     with_retention(story, conversation_days=30)
     story.daemon.call("gc")
     assert spool.quarantined(str(story.home)) == []
+
+
+def killed_while_writing(story: Story) -> list[Path]:
+    """A daemon that dies at the rename of a working set, and a hook that dies at that of its event: what they leave."""
+    code = """
+import os, signal, sys
+sys.path.insert(0, sys.argv[1])
+from memlayer.core.payload import read_payload
+from memlayer.wire import spool, working_set
+os.rename = lambda *paths: os.kill(os.getpid(), signal.SIGKILL)
+if sys.argv[3] == "daemon":
+    working_set.write_working_set(sys.argv[2], "0" * 32, "두루미칠성반닫이")
+said = b'{"session_id": "gone", "prompt_id": "p9", "prompt": "zephyrine-quokka"}'
+spool.put(sys.argv[2], read_payload("user_prompt_submit", said, project_dir=sys.argv[2], at_ms=1).event)
+"""
+    for who in ("daemon", "hook"):
+        done = subprocess.run([sys.executable, "-c", code, str(ROOT), str(story.home), who], check=False)
+        assert done.returncode == -signal.SIGKILL
+    left = sorted(path for path in story.home.rglob(".tmp-*") if path.is_file())
+    assert [path.parent.name for path in left] == ["spool", "working_sets"]
+    return left
+
+
+@pytest.mark.parametrize("by", ["forget", "start"])
+def test_what_a_kill_left_half_written_is_forgotten_too(story: Story, by: str) -> None:
+    if by == "start":
+        story.forget("--session", "gone")
+    of_hook, of_daemon = killed_while_writing(story)
+    living = of_hook.with_name(".tmp-1-being-written-%d" % os.getpid())
+    living.write_text("a hook that still writes")
+    seconds_ago = time.time() - 10
+    for path in (of_hook, living):
+        os.utime(path, (seconds_ago, seconds_ago))
+    if by == "forget":
+        story.forget("--session", "gone")
+    else:
+        story.daemon.stop()
+        story.daemon.start()
+        story.daemon.settle()
+    assert not of_daemon.exists() and living.exists()
+    story.assert_gone()
 
 
 def test_neither_the_request_to_forget_nor_its_answer_keeps_the_words(story: Story) -> None:
