@@ -29,8 +29,9 @@ def sum_up(state: State, session: Session, after: AfterEach) -> bool:
     store = services.store
     said_ms = session.said_ms
     # The transcript still holds what was forgotten of this session.
-    reads_transcript = state.settings.tools.enabled and not services.forget.tombstones.forgot_of(session.id)
-    made = session_summary.sum_up(store, session, with_transcript=reads_transcript)
+    gone = services.forget.tombstones
+    reads_transcript = state.settings.tools.enabled and not gone.forgot_of(session.id)
+    made = session_summary.sum_up(store, session, with_transcript=reads_transcript, forgotten=gone)
     session.summarized_ms = said_ms
     state.sessions.changed(session)
     state.sessions.save_changed()

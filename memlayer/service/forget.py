@@ -13,7 +13,7 @@ from memlayer.ports import Removed, Selection, Store
 from memlayer.service import lineage, set_aside
 from memlayer.service.erasure import Erasure
 from memlayer.service.projects import Projects
-from memlayer.service.session_summary import SESSION_SUMMARY
+from memlayer.service.session_summary import SESSION_SUMMARY, none_wanted
 from memlayer.service.sessions import Sessions
 from memlayer.service.tombstones import ANY_TIME, Tombstones, session_mark
 from memlayer.wire import spool
@@ -94,7 +94,9 @@ class Forget:
         # First: whatever happens from here on, nothing brings it back.
         statements = [(memory.text, ANY_TIME) for memory in going if memory.category != "conversation"]
         sessions = ({memory.session_id for memory in going} | {selection.session_id}) - {""}
-        ids = [*what.event_ids, *what.memory_ids, *map(session_mark, sessions)]
+        named = set(selection.memory_ids)
+        summed_up = [one.session_id for one in going if one.id in named and one.kind == SESSION_SUMMARY]
+        ids = [*what.event_ids, *what.memory_ids, *map(session_mark, sessions), *map(none_wanted, summed_up)]
         self.tombstones.add(ids, chain(self._said(what.event_ids), statements))
         self._leave_spool(selection)
         set_aside.drop_forgotten(self.home, set(what.event_ids), selection, self.projects)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import re
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 
 from memlayer.core import payload
 from memlayer.core.context import cut
@@ -55,11 +55,17 @@ def pending(sessions: Iterable[Session], now_ms: int) -> list[Session]:
     return found[:MAX_PENDING]
 
 
-def sum_up(store: Store, session: Session, *, with_transcript: bool = True) -> Memory | None:
-    """Write the summary of a session to the store; None when it is not worth one. Doing it again replaces it.
+def sum_up(
+    store: Store, session: Session, *, with_transcript: bool = True, forgotten: Container[str] = ()
+) -> Memory | None:
+    """Write the summary of a session to the store; None when it is not worth one, or a person wants none. Doing it
+    again replaces it.
 
-    with_transcript: look for tool calls in the host's transcript where none are in the store. Raises StoreError.
+    with_transcript: look for tool calls in the host's transcript where none are in the store. forgotten: ids (see
+    none_wanted). Raises StoreError.
     """
+    if none_wanted(session.id) in forgotten:
+        return None
     events = store.events(session_id=session.id, project_id=session.project_id, limit=MAX_EVENTS)
     events = [event for event in events if event.kind in ("user", "assistant", "tool")]
     statements = store.memories(session_id=session.id, category="core", is_current=True)
@@ -86,6 +92,11 @@ def sum_up(store: Store, session: Session, *, with_transcript: bool = True) -> M
     )
     store.put_memories([memory])
     return memory
+
+
+def none_wanted(session_id: str) -> str:
+    """The id that stands for "the summary of this session was forgotten, and what it was drawn from was not"."""
+    return event_id(session_id, "", SESSION_SUMMARY, "forgotten")
 
 
 def text_of(events: Sequence[Event], known: Sequence[tuple[str, str]], work: WorkDone, project_dir: str) -> str:

@@ -106,6 +106,39 @@ def test_forgetting_a_turn_forgets_the_summary_that_was_drawn_from_it(daemon: Da
     assert hook("session_start", "s3", source="startup").context == ""
 
 
+def gone_on(hook: HookRunner) -> None:
+    """The session goes on, and ends again."""
+    hook("session_start", "s1", source="resume")
+    hook.turn("s1", "p2", "배포도 해줘", "스테이징에 배포했습니다. 남은 작업은 운영 배포입니다.")
+    hook("session_end", "s1", reason="other")
+
+
+def test_a_summary_that_was_forgotten_alone_does_not_come_back(daemon: Daemon, hook: HookRunner) -> None:
+    work(hook)
+    hook("session_end", "s1", reason="other")
+    daemon.call("forget", ids=[summed_up(daemon)["id"]])
+    daemon.settle()
+    assert summaries(daemon) == [] and len(daemon.call("list", category="conversation")["memories"]) == 1
+    gone_on(hook)
+    daemon.settle()
+    daemon.stop()
+    daemon.start()  # it looks for sessions that are not summed up
+    work(hook, "s2")
+    hook("session_end", "s2", reason="other")
+    assert summed_up(daemon)["session_id"] == "s2"
+
+
+def test_a_session_goes_on_after_one_of_its_turns_was_forgotten(daemon: Daemon, hook: HookRunner) -> None:
+    work(hook)
+    hook("session_end", "s1", reason="other")
+    summed_up(daemon)
+    (turn,) = daemon.call("list", category="conversation")["memories"]
+    daemon.call("forget", ids=[turn["id"]])
+    gone_on(hook)
+    found = summed_up(daemon)["text"]
+    assert "운영 배포" in found and "정산" not in found and "결제" not in found
+
+
 def test_after_a_compaction_a_session_is_not_told_its_own_turns(daemon: Daemon, hook: HookRunner) -> None:
     work(hook, "before")
     hook("session_end", "before", reason="other")
