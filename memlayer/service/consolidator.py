@@ -86,7 +86,7 @@ class Consolidator:
             text, kind = as_said(event.text, event.at_ms)
             session_id = "" if event.session_id == NO_SESSION else event.session_id
             new = _said(event.project_id, text, kind, session_id=session_id, source_ids=[event.id], at_ms=event.at_ms)
-            if text and new.id not in self.ingest.forgotten:
+            if text and not self.ingest.forgotten.covers_memory(new, by_user=True):
                 out.append(self._add(new))
         return out
 

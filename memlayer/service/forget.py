@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Container, Iterator, Sequence
+import time
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
 
 from memlayer.core.doomed import Doomed
 from memlayer.core.model import Memory
@@ -15,11 +15,15 @@ from memlayer.service.erasure import Erasure
 from memlayer.service.projects import Projects
 from memlayer.service.session_summary import SESSION_SUMMARY, none_wanted
 from memlayer.service.sessions import Sessions
-from memlayer.service.tombstones import ANY_TIME, Tombstones, session_mark
+from memlayer.service.tombstones import Tombstones, session_mark
 from memlayer.wire import spool
 
 EVENTS_AT_ONCE = 500
 EVERYTHING = 10_000_000
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000
 
 
 @dataclass(frozen=True)
@@ -32,6 +36,7 @@ class Forget:
     tombstones: Tombstones
     sessions: Sessions
     projects: Projects | None = None
+    now_ms: Callable[[], int] = _now_ms
 
     def select(self, selection: Selection) -> list[Memory]:
         """The memories that a selection names."""
@@ -92,12 +97,15 @@ class Forget:
         going = self.store.memories(ids=what.memory_ids, limit=len(what.memory_ids)) if what.memory_ids else []
         project_ids = {memory.project_id for memory in going} | ({selection.project_id} - {""})
         # First: whatever happens from here on, nothing brings it back.
-        statements = [(memory.text, ANY_TIME) for memory in going if memory.category != "conversation"]
+        now_ms = self.now_ms()
+        statements = [  # what is said from now on is new
+            (one.project_id, one.text, max(now_ms, one.at_ms)) for one in going if one.category != "conversation"
+        ]
         sessions = ({memory.session_id for memory in going} | {selection.session_id}) - {""}
         named = set(selection.memory_ids)
         summed_up = [one.session_id for one in going if one.id in named and one.kind == SESSION_SUMMARY]
         ids = [*what.event_ids, *what.memory_ids, *map(session_mark, sessions), *map(none_wanted, summed_up)]
-        self.tombstones.add(ids, chain(self._said(what.event_ids), statements))
+        self.tombstones.add(ids, self._said(what.event_ids), statements)
         self._leave_spool(selection)
         set_aside.drop_forgotten(self.home, set(what.event_ids), selection, self.projects)
         removed, concerned = self.erasure.erase(what, sorted(project_ids))

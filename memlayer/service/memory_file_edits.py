@@ -147,8 +147,8 @@ class _Page:
                 self.edits.consolidator.restore(back[0])
                 return 1
             return 0
-        texts, now_ms = {item.text, composed(item.text)}, self.edits.now_ms()
-        was_forgotten = any(self.edits.tombstones.knows_text(text, now_ms) for text in texts)
+        texts = {item.text, composed(item.text)}
+        was_forgotten = any(self.edits.tombstones.knew_statement(self.project_id, text) for text in texts)
         if was_forgotten or record.knows(item.citation, digest(item.text)):
             return 0  # an editor had it open; who wants it again leaves the citation out
         now = [one for one in found if not one.superseded_by]

@@ -18,10 +18,10 @@ KEY_BYTES = 32
 # A shorter text ("ok", "계속해", "번호는 1234") says little by itself: it is the same only about the same time.
 SHORT_CHARS = 24
 SAME_TIME_MS = 600_000
-ANY_TIME = -1
 HISTORY = ("transcript", "import")  # sources of what was said earlier
 CONVERSATION, TOOL = "conversation", "tool"
-_TEXT = "text"
+_SAID, _STATEMENT = "said", "statement"
+_EITHER = "text"  # what homes of earlier versions hold, for both: of no project, and without the time it was forgotten
 
 
 class LetGo(NamedTuple):
@@ -35,8 +35,9 @@ class LetGo(NamedTuple):
 class Tombstones:
     """Ids and keyed hashes of what one home has forgotten, one a line in `forgotten.txt`. Thread-safe.
 
-    A line is an id, `text:<hash>`, or `conversation:<before ms>:<at ms>` (`tool:…`) for a run of retention. The key of
-    the hashes lies in `forgotten.key`, readable by the user alone: without it they tell nothing of the texts.
+    A line is an id; `said:<hash>` for what was said in a turn; `statement:<hash>:<until ms>` for what a memory of a
+    project said, and until when that counts; or `conversation:<before ms>:<at ms>` (`tool:…`) for a run of retention.
+    The key of the hashes lies in `forgotten.key`, readable by the user alone: without it they tell nothing of texts.
     """
 
     def __init__(self, home: str) -> None:
@@ -54,19 +55,35 @@ class Tombstones:
         except OSError:
             self._key = b""
         self._runs = sorted(run for line in self._lines if (run := _run_of(line)) is not None)
+        self._statements = _statements_of(self._lines)  # hash -> until ms
 
     def __contains__(self, wanted: object) -> bool:
         """Whether an event or a memory of that id was forgotten."""
         return wanted in self._lines
 
-    def add(self, ids: Iterable[str], said: Iterable[tuple[str, int]] = ()) -> None:
-        """Remember ids, and what was said (text; at_ms or ANY_TIME). Raises OSError; then nothing counts as gone."""
+    def add(
+        self,
+        ids: Iterable[str],
+        said: Iterable[tuple[str, int]] = (),
+        statements: Iterable[tuple[str, str, int]] = (),
+    ) -> None:
+        """Remember ids, what was said (text, at_ms), and statements (project id, text, until ms). Raises OSError; then
+        nothing counts as gone."""
         with self._lock:
             if len(self._key) < KEY_BYTES:
                 key = secrets.token_bytes(KEY_BYTES)
                 paths.write_whole(self._key_path, key)
                 self._key = key
-            self._save(self._lines | set(ids) | {self._mark(text, at_ms) for text, at_ms in said if text.strip()})
+            known = dict(self._statements)
+            for project_id, text, until_ms in statements:
+                if text.strip():
+                    mark = self._statement_mark(project_id, text)
+                    known[mark] = max(until_ms, known.get(mark, 0))
+            others = {line for line in self._lines if not line.startswith(_STATEMENT + ":")}
+            marks = {self._said_mark(_SAID, text, at_ms) for text, at_ms in said if text.strip()}
+            lines = {"%s:%s:%d" % (_STATEMENT, mark, until_ms) for mark, until_ms in known.items()}
+            self._save(others | set(ids) | marks | lines)
+            self._statements = known
 
     def let_go(self, kind: str, before_ms: int, at_ms: int) -> None:
         """Remember that everything of a kind from before a moment went. Raises OSError."""
@@ -93,9 +110,15 @@ class Tombstones:
             return True
         return self.knows_text(event["text"], event["at_ms"])
 
-    def covers_memory(self, memory: Memory) -> bool:
-        """Whether a memory that is about to be made, or brought in, was forgotten, or is a turn that retention took."""
-        if memory.id in self._lines or self.knows_text(memory.text, memory.at_ms):
+    def covers_memory(self, memory: Memory, *, by_user: bool = False) -> bool:
+        """Whether a memory that is about to be made, or brought in, was forgotten, or is a turn that retention took.
+
+        What was said after it was forgotten is new, and so is what another project says. by_user: a person asks for it,
+        so that what a home of an earlier version knows of no time does not count.
+        """
+        if memory.id in self._lines or self._knows_statement(memory.project_id, memory.text, memory.at_ms):
+            return True
+        if not by_user and self._knows_either(memory.text, memory.at_ms):
             return True
         return memory.category == CONVERSATION and memory.at_ms < self._before_ms(CONVERSATION)
 
@@ -122,8 +145,12 @@ class Tombstones:
         """Whether that was said, and forgotten; a short text only if it was about that time."""
         if not self._key or not text.strip():
             return False
-        times = (ANY_TIME, at_ms, at_ms - SAME_TIME_MS, at_ms + SAME_TIME_MS)
-        return any(self._mark(text, moment) in self._lines for moment in times)
+        times = (at_ms, at_ms - SAME_TIME_MS, at_ms + SAME_TIME_MS)
+        return any(self._said_mark(_SAID, text, one) in self._lines for one in times) or self._knows_either(text, at_ms)
+
+    def knew_statement(self, project_id: str, text: str) -> bool:
+        """Whether a memory of that project said that, at any time, and was forgotten."""
+        return self._knows_statement(project_id, text, 0) or self._knows_either(text, 0)
 
     def let_go_at_ms(self, at_ms: int, kind: str = CONVERSATION) -> int:
         """When retention took what was said at at_ms; 0 if it did not."""
@@ -132,11 +159,28 @@ class Tombstones:
     def _before_ms(self, kind: str) -> int:
         return max((run.before_ms for run in self._runs if run.kind == kind), default=0)
 
-    def _mark(self, text: str, at_ms: int) -> str:
-        words = " ".join(text.split())
-        about = "" if at_ms == ANY_TIME or len(words) >= SHORT_CHARS else str(at_ms // SAME_TIME_MS)
-        raw = (about + "\0" + words).encode("utf-8", "surrogatepass")
-        return "%s:%s" % (_TEXT, hmac.new(self._key, raw, hashlib.sha256).hexdigest()[:MARK_CHARS])
+    def _knows_statement(self, project_id: str, text: str, at_ms: int) -> bool:
+        if not self._key or not text.strip():
+            return False
+        return at_ms <= self._statements.get(self._statement_mark(project_id, text), -1)
+
+    def _knows_either(self, text: str, at_ms: int) -> bool:
+        if not self._key or not text.strip():
+            return False
+        times = (at_ms, at_ms - SAME_TIME_MS, at_ms + SAME_TIME_MS)
+        marks = [self._said_mark(_EITHER, text, one) for one in times]
+        return any(one in self._lines for one in (*marks, "%s:%s" % (_EITHER, self._hash("", text))))
+
+    def _said_mark(self, kind: str, text: str, at_ms: int) -> str:
+        is_long = len(" ".join(text.split())) >= SHORT_CHARS
+        return "%s:%s" % (kind, self._hash("" if is_long else str(at_ms // SAME_TIME_MS), text))
+
+    def _statement_mark(self, project_id: str, text: str) -> str:
+        return self._hash(project_id + "\0" + _STATEMENT, text)
+
+    def _hash(self, about: str, text: str) -> str:
+        raw = (about + "\0" + " ".join(text.split())).encode("utf-8", "surrogatepass")
+        return hmac.new(self._key, raw, hashlib.sha256).hexdigest()[:MARK_CHARS]
 
     def _save(self, lines: set[str]) -> None:
         if lines != self._lines:
@@ -155,3 +199,13 @@ def _run_of(line: str) -> LetGo | None:
     if kind not in (CONVERSATION, TOOL) or not (before_ms.isdigit() and at_ms.isdigit()):
         return None
     return LetGo(kind, int(before_ms), int(at_ms))
+
+
+def _statements_of(lines: Iterable[str]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for line in lines:
+        kind, _, rest = line.partition(":")
+        mark, _, until_ms = rest.partition(":")
+        if kind == _STATEMENT and until_ms.isdigit():
+            found[mark] = max(int(until_ms), found.get(mark, 0))
+    return found

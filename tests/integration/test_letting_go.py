@@ -125,6 +125,28 @@ def test_a_statement_may_go_alone_and_does_not_come_back(story: Story) -> None:
         story.daemon.settle()
 
 
+def test_what_is_said_again_after_it_was_forgotten_is_learnt_again_and_elsewhere_at_any_time(story: Story) -> None:
+    said = ("Always answer in Korean. 배포는 매주 화요일 오전 10시야.", "Understood.")
+    inside = HookRunner(ROOT, story.home, story.project, python=story.hook.python)
+    inside.turn("first", "f1", *said)
+    story.daemon.settle()
+
+    def learnt() -> set[tuple[str, str]]:
+        found = story.daemon.call("list", category="core", limit=100)["memories"]
+        return {(one["project"], one["text"]) for one in found if "Korean" in one["text"] or "화요일" in one["text"]}
+
+    before = learnt()
+    assert {project for project, _ in before} == {"secret 프로젝트"} and len(before) == 2
+    story.forget("--session", "first")
+    assert learnt() == set()
+    story.hook.turn("elsewhere", "e1", *said)
+    story.daemon.settle()
+    assert learnt() == {("other", text) for _, text in before}
+    inside.turn("again", "a1", *said)
+    story.daemon.settle()
+    assert learnt() == before | {("other", text) for _, text in before}
+
+
 def test_what_was_asked_to_be_remembered_goes_with_its_request_even_alone(story: Story) -> None:
     where = ("--project", str(story.project))
     for words in ("금고 열쇠는 딱따구리 둥지에 있다", "The spare key is under the woodpecker-nest."):

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 import os
 import stat
 from pathlib import Path
 from typing import Any
 
-from memlayer.service.tombstones import ANY_TIME, CONVERSATION, KEY_BYTES, SAME_TIME_MS, TOOL, Tombstones
+from memlayer.core.model import Memory
+from memlayer.service.statement import statement_of
+from memlayer.service.tombstones import CONVERSATION, KEY_BYTES, SAME_TIME_MS, TOOL, Tombstones
 
 LONG = "두루미칠성반닫이 서버의 이름은 zephyrine 으로 하기로 했다"
 SHORT = "번호는 1234"
@@ -46,12 +50,58 @@ def test_who_says_it_again_wants_it_kept(home: Path) -> None:
     assert tombstones.covers(said(LONG, source="hook", id="e1"))
 
 
-def test_a_statement_is_known_however_short_and_whenever(home: Path) -> None:
+def stated(text: str, at_ms: int, project_id: str = "상점") -> Memory:
+    return statement_of(project_id, text, "fact", origin="t", session_id="s1", source_ids=["e9"], at_ms=at_ms)
+
+
+def test_a_statement_is_known_however_short_in_its_project_until_it_is_said_again(home: Path) -> None:
+    home.mkdir()
+    Tombstones(str(home)).add([], statements=[("상점", SHORT, AT_MS)])
+    tombstones = Tombstones(str(home))
+    assert tombstones.covers_memory(stated(SHORT, 1)) and tombstones.covers_memory(stated(SHORT, AT_MS))
+    assert not tombstones.covers_memory(stated("번호는 1235", 1))
+    # A turn that was said after it was forgotten, and one of another project.
+    assert not tombstones.covers_memory(stated(SHORT, AT_MS + 1))
+    assert not tombstones.covers_memory(stated(SHORT, 1, "다른 상점"))
+    # But a file that an editor had open all the time.
+    assert tombstones.knew_statement("상점", SHORT) and not tombstones.knew_statement("다른 상점", SHORT)
+    # Forgotten again, it is known until then; an earlier time takes nothing back.
+    tombstones.add(["e1"], statements=[("상점", SHORT, AT_MS + 5)])
+    tombstones.add(["e2"], statements=[("상점", SHORT, 7)])
+    for known in (tombstones, Tombstones(str(home))):
+        assert known.covers_memory(stated(SHORT, AT_MS + 5)) and not known.covers_memory(stated(SHORT, AT_MS + 6))
+    assert (home / "forgotten.txt").read_text().count("statement:") == 1
+
+
+def test_what_was_said_in_a_turn_is_no_statement(home: Path) -> None:
     home.mkdir()
     tombstones = Tombstones(str(home))
-    tombstones.add([], [(SHORT, ANY_TIME)])
-    assert tombstones.knows_text(SHORT, 1)
-    assert not tombstones.knows_text("번호는 1235", 1)
+    tombstones.add(["e1"], [(LONG, AT_MS)], [("상점", SHORT, AT_MS)])
+    assert not tombstones.covers_memory(stated(LONG, AT_MS))
+    assert not tombstones.covers(said(SHORT))
+
+
+def test_what_an_earlier_version_has_forgotten_stays_so(home: Path) -> None:
+    """It kept neither the project nor the time, and one kind of line for turns and statements."""
+    home.mkdir()
+    key = bytes(range(KEY_BYTES))
+    (home / "forgotten.key").write_bytes(key)
+
+    def line(text: str, about: str = "") -> str:
+        return "text:" + hmac.new(key, (about + "\0" + text).encode(), hashlib.sha256).hexdigest()[:32]
+
+    near = line("번호는 5678", str(AT_MS // SAME_TIME_MS))
+    (home / "forgotten.txt").write_text("\n".join(["e1", line(LONG), line(SHORT), near]) + "\n")
+    tombstones = Tombstones(str(home))
+    for _ in range(2):
+        assert "e1" in tombstones and tombstones.covers(said(LONG)) and tombstones.covers(said("번호는 5678"))
+        assert not tombstones.covers(said("번호는 5678", at_ms=5))
+        for project_id in ("상점", "다른 상점"):
+            assert tombstones.covers_memory(stated(SHORT, AT_MS, project_id))
+            assert tombstones.knew_statement(project_id, SHORT)
+        assert not tombstones.covers_memory(stated(SHORT, AT_MS), by_user=True)
+        tombstones.add(["e2"], [("다른 말", AT_MS)], [("상점", "다른 문장", AT_MS)])  # nothing of it is lost by that
+        tombstones = Tombstones(str(home))
 
 
 def test_a_turn_whose_prompt_was_forgotten_goes_whole(home: Path) -> None:
