@@ -13,7 +13,7 @@ from memlayer.errors import DaemonError, StoreError
 from memlayer.ports import Removed, Selection
 
 log = logging.getLogger(__name__)
-APART_S = 10.0  # where not even the note that it was tried can be written
+APART_S = 10.0
 UNFINISHED = "not everything is gone: %s: %s; ask again, or the daemon finishes it when it starts next"
 
 
@@ -50,14 +50,16 @@ def gc(state: State) -> tuple[Removed, list[str]]:
 
 
 def begin_gc_if_due(state: State) -> None:
-    """Have it done once a day. Costs a look at one file's time, and that only when something is ever let go."""
+    """Have it done once a day. Looks every APART_S, and that only when something is ever let go."""
     rules = compose.retention_rules(state.settings)
     if not rules.lets_go or not state.services.done() or state.services.exception() is not None:
         return
     if not state.embedder.settled.is_set():
         return  # without it no turn is consolidated
-    if time.monotonic() - state.gc_s > APART_S and state.services.result().retention.is_due(rules, time.time()):
-        state.gc_s = time.monotonic()
+    if time.monotonic() - state.gc_s <= APART_S:
+        return
+    state.gc_s = time.monotonic()
+    if state.services.result().retention.is_due(rules, time.time()):
         state.jobs.submit("gc", lambda: gc(state))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from dataclasses import dataclass
 
@@ -13,6 +14,8 @@ from memlayer.service.tombstones import CONVERSATION, TOOL, Tombstones
 from memlayer.wire import paths
 
 DAY_MS = 86_400_000
+FAR_MS = 30 * DAY_MS
+TRIED_MS = 3_600_000
 STAMP = "gc.stamp"
 
 
@@ -70,14 +73,22 @@ class Retention:
         return self.erasure.erase(what, sorted({one.project_id for one in what.counts}))
 
     def is_due(self, rules: RetentionRules, now_s: float) -> bool:
-        """Whether the last time was a day ago. A clock that was set back makes it due."""
+        """Whether the last time was a day ago. A clock that was set back makes it due, one that seems to be far ahead
+        does not: whatever it calls too old would be gone for good."""
         if not rules.lets_go:
             return False
         try:
             age_s = now_s - os.lstat(os.path.join(self.home, STAMP)).st_mtime
         except FileNotFoundError:
-            return True
-        return not 0 <= age_s < DAY_MS / 1000
+            age_s = math.inf
+        if 0 <= age_s < DAY_MS / 1000:
+            return False
+        return 0 <= age_s < FAR_MS / 1000 or self._is_believed(int(now_s * 1000))
+
+    def _is_believed(self, now_ms: int) -> bool:
+        """Whether something was said not so long ago by this clock; what was said just now tells nothing."""
+        found = self.store.memories(before_ms=now_ms - TRIED_MS, limit=1)
+        return bool(found) and now_ms - found[0].at_ms < FAR_MS
 
     def done(self, now_s: float) -> None:
         """Note that it was done. Raises OSError."""

@@ -7,7 +7,8 @@ import hmac
 import os
 import secrets
 import threading
-from collections.abc import Iterable, Mapping
+import time
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from memlayer.core.model import Memory, event_id
@@ -32,6 +33,10 @@ class LetGo(NamedTuple):
     at_ms: int
 
 
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
 class Tombstones:
     """Ids and keyed hashes of what one home has forgotten, one a line in `forgotten.txt`. Thread-safe.
 
@@ -40,7 +45,8 @@ class Tombstones:
     The key of the hashes lies in `forgotten.key`, readable by the user alone: without it they tell nothing of texts.
     """
 
-    def __init__(self, home: str) -> None:
+    def __init__(self, home: str, now_ms: Callable[[], int] = _now_ms) -> None:
+        self._now_ms = now_ms
         self._path = os.path.join(home, "forgotten.txt")
         self._key_path = os.path.join(home, "forgotten.key")
         self._lock = threading.Lock()
@@ -154,10 +160,15 @@ class Tombstones:
 
     def let_go_at_ms(self, at_ms: int, kind: str = CONVERSATION) -> int:
         """When retention took what was said at at_ms; 0 if it did not."""
-        return min((run.at_ms for run in self._runs if run.kind == kind and run.before_ms > at_ms), default=0)
+        return min((run.at_ms for run in self._runs_of(kind) if run.before_ms > at_ms), default=0)
 
     def _before_ms(self, kind: str) -> int:
-        return max((run.before_ms for run in self._runs if run.kind == kind), default=0)
+        return max((run.before_ms for run in self._runs_of(kind)), default=0)
+
+    def _runs_of(self, kind: str) -> list[LetGo]:
+        """Without those of a clock that was ahead: they would keep out what is said until it is that late."""
+        now_ms = self._now_ms()
+        return [run for run in self._runs if run.kind == kind and run.at_ms <= now_ms]
 
     def _knows_statement(self, project_id: str, text: str, at_ms: int) -> bool:
         if not self._key or not text.strip():

@@ -86,6 +86,8 @@ def test_old_turns_go_and_what_was_learnt_from_them_stays(story: Story) -> None:
 def test_the_daemon_lets_go_by_itself_once_a_day(story: Story) -> None:
     story.daemon.stop()
     story.daemon.settings = {**NO_MODEL, "retention": {"conversation_days": 30}}
+    (story.home / "gc.stamp").touch()
+    os.utime(story.home / "gc.stamp", (time.time() - 90_000, time.time() - 90_000))
     story.daemon.start()
     story.daemon.wait_for(lambda: story.turns() == 1, "retention")
     stamp = (story.home / "gc.stamp").stat().st_mtime
