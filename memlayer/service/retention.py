@@ -10,7 +10,7 @@ from memlayer.core.doomed import Cutoffs, Doomed
 from memlayer.ports import Removed, Selection, Store
 from memlayer.service import set_aside
 from memlayer.service.erasure import Erasure
-from memlayer.service.tombstones import CONVERSATION, TOOL, Tombstones
+from memlayer.service.tombstones import CONVERSATION, CORE, DAILY, TOOL, Tombstones
 from memlayer.wire import paths
 
 DAY_MS = 86_400_000
@@ -65,9 +65,11 @@ class Retention:
         changes nothing. Raises StoreError or OSError."""
         what = self.aged(rules, now_ms)
         cutoffs = rules.cutoffs(now_ms)
-        # First: no transcript brings it back while it goes, nor afterwards.
+        # First: neither a transcript nor an export brings it back while it goes, nor afterwards.
         self.tombstones.let_go(CONVERSATION, cutoffs.conversation_ms, now_ms)
         self.tombstones.let_go(TOOL, cutoffs.tools_ms, now_ms)
+        self.tombstones.let_go(DAILY, cutoffs.daily_ms, now_ms)
+        self.tombstones.let_go(CORE, cutoffs.core_ms, now_ms)
         if cutoffs.conversation_ms:
             set_aside.drop_forgotten(self.home, (), Selection(before_ms=cutoffs.conversation_ms), None)
         return self.erasure.erase(what, sorted({one.project_id for one in what.counts}))

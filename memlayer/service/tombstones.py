@@ -20,7 +20,7 @@ KEY_BYTES = 32
 SHORT_CHARS = 24
 SAME_TIME_MS = 600_000
 HISTORY = ("transcript", "import")  # sources of what was said earlier
-CONVERSATION, TOOL = "conversation", "tool"
+CONVERSATION, TOOL, DAILY, CORE = "conversation", "tool", "daily", "core"
 _SAID, _STATEMENT = "said", "statement"
 _EITHER = "text"  # what homes of earlier versions hold, for both: of no project, and without the time it was forgotten
 
@@ -41,7 +41,8 @@ class Tombstones:
     """Ids and keyed hashes of what one home has forgotten, one a line in `forgotten.txt`. Thread-safe.
 
     A line is an id; `said:<hash>` for what was said in a turn; `statement:<hash>:<until ms>` for what a memory of a
-    project said, and until when that counts; or `conversation:<before ms>:<at ms>` (`tool:…`) for a run of retention.
+    project said, and until when that counts; or `conversation:<before ms>:<at ms>` (`tool:…`, `daily:…`, `core:…`) for
+    a run of retention.
     The key of the hashes lies in `forgotten.key`, readable by the user alone: without it they tell nothing of texts.
     """
 
@@ -117,7 +118,7 @@ class Tombstones:
         return self.knows_text(event["text"], event["at_ms"])
 
     def covers_memory(self, memory: Memory, *, by_user: bool = False) -> bool:
-        """Whether a memory that is about to be made, or brought in, was forgotten, or is a turn that retention took.
+        """Whether a memory that is about to be made, or brought in, was forgotten, or is one that retention took.
 
         What was said after it was forgotten is new, and so is what another project says. by_user: a person asks for it,
         so that what a home of an earlier version knows of no time does not count.
@@ -126,7 +127,11 @@ class Tombstones:
             return True
         if not by_user and self._knows_either(memory.text, memory.at_ms):
             return True
-        return memory.category == CONVERSATION and memory.at_ms < self._before_ms(CONVERSATION)
+        if memory.category == CONVERSATION:
+            return memory.at_ms < self._before_ms(CONVERSATION)
+        if memory.pinned or (memory.category == "custom" and memory.session_id):  # that one stands for a file
+            return False
+        return memory.at_ms < self._before_ms(DAILY if memory.category == DAILY else CORE)
 
     def standing(self, events: Iterable[Mapping[str, Any]], *, is_history: bool = False) -> list[Mapping[str, Any]]:
         """The events that are not covered. A turn of history whose prompt was forgotten goes whole: a transcript knows
@@ -207,7 +212,7 @@ def session_mark(session_id: str) -> str:
 def _run_of(line: str) -> LetGo | None:
     kind, _, rest = line.partition(":")
     before_ms, _, at_ms = rest.partition(":")
-    if kind not in (CONVERSATION, TOOL) or not (before_ms.isdigit() and at_ms.isdigit()):
+    if kind not in (CONVERSATION, TOOL, DAILY, CORE) or not (before_ms.isdigit() and at_ms.isdigit()):
         return None
     return LetGo(kind, int(before_ms), int(at_ms))
 

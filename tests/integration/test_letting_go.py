@@ -110,6 +110,21 @@ def test_core_memories_go_only_when_asked_and_never_pinned(story: Story) -> None
     assert learnt["id"] not in {one["id"] for one in story.daemon.call("list", category="core")["memories"]}
 
 
+def test_what_retention_took_does_not_come_back_from_an_export(story: Story, tmp_path: Path) -> None:
+    captured(story, 2, *DECIDED)
+    story.daemon.settle()
+    learnt = core_of(story, LEARNT)
+    export = tmp_path / "all.jsonl"
+    assert story.cli("export", str(export)).returncode == 0
+    with_retention(story, conversation_days=30, daily_days=30, core_days=30)
+    story.daemon.call("gc")
+    story.assert_gone()
+    assert story.cli("import", str(export)).returncode == 0
+    story.daemon.settle()
+    story.assert_gone()
+    assert learnt["id"] not in str(story.daemon.call("list", all=True)) and story.holds(LEARNT) == []
+
+
 # --- what goes with what
 
 

@@ -6,12 +6,13 @@ import hashlib
 import hmac
 import os
 import stat
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from memlayer.core.model import Memory
 from memlayer.service.statement import statement_of
-from memlayer.service.tombstones import CONVERSATION, KEY_BYTES, SAME_TIME_MS, TOOL, Tombstones
+from memlayer.service.tombstones import CONVERSATION, CORE, DAILY, KEY_BYTES, SAME_TIME_MS, TOOL, Tombstones
 
 LONG = "두루미칠성반닫이 서버의 이름은 zephyrine 으로 하기로 했다"
 SHORT = "번호는 1234"
@@ -132,6 +133,21 @@ def test_what_retention_took_does_not_come_back_and_keeps_its_day(home: Path) ->
         assert (known.let_go_at_ms(999), known.let_go_at_ms(1000), known.let_go_at_ms(2000)) == (50_000, 60_000, 0)
     tombstones.let_go(TOOL, 3000, 80_000)
     assert tombstones.covers(said("무엇이든", at_ms=1999, kind="tool"))
+
+
+def test_what_retention_took_of_days_and_of_what_was_learnt_does_not_come_back_either(home: Path) -> None:
+    home.mkdir()
+    Tombstones(str(home)).let_go(DAILY, 1000, 50_000)
+    Tombstones(str(home)).let_go(CORE, 2000, 50_000)
+    known = Tombstones(str(home))
+    core = stated(SHORT, 1999)
+    day = replace(core, category="daily", at_ms=999)
+    assert known.covers_memory(core) and known.covers_memory(core, by_user=True) and known.covers_memory(day)
+    assert not known.covers_memory(replace(core, at_ms=2000)) and not known.covers_memory(replace(day, at_ms=1000))
+    assert not known.covers_memory(replace(core, pinned=True))
+    assert known.covers_memory(replace(core, category="custom", session_id=""))
+    assert not known.covers_memory(replace(core, category="custom", session_id="file_1"))
+    assert not known.covers_memory(replace(core, category="conversation"))
 
 
 def test_the_file_holds_no_word_and_the_key_is_the_users_own(home: Path) -> None:
