@@ -45,7 +45,7 @@ _HEADING = re.compile(r"(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
 _BULLET = re.compile(r"(?:[-*+]|\d{1,9}[.)])(?:[ \t]+(.*)|$)")
 # Some editors put a box before it, or a backslash before each bracket.
 _CITED = re.compile(
-    r"(?:\[[ xX]\] )?(?P<escape>\\?)\[mem:(?P<citation>[0-9A-Za-z]{1,40})\\?\](?: (?:\d{4}-\d\d-\d\d|\d\d:\d\d))?"
+    r"(?:\[[ xX]\] )?(?P<escape>\\?)\[mem:(?P<citation>[0-9A-Za-z]{1,40})\\?\](?: (?P<stamp>\d{4}-\d\d-\d\d|\d\d:\d\d))?"
     r"(?P<pinned> pinned)?(?::|$)? ?(?P<text>.*)"
 )
 _RULE = re.compile(r"(?:[-*_=][ \t]*){3,}$")
@@ -65,7 +65,7 @@ class Item(NamedTuple):
     """What stands in a file: a bullet or a paragraph. kind: of its section, "" under a heading of the person's own.
 
     citation: "" for what the person added. is_last: nothing but blank lines stands after it. is_escaped: with
-    backslashes, as some editors write what could be Markdown.
+    backslashes, as some editors write what could be Markdown. stamp: see Line.
     """
 
     kind: str
@@ -74,6 +74,7 @@ class Item(NamedTuple):
     pinned: bool = False
     is_last: bool = False
     is_escaped: bool = False
+    stamp: str = ""
 
 
 class Parsed(NamedTuple):
@@ -246,7 +247,7 @@ class _Reader:
             rest = text.partition("\n")
             body = shown(cited["text"] + rest[1] + rest[2])
             flags = {"pinned": bool(cited["pinned"]), "is_escaped": bool(cited["escape"])}
-            self.items.append(Item(self._kind, cited["citation"], body, **flags))
+            self.items.append(Item(self._kind, cited["citation"], body, **flags, stamp=cited["stamp"] or ""))
             return
         body = shown(text)
         if body:

@@ -21,9 +21,10 @@ from memlayer.service.consolidator import Consolidator
 from memlayer.service.ingest import Ingest
 from memlayer.service.memory_file_book import FileRecord
 from memlayer.service.memory_file_pages import current, day_of, local_day, noon_ms
-from memlayer.service.tombstones import Tombstones
+from memlayer.service.tombstones import CORE, DAILY, Tombstones
 
 log = logging.getLogger(__name__)
+HALF_A_DAY_MS = 43_200_000
 _REDACTED = re.compile(r"\[redacted:[^\]]*\]")
 _SAYS = re.compile(r"[^\W_]")
 
@@ -151,10 +152,22 @@ class _Page:
         was_forgotten = any(self.edits.tombstones.knew_statement(self.project_id, text) for text in texts)
         if was_forgotten or record.knows(item.citation, digest(item.text)):
             return 0  # an editor had it open; who wants it again leaves the citation out
+        if not found and self._was_let_go(item):
+            return 0  # an old copy of the file stands there again
         now = [one for one in found if not one.superseded_by]
         if len(now) == 1:
             return self.edit(Entry(now[0].id, now[0].citation, digest(now[0].text)), item.text)
         return self.add(item.kind or NOTE, item.text)
+
+    def _was_let_go(self, item: Item) -> bool:
+        """Whether retention took what was said on the day that a bullet names."""
+        day = day_of(self.name) or item.stamp
+        try:
+            begun_ms = noon_ms(day) - HALF_A_DAY_MS
+        except (ValueError, TypeError, OverflowError):  # no day, or none that there is
+            return False
+        kinds = (DAILY, CORE) if day_of(self.name) else (CORE,)
+        return not item.pinned and any(self.edits.tombstones.let_go_at_ms(begun_ms, kind) for kind in kinds)
 
     def _add(self, kind: str, text: str) -> int:
         if digest(text) in self.said:

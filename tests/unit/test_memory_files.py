@@ -10,6 +10,7 @@ import pytest
 from memlayer.core.memory_markdown import END
 from memlayer.ports import Selection
 from memlayer.service.memory_file_edits import TakenBack
+from memlayer.service.tombstones import CORE, DAILY, Tombstones
 from tests.files_in_memory import PLANS, FilesInMemory, six_facts, written
 
 
@@ -141,6 +142,34 @@ def test_what_was_forgotten_does_not_come_back_from_an_open_editor(kept: FilesIn
     kept.page.write_text(opened, encoding="utf-8")
     assert kept.sync() == TakenBack()
     assert "ClickHouse" not in written(kept.page)
+
+
+@pytest.mark.parametrize("which", ["day", "core"])
+def test_what_retention_took_does_not_come_back_from_an_old_copy_of_a_file(tmp_path: Path, which: str) -> None:
+    kept = FilesInMemory(tmp_path)
+    kept.work("s1", "p1", "배포는 매주 화요일 오전에 하기로 했어.", "The deploy runs on Tuesday mornings now.")
+    kept.sync()
+    page = kept.page if which == "core" else next(kept.folder.glob("memory/*.md"))
+    copy = page.read_bytes()
+    assert "화요일" in copy.decode()
+    for kind in (DAILY, CORE):
+        Tombstones(str(kept.home)).let_go(kind, kept.now_ms + 86_400_000, 1)
+    kept.store.forget(Selection(project_id=kept.project_id))
+    kept.start()
+    kept.files.sync(kept.project_id, force=True)
+    assert not page.exists()
+
+    page.parent.mkdir(parents=True, exist_ok=True)
+    page.write_bytes(copy)
+    kept.age(page)
+    assert kept.sync() == TakenBack()
+    assert kept.store.memories() == [] and not page.exists()
+    # What a person writes into it is theirs.
+    page.parent.mkdir(parents=True, exist_ok=True)
+    page.write_bytes(copy.replace(END.encode(), ("- 이 줄은 새로 적었다.\n" + END).encode()))
+    kept.age(page)
+    assert kept.sync() == TakenBack(added=1)
+    assert [one.text for one in kept.store.memories()] == ["이 줄은 새로 적었다."]
 
 
 def test_a_copied_line_is_a_new_memory_and_a_pasted_citation_is_text(kept: FilesInMemory) -> None:
