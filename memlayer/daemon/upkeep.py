@@ -31,6 +31,7 @@ def drain(state: State, progress: Progress | None = None) -> int:
     """Take in what waits in the spool, and renew the working sets of the projects it touched; returns how many."""
     services = state.services.result()
     priority.go_second()
+    spool.sweep(state.home, time.time())  # a forget may have found one too young
     told = (lambda done, total: progress("spool", done, total)) if progress else None
     taken, touched = services.ingest.drain(told)
     for project_id in touched:

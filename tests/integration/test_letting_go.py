@@ -329,6 +329,17 @@ def test_what_a_kill_left_half_written_is_forgotten_too(story: Story, by: str) -
     story.assert_gone()
 
 
+def test_what_a_hook_left_a_moment_before_goes_with_what_is_said_next(story: Story) -> None:
+    of_hook, _ = killed_while_writing(story)
+    story.forget("--session", "gone")
+    seconds_ago = time.time() - 10
+    if of_hook.exists():
+        os.utime(of_hook, (seconds_ago, seconds_ago))
+    story.hook("user_prompt_submit", "kept", "k2", prompt="점심은 뭐 먹지?")
+    story.daemon.settle()
+    assert not of_hook.exists()
+
+
 def test_neither_the_request_to_forget_nor_its_answer_keeps_the_words(story: Story) -> None:
     asked = "/memlayer:memory-forget 두루미칠성반닫이 zephyrine-quokka"
     story.hook.turn("kept", "k2", asked, "This would go: 두루미칠성반닫이 lives on zephyrine-quokka [mem:a7Bc3x]")
