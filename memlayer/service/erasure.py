@@ -36,29 +36,26 @@ class Erasure:
 
         The journal stays until finished() is called: what else is made of memories, the caller makes anew.
         """
-        unfinished, of_projects = self._unfinished()
+        unfinished = self._unfinished()
+        left, of_projects = unfinished or (Doomed(), [])
         concerned = sorted({*project_ids, *of_projects})
-        if what.event_ids or what.memory_ids or unfinished.event_ids or unfinished.memory_ids:
-            journal = {
-                "event_ids": list(dict.fromkeys((*unfinished.event_ids, *what.event_ids))),
-                "memory_ids": list(dict.fromkeys((*unfinished.memory_ids, *what.memory_ids))),
-                "project_ids": concerned,
-            }
-            paths.write_whole(self._journal, json.dumps(journal).encode())
-        if unfinished.event_ids or unfinished.memory_ids:
-            log.warning("an interrupted forget is finished: %d events", len(unfinished.event_ids))
-            self._erase(unfinished, of_projects)
-        if what == Doomed() and not project_ids:
-            return Removed(), concerned
+        journal = {
+            "event_ids": list(dict.fromkeys((*left.event_ids, *what.event_ids))),
+            "memory_ids": list(dict.fromkeys((*left.memory_ids, *what.memory_ids))),
+            "project_ids": concerned,
+        }
+        paths.write_whole(self._journal, json.dumps(journal).encode())
+        if unfinished is not None:
+            self._finish(left, of_projects)
         return self._erase(what, project_ids), concerned
 
     def resume(self) -> list[str]:
-        """Finish what a crash has interrupted; the ids of the projects it concerns. Raises StoreError or OSError."""
-        what, project_ids = self._unfinished()
-        if what.event_ids or what.memory_ids:
-            log.warning("an interrupted forget is finished: %d events", len(what.event_ids))
-            self._erase(what, project_ids)
-        return project_ids
+        """Finish what was interrupted; the ids of the projects it concerns. Raises StoreError or OSError."""
+        unfinished = self._unfinished()
+        if unfinished is None:
+            return []
+        self._finish(*unfinished)
+        return unfinished[1]
 
     def finished(self) -> None:
         """Everything that was made of what is gone has been made anew. Raises OSError."""
@@ -72,19 +69,23 @@ class Erasure:
     def _journal(self) -> str:
         return os.path.join(self.home, JOURNAL)
 
-    def _unfinished(self) -> tuple[Doomed, list[str]]:
-        """What the journal says: what is still to be erased, of which projects."""
+    def _finish(self, what: Doomed, project_ids: Sequence[str]) -> None:
+        log.warning("an interrupted forget is finished: %d events", len(what.event_ids))
+        self._erase(what, project_ids)
+
+    def _unfinished(self) -> tuple[Doomed, list[str]] | None:
+        """What the journal says: what is still to be erased, of which projects; None where there is none."""
         try:
             with open(self._journal, encoding="utf-8") as file:
                 left = json.load(file)
             what = Doomed(tuple(map(str, left["event_ids"])), tuple(map(str, left["memory_ids"])))
             return what, [str(one) for one in left["project_ids"]]
         except FileNotFoundError:
-            return Doomed(), []
+            return None
         except (ValueError, KeyError, TypeError):
             log.error("%s cannot be read: what was being forgotten may not all be gone", JOURNAL)
             os.replace(self._journal, self._journal + ".torn")
-            return Doomed(), []
+            return None
 
     def _erase(self, what: Doomed, project_ids: Sequence[str]) -> Removed:
         for project_id in project_ids:

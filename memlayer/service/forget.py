@@ -92,7 +92,7 @@ class Forget:
         Raises StoreError or OSError. What is in no table yet stays forgotten only if the spool was taken in before.
         """
         if selection == Selection():
-            return self.erasure.erase(Doomed(), [])
+            return Removed(), self.erasure.resume()
         what = self.doomed(selection, keep_sources=keep_sources)
         going = self.store.memories(ids=what.memory_ids, limit=len(what.memory_ids)) if what.memory_ids else []
         project_ids = {memory.project_id for memory in going} | ({selection.project_id} - {""})

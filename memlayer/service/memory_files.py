@@ -58,8 +58,9 @@ class MemoryFiles:
         not be written is left_alone(). Raises StoreError or OSError; doing it again is then all that it takes.
         """
         place = place_of(self.home, self.projects, project_id, self.rules)
+        self._problems.begin(project_id)
         self._places.pop(project_id, None)
-        if place is not None:
+        if place is not None and self.rules.enabled:
             self._places[project_id] = place
         book = self._book(project_id)
         if force and book.files and place is None:
@@ -129,10 +130,10 @@ class MemoryFiles:
 
     def _place_of_what_is_off(self, project_id: str, book: Book) -> Place | None:
         """Where the files of a project that is switched off still are; None where nobody can tell whose they are."""
-        if place_of(self.home, self.projects, project_id, self.rules, even_off=True) is not None:
-            return place_at(self.home, book.place)
+        place = place_of(self.home, self.projects, project_id, self.rules, even_off=True)
+        if place is not None:
+            return place_at(self.home, book.place) if book.place else place
         if os.path.lexists(book.place):
-            self._problems.begin(project_id)
             self._problems.note(project_id, CORE_PAGE, "left alone: its folder is not the project's any more")
         return None
 

@@ -72,6 +72,8 @@ class Retention:
         self.tombstones.let_go(CORE, cutoffs.core_ms, now_ms)
         if cutoffs.conversation_ms:
             set_aside.drop_forgotten(self.home, (), Selection(before_ms=cutoffs.conversation_ms), None)
+        if what == Doomed():
+            return Removed(), self.erasure.resume()
         return self.erasure.erase(what, sorted({one.project_id for one in what.counts}))
 
     def is_due(self, rules: RetentionRules, now_s: float) -> bool:

@@ -1,4 +1,4 @@
-"""Retention and forgetting through a real daemon: what goes leaves no byte, what was learnt stays; kill -9 as well."""
+"""Forgetting through a real daemon: what goes leaves no byte, whatever held it, and does not come back."""
 
 from __future__ import annotations
 
@@ -10,23 +10,12 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from memlayer.wire import paths, spool
-from tests.integration.told_story import MARKS, OLD_MS, ROOT, Story
+from tests.integration.told_story import DECIDED, LEARNT, MARKS, OLD_MS, ROOT, Story
 from tests.processes import HookRunner
-
-NO_MODEL = {"embedding": {"provider": "none"}}
-DECIDED = ("게이트웨이 포트는 꿩발자국번으로 하기로 했어. 그리고 올빼미쪽지 좀 봐줘", "네, 이야기끝올빼미.")
-LEARNT = "꿩발자국"
-KILLS = 5
-
-
-def captured(story: Story, number: int, prompt: str, answer: str) -> None:
-    for event in story.captured(number, prompt, answer):
-        spool.put(str(story.home), event)
 
 
 @pytest.fixture
@@ -37,101 +26,13 @@ def story(tmp_path: Path) -> Iterator[Story]:
         yield made
 
 
-def core_of(story: Story, text: str) -> dict[str, Any]:
-    [found] = [one for one in story.daemon.call("list", category="core")["memories"] if text in one["text"]]
-    return dict(found)
-
-
-def with_retention(story: Story, **days: int) -> None:
-    """The same daemon with these settings."""
-    story.daemon.stop()
-    story.daemon.settings = {**NO_MODEL, "retention": days}
-    (story.home / "gc.stamp").touch()  # not by itself: the tests say when
-    story.daemon.start()
-
-
-def test_old_turns_go_and_what_was_learnt_from_them_stays(story: Story) -> None:
-    captured(story, 2, *DECIDED)
-    story.daemon.settle()
-    learnt = core_of(story, LEARNT)
-    assert {mark for _, mark in story.holds("올빼미쪽지", "두루미")} == {"올빼미쪽지", "두루미"}
-
-    assert json.loads(story.cli("gc", "--json").stdout)["rows"] == []  # no retention is set
-    with_retention(story, conversation_days=90, daily_days=90)
-    dry = json.loads(story.cli("gc", "--dry-run", "--json").stdout)
-    rows = {(row["project"], row["what"]): row["rows"] for row in dry["rows"]}
-    assert rows[("secret 프로젝트", "conversation")] == 3 and ("other", "conversation") not in rows
-    assert dry["removed"]["events"] == 0 and story.turns() == 4
-
-    table = story.cli("gc").stdout
-    assert "Kept: conversation 90 days, daily 90 days" in table and "3 turns  secret 프로젝트" in table
-    assert story.turns() == 1
-    assert story.holds("올빼미쪽지", "이야기끝올빼미") == []
-    assert core_of(story, LEARNT) == learnt
-    shown = story.cli("show", learnt["citation"]).stdout
-    assert "source removed by retention on " + time.strftime("%Y-%m-%d") in shown
-    assert LEARNT in story.daemon.call("search", query="게이트웨이 포트")["hits"][0]["snippet"]
-
-    # Neither the transcript, nor an import, nor a rebuild, nor another daemon brings the turns back.
-    inside = HookRunner(ROOT, story.home, story.project, python=story.hook.python)
-    assert inside("session_start", "gone", source="resume", transcript_path=str(story.transcript)).returncode == 0
-    assert story.cli("import", str(story.transcript)).returncode == 0
-    assert story.cli("repair").returncode == 0
-    story.daemon.call("reindex")
-    story.daemon.settle()
-    assert story.turns() == 1 and story.holds("올빼미쪽지", "이야기끝올빼미") == []
-    assert story.daemon.call("gc")["removed"]["memories"] == 0
-
-
-def test_the_daemon_lets_go_by_itself_once_a_day(story: Story) -> None:
-    story.daemon.stop()
-    story.daemon.settings = {**NO_MODEL, "retention": {"conversation_days": 30}}
-    (story.home / "gc.stamp").touch()
-    os.utime(story.home / "gc.stamp", (time.time() - 90_000, time.time() - 90_000))
-    story.daemon.start()
-    story.daemon.wait_for(lambda: story.turns() == 1, "retention")
-    stamp = (story.home / "gc.stamp").stat().st_mtime
-    assert time.time() - stamp < 60
-    captured(story, 2, *DECIDED)  # from before; nobody looks again today
-    story.daemon.settle()
-    assert story.turns() == 2
-    day_ago = time.time() - 90_000
-    os.utime(story.home / "gc.stamp", (day_ago, day_ago))
-    story.daemon.wait_for(lambda: story.turns() == 1, "retention on the next day", 50.0)
-
-
-def test_core_memories_go_only_when_asked_and_never_pinned(story: Story) -> None:
-    captured(story, 2, *DECIDED)
-    story.daemon.settle()
-    learnt = core_of(story, LEARNT)
-    with_retention(story, core_days=30)
-    story.daemon.call("gc")
-    assert story.turns() == 4
-    assert learnt["id"] not in {one["id"] for one in story.daemon.call("list", category="core")["memories"]}
-
-
-def test_what_retention_took_does_not_come_back_from_an_export(story: Story, tmp_path: Path) -> None:
-    captured(story, 2, *DECIDED)
-    story.daemon.settle()
-    learnt = core_of(story, LEARNT)
-    export = tmp_path / "all.jsonl"
-    assert story.cli("export", str(export)).returncode == 0
-    with_retention(story, conversation_days=30, daily_days=30, core_days=30)
-    story.daemon.call("gc")
-    story.assert_gone()
-    assert story.cli("import", str(export)).returncode == 0
-    story.daemon.settle()
-    story.assert_gone()
-    assert learnt["id"] not in str(story.daemon.call("list", all=True)) and story.holds(LEARNT) == []
-
-
 # --- what goes with what
 
 
 def test_a_statement_may_go_alone_and_does_not_come_back(story: Story) -> None:
-    captured(story, 2, *DECIDED)
+    story.say(2, *DECIDED)
     story.daemon.settle()
-    learnt = core_of(story, LEARNT)
+    learnt = story.core_of(LEARNT)
     done = story.cli("forget", learnt["citation"], "--keep-sources", "--yes")
     assert done.returncode == 0 and "1 memories, 0 events" in done.stdout
     for _ in range(2):
@@ -169,23 +70,23 @@ def test_what_was_asked_to_be_remembered_goes_with_its_request_even_alone(story:
     for words in ("금고 열쇠는 딱따구리 둥지에 있다", "The spare key is under the woodpecker-nest."):
         assert story.cli("remember", words, *where).returncode == 0
     story.daemon.settle()
-    kept = core_of(story, "woodpecker-nest")
-    gone = core_of(story, "딱따구리")
+    kept = story.core_of("woodpecker-nest")
+    gone = story.core_of("딱따구리")
     story.cli("edit", gone["citation"], "금고 열쇠는 뻐꾸기 둥지에 있다")
     done = story.cli("forget", gone["citation"], "--keep-sources", "--yes")
     assert done.returncode == 0 and "2 memories, 1 events" in done.stdout
     for _ in range(2):
         assert story.holds("딱따구리", "뻐꾸기") == []
-        assert core_of(story, "woodpecker-nest") == kept
+        assert story.core_of("woodpecker-nest") == kept
         story.cli("repair")
         story.daemon.call("reindex")
         story.daemon.settle()
 
 
 def test_a_statement_takes_its_turn_along_unless_told_otherwise(story: Story) -> None:
-    captured(story, 2, *DECIDED)
+    story.say(2, *DECIDED)
     story.daemon.settle()
-    learnt = core_of(story, LEARNT)
+    learnt = story.core_of(LEARNT)
     dry = json.loads(story.cli("forget", learnt["key"], "--dry-run", "--json").stdout)
     along = {one["category"]: one["along"] for one in dry["memories"]}
     assert along["core"] is False and along["conversation"] is True
@@ -211,7 +112,7 @@ def test_the_tools_of_a_turn_go_with_it(story: Story) -> None:
 def test_what_a_memory_said_before_goes_with_it(story: Story) -> None:
     added = story.cli("remember", "금고 번호는 딱따구리7781 이다", "--project", str(story.project), "--json")
     assert added.returncode == 0, added.stderr
-    found = core_of(story, "딱따구리7781")
+    found = story.core_of("딱따구리7781")
     assert story.cli("edit", found["citation"], "금고 번호는 비밀이다").returncode == 0
     story.daemon.settle()
     assert story.holds("딱따구리7781")
@@ -235,11 +136,11 @@ def test_a_file_that_cannot_be_cleaned_is_named_and_cleaned_once_it_is_mended(
     story.daemon.settle()
     [page] = (story.home / "projects").rglob("MEMORY.md")
     page.write_bytes(page.read_bytes() + added)
-    done = story.cli("forget", core_of(story, "딱따구리")["citation"], "--yes")
+    done = story.cli("forget", story.core_of("딱따구리")["citation"], "--yes")
     assert done.returncode == 0
     assert done.stdout.splitlines()[1:] == ["It may still stand in %s: left alone and not read: %s" % (page, why)]
     assert {path for path, _ in story.holds("딱따구리")} == {page.relative_to(story.home).as_posix()}
-    told = json.loads(story.cli("forget", core_of(story, "woodpecker")["citation"], "--yes", "--json").stdout)
+    told = json.loads(story.cli("forget", story.core_of("woodpecker")["citation"], "--yes", "--json").stdout)
     assert [one.partition(": ")[0] for one in told["left"]] == [str(page)]
 
     page.write_bytes(page.read_bytes().replace(added, b""))
@@ -283,7 +184,7 @@ def test_files_that_were_set_aside_go_as_well(story: Story) -> None:
     story.forget("--session", "gone")
     assert story.holds(*MARKS) == []
     assert len(spool.quarantined(str(story.home))) == 2
-    with_retention(story, conversation_days=30)
+    story.with_retention(conversation_days=30)
     story.daemon.call("gc")
     assert spool.quarantined(str(story.home)) == []
 

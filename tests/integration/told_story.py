@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from memlayer.core.payload import read_payload
 from memlayer.wire import spool
@@ -15,6 +16,7 @@ from tests.cli_process import Cli
 from tests.processes import Daemon, HookRunner
 
 ROOT = Path(__file__).resolve().parents[2]
+NO_MODEL = {"embedding": {"provider": "none"}}
 OLD_MS = 1_710_000_000_000  # March 2024
 # Whoever looks for them finds them: whole, as words, and as the syllable pairs that an index is made of.
 MARKS = ("zephyrine-quokka", "두루미칠성반닫이", "zephyrine", "quokka", "두루미", "반닫이")
@@ -22,6 +24,8 @@ TURNS = [
     ("zephyrine-quokka 서버 비밀 이름은 두루미칠성반닫이 로 하자", "네, 두루미칠성반닫이 는 zephyrine-quokka 에."),
     ("What else lives on zephyrine-quokka?", "두루미칠성반닫이 와 그 백업이 zephyrine-quokka 에 있습니다. " * 120),
 ]  # fmt: skip
+DECIDED = ("게이트웨이 포트는 꿩발자국번으로 하기로 했어. 그리고 올빼미쪽지 좀 봐줘", "네, 이야기끝올빼미.")
+LEARNT = "꿩발자국"
 KEPT = ("배포는 언제 하지?", "배포는 매주 화요일 오전에 합니다.")
 
 
@@ -74,6 +78,11 @@ class Story:
         for event in self.events:
             spool.put(str(self.home), event)
 
+    def say(self, number: int, prompt: str, answer: str) -> None:
+        """One more turn of `gone` waits in the spool."""
+        for event in self.captured(number, prompt, answer):
+            spool.put(str(self.home), event)
+
     def tell(self) -> None:
         """Everything is told and in the store."""
         self.spool_again()
@@ -83,6 +92,18 @@ class Story:
 
     def turns(self) -> int:
         return int(self.daemon.call("stats")["by_category"].get("conversation", 0))
+
+    def core_of(self, text: str) -> dict[str, Any]:
+        """The one core memory that says that."""
+        [found] = [one for one in self.daemon.call("list", category="core")["memories"] if text in one["text"]]
+        return dict(found)
+
+    def with_retention(self, **days: int) -> None:
+        """The same daemon with these settings."""
+        self.daemon.stop()
+        self.daemon.settings = {**NO_MODEL, "retention": days}
+        (self.home / "gc.stamp").touch()  # not by itself: the tests say when
+        self.daemon.start()
 
     def holds(self, *marks: str) -> list[tuple[str, str]]:
         """(file under the home, mark) wherever one of the marks still stands."""

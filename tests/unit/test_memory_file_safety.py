@@ -132,6 +132,14 @@ def test_forgetting_everything_leaves_no_file(kept: FilesInMemory) -> None:
     assert list(kept.home.joinpath("projects").iterdir()) == []
 
 
+def test_where_files_are_switched_off_a_forget_does_not_have_them_watched(kept: FilesInMemory) -> None:
+    page = kept.page
+    kept.files.rules = FileRules(enabled=False)
+    kept.files.sync(kept.project_id, force=True)
+    page.write_text("바뀐 파일", encoding="utf-8")
+    assert not kept.files.changed(kept.project_id)
+
+
 def test_switched_off_nothing_is_read_or_written(kept: FilesInMemory) -> None:
     kept.edit("30일", "60일")
     before = kept.page.read_bytes()

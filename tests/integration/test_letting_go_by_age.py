@@ -1,0 +1,97 @@
+"""Retention through a real daemon: what is too old leaves no byte and does not come back, what was learnt stays."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.integration.told_story import DECIDED, LEARNT, NO_MODEL, ROOT, Story
+from tests.processes import HookRunner
+
+
+@pytest.fixture
+def story(tmp_path: Path) -> Iterator[Story]:
+    made = Story(tmp_path)
+    with made.daemon:
+        made.tell()
+        yield made
+
+
+def test_old_turns_go_and_what_was_learnt_from_them_stays(story: Story) -> None:
+    story.say(2, *DECIDED)
+    story.daemon.settle()
+    learnt = story.core_of(LEARNT)
+    assert {mark for _, mark in story.holds("올빼미쪽지", "두루미")} == {"올빼미쪽지", "두루미"}
+
+    assert json.loads(story.cli("gc", "--json").stdout)["rows"] == []  # no retention is set
+    story.with_retention(conversation_days=90, daily_days=90)
+    dry = json.loads(story.cli("gc", "--dry-run", "--json").stdout)
+    rows = {(row["project"], row["what"]): row["rows"] for row in dry["rows"]}
+    assert rows[("secret 프로젝트", "conversation")] == 3 and ("other", "conversation") not in rows
+    assert dry["removed"]["events"] == 0 and story.turns() == 4
+
+    table = story.cli("gc").stdout
+    assert "Kept: conversation 90 days, daily 90 days" in table and "3 turns  secret 프로젝트" in table
+    assert story.turns() == 1
+    assert story.holds("올빼미쪽지", "이야기끝올빼미") == []
+    assert story.core_of(LEARNT) == learnt
+    shown = story.cli("show", learnt["citation"]).stdout
+    assert "source removed by retention on " + time.strftime("%Y-%m-%d") in shown
+    assert LEARNT in story.daemon.call("search", query="게이트웨이 포트")["hits"][0]["snippet"]
+
+    # Neither the transcript, nor an import, nor a rebuild, nor another daemon brings the turns back.
+    inside = HookRunner(ROOT, story.home, story.project, python=story.hook.python)
+    assert inside("session_start", "gone", source="resume", transcript_path=str(story.transcript)).returncode == 0
+    assert story.cli("import", str(story.transcript)).returncode == 0
+    assert story.cli("repair").returncode == 0
+    story.daemon.call("reindex")
+    story.daemon.settle()
+    assert story.turns() == 1 and story.holds("올빼미쪽지", "이야기끝올빼미") == []
+    assert story.daemon.call("gc")["removed"]["memories"] == 0
+
+
+def test_the_daemon_lets_go_by_itself_once_a_day(story: Story) -> None:
+    story.daemon.stop()
+    story.daemon.settings = {**NO_MODEL, "retention": {"conversation_days": 30}}
+    (story.home / "gc.stamp").touch()
+    os.utime(story.home / "gc.stamp", (time.time() - 90_000, time.time() - 90_000))
+    story.daemon.start()
+    story.daemon.wait_for(lambda: story.turns() == 1, "retention")
+    stamp = (story.home / "gc.stamp").stat().st_mtime
+    assert time.time() - stamp < 60
+    story.say(2, *DECIDED)  # from before; nobody looks again today
+    story.daemon.settle()
+    assert story.turns() == 2
+    day_ago = time.time() - 90_000
+    os.utime(story.home / "gc.stamp", (day_ago, day_ago))
+    story.daemon.wait_for(lambda: story.turns() == 1, "retention on the next day", 50.0)
+
+
+def test_core_memories_go_only_when_asked_and_never_pinned(story: Story) -> None:
+    story.say(2, *DECIDED)
+    story.daemon.settle()
+    learnt = story.core_of(LEARNT)
+    story.with_retention(core_days=30)
+    story.daemon.call("gc")
+    assert story.turns() == 4
+    assert learnt["id"] not in {one["id"] for one in story.daemon.call("list", category="core")["memories"]}
+
+
+def test_what_retention_took_does_not_come_back_from_an_export(story: Story, tmp_path: Path) -> None:
+    story.say(2, *DECIDED)
+    story.daemon.settle()
+    learnt = story.core_of(LEARNT)
+    export = tmp_path / "all.jsonl"
+    assert story.cli("export", str(export)).returncode == 0
+    story.with_retention(conversation_days=30, daily_days=30, core_days=30)
+    story.daemon.call("gc")
+    story.assert_gone()
+    assert story.cli("import", str(export)).returncode == 0
+    story.daemon.settle()
+    story.assert_gone()
+    assert learnt["id"] not in str(story.daemon.call("list", all=True)) and story.holds(LEARNT) == []
