@@ -45,8 +45,8 @@ _HEADING = re.compile(r"(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
 _BULLET = re.compile(r"(?:[-*+]|\d{1,9}[.)])(?:[ \t]+(.*)|$)")
 # Some editors put a box before it, or a backslash before each bracket.
 _CITED = re.compile(
-    r"(?:\[[ xX]\] )?(?P<escape>\\?)\[mem:(?P<citation>[0-9A-Za-z]{1,40})\\?\](?: (?P<stamp>\d{4}-\d\d-\d\d|\d\d:\d\d))?"
-    r"(?P<pinned> pinned)?(?::|$)? ?(?P<text>.*)"
+    r"(?:\[[ xX]\] )?(?P<escape>\\?)\[mem:(?P<citation>[0-9A-Za-z]{1,40})\\?\]"
+    r"(?: (?P<stamp>\d{4}-\d\d-\d\d|\d\d:\d\d))?(?P<pinned> pinned)?(?::|$)? ?(?P<text>.*)"
 )
 _RULE = re.compile(r"(?:[-*_=][ \t]*){3,}$")
 _CONFLICT = (re.compile(r"^<{7} ", re.MULTILINE), re.compile(r"^>{7} ", re.MULTILINE))
