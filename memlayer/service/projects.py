@@ -41,9 +41,7 @@ class Projects:
                 keys = registry.keys_of(place, self._commit(place))
                 project_id = registry.find(self._registry, keys)
             if not project_id:
-                project_id = hashlib.sha256(keys[0].encode("utf-8", "surrogatepass")).hexdigest()[:16]
-                while project_id in self._registry:  # same strongest key, yet another project: see registry.find
-                    project_id = hashlib.sha256(project_id.encode()).hexdigest()[:16]
+                project_id = self._free(hashlib.sha256(keys[0].encode("utf-8", "surrogatepass")).hexdigest()[:16])
                 self._registry[project_id] = {"keys": [], "since_ms": int(time.time() * 1000)}
             self._learn(project_id, keys, place)
         return project_id, place
@@ -59,17 +57,18 @@ class Projects:
 
     def adopt(self, project_id: str, entry: dict[str, Any]) -> str:
         """Take in a project of another home (an entry of its registry); returns its id here. Raises OSError."""
-        keys = [str(key) for key in entry["keys"]]
+        keys = registry.without_relative([str(key) for key in entry["keys"]])
         with self._lock:
             ordered = [key for prefix in registry.STRENGTH for key in keys if key.startswith(prefix)]
-            here = project_id if project_id in self._registry else registry.find(self._registry, ordered)
+            same = project_id in self._registry and not registry.differ(self._registry[project_id]["keys"], keys)
+            here = project_id if same else registry.find(self._registry, ordered)
             if here:
                 known = set(self._registry[here]["keys"])
                 self._registry[here]["keys"] = sorted(
                     known | {key for key in keys if key.startswith(registry.IDENTITY)}
                 )
             else:
-                here = project_id
+                here = self._free(project_id)
                 self._registry[here] = {**entry, "keys": keys}
             registry.save(self._home, self._registry)
         return here
@@ -88,6 +87,12 @@ class Projects:
         """A copy of the registry."""
         with self._lock:
             return {project_id: dict(found) for project_id, found in self._registry.items()}
+
+    def _free(self, project_id: str) -> str:
+        """This id, or another where it is given: the same strongest key, yet another project (see registry.find)."""
+        while project_id in self._registry:
+            project_id = hashlib.sha256(project_id.encode()).hexdigest()[:16]
+        return project_id
 
     def _former(self, folder: str) -> str:
         """The project that a folder which is gone was, or "". A repository above it would answer for it otherwise, and

@@ -122,7 +122,8 @@ def _remote(config_path: str) -> str:
 def normalise_remote(url: str) -> str:
     """host/path without scheme, user, password, port 22/443 and `.git`, so that ssh and https name the same remote.
 
-    A remote that is a folder of this machine keeps its path.
+    A remote that is a folder of this machine keeps its path. A relative one is "": `../origin` is another folder beside
+    each repository, and what it leads to changes when the repository moves.
     """
     url = url.strip().rstrip("/")
     if url.endswith(".git"):
@@ -130,10 +131,10 @@ def normalise_remote(url: str) -> str:
     scheme, separator, rest = url.partition("://")
     if separator:
         if scheme == "file":
-            return "file:" + rest.rstrip("/")
+            return _folder(rest)
         host, slash, path = rest.partition("/")
-    elif url.startswith(("/", ".", "~")) or ":" not in url:
-        return "file:" + url
+    elif url.startswith(("/", ".", "~")) or ":" not in url.partition("/")[0]:  # as git tells a path from a host
+        return _folder(os.path.expanduser(url))
     else:  # scp style: user@host:path
         host, slash, path = url.partition(":")
     host = host.rpartition("@")[2].lower()
@@ -141,3 +142,8 @@ def normalise_remote(url: str) -> str:
         if host.endswith(port):
             host = host[: -len(port)]
     return "%s/%s" % (host, path.strip("/")) if slash else host
+
+
+def _folder(path: str) -> str:
+    """How a remote on this machine is named; "" for one that is not the same folder from everywhere."""
+    return "file:" + path.rstrip("/") if path.startswith("/") else ""

@@ -44,7 +44,18 @@ def load(home: str) -> Registry:
             found = json.load(file)
     except (OSError, ValueError):
         return {}
-    return found if isinstance(found, dict) else {}
+    if not isinstance(found, dict):
+        return {}
+    for known in found.values():
+        if isinstance(known, dict) and isinstance(known.get("keys"), list):
+            known["keys"] = without_relative([str(key) for key in known["keys"]])
+    return found
+
+
+def without_relative(keys: list[str]) -> list[str]:
+    """Without remotes like `../origin`, which were keys once: unrelated repositories share them. Who has one is still
+    known by its other keys."""
+    return [key for key in keys if not key.startswith("remote:file:") or key.startswith("remote:file:/")]
 
 
 def save(home: str, registry: Registry) -> None:
@@ -68,9 +79,13 @@ def _contradicts(known: list[str], asked: list[str], shared: str) -> bool:
     agreed = {key.partition(":")[0] for key in known if key in asked}
     if agreed >= {"commit", "git"}:
         return False
-    for prefix in IDENTITY:
-        if shared.startswith(prefix):
-            return False
+    strength = STRENGTH.index(shared.partition(":")[0] + ":")
+    return differ(known, asked, IDENTITY[:strength])
+
+
+def differ(known: list[str], asked: list[str], sorts: tuple[str, ...] = IDENTITY) -> bool:
+    """True if both sides have an identity key of one sort, and none in common."""
+    for prefix in sorts:
         ours = {key for key in known if key.startswith(prefix)}
         theirs = {key for key in asked if key.startswith(prefix)}
         if ours and theirs and not ours & theirs:
