@@ -36,10 +36,11 @@ class Projects:
             project_id = self._former(folder)
             if project_id:
                 return project_id, place
-            project_id = registry.find(self._registry, keys) if place.remote else ""
+            project_id = registry.find_place(self._registry, place) if place.remote else ""
             if not project_id:
-                keys = registry.keys_of(place, self._commit(place))
-                project_id = registry.find(self._registry, keys)
+                commit = self._commit(place)
+                keys = registry.keys_of(place, commit)
+                project_id = registry.find_place(self._registry, place, commit)
             if not project_id:
                 project_id = self._free(hashlib.sha256(keys[0].encode("utf-8", "surrogatepass")).hexdigest()[:16])
                 self._registry[project_id] = {"keys": [], "since_ms": int(time.time() * 1000)}
@@ -50,9 +51,9 @@ class Projects:
         """Like resolve, but an unknown project is "" and stays unknown."""
         place = project.locate(folder)
         with self._lock:
-            project_id = self._former(folder) or registry.find(self._registry, registry.keys_of(place))
+            project_id = self._former(folder) or registry.find_place(self._registry, place)
             if not project_id:
-                project_id = registry.find(self._registry, registry.keys_of(place, self._commit(place)))
+                project_id = registry.find_place(self._registry, place, self._commit(place))
         return project_id, place
 
     def adopt(self, project_id: str, entry: dict[str, Any]) -> str:
@@ -69,7 +70,8 @@ class Projects:
                 )
             else:
                 here = self._free(project_id)
-                self._registry[here] = {**entry, "keys": keys}
+                # When another machine's repositories were made says nothing of those here.
+                self._registry[here] = {**entry, "keys": keys, "born": {}}
             registry.save(self._home, self._registry)
         return here
 
@@ -120,10 +122,13 @@ class Projects:
     def _learn(self, project_id: str, keys: list[str], place: project.Place) -> None:
         known = self._registry[project_id]
         name = os.path.basename(place.root) or place.root
-        if known.get("root") == place.root and known.get("name") == name and set(keys) <= set(known["keys"]):
+        born = {place.git_dir: place.born} if place.born else {}
+        is_known = set(keys) <= set(known["keys"]) and born.items() <= known.get("born", {}).items()
+        if is_known and known.get("root") == place.root and known.get("name") == name:
             return
         known["keys"] = sorted(set(known["keys"]) | set(keys))
         known["root"], known["name"] = place.root, name
+        known["born"] = {**known.get("born", {}), **born}
         # A place belongs to one project only: whoever had this folder before has moved away.
         for other_id, other in self._registry.items():
             if other_id != project_id:

@@ -9,20 +9,23 @@ import os
 import stat
 
 SETTINGS_NAME = ".memlayer.yaml"
+BORN_FILE = "description"
 _MAX_SETTINGS_BYTES = 65_536
 _FALSE = ("false", "no", "off", "0", '"false"', "'false'")
 
 
 class Place:
     """root: the project's folder (the git work tree, else the folder itself), real path. git_dir: the repository's
-    common git folder, "" outside git. remote: normalised address of the remote, "" when there is none."""
+    common git folder, "" outside git. remote: normalised address of the remote, "" when there is none. born: when the
+    repository was made, "" when nothing tells."""
 
-    __slots__ = ("git_dir", "remote", "root")
+    __slots__ = ("born", "git_dir", "remote", "root")
 
-    def __init__(self, root: str, git_dir: str = "", remote: str = "") -> None:
+    def __init__(self, root: str, git_dir: str = "", remote: str = "", born: str = "") -> None:
         self.root = root
         self.git_dir = git_dir
         self.remote = remote
+        self.born = born
 
 
 def locate(folder: str) -> Place:
@@ -33,7 +36,7 @@ def locate(folder: str) -> Place:
         marker = os.path.join(at, ".git")
         common = _common_git_dir(marker)
         if common:
-            return Place(at, common, _remote(os.path.join(common, "config")))
+            return Place(at, common, _remote(os.path.join(common, "config")), _born(common))
         above = os.path.dirname(at)
         if above == at:
             return Place(start)
@@ -87,6 +90,20 @@ def _common_git_dir(marker: str) -> str:
     git_dir = os.path.normpath(os.path.join(os.path.dirname(marker), pointer[7:].strip()))
     shared = _first_line(os.path.join(git_dir, "commondir"))  # a linked work tree has one
     return os.path.normpath(os.path.join(git_dir, shared)) if shared else git_dir
+
+
+def _born(git_dir: str) -> str:
+    """What tells a repository from one that is made in its place later: when a file was written that git writes once.
+
+    Not its inode: the file system gives the same one to the next repository. Where the template had no such file the
+    configuration stands for it; that one changes now and then, so it can say that nothing has happened, and no more.
+    """
+    for name in (BORN_FILE, "config"):
+        try:
+            return "%s %d" % (name, os.lstat(os.path.join(git_dir, name)).st_mtime_ns)
+        except OSError:
+            continue
+    return ""
 
 
 def _first_line(path: str) -> str:

@@ -4,6 +4,9 @@ A project is known by keys, strongest first: `remote:` (the repository's remote)
 (its common git folder), `path:` (its root folder). A place matches the project that holds its strongest known key,
 unless the two disagree on a stronger one: a fork with another remote, or a new repository in an old folder, is a
 project of its own. A clone whose remote has been changed is still the same: root commit and git folder both say so.
+
+Folders are used again. So a project that is found by `git:` or `path:` alone must not have been another repository,
+which is seen by when that one was made; see `_began_anew`.
 """
 
 from __future__ import annotations
@@ -11,17 +14,19 @@ from __future__ import annotations
 import json
 
 from memlayer.wire import paths
-from memlayer.wire.project import Place
+from memlayer.wire.project import BORN_FILE, Place
 
 TYPE_CHECKING = False  # what type checkers look for; importing `typing` costs a hook milliseconds
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
 STRENGTH = ("remote:", "commit:", "git:", "path:")
 # What speaks for another repository when it differs. A moved folder changes `git:` and `path:` only.
 IDENTITY = ("remote:", "commit:")
 
-Registry = dict[str, dict[str, "Any"]]  # project id -> {"name", "root", "keys": [...], "since_ms"}
+# project id -> {"name", "root", "keys": [...], "since_ms", "born": {git folder: Place.born when it was last seen}}
+Registry = dict[str, dict[str, "Any"]]
 
 
 def keys_of(place: Place, root_commit: str = "") -> list[str]:
@@ -65,13 +70,44 @@ def save(home: str, registry: Registry) -> None:
     )
 
 
+def find_place(registry: Registry, place: Place, root_commit: str = "") -> str:
+    """The id of the project that a place is, or ""."""
+    keys = keys_of(place, root_commit)
+    for key, project_id in _matches(registry, keys):
+        if key.startswith(IDENTITY) or not _began_anew(registry[project_id], place, keys):
+            return project_id
+    return ""
+
+
 def find(registry: Registry, keys: list[str]) -> str:
-    """The id of the project these keys belong to, or ""."""
+    """The id of the project these keys belong to, or "". For what is no place of this machine, or no longer one."""
+    return next((project_id for _, project_id in _matches(registry, keys)), "")
+
+
+def _matches(registry: Registry, keys: list[str]) -> Iterator[tuple[str, str]]:
+    """(shared key, project id), strongest key first."""
     for key in keys:
         for project_id, project in registry.items():
             if key in project["keys"] and not _contradicts(project["keys"], keys, key):
-                return project_id
-    return ""
+                yield key, project_id
+
+
+def _began_anew(known: dict[str, Any], place: Place, asked: list[str]) -> bool:
+    """True if the folder is a known project's, but the repository in it is another one or may be.
+
+    Without a commit to compare (there is none yet, or git is not asked) nothing but its birth tells a repository from
+    the one that was there. A project that has never been a repository with a commit is its folder.
+    """
+    born = known.get("born", {}).get(place.git_dir, "")
+    if born and born == place.born:
+        return False
+    if born.startswith(BORN_FILE) and place.born.startswith(BORN_FILE):
+        return True
+    return _has_commit(known["keys"]) and not _has_commit(asked)
+
+
+def _has_commit(keys: list[str]) -> bool:
+    return any(key.startswith("commit:") for key in keys)
 
 
 def _contradicts(known: list[str], asked: list[str], shared: str) -> bool:

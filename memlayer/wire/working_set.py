@@ -18,7 +18,7 @@ def path_of(home: str, project_id: str) -> str:
 
 def read_working_set(home: str, place: Place) -> str:
     """The working set of the project that `place` is, or "" when there is none."""
-    project_id = registry.find(registry.load(home), registry.keys_of(place))
+    project_id = registry.find_place(registry.load(home), place)
     if not project_id:
         return ""
     try:

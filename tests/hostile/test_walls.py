@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import time
 from collections.abc import Iterator
@@ -168,6 +169,34 @@ def test_cwd_does_not_open_a_door(walls: tuple[Walls, Daemon]) -> None:
     ).context
     assert walls[0].word("two") in told
     assert walls[0].word("one") not in told
+
+
+@pytest.mark.parametrize("commits", [False, True], ids=["no commit yet", "a commit"])
+@pytest.mark.parametrize("has_daemon", [False, True], ids=["no daemon", "daemon"])
+def test_a_repository_begun_anew_is_not_told_of_the_one_that_was_there(
+    hook: HookRunner, home: Path, tmp_path: Path, commits: bool, has_daemon: bool
+) -> None:
+    def started(session: str) -> str:
+        return hook("session_start", session, source="startup").context
+
+    place = repository(tmp_path / "거래처" / "일")
+    hook.environment["CLAUDE_PROJECT_DIR"] = str(place)
+    with Daemon(ROOT, home) as daemon:
+        hook("session_start", "s1", source="startup")
+        hook.turn("s1", "p1", "결제 DB는 암호말옛날끝 포트로 하기로 했다", "네, 암호말옛날끝 포트로 합니다.")
+        hook("session_end", "s1", reason="other")
+        daemon.settle()
+        daemon.stop()
+        assert "암호말옛날끝" in started("s2")
+        shutil.rmtree(place)
+        place.mkdir()
+        git("init", "-q", at=place)
+        if commits:
+            git("commit", "-q", "--allow-empty", "-m", "another", at=place)
+        if has_daemon:
+            daemon.start()
+        told = started("s3") + hook("user_prompt_submit", "s3", "q", prompt="결제 DB 포트가 뭐였지?").context
+        assert "암호말" not in told
 
 
 # --- what a clone brings along

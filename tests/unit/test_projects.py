@@ -2,55 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from memlayer.adapters.git import root_commit
 from memlayer.service.projects import Projects
-from memlayer.wire import registry
-from memlayer.wire.project import locate, normalise_remote
-
-Identify = Callable[[Path], str]
-REMOTE = "git@example.com:acme/shop.git"
-
-
-def git(folder: Path, *words: str) -> None:
-    environment = {
-        "PATH": os.environ["PATH"], "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull,
-        "GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@example.com",
-        "GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@example.com",
-    }  # fmt: skip
-    subprocess.run(
-        ["git", "-c", "init.defaultBranch=main", "-c", "protocol.file.allow=always", *words],
-        cwd=folder, env=environment, check=True, capture_output=True, timeout=30,
-    )  # fmt: skip
-
-
-def repository(folder: Path, remote: str = "", commit: str = "first") -> Path:
-    """A repository at `folder` with a commit of that message, "" for none."""
-    folder.mkdir(parents=True)
-    git(folder, "init")
-    if remote:
-        git(folder, "remote", "add", "origin", remote)
-    if commit:
-        git(folder, "commit", "--allow-empty", "-m", commit)
-    return folder
-
-
-@pytest.fixture
-def projects(home: Path) -> Projects:
-    return Projects(str(home), root_commit)
-
-
-@pytest.fixture
-def identify(projects: Projects) -> Identify:
-    """The project id of a folder, asked as the daemon asks for a hook that runs there."""
-    return lambda folder: projects.resolve(str(folder))[0]
+from memlayer.wire.project import locate
+from tests.repositories import REMOTE, Identify, git, on_disk, repository
 
 
 @pytest.mark.parametrize("remote", [REMOTE, ""], ids=["remote", "no remote"])
@@ -100,8 +60,8 @@ class TestOneRepository:
         # While the old one is not seen in its new place, only its identity says that this is another.
         new = identify(repository(tmp_path / "shop", remote and "git@example.com:acme/new.git", commit="another first"))
         assert new != before
-        # A hook without a daemon, which runs no git, must not take it for the old one either.
-        assert registry.find(registry.load(str(home)), registry.keys_of(locate(str(tmp_path / "shop")))) == new
+        # A hook without a daemon must not take it for the old one either.
+        assert on_disk(home, tmp_path / "shop") == new
         assert identify(moved) == before
         assert identify(tmp_path / "shop") == new
 
@@ -122,8 +82,8 @@ class TestOneRepository:
         repo = repository(tmp_path / "shop", remote)
         before = identify(repo)
         assert Projects(str(home), root_commit).resolve(str(repo))[0] == before
-        # A hook without a daemon runs no git; it finds the place by what the daemon wrote down.
-        assert registry.find(registry.load(str(home)), registry.keys_of(locate(str(repo)))) == before
+        # A hook without a daemon finds the place by what the daemon wrote down.
+        assert on_disk(home, repo) == before
 
 
 def test_clones_of_one_remote_are_one_project(identify: Identify, tmp_path: Path) -> None:
@@ -167,65 +127,6 @@ def test_a_clone_whose_remote_moves_keeps_its_memory(identify: Identify, project
     # Another repository in its place is no longer the one that moved.
     shutil.rmtree(repo)
     assert identify(repository(repo, "git@example.com:acme/other.git", commit="another first")) != before
-
-
-@pytest.mark.parametrize(
-    "remote", ["../origin.git", "./origin", "origin", ".", "..", "", "상점/원본:2", "file://origin"]
-)
-def test_a_relative_remote_makes_no_two_repositories_one(identify: Identify, tmp_path: Path, remote: str) -> None:
-    ours = repository(tmp_path / "고객 A" / "app", commit="ours")
-    theirs = repository(tmp_path / "고객 B" / "web", commit="theirs")
-    for one in (ours, theirs):
-        git(one, "config", "remote.origin.url", remote)
-        assert locate(str(one)).remote == ""
-    git(tmp_path / "고객 A", "clone", str(ours), "copy")
-    git(tmp_path / "고객 A" / "copy", "config", "remote.origin.url", remote)
-    before = identify(ours)
-    assert before != identify(theirs)
-    assert identify(tmp_path / "고객 A" / "copy") == before
-    assert identify(ours.rename(tmp_path / "elsewhere")) == before  # where another folder is at `../origin.git`
-
-
-def test_a_remote_in_the_home_folder_is_named_by_its_whole_path(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HOME", "/home/지수")
-    assert normalise_remote("~/git/상점.git") == "file:/home/지수/git/상점"
-
-
-def test_a_project_that_was_known_by_a_relative_remote_is_known_by_its_other_keys(tmp_path: Path, home: Path) -> None:
-    with_commit, without = repository(tmp_path / "a" / "app"), repository(tmp_path / "b" / "웹", commit="")
-    theirs = repository(tmp_path / "c" / "app", commit="theirs")
-    for one in (with_commit, without, theirs):
-        git(one, "remote", "add", "origin", "../origin.git")
-    commit = root_commit(str(with_commit / ".git"))
-    old = "remote:file:../origin"
-    registry.save(
-        str(home),
-        {
-            # What two repositories with this remote had become; the one that came second left no commit.
-            "a" * 16: {"keys": [old, "commit:" + commit, "path:%s" % theirs, "git:%s/.git" % theirs]},
-            "b" * 16: {"keys": [old, "git:%s/.git" % without]},
-        },
-    )
-    projects = Projects(str(home), root_commit)
-    assert projects.find(str(with_commit))[0] == "a" * 16
-    assert projects.resolve(str(with_commit))[0] == "a" * 16
-    assert projects.resolve(str(without))[0] == "b" * 16
-    assert projects.resolve(str(theirs))[0] not in ("a" * 16, "b" * 16)
-    assert b"../origin" not in (home / "projects.json").read_bytes()
-
-
-def test_a_relative_remote_in_an_export_makes_no_two_projects_one(
-    projects: Projects, home: Path, tmp_path: Path
-) -> None:
-    entry = {"name": "app", "root": "/x/app", "since_ms": 1}
-    first = projects.adopt("a" * 16, {**entry, "keys": ["remote:file:../origin", "commit:1"]})
-    assert projects.adopt("b" * 16, {**entry, "keys": ["remote:file:../origin", "commit:2"]}) != first
-    assert projects.adopt("c" * 16, {**entry, "keys": ["remote:file:../origin", "commit:1"]}) == first
-    # Its id was made of that remote: two homes have the same for two projects.
-    other = projects.adopt("a" * 16, {**entry, "keys": ["remote:file:../origin", "commit:3"]})
-    assert other != first
-    assert projects.adopt("a" * 16, {**entry, "keys": ["commit:3"]}) == other
-    assert projects.adopt("a" * 16, {**entry, "keys": ["commit:1"]}) == first
 
 
 def test_without_a_remote_the_root_commit_decides(identify: Identify, tmp_path: Path) -> None:
@@ -293,18 +194,3 @@ def test_asking_registers_nothing(projects: Projects, tmp_path: Path, home: Path
     git(tmp_path, "clone", str(repo), "copy")
     git(tmp_path / "copy", "remote", "remove", "origin")
     assert projects.find(str(tmp_path / "copy"))[0] == known
-
-
-@pytest.mark.parametrize(
-    ("url", "same_as"),
-    [
-        ("git@Example.com:acme/shop.git", "example.com/acme/shop"),
-        ("ssh://git@example.com:22/acme/shop.git/", "example.com/acme/shop"),
-        ("https://user:pass@example.com/acme/shop", "example.com/acme/shop"),
-        ("ssh://git@example.com:2222/acme/shop", "example.com:2222/acme/shop"),
-        ("/srv/git/상점.git", "file:/srv/git/상점"),
-        ("file:///srv/git/상점.git", "file:/srv/git/상점"),
-    ],
-)
-def test_a_remote_is_named_by_host_and_path(url: str, same_as: str) -> None:
-    assert normalise_remote(url) == same_as

@@ -1,0 +1,22 @@
+"""A home's projects, for the tests of which folders are one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from memlayer.adapters.git import root_commit
+from memlayer.service.projects import Projects
+from tests.repositories import Identify
+
+
+@pytest.fixture
+def projects(home: Path) -> Projects:
+    return Projects(str(home), root_commit)
+
+
+@pytest.fixture
+def identify(projects: Projects) -> Identify:
+    """The project id of a folder, asked as the daemon asks for a hook that runs there."""
+    return lambda folder: projects.resolve(str(folder))[0]
