@@ -8,9 +8,11 @@ import posix
 import sys
 
 PREFIX = "MEMLAYER_"
-HARMLESS = ("MEMLAYER_DISABLE",)  # less is kept, and nobody is told more
+HARMLESS = (b"MEMLAYER_DISABLE",)  # less is kept, and nobody is told more
 FILES = (b"/.claude/settings.json", b"/.claude/settings.local.json")
 MAX_BYTES = 1 << 20
+# Without one of these a file names none of our variables: plainly, escaped, or in UTF-16.
+_SIGNS = (PREFIX.encode(), b"\\u", b"\0")
 _REGULAR, _KIND = 0o100000, 0o170000
 
 
@@ -24,14 +26,15 @@ def drop_project_variables(environ: dict[bytes, bytes], project_dir: bytes) -> N
         return
     if _is_same(project_dir, environ.get(b"HOME", b"")):
         return
+    ours = [name for name in environ if name.startswith(PREFIX.encode()) and name not in HARMLESS]
     for file in FILES:
         data = _read(project_dir + file)
-        if PREFIX.encode() in data or b"\\u" in data:
-            for name in _named(data):
+        if any(sign in data for sign in _SIGNS) or len(data) > MAX_BYTES:
+            for name in _named(data, ours):
                 if environ.pop(name, None) is not None:
                     posix.unsetenv(name)  # what a program inherits that this process becomes
                     if "os" in sys.modules:  # it has made a copy of its own
-                        sys.modules["os"].environ.pop(name.decode(), None)
+                        sys.modules["os"].environ.pop(name.decode(errors="surrogateescape"), None)
 
 
 def project_of_session(environ: dict[bytes, bytes]) -> bytes:
@@ -49,21 +52,20 @@ def project_of_session(environ: dict[bytes, bytes]) -> bytes:
     return b""
 
 
-def _named(data: bytes) -> list[bytes]:
-    """Our names among the variables that a settings file sets."""
+def _named(data: bytes, ours: list[bytes]) -> list[bytes]:
+    """Which of our variables a settings file sets: all where only the host may know, whose parser takes more than this
+    one (any length and depth, numbers of any size, UTF-16)."""
     import json
 
+    if len(data) > MAX_BYTES:
+        return ours
     try:
-        settings = json.loads(data.decode("utf-8-sig"))
-    except (ValueError, RecursionError):  # the host does not heed such a file either
-        return []
+        settings = json.loads(data.decode("utf-8-sig", "replace"))  # as the host does with bytes that are no UTF-8
+    except (ValueError, RecursionError):
+        return ours
     variables = settings.get("env") if isinstance(settings, dict) else None
-    names = list(variables) if isinstance(variables, dict) else []
-    return [
-        name.encode()
-        for name in names
-        if name.startswith(PREFIX) and name.isascii() and name not in HARMLESS  # no setting has another name
-    ]
+    names = variables if isinstance(variables, dict) else {}
+    return [name for name in ours if name.decode("utf-8", "replace") in names]
 
 
 def _is_same(folder: bytes, other: bytes) -> bool:
@@ -76,19 +78,17 @@ def _is_same(folder: bytes, other: bytes) -> bool:
 
 
 def _read(path: bytes) -> bytes:
-    """What a regular file holds; b"" when there is none, or it is too big to be settings."""
+    """What a regular file holds, and no more than shows that it is too big to be read; b"" when there is none."""
     try:
         file = posix.open(path, posix.O_RDONLY | posix.O_NONBLOCK | posix.O_CLOEXEC)
     except OSError:
         return b""
     try:
-        held = posix.fstat(file)
-        if held.st_mode & _KIND != _REGULAR or held.st_size > MAX_BYTES:
-            return b""
-        parts = []
-        while part := posix.read(file, 1 << 16):
-            parts.append(part)
-        return b"".join(parts)
+        data = b""
+        if posix.fstat(file).st_mode & _KIND == _REGULAR:
+            while len(data) <= MAX_BYTES and (part := posix.read(file, 1 << 16)):
+                data += part
+        return data
     except OSError:
         return b""
     finally:

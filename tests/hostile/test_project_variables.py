@@ -20,7 +20,7 @@ NAME = "MEMLAYER_RECALL__MAX_ENTRIES"
 def settings(project: Path, text: str, name: str = "settings.json") -> Path:
     path = project / ".claude" / name
     path.parent.mkdir(exist_ok=True)
-    path.write_text(text, encoding="utf-8")
+    path.write_text(text, encoding="utf-8", errors="surrogateescape")
     return path
 
 
@@ -50,14 +50,40 @@ def test_what_the_projects_settings_set_is_dropped_and_what_they_do_not_is_kept(
 
 @pytest.mark.parametrize(
     "text",
-    ["", "{", "[]", '{"env": ["%s"]}' % NAME, '{"hooks": "%s"}' % NAME, NAME + "[" * 90_000,
+    ["", "{", "[]", '{"env": ["%s"]}' % NAME, '{"hooks": "%s"}' % NAME, '{"한글": "\udcff"}', "{" * 90_000,
      '{"env": {"MEMLAYER_DISABLE": "1"}}', '{"env": {"MEMLAYER_\\ud800": "1"}}', '{"env": {"MEMLAYER_한글": "1"}}'],
-    ids=["empty", "no JSON", "no object", "no variables", "another key", "too deep", "harmless", "half a letter",
-         "no setting's name"],
+    ids=["empty", "no JSON", "no object", "no variables", "another key", "no UTF-8", "too deep", "harmless",
+         "half a letter", "no setting's name"],
 )  # fmt: skip
 def test_settings_that_set_nothing_take_nothing_away(project: Path, text: str) -> None:
     settings(project, text)
     assert left(project, NAME, "MEMLAYER_DISABLE") == [NAME, "MEMLAYER_DISABLE"]
+
+
+SETS = '"env": {"%s": "3"}' % NAME
+BEYOND_US = {
+    "no UTF-8": '{"x": "\udcff", %s}' % SETS,
+    "no UTF-8 before an escaped name": '{"x": "\udced\udca0", %s}' % SETS.replace("M", "\\u004d"),
+    "long": "{" + " " * 1_100_000 + SETS + "}",
+    "long and escaped": "{" + SETS.replace("M", "\\u004d") + " " * 1_100_000 + "}",
+    "deep": '{"x": %s, %s}' % ("[" * 5000 + "]" * 5000, SETS),
+    "a number of many digits": '{"x": %s, %s}' % ("1" * 5000, SETS),
+    "with a comment": "{%s} // 한글" % SETS,
+    "nothing but its name": NAME,
+}
+
+
+@pytest.mark.parametrize("form", BEYOND_US)
+def test_what_only_the_host_may_be_able_to_read_is_taken_to_set_all_but_what_switches_off(
+    project: Path, form: str
+) -> None:
+    settings(project, BEYOND_US[form])
+    assert left(project, NAME, "MEMLAYER_DISABLE", "FOO") == ["MEMLAYER_DISABLE", "FOO"]
+
+
+def test_settings_in_utf_16(project: Path) -> None:
+    settings(project, "").write_bytes(("{%s}" % SETS).encode("utf-16"))
+    assert left(project, NAME, "MEMLAYER_DISABLE") == ["MEMLAYER_DISABLE"]
 
 
 def test_in_the_home_folder_they_are_the_persons_own(project: Path, tmp_path: Path) -> None:
@@ -75,10 +101,11 @@ def test_a_pipe_in_its_place_blocks_nobody(project: Path) -> None:
     assert left(project, NAME) == [NAME]
 
 
+@pytest.mark.parametrize("text", ["{}", BEYOND_US["long"]], ids=["short", "long"])
 def test_a_command_inside_the_host_finds_the_projects_settings_above_it(
-    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str
 ) -> None:
-    settings(project, "{}")
+    settings(project, text)
     inner = project / "src" / "한글"
     inner.mkdir(parents=True)
     monkeypatch.chdir(inner)
@@ -97,9 +124,12 @@ def test_a_name_of_half_a_letter_loses_no_event(hook: HookRunner, project: Path,
     assert len(list((home / "spool").glob("[0-9]*.json"))) == 1
 
 
-def test_a_hook_keeps_its_event_where_the_person_wants_it(hook: HookRunner, project: Path, home: Path) -> None:
+@pytest.mark.parametrize("form", ["{%s}", '{"x": "\udcff", %s}', "{" + " " * 1_100_000 + "%s}"])
+def test_a_hook_keeps_its_event_where_the_person_wants_it(
+    hook: HookRunner, project: Path, home: Path, form: str
+) -> None:
     stolen = project / "stolen"
-    settings(project, json.dumps({"env": {"MEMLAYER_HOME": str(stolen)}}))
+    settings(project, form % ('"env": {"MEMLAYER_HOME": "%s"}' % stolen))
     hook.environment["MEMLAYER_HOME"] = str(stolen)
     own = Path(hook.environment["HOME"]) / ".memlayer"
     own.mkdir(parents=True)
