@@ -11,7 +11,7 @@ import stat
 SETTINGS_NAME = ".memlayer.yaml"
 BORN_FILE = "description"
 _MAX_SETTINGS_BYTES = 65_536
-_FALSE = ("false", "no", "off", "0", '"false"', "'false'")
+_TRUE = ("true", "yes", "on", "1", "y", "t")
 
 
 class Place:
@@ -58,24 +58,64 @@ def _possible(folder: str) -> str:
 
 
 def enabled(root: str) -> bool:
-    """False if the project's .memlayer.yaml says `enabled: false`.
+    """False if the project's .memlayer.yaml says `enabled: false`, and where it may say so.
 
-    Read line by line, so that a hook without a daemon needs no YAML parser: only a top-level key in block style counts.
+    A hook without a daemon has no YAML parser, so the file is read line by line: what a parser takes for false must be
+    false here, and the other way round only less is kept than might be.
+    """
+    raw = _read(os.path.join(root, SETTINGS_NAME), _MAX_SETTINGS_BYTES)
+    # An editor may have put a mark in front, or saved UTF-16: that is ASCII between zeros.
+    text = raw.replace(b"\0", b"").decode("utf-8-sig", "replace").lstrip("\ufeff\ufffd").lower()
+    margin = -1
+    for line in text.splitlines():
+        if line.startswith("---"):
+            line, margin = line[3:], -1
+        words = line.lstrip()
+        if not words or words[0] in "#%":
+            continue
+        indent = len(line) - len(words)
+        if margin < 0:
+            margin = indent
+        if indent <= margin and not _leaves_on(words, text):
+            return False
+    return True
+
+
+def _leaves_on(line: str, text: str) -> bool:
+    """Whether a line at the margin of a settings file leaves memory on. Both in lower case."""
+    name, _, value = line.partition(":")
+    if line[0] in "{[?*!&" or name.strip() == "<<":  # flow style, or a key that stands elsewhere: every value counts
+        return "\\" not in text and all(_is_true(rest) for rest in text.split("enabled")[1:])
+    for sign in "\"'=：":
+        name = name.replace(sign, " ")
+    return "\\" not in name and ("enabled" not in name.split() or _is_true(value))
+
+
+def _is_true(value: str) -> bool:
+    """Whether what stands behind `enabled` is plainly true."""
+    value = value.lstrip(" \t\"':")
+    if value.startswith("!!bool "):
+        value = value[7:]
+    for end in "#,}":
+        value = value.partition(end)[0]
+    return value.strip(" \t\"'") in _TRUE
+
+
+def _read(path: str, limit: int) -> bytes:
+    """The start of a regular file; b"" for what is none, or cannot be read.
+
+    A clone or an archive may hold anything under a name, a pipe included: opening one must not wait.
     """
     try:
-        # A clone may hold anything under that name, a pipe included: opening one must not wait.
-        fd = os.open(os.path.join(root, SETTINGS_NAME), os.O_RDONLY | os.O_NONBLOCK)
+        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     except OSError:
-        return True
+        return b""
     try:
-        raw = os.read(fd, _MAX_SETTINGS_BYTES) if stat.S_ISREG(os.fstat(fd).st_mode) else b""
+        return os.read(fd, limit) if stat.S_ISREG(os.fstat(fd).st_mode) else b""
+    except OSError:
+        return b""
     finally:
         os.close(fd)
-    for line in raw.decode("utf-8", "replace").splitlines():
-        name, colon, value = line.partition(":")
-        if colon and name.rstrip() == "enabled":
-            return value.split("#")[0].strip().lower() not in _FALSE
-    return True
 
 
 def _common_git_dir(marker: str) -> str:
