@@ -10,13 +10,15 @@ LIMIT_S = 5.0
 def root_commit(git_dir: str) -> str:
     """The oldest commit without parents that HEAD reaches; "" for an empty repository, without git, or when git fails.
 
-    A shallow clone has no true root commit, so it answers "".
+    A shallow clone has no true root commit, so it answers "". Raises TimeoutError.
     """
     try:
         shallow = _git(git_dir, "rev-parse", "--is-shallow-repository")
         if shallow != "false":
             return ""
         roots = _git(git_dir, "rev-list", "--max-parents=0", "HEAD").split()
+    except subprocess.TimeoutExpired as late:  # a pipe among its files, or more history than can be walked in time
+        raise TimeoutError("git takes too long: " + git_dir) from late
     except (OSError, subprocess.SubprocessError):
         return ""
     return roots[-1] if roots else ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import stat
 import threading
 import time
 from collections.abc import Callable
@@ -11,7 +12,8 @@ from typing import Any
 
 from memlayer.wire import project, registry
 
-RootCommit = Callable[[str], str]  # a repository's common git folder -> its root commit, "" while it has none
+# A repository's common git folder -> its root commit, "" while it has none. Raises TimeoutError.
+RootCommit = Callable[[str], str]
 
 
 class Projects:
@@ -110,12 +112,19 @@ class Projects:
             # alone does not tell, a file system may give it out again.
             config = os.stat(os.path.join(place.git_dir, "config"))
         except OSError:
-            return self._root_commit(place.git_dir)
-        known_as = (place.git_dir, config.st_ino, config.st_mtime_ns)
+            known_as = (place.git_dir, 0, 0)
+        else:
+            if not stat.S_ISREG(config.st_mode):
+                return ""  # git would wait for a pipe
+            known_as = (place.git_dir, config.st_ino, config.st_mtime_ns)
         if known_as not in self._commits:
-            commit = self._root_commit(place.git_dir)
-            if not commit:
-                return ""
+            try:
+                commit = self._root_commit(place.git_dir)
+            except TimeoutError:
+                # Not asked again: all projects wait meanwhile.
+                return self._commits.setdefault(known_as, "")
+            if not commit or known_as[1] == 0:
+                return commit
             self._commits[known_as] = commit
         return self._commits[known_as]
 

@@ -11,6 +11,8 @@ import stat
 SETTINGS_NAME = ".memlayer.yaml"
 BORN_FILE = "description"
 _MAX_SETTINGS_BYTES = 65_536
+_MAX_CONFIG_BYTES = 1 << 20
+_MAX_LINE_BYTES = 4096
 _TRUE = ("true", "yes", "on", "1", "y", "t")
 
 
@@ -147,23 +149,14 @@ def _born(git_dir: str) -> str:
 
 
 def _first_line(path: str) -> str:
-    try:
-        with open(path, encoding="utf-8", errors="surrogateescape") as file:
-            return file.readline(4096).strip()
-    except OSError:
-        return ""
+    return _read(path, _MAX_LINE_BYTES).decode("utf-8", "surrogateescape").partition("\n")[0].strip()
 
 
 def _remote(config_path: str) -> str:
     """The normalised address of `origin`, else of the alphabetically first remote."""
-    try:
-        with open(config_path, encoding="utf-8", errors="replace") as file:
-            lines = file.read(1 << 20).splitlines()
-    except OSError:
-        return ""
     remotes: dict[str, str] = {}
     section = ""
-    for line in lines:
+    for line in _read(config_path, _MAX_CONFIG_BYTES).decode("utf-8", "replace").splitlines():
         line = line.strip()
         if line.startswith("["):
             section = line
