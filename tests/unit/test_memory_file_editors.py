@@ -11,7 +11,6 @@ import pytest
 from memlayer.core.memory_markdown import END
 from memlayer.ports import Selection
 from memlayer.service.memory_file_edits import TakenBack
-from memlayer.service.tombstones import ANY_TIME
 from tests.files_in_memory import PLANS, FilesInMemory, six_facts, written
 
 
@@ -180,7 +179,7 @@ def test_a_deletion_in_decomposed_letters_is_undone_by_the_editor(kept: FilesInM
 def test_what_was_forgotten_does_not_come_back_in_decomposed_letters(kept: FilesInMemory) -> None:
     whole = unicodedata.normalize("NFD", written(kept.page))
     [doomed] = [one for one in kept.core if "화요일" in one.text]
-    kept.files.edits.tombstones.add([doomed.id], [(doomed.text, ANY_TIME)])
+    kept.files.edits.tombstones.add([doomed.id], statements=[(kept.project_id, doomed.text, doomed.at_ms)])
     kept.store.forget(Selection(memory_ids=(doomed.id,)))
     kept.files.sync(kept.project_id, force=True)
     save(kept, whole)
