@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from memlayer.core.conflict_guard import leaves_alone, says_nothing_against
 from memlayer.core.conflict_parts import Parts, parts
 
 MERGE, SUPERSEDE, KEEP = "merge", "supersede", "keep"
@@ -49,17 +50,23 @@ def judge(older: str, newer: str, relevance: float | None = None) -> Verdict:
 
     if older.strip() == newer.strip():
         return say(MERGE, "the same text")
+    nothing = says_nothing_against(newer)
+    if nothing:
+        return say(KEEP, nothing)
     if _mentions_replaced(one, other) and (overlap >= _HARDLY_ELSE or (shared and near)):
         return say(SUPERSEDE, "names the old value and does away with it")
     if far and jaccard < _SAME_WORDS:
         return say(KEEP, "unrelated by meaning")
     different, equal = _compare(one, other)
+    stands = leaves_alone(older, newer, different)
     if not _same_subject(one, other) and not (alike and equal):
         return say(KEEP, "about something else")
     if overlap < _SHARED and not (near and (different or equal)) and not alike:
         return say(KEEP, "hardly a word in common")
     if different == ["date"] and overlap < _SHARED:
         return say(KEEP, "another day for something else")
+    if stands:
+        return say(KEEP, stands)
     if different and (overlap >= _SAME_WORDS or other.changes or near):
         return say(SUPERSEDE, "another " + ", ".join(different))
     denied = all(before != after for before, after in zip(one.denies, other.denies))
