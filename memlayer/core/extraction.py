@@ -63,7 +63,7 @@ def extract(prompt: str, answers: Sequence[str], at_ms: int, *, zone: datetime.t
     answered = [one for message in messages for one in message]
     today = datetime.datetime.fromtimestamp(at_ms / 1000, zone).date()
     turn = look_at(prompt, messages[0][0].text if messages and messages[0] else "", "\n".join(answers))
-    judged = judge_said(said, turn, today)
+    judged = judge_said(said, turn, today, prompt)
     firm = any(one.kind != FACT for one in judged)
     found = judge_answered(messages, turn, told=firm)
     judged = without_symptoms(judged, found) + found

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from memlayer.core import extraction_answers as answers
+from memlayer.core.extraction_denied import denies_cause, takes_back_what_precedes, was_of_no_use
 from memlayer.core.extraction_sentences import Candidate
 from memlayer.core.extraction_signals import CAUSE, FACT, VALUE
 from memlayer.core.extraction_turn import Judged, Turn
@@ -34,6 +35,8 @@ def judge_answered(messages: Sequence[Sequence[Candidate]], turn: Turn, *, told:
 
 def _causes_and_fixes(answered: Sequence[Candidate]) -> list[Judged]:
     """What is said to be the cause; else the best explanation in front of a fix; and the fixes behind either."""
+    given_up = [at for at, one in enumerate(answered) if takes_back_what_precedes(one.plain)]
+    answered = answered[given_up[-1] :] if given_up else answered
     fix_at = next((at for at, one in enumerate(answered) if _is_fix(one)), len(answered))
     fixed = fix_at < len(answered)
     stated = [at for at, one in enumerate(answered) if _states_cause(one)]
@@ -63,6 +66,8 @@ _MIN_EXPLANATION_TERMS = 5
 
 def _clarity(one: Candidate, before_fix: int) -> float:
     """How much a sentence reads like the explanation of what was fixed `before_fix` sentences later."""
+    if denies_cause(one.plain) or was_of_no_use(one.plain):
+        return 0.0
     if not _sure(one) or _OWN_DEED.search(one.plain) or len(index_terms(one.plain).split()) < _MIN_EXPLANATION_TERMS:
         return 0.0
     clear = 1.5 if answers.MECHANISM.search(one.plain) else 0.0
@@ -99,12 +104,14 @@ def _is_fix(one: Candidate) -> bool:
     """True if a clause of it reports a remedy; a clause about a test or a document beside it does no harm."""
     if not _sure(one) or not _is_done(one.plain) or answers.OBSERVES.search(one.plain):
         return False
+    if was_of_no_use(one.plain) or denies_cause(one.plain):
+        return False
     clauses = _CLAUSE.split(one.plain)
     return any(answers.FIX.search(clause) and not answers.NOT_A_FIX.search(clause) for clause in clauses)
 
 
 def _states_cause(one: Candidate) -> bool:
-    return _sure(one) and bool(answers.CAUSE_STATED.search(one.plain))
+    return _sure(one) and bool(answers.CAUSE_STATED.search(one.plain)) and not denies_cause(one.plain)
 
 
 def _facts(answered: Sequence[Candidate]) -> list[Judged]:

@@ -10,10 +10,12 @@ from memlayer.core import extraction_english_shapes as english
 from memlayer.core import extraction_korean as korean
 from memlayer.core.extraction_dates import has_date
 from memlayer.core.extraction_english import USER_SIGNALS
+from memlayer.core.extraction_framed import unmeant
 from memlayer.core.extraction_sentences import Candidate
 from memlayer.core.extraction_signals import CAUSE, COMMITMENT, DECISION, FACT, KINDS, PREFERENCE, VALUE, weigh
 from memlayer.core.extraction_turn import Judged, Turn, is_order
 from memlayer.core.question import is_question
+from memlayer.core.unasserted import says_nothing
 
 ENOUGH = 1.0
 _CERTAIN = 3.0  # the weight at which confidence is full
@@ -27,15 +29,22 @@ _PASTED_FROM = 15
 _AT_EDGE = 3
 
 
-def judge_said(said: Sequence[Candidate], turn: Turn, today: datetime.date) -> list[Judged]:
-    """The user's statements."""
+def judge_said(said: Sequence[Candidate], turn: Turn, today: datetime.date, prompt: str = "") -> list[Judged]:
+    """The user's statements. prompt: what they were taken from."""
     if turn.quotes_others:
         return []
     found = []
+    apart = unmeant(said, prompt)
     for at, one in enumerate(said):
         if len(said) > _PASTED_FROM and _AT_EDGE <= at < len(said) - _AT_EDGE:
             continue
-        if one.asks or _asks(one, said) or any(pattern.search(one.plain) for pattern in _NO_STATEMENT):
+        if (
+            at in apart
+            or one.asks
+            or _asks(one, said)
+            or says_nothing(one.plain)
+            or any(pattern.search(one.plain) for pattern in _NO_STATEMENT)
+        ):
             continue
         endorsed = at + 1 < len(said) and bool(korean.ENDORSEMENT.search(said[at + 1].plain))
         judged = _judge_said(one, turn, endorsed, today)
@@ -223,8 +232,7 @@ def _penalty(text: str, weights: dict[str, float], turn: Turn) -> float:
     if turn.builds and (english.SPECIFIES.search(text) or korean.SPECIFIES.search(text)):
         penalty += _PENALTY
     strong = max((weights.get(kind, 0.0) for kind in KINDS if kind != FACT), default=0.0) >= _STRONG
-    unsure = english.HYPOTHETICAL.search(text) or korean.HYPOTHETICAL.search(text)
-    if unsure and weights.get(DECISION, 0.0) < _STRONG:
+    if _is_unsure(text, weights.get(DECISION, 0.0) >= _STRONG):
         penalty += 2 * _PENALTY
     for pattern in (english.THIS_TASK, korean.THIS_TASK, english.STATUS, korean.STATUS):
         if pattern.search(_head(text)):
@@ -236,6 +244,22 @@ def _penalty(text: str, weights: dict[str, float], turn: Turn) -> float:
         if any(pattern.search(text) for pattern in (english.REQUEST, korean.REQUEST, korean.REQUEST_FIRST)):
             penalty += _PENALTY if weights.get(FACT, 0.0) >= max(weights.values(), default=0.0) else 0.5 * _PENALTY
     return penalty
+
+
+def _is_unsure(text: str, decided: bool) -> bool:
+    """True for a guess or a supposition. What is decided outweighs one that stands behind it, in another clause: `we
+    settled on Postgres; we could shard it at some point`. It does not outweigh one that it hangs on."""
+    unsure = english.HYPOTHETICAL.search(text) or korean.HYPOTHETICAL.search(text)
+    if not unsure or not decided:
+        return bool(unsure)
+    settled = min((found.start() for one in _DECISIONS if (found := one.pattern.search(text))), default=0)
+    hangs = not _NEW_CLAUSE.search(text[unsure.end() : settled]) if unsure.start() < settled else False
+    return hangs or bool(_SEEMS_DECIDED.search(text))
+
+
+_DECISIONS = tuple(one for one in (*USER_SIGNALS, *korean.USER_SIGNALS) if one.kind == DECISION)
+_NEW_CLAUSE = re.compile(r"[,;:.]|\b(?:but|so)\b|[서고만데니] ")
+_SEEMS_DECIDED = re.compile(r"기로 ?(?:한|했던|된) ?(?:것|거|듯)(?: ?같|[^가-힣]|$)")
 
 
 def _best(one: Candidate, weights: dict[str, float], names: list[str], penalty: float) -> Judged | None:

@@ -35,7 +35,9 @@ _BULLET = re.compile(r"^(?:[-*\u2022]|\d{1,2}[.)])\s+")
 _EMPHASIS = re.compile(r"(?<![\w*])\*\*?(?=\S)([^*\n]+?)(?<=\S)\*\*?(?![\w*])")
 # A long quotation is somebody else's sentence; a short one is a name. Backticks hold names.
 _QUOTED = re.compile(
-    '"[^"\n]{12,}"|\u201c[^\u201d\n]{12,}\u201d|\u300c[^\u300d\n]{12,}\u300d|\u2018[^\u2019\n]{24,}\u2019'
+    r'"[^"\n]{12,}"|"[^"\n ]+ [^"\n ]+ [^"\n]+"'
+    r"|(?<![\w'])'(?=[^\s'])(?=[^'\n]+ [^'\n]+ )(?:[^'\n]|(?<=\w)'(?=\w)){8,}(?<=\S)'(?![A-Za-z0-9])"
+    "|\u201c[^\u201d\n]{12,}\u201d|\u300c[^\u300d\n]{12,}\u300d|\u2018[^\u2019\n]{24,}\u2019"
 )
 
 

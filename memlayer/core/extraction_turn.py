@@ -8,6 +8,7 @@ from typing import NamedTuple
 from memlayer.core import extraction_answers as answers
 from memlayer.core import extraction_english_shapes as english
 from memlayer.core import extraction_korean as korean
+from memlayer.core.extraction_framed import supposes
 from memlayer.core.extraction_sentences import Candidate
 from memlayer.core.sentences import sentences
 
@@ -46,12 +47,13 @@ def look_at(prompt: str, reply: str, answer: str = "") -> Turn:
     undecided, quotes = (any(pattern.search(prompt) for pattern in patterns) for patterns in found)
     asks = bool(answers.LOOKUP.search(prompt)) or bool(_ASKS_HOW_IT_IS.search(prompt))
     asks = asks and ("?" in prompt or not english.TASK_ORDER.search(prompt) or bool(_ASKS_TO_TELL.search(prompt)))
-    lookup = asks and not answers.NOT_A_LOOKUP.search(prompt)
+    supposed = supposes(prompt)  # an answer to that explains nothing that happened
+    lookup = asks and not answers.NOT_A_LOOKUP.search(prompt) and not supposed
     ordered = any(is_order(line[span.start : span.end]) for line in prompt.split("\n") for span in sentences(line))
     builds = ordered and bool(english.BUILDS.search(prompt) or korean.BUILDS.search(prompt))
     taken = bool(answers.TAKES_UP.search(answer.strip()))
     listed = re.search(r"결정 ?사항|확정 ?사항|합의 ?사항|\bdecisions?\b[^.\n]{0,30}:", prompt, re.IGNORECASE)
-    trouble = bool(answers.TROUBLE.search(prompt))
+    trouble = bool(answers.TROUBLE.search(prompt)) and not supposed
     return Turn(undecided, quotes, trouble, ordered, lookup, bool(listed), builds, news, taken)
 
 
