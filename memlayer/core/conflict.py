@@ -58,7 +58,7 @@ def judge(older: str, newer: str, relevance: float | None = None) -> Verdict:
     if far and jaccard < _SAME_WORDS:
         return say(KEEP, "unrelated by meaning")
     different, equal = _compare(one, other)
-    stands = leaves_alone(older, newer, different)
+    stands = leaves_alone(older, newer, different, equal)
     if not _same_subject(one, other) and not (alike and equal):
         return say(KEEP, "about something else")
     if overlap < _SHARED and not (near and (different or equal)) and not alike:

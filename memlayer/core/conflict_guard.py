@@ -15,10 +15,10 @@ def says_nothing_against(newer: str) -> str:
     return says_nothing(newer[:MAX_CHARS])
 
 
-def leaves_alone(older: str, newer: str, different: list[str]) -> str:
+def leaves_alone(older: str, newer: str, different: list[str], equal: list[str]) -> str:
     """Why the older statement stands although the newer one gives other values, or "".
 
-    different: the types in which their values differ.
+    different, equal: the types in which their values differ, and in which they do not.
     """
     older, newer = older[:MAX_CHARS], newer[:MAX_CHARS]
     one, other = parts(older), parts(newer)
@@ -28,6 +28,8 @@ def leaves_alone(older: str, newer: str, different: list[str]) -> str:
         return "another one's"
     if different and not _names_a_value(one, other, different):
         return says_only_of_what_it_names(newer) or ("says what it is not" if _only_denies(newer, different) else "")
+    if not different and not equal and one.terms - other.terms:  # people without a title are no values
+        return "" if says_only_of_what_it_names(older) else says_only_of_what_it_names(newer)
     return ""
 
 
