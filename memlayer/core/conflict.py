@@ -63,7 +63,7 @@ def judge(older: str, newer: str, relevance: float | None = None) -> Verdict:
         return say(KEEP, "about something else")
     if overlap < _SHARED and not (near and (different or equal)) and not alike:
         return say(KEEP, "hardly a word in common")
-    if different == ["date"] and overlap < _SHARED:
+    if different in (["date"], ["date", "weekday"]) and overlap < _SHARED:
         return say(KEEP, "another day for something else")
     if stands:
         return say(KEEP, stands)

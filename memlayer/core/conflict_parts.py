@@ -43,7 +43,8 @@ _TYPED = tuple(
 )
 _DATE = re.compile(r"date\d{4}")
 _WEEKDAY = re.compile(
-    r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|\b(?:every day|daily)\b|(?<=매주 )[월화수목금토일]\b|매일"
+    r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?(?![a-z])|\b(?:every day|daily)(?![a-z])"
+    r"|(?<=매주 )[월화수목금토일]\b|매일"
 )
 _URL = re.compile(r"https?://\S+|\b[\w-]+(?:\.[\w-]+)+\b(?:/\S*)?|\b[\w.+-]+@[\w.-]+|(?<!\w)/?[\w.-]+(?:/[\w.<>-]+)+/?")
 _VERSION = re.compile(r"(?<![\w.])v?\d+\.\d+(?:\.\d+)*\b|(?<=ios )\d+|(?<=node )\d+|(?<=python )\d+|(?<=postgres )\d+")
