@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import logging
 import os
+from collections.abc import Iterable
 from typing import Any
 
 from memlayer.core import transcript
-from memlayer.core.model import turn_memory_id
+from memlayer.core.ids import event_id
+from memlayer.core.model import Event, turn_memory_id
 from memlayer.core.payload import clean
 from memlayer.ports import Store
 from memlayer.service.sessions import Session
 from memlayer.service.transcript_events import captured
 
 log = logging.getLogger(__name__)
+TRANSCRIPT = "transcript"  # Event.source
 MAX_COMPARED = 20_000  # events of a project that a fork's copies are compared with
 
 
@@ -36,11 +39,42 @@ def missed(session: Session, store: Store) -> tuple[list[dict[str, Any]], int]:
     found = {}
     for record in records:
         folder = session.project_dir or record.cwd
-        event = captured(record, session_id=session.id, project_dir=folder, path=path, source="transcript")
+        event = captured(record, session_id=session.id, project_dir=folder, path=path, source=TRANSCRIPT)
         if event is not None:
             found[str(event["id"])] = event
-    known = {event.id for event in store.events(ids=sorted(found), limit=100_000)} if found else set()
-    return [event for made, event in found.items() if made not in known], offset
+    known = {event.id: event for event in store.events(ids=sorted(found), limit=100_000)} if found else {}
+    fresh = [event for made, event in found.items() if made not in known]
+    return fresh + _grown([(found[made], known[made]) for made in found if made in known], store), offset
+
+
+def _grown(pairs: Iterable[tuple[dict[str, Any], Event]], store: Store) -> list[dict[str, Any]]:
+    """Of answers read again (captured event, what is known under its id), those that went on since they were read in
+    mid-turn: each as an event of its own, because events are never changed.
+
+    An answer ends with another record of the transcript when it has grown; its text alone may differ because redaction
+    has learned something. What a hook says of a turn is all of its answer.
+    """
+    later = {
+        (str(event["session_id"]), str(event["prompt_id"])): event
+        for event, first in pairs
+        # One without text answers a command of ours, and stays so.
+        if event["kind"] == "assistant" and first.source == TRANSCRIPT and first.text and not _is_same(event, first)
+    }
+    if not later:
+        return []
+    prompt_ids = sorted({prompt_id for _, prompt_id in later})
+    for answer in store.events(prompt_ids=prompt_ids, kind="assistant", limit=100_000):
+        turn = (answer.session_id, answer.prompt_id)
+        if turn in later and (answer.source != TRANSCRIPT or _is_same(later[turn], answer)):
+            del later[turn]
+    return [
+        {**event, "id": event_id(session_id, prompt_id, "assistant", event["text"])}
+        for (session_id, prompt_id), event in later.items()
+    ]
+
+
+def _is_same(event: dict[str, Any], known: Event) -> bool:
+    return bool(event["uuid"] == known.uuid or event["text"] == known.text)
 
 
 def inherited(session: Session, store: Store) -> list[str]:

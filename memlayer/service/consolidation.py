@@ -18,7 +18,29 @@ TURN = "turn"
 def prompt_and_answers(events: Sequence[Event]) -> tuple[str, list[str]]:
     """What was asked, and the answers in order (a continued Stop gives several), out of one turn's events."""
     prompt = "\n".join(event.text for event in events if event.kind == "user")
-    return prompt, [event.text for event in events if event.kind == "assistant"]
+    return prompt, _once([event for event in events if event.kind == "assistant"])
+
+
+def _once(answers: Sequence[Event]) -> list[str]:
+    """The texts of a turn's answers, without what the transcript told of one that then went on, and without what a hook
+    and the transcript both tell: the host joins the parts of an answer in two ways, and may tell a hook the last only.
+    """
+    read = [event for event in answers if event.source == "transcript"]
+    if not read or len(answers) == 1:
+        return [event.text for event in answers]
+    last = _words(read[-1])
+    heard = [event for event in answers if event.source != "transcript"]
+    if any(last in _words(event) for event in heard):
+        return [event.text for event in heard]
+    return [
+        event.text
+        for event in answers
+        if event is read[-1] or (event.source != "transcript" and _words(event) not in last)
+    ]
+
+
+def _words(event: Event) -> str:
+    return " ".join(event.text.split())
 
 
 def full_text(events: Sequence[Event]) -> str:

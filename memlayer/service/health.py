@@ -53,7 +53,11 @@ def witness(home: str, sessions: Iterable[Session], store: Store, tombstones: Co
             found = replace(found, left_out=found.left_out + 1)
             continue
         kept = [one for one in store.events(session_id=session.id, limit=100_000) if one.kind in ("user", "assistant")]
-        by_transcript = sum(1 for one in kept if one.source == "transcript")
+        by_hook = [one for one in kept if one.source != "transcript"]
+        # An answer that was read in mid-turn and went on is more than one event, and one answer.
+        by_transcript = len(
+            {(one.prompt_id, one.kind) for one in kept} - {(one.prompt_id, one.kind) for one in by_hook}
+        )
         lacking, _ = catch_up.missed(replace(session, caught_up_bytes=0), store)
         # The record may know the answer twice, as a whole and in parts; the event's id is what tells them apart.
         settled = [str(event["id"]) for event in lacking if now_ms - int(event["at_ms"]) > SETTLING_MS]
@@ -63,7 +67,7 @@ def witness(home: str, sessions: Iterable[Session], store: Store, tombstones: Co
         found = replace(
             found,
             sessions=found.sessions + 1,
-            by_hook=found.by_hook + len(kept) - by_transcript,
+            by_hook=found.by_hook + len(by_hook),
             by_transcript=found.by_transcript + by_transcript,
             waiting=found.waiting + waiting,
             forgotten=found.forgotten + forgotten,
@@ -86,7 +90,8 @@ def finding(seen: Witness, *, is_capturing: bool = True) -> tuple[str, str, str]
         return (
             "fail",
             f"{said}; {seen.lost} stand in a transcript and nowhere else, most in session {seen.worst_session[:8]}",
-            "hooks did not run, or failed: see logs/hook.log; `memlayer flush --wait` reads open sessions again",
+            "hooks did not run, or failed: see logs/hook.log; `memlayer flush --wait` reads open sessions again, "
+            "`memlayer repair` all of them",
         )
     if seen.missed_share > 0.2 and seen.by_transcript >= 5:
         return "warn", said, "hooks often do not run: is the plugin enabled in every session, and python3 on the PATH?"

@@ -13,6 +13,7 @@ from memlayer.core.model import Event
 from memlayer.core.payload import read_payload
 from memlayer.hook import log
 from memlayer.ports import Selection
+from memlayer.service import catch_up
 from memlayer.service.health import Witness, finding, witness
 from memlayer.service.sessions import Sessions
 from memlayer.service.tombstones import Tombstones
@@ -153,10 +154,13 @@ class Host:
     def bring(self, number: int, source: str = "hook") -> None:
         """What both hooks of a turn bring."""
         for event in self.of_turn(number):
-            names = ("id", "kind", "session_id", "prompt_id", "text", "at_ms", "uuid", "detail")
-            self.store.add_events(
-                [Event(**{name: event[name] for name in names}, project_id="p", source=source)]  # type: ignore[arg-type]
-            )
+            self.bring_one(event, source)
+
+    def bring_one(self, event: dict[str, object], source: str = "hook") -> None:
+        names = ("id", "kind", "session_id", "prompt_id", "text", "at_ms", "uuid", "detail")
+        self.store.add_events(
+            [Event(**{name: event[name] for name in names}, project_id="p", source=source)]  # type: ignore[arg-type]
+        )
 
     def of_turn(self, number: int) -> list[dict[str, object]]:
         prompt = self.prompts[number]
@@ -222,6 +226,18 @@ def test_what_only_the_transcript_gave_counts_as_missed_by_hooks(host: Host) -> 
     seen = host.seen()
     assert (seen.by_hook, seen.by_transcript, seen.lost) == (2, 6, 0)
     assert finding(seen)[0] == "warn"
+
+
+def test_an_answer_that_went_on_after_it_was_read_is_lost_until_it_is_read_again(host: Host) -> None:
+    for number in range(3):
+        host.bring(number)
+    asked, answered = host.of_turn(3)
+    host.bring_one(asked)
+    host.bring_one({**answered, "text": "Let me look.", "uuid": "in mid-turn"}, source="transcript")
+    assert host.seen() == Witness(sessions=1, by_hook=7, by_transcript=1, lost=1, worst_session="s1")
+    [grown], _ = catch_up.missed(host.sessions.all()[0], host.store)
+    host.bring_one(grown, source="transcript")
+    assert host.seen() == Witness(sessions=1, by_hook=7, by_transcript=1)
 
 
 def test_a_turn_that_is_still_going_on_is_not_lost_yet(host: Host) -> None:

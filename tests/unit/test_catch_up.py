@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -88,6 +89,79 @@ def test_an_answer_that_the_hook_brings_after_all_is_one_event(memory: Memory, t
     memory.catch_up(session_of(path))
     memory.hook("stop", "s1", "p1", 1600, last_assistant_message="answer 1")
     assert [event.text for event in memory.store.events()] == ["질문 1", "answer 1"]
+
+
+def test_an_answer_that_was_read_in_mid_turn_is_completed(memory: Memory, tmp_path: Path) -> None:
+    """A second session starts while the model works, then Esc ends the turn: no Stop ever tells the answer."""
+    path = tmp_path / "t.jsonl"
+    session = session_of(path)
+    path.write_text(record("user", "왜 멈춰?", T0_MS + 1000, "p1") + record("assistant", "Let me look.", T0_MS + 1100))
+    assert [text for _, text in memory.catch_up(session)] == ["왜 멈춰?", "Let me look."]
+    with path.open("a") as file:
+        file.write(record("assistant", "워커가 QUARTZ 락을 잡고 있다.", T0_MS + 1200))
+    lacking, _ = catch_up.missed(session, memory.store)
+    assert [event["text"] for event in lacking] == ["워커가 QUARTZ 락을 잡고 있다."]
+    with path.open("a") as file:
+        file.write(record("assistant", "The worker waits for redis.", T0_MS + 1300))
+    assert memory.catch_up(session) == [("assistant", "The worker waits for redis.")]
+    [last] = memory.store.memories()
+    assert last.text == "User: 왜 멈춰?\nAssistant: The worker waits for redis."
+    assert len(last.source_ids) == 3  # what was said on the way is forgotten with the turn
+    assert memory.catch_up(session) == []
+    assert catch_up.missed(session_of(path), memory.store)[0] == []
+
+
+def test_an_answer_that_grew_by_a_block_is_kept_once(memory: Memory, tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    session = session_of(path)
+    path.write_text(record("user", "질문", T0_MS + 1000, "p1") + record("assistant", "첫 문단.", T0_MS + 1100))
+    memory.catch_up(session)
+    second = json.loads(record("assistant", "둘째 문단.", T0_MS + 1200))
+    second["message"]["id"] = "m-%d" % (T0_MS + 1100)  # the same message of the API
+    with path.open("a") as file:
+        file.write(json.dumps(second) + "\n")
+    memory.catch_up(session)
+    memory.hook("stop", "s1", "p1", 1300, last_assistant_message="첫 문단.\n둘째 문단.")
+    [last] = memory.store.memories()
+    assert last.text == "User: 질문\nAssistant: 첫 문단.\n둘째 문단."
+    assert catch_up.missed(session_of(path), memory.store)[0] == []
+
+
+def test_a_turn_that_went_on_is_consolidated_anew(memory: Memory, tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    path.write_text(turn(1))
+    session = session_of(path)
+    memory.catch_up(session)
+    memory.store.put_memories([replace(one, settled="rules") for one in memory.store.memories()])
+    with path.open("a") as file:
+        file.write(record("assistant", "We use port 7711.", T0_MS + 1900))
+    memory.catch_up(session)
+    assert [one.settled for one in memory.store.memories()] == [""]
+
+
+def test_what_the_hook_says_after_all_is_not_read_again(memory: Memory, tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    session = session_of(path)
+    path.write_text(record("user", "질문", T0_MS + 1000, "p1") + record("assistant", "Let me look.", T0_MS + 1100))
+    memory.catch_up(session)
+    memory.hook("stop", "s1", "p1", 1300, last_assistant_message="답: 7711")
+    with path.open("a") as file:
+        file.write(record("assistant", "답:  7711", T0_MS + 1200))  # the host joins blocks in another way
+    assert memory.catch_up(session) == []
+
+
+def test_an_answer_to_a_command_of_ours_stays_without_its_text(memory: Memory, tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    session = session_of(path)
+    path.write_text(
+        record("user", "<command-name>/memlayer:memory-search</command-name>", T0_MS, "p1")
+        + record("assistant", "Let me search.", T0_MS + 100)
+    )
+    memory.catch_up(session)
+    with path.open("a") as file:
+        file.write(record("assistant", "a memory, word by word", T0_MS + 200))
+    assert memory.catch_up(session) == []
+    assert [event.text for event in memory.store.events()] == [""]
 
 
 def test_an_event_tells_where_it_comes_from(memory: Memory, tmp_path: Path) -> None:
