@@ -44,6 +44,8 @@ def serve(event: str) -> None:
 
         drop_project_variables(environ, project_dir)
     home = environ.get(b"MEMLAYER_HOME") or environ.get(b"HOME", b"/nonexistent") + b"/.memlayer"
+    if home[:1] == b"~":
+        home = expanded(home, environ.get(b"HOME", b""))
     if home[:1] != b"/":
         home = posix.getcwdb() + b"/" + home
     came, answer = hand_over(home, "hook." + event, raw, project_dir, DEADLINE_S[event], at_ms)
@@ -52,6 +54,15 @@ def serve(event: str) -> None:
 
         answer = keep(event, raw, home, project_dir, at_ms, came)
     write_all(1, answer)
+
+
+def expanded(home: bytes, own: bytes) -> bytes:
+    """A path that begins with `~`, as paths.home_of reads it: what a settings file says is expanded by no shell."""
+    if own and home[1:2] in (b"", b"/"):
+        return own.rstrip(b"/") + home[1:]
+    import os  # `~somebody`, or no HOME: the list of users knows
+
+    return os.path.expanduser(home)
 
 
 def read_all(fd: int) -> bytes:
