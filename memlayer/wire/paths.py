@@ -96,7 +96,8 @@ def make_folder(path: str) -> str:
         os.mkdir(path, FOLDER_MODE)
     except FileNotFoundError:
         make_folder(os.path.dirname(path))
-        os.mkdir(path, FOLDER_MODE)
+        with contextlib.suppress(FileExistsError):  # another hook has made it meanwhile
+            os.mkdir(path, FOLDER_MODE)
     except FileExistsError:
         if not os.path.isdir(path):
             raise

@@ -1,9 +1,12 @@
-"""Where a hook meets the world: how its home is written."""
+"""Where a hook meets the world: how its home is written, others that come at once."""
 
 from __future__ import annotations
 
 import json
+import os
 import subprocess
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -43,3 +46,24 @@ def test_the_launchers_look_for_the_remembered_python_there_too(tmp_path: Path, 
         capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=20, check=False,
     )  # fmt: skip
     assert (done.stdout, done.returncode) == ("started\n", 0)
+
+
+def test_hooks_that_come_at_once_make_a_nested_home_together(tmp_path: Path) -> None:
+    together = threading.Barrier(4)
+
+    def make(number: int) -> str:
+        together.wait()
+        return paths.make_folder(str(tmp_path / ("집 %d" % number) / "x" / "y" / "z"))
+
+    with ThreadPoolExecutor(4) as pool:
+        for number in range(200):
+            made = set(pool.map(make, [number] * 4))
+            assert len(made) == 1
+            assert os.path.isdir(made.pop())
+
+
+def test_a_file_in_the_place_of_a_folder_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    for path in (tmp_path / "file", tmp_path / "file" / "x" / "y"):
+        with pytest.raises(OSError, match="exists|Not a directory"):
+            paths.make_folder(str(path))
