@@ -53,7 +53,10 @@ def serve(event: str) -> None:
         from memlayer.hook.fallback import keep
 
         answer = keep(event, raw, home, project_dir, at_ms, came)
-    write_all(1, answer)
+    try:
+        write_all(1, answer)
+    except OSError:  # the host has gone, or reads no more: the event is durable, and what is logged counts as lost
+        return
 
 
 def expanded(home: bytes, own: bytes) -> bytes:

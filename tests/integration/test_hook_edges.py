@@ -1,4 +1,4 @@
-"""Where a hook meets the world: how its home is written, others that come at once."""
+"""Where a hook meets the world: how its home is written, others that come at once, a host that reads no more."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from memlayer.wire import paths
-from tests.processes import HookRunner
+from tests.processes import Daemon, HookRunner
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -65,5 +65,35 @@ def test_hooks_that_come_at_once_make_a_nested_home_together(tmp_path: Path) -> 
 def test_a_file_in_the_place_of_a_folder_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     for path in (tmp_path / "file", tmp_path / "file" / "x" / "y"):
-        with pytest.raises(OSError, match="exists|Not a directory"):
+        with pytest.raises(OSError, match=r"exists|Not a directory"):
             paths.make_folder(str(path))
+
+
+@pytest.mark.parametrize("has_daemon", [True, False])
+def test_a_host_that_reads_no_more_loses_no_turn_and_is_no_failure(
+    hook: HookRunner, home: Path, has_daemon: bool
+) -> None:
+    def start_session(session: str, stdout: int) -> int:
+        said = json.dumps({"session_id": session, "cwd": str(hook.project), "source": "startup"})
+        script = str(ROOT / "hooks" / "session_start.py")
+        return subprocess.run(
+            [hook.python, "-I", "-S", script], input=said.encode(), stdout=stdout, env=hook.environment,
+            cwd=hook.project, timeout=20, check=False,
+        ).returncode  # fmt: skip
+
+    with Daemon(ROOT, home) as daemon:
+        hook.turn("s1", "p1", "포트는 7711로 하기로 했다", "Noted: port 7711.")
+        daemon.settle()
+        if has_daemon:
+            read, write = os.pipe()
+            os.close(read)
+            assert start_session("s2", write) == 0
+            os.close(write)
+    if not has_daemon:
+        read, write = os.pipe()
+        os.close(read)
+        assert start_session("s2", write) == 0
+        os.close(write)
+        assert [event["session_id"] for event in hook.spooled] == ["s2"]
+    log = home / "logs" / "hook.log"
+    assert not log.exists() or "failed" not in log.read_text()
