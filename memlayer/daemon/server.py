@@ -78,7 +78,13 @@ class Server:
                 continue
             with self._changed:
                 self._busy += 1
-            threading.Thread(target=self._serve, args=(connection,), name="connection", daemon=True).start()
+            try:
+                threading.Thread(target=self._serve, args=(connection,), name="connection", daemon=True).start()
+            except (RuntimeError, MemoryError):  # too many processes, or too little memory: for this moment
+                connection.close()  # the client keeps its event by itself
+                self._answered()
+                log.warning("no thread to be had for a connection")
+                self._closing.wait(0.1)
 
     def _serve(self, connection: socket.socket) -> None:
         try:
@@ -95,10 +101,13 @@ class Server:
         except OSError:
             pass  # the client has gone: it kept its event by itself, or does not want the answer any more
         finally:
-            self._slots.release()
-            with self._changed:
-                self._busy -= 1
-                self._changed.notify_all()
+            self._answered()
+
+    def _answered(self) -> None:
+        self._slots.release()
+        with self._changed:
+            self._busy -= 1
+            self._changed.notify_all()
 
     def _read(self, connection: socket.socket) -> protocol.Request:
         data = b""
