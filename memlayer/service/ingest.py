@@ -23,6 +23,8 @@ from memlayer.service.tombstones import Tombstones
 from memlayer.wire import spool
 
 BATCH = 200  # spool files taken in at once: LanceDB wants batches, a person who waits wants progress
+# What an event can raise that no hook of ours has written. A store or a disk that fails raises something else.
+FOREIGN = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 log = logging.getLogger(__name__)
 
 CurrentEmbedder = Callable[[], "Embedder | None"]
@@ -77,7 +79,7 @@ class Ingest:
         """Take in everything that waits in the spool now; returns (events taken, ids of the projects they belong to).
 
         What comes meanwhile has a drain of its own: under a steady load this one would never end. Files that are torn
-        or foreign go to quarantine. Raises StoreError or OSError; the files then stay.
+        or foreign, or cannot be taken in, go to quarantine. Raises StoreError or OSError; the files then stay.
         """
         taken = 0
         touched: set[str] = set()
@@ -97,13 +99,28 @@ class Ingest:
                     continue
                 except OSError as bad:  # unreadable now; it stays and is tried again on the next drain
                     log.warning("spool file not readable: %s", bad.strerror)
-            with self.lock:
-                touched |= self.take(batch)
+            try:
+                with self.lock:
+                    touched |= self.take(batch)
+            except FOREIGN:
+                touched |= self._one_by_one(batch, done)
             spool.drop(done)
             taken += len(done)
             if on_progress is not None:
                 on_progress(taken, len(waiting))
         return taken, touched
+
+    def _one_by_one(self, batch: Sequence[dict[str, Any]], files: Sequence[str]) -> set[str]:
+        """Take what can be taken of a batch that failed; what cannot goes to quarantine, and holds up nothing."""
+        touched: set[str] = set()
+        for event, path in zip(batch, files, strict=True):
+            try:
+                with self.lock:
+                    touched |= self.take([event])
+            except FOREIGN as bad:
+                log.error("an event cannot be taken in: %s", type(bad).__name__)
+                spool.quarantine(self._home, path, "cannot be taken in: %s" % type(bad).__name__)
+        return touched
 
     @property
     def forgotten(self) -> Tombstones:

@@ -8,9 +8,10 @@ import os
 from memlayer.wire import paths
 
 SUFFIX = ".json"
-TEMPORARY_KEPT_S = 60  # the host ends a hook after 10 s
+TEMPORARY_KEPT_S = 3600  # of a hook that lives: the machine may sleep in the middle of it
 TEMPORARY_OF_DEAD_KEPT_S = 3
-_REQUIRED = ("id", "kind", "session_id", "prompt_id", "text", "project_dir", "transcript_path", "source")
+LATEST_MS = 253_370_764_800_000  # the year 9999, the last one that a date can name
+_REQUIRED = ("id", "kind", "session_id", "prompt_id", "text", "detail", "project_dir", "transcript_path", "source")
 _KINDS = ("user", "assistant", "tool", "remember", "session_start", "session_end", "pre_compact", "post_compact")
 
 
@@ -65,7 +66,7 @@ def load(path: str) -> tuple[dict[str, object] | None, str]:
         if not isinstance(event.get(name), str):
             return None, "foreign: no %s" % name
     at_ms = event.get("at_ms")
-    if isinstance(at_ms, bool) or not isinstance(at_ms, int) or not 0 <= at_ms < 2**53:
+    if isinstance(at_ms, bool) or not isinstance(at_ms, int) or not 0 <= at_ms < LATEST_MS:
         return None, "foreign: no at_ms"
     if event["kind"] not in _KINDS:
         return None, "foreign: kind %r" % (event["kind"],)
