@@ -122,7 +122,7 @@ class Hooks:
         state.loader.submit("warm " + session.project_id, lambda: upkeep.warm(state, session.project_id))
         behind = [
             one
-            for one in state.sessions.open_in(session.project_id)
+            for one in state.sessions.unread_in(session.project_id)
             if one.id != session.id or payload.source == "resume"
         ]
         catching_up = [

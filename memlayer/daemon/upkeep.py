@@ -24,6 +24,7 @@ Progress = Callable[[str, int, int], None]  # (phase, done, total)
 UPKEEP_EVERY = 8  # drains; the store itself knows whether there is enough to do
 OPEN_WAIT_S = 60.0
 TURNS_AT_AN_END = 100  # consolidated when a session ends, before its summary is made
+LATE_MS = 10_000  # after its end a session's last lines may be stamped; the host takes half a second
 MANY = 100  # events taken in at once from which tidying up the memory pays
 
 
@@ -90,11 +91,19 @@ def renew_working_set(state: State, services: compose.Services, project_id: str)
     on_disk.write_working_set(state.home, project_id, text)
 
 
-def catch_up_session(state: State, session: Session) -> int:
-    """Take from a session's transcript what its hooks missed; returns how many events."""
+def catch_up_session(state: State, session: Session, *, is_settling: bool = False) -> int:
+    """Take from a session's transcript what its hooks missed; returns how many events.
+
+    is_settling: it ends just now. Later, what came after its end is none of ours: the person may have gone on with
+    memlayer switched off.
+    """
     services = state.services.result()
+    until_ms = session.ended_ms + LATE_MS if session.ended and not is_settling else 0
     try:
-        events, offset = catch_up.missed(session, services.store)
+        read_bytes = os.stat(session.transcript_path).st_size if session.transcript_path else 0
+        events, offset = catch_up.missed(session, services.store, until_ms=until_ms)
+    except FileNotFoundError:  # a session that said nothing has none
+        return 0
     except OSError as bad:
         log.warning("transcript not readable: %s", bad.strerror)
         return 0
@@ -105,24 +114,25 @@ def catch_up_session(state: State, session: Session) -> int:
             renew_working_set(state, services, project_id)
         log.info("caught up %d events of a session", len(events))
         consolidate(state)
-    if offset != session.caught_up_bytes:
-        session.caught_up_bytes = offset
+    if (offset, read_bytes) != (session.caught_up_bytes, session.read_bytes):
+        session.caught_up_bytes, session.read_bytes = offset, read_bytes
         state.sessions.changed(session)
         state.sessions.save_changed()
     return len(events)
 
 
 def take_in(state: State, progress: Progress | None = None) -> int:
-    """Everything that was said so far into the store: the spool, then the transcripts of sessions that have not ended;
-    returns how many events."""
+    """Everything that was said so far into the store: the spool, then the transcripts of sessions that have not ended,
+    or have late lines; returns how many events."""
     taken = drain(state, progress)
-    return taken + sum(catch_up_session(state, session) for session in state.sessions.all() if not session.ended)
+    unread = [one for one in state.sessions.all() if not one.ended or one.has_late_lines]
+    return taken + sum(catch_up_session(state, session) for session in unread)
 
 
 def settle_memories(state: State, session: Session) -> None:
     """What was said in a session so far is in the store, its transcript compared, its memories are made."""
     drain(state)
-    catch_up_session(state, session)
+    catch_up_session(state, session, is_settling=True)
     consolidate_now(state, most=TURNS_AT_AN_END)
 
 

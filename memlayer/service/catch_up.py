@@ -20,8 +20,10 @@ TRANSCRIPT = "transcript"  # Event.source
 MAX_COMPARED = 20_000  # events of a project that a fork's copies are compared with
 
 
-def missed(session: Session, store: Store) -> tuple[list[dict[str, Any]], int]:
+def missed(session: Session, store: Store, *, until_ms: int = 0) -> tuple[list[dict[str, Any]], int]:
     """(captured events that the store lacks, the offset up to which the transcript was read).
+
+    until_ms: what was said after that moment is left unread; 0: nothing is.
 
     Only records of this session's own life count: a fork begins with a copy of its parent's records (same uuid and
     time, another session id, and in newer hosts another prompt id), and what happened before memlayer knew the session
@@ -33,6 +35,8 @@ def missed(session: Session, store: Store) -> tuple[list[dict[str, Any]], int]:
     start = session.caught_up_bytes if session.caught_up_bytes <= os.path.getsize(path) else 0
     records, offset = [], start
     for record in transcript.read_turns(path, start_offset=start):
+        if until_ms and record.at_ms > until_ms:
+            continue
         offset = record.resume_offset  # of the last turn: it may go on, so it is read again next time
         if record.kind in ("user", "assistant") and record.at_ms >= session.since_ms:
             records.append(record)

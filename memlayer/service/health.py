@@ -90,8 +90,8 @@ def finding(seen: Witness, *, is_capturing: bool = True) -> tuple[str, str, str]
         return (
             "fail",
             f"{said}; {seen.lost} stand in a transcript and nowhere else, most in session {seen.worst_session[:8]}",
-            "hooks did not run, or failed: see logs/hook.log; `memlayer flush --wait` reads open sessions again, "
-            "`memlayer repair` all of them",
+            "hooks did not run, or failed: see logs/hook.log; `memlayer flush --wait` reads open and just-ended "
+            "sessions again, `memlayer repair` all, and what was said in them while memlayer was off",
         )
     if seen.missed_share > 0.2 and seen.by_transcript >= 5:
         return "warn", said, "hooks often do not run: is the plugin enabled in every session, and python3 on the PATH?"

@@ -22,8 +22,9 @@ class Session:
     since_ms: when we first heard of it; older transcript records are copies (a fork) or history. context_since_ms:
     start of what is still in the model's context (a compaction moves it). shown: marks of what was injected since
     then (service.shown). inherited: ids of memories of another session that are in its context (resume, fork).
-    caught_up_bytes: the offset up to which its transcript has been read. model: what the host said at its start, ""
-    where it does not say. total_tokens: in its context when it was last measured.
+    caught_up_bytes: the offset up to which its transcript has been read; read_bytes: how long it was then. ended_ms:
+    when it ended. model: what the host said at its start, "" where it does not say. total_tokens: in its context when
+    it was last measured.
 
     compaction_count: how often it was compacted. compact_start_ms, compact_post_ms: when SessionStart and PostCompact
     last told of one; compact_awaits: which of the two has not told of the last one; pre_compact_ms: when PreCompact
@@ -45,8 +46,10 @@ class Session:
     answered_ms: int = 0
     measured_ms: int = 0
     ended: str = ""
+    ended_ms: int = 0
     context_since_ms: int = 0
     caught_up_bytes: int = 0
+    read_bytes: int = 0
     model: str = ""
     total_tokens: int = 0
     compaction_count: int = 0
@@ -61,6 +64,17 @@ class Session:
     summarized_ms: int = 0
     shown: list[str] = field(default_factory=list)
     inherited: list[str] = field(default_factory=list)
+
+    @property
+    def has_late_lines(self) -> bool:
+        """True if its transcript has grown since it was last read, although the session has ended: the host writes its
+        last lines late."""
+        if not (self.ended and self.ended_ms and self.transcript_path):
+            return False
+        try:
+            return os.stat(self.transcript_path).st_size > self.read_bytes
+        except OSError:
+            return False
 
     @property
     def is_flushed(self) -> bool:
@@ -151,9 +165,10 @@ class Sessions:
                 session.answered_ms = max(session.answered_ms, at_ms)
             if at_ms >= session.last_ms:
                 if kind == "session_end":
-                    session.ended = event["detail"] or "other"
-                elif kind in ("user", "assistant"):
-                    # A session start is no sign of life: host 2.1.197 sends a fork's under its parent's id.
+                    session.ended, session.ended_ms = event["detail"] or "other", at_ms
+                elif kind in ("user", "assistant") and event["source"] == "hook":
+                    # A session start is no sign of life: host 2.1.197 sends a fork's under its parent's id. Nor is what
+                    # a transcript tells: its last lines may be read long after the end.
                     session.ended = ""
                 session.last_ms = at_ms
             is_open_again = was_summed_up and session.said_ms > session.summarized_ms
@@ -184,6 +199,12 @@ class Sessions:
     def open_in(self, project_id: str) -> list[Session]:
         """The project's sessions that have not ended as far as we know, newest first, at most 20."""
         return [one for one in self.all() if one.project_id == project_id and not one.ended][:20]
+
+    def unread_in(self, project_id: str) -> list[Session]:
+        """The project's sessions whose transcripts may tell more than their hooks: open_in(), and of its 20 newest
+        those with late lines."""
+        newest = [one for one in self.all() if one.project_id == project_id][:20]
+        return self.open_in(project_id) + [one for one in newest if one.has_late_lines]
 
     def all(self) -> list[Session]:
         """Every record, newest first. Unreadable ones are left out. The first call reads the files."""

@@ -171,6 +171,13 @@ def test_an_event_from_before_its_end_does_not_open_it_again(told: Told, kind: s
     assert told(kind, 200).ended == "other"
 
 
+def test_what_a_transcript_told_does_not_open_it_again(told: Told) -> None:
+    """The host's last line may be stamped after the end, and is read long after it."""
+    told("session_end", 300, "other")
+    event = spool_event(kind="assistant", session_id="s1", prompt_id="q", text="네", at_ms=400, source="transcript")
+    assert told.sessions.heard(event, "p1").ended == "other"
+
+
 def test_an_end_from_before_its_last_turn_does_not_end_it(told: Told) -> None:
     told("user", 300)
     assert told("session_end", 200, "other").ended == ""

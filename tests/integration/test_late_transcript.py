@@ -1,0 +1,90 @@
+"""The host writes late: what stands in the transcript only after a session's end is taken in, and no more than that."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.processes import Daemon, HookRunner
+from tests.transcripts import record
+
+PROMPT = "왜 이렇게 느려?"
+LATE = "Because 쿼리 QUARTZ spins."
+
+
+def now_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+class Host:
+    """A session that is left with Esc and /exit: its prompt has a hook, its answer has none."""
+
+    def __init__(self, hook: HookRunner, path: Path) -> None:
+        self.hook, self.path = hook, path
+
+    def says(self, kind: str, text: str, at_ms: int = 0, **more: str) -> None:
+        with self.path.open("a") as file:
+            file.write(record(kind, text, at_ms or now_ms(), session="s1", cwd=str(self.hook.project), **more))
+
+    def __call__(self, name: str, prompt_id: str = "", **said: str) -> None:
+        done = self.hook(name, "s1", prompt_id, transcript_path=str(self.path), **said)
+        assert (done.returncode, done.stderr) == (0, b"")
+
+    def run(self) -> None:
+        self("session_start", source="startup")
+        self("user_prompt_submit", "p1", prompt=PROMPT)
+        self.says("user", PROMPT, promptId="p1")
+        self("session_end", reason="prompt_input_exit")
+
+
+@pytest.fixture
+def host(hook: HookRunner, tmp_path: Path) -> Host:
+    return Host(hook, tmp_path / "s1.jsonl")
+
+
+def told(daemon: Daemon) -> list[str]:
+    return [str(one["text"]) for one in daemon.call("list", limit=10, category="conversation")["memories"]]
+
+
+def settled(daemon: Daemon) -> None:
+    """The job that the end of the session has begun is done; nothing is read beyond it."""
+    daemon.wait_for(lambda: daemon.call("status")["jobs_waiting"] == 0, "settled session")
+
+
+@pytest.mark.parametrize("by", ["flush", "session start"])
+def test_the_last_line_comes_after_the_end(daemon: Daemon, hook: HookRunner, host: Host, by: str) -> None:
+    host.run()
+    settled(daemon)
+    host.says("assistant", LATE)
+    if by == "session start":
+        hook("session_start", "s2", source="startup")
+        settled(daemon)
+    else:
+        daemon.settle()
+    assert told(daemon) == ["User: %s\nAssistant: %s" % (PROMPT, LATE)]
+    daemon.settle()
+    assert len(told(daemon)) == 1
+
+
+def test_an_end_that_only_the_spool_knows_of(hook: HookRunner, host: Host, home: Path) -> None:
+    host.run()
+    host.says("assistant", LATE)
+    with Daemon(hook.root, home) as daemon:
+        daemon.settle()
+        assert told(daemon) == ["User: %s\nAssistant: %s" % (PROMPT, LATE)]
+
+
+def test_what_is_said_later_without_hooks_is_not_taken_in(daemon: Daemon, hook: HookRunner, host: Host) -> None:
+    """`MEMLAYER_DISABLE=1 claude --continue` goes on in the same transcript."""
+    host.run()
+    settled(daemon)
+    host.says("assistant", LATE)
+    later_ms = now_ms() + 3_600_000
+    host.says("user", "이건 기억하지 마", later_ms, promptId="p2")
+    host.says("assistant", "As you wish.", later_ms + 500)
+    for _ in range(2):
+        hook("session_start", "s2", source="startup")
+        daemon.settle()
+        assert told(daemon) == ["User: %s\nAssistant: %s" % (PROMPT, LATE)]
