@@ -75,7 +75,7 @@ class Hooks:
             return
         project_id, _ = state.projects.resolve(folder)
         known = state.sessions.get(payload.session_id) is not None
-        session = state.sessions.heard(event, project_id)
+        session = state.sessions.heard(event, project_id, is_live=True)
         recalled: Future[Recalled] | None = None
         if hook == "user_prompt_submit" and not event["detail"]:
             # Recall reads nothing that this prompt writes, so both go at once; the person waits for the longer one.

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from memlayer.core import transcript
 from memlayer.core.ids import event_id
 from memlayer.core.model import Event, turn_memory_id
 from memlayer.core.payload import clean
+from memlayer.core.transcript import TranscriptRecord
 from memlayer.ports import Store
 from memlayer.service.sessions import Session
 from memlayer.service.transcript_events import captured
 
 log = logging.getLogger(__name__)
 TRANSCRIPT = "transcript"  # Event.source
+CLOCK_PUT_BACK_MS = 60_000  # records of one turn may stand in another order than they were said
+LONG_TURN_MS = 600_000  # an answer that no hook brought may be so much younger than the last event that one did
+SAME_TIME_MS = 60_000  # between a record's stamp and the call of its hook
 MAX_COMPARED = 20_000  # events of a project that a fork's copies are compared with
 
 
@@ -33,7 +37,8 @@ def missed(session: Session, store: Store, *, until_ms: int = 0) -> tuple[list[d
     if not path or not os.path.isfile(path):
         return [], session.caught_up_bytes
     start = session.caught_up_bytes if session.caught_up_bytes <= os.path.getsize(path) else 0
-    records, offset = [], start
+    records: list[TranscriptRecord] = []
+    offset = start
     for record in transcript.read_turns(path, start_offset=start):
         if until_ms and record.at_ms > until_ms:
             continue
@@ -48,7 +53,48 @@ def missed(session: Session, store: Store, *, until_ms: int = 0) -> tuple[list[d
             found[str(event["id"])] = event
     known = {event.id: event for event in store.events(ids=sorted(found), limit=100_000)} if found else {}
     fresh = [event for made, event in found.items() if made not in known]
+    if _is_stamped_ahead(records, session):
+        fresh = _own(fresh, session, store)
     return fresh + _grown([(found[made], known[made]) for made in found if made in known], store), offset
+
+
+def _is_stamped_ahead(records: list[TranscriptRecord], session: Session) -> bool:
+    """Whether a record is younger than a later one, or than all that was heard of the session: the clock was put back,
+    and copies may look as if they had been said since the session began."""
+    ends_ms = (session.last_ms or records[-1].at_ms) + LONG_TURN_MS if records else 0
+    return any(
+        record.at_ms > min(ends_ms, later.at_ms + CLOCK_PUT_BACK_MS)
+        for record, later in zip(records, records[1:] + records[-1:], strict=True)
+    )
+
+
+def _own(events: Sequence[dict[str, Any]], session: Session, store: Store) -> list[dict[str, Any]]:
+    """The captured events without those that another session of the project has said: the same record, or the same
+    words at the same time."""
+    if not events:
+        return []
+    others = [
+        event
+        for event in store.events(project_id=session.project_id, limit=MAX_COMPARED)
+        if event.kind in ("user", "assistant") and event.session_id != session.id
+    ]
+    uuids = {event.uuid for event in others if event.uuid}
+    times: dict[tuple[str, str], list[int]] = {}
+    for event in others:
+        times.setdefault((event.kind, _words(event.text)), []).append(event.at_ms)
+    return [
+        event
+        for event in events
+        if event["uuid"] not in uuids
+        and all(
+            abs(at_ms - event["at_ms"]) > SAME_TIME_MS
+            for at_ms in times.get((event["kind"], _words(event["text"])), ())
+        )
+    ]
+
+
+def _words(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _grown(pairs: Iterable[tuple[dict[str, Any], Event]], store: Store) -> list[dict[str, Any]]:

@@ -12,6 +12,7 @@ from typing import Any
 
 from memlayer.wire import paths
 
+CLOCK_PUT_BACK_MS = 60_000  # no hook is served as late as that
 SAME_COMPACTION_MS = 60_000  # between the two hooks that tell of one compaction: the host runs them one after the other
 
 
@@ -136,11 +137,12 @@ class Sessions:
         with self._lock:
             return self._get(session_id)
 
-    def heard(self, event: Mapping[str, Any], project_id: str) -> Session:
+    def heard(self, event: Mapping[str, Any], project_id: str, *, is_live: bool = False) -> Session:
         """The record of the session that a captured event (core.payload.SPOOL_FIELDS) belongs to, made if it is new.
 
         The same event may be told twice, by its hook and when it is taken in from the spool, and late: only what is
-        newer than what the record knows changes it. Costs no disk write: see save_changed().
+        newer than what the record knows changes it. is_live: it happens now; one that is much older all the same tells
+        of a clock that was put back. Costs no disk write: see save_changed().
         """
         session_id, at_ms, kind = event["session_id"], event["at_ms"], event["kind"]
         with self._lock:
@@ -163,14 +165,14 @@ class Sessions:
                 session.prompted_ms = max(session.prompted_ms, at_ms)
             elif kind == "assistant":
                 session.answered_ms = max(session.answered_ms, at_ms)
-            if at_ms >= session.last_ms:
+            if at_ms >= session.last_ms or (is_live and session.last_ms - at_ms > CLOCK_PUT_BACK_MS):
                 if kind == "session_end":
                     session.ended, session.ended_ms = event["detail"] or "other", at_ms
                 elif kind in ("user", "assistant") and event["source"] == "hook":
                     # A session start is no sign of life: host 2.1.197 sends a fork's under its parent's id. Nor is what
                     # a transcript tells: its last lines may be read long after the end.
                     session.ended = ""
-                session.last_ms = at_ms
+                session.last_ms = max(session.last_ms, at_ms)
             is_open_again = was_summed_up and session.said_ms > session.summarized_ms
             if is_open_again or before != _lasting(session):
                 self._changed.add(session_id)

@@ -18,12 +18,21 @@ class Told:
     def __init__(self, home: Path) -> None:
         self.sessions = Sessions(str(home))
 
-    def __call__(self, kind: str, at_ms: int, detail: str = "", session: str = "s1", project: str = "p1") -> Session:
+    def __call__(
+        self,
+        kind: str,
+        at_ms: int,
+        detail: str = "",
+        session: str = "s1",
+        project: str = "p1",
+        *,
+        is_live: bool = False,
+    ) -> Session:
         event = spool_event(
             kind=kind, session_id=session, prompt_id="", text="말", at_ms=at_ms, detail=detail, extra=str(at_ms),
             project_dir="/home/dev/상점", transcript_path="/t/%s.jsonl" % session,
         )  # fmt: skip
-        return self.sessions.heard(event, project)
+        return self.sessions.heard(event, project, is_live=is_live)
 
 
 @pytest.fixture
@@ -176,6 +185,26 @@ def test_what_a_transcript_told_does_not_open_it_again(told: Told) -> None:
     told("session_end", 300, "other")
     event = spool_event(kind="assistant", session_id="s1", prompt_id="q", text="네", at_ms=400, source="transcript")
     assert told.sessions.heard(event, "p1").ended == "other"
+
+
+HOUR_MS = 3_600_000
+
+
+def test_a_clock_that_was_put_back_keeps_no_session_ended(told: Told) -> None:
+    """It ended while the clock was an hour ahead; then the person resumes it."""
+    told("user", HOUR_MS)
+    told("session_end", HOUR_MS + 100, "other")
+    assert told("user", 200).ended == "other"  # from the spool, it may be an hour old
+    assert told("user", 200, is_live=True).ended == ""
+    assert told("session_end", HOUR_MS + 100, "other").ended == "other"
+    assert told("assistant", 300, is_live=True).ended == ""
+    assert told("session_end", 400, "other", is_live=True).ended == "other"
+    assert told("user", 200).ended == "other"  # the same events once more, from the spool
+
+
+def test_a_hook_that_is_served_late_does_not_open_a_session_again(told: Told) -> None:
+    told("session_end", 1500, "other")
+    assert told("assistant", 1000, is_live=True).ended == "other"
 
 
 def test_an_end_from_before_its_last_turn_does_not_end_it(told: Told) -> None:
