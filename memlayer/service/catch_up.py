@@ -14,7 +14,7 @@ from memlayer.core.payload import clean
 from memlayer.core.transcript import TranscriptRecord
 from memlayer.ports import Store
 from memlayer.service.sessions import Session
-from memlayer.service.transcript_events import captured
+from memlayer.service.transcript_events import captured, id_without_prompt_id
 
 log = logging.getLogger(__name__)
 TRANSCRIPT = "transcript"  # Event.source
@@ -51,7 +51,10 @@ def missed(session: Session, store: Store, *, until_ms: int = 0) -> tuple[list[d
         event = captured(record, session_id=session.id, project_dir=folder, path=path, source=TRANSCRIPT)
         if event is not None:
             found[str(event["id"])] = event
-    known = {event.id: event for event in store.events(ids=sorted(found), limit=100_000)} if found else {}
+    also = {made: id_without_prompt_id(event) for made, event in found.items()}
+    ids = sorted({*also, *also.values()})
+    known = {event.id: event for event in store.events(ids=ids, limit=100_000)} if ids else {}
+    found = {made: event for made, event in found.items() if also[made] not in known}
     fresh = [event for made, event in found.items() if made not in known]
     if _is_stamped_ahead(records, session):
         fresh = _own(fresh, session, store)

@@ -8,14 +8,13 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from memlayer.core.ids import event_id
 from memlayer.core.payload import clean
 from memlayer.core.transcript import TranscriptRecord, read_turns
 from memlayer.core.transcript_lines import Tally
 from memlayer.ports import Store
 from memlayer.service.sessions import Session, Sessions
 from memlayer.service.tombstones import Tombstones
-from memlayer.service.transcript_events import captured
+from memlayer.service.transcript_events import captured, id_without_prompt_id
 from memlayer.service.transcript_files import Transcript
 from memlayer.wire import project
 
@@ -142,7 +141,7 @@ class History:
     def _checked(self, batch: Batch, counts: Counts) -> Batch:
         """Without what the store has, or had from another session."""
         copies = self._log.copies(batch.records)
-        also = {str(event["id"]): _id_without_prompt_id(event) for event in batch.events}
+        also = {str(event["id"]): id_without_prompt_id(event) for event in batch.events}
         ids = sorted({*also, *also.values()})
         known = {event.id for event in self._store.events(ids=ids, limit=len(ids) + 1)} if ids else set()
         standing = {id(event) for event in self._tombstones.standing(batch.events, is_history=True)}
@@ -212,11 +211,6 @@ class Rehearsal:
 
     def restart(self) -> None:
         """Nothing is kept."""
-
-
-def _id_without_prompt_id(event: dict[str, Any]) -> str:
-    """The id under which a hook of a host without prompt ids (before 2.1.196) has stored the same words."""
-    return event_id(event["session_id"], "", event["kind"], event["text"])
 
 
 def _whole_turns(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from memlayer.core.ids import event_id
 from memlayer.core.payload import clean, prompt_detail, spool_event
 from memlayer.core.transcript import TranscriptRecord
 
@@ -26,3 +27,8 @@ def captured(
         detail=prompt_detail(asked) if asked else "", extra="" if prompt_id else text, project_dir=project_dir,
         transcript_path=path, source=source, uuid=record.uuid,
     )  # fmt: skip
+
+
+def id_without_prompt_id(event: dict[str, Any]) -> str:
+    """The id under which a hook of a host without prompt ids (before 2.1.196) has stored the same words."""
+    return event_id(event["session_id"], "", event["kind"], event["text"])

@@ -62,3 +62,22 @@ def test_what_two_sessions_said_at_different_times_is_kept_of_both(memory: Turns
     path.write_text(said("user", "계속해", AHEAD_MS, "fork", "q1") + said("user", "stop it", 50, "fork", "q2"))
     lacking, _ = catch_up.missed(fork_of(memory, path, 50), memory.store)
     assert [event["text"] for event in lacking] == ["계속해", "stop it"]
+
+
+def test_turns_of_a_host_without_prompt_ids_are_kept_once(memory: TurnsInMemory, tmp_path: Path) -> None:
+    path = tmp_path / "s1.jsonl"
+    path.write_text(
+        "".join(
+            said("user", "질문 %d" % number, 1000 * at, "s1")
+            + said("assistant", "answer %d" % number, 1000 * at + 500, "s1")
+            for at, number in enumerate((1, 2, 2, 3))  # the same words twice are one event to such a host's hooks
+        )
+    )
+    session = Session(id="s1", project_dir=PROJECT, transcript_path=str(path))
+    for number in (1, 2):
+        memory.hook("user_prompt_submit", "s1", "", 1000 * number, prompt="질문 %d" % number)
+        memory.hook("stop", "s1", "", 1000 * number + 600, last_assistant_message="answer %d" % number)
+    lacking, _ = catch_up.missed(session, memory.store)
+    assert [event["text"] for event in lacking] == ["질문 3", "answer 3"]
+    memory.ingest.take(lacking)
+    assert catch_up.missed(session, memory.store)[0] == []
