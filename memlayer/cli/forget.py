@@ -14,6 +14,7 @@ from memlayer.cli.invocation import (
     client,
     json_option,
     moment_ms,
+    not_empty,
     project_dir,
     words,
 )
@@ -28,13 +29,23 @@ MAX_IDS = 100
 
 @click.command("forget")
 @click.argument("ids", nargs=-1, metavar="[ID]...")
-@click.option("--session", default="", metavar="ID", help="Everything of this session.")
+@click.option("--session", callback=not_empty, metavar="ID", help="Everything of this session.")
 @click.option(
-    "--project", metavar="PATH", help="Everything of this folder's project, or only what --query finds in it."
+    "--project",
+    callback=not_empty,
+    metavar="PATH",
+    help="Everything of this folder's project, or only what --query finds in it, or what is older than --before.",
 )
 @all_projects_option
-@click.option("--query", default="", metavar="TEXT", help="What this finds in the project of the folder you are in.")
-@click.option("--before", default="", metavar="DATE", help="What is older than 2026-11-19, or than 30d.")
+@click.option(
+    "--query", callback=not_empty, metavar="TEXT", help="What this finds in the project of the folder you are in."
+)
+@click.option(
+    "--before",
+    callback=not_empty,
+    metavar="DATE",
+    help="What is older than 2026-11-19, or than 30d, in the project of the folder you are in.",
+)
 @click.option("--keep-sources", is_flag=True, help="Only the memories named, not the turns that they were drawn from.")
 @click.option("--stdin", "from_stdin", is_flag=True, help="Words on stdin are looked for and shown; ids are forgotten.")
 @click.option("--yes", is_flag=True, help="Do not ask. Needed when nobody can be asked.")
@@ -42,11 +53,11 @@ MAX_IDS = 100
 @json_option
 def forget_verb(
     ids: tuple[str, ...],
-    session: str,
+    session: str | None,
     project: str | None,
     all_projects: bool,
-    query: str,
-    before: str,
+    query: str | None,
+    before: str | None,
     keep_sources: bool,
     from_stdin: bool,
     yes: bool,
@@ -65,22 +76,27 @@ def forget_verb(
       memlayer forget core_81d2 --keep-sources
       memlayer forget --query "전화번호" --dry-run
       memlayer forget --project ~/src/old-shop --before 90d
+      memlayer forget --all-projects --before 365d
     """
     if from_stdin:
+        if ids or session or query or before or dry_run:
+            raise UserError("--stdin goes with --project, --all-projects and --keep-sources alone")
         said_on_stdin(words((), True, "words or ids"), project_dir(project, all_projects), keep_sources, as_json)
         return
     if not (ids or session or project or query or before):
         raise UserError("say what to forget: an ID, --session, --project, --query or --before")
-    if all_projects and not query:
-        raise UserError("--all-projects goes with --query")
+    if all_projects and not (query or before):
+        raise UserError("--all-projects goes with --query or --before")
     if keep_sources and not (ids or query):
         raise UserError("--keep-sources goes with ids or --query")
-    folder = project_dir(project, all_projects) if project or (query and not session) else ""
+    # A session and an id say by themselves where to look; anything else that names no project means this one.
+    is_of_a_project = bool(query and not session) or not (ids or session)
+    folder = project_dir(project, all_projects) if project or is_of_a_project else ""
     asked: dict[str, Any] = {
         "ids": [bare_id(plain(one)) for one in ids],
-        "session_id": session,
+        "session_id": session or "",
         "project_dir": folder,
-        "query": plain(query),
+        "query": plain(query or ""),
         "before_ms": moment_ms(before) if before else 0,
         "keep_sources": keep_sources,
         "dry_run": True,

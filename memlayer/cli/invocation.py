@@ -28,6 +28,14 @@ project_option = click.option(
 all_projects_option = click.option("--all-projects", is_flag=True, help="Every project.")
 
 
+def not_empty(_: click.Context, option: click.Parameter, value: str | None) -> str | None:
+    """For an option that narrows what is done: empty is a variable that its caller has not set, and must not come to
+    mean everything. Raises UserError."""
+    if value is not None and not value.strip():
+        raise UserError(f"{option.opts[0]} is empty: give a value, or leave the option out")
+    return value
+
+
 def home() -> str:
     """The memlayer home."""
     return paths.home_of()
@@ -60,7 +68,7 @@ def words(given: tuple[str, ...], from_stdin: bool, what: str) -> str:
     text = sys.stdin.buffer.read().decode("utf-8", "replace") if from_stdin else " ".join(given)
     text = plain(text).strip()
     if not text:
-        raise UserError(f"the {what} is empty: give some words")
+        raise UserError(f"the {what} {'are' if what.endswith('s') else 'is'} empty: give some words")
     return text
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from memlayer.cli.invocation import LONG_S, client, json_option
+from memlayer.cli.invocation import LONG_S, client, json_option, not_empty
 from memlayer.cli.output import duration, line, pairs, print_json, say
 from memlayer.cli.progress import progress
 from memlayer.errors import UserError
@@ -18,7 +18,7 @@ _MARK = "memlayer_export"
 
 @click.command("import")
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
-@click.option("--project", metavar="PATH", help="Only what was said in this folder's project.")
+@click.option("--project", callback=not_empty, metavar="PATH", help="Only what was said in this folder's project.")
 @click.option("--subagents", is_flag=True, help="Also what sub-agents were told and answered.")
 @click.option("--again", is_flag=True, help="Read everything again, also what an earlier import has read.")
 @click.option("--dry-run", is_flag=True, help="Only count what would be taken in.")

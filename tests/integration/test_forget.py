@@ -30,7 +30,7 @@ def arguments(story: Story, by: str) -> list[str]:
     return {
         "session": ["--session", "gone"],
         "project": ["--project", str(story.project)],
-        "date": ["--before", "2025-01-01"],
+        "date": ["--before", "2025-01-01", "--all-projects"],
         "query": ["--query", "zephyrine-quokka 두루미칠성반닫이", "--project", str(story.project)],
     }[by]
 

@@ -62,6 +62,11 @@ def test_forget_asks_a_person_and_takes_no_for_an_answer(cli: Cli) -> None:
         (("--all-projects",), "--query"),
         (("--before", "어제"), "no date"),
         (("--before", "2026-02-30"), "no date"),
+        (("--project", "", "--before", "30d"), "--project is empty"),
+        (("--session", "", "--before", "30d"), "--session is empty"),
+        (("--query", " ", "--before", "30d"), "--query is empty"),
+        (("--project", ".", "--before", ""), "--before is empty"),
+        (("--stdin", "--dry-run"), "--stdin goes with"),
     ],
 )
 def test_forget_refuses_what_it_cannot_understand(cli: Cli, arguments: tuple[str, ...], part: str) -> None:
@@ -76,6 +81,21 @@ def test_forget_takes_dates_and_ages(cli: Cli) -> None:
     date_ms, age_ms = (fields["before_ms"] for _, fields in daemon.heard)
     assert time.localtime(date_ms / 1000)[:5] == (2026, 11, 19, 0, 0)
     assert abs(time.time() - age_ms / 1000 - 30 * 86400) < 60
+
+
+def test_an_age_alone_means_this_project(cli: Cli) -> None:
+    """Every other verb takes the folder one is in; an age that meant every project would erase them all."""
+    with ScriptedDaemon(cli.home, {"forget": forgetting}) as daemon:
+        for arguments in ((), ("--all-projects",), ("--session", "s1"), ("--project", "..")):
+            cli("forget", "--before", "30d", *arguments, "--dry-run")
+    folders = [fields["project_dir"] for _, fields in daemon.heard]
+    assert folders == [str(cli.project), "", "", str(cli.project.parent)]
+
+
+def test_an_import_of_an_unnamed_project_is_refused(cli: Cli) -> None:
+    with ScriptedDaemon(cli.home, {"import": {}}) as daemon:
+        done = cli("import", "--project", "", str(cli.project), "--dry-run")
+    assert done.returncode == 1 and "--project is empty" in done.stderr and not daemon.heard
 
 
 def test_daemon_status_starts_nothing_and_stop_is_content_with_none(cli: Cli) -> None:
