@@ -276,6 +276,6 @@ def at_ms_of(stamp: str) -> int:
     year, month, day, hour, minute, second = (int(part) for part in found.groups()[:6])
     millis = int(((found.group(7) or "") + "000")[:3])
     try:
-        return calendar.timegm((year, month, day, hour, minute, second)) * 1000 + millis
+        return max(0, calendar.timegm((year, month, day, hour, minute, second)) * 1000 + millis)
     except ValueError:
         return 0

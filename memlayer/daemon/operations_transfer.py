@@ -103,6 +103,7 @@ def import_export(state: State, asked: Fields, progress: Progress) -> Fields:
     with _alone(state):
         if not is_rehearsal:
             state.jobs.submit("drain", lambda: upkeep.drain(state)).result()
+        exported.check()
         touched: set[str] = set()
         told = _Told(state, progress, [])
         try:

@@ -11,13 +11,15 @@ import json
 import os
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from memlayer import __version__
 from memlayer.core.model import Event, Memory
 from memlayer.errors import UserError
 from memlayer.ports import Progress, Store
+from memlayer.service import export_line
+from memlayer.service.export_line import END, MARK, Read
 from memlayer.service.ingest import Ingest
 from memlayer.service.projects import Projects
 from memlayer.service.rebuild import chunks_for
@@ -25,7 +27,6 @@ from memlayer.service.sessions import Session, Sessions
 from memlayer.service.tombstones import Tombstones
 
 VERSION = 1
-MARK = "memlayer_export"
 BATCH_LINES = 400
 BATCH_BYTES = 2_000_000
 MAX_LINE_BYTES = 64 * 1024 * 1024
@@ -79,7 +80,7 @@ def write(path: str, store: Store, projects: Projects, sessions: Sessions, progr
                 progress(counts.events + counts.memories, total)
 
             store.scan(rows)
-            line("end", asdict(counts))
+            line(END, asdict(counts))
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)
@@ -116,27 +117,39 @@ class Exported:
         if MARK not in head:
             raise UserError(f"{path} is no export of memlayer")
         if head[MARK] != VERSION:
-            raise UserError(f"{path} was written by another version of memlayer: format {head[MARK]}")
-        if "end" not in tail:
+            raise UserError(f"{path} was written by another version of memlayer: format {str(head[MARK])[:40]}")
+        if END not in tail:
             raise UserError(f"{path} is not whole: its last line is missing")
+
+    def check(self) -> None:
+        """Raises UserError for the first line that is wrong, so that of such a file nothing is taken in."""
+        for _ in self._lines():
+            pass
 
     def parts(self, is_rehearsal: bool = False) -> Iterator[Part]:
         """The lines that are new here. Projects become known as they come. Raises UserError for a line that is none of
         ours; what came before it stays."""
+        part, begun = Part(), 0
+        for found, end in self._lines():
+            self._read(found, part, is_rehearsal)
+            part.offset = end
+            held = len(part.events) + len(part.memories) + len(part.sessions)
+            if held >= BATCH_LINES or part.offset - begun >= BATCH_BYTES:
+                yield self._new(part)
+                begun = part.offset
+                part = Part(offset=begun)
+        yield self._new(part)
+
+    def _lines(self) -> Iterator[tuple[Read | None, int]]:
+        """(what a line holds, where it ends). Raises UserError with the number of a line that is wrong."""
         with open(self.path, "rb") as file:
-            part, begun = Part(), 0
+            end = 0
             for number, raw in enumerate(iter(lambda: file.readline(MAX_LINE_BYTES), b""), 1):
+                end += len(raw)
                 try:
-                    self._read(raw, part, is_rehearsal)
-                except (KeyError, TypeError, ValueError, AttributeError) as bad:
-                    raise UserError(f"{self.path}, line {number}: not a line of an export") from bad
-                part.offset += len(raw)
-                held = len(part.events) + len(part.memories) + len(part.sessions)
-                if held >= BATCH_LINES or part.offset - begun >= BATCH_BYTES:
-                    yield self._new(part)
-                    begun = part.offset
-                    part = Part(offset=begun)
-            yield self._new(part)
+                    yield export_line.read(raw), end
+                except UserError as bad:
+                    raise UserError(f"{self.path}, line {number}: {bad}") from bad
 
     def take(self, part: Part, ingest: Ingest) -> set[str]:
         """Put a part into the store; the writer calls it. Returns the ids of the projects touched."""
@@ -149,27 +162,17 @@ class Exported:
             self._store.put_memories(part.memories)
         return {one.project_id for one in part.memories}
 
-    def _read(self, raw: bytes, part: Part, is_rehearsal: bool) -> None:
-        line = json.loads(raw)
-        if MARK in line or "end" in line:
-            return
-        [(name, value)] = line.items()
-        if name == "project":
-            own = value.pop("id")
-            self._renamed[own] = own if is_rehearsal else self._projects.adopt(own, value)
+    def _read(self, found: Read | None, part: Part, is_rehearsal: bool) -> None:
+        if isinstance(found, export_line.Project):
+            own = found.id
+            self._renamed[own] = own if is_rehearsal else self._projects.adopt(own, found.entry)
             self.counts.projects += 1
-        elif name == "session":
-            known = {one.name for one in fields(Session)}
-            session = Session(**{key: one for key, one in value.items() if key in known})
-            part.sessions.append(replace(session, project_id=self._here(session.project_id)))
-        elif name == "event":
-            event = Event(**value)
-            part.events.append(replace(event, project_id=self._here(event.project_id)))
-        elif name == "memory":
-            memory = Memory(**{**value, "source_ids": tuple(value["source_ids"])})
-            part.memories.append(replace(memory, project_id=self._here(memory.project_id)))
-        else:
-            raise ValueError(name)
+        elif isinstance(found, Session):
+            part.sessions.append(replace(found, project_id=self._here(found.project_id)))
+        elif isinstance(found, Event):
+            part.events.append(replace(found, project_id=self._here(found.project_id)))
+        elif found is not None:
+            part.memories.append(replace(found, project_id=self._here(found.project_id)))
 
     def _new(self, part: Part) -> Part:
         """Without what is known or forgotten."""

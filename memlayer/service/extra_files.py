@@ -151,7 +151,7 @@ class ExtraFiles:
 
     def _memories(self, found: Found, cut: list[Piece], project_id: str, root: str) -> list[Memory]:
         name = os.path.relpath(found.path, root) if root else _shortened(found.path)
-        at_ms = found.mtime_ns // 1_000_000
+        at_ms = max(0, found.mtime_ns // 1_000_000)
         seen: Counter[str] = Counter()
         out = []
         for piece in cut:

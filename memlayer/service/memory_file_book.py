@@ -13,6 +13,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, fields
 
 from memlayer.core.memory_merge import Entry
+from memlayer.core.path_part import is_path_part
+from memlayer.errors import UserError
 from memlayer.service.anchored_folder import Stamp
 from memlayer.wire import paths
 
@@ -92,6 +94,9 @@ class Book:
     """The records of a project's files by name (`MEMORY.md`, `memory/2026-11-19.md`), and where they were last."""
 
     def __init__(self, home: str, project_id: str) -> None:
+        """Raises UserError for what is no id of ours and may lead elsewhere."""
+        if not is_path_part(project_id):
+            raise UserError("a project's id is not one of memlayer's: %r" % project_id[:40])
         self._folder = os.path.join(paths.cache(home), "files", project_id)
         self.files: dict[str, FileRecord] = {}
         self.place = ""

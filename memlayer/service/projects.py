@@ -10,6 +10,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from memlayer.core.path_part import is_path_part
+from memlayer.errors import UserError
 from memlayer.wire import project, registry
 
 # A repository's common git folder -> its root commit, "" while it has none. Raises TimeoutError.
@@ -59,7 +61,10 @@ class Projects:
         return project_id, place
 
     def adopt(self, project_id: str, entry: dict[str, Any]) -> str:
-        """Take in a project of another home (an entry of its registry); returns its id here. Raises OSError."""
+        """Take in a project of another home (an entry of its registry); returns its id here. Raises OSError, or
+        UserError for what is no id of ours: ids become parts of paths."""
+        if not is_path_part(project_id):
+            raise UserError("a project's id is not one of memlayer's: %r" % project_id[:40])
         keys = registry.without_relative([str(key) for key in entry["keys"]])
         with self._lock:
             ordered = [key for prefix in registry.STRENGTH for key in keys if key.startswith(prefix)]

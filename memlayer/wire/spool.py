@@ -12,7 +12,7 @@ TEMPORARY_KEPT_S = 3600  # of a hook that lives: the machine may sleep in the mi
 TEMPORARY_OF_DEAD_KEPT_S = 3
 LATEST_MS = 253_370_764_800_000  # the year 9999, the last one that a date can name
 _REQUIRED = ("id", "kind", "session_id", "prompt_id", "text", "detail", "project_dir", "transcript_path", "source")
-_KINDS = ("user", "assistant", "tool", "remember", "session_start", "session_end", "pre_compact", "post_compact")
+KINDS = ("user", "assistant", "tool", "remember", "session_start", "session_end", "pre_compact", "post_compact")
 
 
 def put(home: str, event: dict[str, object]) -> str:
@@ -68,7 +68,7 @@ def load(path: str) -> tuple[dict[str, object] | None, str]:
     at_ms = event.get("at_ms")
     if isinstance(at_ms, bool) or not isinstance(at_ms, int) or not 0 <= at_ms < LATEST_MS:
         return None, "foreign: no at_ms"
-    if event["kind"] not in _KINDS:
+    if event["kind"] not in KINDS:
         return None, "foreign: kind %r" % (event["kind"],)
     if not (event["id"] and event["session_id"]):
         return None, "foreign: empty id"

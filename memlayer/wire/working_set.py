@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import stat
 
+from memlayer.core.path_part import is_path_part
+from memlayer.errors import UserError
 from memlayer.wire import paths, registry
 from memlayer.wire.project import Place
 
@@ -12,7 +14,9 @@ MAX_BYTES = 60_000
 
 
 def path_of(home: str, project_id: str) -> str:
-    """Where a project's working set stands. project_id is hex, made by us."""
+    """Where a project's working set stands. Raises UserError for what is no id of ours and may lead elsewhere."""
+    if not is_path_part(project_id):
+        raise UserError("a project's id is not one of memlayer's: %r" % project_id[:40])
     return os.path.join(paths.working_sets(home), project_id + ".txt")
 
 
@@ -26,7 +30,7 @@ def read_working_set(home: str, place: Place) -> str:
         fd = os.open(path_of(home, project_id), os.O_RDONLY | os.O_NONBLOCK | getattr(os, "O_NOFOLLOW", 0))
         with open(fd, "rb") as file:
             raw = file.read(MAX_BYTES) if stat.S_ISREG(os.fstat(fd).st_mode) else b""
-    except OSError:
+    except (OSError, UserError):
         return ""
     return raw.decode("utf-8", "replace")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import stat
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -130,3 +131,82 @@ def test_an_export_that_is_not_whole_is_refused(hook: HookRunner, daemon: Daemon
         assert refused.returncode == 1, name
         assert "Traceback" not in refused.stderr
     assert "line 2" in refused.stderr
+
+
+def exported_again(lines: list[str], change: Callable[[str, dict[str, Any]], None], file: Path) -> Path:
+    """An export in which `change` was made to what each line holds."""
+    out = []
+    for line in lines:
+        found = json.loads(line)
+        for name, value in found.items():
+            if isinstance(value, dict):
+                change(name, value)
+        out.append(json.dumps(found, ensure_ascii=False))
+    file.write_text("\n".join(out) + "\n")
+    return file
+
+
+@pytest.fixture
+def lines(hook: HookRunner, daemon: Daemon, cli: Cli, tmp_path: Path) -> list[str]:
+    """Those of an export of a home that was told everything."""
+    told_everything(hook, daemon)
+    assert cli("export", str(tmp_path / "all.jsonl")).returncode == 0
+    return (tmp_path / "all.jsonl").read_text().removesuffix("\n").split("\n")
+
+
+@pytest.mark.parametrize("where", ["{out}/notes", "../../../../notes"])
+def test_an_export_writes_nowhere_but_into_the_home(
+    lines: list[str], tmp_path: Path, project: Path, where: str
+) -> None:
+    outside = tmp_path / "밖"
+    outside.mkdir()
+    (outside / "notes.txt").write_text("mine")
+    evil = where.format(out=outside)
+
+    def change(name: str, value: dict[str, Any]) -> None:
+        if name == "project":
+            value["id"] = evil
+        elif name != "end":
+            value["project_id"] = evil
+
+    second = tmp_path / "far" / "away" / "second"
+    file = exported_again(lines, change, tmp_path / "evil.jsonl")
+    before = {path for path in tmp_path.rglob("*") if second not in path.parents}
+    with Daemon(ROOT, second) as other:
+        done = Cli(second, project)("import", str(file))
+        other.call("flush", wait=True)
+    assert done.returncode == 1 and "line 2: project.id" in done.stderr
+    assert (outside / "notes.txt").read_text() == "mine"
+    assert {path for path in tmp_path.rglob("*") if second not in path.parents} - before <= {second, *second.parents}
+
+
+def test_nothing_is_taken_from_a_file_with_a_wrong_line(lines: list[str], tmp_path: Path, project: Path) -> None:
+    last = len(lines) - 1
+    found = json.loads(lines[last - 1])
+    assert "memory" in found
+    found["memory"]["text"] = None
+    file = tmp_path / "wrong.jsonl"
+    file.write_text("\n".join([*lines[: last - 1], json.dumps(found), lines[last]]) + "\n")
+    second = tmp_path / "second"
+    with Daemon(ROOT, second) as other:
+        done = Cli(second, project)("import", str(file))
+        assert (done.returncode, done.stdout) == (1, "")
+        assert f"line {last}: memory.text: a text is expected" in done.stderr and "daemon" not in done.stderr
+        assert other.call("stats")["events"] == 0
+    assert not (second / "projects.json").exists()
+
+
+def test_secrets_in_an_export_are_not_stored(lines: list[str], tmp_path: Path, project: Path) -> None:
+    key = "sk-ant-api03-" + "Ab1" * 30
+
+    def change(name: str, value: dict[str, Any]) -> None:
+        if name in ("event", "memory"):
+            value["text"] += f" 키는 {key}"
+
+    file = exported_again(lines, change, tmp_path / "secret.jsonl")
+    second = tmp_path / "second"
+    with Daemon(ROOT, second) as other:
+        assert imported(Cli(second, project), str(file))["events"] > 5
+        assert "[redacted:" in json.dumps(other.call("list", limit=100))
+    for path in second.rglob("*"):
+        assert not path.is_file() or key.encode() not in path.read_bytes(), path

@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 
 from memlayer.adapters.git import root_commit
+from memlayer.errors import UserError
+from memlayer.service.memory_file_book import Book
 from memlayer.service.projects import Projects
+from memlayer.wire import working_set
 from memlayer.wire.project import locate
 from tests.repositories import REMOTE, Identify, git, on_disk, repository
 
@@ -194,3 +197,14 @@ def test_asking_registers_nothing(projects: Projects, tmp_path: Path, home: Path
     git(tmp_path, "clone", str(repo), "copy")
     git(tmp_path / "copy", "remote", "remove", "origin")
     assert projects.find(str(tmp_path / "copy"))[0] == known
+
+
+@pytest.mark.parametrize("foreign", ["../../x", "/etc/x", "", "..", "a/b", "쇼핑몰", "x\0"])
+def test_an_id_that_is_none_of_ours_becomes_no_path(home: Path, foreign: str) -> None:
+    with pytest.raises(UserError):
+        Projects(str(home), root_commit).adopt(foreign, {"keys": []})
+    with pytest.raises(UserError):
+        working_set.write_working_set(str(home), foreign, "text")
+    with pytest.raises(UserError):
+        Book(str(home), foreign)
+    assert not home.exists()
