@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import posix
@@ -111,10 +112,12 @@ def ensure_runtime(home: str, root: str, *, is_quiet: bool = False, wait: bool =
     if python is None:
         with Progress(sys.stderr, is_quiet=is_quiet) as progress:
             python = runtime.build_runtime(home, root, progress, wait=wait)
-    elif not os.access(runtime.remembered_python(home), os.X_OK) and os.path.isdir(home):
+    elif not runtime.remembers_python(home) and os.path.isdir(home):
         from memlayer.wire.provision import remember_python
 
-        remember_python(home, os.path.realpath(python))
+        # It only makes the next start quicker. A verb must not end here because the disk is full: doctor says so.
+        with contextlib.suppress(OSError):
+            remember_python(home, os.path.realpath(python))
     return python or ""
 
 

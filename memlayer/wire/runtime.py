@@ -53,6 +53,16 @@ def remembered_python(home: str) -> str:
     return os.path.join(home, "python")
 
 
+def remembers_python(home: str) -> bool:
+    """Whether `<home>/python` names an interpreter that is there."""
+    try:
+        with open(remembered_python(home), encoding="utf-8", errors="surrogateescape") as stream:
+            named = stream.readline().rstrip("\n")
+    except OSError:
+        return False
+    return os.path.isabs(named) and os.path.isfile(named) and os.access(named, os.X_OK)
+
+
 def runtime_dir(home: str) -> str:
     """The venv to use: MEMLAYER_RUNTIME_DIR when it is set, else where `<home>/runtime/current` points.
 
