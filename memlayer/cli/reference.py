@@ -57,9 +57,9 @@ enabled: false   # remember and recall nothing here
 ```
 
 It comes with a clone, so it is not trusted: it can only ask for less than you allow (fewer entries, a
-higher floor), everything else in it is ignored with a warning, and nothing in it is an error. Write
-`enabled` at the left margin, on a line of its own: hooks read it without a YAML parser, and keep nothing
-where it is not plainly true."""
+higher floor), everything else in it is ignored with a warning, and nothing in it is an error. One with
+YAML's aliases or merge keys is ignored as a whole, but for `enabled: false`. Write `enabled` at the left margin,
+on a line of its own: hooks read it without a YAML parser, and keep nothing where it is not plainly true."""
 
 
 def cli_page() -> str:

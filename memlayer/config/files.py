@@ -14,6 +14,23 @@ MAX_BYTES = 65_536
 MAX_BRACKETS = 200
 
 
+class _Untrusted(yaml.SafeLoader):
+    """Reads what a tree of values says by itself. With aliases and merge keys 500 bytes stand for gigabytes."""
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        if self.check_event(yaml.AliasEvent):
+            at = self.peek_event().start_mark  # type: ignore[no-untyped-call]
+            raise yaml.composer.ComposerError(None, None, "aliases are not read in a project's file", at)
+        return super().compose_node(parent, index)
+
+    def flatten_mapping(self, node: yaml.MappingNode) -> None:
+        for key, _ in node.value:
+            if key.tag == "tag:yaml.org,2002:merge":
+                what = "merge keys are not read in a project's file"
+                raise yaml.constructor.ConstructorError(None, None, what, key.start_mark)
+        super().flatten_mapping(node)
+
+
 def read_user_file(path: str) -> dict[str, Any]:
     """The mapping in the user's file; empty when there is none. Raises UserError, one line."""
     try:
@@ -23,7 +40,7 @@ def read_user_file(path: str) -> dict[str, Any]:
     except (OSError, ValueError) as bad:
         why = getattr(bad, "strerror", None) or bad
         raise UserError(f"the settings cannot be read: {why} ({path})") from bad
-    found, trouble = _parse(raw)
+    found, trouble = _parse(raw, yaml.SafeLoader)
     if trouble:
         raise UserError(f"{trouble} (in {path})")
     return found
@@ -42,7 +59,7 @@ def read_untrusted(path: str) -> tuple[dict[str, Any], str]:
         return {}, f"cannot be read: {getattr(bad, 'strerror', None) or bad}"
     if raw.count(b"[") + raw.count(b"{") > MAX_BRACKETS:  # the parser takes seconds to find that out
         return {}, "not valid YAML: nested too deeply"
-    return _parse(raw)
+    return _parse(raw, _Untrusted)
 
 
 def _read_regular(path: str) -> bytes:
@@ -57,10 +74,10 @@ def _read_regular(path: str) -> bytes:
     return raw
 
 
-def _parse(raw: bytes) -> tuple[dict[str, Any], str]:
+def _parse(raw: bytes, loader: type[yaml.SafeLoader]) -> tuple[dict[str, Any], str]:
     """(mapping, "") or ({}, what is wrong, one line)."""
     try:
-        found = yaml.safe_load(raw.decode("utf-8-sig"))
+        found = yaml.load(raw.decode("utf-8-sig"), loader)
     except UnicodeDecodeError:
         return {}, "not UTF-8 text"
     except RecursionError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -225,6 +226,31 @@ def test_a_pipe_or_a_huge_file_in_a_clone_is_ignored_and_waited_for_by_nobody(tm
     for folder in (piped, huge, broken):
         said = load_project_settings(str(folder))
         assert len(said.warnings) == 1 and said.enabled
+
+
+_TENFOLD = "a0: &a0 {x: 1, y: 2}\n" + "".join(
+    f"a{i}: &a{i}\n  <<: [" + ", ".join([f"*a{i - 1}"] * 10) + "]\n" for i in range(1, 8)
+)
+_LISTS = "a0: &a0 [x, x]\n" + "".join(f"a{i}: &a{i} [" + ", ".join([f"*a{i - 1}"] * 10) + "]\n" for i in range(1, 9))
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        (_TENFOLD, "aliases"),
+        (_LISTS + "enabled: *a8\n", "aliases"),
+        ("recall: &a {max_entries: 1} # 설정\nx: *a", "aliases"),
+        ("<<: {enabled: true}", "merge"),
+        ("recall:\n  <<: [{max_entries: 1}]", "merge"),
+    ],
+)
+def test_a_project_cannot_multiply_what_it_says(project: Path, text: str, part: str) -> None:
+    before_s = time.process_time()
+    said = load_project_settings(project_file(project, text))
+    assert time.process_time() - before_s < 2
+    assert said.recall.max_entries is None
+    [warning] = said.warnings
+    assert part in warning and "line " in warning
 
 
 def test_every_setting_is_described_with_what_the_documentation_needs() -> None:
