@@ -63,7 +63,7 @@ def pairs(title: str, rows: Iterable[tuple[str, str]]) -> None:
 
 def line(text: object, max_chars: int = 100_000) -> str:
     """Stored text on one line, cut at max_chars, with nothing that could pose as a citation or a block."""
-    return cut(flatten(str(text or "")), max_chars)
+    return cut(flatten("" if text is None else str(text)), max_chars)
 
 
 def when(at_ms: object) -> str:

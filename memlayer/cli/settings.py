@@ -46,13 +46,20 @@ def config_verb(project: str | None, as_json: bool) -> None:
         say(("Ignored", "yellow"), f": {line(warning)}")
     width = max(len(row["key"]) for row in rows)
     for row in rows:
-        value = str(row["value"]).lower() if isinstance(row["value"], bool) else line(row["value"])
         is_default = row["from"] == "default"
         say(
             (f"{row['key']:<{width}}  ", "cyan"),
-            (f"{value} {row['unit']}".rstrip(), "" if is_default else "bold"),
+            (f"{_shown(row['value'])} {row['unit']}".rstrip(), "" if is_default else "bold"),
             "" if is_default else f"  (from {line(row['from'])})",
         )
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, tuple):
+        return ", ".join(line(one) for one in value) or "none"
+    return line(value) or "empty"
 
 
 def _root_of(folder: str) -> str:

@@ -119,7 +119,11 @@ def test_config_shows_what_holds_and_where_it_comes_from(cli: Cli) -> None:
     assert values["recall.min_score"] == (0.5, "MEMLAYER_RECALL__MIN_SCORE")
     assert values["recall.candidates"] == (30, "default")
     assert "embedding" in told["warnings"][0]
-    assert "max_entries" in cli("config").stdout
+    shown = {line.split()[0]: line.split()[1:] for line in cli("config").stdout.splitlines()}
+    assert shown["recall.max_entries"][:2] == ["3", "entries"]
+    assert shown["retention.core_days"] == ["0", "days"] and shown["recall.weight_importance"] == ["0.0"]
+    assert shown["files.extra_paths"] == ["none"] and shown["embedding.provider"] == ["fastembed"]
+    assert shown["tools.failures"][:2] == ["Bash,", "Edit,"] and shown["consolidation.model"] == ["empty"]
     (cli.home / "config.yaml").write_text("recall:\n  max: 3\n")
     wrong = cli("config")
     assert wrong.returncode == 1 and "recall.max" in wrong.stderr and "config.yaml" in wrong.stderr

@@ -177,13 +177,21 @@ def test_stats_is_tolerant_of_what_a_daemon_leaves_out(cli: Cli) -> None:
         "why": "embedding.provider is none",
         "model": {"name": "m", "provider": "none"},
         "daemon": {"pid": 7, "build": "0.1.0", "since_ms": AT_MS, "rss_bytes": 1e8},
-        "tables": {"events": {"rows": 4, "fragments": 1}},
+        "tables": {"events": {"rows": 4, "fragments": 1}, "chunks": {"rows": 0, "fragments": 0}},
         "hooks": {"hook.stop": {"count": 3, "p50_ms": 1.25, "p95_ms": None, "late": 1}},
         "recall": {"prompts": 4, "answered": 1, "entries": 2, "chars": 300},
     }
     with ScriptedDaemon(cli.home, {"stats": lambda _: full}):
         out = cli("stats").stdout
-    for part in ("2 (conversation 2)", "5, 3 with a vector", "2.5 MB", "쇼핑", "process 7", "rows 4, fragments 1"):
+    for part in (
+        "2 (conversation 2)",
+        "5, 3 with a vector",
+        "2.5 MB",
+        "쇼핑",
+        "process 7",
+        "rows 4, fragments 1",
+        "rows 0, f",
+    ):
         assert part in out
     assert "3 times, p50 1.2 ms, p95 - ms, 1 late" in out and "embedding.provider is none" in out
     with ScriptedDaemon(cli.home, {"stats": {"events": 0}}):
