@@ -26,6 +26,7 @@ from memlayer.wire import protocol, spool
 OPEN_WAIT_S = 50.0  # less than the command line waits for an answer
 NEIGHBOURS = 2
 TOOL_HITS = 5
+SHOWN_AS_NOTHING = 0.005  # a share that reads 0.00
 
 Fields = dict[str, Any]
 Progress = Callable[[str, int, int], None]
@@ -52,6 +53,8 @@ def search(state: State, asked: Fields, progress: Progress) -> Fields:
     for chunk, score in services.retriever.search(query, _scope(state, asked), max(rules.candidates, limit), weights):
         if score.relevance < number_of(asked, "min_score") or len(hits) >= limit:
             continue
+        if max(score.lexical or 0.0, score.vector or 0.0) < SHOWN_AS_NOTHING:
+            continue  # the nearest of a store in which nothing is near
         hits.append(
             {
                 "citation": Candidate(chunk, score, True, "").citation,

@@ -152,6 +152,19 @@ def test_recall_explains_which_question_of_a_long_prompt_it_searched_for(fed: Ru
     assert len(json.loads(fed("recall", question, "--json").stdout)["queries"]) == 2
 
 
+def test_the_nearest_of_what_is_all_far_away_is_not_found(home: Path, project: Path) -> None:
+    """By meaning something is always nearest; a hit with nothing of the question is none."""
+    run = runner(home, project)
+    with Daemon(ROOT, home, {"embedding": {"batch_size": 16}}):
+        run("remember", "port 8080")
+        run("remember", "결제는 토스로 한다")
+        run("flush", "--wait")
+        assert "Full-text search only" not in run("search", "8080").stdout
+        for asked in ("quantum chromodynamics", "양자 색역학"):
+            assert "Nothing found" in run("search", asked).stdout
+        assert "토스" in run("search", "결제 수단").stdout
+
+
 def test_what_is_forgotten_is_gone(tmp_path: Path) -> None:
     with told_a_story(tmp_path) as (_, run):
         hit = search(run, "결제 재시도")[0]
