@@ -13,7 +13,7 @@ from memlayer.cli.invocation import ASK_S, client, home, json_option, project_di
 from memlayer.cli.output import line, memory_title, print_json, say, when
 from memlayer.core.citation import bare_id
 from memlayer.core.privacy import plain
-from memlayer.core.remembered import remember_event
+from memlayer.core.remembered import is_all_redacted, remember_event
 from memlayer.errors import MemlayerError, UserError
 from memlayer.wire import project as places
 from memlayer.wire import spool
@@ -45,7 +45,7 @@ def remember_verb(text: tuple[str, ...], from_stdin: bool, project: str | None, 
     if not places.enabled(places.locate(folder).root):
         raise UserError(f"memory is switched off for this project: see .memlayer.yaml in {folder}")
     event = remember_event(said, project_dir=folder, at_ms=time.time_ns() // 1_000_000, session_id=session)
-    if not str(event["text"]).strip():
+    if is_all_redacted(str(event["text"])) or not str(event["text"]).strip():
         raise UserError("nothing is left to remember once private spans are taken out")
     spool.put(home(), event)
     try:
@@ -63,6 +63,9 @@ def remember_verb(text: tuple[str, ...], from_stdin: bool, project: str | None, 
     for older in done.get("superseded") or []:
         say(("It supersedes ", "yellow"), *memory_title(older))
         say(line(older.get("text"), 200), indent=2)
+    for newer in done.get("superseded_by") or []:
+        say(("It holds no more; what was said since stands in its place: ", "yellow"), *memory_title(newer))
+        say(line(newer.get("text"), 200), indent=2)
 
 
 @click.command("pin")

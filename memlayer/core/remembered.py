@@ -2,9 +2,23 @@
 
 from __future__ import annotations
 
+import re
+
 from memlayer.core.payload import clean, spool_event
 
 NO_SESSION = "memlayer"  # the session of what was said outside any
+_REDACTED = re.compile(r"\[redacted:[^\]]*\]")
+_SAYS = re.compile(r"[^\W_]")
+
+
+def says_something(text: str) -> bool:
+    """True if a redacted text holds a word or a number besides the marks of what was taken out."""
+    return _SAYS.search(_REDACTED.sub("", text)) is not None
+
+
+def is_all_redacted(text: str) -> bool:
+    """True if nothing but the marks of what was taken out is left of a redacted text."""
+    return _REDACTED.search(text) is not None and not says_something(text)
 
 
 def remember_event(text: str, *, project_dir: str, at_ms: int, session_id: str = "") -> dict[str, object]:

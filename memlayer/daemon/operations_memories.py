@@ -20,20 +20,25 @@ SAID = ("user", "assistant", "remember")
 
 
 def remember(state: State, asked: Fields, progress: Progress) -> Fields:
-    """The core memory of a `remember` event that waits in the spool (by its id), and what it superseded."""
+    """The core memory of a `remember` event that waits in the spool (by its id), what it superseded, and what was said
+    so soon after it that it holds no more."""
     store = services_of(state).store
     event_id = text_of(asked, "id")
     state.jobs.submit("drain", lambda: upkeep.drain(state)).result()
     # Its own, or the one it was merged with; an older statement of a file may be superseded from the start.
-    found = store.memories(source_ids=[event_id], category="core", is_current=True) if event_id else []
+    found = store.memories(source_ids=[event_id], category="core") if event_id else []
     if not found:
         raise UserError("nothing in it can be remembered: it is empty, private, or was forgotten before")
-    memory = found[0]
+    ids = {one.id for one in found}
+    held = [one for one in found if one.superseded_by not in ids]  # not earlier wordings of one of them
+    memory = next((one for one in held if not one.superseded_by), (held or found)[0])
+    newest = lineage.head(store, memory)
     older = [one for one in store.memories(superseded_by=[memory.id]) if not lineage.is_wording_of(one, memory)]
     return {
         "memory": _fields(state, memory),
         "is_new": memory.source_ids == (event_id,),
         "superseded": [_fields(state, one) for one in older if one.superseded_ms == memory.at_ms],
+        "superseded_by": [_fields(state, newest)] if newest.id != memory.id else [],
     }
 
 

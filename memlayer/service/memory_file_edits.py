@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from memlayer.core.memory_markdown import NOTE, Item, composed, digest, shown
 from memlayer.core.memory_merge import Changes, Entry
 from memlayer.core.model import Memory, citation_of
 from memlayer.core.payload import clean
+from memlayer.core.remembered import says_something
 from memlayer.core.turn import MAX_MEMORY_CHARS
 from memlayer.ports import Store
 from memlayer.service import lineage
@@ -25,8 +25,6 @@ from memlayer.service.tombstones import CORE, DAILY, Tombstones
 
 log = logging.getLogger(__name__)
 HALF_A_DAY_MS = 43_200_000
-_REDACTED = re.compile(r"\[redacted:[^\]]*\]")
-_SAYS = re.compile(r"[^\W_]")
 
 
 def _now_ms() -> int:
@@ -210,7 +208,7 @@ def _is_retired(memory: Memory) -> bool:
 def _texts(text: str) -> list[str]:
     """What may be kept of a person's text, in pieces that a memory can hold; [] when nothing is left of it."""
     text = composed(shown(clean(text)))
-    if not _SAYS.search(_REDACTED.sub("", text)):
+    if not says_something(text):
         return []
     out = []
     while len(text) > MAX_MEMORY_CHARS:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -12,8 +13,9 @@ from typing import Any
 import pytest
 
 from memlayer.core.payload import read_payload
+from memlayer.core.remembered import remember_event
 from memlayer.wire import spool
-from tests.cli_process import Cli
+from tests.cli_process import MAIN, Cli
 from tests.processes import Daemon, HookRunner
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -147,6 +149,41 @@ def test_pin_edit_and_their_errors(story: Story) -> None:
     ):
         done = story.cli(*arguments)
         assert done.returncode == 1 and says in done.stderr, done.stderr
+
+
+def test_an_edit_that_leaves_only_marks_is_refused(story: Story) -> None:
+    kept = story.verb("remember", "배포는 화요일에 한다")["memory"]
+    for said in ("<private>아무것도</private>", " [private]x[/private] <private>y</private>. "):
+        refused = story.cli("edit", kept["citation"], said)
+        assert refused.returncode == 1 and "private" in refused.stderr
+    assert [one["text"] for one in story.core()] == [kept["text"]]
+    assert story.verb("edit", kept["citation"], "배포는 <private>x</private> 수요일")["memory"]["text"].startswith(
+        "배포는"
+    )
+
+
+def test_what_was_superseded_before_its_turn_came_is_no_error(story: Story, project: Path) -> None:
+    """Several at once: the daemon takes them in together, and who asked first is answered last."""
+    said = ("API 포트는 8080이야.", "API 포트는 9090으로 바꿨어.")
+    events = [remember_event(text, project_dir=str(project), at_ms=1000 + at) for at, text in enumerate(said)]
+    for event in events:
+        spool.put(str(story.daemon.home), event)
+    first, second = (story.daemon.call("remember", id=event["id"]) for event in events)
+    assert "8080" in first["memory"]["text"] and "9090" in first["superseded_by"][0]["text"]
+    assert second["superseded_by"] == [] and "8080" in second["superseded"][0]["text"]
+
+
+def test_statements_that_meet_can_be_remembered_at_once(story: Story) -> None:
+    at_once = [
+        subprocess.Popen(
+            [sys.executable, "-I", str(MAIN), "remember", f"parallel fact number {number} is about topic{number}"],
+            cwd=story.cli.project, env=story.cli.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        )
+        for number in range(6)
+    ]  # fmt: skip
+    for process in at_once:
+        out, err = process.communicate(timeout=60)
+        assert (process.returncode, err) == (0, "") and out.startswith(("Remembered", "Known already")), err
 
 
 def test_remember_without_a_daemon_is_kept_for_the_next_one(home: Path, project: Path) -> None:
