@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import platform
 import sys
@@ -10,26 +9,45 @@ import time
 import traceback
 from types import TracebackType
 
+import click
+
 from memlayer import __version__
 from memlayer.core.privacy import plain
 from memlayer.errors import MemlayerError
-from memlayer.wire import paths
+from memlayer.wire import paths, streams
 
 MAX_LINE_CHARS = 500
+STOPPED = "memlayer: stopped"
+STOPPED_CODE = 130  # as a shell has it for Ctrl-C
 
 
 def run() -> None:
-    """Run the command line; ends the process with 0, 1 (an error) or 2 (a wrong option)."""
+    """Run the command line; ends the process with 0, 1 (an error), 2 (a wrong option) or 130 (stopped)."""
+    streams.open_closed()
     sys.excepthook = report_unexpected
     set_streams()
     from memlayer.cli.app import cli
 
     try:
-        cli(prog_name="memlayer")
+        try:
+            code = cli(prog_name="memlayer", standalone_mode=False)
+        finally:
+            sys.stdout.flush()  # here, where a full disk can still be told
     except MemlayerError as error:
         fail(str(error))
+    except click.ClickException as wrong:
+        wrong.show()
+        sys.exit(wrong.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        tell(STOPPED)
+        sys.exit(STOPPED_CODE)
+    except BrokenPipeError:  # whoever read the answer has seen enough
+        streams.drop(1)
+        sys.exit(1)
     except OSError as error:
-        fail(f"{error.strerror or error}: {error.filename}" if error.filename else str(error))
+        streams.drop(1)
+        fail(f"{error.strerror or error}: {error.filename or 'what is printed cannot be written'}")
+    sys.exit(code if isinstance(code, int) else 0)
 
 
 def set_streams() -> None:
@@ -43,14 +61,22 @@ def set_streams() -> None:
 def fail(message: str) -> None:
     """One line on stderr, exit code 1."""
     line = " ".join(plain(message).split())
-    print(f"memlayer: {line[:MAX_LINE_CHARS]}", file=sys.stderr)
+    tell(f"memlayer: {line[:MAX_LINE_CHARS]}")
     sys.exit(1)
+
+
+def tell(line: str) -> None:
+    """A line on stderr, if that can be written."""
+    try:
+        print(line, file=sys.stderr, flush=True)
+    except OSError:
+        streams.drop(2)
 
 
 def report_unexpected(kind: type[BaseException], error: BaseException, where: TracebackType | None) -> None:
     """As sys.excepthook: one line, and a report to paste that holds neither texts nor the environment."""
     if issubclass(kind, KeyboardInterrupt):
-        print("memlayer: stopped", file=sys.stderr)
+        tell(STOPPED)
         return
     line = " ".join(plain(f"{kind.__name__}: {error}").split())[:MAX_LINE_CHARS]
     home = paths.home_of()
@@ -60,8 +86,7 @@ def report_unexpected(kind: type[BaseException], error: BaseException, where: Tr
         paths.write_whole(path, report(kind, where).encode())
     except OSError as refused:
         path = f"none could be written: {refused.strerror}"
-    with contextlib.suppress(OSError):
-        print(f"memlayer: unexpected {line} (report: {path})", file=sys.stderr)
+    tell(f"memlayer: unexpected {line} (report: {path})")
 
 
 def report(kind: type[BaseException], where: TracebackType | None) -> str:

@@ -168,12 +168,13 @@ def say_left(done: Mapping[str, Any]) -> None:
 
 
 def confirm(found: Mapping[str, Any], as_json: bool) -> None:
-    """Show what will go and ask. Raises UserError when nobody can be asked, click.Abort at a no."""
+    """Show what will go and ask. Raises UserError at a no, and when nobody can be asked."""
     going = found.get("memories") or []
     if as_json or not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UserError(f"this would forget {len(going)} memories: say --yes, or --dry-run to see them")
     say_going(going, found.get("events"), "Will be forgotten")
-    click.confirm("Forget them for good?", abort=True)
+    if not click.confirm("Forget them for good?"):
+        raise UserError("nothing is forgotten")
 
 
 def say_going(going: list[dict[str, Any]], events: object, title: str) -> None:

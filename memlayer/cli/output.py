@@ -21,6 +21,7 @@ _UNSEEN = re.compile(
     "[\x7f-\x9f\xad\u034f\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb"
     "\ud800-\udfff\U000e0000-\U000e01ef]"
 )
+USUAL_COLUMNS = 80
 _UNITS = ("B", "kB", "MB", "GB", "TB")
 
 
@@ -47,7 +48,10 @@ def say(*parts: Part, indent: int = 0, to_stderr: bool = False) -> None:
     paragraph = Text()
     for text, style in texts:
         paragraph.append(plain(text), style=style or None)
-    Console(file=stream, markup=False, highlight=False, emoji=False).print(Padding(paragraph, (0, 0, 0, indent)))
+    console = Console(file=stream, markup=False, highlight=False, emoji=False)
+    if console.width <= indent:  # COLUMNS=0, or a terminal that does not tell: nothing would fit
+        console.width = USUAL_COLUMNS
+    console.print(Padding(paragraph, (0, 0, 0, indent)))
 
 
 def pairs(title: str, rows: Iterable[tuple[str, str]]) -> None:

@@ -17,11 +17,13 @@ CLI_HEAD = f"""\
 {NOTE}
 
 `bin/memlayer` finds or makes its runtime, then runs one of these verbs. Exit codes: 0 all is well, 1 an
-error (one line on stderr), 2 a wrong option.
+error (one line on stderr; nothing is said when whoever read the answer has gone), 2 a wrong option, 130
+stopped by Ctrl-C.
 
 The first verb on a machine makes a virtual environment under `~/.memlayer`, with visible progress; later
-ones start at once. `search`, `recall`, `show`, `list`, `stats`, `flush`, `reindex` and `forget` ask the
-background daemon, and start it when none runs."""
+ones start at once. `config`, `setup`, `version`, `daemon status` and `daemon stop` need no background
+daemon; every other verb asks it, and starts it when none runs. `remember` and `stats` do without one
+that does not come."""
 
 CONFIGURATION_HEAD = f"""\
 # Configuration

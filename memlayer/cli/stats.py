@@ -23,7 +23,7 @@ PROJECTS_SHOWN = 10
 def stats_verb(as_json: bool) -> None:
     """Show what the memory holds: counts, disk, index, model, daemon, hook timings.
 
-    Without a daemon it shows what can be read from files.
+    When no daemon can be started it shows what can be read from files.
 
     \b
     Examples:

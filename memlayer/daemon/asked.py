@@ -19,8 +19,17 @@ def text_of(asked: dict[str, Any], name: str) -> str:
 
 def folder_of(asked: dict[str, Any]) -> str:
     """The project folder that was asked for, "" when there is none; as os.fsdecode gives it."""
-    value = asked.get("project_dir")
-    return value if isinstance(value, str) else ""
+    return path_of(asked, "project_dir")
+
+
+def path_of(asked: dict[str, Any], name: str = "path") -> str:
+    """A path that was asked for, "" when there is none; as os.fsdecode gives it. Raises UserError."""
+    value = asked.get(name)
+    if not isinstance(value, str):
+        return ""
+    if "\0" in value:
+        raise UserError(f"{name}: there is a null character in it")
+    return value
 
 
 def number_of(asked: dict[str, Any], name: str) -> float:

@@ -12,7 +12,7 @@ from dataclasses import asdict
 
 from memlayer import compose
 from memlayer.daemon import memory, priority, upkeep
-from memlayer.daemon.asked import folder_of, list_of, text_of
+from memlayer.daemon.asked import folder_of, list_of, path_of
 from memlayer.daemon.operations import Fields, Operation, Progress, services_of
 from memlayer.daemon.state import State
 from memlayer.errors import UserError
@@ -78,7 +78,7 @@ def import_history(state: State, asked: Fields, progress: Progress) -> Fields:
 def export(state: State, asked: Fields, progress: Progress) -> Fields:
     """Write everything to a file that is there when it is whole."""
     services = services_of(state)
-    path = text_of(asked, "path")
+    path = path_of(asked)
     if not os.path.isabs(path):
         raise UserError("path: an absolute path is expected")
     if os.path.lexists(path) and not asked.get("force"):
@@ -94,7 +94,7 @@ def export(state: State, asked: Fields, progress: Progress) -> Fields:
 def import_export(state: State, asked: Fields, progress: Progress) -> Fields:
     """Take in what an export holds; what is there already stays as it is."""
     services = services_of(state)
-    path = text_of(asked, "path")
+    path = path_of(asked)
     is_rehearsal = bool(asked.get("dry_run"))
     try:
         exported = exporting.Exported(path, services.store, state.projects, state.sessions, services.forget.tombstones)

@@ -10,7 +10,7 @@ import sys
 import time
 
 from memlayer.errors import MemlayerError
-from memlayer.wire import paths, runtime
+from memlayer.wire import paths, runtime, streams
 from memlayer.wire.project_env import drop_project_variables, project_of_session
 
 TYPE_CHECKING = False  # what type checkers look for, without importing `typing`
@@ -78,6 +78,7 @@ class Progress:
 
 def main(root: str, argv: list[str]) -> int:
     """Run `setup`, or make sure of the runtime and become the CLI, not returning. Returns an exit code."""
+    streams.open_closed()
     drop_project_variables(posix.environ, project_of_session(posix.environ))
     try:
         if argv[:1] == ["setup"]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import stat
 from collections.abc import Callable
 from pathlib import Path
@@ -114,6 +115,14 @@ def test_a_file_that_is_there_is_not_overwritten(daemon: Daemon, cli: Cli, tmp_p
     assert cli("export", str(file), "--force").returncode == 0
     assert "memlayer_export" in file.read_text()
     assert cli("export", str(tmp_path / "none" / "x")).returncode == 1
+
+
+def test_a_name_that_is_not_utf8_is_the_name_of_the_file(daemon: Daemon, cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    name = os.fsdecode(os.fsencode(tmp_path / "out") + b"/\xff.jsonl")
+    assert cli("export", name).returncode == 0
+    assert os.listdir(tmp_path / "out") == [os.path.basename(name)]
+    assert imported(cli, name, "--dry-run")["events"] == 0
 
 
 def test_an_export_that_is_not_whole_is_refused(hook: HookRunner, daemon: Daemon, cli: Cli, tmp_path: Path) -> None:
