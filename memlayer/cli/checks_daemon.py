@@ -10,11 +10,13 @@ from memlayer.cli.checks import FAIL, OK, WARN, Check
 from memlayer.cli.daemon import one_line
 from memlayer.cli.output import line
 from memlayer.errors import MemlayerError
+from memlayer.wire import paths
 from memlayer.wire.client import Client
 
 SETTLE_S = 20.0
 POLL_S = 0.2
 READ_TRANSCRIPTS_S = 120.0
+RESTART = "`memlayer daemon restart`"
 
 
 def daemon(client: Client) -> Iterator[Check]:
@@ -28,11 +30,20 @@ def daemon(client: Client) -> Iterator[Check]:
         yield Check("turns kept", WARN, "unknown: no daemon answers")
         return
     yield jobs(found)
+    if is_behind(client.home, found):
+        yield Check("settings", WARN, f"{paths.settings(client.home)} has changed since the daemon started", RESTART)
     yield store(found)
     yield model(found)
     yield from memory_files(found)
     yield kept(client)
     yield from language_model(found.get("language_model") or {})
+
+
+def is_behind(home: str, found: dict[str, Any]) -> bool:
+    """Whether the daemon that says `found` of itself has read another state of the user's settings."""
+    from memlayer.config import settings_stamp
+
+    return bool(found.get("settings_stamp")) and found["settings_stamp"] != settings_stamp(home)
 
 
 def settled(client: Client) -> dict[str, Any]:

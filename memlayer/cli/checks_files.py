@@ -13,7 +13,6 @@ from collections.abc import Iterator, Mapping
 
 from memlayer.cli.checks import FAIL, OK, WARN, Check
 from memlayer.cli.output import duration, line, size
-from memlayer.errors import UserError
 from memlayer.wire import paths, project, spool
 
 SPOOL_MAX_AGE_S = 300.0
@@ -88,18 +87,18 @@ def disk(home: str) -> Check:
 
 def settings(home: str, folder: str, environ: Mapping[str, str]) -> Iterator[Check]:
     """The user's settings are valid; what a project's file says is understood."""
-    from memlayer.config import ignored_variables, load_project_settings, load_settings
+    from memlayer.config import ignored_variables, load_project_settings, load_what_holds
 
-    try:
-        found = load_settings(home, environ)
-    except UserError as wrong:
-        yield Check("settings", FAIL, str(wrong), "until it is mended the defaults hold; docs/configuration.md")
+    found, problem = load_what_holds(home, environ)
+    if problem:
+        remedy = "until it is mended its group is at its defaults, but off if it says so; docs/configuration.md"
+        yield Check("settings", FAIL, line(problem), remedy)
     else:
         file = paths.settings(home)
         yield Check("settings", OK, file if os.path.exists(file) else "defaults")
-        if not found.capture.enabled:
-            says = f"capture.enabled is false ({line(found.origin('capture.enabled'))}): new turns are not kept"
-            yield Check("capture", WARN, says, "set it to true, or remove it")
+    if not found.capture.enabled:
+        says = f"capture.enabled is false ({line(found.origin('capture.enabled'))}): new turns are not kept"
+        yield Check("capture", WARN, says, "set it to true, or remove it")
     for name in ignored_variables(environ):
         yield Check("settings", WARN, f"{name} is not heeded", f"write it in {paths.settings(home)}, if you mean it")
     for warning in load_project_settings(project.locate(folder).root).warnings:

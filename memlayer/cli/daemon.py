@@ -11,7 +11,6 @@ import click
 
 from memlayer.cli.invocation import client, home, json_option
 from memlayer.cli.output import duration, line, print_json, say, size
-from memlayer.errors import UserError
 from memlayer.wire.client import Client
 
 START_S = 15.0
@@ -72,10 +71,10 @@ def status(as_json: bool) -> None:
 
 def name_variables() -> None:
     """Have the daemon inherit the variables that the settings name, such as the key of a language model."""
-    from memlayer.config import load_settings, write_daemon_variables  # not for verbs that need no settings
+    from memlayer.config import load_what_holds, write_daemon_variables  # not for verbs that need no settings
 
-    with contextlib.suppress(UserError, OSError):  # the daemon says so itself, and goes on with the defaults
-        write_daemon_variables(home(), load_settings(home(), os.environ))
+    with contextlib.suppress(OSError):  # the daemon goes on without them, and says so
+        write_daemon_variables(home(), load_what_holds(home(), os.environ)[0])
 
 
 def report(found: dict[str, Any], as_json: bool) -> None:

@@ -43,8 +43,9 @@ daemon:
 A later source wins over an earlier one: defaults, `config.yaml`, the project's `.memlayer.yaml`,
 environment variables `MEMLAYER_<GROUP>__<NAME>` (two underscores), flags of the command line. The daemon
 reads them when it starts: `memlayer daemon restart` makes a change hold. `memlayer config` shows what
-holds and where it comes from. An unknown name or a value out of bounds is named with its file, and the
-defaults hold until it is mended (`memlayer doctor` says so).
+holds and where it comes from. An unknown name or a value out of bounds is named with its file by
+`memlayer doctor` and at the start of a session. Until it is mended its group is at its defaults, the other
+groups hold, and what is switched off with `enabled: false` stays off.
 
 Not settings, but read from the environment: `MEMLAYER_HOME` (where everything is kept, default
 `~/.memlayer`), `MEMLAYER_DISABLE=1` (hooks do nothing), `MEMLAYER_RUNTIME_DIR` (use this virtual

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import platform
 import sys
@@ -9,9 +10,10 @@ import sys
 import click
 
 from memlayer import __version__
-from memlayer.cli.invocation import home, json_option, project_dir, project_option
+from memlayer.cli.checks_daemon import RESTART, is_behind
+from memlayer.cli.invocation import client, home, json_option, project_dir, project_option
 from memlayer.cli.output import line, print_json, say
-from memlayer.errors import UserError
+from memlayer.errors import MemlayerError, UserError
 from memlayer.wire import launch, paths, project, protocol, runtime
 from memlayer.wire.spawn import plugin_root
 
@@ -39,9 +41,16 @@ def config_verb(project: str | None, as_json: bool) -> None:
         group, _, name = one.key.partition(".")
         value = getattr(getattr(settings, group), name)
         rows.append({"key": one.key, "value": value, "unit": one.unit, "from": settings.origin(one.key)})
+    is_stale = _daemon_is_behind()
     if as_json:
-        print_json({"file": paths.settings(home()), "settings": rows, "warnings": list(said.warnings)})
+        told = {"file": paths.settings(home()), "settings": rows, "warnings": list(said.warnings)}
+        print_json({**told, "changed_since_daemon": is_stale})
         return
+    if is_stale:
+        say(
+            ("Not yet in force", "yellow"),
+            f": {paths.settings(home())} has changed since the daemon started: {RESTART}",
+        )
     for warning in said.warnings:
         say(("Ignored", "yellow"), f": {line(warning)}")
     width = max(len(row["key"]) for row in rows)
@@ -52,6 +61,13 @@ def config_verb(project: str | None, as_json: bool) -> None:
             (f"{_shown(row['value'])} {row['unit']}".rstrip(), "" if is_default else "bold"),
             "" if is_default else f"  (from {line(row['from'])})",
         )
+
+
+def _daemon_is_behind() -> bool:
+    """Whether a daemon runs that has read another state of the file. Starts none."""
+    with contextlib.suppress(MemlayerError):  # one that hangs: doctor's matter
+        return is_behind(home(), client().status() or {})
+    return False
 
 
 def _shown(value: object) -> str:

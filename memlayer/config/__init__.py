@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from memlayer.config.consolidation import daemon_variables, write_daemon_variables
 from memlayer.config.describe import SettingDescription, describe, describe_groups
+from memlayer.config.files import settings_stamp
 from memlayer.config.load import ignored_variables, load_project_settings, load_settings
 from memlayer.config.model import ProjectSettings, Settings
+from memlayer.config.salvage import load_what_holds
 
 __all__ = [
     "ProjectSettings",
@@ -22,5 +24,7 @@ __all__ = [
     "ignored_variables",
     "load_project_settings",
     "load_settings",
+    "load_what_holds",
+    "settings_stamp",
     "write_daemon_variables",
 ]

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from typing import Any
 
 import yaml
 
 from memlayer.errors import UserError
+from memlayer.wire import paths
 
 MAX_BYTES = 65_536
 MAX_BRACKETS = 200
+_GROUP = re.compile(r"(\w+)[ \t]*:")
+_OFF = re.compile(r"(?:[ \t]+|[ \t]*\{(?:.*[\s,])?)enabled[ \t]*:[ \t]*(?:false|no|off)\b", re.IGNORECASE)
 
 
 class _Untrusted(yaml.SafeLoader):
@@ -43,6 +47,34 @@ def read_user_file(path: str) -> dict[str, Any]:
     found, trouble = _parse(raw, yaml.SafeLoader)
     if trouble:
         raise UserError(f"{trouble} (in {path})")
+    return found
+
+
+def settings_stamp(home: str) -> str:
+    """Changes with the user's file; the same as long as nobody writes, replaces or removes it."""
+    try:
+        found = os.stat(paths.settings(home))
+    except OSError:
+        return "none"
+    return "%d-%d-%d" % (found.st_ino, found.st_size, found.st_mtime_ns)
+
+
+def switched_off(path: str) -> dict[str, dict[str, bool]]:
+    """group -> {"enabled": False} of what the user's file switches off, read line by line.
+
+    For a file that is no YAML: what somebody wanted off must not go on because of a bracket that is missing elsewhere.
+    """
+    try:
+        text = _read_regular(path).decode("utf-8", "replace")
+    except (OSError, ValueError):
+        return {}
+    found: dict[str, dict[str, bool]] = {}
+    group = ""
+    for line in text.splitlines():
+        head = _GROUP.match(line)
+        group = head.group(1) if head else group
+        if group and _OFF.match(line[head.end() :] if head else line):
+            found[group] = {"enabled": False}
     return found
 
 

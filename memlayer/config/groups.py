@@ -116,6 +116,13 @@ class FileSettings(Group):
         (), "Files, or folders of Markdown, that are searched as well; absolute, or from `~`."
     )
 
+    @model_validator(mode="after")
+    def _paths_lead_somewhere(self) -> FileSettings:
+        for path in self.extra_paths:
+            if not path.startswith(("/", "~")) or "\0" in path:
+                raise ValueError(f"files.extra_paths: {path[:60]!r} is neither absolute nor from ~")
+        return self
+
 
 class RetentionSettings(Group):
     """What is let go by its age, once a day; 0 keeps it."""

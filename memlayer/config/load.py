@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, get_origin
 
 from pydantic import BaseModel, ValidationError
 from pydantic_settings import EnvSettingsSource, SettingsError
@@ -39,12 +40,7 @@ def load_settings(home: str, environ: Mapping[str, str], flags: Mapping[str, obj
     """
     file = paths.settings(home)
     from_file = read_user_file(file)
-    try:
-        from_environ = _Environ(environ)()
-    except SettingsError as bad:
-        raise UserError(f"a variable {PREFIX}<GROUP> must hold a JSON object: {bad}") from bad
-    _refuse_misspelt(environ)
-    from_environ.pop(FILE_ONLY_GROUP, None)
+    from_environ = read_variables(environ)
     from_flags: dict[str, Any] = {}
     for key, value in (flags or {}).items():
         group, _, name = key.partition(".")
@@ -65,6 +61,22 @@ def load_settings(home: str, environ: Mapping[str, str], flags: Mapping[str, obj
         settings = Settings(**merged)
     except ValidationError as bad:
         raise UserError(_first_problem(bad, origins, file)) from bad
+    return placed(settings, home, origins)
+
+
+def read_variables(environ: Mapping[str, str]) -> dict[str, Any]:
+    """group -> name -> value, of the variables that are settings. Raises UserError, one line."""
+    try:
+        found = _Environ(environ)()
+    except SettingsError as bad:
+        raise UserError(_not_json(environ) or f"a variable {PREFIX}<GROUP> must hold a JSON object: {bad}") from bad
+    _refuse_misspelt(environ)
+    found.pop(FILE_ONLY_GROUP, None)
+    return found
+
+
+def placed(settings: Settings, home: str, origins: dict[str, str]) -> Settings:
+    """With what follows from the home. origins: key -> file or variable it was set by."""
     if not settings.embedding.cache_dir:
         cache_dir = os.path.join(paths.cache(home), "models")
         settings = settings.model_copy(
@@ -126,6 +138,26 @@ def variable(group: str, name: str = "") -> str:
     return f"{PREFIX}{group}__{name}".upper().removesuffix("__")
 
 
+def _not_json(environ: Mapping[str, str]) -> str:
+    """Which variable is no JSON where it has to be, and how it is written; "" for none."""
+    for name, value in environ.items():
+        group, double, field = name.removeprefix(PREFIX).lower().partition("__")
+        if not name.startswith(PREFIX) or group not in Settings.model_fields:
+            continue
+        known = fields_of(group).get(field)
+        is_list = known is not None and get_origin(known.annotation) is tuple
+        try:
+            found = json.loads(value) if is_list or not double else None
+        except (ValueError, RecursionError):
+            found = None
+        if is_list and not isinstance(found, list):
+            return f"{name}: a JSON list is expected, such as {json.dumps([value], ensure_ascii=False)}"
+        if not double and not isinstance(found, dict):
+            first = next(iter(fields_of(group)))
+            return f"{name}: a JSON object is expected, not {_short(value)}; for one setting {variable(group, first)}"
+    return ""
+
+
 def _refuse_misspelt(environ: Mapping[str, str]) -> None:
     """A variable that is meant as a setting but names none would otherwise do nothing, silently."""
     groups = {name.upper() for name in Settings.model_fields}
@@ -157,11 +189,14 @@ def _first_problem(bad: ValidationError, origins: Mapping[str, str], file: str) 
 def _plain(problem: Mapping[str, Any]) -> str:
     """pydantic's sentence without its prefix, so that it can stand after a key."""
     text = str(problem["msg"]).removeprefix("Value error, ").removeprefix("Input ")
-    return text.replace("\n", " ")
+    return text.replace("\n", " ").replace("a valid tuple", "a list")
 
 
 def _short(value: object) -> str:
-    text = repr(value)
+    try:
+        text = repr(value)
+    except ValueError:  # Python writes no number of thousands of digits
+        return "a number of thousands of digits"
     return text if len(text) <= 60 else text[:57] + "..."
 
 

@@ -192,12 +192,13 @@ class Hooks:
 
 
 def _notice(state: State) -> str:
-    """One line for the person when memory has been failing, once a day."""
+    """One line for the person when memory has been failing, or the settings are wrong, once a day."""
     opened = state.services.exception() if state.services.done() else None
-    if opened is None and time.time() * 1000 - state.started_ms < SETTLING_S * 1000:
-        return ""  # what waits is about to be taken in
+    # What waits for a daemon that has just come is about to be taken in.
+    is_settling = opened is None and time.time() * 1000 - state.started_ms < SETTLING_S * 1000
+    store_error = str(opened) if opened is not None else ""
     try:
-        return health.notice(state.home, time.time(), str(opened) if opened is not None else "")
+        return health.notice(state.home, time.time(), store_error, state.settings_problem, is_settling=is_settling)
     except OSError as bad:
         log.warning("the health of memory is unknown: %s", bad.strerror)
         return ""

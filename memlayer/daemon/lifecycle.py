@@ -11,12 +11,11 @@ import sys
 import time
 
 from memlayer import compose
-from memlayer.config import Settings, load_settings, write_daemon_variables
+from memlayer.config import load_what_holds, settings_stamp, write_daemon_variables
 from memlayer.daemon import damage_watch, filing, flushing, letting_go, lock, log, opening, priority, signals, upkeep
 from memlayer.daemon.dispatch import Dispatch
 from memlayer.daemon.server import Server
 from memlayer.daemon.state import State
-from memlayer.errors import UserError
 from memlayer.service.metrics import Metrics
 from memlayer.service.sessions import Sessions
 from memlayer.wire import paths, spool
@@ -37,14 +36,11 @@ def run(home: str) -> int:
     held = _take_over(home)
     if held is None:
         return 0
-    problem = ""
-    try:
-        settings = load_settings(home, os.environ)
-    except UserError as bad:
-        settings, problem = Settings(), str(bad)
+    stamp = settings_stamp(home)  # first: what is written while it is read counts as changed
+    settings, problem = load_what_holds(home, os.environ)
     log.start(home, settings.daemon.log_level)
     if problem:
-        logger.error("the defaults are used: %s", problem)
+        logger.error("what is valid of the settings is used: %s", problem)
     else:
         with contextlib.suppress(OSError):  # for the next one, should this one lack a variable
             write_daemon_variables(home, settings)
@@ -52,6 +48,8 @@ def run(home: str) -> int:
     state = State(
         home=home,
         settings=settings,
+        settings_problem=problem,
+        settings_stamp=stamp,
         projects=compose.open_projects(home),
         sessions=Sessions(home),
         metrics=Metrics(home),

@@ -26,13 +26,19 @@ PROJECT_SETTINGS_KEPT_S = 2.0
 
 @dataclass
 class State:
-    """One daemon's life. leaving: set when it is to go. last_ms: the last request, for the idle clock."""
+    """One daemon's life. leaving: set when it is to go. last_ms: the last request, for the idle clock.
+
+    settings_problem: what is wrong in the settings, one line; then `settings` is what holds of them. settings_stamp: of
+    the file that they were read from.
+    """
 
     home: str
     settings: Settings
     projects: Projects
     sessions: Sessions
     metrics: Metrics
+    settings_problem: str = ""
+    settings_stamp: str = ""
     jobs: Jobs = field(default_factory=lambda: Jobs("writer"))
     loader: Jobs = field(default_factory=lambda: Jobs("loader"))
     reader: Jobs = field(default_factory=lambda: Jobs("reader"))  # reads turns with a language model
@@ -94,6 +100,8 @@ class State:
         return {
             "pid": os.getpid(),
             "since_ms": self.started_ms,
+            "settings_stamp": self.settings_stamp,
+            "settings_problem": self.settings_problem,
             "mode": mode,
             "why": why,
             "store": "opening" if not self.services.done() else "open" if opened is None else "failed",

@@ -91,8 +91,9 @@ def cause(home: str, now_s: float) -> str:
     return str(errors[-1].get("what")).partition(" at ")[0][:MAX_CAUSE_CHARS] if errors else ""
 
 
-def sentence(found: Trouble, store_error: str = "") -> str:
-    """One line for the person, the gravest first; "" when nothing needs them. store_error: why the store is closed."""
+def sentence(found: Trouble, store_error: str = "", settings_error: str = "") -> str:
+    """One line for the person, the gravest first; "" when nothing needs them. store_error: why the store is closed.
+    settings_error: what is wrong in config.yaml."""
     if found.lost:
         return "memlayer: %d hook calls failed in the last day%s; turns may be lost." % (
             found.lost,
@@ -100,6 +101,8 @@ def sentence(found: Trouble, store_error: str = "") -> str:
         )
     if store_error:
         return "memlayer: the store does not open%s; turns are safe on disk, but not recalled." % _because(store_error)
+    if settings_error:
+        return "memlayer: the settings are wrong%s; what is valid of them holds." % _because(settings_error)
     if found.aside_new:
         return "memlayer: %d events of the last day could not be read and were set aside%s." % (
             found.aside_new,
@@ -116,12 +119,15 @@ def sentence(found: Trouble, store_error: str = "") -> str:
     return ""
 
 
-def notice(home: str, now_s: float, store_error: str = "") -> str:
-    """`sentence` with what to do, at most once a day and home; "" otherwise. Raises OSError."""
+def notice(
+    home: str, now_s: float, store_error: str = "", settings_error: str = "", *, is_settling: bool = False
+) -> str:
+    """`sentence` with what to do, at most once a day and home; "" otherwise. is_settling: what is in the logs and the
+    spool is about to be made up for, and not told. Raises OSError."""
     stamp = os.path.join(home, "health.noticed")
     if 0 <= now_s - _written_s(stamp) < DAY_S:
         return ""
-    said = sentence(trouble(home, now_s), store_error)
+    said = sentence(Trouble() if is_settling else trouble(home, now_s), store_error, settings_error)
     if not said:
         return ""
     paths.write_whole(stamp, b"")

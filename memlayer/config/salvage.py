@@ -1,0 +1,65 @@
+"""What holds of settings that are wrong somewhere: the daemon runs all the same, and does no more than it may."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from memlayer.config.files import read_user_file, switched_off
+from memlayer.config.load import load_settings, placed, read_variables, variable
+from memlayer.config.model import Settings
+from memlayer.errors import UserError
+from memlayer.wire import paths
+
+_BOOL = TypeAdapter(bool)
+
+
+def load_what_holds(home: str, environ: Mapping[str, str]) -> tuple[Settings, str]:
+    """(settings, "") as load_settings has them, or (what holds of them, what is wrong, one line).
+
+    A group that is valid by itself holds. Of one that is not nothing holds but that it is switched off: who has written
+    `capture: {enabled: false}` wants it off, whatever else is wrong.
+    """
+    try:
+        return load_settings(home, environ), ""
+    except UserError as bad:
+        problem = str(bad)
+    file = paths.settings(home)
+    try:
+        from_file: Mapping[str, Any] = read_user_file(file)
+    except UserError:
+        from_file = switched_off(file)
+    try:
+        from_environ: Mapping[str, Any] = read_variables(environ)
+    except UserError:
+        from_environ = {}
+    held: dict[str, Any] = {}
+    origins: dict[str, str] = {}
+    for group, field in Settings.model_fields.items():
+        sources = [_fields(from_file.get(group)), _fields(from_environ.get(group))]
+        values = {**sources[0], **sources[1]}
+        kind: Any = field.annotation
+        try:
+            held[group] = kind.model_validate(values)
+        except ValidationError:
+            values = {"enabled": False} if _is_off(sources) else {}
+            held[group] = kind.model_validate(values)
+        for name in values:
+            origins[f"{group}.{name}"] = variable(group, name) if name in sources[1] else file
+    return placed(Settings(**held), home, origins), problem
+
+
+def _fields(said: object) -> dict[str, Any]:
+    return said if isinstance(said, dict) else {}
+
+
+def _is_off(sources: Sequence[Mapping[str, Any]]) -> bool:
+    """What the last source says that says something valid."""
+    for source in reversed(sources):
+        try:
+            return not _BOOL.validate_python(source["enabled"])
+        except (KeyError, ValidationError):
+            continue
+    return False

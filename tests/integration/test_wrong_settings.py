@@ -1,0 +1,53 @@
+"""A mistake in config.yaml: what is off stays off, the person is told, and what is mended is not yet in force."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli_process import Cli
+from tests.processes import Daemon, HookRunner
+
+ROOT = Path(__file__).resolve().parents[2]
+TYPO: dict[str, Any] = {
+    "capture": {"enabled": False}, "recal": {"max_entries": 3}, "embedding": {"provider": "none"},
+}  # fmt: skip
+MENDED = {name: group for name, group in TYPO.items() if name != "recal"}
+
+
+def doctor(cli: Cli) -> list[dict[str, str]]:
+    return [one for one in json.loads(cli("doctor", "--json").stdout)["checks"] if one["name"] == "settings"]
+
+
+def test_a_mistake_elsewhere_does_not_switch_capture_on(hook: HookRunner, home: Path, project: Path) -> None:
+    cli = Cli(home, project)
+    with Daemon(ROOT, home, TYPO) as daemon:
+        hook.turn("s1", "p1", "출시 암호는 bluebird 입니다, keep it to yourself", "알겠습니다.")
+        started = hook("session_start", "s2", source="startup")
+        said = str(started.output.get("systemMessage", ""))
+        assert said.startswith("memlayer: the settings are wrong (recal: there is no such setting") and "\n" not in said
+        assert hook("session_start", "s3", source="startup").output.get("systemMessage") is None  # once a day
+        daemon.settle()
+        assert daemon.call("stats")["events"] == 0 and "bluebird" not in json.dumps(daemon.call("list"))
+        [wrong] = doctor(cli)
+        assert wrong["state"] == "fail" and "recal" in wrong["says"]
+
+
+@pytest.mark.parametrize("text", [json.dumps({**MENDED, "recall": {"max_entries": 1}}), None])
+def test_what_the_running_daemon_has_not_read_is_said(home: Path, project: Path, text: str | None) -> None:
+    cli = Cli(home, project)
+    with Daemon(ROOT, home, MENDED):
+        assert "Not yet in force" not in cli("config").stdout
+        assert [one["state"] for one in doctor(cli)] == ["ok"]
+        if text is None:
+            (home / "config.yaml").unlink()
+        else:
+            (home / "config.yaml").write_text(text)
+        told = cli("config").stdout
+        assert told.startswith("Not yet in force") and "memlayer daemon restart" in told
+        assert json.loads(cli("config", "--json").stdout)["changed_since_daemon"] is True
+        assert [one["state"] for one in doctor(cli)] == ["ok", "warn"]
+    assert "Not yet in force" not in cli("config").stdout
