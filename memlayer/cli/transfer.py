@@ -50,13 +50,18 @@ def import_verb(
     asked["project_dir"] = os.path.abspath(os.path.expanduser(project)) if project else ""
     with progress(as_json) as show:
         done = client().call("import", asked, deadline_s=LONG_S, on_progress=show)
+    if given and not project and not done.get("files") and not done.get("unchanged"):
+        why = ", ".join(f"{line(reason)} {count(number)}" for reason, number in (done.get("skipped") or {}).items())
+        raise UserError(
+            f"no transcript and no export is in {', '.join(given)}" + (f" (left out: {why})" if why else "")
+        )
     if as_json:
         print_json(done)
         return
     title = "Would be imported" if dry_run else "Imported"
     names = (
         ("transcripts", "files"), ("unchanged since", "unchanged"), ("lines", "lines"), ("turns", "turns"),
-        ("new", "new"), ("known already", "known"),
+        ("new", "new_turns"), ("known already", "known_turns"),
     )  # fmt: skip
     seconds = done.get("seconds")
     took = duration(seconds) if isinstance(seconds, int | float) else ""

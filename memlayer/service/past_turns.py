@@ -56,7 +56,8 @@ class Batch:
 
 @dataclass
 class Counts:
-    """What an import found. new, known: events (prompts and answers). skipped: by reason."""
+    """What an import found. new, known: events (prompts and answers). new_turns, known_turns: turns with something new,
+    and others with something known. skipped: by reason."""
 
     files: int = 0
     unchanged: int = 0
@@ -64,6 +65,8 @@ class Counts:
     turns: int = 0
     new: int = 0
     known: int = 0
+    new_turns: int = 0
+    known_turns: int = 0
     skipped: Counter[str] = field(default_factory=Counter)
 
 
@@ -146,6 +149,7 @@ class History:
         known = {event.id for event in self._store.events(ids=ids, limit=len(ids) + 1)} if ids else set()
         standing = {id(event) for event in self._tombstones.standing(batch.events, is_history=True)}
         fresh = {}
+        had = set()
         for event in batch.events:
             if event["uuid"] in copies:
                 counts.skipped[COPIES] += 1
@@ -153,9 +157,13 @@ class History:
                 counts.skipped["forgotten"] += 1
             elif event["id"] in known or also[event["id"]] in known:
                 counts.known += 1
+                had.add((event["session_id"], event["prompt_id"]))
             else:
                 fresh[str(event["id"])] = event
         counts.new += len(fresh)
+        begun = {(event["session_id"], event["prompt_id"]) for event in fresh.values()}
+        counts.new_turns += len(begun)
+        counts.known_turns += len(had - begun)
         counts.turns += batch.turns
         batch.records = [one for one in batch.records if one[0] not in copies]
         batch.events = list(fresh.values())

@@ -59,6 +59,7 @@ def test_what_the_hooks_stored_is_not_doubled(
     write(projects, "s1", "".join(turn(n, session="s1", cwd=cwd) for n in (0, 1, 2)), cwd=cwd)
     done = imported(cli)  # HOME/.claude/projects is where it looks by itself
     assert (done["files"], done["turns"], done["new"], done["known"]) == (1, 3, 2, 4)
+    assert (done["new_turns"], done["known_turns"]) == (1, 2)
     assert turns(daemon) == ["User: 질문 %d\nAssistant: 대답 %d: answer %d" % (n, n, n) for n in (0, 1, 2)]
     assert len({one["project_id"] for one in daemon.call("list")["memories"]}) == 1
     again = imported(cli, "--again")
@@ -203,3 +204,11 @@ def test_a_terminal_sees_a_bar_with_rate_and_time(daemon: Daemon, cli: Cli, proj
     assert "import" in seen
     assert "/s" in seen
     assert "known already" in seen
+
+
+def test_a_path_without_a_transcript_is_an_error(daemon: Daemon, cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "빈 폴더").mkdir()
+    (tmp_path / "글.txt").write_text("no transcript\n")
+    for path in ("/dev/null", str(tmp_path / "빈 폴더"), str(tmp_path / "글.txt")):
+        done = cli("import", path)
+        assert (done.returncode, done.stdout) == (1, "") and path in done.stderr and len(done.stderr.splitlines()) == 1
