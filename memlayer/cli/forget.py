@@ -128,9 +128,11 @@ def said_on_stdin(text: str, folder: str, keep_sources: bool, as_json: bool) -> 
     daemon = client()
     asked = {"project_dir": folder, "keep_sources": keep_sources, "dry_run": True}
     ids = [bare_id(word) for word in text.split()[:MAX_IDS]]
-    try:
-        daemon.call("forget", {**asked, "ids": ids}, deadline_s=LONG_S, project_dir=folder)
-    except UserError:
+    seen = daemon.call("forget", {**asked, "ids": ids, "tolerant": True}, deadline_s=LONG_S, project_dir=folder)
+    unknown = [line(one, 80) for one in seen.get("unknown") or []]
+    if unknown:
+        if len(unknown) < len(set(ids)) and not as_json:  # they were meant as ids
+            say("Nothing is known by " + ", ".join(unknown) + ": all of it is taken for words.")
         found = daemon.call("forget", {**asked, "query": text}, deadline_s=LONG_S, project_dir=folder)
         say_found(found, as_json)
         return

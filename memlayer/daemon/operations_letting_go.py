@@ -21,7 +21,8 @@ NOTHING: Fields = {"memories": [], "events": 0, "removed": {"events": 0, "memori
 
 def forget(state: State, asked: Fields, progress: Progress) -> Fields:
     """memories: all that go, each with `along`: whether it goes because of another one. events: how many go. left:
-    memory files that could not be cleaned, and why, one line each."""
+    memory files that could not be cleaned, and why, one line each. unknown: ids that nothing is known by; they are an
+    error unless `tolerant` asks only to see (`dry_run`)."""
     services = services_of(state)
     folder = folder_of(asked)
     project_id = state.projects.find(folder)[0] if folder else ""
@@ -30,8 +31,16 @@ def forget(state: State, asked: Fields, progress: Progress) -> Fields:
     chosen: tuple[str, ...] = ()
     wanted = [bare_id(str(one)) for one in list_of(asked, "ids")]
     query = text_of(asked, "query")
+    unknown: list[str] = []
     if wanted:
-        chosen = tuple(one.id for name in wanted for one in _named(services, name))
+        by_name = {name: _named(services, name) for name in wanted}
+        chosen = tuple(one.id for found in by_name.values() for one in found)
+        unknown = [name for name, found in by_name.items() if not found]
+        if unknown and not (asked.get("tolerant") and asked.get("dry_run")):
+            names = ", ".join(repr(name) for name in unknown)
+            raise UserError(f"nothing is known by {names}; nothing was forgotten")
+        if not chosen:
+            return {**NOTHING, "unknown": unknown}
     if query:
         scope = Scope((project_id,) if project_id else None)
         rules = compose.recall_rules(state.settings)
@@ -65,7 +74,13 @@ def forget(state: State, asked: Fields, progress: Progress) -> Fields:
         state.jobs.submit("take in", lambda: upkeep.take_in(state)).result()
         job = lambda: letting_go.forget(state, selection, keep_sources=keep_sources)  # noqa: E731
         removed, left = state.jobs.submit("forget %d" % id(asked), job).result()
-    return {"memories": memories, "events": events, "removed": asdict(removed), "left": left}
+    return {
+        "memories": memories,
+        "events": events,
+        "removed": asdict(removed),
+        "left": left,
+        "unknown": unknown,
+    }
 
 
 def gc(state: State, asked: Fields, progress: Progress) -> Fields:
@@ -87,7 +102,4 @@ OPERATIONS: dict[str, Operation] = {"forget": forget, "gc": gc}
 
 def _named(services: compose.Services, name: str) -> list[Memory]:
     store = services.store
-    found = store.memories(citations=[name]) or store.memories(keys=[name]) or store.memories(ids=[name])
-    if not found:
-        raise UserError("nothing is known by %r; nothing was forgotten" % name)
-    return found
+    return store.memories(citations=[name]) or store.memories(keys=[name]) or store.memories(ids=[name])

@@ -258,7 +258,11 @@ def test_the_slash_command_shows_first_and_forgets_what_is_named(story: Story) -
     assert "Nothing is forgotten yet" in shown and "두루미칠성반닫이" in shown
     assert story.turns() == 3
     ids = shown.splitlines()[-1].rpartition(": ")[2]
-    assert story.cli("forget", "--stdin", *where, stdin="zzzzzz %s" % ids).stdout.count("Nothing matches") <= 1
+    mixed = story.cli("forget", "--stdin", *where, stdin="zzzzzz %s" % ids).stdout
+    assert mixed.startswith("Nothing is known by zzzzzz: all of it is taken for words.\n")
+    assert "Nothing is known" not in shown
+    refused = story.cli("forget", ids.split()[0], "zzzzzz", "아무것도", "--yes")
+    assert refused.returncode == 1 and "'zzzzzz', '아무것도'" in refused.stderr
     assert story.turns() == 3  # one of them is no id
     done = story.cli("forget", "--stdin", *where, stdin=" ".join("[mem:%s]" % one for one in ids.split()))
     assert done.stdout.startswith("Forgotten: "), done.stderr
