@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from typing import Any
 
+from memlayer.errors import UserError
+
 log = logging.getLogger(__name__)
 
 
@@ -65,9 +67,10 @@ class Jobs:
             try:
                 future.set_result(job())
             except BaseException as bad:  # one of three broad ones: the thread outlives any job, a panic in Rust too
-                self.errors += 1
-                self.last_error = "%s: %s" % (name, type(bad).__name__)
-                log.error("job %s failed: %s", name, where(bad))
+                if not isinstance(bad, UserError):  # what somebody asked for in vain is their answer, no trouble
+                    self.errors += 1
+                    self.last_error = "%s: %s" % (name, type(bad).__name__)
+                    log.error("job %s failed: %s", name, where(bad))
                 future.set_exception(bad)
             finally:
                 with self._lock:

@@ -6,6 +6,7 @@ paths, numbers are computed with, and texts are stored, so nothing in it is take
 
 from __future__ import annotations
 
+import codecs
 import json
 import os
 import re
@@ -137,7 +138,7 @@ def read(raw: bytes) -> Read | None:
     """What a line holds; None for the first and the last one. Raises UserError: what is wrong with it."""
     try:
         # A folder's name need not be UTF-8; it stands in the file as it is on disk.
-        line = json.loads(raw.decode("utf-8", "surrogateescape"), parse_constant=_refuse)
+        line = json.loads(raw.removeprefix(codecs.BOM_UTF8).decode("utf-8", "surrogateescape"), parse_constant=_refuse)
     except (ValueError, RecursionError) as bad:
         raise UserError("not JSON") from bad
     if not isinstance(line, dict):

@@ -157,6 +157,7 @@ def test_an_edit_that_leaves_only_marks_is_refused(story: Story) -> None:
         refused = story.cli("edit", kept["citation"], said)
         assert refused.returncode == 1 and "private" in refused.stderr
     assert [one["text"] for one in story.core()] == [kept["text"]]
+    assert story.daemon.call("status")["job_errors"] == 0  # nothing that doctor should warn of
     assert story.verb("edit", kept["citation"], "배포는 <private>x</private> 수요일")["memory"]["text"].startswith(
         "배포는"
     )

@@ -42,6 +42,7 @@ def test_what_we_write_is_read_as_it_was() -> None:
     read = export_line.read(line("project"))
     assert isinstance(read, Project) and {"id": read.id, **read.entry} == LINES["project"]
     assert export_line.read(b'{"memlayer_export": 1}') is None
+    assert export_line.read(b'\xef\xbb\xbf{"memlayer_export": 1}\r\n') is None  # an editor has been at it
     assert export_line.read(b'{"end": {}}') is None
 
 
