@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -73,23 +72,33 @@ def test_who_leaves_a_question_has_stopped(cli: Cli) -> None:
 
 
 def test_ctrl_c_while_the_daemon_works_has_stopped(cli: Cli) -> None:
-    asked = threading.Event()
+    asked, stopped = threading.Event(), threading.Event()
 
     def answer(_: object) -> dict[str, int]:
         asked.set()
-        time.sleep(2)
+        stopped.wait(20)
         return {}
+
+    def heed_ctrl_c() -> None:  # a shell has what it runs in the background ignore it
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
 
     argv = [sys.executable, "-I", str(MAIN), "reindex"]
     with (
         ScriptedDaemon(cli.home, {"reindex": answer}),
         subprocess.Popen(
-            argv, env=cli.environment, cwd=cli.project, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            argv,
+            env=cli.environment,
+            cwd=cli.project,
+            preexec_fn=heed_ctrl_c,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
         ) as process,
     ):
         assert asked.wait(20)
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=10)
+        out, err = process.communicate(timeout=15)
+        stopped.set()
     assert (process.returncode, out, err.strip()) == (130, "", "memlayer: stopped")
 
 
