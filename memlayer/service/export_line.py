@@ -180,7 +180,7 @@ def _check(
             if is_all:
                 raise UserError(f"{name}: there is no field {field[:40]!r}")
         elif not rule.holds(one):
-            raise UserError(f"{name}.{field}: {rule.expected} is expected")
+            raise UserError(f"{name}.{field}: it must be {rule.expected}")
 
 
 def _required(kind: type[Event] | type[Memory]) -> tuple[str, ...]:

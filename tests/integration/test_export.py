@@ -200,7 +200,7 @@ def test_nothing_is_taken_from_a_file_with_a_wrong_line(lines: list[str], tmp_pa
     with Daemon(ROOT, second) as other:
         done = Cli(second, project)("import", str(file))
         assert (done.returncode, done.stdout) == (1, "")
-        assert f"line {last}: memory.text: a text is expected" in done.stderr and "daemon" not in done.stderr
+        assert f"line {last}: memory.text: it must be a text" in done.stderr and "daemon" not in done.stderr
         assert other.call("stats")["events"] == 0
     assert not (second / "projects.json").exists()
 

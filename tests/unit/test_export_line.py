@@ -50,7 +50,7 @@ def test_what_we_write_is_read_as_it_was() -> None:
 @pytest.mark.parametrize("name", ["event", "memory", "project"])
 def test_a_project_id_is_no_path(name: str, bad: object) -> None:
     field = "id" if name == "project" else "project_id"
-    with pytest.raises(UserError, match=f"{name}.{field}: 16 hex"):
+    with pytest.raises(UserError, match=f"{name}.{field}: it must be 16 hex"):
         export_line.read(line(name, **{field: bad}))
 
 
