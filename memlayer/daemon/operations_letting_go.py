@@ -16,7 +16,13 @@ from memlayer.daemon.state import State
 from memlayer.errors import UserError
 from memlayer.ports import Removed, Selection
 
-NOTHING: Fields = {"memories": [], "events": 0, "removed": {"events": 0, "memories": 0, "chunks": 0}, "left": []}
+NOTHING: Fields = {
+    "memories": [],
+    "events": 0,
+    "removed": {"events": 0, "memories": 0, "chunks": 0},
+    "left": [],
+    "unknown": [],
+}
 
 
 def forget(state: State, asked: Fields, progress: Progress) -> Fields:
