@@ -65,7 +65,7 @@ def chunk(text: str, *, max_tokens: int = 400, overlap_tokens: int = 80) -> list
             spans.append(Span(starts[begin], starts[last]))
             return spans
         half = bisect_left(sums, sums[begin] + budget // 2)
-        end = _best_break(levels, max(begin + 1, half), limit)
+        end = _best_break(levels, max(begin + 1, half, end + 1), limit)  # beyond the span before, whatever they share
         spans.append(Span(starts[begin], starts[end]))
         earliest = max(begin + 1, bisect_left(sums, sums[end] - shared))
         begin = _overlap_start(levels, earliest, end)

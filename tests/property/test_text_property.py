@@ -6,7 +6,7 @@ import json
 import tempfile
 from pathlib import Path
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from memlayer.core.chunking import chunk, estimate_tokens, sentences
@@ -49,6 +49,7 @@ def test_a_text_is_found_by_itself(text: str) -> None:
 
 @settings(deadline=None)
 @given(TEXT, st.integers(1, 120), st.integers(0, 60))
+@example("0:A:A\x1b㐀㐀\r00000000\x08\x080", 14, 7)  # two spans ended at one break
 def test_chunks_cover_and_end(text: str, max_tokens: int, overlap_tokens: int) -> None:
     spans = chunk(text, max_tokens=max_tokens, overlap_tokens=overlap_tokens)
     assert bool(spans) == bool(text)
