@@ -17,6 +17,8 @@ FAILURES = (*KEPT, "mcp__*")
 MAX_CHARS = 1500
 MAX_COMMAND_CHARS = 600
 MAX_CHANGE_CHARS = 160
+MAX_VALUES = 400  # of an input; more would not be shown
+MAX_DEPTH = 20
 SEAM_CHARS = 16_000  # the host waits for a tool hook: looked at beyond each cut, and longer than any private key in use
 CUT = "[…]"
 NEWLINE = " ⏎ "
@@ -96,10 +98,11 @@ def target_of(text: str) -> str:
 def _what(tool: str, given: dict[object, object], response: dict[object, object]) -> tuple[str, str]:
     """(target, change) of a call."""
     if tool == "Bash":
-        return _short(_text(given, "command").strip().replace("\n", NEWLINE), MAX_COMMAND_CHARS), ""
+        return _one_line(_text(given, "command").strip(), MAX_COMMAND_CHARS), ""
     path = _text(given, "file_path") or _text(given, "notebook_path")
     if tool not in EDITS or not path:
-        return _short(json.dumps(given, ensure_ascii=False, default=str), MAX_COMMAND_CHARS), ""
+        values = _Values().cleaned(given)
+        return _one_line(json.dumps(values, ensure_ascii=False, default=str), MAX_COMMAND_CHARS), ""
     if tool == "Write":
         content = _text(given, "content")
         lines = content.count("\n") + (content[-1:] not in ("", "\n"))
@@ -114,7 +117,7 @@ def _what(tool: str, given: dict[object, object], response: dict[object, object]
         ("+", _text(first, "new_string") or _text(first, "new_source")),
     ):
         if text.strip():
-            change.append("%s %s" % (sign, _short(text.strip().replace("\n", NEWLINE), MAX_CHANGE_CHARS)))
+            change.append("%s %s" % (sign, _one_line(text.strip(), MAX_CHANGE_CHARS)))
     return _short(path, MAX_COMMAND_CHARS), "\n".join(change)
 
 
@@ -139,6 +142,35 @@ def _short(text: str, max_chars: int) -> str:
     head, tail = redact_ends(text, head_chars, max_chars - head_chars, SEAM_CHARS)
     head, tail = strip_own_blocks(head), strip_own_blocks(tail)
     return ("%s %s %s" % (head, CUT, tail) if tail else head).strip()
+
+
+def _one_line(text: str, max_chars: int) -> str:
+    """As _short, with the line breaks made visible last: what a secret looks like depends on where its lines end."""
+    out = _short(text, max_chars).replace("\n", NEWLINE)
+    if len(out) <= max_chars + len(CUT) + 2:
+        return out
+    head_chars = max_chars * 2 // 3
+    return "%s %s %s" % (out[:head_chars].rstrip(), CUT, out[head_chars - max_chars :].lstrip())
+
+
+class _Values:
+    """A tool's input with every string in it redacted by itself: within JSON a line or an attribute is escaped."""
+
+    def __init__(self) -> None:
+        self.left = MAX_VALUES
+
+    def cleaned(self, value: object, depth: int = 0) -> object:
+        """What is too deep or too much to be shown is left out."""
+        self.left -= 1
+        if self.left < 0 or depth > MAX_DEPTH:
+            return CUT
+        if isinstance(value, str):
+            return _short(value, MAX_COMMAND_CHARS)
+        if isinstance(value, list):
+            return [self.cleaned(one, depth + 1) for one in value[:MAX_VALUES]]
+        if isinstance(value, dict):
+            return {name: self.cleaned(value[name], depth + 1) for name in list(value)[:MAX_VALUES]}
+        return value
 
 
 def _is_own(command: str) -> bool:

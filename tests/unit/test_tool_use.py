@@ -10,7 +10,17 @@ import pytest
 
 from memlayer.config.groups import ToolSettings
 from memlayer.core.payload import read_payload
-from memlayer.core.tool_use import CUT, EVERY_TOOL, FAILURES, KEPT, MAX_CHARS, ToolRules, target_of, tool_event
+from memlayer.core.tool_use import (
+    CUT,
+    EVERY_TOOL,
+    FAILURES,
+    KEPT,
+    MAX_CHARS,
+    MAX_COMMAND_CHARS,
+    ToolRules,
+    target_of,
+    tool_event,
+)
 from memlayer.service.recent_turns import RecentTurns
 from tests.turns_in_memory import PROJECT, T0_MS, TurnsInMemory
 
@@ -139,3 +149,48 @@ def test_many_calls_do_not_hide_the_turn_before(home: Path) -> None:
         memory.ingest.take([event])
     assert len(memory.store.events(kind="tool")) == 40
     assert RecentTurns(memory.store).before("s1", True) == "결제 모듈은 왜 다시 썼지?\n재시도 폭주 때문입니다."
+
+
+PPK = "Private-Lines: 2\nAAAAIGm1x2c3v4b5n6m7q8w9e0r1t2y3u4i5o6p7\nQw8Er7Ty6Ui5Op4As3Df2Gh1Jk0Lz9Xc\nPrivate-MAC: 0"
+PEM = "-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEAx1k4Qw9ZrT7bVn6Y\nk4Qw9ZrT7bVn6Yk4Qw9ZrT7bVn6Yx12\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ("user=app\npassword=correcthorse\nhost=db", "correcthorse"),
+        ("[client]\nuser=root\npassword=LetMeIn\n", "LetMeIn"),
+        ("password:\n  Tr0ub4dor&3x9kq2Lm\n", "Tr0ub4dor"),
+        ("비밀번호:\nQw3rty77kqLm22xpZZ\n", "Qw3rty77kq"),
+        ("접속 정보\napi_key:\n  kq9vLm22xpAA01zzQQ\n", "kq9vLm22"),
+        (PPK, "Qw8Er7Ty6U"),
+        (PEM, "k4Qw9ZrT7b"),
+        ("# .pgpass\nlocalhost:5432:app:app:Qw3rty77kq\n", "Qw3rty77kq"),
+        ('회의록\n<private reason="연봉">우리끼리\n얘기</private> 끝', "우리끼리"),
+    ],
+)
+def test_a_secret_that_its_lines_give_away_goes(text: str, secret: str) -> None:
+    calls: list[dict[object, object]] = [
+        bash("cat > f <<'E'\n%s\nE" % text),
+        bash("cat f", text),
+        {"tool_name": "Edit", "tool_input": {"file_path": "/a", "old_string": text, "new_string": "x\n" + text}},
+        {"tool_name": "mcp__notes__add", "tool_input": {"body": text, "all": [{"deep": text}]}},
+    ]
+    kept_texts = [kept(call, rules=EVERY_TOOL)[0] for call in calls]
+    assert all(kept_texts)
+    assert not [one for one in kept_texts if secret in one]
+
+
+def test_a_command_of_many_short_lines_stays_short() -> None:
+    text, _ = kept(bash("a\n" * 2000 + "끝"))
+    assert text.startswith("Bash: a ⏎ a") and text.endswith("⏎ 끝")
+    assert len(text) <= MAX_COMMAND_CHARS + 30
+
+
+def test_an_input_without_end_is_cut() -> None:
+    deep: Any = "끝"
+    for _ in range(200):
+        deep = [deep]
+    for given in ({"deep": deep}, {"many": ["열"] * 100_000}, {str(n): "값" for n in range(100_000)}):
+        text, _ = kept({"tool_name": "mcp__x__y", "tool_input": given}, rules=EVERY_TOOL)
+        assert text.startswith("mcp__x__y: {") and len(text) <= MAX_COMMAND_CHARS + 30
