@@ -18,15 +18,22 @@ _MAX_ROUNDS = 4
 _CHEAP_SIGNS = ("\x1b", "\x9b")
 _ANSI = (
     r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"  # CSI: colours, cursor
-    r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d\x9e\x9f])[^\x07\x1b\x9c\n]{0,4096}(?:\x07|\x1b\\|\x9c)"  # OSC, DCS: titles, links
+    # OSC, DCS: titles, links. No other may begin inside, or a row of them would be read over and over.
+    r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x90\x98\x9c-\x9f\n]{0,4096}(?:\x07|\x1b\\|\x9c)"
     r"|\x1b[ -/]*[0-~]"
 )
 _LINE_BREAK = "\r\n|[\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]"
-_UNSEEN = (
-    "[\x00-\x08\x0e-\x1b\x1f\x7f-\x9f"  # C0, DEL, C1
+_UNSEEN_SIGNS = (
+    "\x00-\x08\x0e-\x1b\x1f\x7f-\x9f"  # C0, DEL, C1
     "\xad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb"
-    "\U000e0000-\U000e01ef]"  # tags and variation selectors that can carry hidden text
+    "\U000e0000-\U000e01ef"  # tags and variation selectors that can carry hidden text
 )
+_UNSEEN = "[%s]" % _UNSEEN_SIGNS
+# The same between characters that a name or a secret is written with. Beside others they may be needed: emoji are
+# joined by U+200D and coloured by U+FE0F, Persian and the scripts of India have their letters shaped by them.
+_UNSEEN_OR_SHAPING = _UNSEEN_SIGNS + "\u115f\u1160\u180b-\u180d\u2800\ufe00-\ufe0f"
+_WRITTEN = "[\t\n\r -~\uac00-\ud7a3\uff01-\uff5e]"
+_HIDDEN_BETWEEN = f"[{_UNSEEN_OR_SHAPING}](?<={_WRITTEN}[{_UNSEEN_OR_SHAPING}])[{_UNSEEN_OR_SHAPING}]*(?={_WRITTEN})"
 
 # `- turn_2026-11-19_81d2: text [mem:x9Yz2w]`: a whole line of ours, also when its header was lost.
 _CITED = r"\[mem:[^\]\s]{1,40}\]"
@@ -40,18 +47,11 @@ _HOST_LABEL = r"[\s>]*(?:<system-reminder>\s*)?\w+(?::\w+)? hook (?:additional c
 def redact(text: str) -> str:
     """Text without private spans (each leaves PRIVATE) and with secrets replaced by `[redacted:<kind>]`.
 
+    Invisible characters inside words go first: a secret that one of them breaks would be found by nobody, and be whole
+    again where it is shown.
     Idempotent, and linear in the text's length. Never raises on any str, lone surrogates included.
     """
-    from memlayer.core.named_secrets import hide_named_secrets
-    from memlayer.core.request_secrets import hide_request_secrets
-    from memlayer.core.secrets import hide_shaped_secrets
-
-    for _ in range(_MAX_ROUNDS):
-        out = hide_named_secrets(hide_request_secrets(hide_shaped_secrets(_without_private_spans(text))))
-        if out == text:
-            break
-        text = out
-    return text
+    return _redacted(_without_hidden_signs(text))
 
 
 def redact_ends(text: str, head_chars: int, tail_chars: int, seam_chars: int = SEAM_CHARS) -> tuple[str, str]:
@@ -62,13 +62,13 @@ def redact_ends(text: str, head_chars: int, tail_chars: int, seam_chars: int = S
     more are looked at on the inner side of each end and then dropped: a secret that the cut goes through lies in there,
     if it is shorter than that.
     """
-    text = _without_private_spans(text)
+    text = _without_private_spans(_without_hidden_signs(text))
     if len(text) <= head_chars + tail_chars + 2 * seam_chars:
-        text = redact(text)
+        text = _redacted(text)
         fits = len(text) <= head_chars + tail_chars
         return (text, "") if fits else (text[:head_chars], text[-tail_chars:])
-    head = redact(text[: head_chars + seam_chars])
-    tail = redact(text[max(0, len(text) - tail_chars - seam_chars) :])
+    head = _redacted(text[: head_chars + seam_chars])
+    tail = _redacted(text[max(0, len(text) - tail_chars - seam_chars) :])
     return head[: max(0, len(head) - seam_chars)][:head_chars], tail[seam_chars:][-tail_chars:]
 
 
@@ -110,6 +110,25 @@ def plain(text: str) -> str:
     except UnicodeEncodeError:
         text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     return text
+
+
+def _redacted(text: str) -> str:
+    from memlayer.core.named_secrets import hide_named_secrets
+    from memlayer.core.request_secrets import hide_request_secrets
+    from memlayer.core.secrets import hide_shaped_secrets
+
+    for _ in range(_MAX_ROUNDS):
+        out = hide_named_secrets(hide_request_secrets(hide_shaped_secrets(_without_private_spans(text))))
+        if out == text:
+            break
+        text = out
+    return text
+
+
+def _without_hidden_signs(text: str) -> str:
+    if any(sign in text for sign in _CHEAP_SIGNS):
+        text = re.sub(_ANSI, "", text)
+    return re.sub(_HIDDEN_BETWEEN, "", text)
 
 
 def _without_private_spans(text: str) -> str:

@@ -18,6 +18,7 @@ PIECES = [
     "<private a='", "https://h/?key=1&token=", "echo a:", "a" * 40 + " ", "sk-", "Private-Lines: 9\\nAAAAAAAA",
     '"auth": "aaaaaaaaaaaa', "root / !", "password from a", ".login('a', '", "0" * 31 + "-us", "00D", '\\\\"',
     "h:5432:d:u:", "pass (", "https://u:", "cookie: a=", "Authorization: ", "x@y:", "AAAA", "____", "[private",
+    "\x1b\x9d", "\u200b", "a\u200b\u3042",
 ]  # fmt: skip
 SHORT = 3
 MAX_CPU_S = 12.0  # a whole 5 MB without bound took 25 s for the worst of them

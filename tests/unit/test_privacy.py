@@ -104,6 +104,47 @@ def test_the_word_private_is_not_a_span(text: str) -> None:
     assert redact(text) == text
 
 
+# --- invisible characters
+
+
+@pytest.mark.parametrize(
+    "sign", ["\u200b", "\xad", "\u2060", "\u200d", "\ufeff", "\u200b\u200c", "\x07", "\ufe0f", "\u202e"]
+)
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ("AK|IA7LRWFVEALKXWKKXZ 로 업로드", "7LRWFVEALKXW"),
+        ("AKIA7LRWF|VEALKXWKKXZ", "VEALKXWKKXZ"),
+        ("pass|word: Qw3rty77!", "Qw3rty77!"),
+        ("비밀|번호는 tkfkd1004!야", "tkfkd1004!"),
+        ("postgres://app|:Tr0ub4dor@db/shop", "Tr0ub4dor"),
+        ("<priv|ate>우리끼리</private>", "우리끼리"),
+    ],
+)
+def test_an_invisible_character_hides_nothing(text: str, secret: str, sign: str) -> None:
+    out = clean(text.replace("|", sign))
+    assert secret not in plain(out).replace(sign, "")
+
+
+def test_colours_of_a_terminal_hide_nothing() -> None:
+    out = clean("\x1b[1mAKIA\x1b[0m7LRWFVEALKXWKKXZ \x1b]8;;https://x\x07pass\x1b]8;;\x07word: Qw3rty77!")
+    assert "7LRWFVEALKXW" not in plain(out) and "Qw3rty77!" not in plain(out)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "👨‍👩‍👧 가족 ❤️ 와 1️⃣ 🏴\U000e0067\U000e0062\U000e007f 그리고 ☎️ 끝",
+        "می‌خواهم نامه‌ای بنویسم",
+        "क्‍ष और र्‍य",
+        "\u202bשלום\u202c",
+        "葛\U000e0100飾区",
+    ],
+)
+def test_what_a_script_or_an_emoji_needs_stays(text: str) -> None:
+    assert redact(text) == text
+
+
 # --- our own blocks
 
 BLOCK = (
