@@ -6,6 +6,7 @@ import re
 
 from memlayer.core.cuts import cut_out, lowered
 from memlayer.core.ordinary_words import ORDINARY_WORDS
+from memlayer.core.secret_commands import CAPITAL_FLAGS, CAPITAL_P, FLAG, PROGRAM_FLAGS, USER_FLAG
 from memlayer.core.secret_values import is_placeholder, is_reference, looks_random
 
 _URL_REST = r"://[^\s\"'`<>\\]+"
@@ -29,35 +30,6 @@ _HEADER = (
 )
 _HEADER_VALUE = r"[^\s\"'`,;<>\\]+"
 _COOKIE = r"cookie(?<![a-z]cookie)[\"']?:[ ]?[\"']{0,5}(?=[\w.-]{1,80}=)"
-_FLAG = (
-    r"--(?<![\w-]--)(?:[a-z0-9]{1,20}-){0,4}(?:password|passwd|passphrase|pass|token|secret|api-key|apikey|access-key"
-    r"|secret-key|auth-key|license-key)(?:[ ]+|=)[\"']{0,5}(?=[^\s\"'-])"
-)
-_USER_FLAG = r"-(?<=\s-)(?:u|-user|-proxy-user)[ =]?[\"']?[^\s:\"'/]{1,80}:"
-# What a program takes a password with; after `mysql -p` and a space comes a database instead.
-_PROGRAM_FLAGS = (
-    ("mysql", r"-p(?<=\s-p)[\"']{0,5}(?=[^\s\"'-])", r"mysql(?:dump|admin)?\b"),
-    ("mariadb", r"-p(?<=\s-p)[\"']{0,5}(?=[^\s\"'-])", r"mariadb\b"),
-    ("sshpass", r"-p(?<=\s-p)[ ]?[\"']{0,5}(?=[^\s\"'-])", r"sshpass\b"),
-    ("redis-cli", r"-a(?<=\s-a)[ ]?[\"']{0,5}(?=[^\s\"'-])", r"redis-cli\b"),
-    ("login", r"-p(?<=\s-p)[ ]?[\"']{0,5}(?=[^\s\"'-])", r"(?:docker|podman|nerdctl|helm registry|az|oc) login\b"),
-    ("mongo", r"-p(?<=\s-p)[ ]?[\"']{0,5}(?=[^\s\"'-])", r"mongo(?:sh|dump|restore|import|export)?\b"),
-    ("ldap", r"-w(?<=\s-w)[ ]?[\"']{0,5}(?=[^\s\"'-])", r"ldap(?:search|add|modify|delete|whoami|passwd)\b"),
-    ("7z", r"-p(?<=\s-p)[\"']{0,5}(?=[^\s\"'-])", r"\b7z\b"),
-    ("twine", r"-p(?<=\s-p)[ ]?[\"']{0,5}(?=[^\s\"'-])", r"\btwine upload\b"),
-    ("keytool", r"-(?:store|key)pass(?:[ ]+|=)[\"']{0,5}(?=[^\s\"'-])", r"keytool\b|jarsigner\b"),
-    ("openssl", r"pass:(?<![a-z]pass:)(?=\S)", r"openssl\b"),
-    (
-        "sudo -s",
-        r"echo[ ](?:-n[ ])?[\"']{0,5}(?=[^\s|\"']{4,80}[\"']{0,5}[ ]?\|[ ]?sudo[ ](?:-[a-z]{1,8}[ ]){0,3}-s)",
-        r"",
-    ),
-    ("chpasswd", r"(?:<<<|echo)[ ][\"']{0,5}[\w.-]{1,40}:(?=[^\s\"'])", r""),
-    ("sqlplus", r"(?<=sqlplus)[ ](?:-[a-z]{1,4}[ ]){0,3}[\"']?[\w.-]{1,40}/(?=[^\s\"'@])", r""),
-)
-# These mean something else in lower case.
-_CAPITAL_FLAGS = (("mosquitto_", r"mosquitto_(?:pub|sub)\b"), ("zip", r"\b(?:un)?zip\b"))
-_CAPITAL_P = r"-P(?<=\s-P)[ ]?[\"']{0,5}(?=[^\s\"'-])"
 _FLAG_VALUE = r"[^\s\"'`<>]+"
 _COOKIE_FLAG = r"(?:-b(?<=\s-b)|--cookie)[ =]?[\"']{0,5}(?=[\w.-]{1,80}=)"
 
@@ -83,17 +55,17 @@ def hide_request_secrets(text: str) -> str:
     if "cookie" in low:
         cuts += _cookies(text, low, _COOKIE)
     if "--" in low:
-        cuts += _flag_values(text, low, _FLAG, "password", None)
+        cuts += _flag_values(text, low, FLAG, "password", None)
     if "curl" in low:
         cuts += _cookies(text, low, _COOKIE_FLAG)
     if "curl" in low or "wget" in low or "http" in low:
-        cuts += _flag_values(text, low, _USER_FLAG, "basic-auth", re.compile(r"(?:curl|wget|https?)\b"))
-    for word, flag, program in _PROGRAM_FLAGS:
+        cuts += _flag_values(text, low, USER_FLAG, "basic-auth", re.compile(r"(?:curl|wget|https?)\b"))
+    for word, flag, program in PROGRAM_FLAGS:
         if word in low:
             cuts += _flag_values(text, low, flag, "password", re.compile(program))
-    for word, program in _CAPITAL_FLAGS:
+    for word, program in CAPITAL_FLAGS:
         if word in text and " -P" in text:
-            cuts += _flag_values(text, text, _CAPITAL_P, "password", re.compile(program))
+            cuts += _flag_values(text, text, CAPITAL_P, "password", re.compile(program))
     return cut_out(text, cuts)
 
 
@@ -190,15 +162,23 @@ def _flag_values(
             continue
         if program is None and is_reference(found.group()):
             continue
-        # `--password options` is prose, `--token ACCESS_TOKEN` a manual's.
-        if match.group().endswith(" ") and re.match(r"[A-Za-z]+$|[A-Z_]+$", found.group()):
+        # `--password options` is prose, `--token ACCESS_TOKEN` a manual's; what is piped to a login is neither.
+        piped = match.group().startswith(("echo", "printf"))
+        if match.group().endswith(" ") and not piped and re.match(r"[A-Za-z]+$|[A-Z_]+$", found.group()):
             continue
         if kind == "basic-auth" and found.group().isdigit() and len(found.group()) <= 5:
             continue
         name = match.group()
-        past = found.end()
+        past = max(found.end(), _end_of_quoted(text, match.end()))
         cuts.append((found.start(), past, "token" if "token" in name else "api-key" if "key" in name else kind))
     return cuts
+
+
+def _end_of_quoted(text: str, at: int) -> int:
+    """Where a value with spaces ends whose quote opens before at (`-p'two words'`); 0 when it is in no quotes."""
+    mark = text[at - 1]
+    end = text.find(mark, at, at + 200) if mark in "\"'" else -1
+    return 0 if end < 0 or "\n" in text[at:end] else end
 
 
 def _is_credential(value: str, word: str, in_header: bool) -> bool:
