@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from memlayer.core.secret_values import is_ordinary_word, is_placeholder, is_reference, is_technical
+from memlayer.core.secret_calls import call_cuts
+from memlayer.core.secret_values import is_placeholder, is_reference, is_technical
 
 _SEED = (
     r"(?:seed|recovery|mnemonic|secret recovery|backup)(?: phrase| words?)?[\"']?(?: is|[ ]?[:=]|는|은)[ ]?[\"'`]?"
@@ -43,10 +44,6 @@ _IN_BRACKETS = (
     r"(?:pass(?:word|wd|code|phrase)(?:[ ][a-z']{1,12}){0,6}"
     r"|(?:비밀번호|비번|암호|패스워드)[가-힣]{0,3}(?:[ ][가-힣]{1,8}){0,3})"
     r"[ ]?\([\"'`]?(?P<secret>[^\s()\"'`]{6,80})[\"'`]?\)"
-)
-_LOGIN_CALL = (
-    r"\.(?:login|log_in|sign_?in|authenticate|auth)\(\s{0,9}[\\\"']{1,5}[^\"'\n]{1,80}[\"']{1,5},\s{0,9}"
-    r"[\\\"']{1,5}(?P<secret>[^\"'\n]{4,80})[\"']"
 )
 # Codes that stand for a second factor once it is lost.
 _SPARE_CODE = (
@@ -87,9 +84,7 @@ def phrase_cuts(text: str, low: str) -> list[tuple[int, int, str]]:
     if "(" in low and any(word in low for word in ("pass", "비밀번호", "비번", "암호", "패스워드")):
         spans = [m.span("secret") for m in re.compile(_IN_BRACKETS).finditer(low)]
         cuts += [(start, end, "password") for start, end in spans if _is_passwordlike(text[start:end])]
-    if "log" in low or "sign" in low or "auth" in low:
-        spans = [m.span("secret") for m in re.compile(_LOGIN_CALL).finditer(low)]
-        cuts += [(start, end, "password") for start, end in spans if _may_be_password(text[start:end])]
+    cuts += call_cuts(text, low)
     if " as " in low and "pass" in low:
         cuts += _used_as_password(text, low)
     return cuts
@@ -112,10 +107,6 @@ def _is_passwordlike(value: str) -> bool:
     """Letters and digits, and a sign or both cases: nothing else looks so between brackets."""
     signs = any(not char.isalnum() and char not in ".,-" for char in value)
     return _stands_alone(value) and (signs or not (value.islower() or value.isupper()))
-
-
-def _may_be_password(value: str) -> bool:
-    return not (is_placeholder(value) or is_reference(value) or is_technical(value) or is_ordinary_word(value))
 
 
 def _stands_alone(value: str) -> bool:
