@@ -6,7 +6,7 @@ import re
 
 from memlayer.core.cuts import cut_out, lowered
 from memlayer.core.ordinary_words import ORDINARY_WORDS
-from memlayer.core.secret_commands import CAPITAL_FLAGS, CAPITAL_P, FLAG, PROGRAM_FLAGS, USER_FLAG
+from memlayer.core.secret_commands import CAPITAL_FLAGS, CAPITAL_P, FLAG, PIPED, PIPED_TO, PROGRAM_FLAGS, USER_FLAG
 from memlayer.core.secret_values import is_placeholder, is_reference, looks_random
 
 _URL_REST = r"://[^\s\"'`<>\\]+"
@@ -63,6 +63,9 @@ def hide_request_secrets(text: str) -> str:
     for word, flag, program in PROGRAM_FLAGS:
         if word in low:
             cuts += _flag_values(text, low, flag, "password", re.compile(program))
+    if any(word in low for word in PIPED_TO):
+        for printed in ("echo", "printf"):
+            cuts += _flag_values(text, low, printed + PIPED, "password", re.compile(""))
     for word, program in CAPITAL_FLAGS:
         if word in text and " -P" in text:
             cuts += _flag_values(text, text, CAPITAL_P, "password", re.compile(program))

@@ -1,4 +1,4 @@
-"""Passwords in code that only their place among the arguments gives away: `new PDO(dsn, 'root', 'X')`, `auth=('u', 'X')`.
+"""Passwords in code that only their place among the arguments gives away: `new PDO(dsn, user, X)`, `auth=(user, X)`.
 
 All patterns are for lower-case text.
 """
@@ -48,7 +48,7 @@ def call_cuts(text: str, low: str) -> list[tuple[int, int, str]]:
         cuts += _found(text, low, _LOGIN)
     if "jdbc:oracle" in low:
         cuts += _found(text, low, _ORACLE_ADDRESS)
-    for literal, pattern in _USER_CALLS:
+    for literal, pattern in _USER_CALLS if "(" in low else ():
         if literal in low:
             cuts += _found(text, low, pattern)
     if "auth" in low:

@@ -11,9 +11,6 @@ _WITH_N = _WITH_B + r"(?=(?:[ ]-[a-z0-9]{1,8}){0,4}[ ]-[a-z]{0,5}n)"
 _WITHOUT_N = _WITH_B + r"(?!(?:[ ]-[a-z0-9]{1,8}){0,4}[ ]-[a-z]{0,5}n)"
 _NAME = r"[a-z0-9_.@-]{1,60}"
 _SPACE_AND_VALUE = r"[ ]+[\"']{0,5}(?=[^\s\"'-])"
-_PRINTED = (
-    r"(?:echo|printf)[ ](?:-n[ ])?(?:[\"']?%s(?:\\\\?n)?[\"']?[ ])?[\"']{0,5}(?=[^\s|\"'$]{4,120}[\"']{0,5}[ ]?\|"
-)
 FLAG = (
     r"--(?<![\w-]--)(?:[a-z0-9]{1,20}-){0,4}(?:password|passwd|passphrase|pass|token|secret|api-key|apikey|access-key"
     r"|secret-key|auth-key|license-key)(?:[ ]+|=)[\"']{0,5}(?=[^\s\"'-])"
@@ -36,9 +33,7 @@ PROGRAM_FLAGS = (
     ("openssl", r"-k(?<=\s-k)[ ][\"']{0,5}(?=[^\s\"'-])", r"openssl (?:enc|aes|des|camellia|chacha)\b"),
     ("http -", r"(?:-a(?<=\s-a)|--auth(?:=|(?=[ ])))[ ]?[\"']{0,5}[^\s:\"'/]{1,80}:(?=\S)", r"\bhttps?[ ](?![/:])"),
     ("smb", r"-u(?<=\s-u)[ ]?[\"']{0,5}[\w.\\/-]{1,60}%(?=[^\s\"'])", r"smb(?:client|get|cacls|tree)\b"),
-    ("rpcclient", r"-u(?<=\s-u)[ ]?[\"']{0,5}[\w.\\/-]{1,60}%(?=[^\s\"'])", r"rpcclient\b"),
     ("freerdp", r"/p:(?<=\s/p:)[\"']{0,5}(?=[^\s\"'])", r"freerdp\d?\b"),
-    ("rdesktop", r"-p(?<=\s-p)[ ]?[\"']{0,5}(?=[^\s\"'-])", r"rdesktop\b"),
     ("net user", r"net user[ ]+[a-z0-9_.-]{1,40}[ ]+[\"']{0,5}(?=[!-~])(?=[^\s/*\"'-])", r""),
     (
         "wpa_passphrase",
@@ -47,15 +42,11 @@ PROGRAM_FLAGS = (
     ),
     ("htpasswd", r"(?<=htpasswd)" + _WITH_N + _OPTIONS + r"[ ]+" + _NAME + _SPACE_AND_VALUE, r""),
     ("htpasswd", r"(?<=htpasswd)" + _WITHOUT_N + _OPTIONS + r"[ ]+[^\s-]\S{0,200}[ ]+" + _NAME + _SPACE_AND_VALUE, r""),
-    ("rclone", r"pass(?<=\spass)[ ](?=[^\s\"'-])", r"rclone config\b"),
     (
         "--from-literal",
         r"--from-literal[= ][\"']{0,5}(?!user|host|port|url|name|region|db_?name)[\w.-]{1,60}=(?=[^\s\"']*\d)",
         r"create secret\b",
     ),
-    # What is piped to a program that reads a password there.
-    ("stdin", _PRINTED + r"[^\n|]{0,80}--(?:password-)?stdin\b)", r""),
-    ("with-token", _PRINTED + r"[^\n|]{0,80}--with-token\b)", r""),
     ("password-stdin", r"--password-stdin[^\n|<]{0,80}<<<[ ]?[\"']{0,5}(?=[^\s\"'$])", r""),
     (
         "sudo -s",
@@ -73,3 +64,9 @@ CAPITAL_FLAGS = (
     ("bcp", r"\bbcp\b"),
 )
 CAPITAL_P = r"-P(?<=\s-P)[ ]?[\"']{0,5}(?=[^\s\"'-])"
+# What is piped to a program that reads a password there; each behind `echo` and `printf`.
+PIPED_TO = ("-stdin", "--with-token")
+PIPED = (
+    r"[ ](?:-n[ ])?(?:[\"']?%s(?:\\\\?n)?[\"']?[ ])?[\"']{0,5}(?=[^\s|\"'$]{4,120}[\"']{0,5}[ ]?\|"
+    r"[^\n|]{0,80}--(?:(?:password-)?stdin|with-token)\b)"
+)

@@ -8,7 +8,7 @@ call, quoted, prose, korean, bare.
 from __future__ import annotations
 
 TRIGGERS = (
-    "pass", "pwd", "pw", "secret", "token", "key", "credential",
+    "pass", "pwd", "pw", "psk", "_auth", "secret", "token", "key", "credential",
     "비밀번호", "비번", "패스", "암호", "토큰", "시크릿", "키",
 )  # fmt: skip
 _KEY_OWNERS = (
@@ -20,7 +20,16 @@ _KEY_OWNERS = (
     "twilio", "supabase", "rapidapi",
 )  # fmt: skip
 _KOREAN_KEY_OWNERS = (
-    "비밀", "인증", "개인", "접근", "액세스", "암호화", "서비스", "라이선스", "시크릿", "관리자", "api",
+    "비밀", "인증", "개인", "접근", "접속", "연동", "액세스", "암호화", "서비스", "라이선스", "시크릿", "관리자", "api",
+)  # fmt: skip
+# What a short name is written together with: dbPass, ADMINPW. Not com, by, over, render, first: these make other words.
+_PASS_OWNERS = (
+    "db", "sql", "mysql", "maria", "pg", "psql", "postgres", "mongo", "redis", "oracle", "ora", "mssql", "rabbit",
+    "mq", "kafka", "elastic", "es", "neo4j", "jdbc", "datasource", "mail", "smtp", "imap", "pop3", "gmail",
+    "ldap", "ftp", "ssh", "vnc", "rdp", "wifi", "wlan", "proxy", "http", "vpn", "nas", "host", "server", "client",
+    "user", "usr", "admin", "root", "sudo", "login", "auth", "app", "api", "my", "member", "account", "acct",
+    "service", "svc", "prod", "stg", "store", "keystore", "truststore", "cert", "enc", "zip", "git", "docker",
+    "jenkins", "nexus", "vault", "default", "old", "temp",
 )  # fmt: skip
 
 
@@ -29,10 +38,15 @@ def _owned(key: str, owners: tuple[str, ...], joint: str) -> str:
     return "|".join("(?<=%s%s)|(?<=%s%s%s)" % (owner, key, owner, joint, key) for owner in owners)
 
 
+def _together(name: str) -> str:
+    return name + "(?![a-z])(?:" + "|".join("(?<=%s%s)" % (owner, name) for owner in _PASS_OWNERS) + ")"
+
+
 _NAMES = "|".join(
     [
         r"pass(?:word|wd|phrase|code)", "requirepass", r"pass(?<![a-z]pass)(?![a-z])",
-        r"pw(?<![a-z]pw)(?![a-z])", "pwd", "secret(?!s?manager)(?<!:[0-9]{12}:secret)",
+        r"pw(?<![a-z]pw)(?![a-z])", "pwd", _together("pass"), _together("pw"),
+        r"psk(?<![a-z]psk)(?![a-z0-9])", "_auth(?![a-z0-9_-])", "secret(?!s?manager)(?<!:[0-9]{12}:secret)",
         r"token(?<!publickeytoken)(?<!next[_-]token)(?<!nexttoken)(?<!page[_-]token)(?<!pagetoken)(?<!locktoken)",
         "credentials?",
         "key(?![a-z])(?:" + _owned("key", _KEY_OWNERS, "[ _-]") + "|(?<=[_-]key)(?<!public[_-]key))",
@@ -56,8 +70,8 @@ NAMED_VALUE = _NAME + (
     r"|(?P<attribute>(?:[\s,]|\\n){1,12}[\"']?value[\"']?[ ]?[:=][ ]?)"
     r"|(?P<typed>[ ]?:[ ]?[a-z_][\w.\[\]|, ]{0,40}=[ ]?(?=\\{0,7}[\"'`])|[ ](?:string|str)[ ]=[ ]?(?=\\{0,7}[\"`]))"
     r"|(?P<equal>[ \t]{0,8}===?[ ]?(?=\\{0,7}[\"'`]))"
-    r"|(?P<assign>[ \t]{0,8}(?::=|=>|->|→|=|:|：|\|)(?!=)[ \t]{0,4}\*{0,2}[ ]?"
-    r"(?P<newline>(?:\n[ ]{0,8}(?:\d{1,6}\t)?[ \t]{0,8}){1,2})?)"
+    r"|(?P<assign>[ \t]{0,8}(?::=|=>|->|→|=|:|：|＝|\|)(?!=)[ \t]{0,4}\*{0,2}[ ]?"
+    r"(?P<newline>(?:[>|][+-]?\d?)?(?:\n[ ]{0,8}(?:\d{1,6}\t)?[ \t]{0,8}){1,2})?)"
     r"|(?P<call>,[ ]?(?=\\{0,7}[\"']))"
     r"|(?P<quoted>[ \t]{1,4}(?=\\{0,7}[\"'`]))"
     r"|(?P<prose>['’]s[ ]|[ ](?:for|of|to|on|in|at)[ ](?:[\w.'@/-]{1,40}[ ]){0,5}?[\w.'@/-]{1,40}[ ]?[:=][ ]"
@@ -65,6 +79,6 @@ NAMED_VALUE = _NAME + (
     + _PREPOSED
     + r"(?:is|was|will be|should be|to|became)[ ]?:?[ ](?:now[ ]|still[ ]|currently[ ]|set to[ ]|changed to[ ])?)"
     r"|(?P<korean>(?:[ ]?(?:는|은|가|이|를|을|도)|(?<=[가-힣]))[ ]?"
-    r"(?:[가-힣 ()]{0,20}(?:[:=：→]|->)[ ]?\n?|(?:[가-힣]{1,8}[ ]){0,3})(?=[!-~‘“가-힣]))"
+    r"(?:[가-힣 ()]{0,20}(?:[:=：＝→]|->)[ ]?\n?|(?:[가-힣]{1,8}[ ]){0,3})(?=[!-~‘“가-힣]))"
     r"|(?P<bare>[ ](?=[!-~])))"
 )

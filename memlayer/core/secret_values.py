@@ -32,6 +32,7 @@ _TECHNICAL = (
     r"^(?:sha|md|aes|3?des|rsa|dsa|base|oauth|utf|eddsa|ed|curve|argon|pbkdf|bcrypt|scrypt|http|u?int|float|double"
     r"|n?varchar|char|text|string|bytes|number|str|ec|ipv|web|python|py|node|java|tls|ssl|hmac|crc|rot|fido|secp|len|max|min"
     r"|rfc|iso|ieee|pkcs|x)[-_]?\d{1,4}(?:[-_./(\[<|][\w.()\[\]<>|=-]{0,12})?$"
+    r"|^(?:argon2(?:id|[id])|x?chacha20|blake[23][bs]?|poly1305|ripemd160|salsa20|keccak|sm[234])(?![a-z0-9])"
     r"|^[a-z]{1,2}[-_]?\d{1,4}(?:[.-]\d+)*$"
     r"|^(?:1password|bitwarden|lastpass|k8s|i18n|auth0|s3|ec2)\b"
 )
@@ -82,6 +83,31 @@ def is_wordy(value: str) -> bool:
     """Only words, joined by `-`, `_`, `.`, `/` or capitals: `my-secret-v1`, `accessTokenUrl`."""
     word = re.compile(r"(?:[a-z]{1,24}|[A-Z]{1,24}|[A-Z]?[a-z]{2,24}(?:[A-Z][a-z]{1,24}){0,8})\d{0,2}$|\d{1,4}$|v?\d+$")
     return all(word.match(part) is not None for part in re.split(r"[-_./:]+", value[:400]) if part)
+
+
+def is_letters(value: str) -> bool:
+    return re.match(r"^[A-Za-z_]+$", value) is not None
+
+
+def is_identifier(value: str) -> bool:
+    return re.match(r"^[a-z]+(?:_[a-z0-9]+)+$|^[a-z]+(?:[A-Z][a-z]+)+\d?$", value) is not None
+
+
+def has_digit_and_letter(value: str) -> bool:
+    return any(char.isdigit() for char in value) and any(char.isalpha() for char in value)
+
+
+def is_mixed(value: str) -> bool:
+    """Letters with digits or symbols, as passwords have."""
+    digits = any(char.isdigit() for char in value)
+    symbols = any(not char.isalnum() and char not in "-_./" for char in value)
+    return any(char.isalpha() for char in value) and (digits or symbols) and not is_identifier(value)
+
+
+def is_passwordlike(value: str) -> bool:
+    """Letters and digits, and a sign or both cases: what stands alone and looks so is a password."""
+    signs = any(not char.isalnum() and char not in ".,-_/:" for char in value)
+    return has_digit_and_letter(value) and (signs or not (value.islower() or value.isupper()))
 
 
 def looks_random(value: str) -> bool:

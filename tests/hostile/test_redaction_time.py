@@ -19,6 +19,8 @@ PIECES = [
     '"auth": "aaaaaaaaaaaa', "root / !", "password from a", ".login('a', '", "0" * 31 + "-us", "00D", '\\\\"',
     "h:5432:d:u:", "pass (", "https://u:", "cookie: a=", "Authorization: ", "x@y:", "AAAA", "____", "[private",
     "\x1b\x9d", "\u200b", "a\u200b\u3042",
+    "root/!", "_auth=", "wpa_passphrase a ", "new pdo(a,", "password: |\n", "비번: 가나다라1",
+    "echo a --password-stdin ",
 ]  # fmt: skip
 SHORT = 3
 MAX_CPU_S = 12.0  # a whole 5 MB without bound took 25 s for the worst of them
