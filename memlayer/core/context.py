@@ -8,6 +8,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from memlayer.core.host_tags import TAG_BEGINNINGS
 from memlayer.core.privacy import plain
 
 HEADER = "[Memory context]"
@@ -24,19 +25,19 @@ HEAD_LINES = 2  # of a block: what stands before the entries, one line each
 ELLIPSIS = "…"
 
 _FORGED = re.compile(r"\[(?=\s*/?\s*(?:mem\s*:|memory\s+context))", re.IGNORECASE)
-# Tags by which the host, or a model's own training, tells data from instruction.
-_HOST_TAG = re.compile(
-    r"<(?=\s*/?\s*(?:system|user|assistant|human|command|local-command|tool|function|invoke|antml|task-notification"
-    r"|persisted-output|memory|private|im_start|im_end|\|)[\w:|-]*)",
-    re.IGNORECASE,
-)
+_HOST_TAG = re.compile(r"<(?=\s*/?\s*(?:%s|\|)[\w:|-]*)" % "|".join(TAG_BEGINNINGS), re.IGNORECASE)
 _SPACE = re.compile(r"\s+")
-# A model reads `[mеm:…]` with a Cyrillic е, or in full-width letters, as what it looks like.
-_BRACKET = re.compile("([\\[<\uff3b\uff1c\ufe64\u3010\u3014\u3016\u2772\u27e6\u2045\ufe5d])(?=(.{1,40}))")
-_ANGLES = "<\uff1c\ufe64"
+# A model reads `[mеm:…]` with a Cyrillic е, in small capitals or with marks on its letters, as what it looks like.
+_BRACKET = re.compile(
+    "([\\[<\uff3b\uff1c\ufe64\u3010\u3014\u3016\u2772\u27e6\u2045\ufe5d"
+    "\u2039\u2329\u276e\u2770\u27e8\u3008\u300a])(?=(.{1,160}))"
+)
+_ANGLES = "<\uff1c\ufe64\u2039\u2329\u276e\u2770\u27e8\u3008\u300a"
 _LETTERS = str.maketrans(
-    "\u0430\u0435\u043e\u0440\u0441\u0445\u0443\u043c\u0442\u0456\u0455\u043d\u03bf\u03b5\u03c4\u03bd\u0501\u1d0d\u0131\ua789\u02d0\u2236\u0589",
-    "aeopcxymtisnoetndmi::::",
+    "\u0430\u0435\u043e\u0440\u0441\u0445\u0443\u043c\u0442\u0456\u0455\u043d\u03bf\u03b5\u03c4\u03bd\u0501\u1d0d\u0131\ua789\u02d0\u2236\u0589"
+    # small capitals
+    "\u1d00\u0299\u1d04\u1d05\u1d07\ua730\u0262\u029c\u026a\u1d0a\u1d0b\u029f\u0274\u1d0f\u1d18\u0280\ua731\u1d1b\u1d1c\u1d20\u1d21\u028f\u1d22",
+    "aeopcxymtisnoetndmi::::abcdefghijklnoprstuvwyz",
 )
 
 
@@ -70,7 +71,8 @@ def flatten(text: str) -> str:
 def _disarmed(bracket: re.Match[str]) -> str:
     """The bracket, or a harmless one where what follows only looks like a header, a citation or a host's tag."""
     sign, after = bracket.groups()
-    seen = unicodedata.normalize("NFKC", after).casefold().translate(_LETTERS)
+    bare = "".join(char for char in unicodedata.normalize("NFKD", after) if not unicodedata.combining(char))
+    seen = unicodedata.normalize("NFKC", bare).casefold().translate(_LETTERS)
     if _FORGED.match("[" + seen):
         return "("
     return "‹" if sign in _ANGLES and _HOST_TAG.match("<" + seen) else str(sign)

@@ -1,26 +1,21 @@
 """Tell human prompts from generated ones, and prompts worth a search from small talk.
 
-Both are asked for every prompt, also by a hook that has no daemon: cheap, no other module at import.
+Both are asked for every prompt, also by a hook that has no daemon: cheap at import.
 """
 
 from __future__ import annotations
 
 import re
 
+from memlayer.core.host_tags import GENERATED_TAGS
+
 
 def _word_set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# Blocks that the host (or an agent framework above it) puts where a prompt would stand. They count only at
-# the start and only as a block: a question about `<task-notification>` is a question.
-_GENERATED_TAGS = (
-    "command-name|command-message|command-args|command-contents|local-command-stdout|local-command-stderr"
-    "|local-command-caveat|bash-input|bash-stdout|bash-stderr|tool_result|tool_use|tool_use_error"
-    "|task-notification|task-status|teammate-message|agent-message|agent-notification|cross-session-message|persisted-output"
-    "|user-prompt-submit-hook|session-start-hook|environment_context|channel-status"
-)
-_GENERATED_BLOCK = re.compile(rf"<({_GENERATED_TAGS})(?:\s[^<>]*)?>")
+# A block counts only at the start and only as a block: a question about `<task-notification>` is a question.
+_GENERATED_BLOCK = re.compile(rf"<({'|'.join(GENERATED_TAGS)})(?:\s[^<>]*)?>")
 _REMINDER = re.compile(r"<(system-reminder|system_reminder)>.*?(?:</\1>|\Z)", re.DOTALL)
 
 _GENERATED_STARTS = (
