@@ -3,8 +3,8 @@
 Three spellings, in any case and with any white space in the tag: `<private>...</private>` (attributes allowed),
 `[private]...[/private]` and `<!-- private -->...<!-- /private -->`. Spans nest. An opener without its end covers the
 rest of the text: forgetting to close must not publish. Openers that are more likely code or a mention of the tag
-(`List<Private>`, `<private key>`, the tag alone in backticks, `[private](url)`, `settings[private]`) count only when an
-end follows.
+(`List<Private>`, `<private key>`, `&lt;private&gt;`, the tag alone in backticks, `[private](url)`, `settings[private]`)
+count only when an end follows. Brackets and letters may be full-width, as a Korean keyboard writes them.
 """
 
 from __future__ import annotations
@@ -16,18 +16,19 @@ _MAX_ATTRIBUTES = 400  # characters looked at for the end of an opening tag
 
 _TAG = (
     r"<!--\s{0,8}(?P<comment>/?)\s{0,8}private\s{0,8}-->"
-    r"|\[[ \t]{0,8}(?P<bracket>/?)[ \t]{0,8}private[ \t]{0,8}\]"
-    r"|<\s{0,8}(?P<angle>/?)\s{0,8}private(?=[\s>/])"
+    r"|[\[［][ \t]{0,8}(?P<bracket>[/／]?)[ \t]{0,8}(?:private|ｐｒｉｖａｔｅ)[ \t]{0,8}[\]］]"
+    r"|&lt;\s{0,8}(?P<escaped>/?)\s{0,8}private\s{0,8}&gt;"
+    r"|[<＜]\s{0,8}(?P<angle>[/／]?)\s{0,8}(?:private|ｐｒｉｖａｔｅ)(?=[\s>/,:;.＞])"
 )
-_TAG_END = r"""(?:"[^"]*"|'[^']*'|[^<>"'])*>|[^<>]*>"""
+_TAG_END = r"""(?:"[^"]*"|'[^']*'|[^<>＞"'])*[>＞]|[^<>＞]*[>＞]"""
 
 
 def private_spans(text: str) -> list[tuple[int, int]]:
     """Half-open character ranges to remove, in order and disjoint. Linear in the text's length."""
-    if "rivate" not in text and "rivate" not in text.lower():
+    if "rivate" not in text and not any(word in text.lower() for word in ("rivate", "ｒｉｖａｔｅ")):
         return []
     found: list[tuple[int, int]] = []
-    waiting: dict[str, list[tuple[int, bool]]] = {"comment": [], "bracket": [], "angle": []}
+    waiting: dict[str, list[tuple[int, bool]]] = {"comment": [], "bracket": [], "escaped": [], "angle": []}
     covered = 0  # a tag inside another tag's attributes is not a tag
     for match in re.compile(_TAG, re.IGNORECASE).finditer(text):
         start, end = match.span()
@@ -57,7 +58,7 @@ def private_spans(text: str) -> list[tuple[int, int]]:
 
 def _angle_tag(text: str, at: int, closing: bool) -> tuple[int, bool, bool]:
     """Where the tag ends whose name ends at `at`, whether it is surely an opener, and whether it is empty."""
-    if text.startswith(">", at):
+    if text.startswith((">", "＞"), at):
         return at + 1, True, False
     match = re.compile(_TAG_END).match(text, at, at + _MAX_ATTRIBUTES)
     if match is None:
@@ -74,6 +75,8 @@ def _opens_alone(text: str, start: int, end: int, shape: str) -> bool:
     """False for an opener that needs an end before it is believed."""
     before, after = text[max(0, start - 1) : start], text[end : end + 1]
     if before == "`" and after == "`":
+        return False
+    if shape == "escaped":
         return False
     if shape == "comment":
         return True

@@ -79,6 +79,12 @@ def test_a_key_block_across_the_cut_is_gone() -> None:
         ("비밀은<private>SECRET 비밀</private>이다", "비밀은%s이다"),
         ("a <private my note>SECRET</private> b", "a %s b"),
         ("a <private/> b <private>SECRET", "a <private/> b %s"),
+        ("a <private,>SECRET</private> b", "a %s b"),
+        ("a <private:>SECRET 비밀</private> b", "a %s b"),
+        ("가 ［private］SECRET 비밀［/private］ 나", "가 %s 나"),
+        ("가 ［private］SECRET", "가 %s"),
+        ("가 ＜ｐｒｉｖａｔｅ＞SECRET＜／ｐｒｉｖａｔｅ＞ 나", "가 %s 나"),
+        ("가 &lt;private&gt;SECRET 비밀&lt;/private&gt; 나", "가 %s 나"),
     ],
 )
 def test_private_spans_go(text: str, kept: str) -> None:
@@ -98,6 +104,10 @@ def test_private_spans_go(text: str, kept: str) -> None:
         "<!-- private methods below --> text",
         "a stray </private> and [/private]",
         "이건 private 저장소야",
+        "&lt;private&gt; 접근자를 화면에 보여줘",
+        "List&lt;Private&gt; 타입",
+        "a <private, public> b",
+        "［privacy］ 항목",
     ],
 )
 def test_the_word_private_is_not_a_span(text: str) -> None:
