@@ -14,7 +14,14 @@ from bisect import bisect_left
 
 _MAX_ATTRIBUTES = 400  # characters looked at for the end of an opening tag
 
-_TAG = (
+_PLAIN_TAG = (
+    r"<!--\s{0,8}(?P<comment>/?)\s{0,8}private\s{0,8}-->"
+    r"|\[[ \t]{0,8}(?P<bracket>/?)[ \t]{0,8}private[ \t]{0,8}\]"
+    r"|<\s{0,8}(?P<angle>/?)\s{0,8}private(?=[\s>/,:;.])"
+)
+# The same in full width or escaped; looked for only where one of these signs stands, for it takes longer.
+_WIDE_SIGNS = ("［", "＜", "ｐ", "Ｐ", "&lt;", "&LT;")
+_WIDE_TAG = (
     r"<!--\s{0,8}(?P<comment>/?)\s{0,8}private\s{0,8}-->"
     r"|[\[［][ \t]{0,8}(?P<bracket>[/／]?)[ \t]{0,8}(?:private|ｐｒｉｖａｔｅ)[ \t]{0,8}[\]］]"
     r"|&lt;\s{0,8}(?P<escaped>/?)\s{0,8}private\s{0,8}&gt;"
@@ -30,7 +37,8 @@ def private_spans(text: str) -> list[tuple[int, int]]:
     found: list[tuple[int, int]] = []
     waiting: dict[str, list[tuple[int, bool]]] = {"comment": [], "bracket": [], "escaped": [], "angle": []}
     covered = 0  # a tag inside another tag's attributes is not a tag
-    for match in re.compile(_TAG, re.IGNORECASE).finditer(text):
+    tag = _WIDE_TAG if any(sign in text for sign in _WIDE_SIGNS) else _PLAIN_TAG
+    for match in re.compile(tag, re.IGNORECASE).finditer(text):
         start, end = match.span()
         if start < covered:
             continue
