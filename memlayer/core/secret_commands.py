@@ -33,6 +33,7 @@ PROGRAM_FLAGS = (
     ("openssl", r"-k(?<=\s-k)[ ][\"']{0,5}(?=[^\s\"'-])", r"openssl (?:enc|aes|des|camellia|chacha)\b"),
     ("http -", r"(?:-a(?<=\s-a)|--auth(?:=|(?=[ ])))[ ]?[\"']{0,5}[^\s:\"'/]{1,80}:(?=\S)", r"\bhttps?[ ](?![/:])"),
     ("smb", r"-u(?<=\s-u)[ ]?[\"']{0,5}[\w.\\/-]{1,60}%(?=[^\s\"'])", r"smb(?:client|get|cacls|tree)\b"),
+    ("rpcclient", r"-u(?<=\s-u)[ ]?[\"']{0,5}[\w.\\/-]{1,60}%(?=[^\s\"'])", r"rpcclient\b"),
     ("freerdp", r"/p:(?<=\s/p:)[\"']{0,5}(?=[^\s\"'])", r"freerdp\d?\b"),
     ("net user", r"net user[ ]+[a-z0-9_.-]{1,40}[ ]+[\"']{0,5}(?=[!-~])(?=[^\s/*\"'-])", r""),
     (

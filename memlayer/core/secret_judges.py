@@ -131,7 +131,7 @@ def bare_is_secret(value: str, whole: str, text: str, end: int, match: re.Match[
         return False
     if match.group("newline") is not None and kind == "password" and not match.group("other") and len(value) >= 6:
         alone = not _rest_of_line(text, end).strip()
-        if alone and is_passwordlike(value):
+        if alone and is_passwordlike(value) and re.match(r"[\w.-]+[:=]", value) is None:  # `DB_PASSWORD=`, next line
             return True
     if (
         is_strict(match)
@@ -173,12 +173,14 @@ def bare_is_secret(value: str, whole: str, text: str, end: int, match: re.Match[
 def _with_open_end(value: str, whole: str, text: str, end: int, match: re.Match[str]) -> bool:
     """A value that ends as a name does before its own value: padded base64, or what is assigned in a shell."""
     sure = match.group("newline") is None and not is_strict(match) and match.group("bare") is None
-    if sure and whole[-1] == "=" and is_base64(whole) and not (is_verb(match) and not match.group("assign")):
-        return kind_of(match) == "password" or match.group("assign") is not None
+    password = kind_of(match) == "password"
+    named = password and not is_verb(match)
+    if sure and (named or match.group("assign")) and whole[-1] == "=" and is_base64(whole):
+        return True
     past = end + len(whole) - len(value)
     ends = whole[-1] in ":=" and not text[past : past + 1].strip()
     if sure and ends and is_environment_line(text, match) and has_digit_and_letter(value):
-        return kind_of(match) == "password" or len(value) >= 8
+        return password or len(value) >= 8
     return looks_random(value) and whole[-1] not in ":("
 
 

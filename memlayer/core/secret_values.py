@@ -32,6 +32,7 @@ _TECHNICAL = (
     r"^(?:sha|md|aes|3?des|rsa|dsa|base|oauth|utf|eddsa|ed|curve|argon|pbkdf|bcrypt|scrypt|http|u?int|float|double"
     r"|n?varchar|char|text|string|bytes|number|str|ec|ipv|web|python|py|node|java|tls|ssl|hmac|crc|rot|fido|secp|len|max|min"
     r"|rfc|iso|ieee|pkcs|x)[-_]?\d{1,4}(?:[-_./(\[<|][\w.()\[\]<>|=-]{0,12})?$"
+    r"|^aes[-_]?(?:gcm|cbc|ctr|xts)[-_]?\d{0,3}(?![a-z0-9])"
     r"|^(?:argon2(?:id|[id])|x?chacha20|blake[23][bs]?|poly1305|ripemd160|salsa20|keccak|sm[234])(?![a-z0-9])"
     r"|^[a-z]{1,2}[-_]?\d{1,4}(?:[.-]\d+)*$"
     r"|^(?:1password|bitwarden|lastpass|k8s|i18n|auth0|s3|ec2)\b"
