@@ -6,6 +6,7 @@ import re
 
 from memlayer.core.conflict_parts import MAX_CHARS, Parts, parts
 from memlayer.core.conflict_words import normal
+from memlayer.core.siblings import are_siblings
 from memlayer.core.terms import query_terms
 from memlayer.core.unasserted import says_nothing, says_only_of_what_it_names
 
@@ -22,6 +23,8 @@ def leaves_alone(older: str, newer: str, different: list[str], equal: list[str])
     """
     older, newer = older[:MAX_CHARS], newer[:MAX_CHARS]
     one, other = parts(older), parts(newer)
+    if not other.changes and _has_number(different) and are_siblings(older, newer):
+        return "another one of its kind"
     if not other.changes and (_names_owner_unknown_to(newer, older) or _names_owner_unknown_to(older, newer)):
         return "somebody else's"
     if different and (_ours_and_named(older, newer, one, other) or _ours_and_named(newer, older, other, one)):
@@ -31,6 +34,11 @@ def leaves_alone(older: str, newer: str, different: list[str], equal: list[str])
     if not different and not equal and one.terms - other.terms:  # people without a title are no values
         return "" if says_only_of_what_it_names(older) else says_only_of_what_it_names(newer)
     return ""
+
+
+def _has_number(different: list[str]) -> bool:
+    """Whether a number differs, or what is told by one; another name may be the value itself."""
+    return not set(different) <= {"name", "place", "language", "person"}
 
 
 def _names_a_value(one: Parts, other: Parts, different: list[str]) -> bool:
