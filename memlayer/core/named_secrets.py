@@ -12,10 +12,10 @@ from memlayer.core.cuts import cut_out, lowered
 from memlayer.core.secret_judges import (
     bare_is_secret,
     is_environment_line,
+    is_no_name,
     is_strict,
     is_verb,
     kind_of,
-    only_assigned,
     quoted_is_secret,
 )
 from memlayer.core.secret_names import NAME_START, NAMED_VALUE, TRIGGERS
@@ -53,7 +53,7 @@ def hide_named_secrets(text: str) -> str:
 def _secret_span(text: str, match: re.Match[str]) -> tuple[int, int] | None:
     """The range of the value that follows a name and its join, or None when it is no secret."""
     value = re.compile(_VALUE).match(text, match.end(), match.end() + _MAX_JUDGED)
-    if value is None or _is_product(match) or only_assigned(match):
+    if value is None or _is_product(match) or is_no_name(match):
         return None
     opener = value.group("opener")
     if opener:

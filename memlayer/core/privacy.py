@@ -31,7 +31,8 @@ _UNSEEN_SIGNS = (
 _UNSEEN = "[%s]" % _UNSEEN_SIGNS
 # The same between characters that a name or a secret is written with. Beside others they may be needed: emoji are
 # joined by U+200D and coloured by U+FE0F, Persian and the scripts of India have their letters shaped by them.
-_UNSEEN_OR_SHAPING = _UNSEEN_SIGNS + "\u115f\u1160\u180b-\u180d\u2800\ufe00-\ufe0f"
+_UNSEEN_OR_SHAPING = _UNSEEN_SIGNS + "\u115f\u1160\u2800\ufe0e\ufe0f"
+_PRINTABLE_UNSEEN = ("\ufe0f", "\ufe0e", "\u3164", "\uffa0", "\u115f", "\u1160", "\u034f", "\u2800")
 _WRITTEN = "[\t\n\r -~\uac00-\ud7a3\uff01-\uff5e]"
 _HIDDEN_BETWEEN = f"[{_UNSEEN_OR_SHAPING}](?<={_WRITTEN}[{_UNSEEN_OR_SHAPING}])[{_UNSEEN_OR_SHAPING}]*(?={_WRITTEN})"
 
@@ -128,6 +129,9 @@ def _redacted(text: str) -> str:
 def _without_hidden_signs(text: str) -> str:
     if any(sign in text for sign in _CHEAP_SIGNS):
         text = re.sub(_ANSI, "", text)
+    seen = text.replace("\n", "").replace("\t", "").isprintable()
+    if seen and (text.isascii() or not any(sign in text for sign in _PRINTABLE_UNSEEN)):
+        return text  # the pattern takes milliseconds to compile
     return re.sub(_HIDDEN_BETWEEN, "", text)
 
 

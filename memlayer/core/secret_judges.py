@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from memlayer.core.ordinary_words import ORDINARY_WORDS
-from memlayer.core.secret_names import OWNED_KEY
+from memlayer.core.secret_names import OWNED_KEY, PASS_OWNERS
 from memlayer.core.secret_values import (
     has_digit_and_letter,
     is_identifier,
@@ -235,14 +235,17 @@ def is_verb(match: re.Match[str]) -> bool:
     return match.group("name") == "pass" and before not in ("_", "-") and not before.isalpha()
 
 
-def only_assigned(match: re.Match[str]) -> bool:
-    """In `dbPass`, `psk` and `REDIS_AUTH` only what is assigned to them is a value."""
+def is_no_name(match: re.Match[str]) -> bool:
+    """`compass`; and in `dbPass`, `psk` and `REDIS_AUTH` only what is assigned to them is a value."""
     name = match.group("name")
     if name not in ("pass", "pw", "psk", "_auth"):
         return False
-    before = match.string[max(0, match.start() - 1) : match.start()]
-    if name in ("pass", "pw") and not (before.isascii() and before.isalpha()):
-        return False
+    if name in ("pass", "pw"):
+        before = match.string[max(0, match.start() - 12) : match.start()]
+        if not ("a" <= before[-1:] <= "z" or (before[-1:].isdigit() and before.endswith(PASS_OWNERS))):
+            return False
+        if not before.endswith(PASS_OWNERS):
+            return True
     return any(match.group(join) is not None for join in ("prose", "bare", "quoted", "call"))
 
 

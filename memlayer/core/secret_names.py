@@ -22,10 +22,11 @@ _KEY_OWNERS = (
 _KOREAN_KEY_OWNERS = (
     "비밀", "인증", "개인", "접근", "접속", "연동", "액세스", "암호화", "서비스", "라이선스", "시크릿", "관리자", "api",
 )  # fmt: skip
-# What a short name is written together with: dbPass, ADMINPW. Not com, by, over, render, first: these make other words.
-_PASS_OWNERS = (
+# What the short names pass and pw are written together with: dbPass, ADMINPW. Not com, by, over, render, first, which
+# make other words of them.
+PASS_OWNERS = (
     "db", "sql", "mysql", "maria", "pg", "psql", "postgres", "mongo", "redis", "oracle", "ora", "mssql", "rabbit",
-    "mq", "kafka", "elastic", "es", "neo4j", "jdbc", "datasource", "mail", "smtp", "imap", "pop3", "gmail",
+    "mq", "kafka", "elastic", "neo4j", "jdbc", "datasource", "mail", "smtp", "imap", "pop3", "gmail",
     "ldap", "ftp", "ssh", "vnc", "rdp", "wifi", "wlan", "proxy", "http", "vpn", "nas", "host", "server", "client",
     "user", "usr", "admin", "root", "sudo", "login", "auth", "app", "api", "my", "member", "account", "acct",
     "service", "svc", "prod", "stg", "store", "keystore", "truststore", "cert", "enc", "zip", "git", "docker",
@@ -38,14 +39,10 @@ def _owned(key: str, owners: tuple[str, ...], joint: str) -> str:
     return "|".join("(?<=%s%s)|(?<=%s%s%s)" % (owner, key, owner, joint, key) for owner in owners)
 
 
-def _together(name: str) -> str:
-    return name + "(?![a-z])(?:" + "|".join("(?<=%s%s)" % (owner, name) for owner in _PASS_OWNERS) + ")"
-
-
 _NAMES = "|".join(
     [
-        r"pass(?:word|wd|phrase|code)", "requirepass", r"pass(?<![a-z]pass)(?![a-z])",
-        r"pw(?<![a-z]pw)(?![a-z])", "pwd", _together("pass"), _together("pw"),
+        r"pass(?:word|wd|phrase|code)", "requirepass", r"pass(?![a-z])",
+        r"pw(?![a-z])", "pwd",
         r"psk(?<![a-z]psk)(?![a-z0-9])", "_auth(?![a-z0-9_-])", "secret(?!s?manager)(?<!:[0-9]{12}:secret)",
         r"token(?<!publickeytoken)(?<!next[_-]token)(?<!nexttoken)(?<!page[_-]token)(?<!pagetoken)(?<!locktoken)",
         "credentials?",

@@ -116,14 +116,18 @@ def phrase_cuts(text: str, low: str) -> list[tuple[int, int, str]]:
 
 def _after_login_name(text: str, low: str, joint: str) -> list[tuple[int, int, str]]:
     cuts = []
-    names = "|".join(r"(?<=[^\w/.-]%s%s)|(?<=^%s%s)" % (name, joint, name, joint) for name in _LOGIN_NAMES)
-    for match in re.compile(joint + "(?:" + names + ")" + _AFTER_LOGIN_NAME).finditer(low):
-        start, end = match.span("secret")
-        around = low[max(0, match.start() - 40) : match.start()] + low[end : end + 20]
-        said = re.search(_LOGS_IN, around) is not None
-        page = re.match(_PAGE, match.group("secret")) is not None
-        if _stands_alone(text[start:end]) and (said or joint == " / ") and not (page and not said):
-            cuts.append((start, end, "password"))
+    value = re.compile(_AFTER_LOGIN_NAME)
+    for name in _LOGIN_NAMES:
+        at = low.find(name + joint)
+        while at >= 0:
+            match = value.match(low, at + len(name + joint))
+            if match is not None and (at == 0 or re.match(r"[^\w/.-]", low[at - 1]) is not None):
+                start, end = match.span("secret")
+                said = re.search(_LOGS_IN, low[max(0, at - 40) : at] + low[end : end + 20]) is not None
+                page = re.match(_PAGE, match.group("secret")) is not None
+                if _stands_alone(text[start:end]) and (said or (joint == " / " and not page)):
+                    cuts.append((start, end, "password"))
+            at = low.find(name + joint, at + 1)
     return cuts
 
 

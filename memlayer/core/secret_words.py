@@ -6,11 +6,7 @@ import re
 
 from memlayer.core.secret_values import is_ordinary_word, is_wordy
 
-# Before a digit or two only what ends there, or goes on as a secret does: 최소8자 is none.
-HANGUL_VALUE = (
-    r"[가-힣]{1,10}[0-9]{3,}[!-~]*"
-    r"|[가-힣]{2,12}[0-9]{1,2}[!-~]{0,40}(?![0-9])(?:(?![가-힣])|(?=이?야|입니다|이?에요|예요|이고|임|이다|인데|이?라고))"
-)
+HANGUL_VALUE = r"[가-힣]{1,12}[0-9]+[!-~]*"
 FOUR_GROUPS = r"[a-z]{4}(?:[ ][a-z]{4}){3}(?![a-z0-9]|[ ][a-z])"
 # What stands in a sentence or a name about passwords, and hardly in one.
 _TALK = frozenset(
