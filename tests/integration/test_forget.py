@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,14 +11,6 @@ from memlayer.core.turn import turn_text, unlabelled
 from memlayer.wire import paths, spool
 from tests.integration.told_story import KEPT, MARKS, ROOT, TURNS, Story
 from tests.processes import HookRunner
-
-
-@pytest.fixture
-def story(tmp_path: Path) -> Iterator[Story]:
-    made = Story(tmp_path)
-    with made.daemon:
-        made.tell()
-        yield made
 
 
 def arguments(story: Story, by: str) -> list[str]:

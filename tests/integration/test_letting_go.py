@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,15 +15,6 @@ import pytest
 from memlayer.wire import paths, spool
 from tests.integration.told_story import DECIDED, LEARNT, MARKS, OLD_MS, ROOT, Story
 from tests.processes import HookRunner
-
-
-@pytest.fixture
-def story(tmp_path: Path) -> Iterator[Story]:
-    made = Story(tmp_path)
-    with made.daemon:
-        made.tell()
-        yield made
-
 
 # --- what goes with what
 

@@ -5,21 +5,10 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Iterator
 from pathlib import Path
-
-import pytest
 
 from tests.integration.told_story import DECIDED, LEARNT, NO_MODEL, ROOT, Story
 from tests.processes import HookRunner
-
-
-@pytest.fixture
-def story(tmp_path: Path) -> Iterator[Story]:
-    made = Story(tmp_path)
-    with made.daemon:
-        made.tell()
-        yield made
 
 
 def test_old_turns_go_and_what_was_learnt_from_them_stays(story: Story) -> None:

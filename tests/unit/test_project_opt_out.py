@@ -24,10 +24,13 @@ OFF = [
     "!!str enabled: false", "? enabled\n: false", "{enabled: false}",
     '{"enabled": false}', "{recall: {},\n enabled: no}", "--- {enabled: false}", "---\nenabled: false",
     "%YAML 1.1\n---\nenabled: false", "  recall: {}\n  enabled: false", "enabled: true\nenabled: false",
-    "recall:\n  enabled: true\nenabled: false", "base: &b {enabled: false}\n<<: *b", "<<: {enabled: false}",
-    '"en\\u0061bled": false', '{"en\\x61bled": false}', "a: &a false\nenabled: *a", "a: &a enabled\n*a : false",
+    "recall:\n  enabled: true\nenabled: false",
+    '"en\\u0061bled": false', '{"en\\x61bled": false}',
     "# 한글\r\nenabled: false\r\n", "한글: 값\u2028enabled: false", "\ufeff\ufeffenabled: false",
 ]  # fmt: skip
+# The daemon's parser refuses what a file may multiply itself with; who wrote it meant it all the same.
+REFUSED = ["base: &b {enabled: false}\n<<: *b", "<<: {enabled: false}", "a: &a false\nenabled: *a",
+           "a: &a enabled\n*a : false"]  # fmt: skip
 # No parser takes these for false, but whoever wrote them may have meant it.
 IN_DOUBT = ["enabled:\tfalse", "\tenabled: false", "enabled: false;", "enabled = false", "Enabled: false",
             "enabled：false", "enabled: disabled", "enabled:", "enabled: 아니오"]  # fmt: skip
@@ -59,6 +62,13 @@ def test_what_the_parser_reads_as_false_is_false_to_a_hook(tmp_path: Path, text:
     said(tmp_path, text.encode(encoding))
     assert not enabled(str(tmp_path))
     assert "\ufeff" in text or not parsed(tmp_path)
+
+
+@pytest.mark.parametrize("text", REFUSED)
+def test_a_file_that_is_refused_switches_off_as_well(tmp_path: Path, text: str) -> None:
+    assert not enabled(str(said(tmp_path, text.encode())))
+    found, problem = read_untrusted(str(tmp_path / SETTINGS_NAME))
+    assert found == {} and "not valid YAML" in problem
 
 
 @pytest.mark.parametrize("text", IN_DOUBT)

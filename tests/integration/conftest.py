@@ -1,0 +1,19 @@
+"""What the integration tests share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.integration.told_story import Story
+
+
+@pytest.fixture
+def story(tmp_path: Path) -> Iterator[Story]:
+    """A home in which a session told secrets long ago, with its daemon."""
+    made = Story(tmp_path)
+    with made.daemon:
+        made.tell()
+        yield made
