@@ -33,7 +33,7 @@ SNIPPET_CHARS = 400
     type=click.FloatRange(0, 1),
     default=0.0,
     show_default=True,
-    help="Only hits that score so.",
+    help="Only hits this relevant: what recall admits by, not the score that orders them.",
 )
 @json_option
 def search_verb(
