@@ -34,8 +34,12 @@ def marked(shown: Iterable[str], entries: Iterable[Candidate]) -> list[str]:
 
 def was_shown(shown: Collection[str], chunk: Chunk, text: str, query: Query, terms: TermStats) -> bool:
     """Whether a session was shown what an entry says to its prompt: the best sentence of it. text: the entry's."""
+    said = _said(chunk, text)
+    known = {_mark(chunk.memory_id, span) for span in said}.intersection(shown)
+    if len(known) in (0, len(said)):  # which of them is the best takes a millisecond to see
+        return bool(known)
     fit = fits(chunk.text, query, terms)
-    best = max(_said(chunk, text), key=lambda span: fit.get(span, 0.0))
+    best = max(said, key=lambda span: fit.get(span, 0.0))
     return _mark(chunk.memory_id, best) in shown
 
 
