@@ -63,7 +63,7 @@ def renewed(
                 room -= 1
             out.append(replace(one, newer=told or key_of(chunk)))
     for at, one in enumerate(out):
-        if one.reason in orphans and room > 0:
+        if one.reason in orphans and one.chunk.category == "core" and room > 0:  # another turn may say it, too
             out[at] = replace(one, kept=True, reason="kept", snippet=snippet(one.chunk, query, terms, max_chars))
             room -= 1
     return out

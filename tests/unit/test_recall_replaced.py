@@ -169,3 +169,15 @@ def test_what_holds_comes_once_in_its_turn(home: Path, first: str, then: str, qu
     block = memory.ask(question).block
     assert f"(older; newer: {turn.key})" in block
     assert block.count(then) == 1 and newer.key not in block
+
+
+@pytest.mark.parametrize(("first", "then", "question"), SAID)
+def test_an_older_turn_that_says_what_was_taken_back_does_not_come_for_it(
+    home: Path, first: str, then: str, question: str
+) -> None:
+    memory = TurnsInMemory(home)
+    memory.turn("s0", "q0", first, "기록했습니다. Noted, I wrote it down.")
+    turn = memory.turn("s1", "q1", first, "기록했습니다. Noted, I wrote it down.", at=50)
+    older = drawn(memory, turn, first)
+    superseded(memory, older, older.id)
+    assert memory.ask(question).block == ""
