@@ -65,14 +65,14 @@ class Pair:
         return [right, stale, not found.block]
 
     def _leads_to_new(self, one: Candidate, found: Recalled) -> bool:
-        by_key = {other.key: other for other in found.entries}
+        by_citation = {other.citation: other for other in found.entries}
         at: Candidate | None = one
         for _ in range(MOST_IN_A_ROW):
             if at is None:
                 return False
             if any(text in at.snippet for text in self.new):
                 return True
-            at = by_key.get(at.newer)
+            at = by_citation.get(at.newer)
         return False
 
 

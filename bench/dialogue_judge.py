@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bench.dialogue_set import CATEGORIES, LANGUAGES, Probe
+from memlayer.core.context import entry_lines
 
 # An older value that stands beside its mark does no harm: the reader sees that it no longer holds.
 REPLACED = re.compile(
@@ -49,11 +50,6 @@ class Verdict:
         return self.right and not self.forbidden
 
 
-def entries(block: str) -> list[str]:
-    """The entry lines of a block: never its explanation, whose words are no memory."""
-    return [line for line in block.split("\n") if line.startswith("- ")]
-
-
 def judge(answer: Answer) -> Verdict:
     """A follow-up may find its answer in a block that an earlier turn of its session got: the model still sees it.
 
@@ -61,14 +57,14 @@ def judge(answer: Answer) -> Verdict:
     harmless if it says so (REPLACED) or tells the change itself, that is, holds the new value too.
     """
     probe = answer.probe
-    seen = _plain(" ".join(line for block in answer.blocks for line in entries(block)))
+    seen = _plain(" ".join(line for block in answer.blocks for line in entry_lines(block)))
     if probe.silence:
         right = not answer.block
     else:
         right = all(_plain(one) in seen for one in probe.all_of)
         right = right and (not probe.any_of or any(_plain(one) in seen for one in probe.any_of))
     found = []
-    for line in entries(answer.block):
+    for line in entry_lines(answer.block):
         text = _plain(line)
         told = any(_plain(one) in text for one in (*probe.any_of, *probe.all_of)) or REPLACED.search(line)
         found += [one for one in probe.forbid if _plain(one) in text and not told]
@@ -116,7 +112,7 @@ def summary(answers: list[Answer]) -> dict[str, Any]:
         "silent": sum(quiet),
         "silent_percent": _percent(sum(quiet), len(quiet)),
         "forbidden": sum(len(verdict.forbidden) for verdict in verdicts),
-        "mean_entries": _mean([len(entries(one.block)) for one in answers]),
+        "mean_entries": _mean([len(entry_lines(one.block)) for one in answers]),
         "mean_chars": _mean([len(one.block) for one in answers]),
         "mean_tokens": _mean(spent),
         "tokens_a_day": round(100 * sum(spent) / len(spent)) if spent else 0,

@@ -36,10 +36,12 @@ _PRINTABLE_UNSEEN = ("\ufe0f", "\ufe0e", "\u3164", "\uffa0", "\u115f", "\u1160",
 _WRITTEN = "[\t\n\r -~\uac00-\ud7a3\uff01-\uff5e]"
 _HIDDEN_BETWEEN = f"[{_UNSEEN_OR_SHAPING}](?<={_WRITTEN}[{_UNSEEN_OR_SHAPING}])[{_UNSEEN_OR_SHAPING}]*(?={_WRITTEN})"
 
-# `- turn_2026-11-19_81d2: text [mem:x9Yz2w]`: a whole line of ours, also when its header was lost.
+# `- [mem:x9Yz2w] 2026-11-19: text` is a whole line of ours, also when its header was lost; so are the lines of older
+# versions, `- turn_2026-11-19_81d2: text [mem:x9Yz2w]`, which transcripts still hold.
 _CITED = r"\[mem:[^\]\s]{1,40}\]"
-_ENTRY = r"[\s>]*- \S{1,120}: .*" + _CITED + r"\s*$"
-_KEYED_ENTRY = r"[\s>]*- [a-z]{2,20}_(?:\d{4}-\d\d-\d\d_)?[0-9A-Za-z]{3,16}: .*" + _CITED + r"\s*$"
+_DATED_ENTRY = r"[\s>]*- " + _CITED + r" \d{4}-\d\d-\d\d: "
+_ENTRY = _DATED_ENTRY + r"|[\s>]*- \S{1,120}: .*" + _CITED + r"\s*$"
+_KEYED_ENTRY = _DATED_ENTRY + r"|[\s>]*- [a-z]{2,20}_(?:\d{4}-\d\d-\d\d_)?[0-9A-Za-z]{3,16}: .*" + _CITED + r"\s*$"
 _BLOCK_HEADER = "[Memory context]"
 _MAX_EXPLANATION_LINES = 2  # lines between the header and the first entry
 _HOST_LABEL = r"[\s>]*(?:<system-reminder>\s*)?\w+(?::\w+)? hook (?:additional context|success):\s*$"

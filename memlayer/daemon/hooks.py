@@ -90,6 +90,7 @@ class Hooks:
         flush = state.settings.flush
         if hook == "session_start":
             context = self._session_start(payload, session, place, ends)
+            self._explained(session, context)
         elif hook == "pre_compact":
             context = flush.summarizer_line if flush.enabled else ""
         elif recalled is not None:
@@ -178,7 +179,14 @@ class Hooks:
         if found.entries:
             session.shown = shown.marked(session.shown, found.entries)
             state.sessions.changed(session)
+        self._explained(session, found.block)
         return found.block
+
+    def _explained(self, session: Session, block: str) -> None:
+        """Remember that a session was given a block: its later ones come without the explanation."""
+        if block and not session.explained_ms:
+            session.explained_ms = int(time.time() * 1000)
+            self._state.sessions.changed(session)
 
     def _inherit(self, session: Session) -> None:
         """Learn which memories a resumed or forked session has in its context."""

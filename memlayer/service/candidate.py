@@ -26,7 +26,7 @@ class Candidate:
     kept: bool
     reason: str
     snippet: str = ""
-    newer: str = ""  # key of a newer entry on the same matter
+    newer: str = ""  # citation of a newer memory on the same matter
 
     @property
     def citation(self) -> str:

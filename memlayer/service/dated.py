@@ -59,7 +59,7 @@ def dated(
         if _id(one) in gone:
             out.append(replace(one, kept=False, reason=crowded, newer=""))
         elif newer is not None and not one.newer:
-            out.append(replace(one, newer=newer.key))
+            out.append(replace(one, newer=newer.citation))
         else:
             out.append(one)
         if comes is not None and _id(comes) not in first:

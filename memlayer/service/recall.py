@@ -121,8 +121,9 @@ class Recall:
         similar = partial(self.retriever.similar, scope=scope)
         judged = dated(judged, query, rules.budget, self.retriever.terms, similar)
         entries = [_entry(one) for one in judged if one.kept]
-        block = context.block(entries, rules.budget)
-        judged = within(judged, len(block.splitlines()) - context.HEAD_LINES)
+        explanation = "" if session is not None and session.explained_ms else context.EXPLANATION
+        block = context.block(entries, rules.budget, explanation)
+        judged = within(judged, len(context.entry_lines(block)))
         took_ms = (time.perf_counter() - started) * 1000
         return Recalled(block, mode, "", query, tuple(judged), took_ms, tuple(besides))
 
@@ -223,4 +224,5 @@ def _guides(chunk: Chunk) -> bool:
 
 
 def _entry(one: Candidate) -> context.Entry:
-    return context.Entry(one.key, one.snippet, one.citation, one.chunk.at_ms, one.newer)
+    mark = context.superseded_mark(one.newer) if one.newer else ""
+    return context.Entry(one.citation, context.day_of(one.chunk.at_ms), one.snippet, mark)

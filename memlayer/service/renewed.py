@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from memlayer.core.model import Chunk
+from memlayer.core.model import Chunk, citation_of
 from memlayer.core.query import Query
 from memlayer.core.turn import unlabelled
-from memlayer.service.candidate import Candidate, in_context, key_of, same_as, told_by, whole
+from memlayer.service.candidate import Candidate, in_context, same_as, told_by, whole
 from memlayer.service.replaced import Replaced, Replacement, Turn
 from memlayer.service.sessions import Session
 from memlayer.service.snippet import fits, snippet
@@ -35,7 +35,7 @@ def renewed(
     """
     out: list[Candidate] = []
     there = {one.chunk.memory_id for one in judged if one.kept}
-    turns = {_turn_of(one.chunk): one.key for one in judged if one.kept and one.chunk.category == "conversation"}
+    turns = {_turn_of(one.chunk): one.citation for one in judged if one.kept and one.chunk.category == "conversation"}
     room = most - len(there)
     orphans: set[str] = set()
     for one in judged:
@@ -61,7 +61,7 @@ def renewed(
                 out.append(Candidate(chunk, one.score, True, "holds instead of " + one.key, chunk.text))
                 there.add(chunk.memory_id)
                 room -= 1
-            out.append(replace(one, newer=told or key_of(chunk)))
+            out.append(replace(one, newer=told or citation_of(chunk.memory_id)))
     for at, one in enumerate(out):
         if one.reason in orphans and one.chunk.category == "core" and room > 0:  # another turn may say it, too
             out[at] = replace(one, kept=True, reason="kept", snippet=snippet(one.chunk, query, terms, max_chars))

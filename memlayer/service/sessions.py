@@ -22,10 +22,10 @@ class Session:
 
     since_ms: when we first heard of it; older transcript records are copies (a fork) or history. context_since_ms:
     start of what is still in the model's context (a compaction moves it). shown: marks of what was injected since
-    then (service.shown). inherited: ids of memories of another session that are in its context (resume, fork).
-    caught_up_bytes: the offset up to which its transcript has been read; read_bytes: how long it was then. ended_ms:
-    when it ended. model: what the host said at its start, "" where it does not say. total_tokens: in its context when
-    it was last measured.
+    then (service.shown). explained_ms: when a block since then said how its notes are meant. inherited: ids of
+    memories of another session that are in its context (resume, fork). caught_up_bytes: the offset up to which its
+    transcript has been read; read_bytes: how long it was then. ended_ms: when it ended. model: what the host said at
+    its start, "" where it does not say. total_tokens: in its context when it was last measured.
 
     compaction_count: how often it was compacted. compact_start_ms, compact_post_ms: when SessionStart and PostCompact
     last told of one; compact_awaits: which of the two has not told of the last one; pre_compact_ms: when PreCompact
@@ -53,6 +53,7 @@ class Session:
     read_bytes: int = 0
     model: str = ""
     total_tokens: int = 0
+    explained_ms: int = 0
     compaction_count: int = 0
     compact_start_ms: int = 0
     compact_post_ms: int = 0
@@ -114,7 +115,7 @@ def _compacted(session: Session, kind: str, detail: str, at_ms: int) -> None:
     session.context_since_ms = at_ms
     session.compaction_count += 1
     session.total_tokens = 0
-    session.shown, session.inherited = [], []
+    session.shown, session.inherited, session.explained_ms = [], [], 0
 
 
 def _lasting(session: Session) -> Session:

@@ -62,7 +62,7 @@ def compose(store: Store, project_id: str, rules: WorkingSetRules, *, excluded_s
     """
     if not rules.enabled or not rules.max_entries:
         return ""
-    head = context.HEADER + "\n" + context.WORKING_SET_EXPLANATION
+    head = context.head(context.WORKING_SET_EXPLANATION)
     lines: list[str] = []
     left = rules.max_chars - len(head)
     seen: list[str] = []
@@ -74,7 +74,8 @@ def compose(store: Store, project_id: str, rules: WorkingSetRules, *, excluded_s
             continue  # said already: alone, within a summary, or by what was drawn from this turn
         seen.append(one.text)
         sources.update(one.memory.source_ids if one.memory.category == "core" else ())
-        line = context.line_of(context.Entry(one.memory.key, one.text, one.memory.citation), one.max_chars)
+        day = context.day_of(one.memory.at_ms)
+        line = context.line_of(context.Entry(one.memory.citation, day, one.text), one.max_chars)
         if len(line) + 1 > left:
             continue  # a shorter one may still fit
         lines.append(line)

@@ -44,12 +44,12 @@ def attacked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[HookRun
 
 
 def check_block(block: str, explanation: str) -> None:
-    """One header, one explanation, then one line an entry; each ends in the one citation it has."""
+    """One header, one explanation, then one line an entry; each begins with the one citation it has."""
     lines = block.split("\n")
     assert lines[:2] == [HEADER, explanation]
     assert len(lines) > 2
     for line in lines[2:]:
-        assert re.match(r"- \S+: .*\S \[mem:[0-9A-Za-z]{6}\]$", line), line
+        assert re.match(r"- \[mem:[0-9A-Za-z]{6}\] \d{4}-\d\d-\d\d: \S.*\S$", line), line
         line = OLDER.sub("", line, count=1)
         assert len(re.findall(r"[\[［【⟦]\s*/?\s*mem", line, re.I)) == 1, line
         assert not OPENING.search(line), line

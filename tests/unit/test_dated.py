@@ -27,8 +27,8 @@ def ids(found: list[Candidate]) -> list[str]:
 
 def marks(found: list[Candidate]) -> dict[str, str]:
     """Older -> newer."""
-    by_key = {one.key: one.chunk.memory_id for one in found}
-    return {one.chunk.memory_id: by_key[one.newer] for one in found if one.newer}
+    by_citation = {one.citation: one.chunk.memory_id for one in found}
+    return {one.chunk.memory_id: by_citation[one.newer] for one in found if one.newer}
 
 
 def test_the_older_of_two_on_one_matter_is_marked() -> None:

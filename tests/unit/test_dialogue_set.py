@@ -196,11 +196,15 @@ def probe(**fields: object) -> Probe:
 @pytest.mark.parametrize(
     ("lines", "right", "forbidden"),
     [
-        ("- turn_1: 이제 포트  5433 입니다 [mem:aaaaaa]", True, ()),
-        ("- turn_1: 포트는 5432 입니다 [mem:aaaaaa]", False, ("5432",)),
-        ("- turn_1: 포트 5433 [mem:aaaaaa]\n- turn_0: 예전 5432 [mem:bbbbbb]", True, ("5432",)),
-        ("- turn_1: 5432 에서 포트 5433 으로 [mem:aaaaaa]", True, ()),
-        ("- turn_1: 포트 5433 [mem:aaaaaa]\n- turn_0 (replaced by turn_1): 5432 [mem:bbbbbb]", True, ()),
+        ("- [mem:aaaaaa] 2026-11-21: 이제 포트  5433 입니다", True, ()),
+        ("- [mem:aaaaaa] 2026-11-21: 포트는 5432 입니다", False, ("5432",)),
+        ("- [mem:aaaaaa] 2026-11-21: 포트 5433\n- [mem:bbbbbb] 2026-11-20: 예전 5432", True, ("5432",)),
+        ("- [mem:aaaaaa] 2026-11-21: 5432 에서 포트 5433 으로", True, ()),
+        (
+            "- [mem:aaaaaa] 2026-11-21: 포트 5433\n- [mem:bbbbbb] 2026-11-20: (older; newer: [mem:aaaaaa]) 5432",
+            True,
+            (),
+        ),
     ],
 )
 def test_judging_a_changed_fact(lines: str, right: bool, forbidden: tuple[str, ...]) -> None:
@@ -209,22 +213,25 @@ def test_judging_a_changed_fact(lines: str, right: bool, forbidden: tuple[str, .
 
 
 def test_a_mark_is_not_any_use_of_the_word() -> None:
-    assert not REPLACED.search("- turn_1: we replaced Puppeteer")
+    assert not REPLACED.search("- [mem:aaaaaa] 2026-11-21: we replaced Puppeteer")
 
 
 def test_judging_silence_and_follow_ups() -> None:
     quiet = probe(category="small_talk", silence=True, any_of=(), forbid=())
     assert judge(Answer(quiet, ("",))).passed
-    assert not judge(Answer(quiet, (HEAD + "- turn_1: x [mem:aaaaaa]",))).passed
-    earlier = Answer(probe(category="follow_up", forbid=()), (HEAD + "- turn_1: 포트 5433 [mem:aaaaaa]", ""))
+    assert not judge(Answer(quiet, (HEAD + "- [mem:aaaaaa] 2026-11-21: x",))).passed
+    earlier = Answer(probe(category="follow_up", forbid=()), (HEAD + "- [mem:aaaaaa] 2026-11-21: 포트 5433", ""))
     assert judge(earlier).right
     assert not judge(Answer(probe(any_of=("kept",), forbid=()), (HEAD,))).right  # the explanation is no memory
 
 
 def test_figures_count_what_is_due() -> None:
-    right = Answer(probe(), (HEAD + "- turn_1: 포트 5433 [mem:aaaaaa]",), source_cited=True)
+    right = Answer(probe(), (HEAD + "- [mem:aaaaaa] 2026-11-21: 포트 5433",), source_cited=True)
     wrong = Answer(probe(id="y"), ("",))
-    loud = Answer(probe(id="z", category="off_topic", silence=True, any_of=(), forbid=()), (HEAD + "- turn_1: x",))
+    loud = Answer(
+        probe(id="z", category="off_topic", silence=True, any_of=(), forbid=()),
+        (HEAD + "- [mem:aaaaaa] 2026-11-21: x",),
+    )
     found = figures([right, wrong, loud])
     assert (found["all"]["right"], found["all"]["answers_due"], found["all"]["right_percent"]) == (1, 2, 50.0)
     assert (found["all"]["silent"], found["all"]["silence_due"]) == (0, 1)

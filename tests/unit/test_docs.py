@@ -130,11 +130,12 @@ def test_hooks_page_names_every_hook_with_its_deadline() -> None:
 
 def test_changelog_begins_with_the_present_version() -> None:
     changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-    assert re.findall(r"^## (\S+)", changelog, re.MULTILINE)[0] == __version__
+    headings = re.findall(r"^## (\S+)", changelog, re.MULTILINE)
+    assert next(heading for heading in headings if heading != "Unreleased") == __version__
 
 
 def test_readme_shows_a_block_as_it_is_made() -> None:
     from memlayer.core import context
 
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert "```text\n%s\n%s\n- turn_" % (context.HEADER, context.EXPLANATION) in readme
+    assert "```text\n%s\n- [mem:" % context.head(context.EXPLANATION) in readme

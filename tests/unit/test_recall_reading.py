@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from memlayer.core.context import Budget
+from memlayer.core.context import Budget, day_of
 from memlayer.core.query import questions_in
 from memlayer.service import successors
 from memlayer.service.recall import Recalled, RecallRules
@@ -148,8 +148,10 @@ def test_the_older_of_two_on_one_matter_says_that_there_is_a_newer(
     newer = memory.turn("s2", "p1", *after, at=1_000_000)
     lines = memory.ask(question, RecallRules(min_score=0.2)).block.split("\n")[2:]
     assert len(lines) == 2
-    assert lines[0].startswith("- %s: User: " % newer.key)
-    assert lines[1].startswith("- %s: (older; newer: %s) User: " % (older.key, newer.key))
+    by_citation = {line[7:13]: line for line in lines}
+    assert by_citation[newer.citation].startswith("- [mem:%s] %s: User: " % (newer.citation, day_of(newer.at_ms)))
+    mark = "(older; newer: [mem:%s]) User: " % newer.citation
+    assert by_citation[older.citation].startswith("- [mem:%s] %s: %s" % (older.citation, day_of(older.at_ms), mark))
 
 
 @pytest.mark.parametrize(
@@ -178,7 +180,7 @@ def test_a_newer_one_that_only_just_missed_the_floor_comes_with_the_older_one(
     between = RecallRules(min_score=(relevance[older.key] + relevance[newer.key]) / 2)
     found = memory.ask(question, between)
     assert [one.key for one in found.entries] == [newer.key, older.key]
-    assert "(older; newer: %s)" % newer.key in found.block
+    assert "(older; newer: [mem:%s])" % newer.citation in found.block
     assert len({one.key for one in found.candidates}) == len(found.candidates)
     above = RecallRules(min_score=relevance[older.key] + 0.01)
     assert memory.ask(question, above).block == ""
@@ -213,7 +215,7 @@ def test_a_newer_one_that_finds_no_place_takes_that_of_another_matter(
     assert {one.key for one in memory.ask(question, rules).entries} == {older.key, other.key, newer.key}
     found = memory.ask(question, replace(rules, budget=Budget(max_entries=2)))
     assert {one.key for one in found.entries} == {older.key, newer.key}
-    assert "(older; newer: %s)" % newer.key in found.block
+    assert "(older; newer: [mem:%s])" % newer.citation in found.block
     assert next(one for one in found.candidates if one.key == other.key).reason == "more than 2 entries"
 
 

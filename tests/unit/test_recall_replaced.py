@@ -47,7 +47,7 @@ def test_the_turn_of_a_superseded_statement_is_marked_and_the_newer_one_comes_wi
     assert "(older; newer:" not in memory.ask(question).block
     superseded(memory, older, newer.id)
     block = memory.ask(question).block
-    assert f"(older; newer: {newer.key})" in block
+    assert f"(older; newer: [mem:{newer.citation}])" in block
     assert then in block
 
 
@@ -78,11 +78,11 @@ def test_a_statement_and_its_turn_are_one_entry_and_the_turn_tells_more(home: Pa
     turn = memory.turn("s1", "q1", "캐시 만료는 얼마로 해?", "캐시 만료는 45초로 했습니다. 더 길면 재고가 틀립니다.")
     core = drawn(memory, turn, "캐시 만료는 45초로 했습니다.")
     block = memory.ask("캐시 만료 몇 초였지?").block
-    assert turn.key in block
-    assert core.key not in block
+    assert turn.citation in block
+    assert core.citation not in block
     assert block.count("45초") == 1
     memory.store.drop_chunks([turn.id])
-    assert core.key in memory.ask("캐시 만료 몇 초였지?").block
+    assert core.citation in memory.ask("캐시 만료 몇 초였지?").block
 
 
 TWO_FACTS = [
@@ -109,7 +109,7 @@ def test_of_two_facts_of_a_turn_the_one_that_was_superseded_is_left_out(
     newer = drawn(memory, memory.turn("s2", "q2", "ㅇㅋ", "네.", at=50), "바뀐 값 changed value 9191")
     superseded(memory, older, newer.id)
     about_the_old, about_the_other = (memory.ask(question).block for question in questions)
-    assert f"(older; newer: {newer.key})" in about_the_old and newer.text in about_the_old
+    assert f"(older; newer: [mem:{newer.citation}])" in about_the_old and newer.text in about_the_old
     assert held.text.rstrip(".") in about_the_other
     assert facts[0].rstrip(".") not in about_the_other and "older" not in about_the_other.split("\n", 2)[2]
 
@@ -147,10 +147,10 @@ def test_of_a_sentence_that_was_taken_back_in_part_the_rest_comes_by_itself(
     memory = TurnsInMemory(home)
     turn = memory.turn("s1", "q1", said, "Noted. 네.")
     held, gone = (drawn(memory, turn, fact) for fact in facts)
-    assert turn.key in memory.ask(question).block
+    assert turn.citation in memory.ask(question).block
     superseded(memory, gone, gone.id)
     block = memory.ask(question).block
-    assert held.key in block and turn.key not in block and "7000" not in block
+    assert held.citation in block and turn.citation not in block and "7000" not in block
 
 
 @pytest.mark.parametrize(
@@ -167,8 +167,8 @@ def test_what_holds_comes_once_in_its_turn(home: Path, first: str, then: str, qu
     newer = drawn(memory, turn, then)
     superseded(memory, older, newer.id)
     block = memory.ask(question).block
-    assert f"(older; newer: {turn.key})" in block
-    assert block.count(then) == 1 and newer.key not in block
+    assert f"(older; newer: [mem:{turn.citation}])" in block
+    assert block.count(then) == 1 and newer.citation not in block
 
 
 @pytest.mark.parametrize(("first", "then", "question"), SAID)

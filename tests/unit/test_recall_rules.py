@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.core.context import HEADER, Budget
+from memlayer.core.context import HEADER, Budget, day_of, entry_lines
 from memlayer.core.payload import spool_event
 from memlayer.errors import EmbedderError
 from memlayer.ports import Vector
@@ -41,7 +41,7 @@ def test_what_was_said_comes_back_as_a_block(memory: TurnsInMemory) -> None:
     found = memory.ask(PORT_AGAIN)
     header, _, line = found.block.split("\n")
     assert header == HEADER
-    assert line.startswith("- %s: " % told.key) and line.endswith(" [mem:%s]" % told.citation)
+    assert line.startswith("- [mem:%s] %s: " % (told.citation, day_of(told.at_ms)))
     assert "5433" in line
     assert [one.kept for one in found.candidates] == [True]
 
@@ -197,7 +197,7 @@ class TestRoom:
     def test_at_most_so_many_entries(self, ports: TurnsInMemory, most: int) -> None:
         rules = replace(EVERYTHING, budget=Budget(max_entries=most))
         found = ports.ask("모듈 포트는 각각 몇 번이었지?", rules)
-        assert len(ids(found)) == found.block.count("\n- turn_") == most
+        assert len(ids(found)) == len(entry_lines(found.block)) == most
         assert sum("entries" in one.reason for one in found.candidates) == 8 - most
 
     def test_the_best_has_its_place(self, ports: TurnsInMemory) -> None:
@@ -210,10 +210,10 @@ class TestRoom:
         assert len(ids(found)) == 3
         assert found.block.count("5006") == 1
 
-    def test_newest_first(self, ports: TurnsInMemory) -> None:
-        block = ports.ask("모듈 포트는 각각 몇 번이었지?", EVERYTHING).block
-        numbers = [int(line.split("포트는 ")[-1][:4]) for line in block.split("\n")[2:]]
-        assert numbers == sorted(numbers, reverse=True)
+    def test_best_first(self, ports: TurnsInMemory) -> None:
+        found = ports.ask("결제 모듈 포트는 몇 번이었지?", EVERYTHING)
+        assert len(found.entries) > 1 and found.entries[0].chunk.at_ms < found.entries[-1].chunk.at_ms
+        assert [line[7:13] for line in entry_lines(found.block)] == [one.citation for one in found.entries]
 
     @pytest.mark.parametrize("max_chars", [400, 600, 1000, 4000])
     @pytest.mark.parametrize("max_entry_chars", [80, 300, 800])
@@ -230,7 +230,7 @@ class TestRoom:
         assert len(found.block) <= max_chars
         assert found.block.count("\n- ") >= 1 or max_chars == 400
         for line in found.block.split("\n")[2:]:
-            text = line.partition(": ")[2].rpartition(" [mem:")[0]
+            text = line.partition(": ")[2]
             assert len(text) <= max_entry_chars
         # What counts as shown to the session is what was in the block, and nothing else.
         assert {one.chunk.memory_id for one in found.entries} == ids(found)

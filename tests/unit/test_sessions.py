@@ -63,10 +63,10 @@ def test_an_older_event_that_comes_late_moves_only_the_beginning(told: Told) -> 
 
 def test_a_compaction_empties_the_context(told: Told) -> None:
     session = told("user", 100)
-    session.shown, session.inherited = ["m1"], ["m2"]
+    session.shown, session.inherited, session.explained_ms = ["m1"], ["m2"], 200
     told("session_start", 300, "compact")
     assert (session.since_ms, session.context_since_ms, session.compaction_count) == (100, 300, 1)
-    assert (session.shown, session.inherited) == ([], [])
+    assert (session.shown, session.inherited, session.explained_ms) == ([], [], 0)
 
 
 def test_a_compaction_that_is_told_twice_counts_once(told: Told) -> None:
@@ -148,7 +148,7 @@ def test_a_record_from_before_there_was_a_flush_is_read(told: Told, home: Path) 
 @pytest.mark.parametrize("source", ["startup", "resume", "clear", "fork"])
 def test_only_a_compaction_empties_the_context(told: Told, source: str) -> None:
     session = told("user", 100)
-    session.shown, session.inherited = ["m1"], ["m2"]
+    session.shown, session.inherited, session.explained_ms = ["m1"], ["m2"], 200
     told("session_start", 300, source)
     assert (session.context_since_ms, session.shown, session.inherited) == (100, ["m1"], ["m2"])
 

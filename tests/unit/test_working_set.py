@@ -47,7 +47,7 @@ class Kept:
 
     def lines(self, **more: str) -> list[str]:
         block = compose(self.store, "p1", RULES, **more)
-        return block.split("\n")[context.HEAD_LINES :] if block else []
+        return context.entry_lines(block)
 
 
 @pytest.fixture
@@ -73,7 +73,7 @@ def test_the_last_sessions_summary_comes_first_then_what_holds(kept: Kept) -> No
     kept.turn("User: 재시도 고쳐줘\nAssistant: 세 번으로 막았습니다, 테스트도 추가했습니다.", days=0.1)
     kept.summary(**PARTS)
     lines = kept.lines()
-    assert [line.split(": ", 1)[1].split(" [mem:")[0][:13] for line in lines] == [
+    assert [line.split(": ", 1)[1][:13] for line in lines] == [
         "목표: 결제 재시도 고치"[:13],
         "(fact) 절대 운영 "[:13],
         "(decision) 재시도"[:13],
@@ -161,7 +161,7 @@ def test_it_fits_its_budget(kept: Kept, max_chars: int, max_entries: int) -> Non
         kept("core", "decision", "결정 %d: %s" % (number, "길게 적은 내용 " * (number * 4)), days=number / 10)
     block = compose(kept.store, "p1", WorkingSetRules(True, max_entries, max_chars))
     assert len(block) <= max_chars
-    assert block.count("[mem:") <= max_entries
+    assert len(context.entry_lines(block)) <= max_entries
     assert strip_own_blocks("앞\n" + block + "\n뒤").split() == ["앞", "뒤"]
 
 
