@@ -101,6 +101,9 @@ def read_payload(hook: str, raw: bytes, *, project_dir: str, at_ms: int, tools: 
             found.problem = "empty prompt"
             return found
         text = clean(prompt)
+        if not text.strip():
+            found.problem = "nothing left of the prompt"  # an empty private span, or a block of ours alone
+            return found
         detail = prompt_detail(prompt)
         if detail == NOISE:
             text = text[:NOISE_KEPT_CHARS]

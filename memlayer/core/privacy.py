@@ -48,7 +48,7 @@ _HOST_LABEL = r"[\s>]*(?:<system-reminder>\s*)?\w+(?::\w+)? hook (?:additional c
 
 
 def redact(text: str) -> str:
-    """Text without private spans (each leaves PRIVATE) and with secrets replaced by `[redacted:<kind>]`.
+    """Text without private spans (each leaves PRIVATE, an empty one nothing) and with secrets replaced by `[redacted:<kind>]`.
 
     Invisible characters inside words go first: a secret that one of them breaks would be found by nobody, and be whole
     again where it is shown.
@@ -142,8 +142,8 @@ def _without_private_spans(text: str) -> str:
 
     out: list[str] = []
     at = 0
-    for start, end in private_spans(text):
-        out += (text[at:start], PRIVATE)
+    for start, end, is_empty in private_spans(text):
+        out += (text[at:start], "" if is_empty else PRIVATE)
         at = end
     return "".join(out) + text[at:] if out else text
 

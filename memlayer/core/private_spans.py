@@ -1,10 +1,11 @@
-"""Finds what the user marked as private, so that it never reaches the disk.
+"""Private spans: what the user marked so that it never reaches the disk.
 
-Three spellings, in any case and with any white space in the tag: `<private>...</private>` (attributes allowed),
-`[private]...[/private]` and `<!-- private -->...<!-- /private -->`. Spans nest. An opener without its end covers the
-rest of the text: forgetting to close must not publish. Openers that are more likely code or a mention of the tag
-(`List<Private>`, `<private key>`, `&lt;private&gt;`, the tag alone in backticks, `[private](url)`, `settings[private]`)
-count only when an end follows. Brackets and letters may be full-width, as a Korean keyboard writes them.
+`<private>...</private>`, `[private]...[/private]` and `<!-- private -->...<!-- /private -->`, in any case, with white
+space or attributes in the tag, escaped (`&lt;private&gt;`, `\\u003cprivate\\u003e`) or in full width, as a Korean
+keyboard writes it. Spans nest. An opener without its end covers the rest of the text: forgetting to close must not
+publish. Openers that are more likely code or a mention of the tag (`<private/>`, `List<Private>`, `<private key>`,
+`&lt;private&gt;`, `[private: note]`, the tag alone in backticks, `[private](url)`, `settings[private]`) count only when
+an end follows, and then an end of any form.
 """
 
 from __future__ import annotations
@@ -13,70 +14,106 @@ import re
 from bisect import bisect_left
 
 _MAX_ATTRIBUTES = 400  # characters looked at for the end of an opening tag
+_SHAPES = ("comment", "bracket", "escaped", "angle")
 
-_PLAIN_TAG = (
-    r"<!--\s{0,8}(?P<comment>/?)\s{0,8}private\s{0,8}-->"
-    r"|\[[ \t]{0,8}(?P<bracket>/?)[ \t]{0,8}private[ \t]{0,8}\]"
-    r"|<\s{0,8}(?P<angle>/?)\s{0,8}private(?=[\s>/,:;.])"
+_SLASH = r"\s{0,32}(?P<%s>(?:\\{0,3}/)?)\s{0,32}private"
+_MORE = r"(?P<%s_more>(?:[\s:=/\\,][^\n]{0,200}?)??)"
+_TAG = (
+    "<!--" + _SLASH % "comment" + _MORE % "comment" + r"\s{0,32}-->"
+    r"|\[[ \t]{0,32}(?P<bracket>(?:\\{0,3}/)?)[ \t]{0,32}private(?P<bracket_more>(?:[ \t:=/\\,][^\[\]\n]{0,200})?)\]"
+    r"|(?:&(?:amp;)?(?:lt|#0{0,4}60|#x0{0,4}3c);|\\{1,3}u003c)" + _SLASH % "escaped" + _MORE % "escaped" + r"\s{0,32}"
+    r"(?:&(?:amp;)?(?:gt|#0{0,4}62|#x0{0,4}3e);|\\{1,3}u003e|>)"
+    r"|<" + _SLASH % "angle" + r"(?![\w-])"
 )
-# The same in full width or escaped; looked for only where one of these signs stands, for it takes longer.
-_WIDE_SIGNS = ("［", "＜", "ｐ", "Ｐ", "&lt;", "&LT;")
-_WIDE_TAG = (
-    r"<!--\s{0,8}(?P<comment>/?)\s{0,8}private\s{0,8}-->"
-    r"|[\[［][ \t]{0,8}(?P<bracket>[/／]?)[ \t]{0,8}(?:private|ｐｒｉｖａｔｅ)[ \t]{0,8}[\]］]"
-    r"|&lt;\s{0,8}(?P<escaped>/?)\s{0,8}private\s{0,8}&gt;"
-    r"|[<＜]\s{0,8}(?P<angle>[/／]?)\s{0,8}(?:private|ｐｒｉｖａｔｅ)(?=[\s>/,:;.＞])"
-)
-_TAG_END = r"""(?:"[^"]*"|'[^']*'|[^<>＞"'])*[>＞]|[^<>＞]*[>＞]"""
+_TAG_END = r"""(?:"[^"]*"|'[^']*'|[^<>"'])*>|[^<>]*>"""
+
+# Full-width signs and letters, and the brackets beside them on a Korean keyboard, as what they stand for.
+_NARROW = {wide: wide - 0xFEE0 for wide in range(0xFF01, 0xFF5F)}
+_NARROW.update(zip(map(ord, "　〈〉【】〔〕"), map(ord, " <>[][]")))
+_WIDE_LETTERS = "ｒｉｖａｔｅＲＩＶＡＴＥ"
 
 
-def private_spans(text: str) -> list[tuple[int, int]]:
-    """Half-open character ranges to remove, in order and disjoint. Linear in the text's length."""
-    if "rivate" not in text and not any(word in text.lower() for word in ("rivate", "ｒｉｖａｔｅ")):
+def private_spans(text: str) -> list[tuple[int, int, bool]]:
+    """(start, end, whether there is nothing between its tags) of each span to remove, in order and disjoint.
+
+    Linear in the text's length.
+    """
+    if not _is_named(text):
         return []
+    spans, tags = _found(_narrow(text))
+    out = []
+    at = 0
+    for start, end in spans:
+        inside = []
+        past = start
+        while at < len(tags) and tags[at][1] <= end:
+            if tags[at][0] >= start:
+                inside.append(text[past : tags[at][0]])
+                past = tags[at][1]
+            at += 1
+        inside.append(text[past:end])
+        out.append((start, end, not any(part.strip() for part in inside)))
+    return out
+
+
+def _is_named(text: str) -> bool:
+    if "rivate" in text or (not text.isascii() and any(letter in text for letter in _WIDE_LETTERS)):
+        return True
+    return "rivate" in text.lower()
+
+
+def _narrow(text: str) -> str:
+    return text if text.isascii() else text.translate(_NARROW)
+
+
+def _found(text: str) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+    """The spans, and every tag."""
     found: list[tuple[int, int]] = []
-    waiting: dict[str, list[tuple[int, bool]]] = {"comment": [], "bracket": [], "escaped": [], "angle": []}
+    tags: list[tuple[int, int]] = []
+    sure: dict[str, list[int]] = {shape: [] for shape in _SHAPES}
+    unsure: dict[str, list[int]] = {shape: [] for shape in _SHAPES}
     covered = 0  # a tag inside another tag's attributes is not a tag
-    tag = _WIDE_TAG if any(sign in text for sign in _WIDE_SIGNS) else _PLAIN_TAG
-    for match in re.compile(tag, re.IGNORECASE).finditer(text):
+    for match in re.compile(_TAG, re.IGNORECASE).finditer(text):
         start, end = match.span()
         if start < covered:
             continue
-        shape = str(match.lastgroup)
+        shape = next(shape for shape in _SHAPES if match.group(shape) is not None)
         closing = bool(match.group(shape))
-        sure = not closing
         if shape == "angle":
-            end, sure, empty = _angle_tag(text, match.end(), closing)
-            if empty:
-                continue
-        covered = end
-        if closing:
-            if waiting[shape]:
-                found.append((waiting[shape].pop()[0], end))
+            end, is_plain = _angle_tag(text, match.end(), closing)
         else:
-            waiting[shape].append((start, sure and _opens_alone(text, start, end, shape)))
+            is_plain = not match.group(shape + "_more").strip()
+        covered = end
+        tags.append((start, end))
+        if not closing:
+            waiting = sure if is_plain and _opens_alone(text, start, end, shape) else unsure
+            waiting[shape].append(start)
+        elif sure[shape]:
+            found.append((sure[shape].pop(), end))
+        else:
+            # One that is no opener by itself becomes one by any end that no other opener waits for.
+            latest = shape if unsure[shape] else max(_SHAPES, key=lambda one: unsure[one][-1] if unsure[one] else -1)
+            if unsure[latest]:
+                found.append((unsure[latest].pop(), end))
     closed = _merged(found)
     starts = [span[0] for span in closed]
-    for start in sorted(start for openers in waiting.values() for start, sure in openers if sure):
+    for start in sorted(start for openers in sure.values() for start in openers):
         before = bisect_left(starts, start) - 1
         if before < 0 or closed[before][1] <= start:
-            return _merged([*closed, (start, len(text))])
-    return closed
+            return _merged([*closed, (start, len(text))]), tags
+    return closed, tags
 
 
-def _angle_tag(text: str, at: int, closing: bool) -> tuple[int, bool, bool]:
-    """Where the tag ends whose name ends at `at`, whether it is surely an opener, and whether it is empty."""
-    if text.startswith((">", "＞"), at):
-        return at + 1, True, False
+def _angle_tag(text: str, at: int, closing: bool) -> tuple[int, bool]:
+    """Where the tag ends whose name ends at `at`, and whether it is plainly a tag."""
+    if text.startswith(">", at):
+        return at + 1, True
     match = re.compile(_TAG_END).match(text, at, at + _MAX_ATTRIBUTES)
     if match is None:
-        return at, False, False
+        return at, False
     inside = text[at : match.end() - 1].strip()
-    if closing:
-        return match.end(), True, False
-    if inside.endswith("/"):
-        return match.end(), False, True
-    return match.end(), not inside or "=" in inside, False
+    attributes = "=" in inside and not inside.endswith("/") and (text[at].isspace() or text[at] in ",:;.")
+    return match.end(), not inside or attributes
 
 
 def _opens_alone(text: str, start: int, end: int, shape: str) -> bool:

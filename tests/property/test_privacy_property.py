@@ -7,7 +7,7 @@ import unicodedata
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from memlayer.core.privacy import plain, redact, strip_own_blocks
+from memlayer.core.privacy import PRIVATE, plain, redact, strip_own_blocks
 
 ANY_TEXT = st.text(alphabet=st.characters(), max_size=300) | st.text(
     alphabet=st.characters(categories=("Cs", "Cc", "Cf", "Ll", "Lo")), max_size=80
@@ -30,6 +30,33 @@ OPENERS = st.sampled_from(
     ["<private>", "<PRIVATE>", "< private >", '<private why="x">', "[private]", "[ Private ]", "<!-- private -->"]
 )
 CLOSERS = {"<": "</private>", "[": "[/private]", "<!": "<!-- /private -->"}
+WIDE = {narrow: narrow + 0xFEE0 for narrow in range(0x21, 0x7F)}
+BRACKETS = {
+    "angle": ("<", ">"),
+    "bracket": ("[", "]"),
+    "comment": ("<!--", "-->"),
+    "escaped": ("&lt;", "&gt;"),
+    "numbered": ("&#60;", "&#62;"),
+    "doubly escaped": ("&amp;lt;", "&amp;gt;"),
+    "JSON": ("\\u003c", "\\u003e"),
+}
+GAPS = st.sampled_from(["", " ", "  ", "\t"])
+ATTRIBUTES = st.sampled_from(["", ' why="x"', " note", ": 급여", "=1", "/", " /", ' a="b" /'])
+
+
+@st.composite
+def _tags(draw: st.DrawFn, closing: bool) -> str:
+    """An opener or a closer in one of its forms."""
+    left, right = BRACKETS[draw(st.sampled_from(sorted(BRACKETS)))]
+    name = "".join(draw(st.sampled_from([letter, letter.upper()])) for letter in "private")
+    slash = draw(st.sampled_from(["/", "\\/"])) if closing else ""
+    more = "" if closing else draw(ATTRIBUTES)
+    gaps = [draw(GAPS) for _ in range(3)]
+    is_wide = "&" not in left and "u003c" not in left and left != "<!--" and draw(st.booleans())
+    tag = left + gaps[0] + slash + gaps[1] + name + more + gaps[2] + right
+    return tag.translate({at: wide for at, wide in WIDE.items() if draw(st.booleans())}) if is_wide else tag
+
+
 MARK = "qzjxkvwq"  # made of letters that no other strategy brings together in this order
 
 
@@ -48,6 +75,28 @@ def test_a_closed_private_span_never_survives(before: str, inside: str, after: s
 def test_an_unclosed_private_span_never_survives(before: str, inside: str, opener: str) -> None:
     inside = inside.replace("<", "").replace("[", "").replace("(", "")
     assert MARK not in redact("%s\n%s %s%s" % (before, opener, inside, MARK))
+
+
+@given(before=ANY_TEXT, opener=_tags(closing=False), closer=_tags(closing=True), after=ANY_TEXT)
+@example(before="", opener="<private/>", closer="</private>", after="")
+@example(before="", opener="<private/>", closer="[/private]", after="뒤")
+@example(before="", opener="[private/]", closer="［／ｐｒｉｖａｔｅ］", after="")
+def test_every_form_of_opener_and_closer_counts(before: str, opener: str, closer: str, after: str) -> None:
+    assert MARK not in redact("%s\n%s %s 비밀 %s%s" % (before, opener, MARK, closer, after))
+
+
+@given(depth=st.integers(1, 4), opener=_tags(closing=False), closer=_tags(closing=True))
+def test_every_form_may_be_nested(depth: int, opener: str, closer: str) -> None:
+    assert MARK not in redact("앞 " + (opener + " a ") * depth + MARK + (" b " + closer) * depth)
+
+
+@given(opener=_tags(closing=False), inside=st.sampled_from(["", " ", "\n\n"]), closer=_tags(closing=True))
+@example(opener="<private>", inside="", closer="</private>")
+@example(opener="<private/>", inside="", closer="</private>")
+def test_an_empty_span_leaves_nothing(opener: str, inside: str, closer: str) -> None:
+    assert redact(opener + inside + closer).strip() == ""
+    # An end of another form does not close an opener that counts by itself: then the rest is private, too.
+    assert redact("배포는 " + opener + inside + closer + " 화요일").split()[1] in ("화요일", PRIVATE)
 
 
 @given(depth=st.integers(1, 6), filler=ANY_TEXT, opener=OPENERS)

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from memlayer.core.payload import MAX_EVENT_CHARS, clean
+from memlayer.core.payload import MAX_EVENT_CHARS, clean, read_payload
 from memlayer.core.privacy import PRIVATE, plain, redact, strip_own_blocks
 
 # --- long texts: only what is kept is searched
@@ -79,6 +79,20 @@ def test_a_key_block_across_the_cut_is_gone() -> None:
         ("비밀은<private>SECRET 비밀</private>이다", "비밀은%s이다"),
         ("a <private my note>SECRET</private> b", "a %s b"),
         ("a <private/> b <private>SECRET", "a <private/> b %s"),
+        ("a <private/>SECRET</private> b", "a %s b"),
+        ("a <private />SECRET 비밀</private> b <private/>", "a %s b <private/>"),
+        ('a <private why="pay"/>SECRET</private> b', "a %s b"),
+        ("a <private/>SECRET[/private] b", "a %s b"),
+        ("a [private/]SECRET[/private] b", "a %s b"),
+        ("a [private: 급여]SECRET[/private] b", "a %s b"),
+        ("a <!-- private/ -->SECRET<!-- /private --> b", "a %s b"),
+        ("a &lt;private/&gt;SECRET&lt;/private&gt; b", "a %s b"),
+        ("a \\u003cprivate\\u003eSECRET\\u003c/private\\u003e b", "a %s b"),
+        ("가 ＜ｐrivate／＞SECRET 비밀＜／ｐｒｉｖate＞ 나", "가 %s 나"),
+        ("가 〈private〉SECRET 비밀〈/private〉 나", "가 %s 나"),
+        ("a <private>SECRET<private/>SECRET</private> b", "a %s b"),
+        ("a <private/>SECRET</private", "a %s"),
+        ("a <private>SECRET</private> b <private></private>", "a %s b "),
         ("a <private,>SECRET</private> b", "a %s b"),
         ("a <private:>SECRET 비밀</private> b", "a %s b"),
         ("가 ［private］SECRET 비밀［/private］ 나", "가 %s 나"),
@@ -89,6 +103,28 @@ def test_a_key_block_across_the_cut_is_gone() -> None:
 )
 def test_private_spans_go(text: str, kept: str) -> None:
     assert redact(text) == kept % PRIVATE
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("a <private></private>b", "a b"),
+        ("a <private>\n</private> b", "a  b"),
+        ("a <private>[private][/private]</private>b", "a b"),
+        ("비밀은 <private/></private>없다", "비밀은 없다"),
+        ("끝 <private>  ", "끝 "),
+        ("<!-- private --><!-- /private -->", ""),
+    ],
+)
+def test_an_empty_span_leaves_no_marker(text: str, kept: str) -> None:
+    assert redact(text) == kept
+
+
+def test_a_prompt_of_an_empty_span_is_no_event() -> None:
+    said = '{"session_id": "s", "prompt": "<private></private>", "last_assistant_message": "[private] "}'
+    for hook in ("user_prompt_submit", "stop"):
+        found = read_payload(hook, said.encode(), project_dir="/p", at_ms=1)
+        assert found.event is None and found.problem
 
 
 @pytest.mark.parametrize(
@@ -103,6 +139,7 @@ def test_private_spans_go(text: str, kept: str) -> None:
         "settings[private] is true",
         "<!-- private methods below --> text",
         "a stray </private> and [/private]",
+        "an <private/> by itself, and [private: true]",
         "이건 private 저장소야",
         "&lt;private&gt; 접근자를 화면에 보여줘",
         "List&lt;Private&gt; 타입",
