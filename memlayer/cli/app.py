@@ -34,6 +34,8 @@ VERBS = {
     "setup": "settings",
     "version": "settings",
 }
+# What people do not type.
+HIDDEN = {"slash": "slash"}
 
 
 class Verbs(click.Group):
@@ -43,9 +45,10 @@ class Verbs(click.Group):
         return list(VERBS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in VERBS:
+        file = VERBS.get(cmd_name) or HIDDEN.get(cmd_name)
+        if file is None:
             return None
-        module = importlib.import_module(f"memlayer.cli.{VERBS[cmd_name]}")
+        module = importlib.import_module(f"memlayer.cli.{file}")
         command = getattr(module, f"{cmd_name}_verb")
         assert isinstance(command, click.Command)
         return command

@@ -13,7 +13,7 @@ from memlayer.cli.invocation import ASK_S, client, home, json_option, project_di
 from memlayer.cli.output import line, memory_title, print_json, say, when
 from memlayer.core.citation import bare_id
 from memlayer.core.privacy import plain
-from memlayer.core.remembered import is_all_redacted, remember_event
+from memlayer.core.remembered import is_all_redacted, refuse_too_long, remember_event
 from memlayer.errors import MemlayerError, UserError
 from memlayer.wire import project as places
 from memlayer.wire import spool
@@ -47,6 +47,7 @@ def remember_verb(text: tuple[str, ...], from_stdin: bool, project: str | None, 
     event = remember_event(said, project_dir=folder, at_ms=time.time_ns() // 1_000_000, session_id=session)
     if is_all_redacted(str(event["text"])) or not str(event["text"]).strip():
         raise UserError("nothing is left to remember once private spans are taken out")
+    refuse_too_long(str(event["text"]))
     spool.put(home(), event)
     try:
         done = client().call("remember", {"id": event["id"]}, deadline_s=ASK_S, project_dir=folder)

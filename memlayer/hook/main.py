@@ -20,6 +20,7 @@ DEADLINE_S = {
     "pre_compact": 0.3,
     "post_compact": 0.3,
 }
+EXPANSION = "user_prompt_expansion"  # keeps no event, and asks no daemon: what was typed after a command of ours
 
 
 def run(event: str) -> None:
@@ -48,6 +49,11 @@ def serve(event: str) -> None:
         home = expanded(home, environ.get(b"HOME", b""))
     if home[:1] != b"/":
         home = posix.getcwdb() + b"/" + home
+    if event == EXPANSION:
+        from memlayer.hook.typed import keep_typed
+
+        keep_typed(raw, home, project_dir)
+        return
     came, answer = hand_over(home, "hook." + event, raw, project_dir, DEADLINE_S[event], at_ms)
     if came != TAKEN:
         from memlayer.hook.fallback import keep

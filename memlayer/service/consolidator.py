@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from memlayer.core.importance import importance as importance_of
 from memlayer.core.model import Event, Memory
 from memlayer.core.readable_turn import cut_whole, readable
-from memlayer.core.remembered import NO_SESSION, is_all_redacted
+from memlayer.core.remembered import NO_SESSION, is_all_redacted, refuse_too_long
 from memlayer.core.turn import MAX_MEMORY_CHARS
 from memlayer.errors import UserError
 from memlayer.ports import Store
@@ -113,7 +113,7 @@ class Consolidator:
     def edit(self, memory: Memory, text: str) -> Memory:
         """Give a memory another text; id, key and citation stay, and the old text is kept in its history. text:
         redacted. Raises UserError for a turn, for what is superseded, and for a text that says nothing."""
-        text = cut_whole(text.strip(), MAX_MEMORY_CHARS)
+        text = text.strip()
         if memory.category == "conversation":
             raise UserError(f"{memory.key} is a turn, and stays what was said: `memlayer remember` what holds instead")
         if memory.superseded_by:
@@ -122,6 +122,7 @@ class Consolidator:
             raise UserError("the new text is empty; `memlayer forget` takes a memory away")
         if is_all_redacted(text):
             raise UserError("nothing is left of the new text once what is private is taken out; nothing was changed")
+        refuse_too_long(text)
         if text == memory.text:
             return memory
         now_ms = self.now_ms()

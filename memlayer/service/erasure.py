@@ -14,9 +14,10 @@ from memlayer.ports import Removed, Store
 from memlayer.service import cached_vectors, shown
 from memlayer.service.ingest import VectorCache
 from memlayer.service.sessions import Sessions
-from memlayer.wire import paths, spool, working_set
+from memlayer.wire import paths, spool, typed, working_set
 
 JOURNAL = "forgetting.json"  # ids only; it is there while something is being erased
+UNTAKEN_S = 30.0  # a command that runs has taken its words by then
 log = logging.getLogger(__name__)
 
 
@@ -92,6 +93,7 @@ class Erasure:
             working_set.write_working_set(self.home, project_id, "")
         working_set.sweep(self.home)
         spool.sweep(self.home, time.time())
+        typed.sweep(self.home, time.time(), UNTAKEN_S)
         events, memories = set(what.event_ids), set(what.memory_ids)
         for path in spool.waiting(self.home):
             if spool.id_of(path) in events:

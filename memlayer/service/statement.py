@@ -13,7 +13,8 @@ from memlayer.core.extraction_signals import COMMITMENT, FACT
 from memlayer.core.ids import event_id
 from memlayer.core.importance import importance as importance_of
 from memlayer.core.model import Memory, citation_of
-from memlayer.core.readable_turn import cut_whole, readable
+from memlayer.core.privacy import PRIVATE
+from memlayer.core.readable_turn import cut_whole
 from memlayer.core.turn import MAX_MEMORY_CHARS
 
 ENTRY = "entry"  # the kind of a daily memory that stands for a turn
@@ -75,7 +76,7 @@ def daily_of(turn: Memory, text: str) -> Memory | None:
 def as_said(text: str, at_ms: int) -> tuple[str, str]:
     """(text, kind) of what a person asked to remember; "" for nothing. In a promise, days that mean one only today get
     their date."""
-    text, _ = readable(text, [])
+    text = text.replace(PRIVATE, " ").strip()
     found = extract(text, [], at_ms).statements
     kind = found[0].kind if found else FACT
     if kind == COMMITMENT:  # a day in anything else may mean every week

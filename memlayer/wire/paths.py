@@ -24,6 +24,10 @@ def spool(home: str) -> str:
     return os.path.join(home, "spool")
 
 
+def typed(home: str) -> str:
+    return os.path.join(home, "typed")
+
+
 def quarantine(home: str) -> str:
     return os.path.join(home, "quarantine")
 

@@ -1,4 +1,6 @@
-"""In the real host: what the user asks to remember is known to the next session, and the commands about it answer."""
+"""In the real host: what the user asks to remember is known to the next session, and the commands about it answer.
+
+The words of a command come from the UserPromptExpansion hook, which this host must run before the command."""
 
 from __future__ import annotations
 
@@ -7,6 +9,7 @@ import re
 import pytest
 
 from tests.host.claude_run import Claude
+from tests.unit.test_commands import HARD
 
 pytestmark = [pytest.mark.host, pytest.mark.timeout(300)]
 
@@ -46,3 +49,43 @@ def test_list_show_and_history_reach_the_model(claude: Claude) -> None:
     assert "holds" in told and "superseded" in told and "port 8080" in told
     assert "no category" in answer(claude, "/memory-list $(touch made)")
     assert not list(claude.project.rglob("made"))
+
+
+def test_words_are_remembered_whole(claude: Claude) -> None:
+    for words in HARD.values():
+        said = answer(claude, "/memlayer:memory-remember 규칙: " + words)
+        assert "Remembered core_" in said or "Known already" in said, said
+        found = CITATION.search(said)
+        assert found is not None
+        shown = claude.memlayer("show", found.group(1))["matches"]
+        assert [one["memory"]["text"] for one in shown] == ["규칙: " + words.strip()]
+    assert not list(claude.project.rglob("owned"))
+    assert list((claude.memlayer_home / "typed").iterdir()) == []
+    assert claude.hook_failures() == []
+
+
+def test_words_are_searched_and_forgotten_whole(claude: Claude) -> None:
+    claude("/memory-remember the archive of 내 문서 is at My\\ Documents ```tar xf zebra```")
+    assert "zebra" in answer(claude, "/memory-search My\\ Documents ``` 내 문서")
+    told = answer(claude, "/memory-forget ```tar xf zebra``` My\\ Documents")
+    assert "Nothing is forgotten yet" in told and "zebra" in told
+    found = CITATION.search(told)
+    assert found is not None
+    assert "Forgotten: " in answer(claude, "/memory-forget " + found.group(1))
+    assert "zebra" not in answer(claude, "/memory-list core").partition("ARGUMENTS")[0]
+
+
+def test_words_that_do_not_arrive_are_told(claude: Claude) -> None:
+    settings = claude.project / ".claude" / "settings.json"
+    settings.parent.mkdir()
+    settings.write_text('{"disableAllHooks": true}')
+    turns = claude("/memlayer:memory-remember 훅이 없으면 사라지는 말").turns
+    assert all("did not arrive, and nothing was done" in turn.text for turn in turns)
+    assert turns and claude.memlayer("list", "--project", str(claude.project))["memories"] == []
+
+
+def test_one_session_gives_each_command_its_words(claude: Claude) -> None:
+    with claude.chat() as chat:
+        for words in ("첫째 규칙은 ``` 하나", "둘째 규칙은 \\ 둘"):
+            turn = chat.say("/memory-remember " + words)[-1]
+            assert "Remembered core_" in turn.text and words in turn.text

@@ -123,7 +123,7 @@ def test_hooks_page_names_every_hook_with_its_deadline() -> None:
         stem = groups[0]["hooks"][0]["command"].split('run" ')[1].split()[0]
         row = next(line for line in page.splitlines() if line.startswith("| `%s`" % event))
         assert "`hooks/%s.py`" % stem in row
-        assert "| %g s |" % DEADLINE_S[stem] in row
+        assert ("| %g s |" % DEADLINE_S[stem] if stem in DEADLINE_S else "| - |") in row
         assert "\n## %s\n" % event in page
     assert len(re.findall(r"^\| `[A-Z]", page, re.MULTILINE)) == len(registered)
 
