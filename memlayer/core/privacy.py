@@ -48,7 +48,8 @@ _HOST_LABEL = r"[\s>]*(?:<system-reminder>\s*)?\w+(?::\w+)? hook (?:additional c
 
 
 def redact(text: str) -> str:
-    """Text without private spans (each leaves PRIVATE, an empty one nothing) and with secrets replaced by `[redacted:<kind>]`.
+    """Text without private spans and with secrets replaced by `[redacted:<kind>]`. A span leaves PRIVATE, an empty
+    one nothing.
 
     Invisible characters inside words go first: a secret that one of them breaks would be found by nobody, and be whole
     again where it is shown.
@@ -118,10 +119,12 @@ def plain(text: str) -> str:
 def _redacted(text: str) -> str:
     from memlayer.core.named_secrets import hide_named_secrets
     from memlayer.core.request_secrets import hide_request_secrets
+    from memlayer.core.secret_hashes import hide_password_hashes
     from memlayer.core.secrets import hide_shaped_secrets
 
     for _ in range(_MAX_ROUNDS):
-        out = hide_named_secrets(hide_request_secrets(hide_shaped_secrets(_without_private_spans(text))))
+        out = hide_shaped_secrets(_without_private_spans(text))
+        out = hide_named_secrets(hide_request_secrets(hide_password_hashes(out)))
         if out == text:
             break
         text = out

@@ -15,6 +15,10 @@ _DATABASE_SCHEME = (
     r"(?:postgres(?:ql)?|mysql|mariadb|mongodb|rediss?|amqps?|mssql|sqlserver|oracle|clickhouse|cockroachdb|nats|mqtts?"
     r"|kafka|neo4j|bolt|ldaps?|smtps?|s?ftp|imaps?)(?:\+\w{1,20})?$"
 )
+_SURE_HOST = (
+    r"(?:[\w-]+(?:\.[\w-]+)*:\d{2,5}|localhost|\d{1,3}(?:\.\d{1,3}){3}|[\w-]+(?:\.[\w-]+)*\.[A-Za-z]{2,24}|\[[0-9a-fA-F:]+\])"
+    r"(?=[/?#,;)\]]|:\d|$)"
+)
 # A parameter that carries a credential, and one that does only when its value looks like nothing else.
 _URL_PARAMETER = (
     r"(?i)([?&;](?:(?:[a-z0-9]{1,20}[_.-]?)?(?:api_?key|access_?key|secret_?key|client_?secret|access_?token|refresh_?token"
@@ -121,8 +125,8 @@ def _names_user_and_password(value: str) -> bool:
 
 
 def _without_url_password(rest: str, scheme: str) -> str:
-    """rest: a URL after `://`; scheme: what stands before. In a database's URL the password may hold a slash."""
-    if rest.startswith("[redacted:"):
+    """rest: a URL after `://`; scheme: what stands before. The password may hold `@`, `/`, `?` and `#`."""
+    if rest.startswith(("[redacted:", "[")):
         return rest
     database = re.search(_DATABASE_SCHEME, scheme, re.IGNORECASE) is not None
     authority_end = len(rest)
@@ -132,8 +136,8 @@ def _without_url_password(rest: str, scheme: str) -> str:
             authority_end = found
     at = rest.rfind("@", 0, authority_end)
     colon = rest.find(":", 0, authority_end)
-    if at < 0 and database and colon >= 0 and not re.match(r"\d{2,5}(?:[/,?]|$)", rest[colon + 1 : colon + 7]):
-        at = rest.find("@", colon)
+    if colon >= 0 and rest.count("@") > (at >= 0):
+        at = _end_of_password(rest, at, colon, database)
     if at < 0:
         return rest
     if 0 <= colon < at:
@@ -144,6 +148,19 @@ def _without_url_password(rest: str, scheme: str) -> str:
         return "%s[redacted:url-password]%s" % (rest[: colon + 1], rest[at:])
     token = scheme.lower().endswith(("http", "https")) and looks_random(rest[:at])
     return "[redacted:url-password]" + rest[at:] if token else rest
+
+
+def _end_of_password(rest: str, at: int, colon: int, database: bool) -> int:
+    """Where the `@` before the host is: `at`, unless no host follows that one and one follows a later one."""
+    is_port = re.match(r"\d{2,5}(?:[/,?]|$)", rest[colon + 1 : colon + 7]) is not None
+    host = re.compile(_SURE_HOST)
+    if (at >= 0 and (at < colon or host.match(rest, at + 1))) or (is_port and at < 0):
+        return at
+    later = [found.start() for found in re.compile("@").finditer(rest, max(at, colon))]
+    sure = [found for found in later if host.match(rest, found + 1)]
+    if sure:
+        return sure[-1]
+    return later[0] if at < 0 and database and later else at
 
 
 def _flag_values(

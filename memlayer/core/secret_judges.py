@@ -29,6 +29,7 @@ from memlayer.core.secret_words import (
     are_quoted_words,
     hangul_is_secret,
     is_base64,
+    is_of_another_noun,
     says_how,
     stands_for,
 )
@@ -128,6 +129,8 @@ def bare_is_secret(value: str, whole: str, text: str, end: int, match: re.Match[
             and (has_digit_and_letter(value) and not is_identifier(value) and not re.match(r"[a-z]+\d$", value))
         )
     if (after[:1] >= "가" or after[1:2] >= "가") and says_how(value, after):
+        return False
+    if is_of_another_noun(match.group("korean") or "", value, after):
         return False
     if match.group("newline") is not None and kind == "password" and not match.group("other") and len(value) >= 6:
         alone = not _rest_of_line(text, end).strip()

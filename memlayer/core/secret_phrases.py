@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 
+from memlayer.core.cuts import lowered, unquoted
 from memlayer.core.secret_calls import call_cuts
+from memlayer.core.secret_given import given_cuts
+from memlayer.core.secret_hangul import hangul_cuts
 from memlayer.core.secret_values import is_placeholder, is_reference, is_technical
 
 _SEED = (
@@ -17,6 +20,25 @@ _PHRASES = (
     ("secret set", r"secret set [^\n]{1,80}?(?:--body|-b)[ =]['\"]?(?P<secret>[^\s'\"]{8,400})", "secret"),
     ("net use", r"net use [^\n]{1,120}/user:\S{1,60}[ ]+[\\'\"]{0,5}(?P<secret>[^\s'\"/\\]{4,200})", "password"),
     (" from ", r"pass(?:word|wd|phrase)[ ]from[ ]['\"`]?(?P<secret>[^\s'\"`]{4,200})['\"`]?[ ]to[ ]", "password"),
+    (
+        "auth",
+        r"(?:redis\S{0,20}(?:[ ]\S{1,40}){0,4}|\d>|>)[ ]{1,4}auth[ ]{1,4}(?:default[ ]{1,4})?[\"']?"
+        r"(?P<secret>[^\s\"']{5,200})",
+        "password",
+    ),
+    (
+        "auth",
+        r"(?:^|\n|\\n|[\"'])(?:[ ]{0,8}\d{1,6}\t)?auth[ ](?:default[ ])?(?P<secret>[^\s\\]{5,200})[ ]{0,8}"
+        r"(?:\n|\\{1,15}n)(?:[ ]{0,8}\d{1,6}\t)?\+?ok",
+        "password",
+    ),
+    ("masterauth", r"masterauth[ ]+[\"']?(?P<secret>[^\s\"']{4,200})", "password"),
+    ("auth-pass", r"auth-pass[ ]+\S{1,60}[ ]+[\"']?(?P<secret>[^\s\"']{4,200})", "password"),
+    (
+        "user ",
+        r"(?:setuser[ ]\S{1,60}|user[ ]\S{1,60}[ ](?:on|off))[ ](?:[^\n>]{0,80}[ ])?>(?P<secret>[^\s\"']{4,200})",
+        "password",
+    ),
     ("login ", r"login[ ]+\S{1,80}\s{1,4}password[ ]+(?P<secret>\S{4,200})", "password"),
 )
 # `admin / X!`, and `root/X!` where something says that one logs in there.
@@ -109,6 +131,9 @@ def phrase_cuts(text: str, low: str) -> list[tuple[int, int, str]]:
         spans = [m.span("secret") for m in re.compile(_IN_BRACKETS).finditer(low)]
         cuts += [(start, end, "password") for start, end in spans if _is_passwordlike(text[start:end])]
     cuts += call_cuts(text, low)
+    as_meant = unquoted(text)
+    cuts += given_cuts(as_meant, lowered(as_meant))
+    cuts += hangul_cuts(lowered(as_meant))
     if " as " in low and "pass" in low:
         cuts += _used_as_password(text, low)
     return cuts

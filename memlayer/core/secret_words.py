@@ -122,6 +122,8 @@ _TALK = frozenset(
 )
 _KOREAN_TALK = ("비밀번호", "비번", "암호", "입력", "이상", "확인", "자리", "글자", "하세요", "해주세요", "주세요")
 _MEANS = r"(?:으로|로)? ?(?:해시|해싱|암호화|인코딩)| ?(?:화면|페이지|버튼|컴포넌트|탭|폼|필드|칸)"
+_ANOTHER_NOUN = r" (?!값|내용|자체|문자열)[가-힣]{2,8}(?:은|는) $"
+_COPULA = r" ?(?:이?야|이?에요|예요|입니다|이다|임|이고|인데)"
 _BASE64 = r"(?:[0-9A-Za-z+/_-]{4})+(?:[0-9A-Za-z+/_-]{2}==|[0-9A-Za-z+/_-]{3}=)$"
 
 
@@ -173,6 +175,14 @@ def hangul_is_secret(value: str, rest: str) -> bool:
 def says_how(value: str, after: str) -> bool:
     """`sha3로 해싱`, `vue3 화면`: names the means or the place, not the secret."""
     return re.match(_MEANS, after) is not None and value.isalnum() and value.islower() and is_wordy(value)
+
+
+def is_of_another_noun(joint: str, value: str, after: str) -> bool:
+    """`비밀번호 테이블은 users2로`, `비밀번호는 step2에서`: the value is that of the table, or says where."""
+    if not (value.isascii() and value.islower() and value.isalnum() and is_wordy(value)):
+        return False
+    noun = re.match(_ANOTHER_NOUN, joint) is not None and re.match(_COPULA, after) is None
+    return noun or (joint.strip() in ("는", "은") and after.startswith("에서"))
 
 
 def stands_for(name: str, value: str) -> bool:

@@ -21,6 +21,10 @@ PIECES = [
     "\x1b\x9d", "\u200b", "a\u200b\u3042",
     "root/!", "_auth=", "wpa_passphrase a ", "new pdo(a,", "password: |\n", "비번: 가나다라1",
     "echo a --password-stdin ",
+    "비밀번호\n", "password is\n```\n", "비번은 가1", "here's the token a1", "redis a ", "redis auth default ", "$6$a",
+    "$y$", "user a on >", "postgres://a:b@", "https://a:b/@c.", "&lt;private a", "<private/>",
+    "[private: a", "\\u003cprivate ",
+    "<private></private>", "＜ｐrivate ", "\\\\n",
 ]  # fmt: skip
 SHORT = 3
 MAX_CPU_S = 12.0  # a whole 5 MB without bound took 25 s for the worst of them
