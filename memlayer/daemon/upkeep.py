@@ -16,7 +16,7 @@ from memlayer.daemon.state import State
 from memlayer.service import catch_up, rebuild, working_set
 from memlayer.service import repair as repairing
 from memlayer.service.sessions import Session
-from memlayer.wire import paths, spool
+from memlayer.wire import paths, spool, typed
 from memlayer.wire import working_set as on_disk
 
 log = logging.getLogger(__name__)
@@ -33,6 +33,7 @@ def drain(state: State, progress: Progress | None = None) -> int:
     services = state.services.result()
     priority.go_second()
     spool.sweep(state.home, time.time())  # a forget may have found one too young
+    typed.sweep(state.home, time.time())
     told = (lambda done, total: progress("spool", done, total)) if progress else None
     taken, touched = services.ingest.drain(told)
     for project_id in touched:

@@ -23,7 +23,7 @@ def put(home: str, session_id: str, command: str, said: dict[str, str]) -> None:
     sweep(home, time.time())
     with contextlib.suppress(FileNotFoundError):
         os.unlink(path)  # even if the disk refuses the new words, the old ones are not taken for them
-    paths.write_whole(path, json.dumps(said).encode("ascii"))
+    paths.write_whole(path, json.dumps(said, ensure_ascii=False).encode("utf-8", "surrogatepass"))
 
 
 def take(home: str, session_id: str, command: str) -> dict[str, str] | None:

@@ -86,6 +86,18 @@ def test_a_statement_takes_its_turn_along_unless_told_otherwise(story: Story) ->
     assert story.turns() == 3
 
 
+def test_words_that_no_command_took_go_along(story: Story) -> None:
+    asked = {"command_name": "memlayer:memory-remember", "command_args": "열쇠는 딱새둥지에 있다"}
+    story.hook("user_prompt_expansion", "kept", "k9", **asked)
+    [path] = (story.home / "typed").iterdir()
+    os.utime(path, (path.stat().st_mtime - 60, path.stat().st_mtime - 60))
+    assert story.holds("딱새둥지")
+    story.say(2, *DECIDED)
+    story.daemon.settle()
+    story.forget(story.core_of(LEARNT)["key"])
+    assert not path.exists() and story.holds("딱새둥지") == []
+
+
 def test_the_tools_of_a_turn_go_with_it(story: Story) -> None:
     story.hook("user_prompt_submit", "kept", "k5", prompt="배포 스크립트를 돌려줘")
     said = {"tool_input": {"command": "deploy 딱새둥지"}, "tool_response": {"stdout": "딱새둥지"}}

@@ -116,6 +116,14 @@ def test_typed_words_are_searched_whole(words: str, hook: HookRunner, memlayer: 
     assert asked["project_dir"] == str(project)
 
 
+def test_half_a_character_is_replaced(hook: HookRunner, memlayer: Cli) -> None:
+    said = {"session_id": "0f-1", "command_name": "memlayer:memory-search", "command_args": "한 \ud83d 글"}
+    assert hook.raw("user_prompt_expansion", json.dumps(said).encode()).returncode == 0
+    with ScriptedDaemon(hook.home, {"search": lambda _: {"mode": "lexical", "why": "", "hits": []}}) as daemon:
+        assert memlayer("slash", "memory-search", "0f-1").returncode == 0
+    assert [asked["query"] for _, asked in daemon.heard] == ["한 ? 글"]
+
+
 @pytest.mark.parametrize("command", WORDED)
 def test_words_that_did_not_arrive_are_told(command: str, hook: HookRunner, memlayer: Cli) -> None:
     with ScriptedDaemon(hook.home, {}) as daemon:
@@ -154,7 +162,7 @@ def test_no_words_are_no_words(command: str, hook: HookRunner, memlayer: Cli) ->
 def test_typed_words_are_redacted_on_disk(hook: HookRunner) -> None:
     expand(hook, "memory-remember", "배포 <private>비밀회의</private> password=hunter2hunter2")
     [path] = kept(hook.home)
-    text = path.read_bytes().decode("unicode_escape") + path.read_text("utf-8")
+    text = path.read_text("utf-8")
     assert "hunter2" not in text and "비밀회의" not in text and "[redacted:private]" in text
     assert path.stat().st_mode & 0o777 == 0o600 and path.parent.stat().st_mode & 0o777 == 0o700
 
