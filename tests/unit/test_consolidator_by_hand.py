@@ -32,6 +32,25 @@ def test_what_a_person_asks_to_remember_is_core_at_once_and_twice_is_once(memory
     assert memory.core(is_current=None) == [again]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[file server] is A, ![logo](img/logo.png) stays, [파일] 서버는 B",
+        "first line\n\n```sh\nmake deploy\n```\n둘째 줄 \\ 끝",
+        "가" * 4000,
+    ],
+)
+def test_remembered_text_stays_whole(memory: Consolidating, text: str) -> None:
+    assert memory.remember(text).text == text
+
+
+def test_an_edit_is_whole_or_refused(memory: Consolidating) -> None:
+    kept = memory.remember("배포는 화요일")
+    with pytest.raises(UserError, match="4,001 characters are too long"):
+        memory.consolidator.edit(kept, "나" * 4001)
+    assert memory.consolidator.edit(kept, "나" * 4000).text == "나" * 4000
+
+
 def test_remembering_supersedes_what_a_turn_said_and_forgets_no_source(memory: Consolidating) -> None:
     [old] = memory.say("s1", "p1", POSTGRES, OK)
     new = memory.remember(CLICKHOUSE, at=DAY_MS)
