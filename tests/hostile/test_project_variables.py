@@ -137,6 +137,8 @@ def test_a_hook_keeps_its_event_where_the_person_wants_it(
         (own / name).touch()
     done = hook("user_prompt_submit", "s1", "p1", prompt="배포 포트는 8443")
     assert (done.returncode, done.stderr) == (0, b"")
+    hook("user_prompt_expansion", command_name="memlayer:memory-remember", command_args="배포 포트는 8443")
+    assert len(list((own / "typed").iterdir())) == 1
     assert not stolen.exists()
     assert len(list((own / "spool").glob("[0-9]*.json"))) == 1
 
