@@ -12,8 +12,11 @@ from memlayer import __version__
 VERBS = {
     "search": "search",
     "recall": "search",
+    "given": "given",
+    "statusline": "given",
     "show": "browse",
     "list": "browse",
+    "sessions": "sessions",
     "remember": "memories",
     "history": "memories",
     "edit": "memories",

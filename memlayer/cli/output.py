@@ -9,7 +9,7 @@ import json
 import re
 import sys
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from memlayer.core.context import cut, flatten
 from memlayer.core.privacy import plain
@@ -21,6 +21,7 @@ _UNSEEN = re.compile(
     "[\x7f-\x9f\xad\u034f\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb"
     "\ud800-\udfff\U000e0000-\U000e01ef]"
 )
+_NUMBER = re.compile(r"-|[0-9][0-9,.]*")
 USUAL_COLUMNS = 80
 _UNITS = ("B", "kB", "MB", "GB", "TB")
 
@@ -63,6 +64,23 @@ def pairs(title: str, rows: Iterable[tuple[str, str]]) -> None:
     say((title, "bold"))
     for name, value in kept:
         say((f"{name:<{width}}  ", "cyan"), value, indent=2)
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Aligned columns under a head; a column of numbers is aligned to the right. Nothing without rows."""
+    from rich.cells import cell_len, set_cell_size  # Hangul takes two places
+
+    kept = [[line(cell) for cell in row] for row in rows]
+    if not kept:
+        return
+    widths = [max(cell_len(row[at]) for row in [list(head), *kept]) for at in range(len(head))]
+    is_number = [all(_NUMBER.fullmatch(row[at]) for row in kept) for at in range(len(head))]
+    for place, row in enumerate([list(head), *kept]):
+        cells = [
+            " " * (width - cell_len(cell)) + cell if right else set_cell_size(cell, width)
+            for cell, width, right in zip(row, widths, is_number, strict=True)
+        ]
+        say(("  ".join(cells).rstrip(), "bold" if not place else ""))
 
 
 def line(text: object, max_chars: int = 100_000) -> str:

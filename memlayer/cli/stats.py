@@ -99,6 +99,7 @@ def say_holdings(found: Mapping[str, Any]) -> None:
     categories = ", ".join(f"{line(name)} {count}" for name, count in sorted(by_category.items()))
     chunks, embedded = found.get("chunks"), found.get("embedded")
     recall = found.get("recall") or {}
+    redacted = dict(found.get("redacted") or {})
     answered = f"{recall.get('answered', 0)} of {recall.get('prompts', 0)} prompts"
     given = f"{recall.get('entries', 0)} entries for {answered}"
     pairs(
@@ -117,6 +118,8 @@ def say_holdings(found: Mapping[str, Any]) -> None:
             ("waiting in the spool", _count(found, "spool_waiting")),
             ("set aside (quarantine)", _count(found, "quarantined") if found.get("quarantined") else ""),
             ("recalled", given if recall else ""),
+            ("private spans taken out", str(redacted.pop("private")) if redacted.get("private") else ""),
+            ("secrets taken out", _secrets(redacted)),
         ],
     )
     projects = found.get("by_project") or []
@@ -142,6 +145,7 @@ def say_machinery(found: Mapping[str, Any]) -> None:
                 {"hybrid": "full text and meaning", "lexical": "full text"}.get(str(found.get("mode")), ""),
             ),
             ("model", name + state if model else ""),
+            ("embedding", _embedding(found.get("embedding") or {})),
             ("daemon", one_line(daemon) if daemon else ""),
             ("rebuilding", line(daemon.get("rebuilding"))),
             ("schema", "" if schema is None else f"version {schema}"),
@@ -181,6 +185,20 @@ def say_language_model(found: Mapping[str, Any]) -> None:
             ("rules instead", line(found["missing"] or found["problem"], 300) if found["is_on"] else ""),
         ],
     )
+
+
+def _secrets(by_kind: Mapping[str, int]) -> str:
+    kinds = ", ".join(f"{line(kind)} {count}" for kind, count in sorted(by_kind.items(), key=lambda one: -one[1]))
+    return f"{sum(by_kind.values())} ({kinds})" if kinds else ""
+
+
+def _embedding(found: Mapping[str, Any]) -> str:
+    """Mean times of the model, over restarts."""
+    legs = (("query_ms", "queries", "a prompt"), ("passage_ms", "passages", "a passage"))
+    told = [
+        f"{number(found.get(mean), 1)} ms {what} ({found.get(count)})" for mean, count, what in legs if found.get(count)
+    ]
+    return ", ".join(told)
 
 
 def _count(found: Mapping[str, Any], name: str) -> str:

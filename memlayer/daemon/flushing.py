@@ -127,6 +127,7 @@ def flush(state: State, session: Session, cycle: int, why: str) -> None:
         filing.sync(state, session.project_id, recent=True)
     session.memory_flush_at = time.time_ns() // 1_000_000
     session.memory_flush_compaction_count = cycle
+    session.flush_count += 1
     state.sessions.changed(session)
     state.sessions.save_changed()
     log.info("flushed a session of %d tokens: %s", session.total_tokens, why)

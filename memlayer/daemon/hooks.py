@@ -12,11 +12,11 @@ from memlayer import compose
 from memlayer.core.payload import Payload, read_payload
 from memlayer.core.reply import hook_reply
 from memlayer.core.store_request import continuation
-from memlayer.daemon import flushing, upkeep
+from memlayer.daemon import flushing, giving, upkeep
 from memlayer.daemon.server import Send
 from memlayer.daemon.state import State
 from memlayer.errors import MemlayerError
-from memlayer.service import catch_up, shown, working_set
+from memlayer.service import catch_up, working_set
 from memlayer.service.recall import Recalled
 from memlayer.service.sessions import Session
 from memlayer.wire import health, project, protocol, spool
@@ -87,19 +87,20 @@ class Hooks:
             state.metrics.refused("capture.enabled is false")
         send(protocol.DURABLE, b"")
         context = ""
+        found = self._recalled(recalled, ends) if recalled is not None else None
         flush = state.settings.flush
         if hook == "session_start":
             context = self._session_start(payload, session, place, ends)
-            self._explained(session, context)
         elif hook == "pre_compact":
             context = flush.summarizer_line if flush.enabled else ""
-        elif recalled is not None:
-            context = self._recalled(recalled, session, ends)
+        elif found is not None:
+            context = found.block
         notice = _notice(state) if hook == "session_start" else ""
-        if hook == "stop" and flushing.asks(state, session, payload, flush):
-            send(protocol.REPLY, continuation())
-        else:
-            send(protocol.REPLY, hook_reply(hook, context, notice))
+        with giving.noted(state, session, event, context, found, started + request.deadline_ms / 1000):
+            if hook == "stop" and flushing.asks(state, session, payload, flush):
+                send(protocol.REPLY, continuation())
+            else:
+                send(protocol.REPLY, hook_reply(hook, context, notice))
         if state.services.done() and state.services.exception() is None:
             state.services.result().recent.heard(event)  # not before its own recall has asked what came before it
         if hook == "session_end":
@@ -165,28 +166,17 @@ class Hooks:
         rules = compose.recall_rules(state.settings_for(place))
         return services.recall.answer(payload.prompt, state.scope(session.project_id), rules, session)
 
-    def _recalled(self, recalled: Future[Recalled], session: Session, ends: float) -> str:
-        state = self._state
+    def _recalled(self, recalled: Future[Recalled], ends: float) -> Recalled:
         try:
             found = recalled.result(timeout=max(0.01, ends - time.monotonic()))
         except Late:
             log.warning("a recall was late")
-            return ""
+            return Recalled("", "", gate="recall took longer than recall.deadline_ms")
         except MemlayerError as bad:
             log.error("recall failed: %s", bad)
-            return ""
-        state.metrics.recalled(len(found.entries), len(found.block))
-        if found.entries:
-            session.shown = shown.marked(session.shown, found.entries)
-            state.sessions.changed(session)
-        self._explained(session, found.block)
-        return found.block
-
-    def _explained(self, session: Session, block: str) -> None:
-        """Remember that a session was given a block: its later ones come without the explanation."""
-        if block and not session.explained_ms:
-            session.explained_ms = int(time.time() * 1000)
-            self._state.sessions.changed(session)
+            return Recalled("", "", gate="recall failed; logs/daemon.log says why")
+        self._state.metrics.recalled(len(found.entries), len(found.block))
+        return found
 
     def _inherit(self, session: Session) -> None:
         """Learn which memories a resumed or forked session has in its context."""

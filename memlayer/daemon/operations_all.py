@@ -5,6 +5,7 @@ from __future__ import annotations
 from memlayer.daemon import (
     operations,
     operations_files,
+    operations_given,
     operations_health,
     operations_letting_go,
     operations_memories,
@@ -15,6 +16,7 @@ from memlayer.daemon.operations import Operation
 OPERATIONS: dict[str, Operation] = {
     **operations.OPERATIONS,
     **operations_files.OPERATIONS,
+    **operations_given.OPERATIONS,
     **operations_health.OPERATIONS,
     **operations_memories.OPERATIONS,
     **operations_letting_go.OPERATIONS,

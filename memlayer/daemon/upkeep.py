@@ -16,6 +16,7 @@ from memlayer.daemon.state import State
 from memlayer.service import catch_up, rebuild, working_set
 from memlayer.service import repair as repairing
 from memlayer.service.sessions import Session
+from memlayer.service.timed_embedder import TimedEmbedder
 from memlayer.wire import paths, spool, typed
 from memlayer.wire import working_set as on_disk
 
@@ -243,6 +244,7 @@ def open_store(state: State, resume: Callable[[State, compose.Services], None]) 
     services = compose.open_services(
         state.home, state.settings, projects=state.projects, sessions=state.sessions, embedder=state.embedder
     )
+    services.ingest.on_new = lambda events: state.metrics.redacted(event.text for event in events)
     resume(state, services)
     spool.sweep(state.home, time.time())
     on_disk.sweep(state.home)
@@ -265,7 +267,8 @@ def load_model(state: State) -> None:
         if services.store.dimensions != dimensions:
             state.jobs.submit("fit", lambda: services.store.fit(dimensions)).result()
 
-    state.embedder.load(compose.embedder_maker(state.home, state.settings), fit)
+    make = compose.embedder_maker(state.home, state.settings)
+    state.embedder.load((lambda: TimedEmbedder(make(), state.metrics.embedded)) if make is not None else None, fit)
     if state.embedder() is None:
         log.warning("recall is lexical: %s", state.embedder.why)
     else:

@@ -74,6 +74,7 @@ class Ingest:
         self.lock = threading.RLock()  # one batch at a time, whoever drives it
         # What becomes of events of kind `remember`; they leave the spool only after it.
         self.on_remember: Callable[[Sequence[Event]], object] = lambda events: None
+        self.on_new: Callable[[Sequence[Event]], object] = lambda events: None  # events that were not there before
 
     def drain(self, on_progress: Callable[[int, int], None] | None = None) -> tuple[int, set[str]]:
         """Take in everything that waits in the spool now; returns (events taken, ids of the projects they belong to).
@@ -151,7 +152,8 @@ class Ingest:
         if not events:
             return set()
         events = self._told_apart(without_repeats(events, self._store))
-        self._store.add_events(events)
+        added = frozenset(self._store.add_events(events))
+        self.on_new([event for event in events if event.id in added])
         # All turns of the batch, not only those of new events: a crash may have come between events and memories.
         self.remember({(event.session_id, event.prompt_id) for event in events if event.prompt_id}, not is_history)
         self.on_remember([event for event in events if event.kind == "remember"])

@@ -29,11 +29,12 @@ class Session:
 
     compaction_count: how often it was compacted. compact_start_ms, compact_post_ms: when SessionStart and PostCompact
     last told of one; compact_awaits: which of the two has not told of the last one; pre_compact_ms: when PreCompact
-    last announced one. memory_flush_at: Unix ms of the last flush; memory_flush_compaction_count: the compaction_count
-    it was made at. memory_asked_compaction_count: the one at which the model was asked to store memories (-1: never);
-    asked_prompt_id: the turn it was asked in. said_ms: when something was last said or done in it; summarized_ms:
-    said_ms when its summary was made, or found not to be worth it. prompted_ms, answered_ms: when the last prompt and
-    the last answer were heard of; measured_ms: the answered_ms for which its context was measured, or is about to be.
+    last announced one. memory_flush_at: Unix ms of the last flush, flush_count: how many there were;
+    memory_flush_compaction_count: the compaction_count it was made at. memory_asked_compaction_count: the one at which
+    the model was asked to store memories (-1: never); asked_prompt_id: the turn it was asked in. said_ms: when
+    something was last said or done in it; summarized_ms: said_ms when its summary was made, or found not to be worth
+    it. prompted_ms, answered_ms: when the last prompt and the last answer were heard of; measured_ms: the answered_ms
+    for which its context was measured, or is about to be.
     """
 
     id: str
@@ -54,6 +55,7 @@ class Session:
     model: str = ""
     total_tokens: int = 0
     explained_ms: int = 0
+    flush_count: int = 0
     compaction_count: int = 0
     compact_start_ms: int = 0
     compact_post_ms: int = 0

@@ -80,6 +80,10 @@ def main(root: str, argv: list[str]) -> int:
     """Run `setup`, or make sure of the runtime and become the CLI, not returning. Returns an exit code."""
     streams.open_closed()
     drop_project_variables(posix.environ, project_of_session(posix.environ))
+    if argv in (["statusline"], ["statusline", "--json"]):  # the host waits for it: no runtime, no daemon
+        from memlayer.wire import status_line
+
+        return status_line.main(argv[1:])
     try:
         if argv[:1] == ["setup"]:
             return setup(root, argv[1:])

@@ -1,0 +1,84 @@
+"""Answers which notes prompts were given, and what is known of each session."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from memlayer.core.model import Memory
+from memlayer.daemon.asked import folder_of, limit_of, text_of
+from memlayer.daemon.operations import Fields, Operation, Progress, services_of
+from memlayer.daemon.state import State
+from memlayer.errors import UserError
+from memlayer.ports import Store
+from memlayer.service.given import with_texts
+from memlayer.service.session_summary import SESSION_SUMMARY
+from memlayer.service.sessions import Session
+from memlayer.wire import given as record
+
+MAX_TURNS = 100_000
+
+
+def given(state: State, asked: Fields, progress: Progress) -> Fields:
+    store = services_of(state).store
+    session_id, folder = text_of(asked, "session_id"), folder_of(asked)
+    project_id = state.projects.find(folder)[0] if folder else ""
+    entries = [
+        entry
+        for entry in record.entries(state.home)
+        if str(entry["session_id"]).startswith(session_id) and (not folder or entry["project_id"] == project_id)
+    ]
+    prompts = with_texts(entries[: limit_of(asked, 5)], store, state.home)
+    for prompt in prompts:
+        prompt["project"] = state.projects.name(prompt["project_id"])
+    return {"prompts": prompts}
+
+
+def sessions(state: State, asked: Fields, progress: Progress) -> Fields:
+    store = services_of(state).store
+    wanted, folder = text_of(asked, "id"), folder_of(asked)
+    known = state.sessions.all()
+    if wanted:
+        known = [one for one in known if one.id == wanted] or [one for one in known if one.id.startswith(wanted)]
+        if not known:
+            raise UserError("no session is known by %r; `memlayer sessions --all-projects` lists them" % wanted[:80])
+    elif folder:
+        project_id = state.projects.find(folder)[0]
+        known = [one for one in known if one.project_id == project_id]
+    shown = known[: limit_of(asked, 20)]
+    found = [_session(state, store, one) for one in shown]
+    if wanted and len(shown) == 1:
+        found[0].update(_in_full(state, store, shown[0]))
+    return {"sessions": found, "total": len(known)}
+
+
+def _session(state: State, store: Store, session: Session) -> Fields:
+    facts = asdict(session)
+    for name in ("shown", "inherited"):  # marks of notes, no names
+        facts[name] = len(facts[name])
+    turns = store.memories(session_id=session.id, category="conversation", limit=MAX_TURNS)
+    return {
+        **facts,
+        "project": state.projects.name(session.project_id),
+        "turns": len(turns),
+        "flush_count": session.flush_count or int(session.memory_flush_at > 0),
+    }
+
+
+def _in_full(state: State, store: Store, session: Session) -> Fields:
+    """What else is known of a single session: what was drawn from it, and what it was given."""
+    entries = [entry for entry in record.entries(state.home) if entry["session_id"] == session.id]
+    prompts = [entry for entry in entries if "start" not in entry]
+    summaries: list[Memory] = store.memories(session_id=session.id, category="daily", kind=SESSION_SUMMARY, limit=1)
+    return {
+        "core": len(store.memories(session_id=session.id, category="core", limit=MAX_TURNS)),
+        "events": len(store.events(session_id=session.id, limit=MAX_TURNS)),
+        "summary": summaries[0].text if summaries else "",
+        "given": {
+            "prompts": len(prompts),
+            "answered": sum(bool(entry["given"]) and bool(entry["delivered"]) for entry in prompts),
+            "notes": sum(len(entry["given"]) for entry in prompts if entry.get("delivered")),
+        },
+    }
+
+
+OPERATIONS: dict[str, Operation] = {"given": given, "sessions": sessions}
