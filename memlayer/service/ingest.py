@@ -244,17 +244,10 @@ class Ingest:
     def _event(self, captured: dict[str, Any]) -> Event:
         project_id, _ = self._projects.resolve(captured["project_dir"])
         return Event(
-            id=captured["id"],
-            kind=captured["kind"],
-            session_id=captured["session_id"],
-            project_id=project_id,
-            prompt_id=captured["prompt_id"],
-            text=captured["text"],
-            at_ms=captured["at_ms"],
-            source=captured["source"],
-            uuid=str(captured.get("uuid", "")),
-            detail=str(captured.get("detail", "")),
-        )
+            id=captured["id"], kind=captured["kind"], session_id=captured["session_id"], project_id=project_id,
+            prompt_id=captured["prompt_id"], text=captured["text"], at_ms=captured["at_ms"], source=captured["source"],
+            uuid=str(captured.get("uuid", "")), detail=str(captured.get("detail", "")),
+        )  # fmt: skip
 
     def _told_apart(self, events: Sequence[Event]) -> list[Event]:
         """Two hooks that saw different texts under one id saw two things: the later one gets an id of its own.
