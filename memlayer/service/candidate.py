@@ -53,12 +53,12 @@ def turn_of(chunk: Chunk) -> str:
 
 def told_by(turn: Candidate) -> str:
     """Why a statement is left out where the turn it was drawn from is an entry."""
-    return "%s says it, and more" % turn.key
+    return "%s says it, and more" % turn.citation
 
 
 def same_as(other: Candidate) -> str:
     """Why one of two that say the same is left out."""
-    return "says the same as " + other.key
+    return "says the same as " + other.citation
 
 
 def in_context(chunk: Chunk, session: Session | None) -> str:

@@ -48,7 +48,9 @@ def dated(
                 continue
             room -= 1
             text = snippet(latest.chunk, query, terms, budget.max_entry_chars)
-            come[_id(latest)] = replace(latest, kept=True, reason="newer on the matter of " + one.key, snippet=text)
+            come[_id(latest)] = replace(
+                latest, kept=True, reason="newer on the matter of " + one.citation, snippet=text
+            )
         newer_of[_id(one)] = latest
     out: list[Candidate] = []
     for one in judged:

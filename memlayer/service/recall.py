@@ -12,7 +12,7 @@ from memlayer.core import context
 from memlayer.core.follow_up import points_back
 from memlayer.core.intent import ASKING, CHAT, ORDER, asks_anybody, asks_to_be_reminded, intent
 from memlayer.core.intent_words import STANDING_ORDER
-from memlayer.core.model import Chunk, Scope
+from memlayer.core.model import Chunk, Scope, citation_of
 from memlayer.core.noise import recallable
 from memlayer.core.query import Query, questions_in, reduce_prompt, with_context
 from memlayer.core.scoring import Score, Weights
@@ -22,7 +22,6 @@ from memlayer.service.candidate import (
     SHOWN,
     Candidate,
     in_context,
-    key_of,
     same_as,
     say_the_same,
     told_by,
@@ -164,8 +163,8 @@ class Recall:
             if not reason:
                 terms = frozenset(chunk.terms.split())
                 newer = (other for other, said in present if chunk.at_ms <= other.at_ms and say_the_same(terms, said))
-                repeated = next(newer, None)
-                reason = "says the same as %s, which is in the context" % key_of(repeated) if repeated else ""
+                if repeated := next(newer, None):
+                    reason = "says the same as %s, which is in the context" % citation_of(repeated.memory_id)
             if not reason:
                 twin = next((i for i, other in enumerate(kept_terms) if say_the_same(terms, other)), -1)
                 if twin >= 0 and chunk.at_ms <= kept[twin].chunk.at_ms:

@@ -58,7 +58,7 @@ def renewed(
             chunk = whole(change.head)
             told = turns.get(_turn_of(chunk), "") if _turn_of(chunk) != _turn_of(one.chunk) else ""
             if not told and chunk.memory_id not in there and room > 0 and not in_context(chunk, session):
-                out.append(Candidate(chunk, one.score, True, "holds instead of " + one.key, chunk.text))
+                out.append(Candidate(chunk, one.score, True, "holds instead of " + one.citation, chunk.text))
                 there.add(chunk.memory_id)
                 room -= 1
             out.append(replace(one, newer=told or citation_of(chunk.memory_id)))

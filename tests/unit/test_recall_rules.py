@@ -151,7 +151,7 @@ class TestNothingTwice:
         found = memory.ask(PORT_AGAIN)
         assert ids(found) == {newer.id}
         for one in (older, oldest):
-            assert reason(found, one.id) == "says the same as " + newer.key
+            assert reason(found, one.id) == "says the same as " + newer.citation
 
     def test_even_if_the_older_one_fits_better(self, memory: TurnsInMemory) -> None:
         said = "결제 서버 설정: redis 주소 cache-main, postgres 주소 db-main, nginx 주소 edge-main, kafka 주소 log-main"
@@ -168,7 +168,7 @@ class TestNothingTwice:
         newer = memory.turn("s2", "p1", PORT_ASKED, PORT_ANSWER, at=60_000)
         found = memory.ask(PORT_AGAIN, session=memory.sessions.get("s2"))
         assert found.block == ""
-        assert "says the same as " + newer.key in reason(found, older.id)
+        assert "says the same as " + newer.citation in reason(found, older.id)
         assert memory.ask(PORT_AGAIN, session=Session(id="s3", shown=[newer.id])).block == ""
         # What is newer than the one in the context may have been said for a reason.
         assert ids(memory.ask(PORT_AGAIN, session=memory.sessions.get("s1"))) == {newer.id}
