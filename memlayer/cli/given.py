@@ -22,6 +22,7 @@ from memlayer.wire import status_line
 
 PROMPT_CHARS = 100
 NOTE_CHARS = 160
+LEFT_OUT_SHOWN = 3  # --json has the ten of the record
 
 
 @click.command("given")
@@ -33,8 +34,9 @@ NOTE_CHARS = 160
 def given_verb(last: int, session: str | None, project: str | None, all_projects: bool, as_json: bool) -> None:
     """Show the notes that the last prompts were given, and why.
 
-    For each prompt, newest first: its notes, what they were chosen by, and the best of those left out, with the reason.
-    The record holds ids and scores of some 500 prompts; a note that was forgotten since is shown as forgotten.
+    For each prompt, newest first: its notes, what they were chosen by, and the best of those left out, with the reason
+    (--json has up to ten). Relevance is how sure it is that a note answers, from 0 to 1. The record holds ids and
+    scores of some 500 prompts; a note that was forgotten since is shown as forgotten.
 
     \b
     Examples:
@@ -60,7 +62,7 @@ def given_verb(last: int, session: str | None, project: str | None, all_projects
 
 def say_prompt(prompt: Mapping[str, Any]) -> None:
     """A prompt or session start, its notes and those left out."""
-    given, left_out = prompt.get("given") or [], prompt.get("left_out") or []
+    given, left_out = prompt.get("given") or [], (prompt.get("left_out") or [])[:LEFT_OUT_SHOWN]
     say(
         (when(prompt.get("at_ms")), "dim"),
         "  ",
@@ -79,8 +81,8 @@ def say_prompt(prompt: Mapping[str, Any]) -> None:
     for note in given:
         say_note(note)
     if left_out:
-        more = int(prompt.get("left_out_count") or 0) - len(left_out)
-        say(("left out", "dim"), f"  the best {len(left_out)} of {more + len(left_out)}" if more > 0 else "", indent=2)
+        count = int(prompt.get("left_out_count") or 0)
+        say(("left out", "dim"), f"  the best {len(left_out)} of {count}" if count > len(left_out) else "", indent=2)
     for note in left_out:
         say_note(note)
 

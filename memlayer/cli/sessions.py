@@ -11,7 +11,7 @@ from memlayer.cli.invocation import ASK_S, all_projects_option, client, json_opt
 from memlayer.cli.output import line, pairs, print_json, say, table, when
 from memlayer.core.privacy import plain
 
-HEAD = ("session", "began", "last heard of", "state", "turns", "tokens", "compactions", "flushes", "project")
+HEAD = ("session", "last heard of", "state", "turns", "tokens", "compactions", "flushes", "project")
 
 
 @click.command("sessions")
@@ -51,8 +51,8 @@ def sessions_verb(id_: str, project: str | None, all_projects: bool, limit: int,
 def row_of(session: Mapping[str, Any]) -> list[str]:
     """A session's line of the table."""
     counts = [_figure(session, name) for name in ("turns", "total_tokens", "compaction_count", "flush_count")]
-    times = [when(session.get(name)) for name in ("since_ms", "last_ms")]
-    return [line(session.get("id"))[:8], *times, _state(session), *counts, _project(session)]
+    state = "ended" if session.get("ended") else "open"
+    return [line(session.get("id"))[:8], when(session.get("last_ms")), state, *counts, _project(session)]
 
 
 def say_session(session: Mapping[str, Any]) -> None:
@@ -67,7 +67,7 @@ def say_session(session: Mapping[str, Any]) -> None:
             ("transcript", line(session.get("transcript_path"))),
             ("began", when(session.get("since_ms"))),
             ("last heard of", when(session.get("last_ms"))),
-            ("state", _state(session)),
+            ("state", f"ended ({line(session['ended'])})" if session.get("ended") else "open"),
             ("model", line(session.get("model"))),
             ("turns", _figure(session, "turns")),
             ("events", _figure(session, "events")),
@@ -87,14 +87,11 @@ def say_session(session: Mapping[str, Any]) -> None:
             say(line(part), indent=2)
 
 
-def _state(session: Mapping[str, Any]) -> str:
-    return f"ended ({line(session['ended'])})" if session.get("ended") else "open"
-
-
 def _project(session: Mapping[str, Any]) -> str:
     return line(session.get("project")) or line(session.get("project_id"))
 
 
 def _figure(session: Mapping[str, Any], name: str) -> str:
     value = session.get(name)
-    return f"{value:,}" if isinstance(value, int) else "-"
+    is_known = isinstance(value, int) and (value or name != "total_tokens")  # 0 tokens: not measured yet
+    return f"{value:,}" if is_known else "-"

@@ -13,14 +13,14 @@ from memlayer.service.candidate import Candidate
 from memlayer.service.recall import Recalled
 from memlayer.wire import spool
 
-MAX_LEFT_OUT = 10  # candidates a prompt, the best
+MAX_LEFT_OUT = 10  # candidates a prompt, the most relevant
 _CITED = re.compile(r"- \[mem:([0-9A-Za-z]{1,40})\] ")
 Row = dict[str, Any]
 
 
 def of_prompt(event: Mapping[str, Any], project_id: str, found: Recalled, *, is_delivered: bool) -> Row:
     """The entry of a prompt. is_delivered: the host got the answer in time."""
-    left_out = [one for one in found.candidates if not one.kept]
+    left_out = sorted((one for one in found.candidates if not one.kept), key=lambda one: -one.score.relevance)
     return {
         **_head(event, project_id, found.block, is_delivered),
         "gate": found.gate,

@@ -11,7 +11,7 @@ import sys
 import time
 
 from memlayer.core.privacy import plain
-from memlayer.wire import given, health, paths, project, runtime, spool
+from memlayer.wire import given, health, paths, project, runtime, spool, streams
 
 TYPE_CHECKING = False  # what type checkers look for, without importing `typing`
 if TYPE_CHECKING:
@@ -30,7 +30,12 @@ def main(argv: list[str]) -> int:
         found = facts(paths.home_of(), _told(), time.time())
     except OSError as bad:
         found = {"line": "memlayer: %s" % (bad.strerror or "unreadable")}
-    print(json.dumps(found) if "--json" in argv else found["line"])
+    said = json.dumps(found) if "--json" in argv else str(found["line"])
+    try:
+        sys.stdout.buffer.write(said.encode("utf-8", "replace") + b"\n")
+        sys.stdout.flush()
+    except OSError:  # nobody reads it
+        streams.drop(1)
     return 0
 
 

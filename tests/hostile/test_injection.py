@@ -77,6 +77,8 @@ def test_a_session_start_is_given_data(attacked: tuple[HookRunner, Daemon, Cli])
 VERBS = [
     ("search", "--stdin", "--limit", "50"),
     ("list", "--limit", "50"),
+    ("given", "--last", "50"),
+    ("sessions",),
     ("recall", "미끼 대답", "--explain"),
 ]
 
@@ -88,7 +90,7 @@ def test_a_pipe_gets_no_control_and_no_forged_line(
     _, _, cli = attacked
     done = cli(*verb, stdin="미끼 대답")
     assert (done.returncode, done.stderr) == (0, "")
-    assert "미끼" in done.stdout
+    assert "미끼" in done.stdout or verb[0] == "sessions"
     assert not CONTROLS.search(done.stdout)
     assert not re.search(r"\[\s*/?\s*mem\s*:\s*([A-K])\1{5}", done.stdout, re.I)
     assert not OPENING.search(done.stdout)
@@ -112,6 +114,8 @@ def test_json_is_json_and_has_nothing_unseen(attacked: tuple[HookRunner, Daemon,
     for verb in (
         ("search", "미끼 대답", "--limit", "50", "--json"),
         ("list", "--limit", "50", "--json"),
+        ("given", "--last", "50", "--json"),
+        ("sessions", "--json"),
         ("stats", "--json"),
     ):
         done = cli(*verb)
@@ -120,7 +124,9 @@ def test_json_is_json_and_has_nothing_unseen(attacked: tuple[HookRunner, Daemon,
 
 
 @pytest.mark.parametrize(
-    "verb", [("search", "미끼 twelve"), ("search", "미끼 six"), ("list", "--limit", "50")], ids=" ".join
+    "verb",
+    [("search", "미끼 twelve"), ("search", "미끼 six"), ("list", "--limit", "50"), ("given", "--last", "50")],
+    ids=" ".join,
 )
 def test_a_terminal_is_only_told_colours(attacked: tuple[HookRunner, Daemon, Cli], verb: tuple[str, ...]) -> None:
     _, _, cli = attacked

@@ -134,9 +134,9 @@ def test_status_line_follows_the_prompt(told: Home) -> None:
 
 def test_sessions_table(told: Home) -> None:
     [head, *rows] = told.cli("sessions").stdout.splitlines()
-    assert head.split()[:2] == ["session", "began"]
+    assert head.split()[:4] == ["session", "last", "heard", "of"]
     row = next(row for row in rows if row.startswith("8f3a12cd"))
-    assert "ended (other)  " in row and "  %d" % len(FACTS) in row and row.endswith("  상점 shop")
+    assert row.split()[3:] == ["ended", str(len(FACTS)), "-", "0", "0", "상점", "shop"]
     found = json.loads(told.cli("sessions", "--json").stdout)
     one = next(one for one in found["sessions"] if one["id"] == "8f3a12cd-told")
     assert (one["turns"], one["compaction_count"], one["flush_count"], one["total_tokens"]) == (len(FACTS), 0, 0, 0)

@@ -136,6 +136,16 @@ def test_broken_input_gets_a_line(home: Path, stdin: bytes) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "memlayer: ready\n", "")
 
 
+@pytest.mark.parametrize("end", ["<&-", ">&-", "<&- >&- 2>&-", ">/dev/full", "</dev/full", "| true"])
+def test_closed_or_full_stream_is_no_crash(home: Path, end: str) -> None:
+    command = "'%s' -I -S '%s' statusline %s" % (sys.executable, ROOT / "bin" / "memlayer", end)
+    done = subprocess.run(
+        ["sh", "-c", command], capture_output=True, timeout=30, check=False, stdin=subprocess.DEVNULL,
+        env={"PATH": "/usr/bin:/bin", "HOME": str(home.parent), "MEMLAYER_HOME": str(home), "LC_ALL": "C"},
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
 def test_no_home_gets_a_line(home: Path) -> None:
     home.rmdir()
     assert host(home, b'{"session_id": "s1"}').stdout == "memlayer: no notes yet\n"
