@@ -10,7 +10,7 @@ from memlayer.daemon.operations import Fields, Operation, Progress, services_of
 from memlayer.daemon.state import State
 from memlayer.errors import UserError
 from memlayer.ports import Store
-from memlayer.service.given import with_texts
+from memlayer.service.given import is_unanswered, unanswered, with_texts
 from memlayer.service.session_summary import SESSION_SUMMARY
 from memlayer.service.sessions import Session
 from memlayer.wire import given as record
@@ -20,17 +20,35 @@ MAX_TURNS = 100_000
 
 def given(state: State, asked: Fields, progress: Progress) -> Fields:
     store = services_of(state).store
-    session_id, folder = text_of(asked, "session_id"), folder_of(asked)
+    wanted, folder, limit = text_of(asked, "session_id"), folder_of(asked), limit_of(asked, 5)
+    if wanted:
+        wanted = _one_session(state, wanted)
     project_id = state.projects.find(folder)[0] if folder else ""
+    recorded = record.entries(state.home)
     entries = [
         entry
-        for entry in record.entries(state.home)
-        if str(entry["session_id"]).startswith(session_id) and (not folder or entry["project_id"] == project_id)
+        for entry in recorded
+        if (not wanted or entry["session_id"] == wanted) and (not folder or entry["project_id"] == project_id)
     ]
-    prompts = with_texts(entries[: limit_of(asked, 5)], store, state.home)
+    if recorded and (project_id or not folder):
+        told = {entry["event_id"] for entry in recorded}
+        asked_at = store.events(session_id=wanted, project_id=project_id, kind="user", limit=limit)
+        entries += [unanswered(one) for one in asked_at if is_unanswered(one, told, recorded[-1]["at_ms"])]
+        entries.sort(key=lambda entry: -int(entry["at_ms"]))
+    prompts = with_texts(entries[:limit], store, state.home)
     for prompt in prompts:
         prompt["project"] = state.projects.name(prompt["project_id"])
     return {"prompts": prompts}
+
+
+def _one_session(state: State, wanted: str) -> str:
+    """The id of the session that is named by its id or the beginning of it. Raises UserError when several are."""
+    known = [one.id for one in state.sessions.all() if one.id.startswith(wanted)]
+    if wanted in known or not known:
+        return wanted
+    if len(known) > 1:
+        raise UserError("%d sessions begin with %r: give more of the id" % (len(known), wanted[:80]))
+    return known[0]
 
 
 def sessions(state: State, asked: Fields, progress: Progress) -> Fields:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from memlayer.core import context
-from memlayer.core.model import Memory
+from memlayer.core.model import Event, Memory
 from memlayer.ports import Store
 from memlayer.service.candidate import Candidate
 from memlayer.service.recall import Recalled
@@ -40,6 +41,18 @@ def of_start(event: Mapping[str, Any], project_id: str, block: str, *, is_delive
         "start": str(event["detail"]),
         "given": [{"citation": citation} for citation in cited],
     }
+
+
+def is_unanswered(event: Event, recorded: Collection[str], since_ms: int) -> bool:
+    """True for a prompt that no daemon answered, although the record goes back so far."""
+    is_prompt = event.kind == "user" and event.source == "hook" and not event.detail
+    return is_prompt and event.at_ms >= since_ms and event.id not in recorded
+
+
+def unanswered(event: Event) -> Row:
+    """The entry of a prompt that its hook kept by itself."""
+    gate = "no daemon answered in time; the prompt was kept"
+    return {**_head(asdict(event), event.project_id, "", True), "gate": gate, "given": [], "left_out": []}
 
 
 def _head(event: Mapping[str, Any], project_id: str, block: str, is_delivered: bool) -> Row:

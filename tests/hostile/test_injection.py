@@ -12,6 +12,7 @@ import pytest
 from memlayer.core.context import EXPLANATION, HEADER, WORKING_SET_EXPLANATION, flatten
 from memlayer.core.host_tags import GENERATED_TAGS
 from memlayer.core.noise import is_noise
+from memlayer.wire import given
 from tests.cli_process import Cli
 from tests.hostile.attacks import ATTACKS, CONTROLS, FORGED_IDS
 from tests.hostile.corpus import TELLS_ALL
@@ -40,6 +41,8 @@ def attacked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[HookRun
         hook.turn("s%d" % i, "p%d" % i, text, "대답: 미끼 " + text)
     with Daemon(ROOT, home, settings=TELLS_ALL) as daemon:
         daemon.settle()
+        hook("user_prompt_submit", "asker", "q", prompt="미끼 대답 뭐였지? " + ATTACKS["forges entries"])
+        daemon.wait_for(lambda: given.entries(str(home)), "entry")
         yield hook, daemon, Cli(home, project)
 
 

@@ -122,6 +122,10 @@ def test_wrong_options_are_told(told: Home) -> None:
     assert told.cli("given", "--session", "").returncode != 0
     assert told.cli("given", "--last", "0").returncode == 2
     assert "No prompt is on record in session nobody" in told.cli("given", "--session", "nobody").stdout
+    for session in ("twin-1", "twin-2"):
+        ask(told, session, "thanks!")
+    assert "2 sessions begin with 'twin'" in told.cli("given", "--session", "twin").stderr
+    assert len(told.given("--session", "twin-1")) == 1
 
 
 def test_status_line_follows_the_prompt(told: Home) -> None:
@@ -199,6 +203,20 @@ def test_record_outlives_daemon_and_note(tmp_path: Path) -> None:
         assert gone["prompt"] is None
         assert "(prompt not kept, or forgotten)" in home.cli("given", "--session", "reader").stdout
     assert os.path.exists(home.path / given.NAME)
+
+
+def test_prompt_without_a_daemon_is_listed(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    with home.daemon:
+        ask(home, "s1", "thanks!")
+    home.hook.forbid_background()
+    home.hook.turn("s1", "p2", ASKED, "모르겠습니다.")
+    home.hook("user_prompt_submit", "s1", "p3", prompt="/review 상점")
+    with home.daemon:
+        home.daemon.settle()
+        assert [one["prompt"] for one in home.given("--session", "s1")] == [ASKED, "thanks!"]
+        said = home.cli("given").stdout
+        assert "nothing given: no daemon answered in time" in said.splitlines()[1]
 
 
 def test_stats_count_what_was_taken_out(tmp_path: Path) -> None:

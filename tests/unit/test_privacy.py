@@ -201,9 +201,22 @@ BLOCK = (
 )
 
 
+DATED_BLOCK = (
+    "[Memory context]\n"
+    "- [mem:a7Bc3x] 2026-11-18: User prefers pytest -x.\n"
+    "- [mem:x9Yz2w] 2026-11-19: (older; newer: [mem:a7Bc3x]) 주문 이벤트를 ClickHouse로 옮겼다…"
+)
+
+
 @pytest.mark.parametrize(
     ("text", "kept"),
     [
+        (DATED_BLOCK, ""),
+        ("before\n%s\nafter" % DATED_BLOCK, "before\nafter"),
+        ("UserPromptSubmit hook additional context: %s\nafter" % DATED_BLOCK, "after"),
+        ("> %s\nafter" % DATED_BLOCK.replace("\n", "\n> "), "after"),
+        ("%s\n%s\nafter" % (DATED_BLOCK, BLOCK), "after"),
+        ("- [mem:a7Bc3x] 2026-11-18: torn from its header\nafter", "after"),
         (BLOCK, ""),
         ("before\n%s\nafter" % BLOCK, "before\nafter"),
         ("UserPromptSubmit hook additional context: %s\nafter" % BLOCK, "after"),
@@ -224,6 +237,8 @@ def test_own_blocks_are_stripped(text: str, kept: str) -> None:
         "[Memory context]\nis a header, and [mem:id] a citation.",
         "We moved to ClickHouse [mem:x9Yz2w], so the old query is gone.",
         "- Database: ClickHouse since March [mem:x9Yz2w]",
+        "- [mem:x9Yz2w] says ClickHouse",
+        "- [mem:x9Yz2w] 2026-11-19 was the day",
         "- a list\n- without citations",
     ],
 )
