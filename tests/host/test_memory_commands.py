@@ -5,9 +5,11 @@ The words of a command come from the UserPromptExpansion hook, which this host m
 from __future__ import annotations
 
 import re
+import uuid
 
 import pytest
 
+from memlayer.core.context import entry_lines
 from tests.host.claude_run import Claude
 from tests.unit.test_commands import HARD
 
@@ -89,3 +91,14 @@ def test_one_session_gives_each_command_its_words(claude: Claude) -> None:
         for words in ("첫째 규칙은 ``` 하나", "둘째 규칙은 \\ 둘"):
             turn = chat.say("/memory-remember " + words)[-1]
             assert "Remembered core_" in turn.text and words in turn.text
+
+
+def test_given_notes_reach_the_user(claude: Claude) -> None:
+    claude("/memory-remember 배포는 항상 화요일 오전에 한다")
+    session, asked = str(uuid.uuid4()), "배포는 언제 하지?"
+    [line] = entry_lines(claude(asked, session=session).turn.injected("UserPromptSubmit"))
+    told = claude("/memory-given", resume=session).turn.text
+    assert asked in told and line[2:15] in told and "relevance" in told and "화요일" in told
+    prompt, start = claude.memlayer("given", "--session", session)["prompts"]
+    assert start["start"] == "startup"
+    assert (prompt["prompt"], len(prompt["given"]), prompt["delivered"]) == (asked, 1, True)
