@@ -36,7 +36,7 @@ def given_verb(last: int, session: str | None, project: str | None, all_projects
 
     For each prompt, newest first: its notes, what they were chosen by, and the best of those left out, with the reason
     (--json has up to ten). Relevance is how sure it is that a note answers, from 0 to 1. The record holds ids and
-    scores of some 500 prompts; a note that was forgotten since is shown as forgotten.
+    scores of the last hundred prompts or more; a note that was forgotten since is shown as forgotten.
 
     \b
     Examples:

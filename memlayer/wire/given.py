@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from typing import Any
 
 NAME = "given.jsonl"
-MAX_BYTES = 600_000  # some 500 prompts; then the older half goes
+MAX_BYTES = 1_000_000  # some hundred prompts; then the older half goes
 TAIL_BYTES = 100_000  # how far back the newest entry of a session is looked for
+NEWEST_LINES = 8  # of these; more than one, as the last may be torn
 
 
 def path_of(home: str) -> str:
@@ -48,10 +49,10 @@ def entries(home: str) -> list[dict[str, Any]]:
 
 def newest(home: str, session_id: str) -> dict[str, Any] | None:
     """The newest entry of a session, or None: it was given nothing lately."""
-    for entry in _parsed(_end_of(path_of(home), TAIL_BYTES)):
-        if entry.get("session_id") == session_id:
-            return entry
-    return None
+    named = json.dumps(session_id, ensure_ascii=False).encode("utf-8", "replace")
+    lines = [line for line in _end_of(path_of(home), TAIL_BYTES).splitlines() if named in line]
+    found = _parsed(b"\n".join(lines[-NEWEST_LINES:]))
+    return next((entry for entry in found if entry["session_id"] == session_id), None)
 
 
 def _end_of(path: str, most: int) -> bytes:
