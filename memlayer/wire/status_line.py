@@ -116,12 +116,12 @@ def _trouble(home: str, now_s: float) -> str:
     if failure:
         return "setup failed: %s" % plain(failure)[:60]
     found = health.trouble(home, now_s)
-    for count, said in (
-        (found.lost, "hook calls failed"),
-        (found.aside_new, "events set aside"),
-        (found.stuck, "events stuck"),
-        (found.late_prompts if found.late_prompts > health.FEW else 0, "prompts answered too late"),
+    for count, what, became in (
+        (found.lost, "hook call", "failed"),
+        (found.aside_new, "event", "set aside"),
+        (found.stuck, "event", "stuck"),
+        (found.late_prompts if found.late_prompts > health.FEW else 0, "prompt", "answered too late"),
     ):
         if count:
-            return "%d %s" % (count, said)
+            return "%d %s%s %s" % (count, what, "" if count == 1 else "s", became)
     return ""
