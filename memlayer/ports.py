@@ -89,13 +89,16 @@ class Holding:
 @dataclass(frozen=True)
 class Damage:
     """Something of the store that could not be read. is_minor: a power failure explains it, or the table is derived, so
-    that a repair makes it whole. aside: the folder where damaged files are kept, or ""."""
+    that a repair makes it whole. aside: the folder where damaged files are kept, or "". brought_back: how many rows
+    were saved from older versions or the index. in_doubt: citations of those that may lack what was done last."""
 
     at_ms: int
     table: str
     says: str
     is_minor: bool
     aside: str = ""
+    brought_back: int = 0
+    in_doubt: tuple[str, ...] = ()
 
 
 Similarities = Sequence[Sequence[float]]  # square

@@ -15,16 +15,16 @@ from lancedb.db import AsyncConnection
 from lancedb.table import AsyncTable
 
 from memlayer.adapters.lance_index import create_missing_indexes, recreate_broken_indexes
+from memlayer.adapters.lance_reconcile import SetBack, put_right
 from memlayer.adapters.lance_salvage import (
     aside_copies,
     is_whole,
     lost_versions,
-    memories_from_chunks,
     note_damage,
     salvage,
     set_aside,
 )
-from memlayer.adapters.lance_schema import CHUNKS, MEMORIES, TABLES, VECTOR, rows_to_arrow, schema_of, vector_field
+from memlayer.adapters.lance_schema import CHUNKS, MEMORIES, TABLES, VECTOR, schema_of, vector_field
 from memlayer.adapters.lance_sync import fsync_path
 from memlayer.adapters.lance_table import FAILURES, LanceTable, LoopThread, first_line, remedy
 from memlayer.errors import StoreError
@@ -37,6 +37,7 @@ SCHEMA_FILE = "schema.json"
 SCHEMA_VERSION = 2
 
 Tables = dict[str, LanceTable]
+
 
 # (version, function): brings the tables of the version before to this one. Each must bear being run twice, since a
 # crash can come between the change and the note of it in schema.json.
@@ -82,10 +83,10 @@ def open_tables(connection: AsyncConnection, folder: Path, dimensions: int, loop
     and come back empty.
     """
     version = read_schema_version(folder)
-    is_damaged = {name: False for name in TABLES}
+    set_back: dict[str, SetBack] = {}
     tables = {}
     for name in TABLES:
-        tables[name], is_damaged[name] = _open_table(connection, folder, name, dimensions, loop, was_there=version > 0)
+        tables[name], set_back[name] = _open_table(connection, folder, name, dimensions, loop, was_there=version > 0)
     fit_dimensions(tables[CHUNKS], dimensions)
     for number, migrate in MIGRATIONS:
         if 0 < version < number:
@@ -93,10 +94,9 @@ def open_tables(connection: AsyncConnection, folder: Path, dimensions: int, loop
             write_schema_version(folder, number)
     for table in tables.values():
         complete_table(table)
-    if is_damaged[MEMORIES] and not is_damaged[CHUNKS]:
-        known = set(tables[MEMORIES].select(["id"]).column("id").to_pylist())
-        found = memories_from_chunks(tables[CHUNKS], known)
-        tables[MEMORIES].upsert(rows_to_arrow(found, schema_of(MEMORIES, 0)))
+    if set_back[MEMORIES].is_so:
+        chunks = None if set_back[CHUNKS].is_so else tables[CHUNKS]
+        put_right(folder, tables[MEMORIES], chunks, set_back[MEMORIES].ids)
     if version != SCHEMA_VERSION:
         write_schema_version(folder, SCHEMA_VERSION)
     return tables
@@ -162,8 +162,8 @@ def _table_folder(folder: Path, name: str) -> Path:
 
 def _open_table(
     connection: AsyncConnection, folder: Path, name: str, dimensions: int, loop: LoopThread, *, was_there: bool
-) -> tuple[LanceTable, bool]:
-    """(the table, whether it was damaged). was_there: the store has been completed once."""
+) -> tuple[LanceTable, SetBack]:
+    """(the table, what damage has done to it). was_there: the store has been completed once."""
     path = _table_folder(folder, name)
     data = path / "data"
     has_rows = was_there or (data.is_dir() and any(data.iterdir()) and bool(_versions(path)))
@@ -179,21 +179,26 @@ def _open_table(
         # Derived, or what a crash left of a creation.
         if was_there:
             note_damage(folder, name, failure, is_minor=True)
-        return create_table(connection, folder, name, dimensions, loop), True
-    return _salvaged(connection, folder, name, loop, failure), True
+        return create_table(connection, folder, name, dimensions, loop), SetBack(True)
+    return _salvaged(connection, folder, name, loop, failure)
 
 
-def _salvaged(connection: AsyncConnection, folder: Path, name: str, loop: LoopThread, failure: str) -> LanceTable:
+def _salvaged(
+    connection: AsyncConnection, folder: Path, name: str, loop: LoopThread, failure: str
+) -> tuple[LanceTable, SetBack]:
     """A new table with what can be read of the old one, which is set aside."""
     path = _table_folder(folder, name)
     if path.exists():
         set_aside(folder, path)
-    saved, lost = salvage(folder, name, loop, lambda at: loop.run(lancedb.connect_async(str(at))))
-    note_damage(folder, name, f"{saved} rows are saved" + (f", {lost} cannot be read" if lost else "") + f": {failure}")
+    saved, lost, older = salvage(folder, name, loop, lambda at: loop.run(lancedb.connect_async(str(at))))
+    says = f"{saved} rows are saved" + (f", {len(older)} of them from an older version" if older else "")
+    says += f", {lost} cannot be read" if lost else ""
+    note_damage(folder, name, f"{says}: {failure}", brought_back=len(older))
     try:
-        return LanceTable(name, loop.run(connection.open_table(name)), loop, path)
+        table = LanceTable(name, loop.run(connection.open_table(name)), loop, path)
     except FAILURES as error:
         raise StoreError(f"table {name} cannot be opened: {first_line(error)}; {remedy(name)}") from error
+    return table, SetBack(True, frozenset(older))
 
 
 def _versions(path: Path) -> list[Path]:
@@ -203,8 +208,8 @@ def _versions(path: Path) -> list[Path]:
 
 def _open_newest_whole(
     connection: AsyncConnection, folder: Path, name: str, loop: LoopThread
-) -> tuple[LanceTable, bool]:
-    """(the newest version whose rows can be read, whether that is more than a power failure explains).
+) -> tuple[LanceTable, SetBack]:
+    """(the newest version whose rows can be read, whether it is an older one than was written).
 
     After a power failure the version written last may be torn. It was never acknowledged (a write returns only once
     it is flushed), so going back by one version loses nothing that the spool does not still hold. More than one step
@@ -228,7 +233,7 @@ def _open_newest_whole(
         else:
             if lost:
                 note_damage(folder, name, f"its {lost} newest versions are gone", is_minor=lost == 1 or name == CHUNKS)
-            return table, lost > 0
+            return table, SetBack(lost > 0)
     if len(manifests) < 2 or not is_whole(manifests[1]):
         raise StoreError(failure)
     aside = manifests[0].with_name(manifests[0].name + ".torn")
@@ -239,7 +244,7 @@ def _open_newest_whole(
         os.replace(aside, manifests[0])
         raise StoreError(failure) from error
     note_damage(folder, name, f"{failure}: the version before it is used", is_minor=True)
-    return table, False
+    return table, SetBack(True)
 
 
 def add_memory_columns(table: LanceTable) -> None:

@@ -7,14 +7,13 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict
-from itertools import groupby
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from memlayer.adapters.lance_schema import CHUNK_COLUMNS, chunks_from, schema_of
+from memlayer.adapters.lance_schema import schema_of
 from memlayer.adapters.lance_sync import fsync_path
 from memlayer.adapters.lance_table import FAILURES, LanceTable, LoopThread, first_line
 from memlayer.core.model import Chunk, Memory, citation_of
@@ -37,7 +36,10 @@ def damage_of(folder: Path) -> list[Damage]:
     try:
         notes = json.loads((folder / NOTES).read_text(encoding="utf-8"))
         return [
-            Damage(int(note["at_ms"]), str(note["table"]), str(note["says"]), bool(note["is_minor"]), aside)
+            Damage(
+                int(note["at_ms"]), str(note["table"]), str(note["says"]), bool(note["is_minor"]), aside,
+                int(note.get("brought_back", 0)), tuple(map(str, note.get("in_doubt", ()))),
+            )  # fmt: skip
             for note in notes
         ]
     except FileNotFoundError:
@@ -46,13 +48,28 @@ def damage_of(folder: Path) -> list[Damage]:
         return [Damage(0, "?", f"{NOTES} itself cannot be read", False, aside)]
 
 
-def note_damage(folder: Path, table: str, says: str, *, is_minor: bool = False) -> None:
+def note_damage(folder: Path, table: str, says: str, *, is_minor: bool = False, brought_back: int = 0) -> None:
     """Add to what is damaged, durably. Raises StoreError."""
-    known = [asdict(note) for note in damage_of(folder)]
-    note = {"at_ms": time.time_ns() // 1_000_000, "table": table, "says": says, "is_minor": is_minor}
+    at_ms = time.time_ns() // 1_000_000
+    _write_notes(folder, [*damage_of(folder), Damage(at_ms, table, says, is_minor, brought_back=brought_back)])
+
+
+def amend_damage(folder: Path, table: str, says: str, brought_back: int, in_doubt: Sequence[str]) -> None:
+    """Add to the last note on a table, which no power failure explains any more. Raises StoreError."""
+    of_table = [note for note in damage_of(folder) if note.table == table]
+    *others, last = of_table or [Damage(time.time_ns() // 1_000_000, table, "it was made anew", False)]
+    kept = [note for note in damage_of(folder) if note.table != table]
+    amended = replace(
+        last, says=f"{last.says}; {says}", is_minor=False, brought_back=last.brought_back + brought_back,
+        in_doubt=(*last.in_doubt, *in_doubt),
+    )  # fmt: skip
+    _write_notes(folder, [*kept, *others, amended])
+
+
+def _write_notes(folder: Path, notes: Sequence[Damage]) -> None:
     temporary = folder / (NOTES + ".new")
     try:
-        temporary.write_text(json.dumps([*known, note], indent=1) + "\n", encoding="utf-8")
+        temporary.write_text(json.dumps([asdict(note) for note in notes], indent=1) + "\n", encoding="utf-8")
         temporary.chmod(0o600)
         fsync_path(temporary)
         os.replace(temporary, folder / NOTES)
@@ -115,8 +132,9 @@ def aside_copies(folder: Path, name: str) -> list[Path]:
     return sorted((path.parent for path in (folder / ASIDE).glob(f"*/{name}.lance")), reverse=True)
 
 
-def salvage(folder: Path, name: str, loop: LoopThread, connect: Connect) -> tuple[int, int]:
-    """Build the table anew from all copies that were set aside: (rows saved, rows known to be lost). Raises StoreError.
+def salvage(folder: Path, name: str, loop: LoopThread, connect: Connect) -> tuple[int, int, set[str]]:
+    """Build the table anew from all copies that were set aside: (rows saved, rows known to be lost, ids of those rows
+    that are of an older version). Raises StoreError.
 
     It appears in the store whole or not at all; a crash on the way leaves the copies, and it is done again.
     """
@@ -128,9 +146,10 @@ def salvage(folder: Path, name: str, loop: LoopThread, connect: Connect) -> tupl
         inner = loop.run(connection.create_table(name, schema=schema_of(name, 0)))
         table = LanceTable(name, inner, loop, new / f"{name}.lance")
         seen: set[str] = set()
+        older: set[str] = set()
         lost = 0
         for copy in aside_copies(folder, name):
-            rows_lost = _copy(copy, name, loop, connect, table, seen)
+            rows_lost = _copy(copy, name, loop, connect, table, seen, older)
             lost = max(lost, rows_lost)
         connection.close()
         os.rename(new / f"{name}.lance", folder / f"{name}.lance")
@@ -138,11 +157,15 @@ def salvage(folder: Path, name: str, loop: LoopThread, connect: Connect) -> tupl
         new.rmdir()
     except FAILURES as error:
         raise StoreError(f"table {name} cannot be salvaged: {first_line(error)}; is there space?") from error
-    return len(seen), lost
+    return len(seen), lost, older
 
 
-def _copy(copy: Path, name: str, loop: LoopThread, connect: Connect, into: LanceTable, seen: set[str]) -> int:
-    """Bring what one damaged copy still holds, newest version first; returns how many of its rows stay lost."""
+def _copy(
+    copy: Path, name: str, loop: LoopThread, connect: Connect, into: LanceTable, seen: set[str], older: set[str]
+) -> int:
+    """Bring what one damaged copy still holds, newest version first; returns how many of its rows stay lost. Adds to
+    `seen` the ids of what was brought, and to `older` those that the newest version does not vouch for."""
+    is_first = not seen
     versions = copy / f"{name}.lance" / "_versions"
     connection = connect(copy)
     missing = 0
@@ -159,14 +182,16 @@ def _copy(copy: Path, name: str, loop: LoopThread, connect: Connect, into: Lance
         except FAILURES:
             continue
         take = _take_from(table, loop, into)
-        before = len(seen)
+        before = set(seen)
         readable = 0
         for rows in readable_rows(take, 0, total):
             readable += rows.num_rows
             fresh = [index for index, found in enumerate(rows.column("id").to_pylist()) if found not in seen]
             into.add(rows.take(pa.array(fresh, pa.int64())))
             seen.update(rows.column("id").to_pylist())
-        missing = total - readable if is_newest else max(0, missing - (len(seen) - before))
+        if not (is_newest and is_first):
+            older |= seen - before
+        missing = total - readable if is_newest else max(0, missing - (len(seen) - len(before)))
         is_newest = False
         if not missing:
             break  # older versions hold nothing that this one does not, but what was forgotten since
@@ -201,19 +226,9 @@ def _halves(take: Take, start: int, end: int) -> Iterator[Any]:
     yield rows
 
 
-def memories_from_chunks(chunks: LanceTable, known: set[str]) -> list[Memory]:
-    """Memories that are gone, but whose chunks are there, as far as chunks tell of them."""
-    rows = chunks_from(chunks.select(CHUNK_COLUMNS))
-    gone = sorted((one for one in rows if one.memory_id not in known), key=lambda one: (one.memory_id, one.start))
-    return [_memory_of(list(group)) for _, group in groupby(gone, key=lambda one: one.memory_id)]
-
-
-def _memory_of(pieces: list[Chunk]) -> Memory:
+def memory_of(pieces: Sequence[Chunk]) -> Memory:
+    """A memory that is gone, as far as its chunks tell of it."""
     first = pieces[0]
-    text, end = "", 0
-    for piece in pieces:
-        text += piece.text[max(0, end - piece.start) :]
-        end = max(end, piece.end)
     day = time.strftime("%Y-%m-%d", time.localtime(first.at_ms / 1000))
     prefix = "turn" if first.category == "conversation" else first.category
     return Memory(
@@ -222,11 +237,21 @@ def _memory_of(pieces: list[Chunk]) -> Memory:
         citation=citation_of(first.memory_id),
         category=first.category,
         kind=first.role,
-        text=text,
+        text=text_of(pieces),
         importance=first.importance,
         project_id=first.project_id,
         session_id=first.session_id,
         prompt_id=first.prompt_id,
         source_ids=(first.event_id,) if first.event_id else (),
         at_ms=first.at_ms,
+        pinned=first.category != "conversation" and first.importance >= 1.0,
     )
+
+
+def text_of(pieces: Sequence[Chunk]) -> str:
+    """The text of a memory's chunks, which overlap."""
+    text, end = "", 0
+    for piece in pieces:
+        text += piece.text[max(0, end - piece.start) :]
+        end = max(end, piece.end)
+    return text

@@ -14,8 +14,9 @@ from memlayer.cli.progress import progress
 def repair_verb(as_json: bool) -> None:
     """Mend a damaged store, as far as anything that is left tells what was in it.
 
-    Events come back from the host's transcripts, memories from events, the search index from both. What can be read
-    is never rewritten; damaged files are set aside in store/damaged. Harmless on a store that is well.
+    Events come back from the host's transcripts, memories from events, older versions and the search index, the index
+    from both. What may lack its last change is named. Damaged files are set aside in store/damaged. Harmless on a store
+    that is well.
 
     \b
     Examples:
@@ -32,5 +33,12 @@ def repair_verb(as_json: bool) -> None:
         f"Brought back: {done.get('events', 0)} events, {done.get('memories', 0)} memories;",
         f" {done.get('indexed', 0)} memories indexed anew.",
     )
+    in_doubt = [f"[mem:{line(one)}]" for one in done.get("in_doubt") or []]
+    if in_doubt:
+        say(
+            ("Look at these", "yellow"),
+            f": {', '.join(in_doubt)} may lack their last change (a pin, an edit, what replaced them);",
+            " `memlayer history <citation>` shows each, `memlayer restore <citation>` has it hold again.",
+        )
     if done.get("aside"):
         say(f"Damaged files are kept in {line(done['aside'])}; remove that folder when you have no more use for it.")

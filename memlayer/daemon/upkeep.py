@@ -210,9 +210,14 @@ def repair(state: State, progress: Progress | None = None, *, is_asked: bool = F
     save_small(state)
     if is_asked or all(note.is_minor for note in damage):
         services.store.clear_damage()
-    log.warning("repaired: %s", done)
-    says = ["table %s: %s" % (note.table, note.says) for note in damage]
-    return {**asdict(done), "damage": says, "aside": damage[0].aside if damage else ""}
+    log.info("repaired: %s", done)
+    return {
+        **asdict(done),
+        "memories": done.memories + sum(note.brought_back for note in damage),
+        "in_doubt": [citation for note in damage for citation in note.in_doubt],
+        "damage": ["table %s: %s" % (note.table, note.says) for note in damage],
+        "aside": damage[0].aside if damage else "",
+    }
 
 
 def flush(state: State, progress: Progress | None = None) -> dict[str, int]:
