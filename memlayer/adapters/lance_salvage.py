@@ -35,17 +35,23 @@ def damage_of(folder: Path) -> list[Damage]:
     aside = str(folder / ASIDE) if (folder / ASIDE).exists() else ""
     try:
         notes = json.loads((folder / NOTES).read_text(encoding="utf-8"))
-        return [
-            Damage(
-                int(note["at_ms"]), str(note["table"]), str(note["says"]), bool(note["is_minor"]), aside,
-                int(note.get("brought_back", 0)), tuple(map(str, note.get("in_doubt", ()))),
-            )  # fmt: skip
-            for note in notes
-        ]
+        return [_damage(note, aside) for note in notes]
     except FileNotFoundError:
         return []
     except (OSError, ValueError, KeyError, TypeError):
         return [Damage(0, "?", f"{NOTES} itself cannot be read", False, aside)]
+
+
+def _damage(note: dict[str, Any], aside: str) -> Damage:
+    return Damage(
+        at_ms=int(note["at_ms"]),
+        table=str(note["table"]),
+        says=str(note["says"]),
+        is_minor=bool(note["is_minor"]),
+        aside=aside,
+        brought_back=int(note.get("brought_back", 0)),
+        in_doubt=tuple(map(str, note.get("in_doubt", ()))),
+    )
 
 
 def note_damage(folder: Path, table: str, says: str, *, is_minor: bool = False, brought_back: int = 0) -> None:

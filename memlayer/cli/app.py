@@ -27,6 +27,7 @@ VERBS = {
     "flush": "settle",
     "reindex": "settle",
     "repair": "repair",
+    "quarantine": "quarantine",
     "forget": "forget",
     "gc": "gc",
     "import": "transfer",

@@ -143,7 +143,8 @@ def quarantine(home: str) -> Check:
         return Check("quarantine", OK, "empty")
     reasons = collections.Counter(line(reason, 80) for _, reason in aside)
     says = "; ".join(f"{count}x {reason}" for reason, count in reasons.most_common(3))
-    return Check("quarantine", WARN, f"{len(aside)} files set aside: {says}", f"look into {paths.quarantine(home)}")
+    remedy = "`memlayer quarantine retry` takes them in again; `list` shows and `drop` removes them"
+    return Check("quarantine", WARN, f"{len(aside)} files set aside: {says}", remedy)
 
 
 def logs(home: str) -> Iterator[Check]:

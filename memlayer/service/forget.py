@@ -107,11 +107,18 @@ class Forget:
         ids = [*what.event_ids, *what.memory_ids, *map(session_mark, sessions), *map(none_wanted, summed_up)]
         self.tombstones.add(ids, self._said(what.event_ids), statements)
         self._leave_spool(selection)
-        set_aside.drop_forgotten(self.home, set(what.event_ids), selection, self.projects)
+        said = self._named(going, what.event_ids) if named else None
+        set_aside.drop_forgotten(self.home, set(what.event_ids), selection, self.projects, said)
         removed, concerned = self.erasure.erase(what, sorted(project_ids))
         if selection.session_id and not selection.memory_ids:
             self.sessions.forget(selection.session_id)
         return removed, concerned
+
+    def _named(self, going: Sequence[Memory], event_ids: Sequence[str]) -> set_aside.Said:
+        """What memories that are forgotten by name say, and the turns that go as a whole."""
+        texts = {text for text, _ in self._said(event_ids)} | {memory.text for memory in going}
+        turns = {(one.session_id, one.prompt_id) for one in going if one.category == "conversation" and one.prompt_id}
+        return set_aside.Said(tuple(texts), turns)
 
     def _only_remembered(self, alone: Sequence[Memory], going: Container[str]) -> list[str]:
         """The requests to remember that nothing will be drawn from once these memories are gone."""

@@ -99,6 +99,21 @@ def quarantined(home: str) -> list[tuple[str, str]]:
     return found
 
 
+def give_back(home: str, name: str) -> None:
+    """Move a file that was set aside into the spool again. Raises OSError."""
+    aside = os.path.join(paths.quarantine(home), name)
+    os.rename(aside, os.path.join(paths.make_folder(paths.spool(home)), name))
+    paths.sync_folder(paths.spool(home))
+    drop([aside + ".reason"])
+
+
+def drop_quarantined(home: str, name: str) -> None:
+    """Remove a file that was set aside, and its reason. Raises OSError."""
+    aside = os.path.join(paths.quarantine(home), name)
+    drop([aside, aside + ".reason"])
+    paths.sync_folder(paths.quarantine(home))
+
+
 def drop(taken: list[str]) -> None:
     """Remove spool files whose events are in the store and on disk."""
     for path in taken:
