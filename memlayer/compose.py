@@ -157,8 +157,7 @@ def embedder_maker(home: str, settings: Settings) -> Callable[[], Embedder] | No
         from memlayer.adapters import lean_import, model_folder
 
         with lean_import.ONE_AT_A_TIME:
-            if model_folder.find(chosen.model) is not None:
-                lean_import.import_fastembed()
+            lean_import.import_fastembed(to_fetch=model_folder.find(chosen.model) is None)
             from memlayer.adapters.fastembed_embedder import load
 
         return load(chosen.model, chosen.cache_dir or os.path.join(paths.cache(home), "models"))

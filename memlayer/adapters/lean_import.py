@@ -28,6 +28,7 @@ ONE_AT_A_TIME = threading.RLock()
 
 UNUSED = ("lance_namespace", "lance_namespace_urllib3_client")
 UNUSED_BY_FASTEMBED = ("PIL", "huggingface_hub", "requests")
+UNUSED_TO_FETCH = ("PIL",)  # for images; not in requirements.lock
 
 
 class _Empty(type):
@@ -86,10 +87,11 @@ def forbid_reports() -> None:
     os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
 
 
-def import_fastembed() -> None:
-    """Import fastembed lean, for models on the disk only: this process cannot fetch one any more."""
+def import_fastembed(*, to_fetch: bool = False) -> None:
+    """Import fastembed lean. Unless it is `to_fetch` models, for those on the disk only: this process cannot fetch one
+    any more."""
     forbid_reports()
-    _import_lean("fastembed", UNUSED_BY_FASTEMBED)
+    _import_lean("fastembed", UNUSED_TO_FETCH if to_fetch else UNUSED_BY_FASTEMBED)
 
 
 def _import_lean(package: str, unused: Sequence[str]) -> None:

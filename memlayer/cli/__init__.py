@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import sys
+
 
 def main() -> None:
-    """Run the command line; ends the process."""
-    from memlayer.cli.edge import run
+    """Run the command line; ends the process. In a runtime that has lost a package it runs what it can."""
+    try:
+        from memlayer.cli.edge import run
+    except ImportError as bad:
+        from memlayer.cli import bare
 
+        if bare.knows(sys.argv[1:]):
+            sys.exit(bare.main(sys.argv[1:]))
+        sys.exit("memlayer: the runtime does not work (%s): `memlayer setup` makes it anew" % bad)
     run()

@@ -6,8 +6,8 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
+from memlayer.cli.bare import daemon_line
 from memlayer.cli.checks import FAIL, OK, WARN, Check
-from memlayer.cli.daemon import one_line
 from memlayer.cli.output import line
 from memlayer.errors import MemlayerError
 from memlayer.wire import paths
@@ -64,10 +64,10 @@ def jobs(found: dict[str, Any]) -> Check:
         return Check(
             "daemon",
             WARN,
-            f"{one_line(found)}; {errors} background jobs failed, last {line(found.get('last_job_error'))}",
+            f"{daemon_line(found)}; {errors} background jobs failed, last {line(found.get('last_job_error'))}",
             "logs/daemon.log in the memlayer home says more",
         )
-    return Check("daemon", OK, one_line(found))
+    return Check("daemon", OK, daemon_line(found))
 
 
 def store(found: dict[str, Any]) -> Check:

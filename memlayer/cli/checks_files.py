@@ -196,7 +196,7 @@ def entries_since(path: str, since_s: float) -> list[dict[str, object]]:
         except ValueError:  # the first line of the tail is usually cut
             continue
         at_ms = entry.get("at_ms") if isinstance(entry, dict) else None
-        if isinstance(at_ms, int | float) and at_ms / 1000 >= since_s:
+        if isinstance(at_ms, (int, float)) and at_ms / 1000 >= since_s:
             found.append(entry)
     return found
 

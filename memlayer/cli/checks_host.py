@@ -11,7 +11,8 @@ import time
 from collections.abc import Mapping
 
 from memlayer.cli.checks import FAIL, OK, WARN, Check
-from memlayer.wire import runtime
+from memlayer.cli.output import line
+from memlayer.wire import install, runtime
 
 SLOW_START_MS = 60
 SCRIPT = re.compile(r"hooks/(run)\"? (\w+)")
@@ -23,11 +24,14 @@ def runtime_state(home: str, root: str) -> Check:
         return Check("runtime", OK, "installed as a package")
     python = runtime.find_runtime(home, root)
     if python is not None:
-        return Check("runtime", OK, python)
+        problem = install.problem_of(python)
+        if not problem:
+            return Check("runtime", OK, python)
+        return Check("runtime", FAIL, f"{python} does not work: {line(problem)}", "`memlayer setup` makes it anew")
     if runtime.setup_is_running(home):
         return Check("runtime", WARN, "is being made right now", "wait a minute; turns are kept meanwhile")
     why = runtime.setup_failure(home)
-    says = f"could not be made: {why}" if why else "missing, or made for another version"
+    says = f"could not be made: {line(why)}" if why else "missing, or not whole, or made for another version"
     return Check("runtime", FAIL, says, f"run `memlayer setup`; {runtime.setup_log(home)} says more")
 
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import os
-import time
-from typing import Any
 
 import click
 
+from memlayer.cli import bare
 from memlayer.cli.invocation import client, home, json_option
-from memlayer.cli.output import duration, line, print_json, say, size
+from memlayer.cli.output import print_json, say
 from memlayer.wire.client import Client
 
 START_S = 15.0
@@ -32,7 +31,7 @@ def daemon_verb() -> None:
 def start(as_json: bool) -> None:
     """Start it unless it runs."""
     name_variables()
-    report(client().call("status", {}, deadline_s=START_S), as_json)
+    bare.daemon_status(client().call("status", {}, deadline_s=START_S), as_json)
 
 
 @daemon_verb.command("stop")
@@ -53,20 +52,14 @@ def restart(as_json: bool) -> None:
     daemon: Client = client()
     daemon.stop()
     name_variables()
-    report(daemon.call("status", {}, deadline_s=START_S), as_json)
+    bare.daemon_status(daemon.call("status", {}, deadline_s=START_S), as_json)
 
 
 @daemon_verb.command("status")
 @json_option
 def status(as_json: bool) -> None:
     """Say whether it runs. Starts nothing."""
-    found = client().status()
-    if found is not None:
-        report(found, as_json)
-    elif as_json:
-        print_json({"running": False})
-    else:
-        say("No daemon is running; the next hook or verb starts one.")
+    bare.daemon_status(client().status(), as_json)
 
 
 def name_variables() -> None:
@@ -75,22 +68,3 @@ def name_variables() -> None:
 
     with contextlib.suppress(OSError):  # the daemon goes on without them, and says so
         write_daemon_variables(home(), load_what_holds(home(), os.environ)[0])
-
-
-def report(found: dict[str, Any], as_json: bool) -> None:
-    """What a running daemon says of itself."""
-    if as_json:
-        print_json({"running": True, **found})
-        return
-    say(("The daemon runs", "green"), f": {one_line(found)}")
-    if found.get("mode") == "lexical":
-        say(("Full-text search only", "yellow"), f": {line(found.get('why'))}")
-
-
-def one_line(found: dict[str, Any]) -> str:
-    """process, version, age, memory."""
-    since_ms, rss = found.get("since_ms"), size(found.get("rss_bytes"))
-    facts = [f"process {found.get('pid', '?')}", f"version {line(found.get('build')) or '?'}"]
-    if isinstance(since_ms, int | float) and since_ms:
-        facts.append(f"up {duration(time.time() - since_ms / 1000)}")
-    return ", ".join(facts + ([f"{rss} of memory"] if rss else []))

@@ -9,12 +9,9 @@ from collections.abc import Iterator
 import click
 
 from memlayer.cli import checks_daemon, checks_files, checks_host
-from memlayer.cli.checks import FAIL, OK, WARN, Check
+from memlayer.cli.checks import Check, tell
 from memlayer.cli.invocation import client, home, json_option, project_dir, project_option
-from memlayer.cli.output import print_json, say
 from memlayer.wire.spawn import plugin_root
-
-STYLES = {OK: "green", WARN: "yellow", FAIL: "bold red"}
 
 
 @click.command("doctor")
@@ -23,27 +20,15 @@ STYLES = {OK: "green", WARN: "yellow", FAIL: "bold red"}
 def doctor_verb(project: str | None, as_json: bool) -> None:
     """Check everything. Exit code 1 when something is lost or at risk.
 
-    Starts the daemon if none runs, to see whether it can. `warn` is what works less well than it could.
+    Starts the daemon if none runs, to see whether it can. `warn` is what works less well than it could. Without a
+    runtime it checks what it can, and makes none.
 
     \b
     Examples:
       memlayer doctor
       memlayer doctor --json
     """
-    checks = []
-    for check in all_checks(project_dir(project)):
-        checks.append(check)
-        if not as_json:
-            say((f"{check.state:<4}", STYLES[check.state]), "  ", (check.name, "bold"), f": {check.says}")
-            if check.remedy:
-                say(("-> ", "dim"), check.remedy, indent=6)
-    failed = [check.name for check in checks if check.state == FAIL]
-    if as_json:
-        print_json({"ok": not failed, "checks": [check._asdict() for check in checks]})
-    elif failed:
-        say("")
-        say(("At risk", "bold red"), ": " + ", ".join(failed))
-    sys.exit(1 if failed else 0)
+    sys.exit(tell(all_checks(project_dir(project)), as_json))
 
 
 def all_checks(folder: str) -> Iterator[Check]:

@@ -10,11 +10,12 @@ import re
 import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Union
 
 from memlayer.core.context import cut, flatten
 from memlayer.core.privacy import plain
 
-Part = str | tuple[str, str]  # text, or (text, rich style)
+Part = Union[str, tuple[str, str]]  # text, or (text, rich style)
 
 # What a terminal or a reader could stumble over; JSON keeps it, escaped.
 _UNSEEN = re.compile(
@@ -39,12 +40,15 @@ def say(*parts: Part, indent: int = 0, to_stderr: bool = False) -> None:
     """One paragraph. On a terminal it is wrapped and styled; elsewhere it is one line, however long."""
     stream = sys.stderr if to_stderr else sys.stdout
     texts = [(part, "") if isinstance(part, str) else part for part in parts]
-    if not stream.isatty():
+    try:
+        if not stream.isatty():
+            raise ImportError
+        from rich.console import Console
+        from rich.padding import Padding
+        from rich.text import Text
+    except ImportError:  # on a terminal too, where there is no runtime: see memlayer.cli.bare
         print(" " * indent + plain("".join(text for text, _ in texts)), file=stream)
         return
-    from rich.console import Console
-    from rich.padding import Padding
-    from rich.text import Text
 
     paragraph = Text()
     for text, style in texts:
@@ -90,14 +94,14 @@ def line(text: object, max_chars: int = 100_000) -> str:
 
 def when(at_ms: object) -> str:
     """Local time to the minute; "" for none."""
-    if not isinstance(at_ms, int | float) or not 0 < at_ms < 253_402_300_000_000:
+    if not isinstance(at_ms, (int, float)) or not 0 < at_ms < 253_402_300_000_000:
         return ""
     return time.strftime("%Y-%m-%d %H:%M", time.localtime(at_ms / 1000))
 
 
 def size(count: object) -> str:
     """Bytes as people read them."""
-    if not isinstance(count, int | float):
+    if not isinstance(count, (int, float)):
         return ""
     amount, unit = float(count), 0
     while amount >= 1000 and unit < len(_UNITS) - 1:
@@ -115,7 +119,7 @@ def duration(seconds: float) -> str:
 
 def number(value: object, digits: int = 2) -> str:
     """A score; "-" when there is none."""
-    return f"{value:.{digits}f}" if isinstance(value, int | float) else "-"
+    return f"{value:.{digits}f}" if isinstance(value, (int, float)) else "-"
 
 
 def memory_title(memory: Mapping[str, object]) -> list[Part]:

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import os
-import platform
 import sys
 
 import click
 
-from memlayer import __version__
+from memlayer.cli import bare
 from memlayer.cli.checks_daemon import RESTART, is_behind
 from memlayer.cli.invocation import client, home, json_option, project_dir, project_option
 from memlayer.cli.output import line, print_json, say
 from memlayer.errors import MemlayerError, UserError
-from memlayer.wire import launch, paths, project, protocol, runtime
+from memlayer.wire import launch, paths, project, runtime
 from memlayer.wire.spawn import plugin_root
 
 
@@ -109,13 +108,4 @@ def version_verb(as_json: bool) -> None:
     Examples:
       memlayer version --json
     """
-    versions = {
-        "memlayer": __version__,
-        "protocol": protocol.PROTOCOL,
-        "python": platform.python_version(),
-        "platform": platform.platform(),
-    }
-    if as_json:
-        print_json(versions)
-    else:
-        say(", ".join(f"{name} {value}" for name, value in versions.items()))
+    bare.version(as_json)

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from memlayer.cli.daemon import one_line
+from memlayer.cli.bare import daemon_line
 from memlayer.cli.invocation import ASK_S, client, home, json_option
 from memlayer.cli.output import line, number, pairs, print_json, say, size, when
 from memlayer.errors import MemlayerError
@@ -146,7 +146,7 @@ def say_machinery(found: Mapping[str, Any]) -> None:
             ),
             ("model", name + state if model else ""),
             ("embedding", _embedding(found.get("embedding") or {})),
-            ("daemon", one_line(daemon) if daemon else ""),
+            ("daemon", daemon_line(daemon) if daemon else ""),
             ("rebuilding", line(daemon.get("rebuilding"))),
             ("schema", "" if schema is None else f"version {schema}"),
             *((f"table {line(table)}", _facts(facts)) for table, facts in tables.items()),

@@ -7,6 +7,7 @@ import logging
 import time
 
 from memlayer import __version__
+from memlayer.daemon import opening
 from memlayer.daemon.hooks import Hooks
 from memlayer.daemon.jobs import where
 from memlayer.daemon.operations_all import OPERATIONS
@@ -27,6 +28,8 @@ HOOK_OPS = (
 )
 # A newer daemon that still serves clients of its own build does not give way to an old one that happens to be about.
 STAYS_FOR_OWN_S = 600.0
+# A daemon whose runtime does not work says so while it is that young, and later leaves for one that may do better.
+FRESH_S = 3.0
 log = logging.getLogger(__name__)
 
 
@@ -50,7 +53,11 @@ class Dispatch:
                 return
         elif request.op != "status":
             state.last_own_client = started
-        if state.leaving.is_set() and request.op not in ("status", "stop"):
+        is_work = request.op not in ("status", "stop")
+        if is_work and opening.has_broken_runtime(state) and started - state.opened_s > FRESH_S:
+            log.error("leaving: the runtime does not work")  # a fresh process may find it mended
+            state.leaving.set()
+        if state.leaving.is_set() and is_work:
             send(protocol.VERSION, b"leaving")
             return
         if request.op not in ("status", "stats"):

@@ -96,12 +96,14 @@ class Hooks:
         elif found is not None:
             context = found.block
         notice = _notice(state) if hook == "session_start" else ""
+        if hook in ("session_start", "user_prompt_submit") and state.is_open:
+            notice = notice or health.ready(state.home)
         with giving.noted(state, session, event, context, found, started + request.deadline_ms / 1000):
             if hook == "stop" and flushing.asks(state, session, payload, flush):
                 send(protocol.REPLY, continuation())
             else:
                 send(protocol.REPLY, hook_reply(hook, context, notice))
-        if state.services.done() and state.services.exception() is None:
+        if state.is_open:
             state.services.result().recent.heard(event)  # not before its own recall has asked what came before it
         if hook == "session_end":
             state.jobs.submit("settle " + session.id, lambda: upkeep.settle(state, session))

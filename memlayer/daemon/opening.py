@@ -8,6 +8,7 @@ from concurrent.futures import Future
 from memlayer import compose
 from memlayer.daemon import letting_go, upkeep
 from memlayer.daemon.state import State
+from memlayer.errors import StoreError
 
 AGAIN_S = 15.0
 
@@ -25,12 +26,28 @@ def look(state: State) -> None:
     services = state.services
     if not services.done() or services.exception() is None or time.monotonic() - state.opened_s < AGAIN_S:
         return
+    if has_broken_runtime(state):
+        return  # what was half imported stays so in this process
     _submit(state, "open again").add_done_callback(lambda outcome: _note(state, outcome))
+
+
+def has_broken_runtime(state: State) -> bool:
+    """Whether the store does not open because a package cannot be imported: another process may be luckier, once
+    somebody has mended that."""
+    failure = state.services.exception() if state.services.done() else None
+    return failure is not None and isinstance(failure.__cause__, ImportError)
 
 
 def _submit(state: State, name: str) -> Future[compose.Services]:
     state.opened_s = time.monotonic()
-    return state.jobs.submit(name, lambda: upkeep.open_store(state, letting_go.resume))
+    return state.jobs.submit(name, lambda: _open(state))
+
+
+def _open(state: State) -> compose.Services:
+    try:
+        return upkeep.open_store(state, letting_go.resume)
+    except ImportError as bad:
+        raise StoreError("memlayer's runtime does not work (%s): run `memlayer setup`" % bad) from bad
 
 
 def _note(state: State, outcome: Future[compose.Services]) -> None:

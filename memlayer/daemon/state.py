@@ -88,6 +88,11 @@ class State:
         except TimeoutError:
             return None
 
+    @property
+    def is_open(self) -> bool:
+        """Whether the store is open."""
+        return self.services.done() and self.services.exception() is None
+
     def mode(self) -> tuple[str, str]:
         """("hybrid" | "lexical", why it is lexical)."""
         return ("hybrid", "") if self.embedder() is not None else ("lexical", self.embedder.why)

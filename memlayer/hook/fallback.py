@@ -44,7 +44,8 @@ def keep(hook: str, raw: bytes, home_raw: bytes, project_raw: bytes, at_ms: int,
         if hook == "session_start":
             notice = health.notice(home, time.time())  # before a daemon is called: what waits is what the last one left
     if came in (ABSENT, REFUSED):
-        notice = wake(home) or notice
+        told = wake(home)
+        notice = notice or told
     context = ""
     if hook == "session_start" and payload.source in FRESH_SOURCES:
         context = read_working_set(home, place)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 
-from memlayer.wire import paths, spawn
+from memlayer.wire import health, paths, spawn
 from memlayer.wire.runtime import find_runtime, start_setup_in_background
 
 AGAIN_AFTER_S = 2.0
@@ -17,7 +17,7 @@ NOTICE = (
 
 
 def wake(home: str) -> str:
-    """Start the daemon, or the setup when there is no runtime. Returns a notice for the person, at most once a home.
+    """Start the daemon, or the setup when there is no runtime. Returns a notice for the person, once a setup.
 
     Raises OSError when the disk or the process table refuses.
     """
@@ -32,7 +32,7 @@ def wake(home: str) -> str:
     noticed = os.path.join(home, "setup.noticed")
     if os.path.exists(noticed):
         return ""
-    paths.write_whole(noticed, b"")
+    paths.write_whole(noticed, health.PREPARING)
     return NOTICE
 
 

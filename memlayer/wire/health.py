@@ -17,10 +17,13 @@ STUCK_S = 3_600.0  # a spool file this old is waiting for a daemon that does not
 CALLED_S = 60.0  # a daemon that was called so long after a file was written should have taken it
 FEW = 3  # so many late or failed calls in a day happen on a busy machine
 MAX_CAUSE_CHARS = 160
+MAX_SETUP_CHARS = 400  # what failed, and what to do about it
 
 # What hook.log says (hook.fallback, hook.main) -> what it means for the person.
 _LATE = ("daemon late", "daemon kept")
 _ALONE = ("daemon refused", "daemon absent")
+PREPARING = b"preparing\n"  # what `setup.noticed` holds from the notice of a setup until it is known to be done
+READY = "memlayer is ready: memories are recalled from now on, and what was said meanwhile is kept."
 CALLS = ("wake.stamp", "setup.stamp")  # when a hook last called a daemon, or the setup of one (hook.wake)
 
 
@@ -28,24 +31,25 @@ class Trouble:
     """Counts of the last day. lost: calls that raised, so that their event may be gone. late: no answer in time.
     alone: kept by the hook itself. unread: payloads without an event. waiting, oldest_s: the spool. aside: quarantine,
     aside_new: what came there in the last day. stuck: what waits although daemons were called since. cause: why that
-    is, if a log says so.
+    is, if a log says so. setup: why the last setup failed.
     """
 
     __slots__ = (
         "alone", "aside", "aside_new", "aside_why", "cause", "last_error", "late", "late_prompts", "lost", "oldest_s",
-        "stuck", "unread", "waiting",
+        "setup", "stuck", "unread", "waiting",
     )  # fmt: skip
 
     def __init__(self) -> None:
         self.lost = self.late = self.late_prompts = self.alone = self.unread = 0
         self.waiting = self.stuck = self.aside = self.aside_new = 0
         self.oldest_s = 0.0
-        self.last_error = self.aside_why = self.cause = ""
+        self.last_error = self.aside_why = self.cause = self.setup = ""
 
 
 def trouble(home: str, now_s: float) -> Trouble:
     """What went wrong in the 24 hours before now_s (Unix time). Never raises on damaged logs."""
     found = Trouble()
+    found.setup = runtime.setup_failure(home) or ""
     for entry in _entries(paths.hook_log(home) + ".1", now_s) + _entries(paths.hook_log(home), now_s):
         what = entry.get("what")
         if what == "failed":
@@ -99,6 +103,10 @@ def sentence(found: Trouble, store_error: str = "", settings_error: str = "") ->
             found.lost,
             _because(found.last_error),
         )
+    if found.setup:
+        return "memlayer: %s. Turns are kept on disk meanwhile, but not recalled." % _one_line(
+            found.setup, MAX_SETUP_CHARS
+        )
     if store_error:
         return "memlayer: the store does not open%s; turns are safe on disk, but not recalled." % _because(store_error)
     if settings_error:
@@ -122,10 +130,11 @@ def sentence(found: Trouble, store_error: str = "", settings_error: str = "") ->
 def notice(
     home: str, now_s: float, store_error: str = "", settings_error: str = "", *, is_settling: bool = False
 ) -> str:
-    """`sentence` with what to do, at most once a day and home; "" otherwise. is_settling: what is in the logs and the
-    spool is about to be made up for, and not told. Raises OSError."""
+    """`sentence` with what to do, at most once a day and home, and for each setup that failed; "" otherwise.
+    is_settling: what is in the logs and the spool is about to be made up for, and not told. Raises OSError."""
     stamp = os.path.join(home, "health.noticed")
-    if 0 <= now_s - _written_s(stamp) < DAY_S:
+    told_s = _written_s(stamp)
+    if 0 <= now_s - told_s < DAY_S and _written_s(runtime.failure_file(home)) <= told_s:
         return ""
     said = sentence(Trouble() if is_settling else trouble(home, now_s), store_error, settings_error)
     if not said:
@@ -135,8 +144,25 @@ def notice(
     return said + " `memlayer doctor` says more."
 
 
+def ready(home: str) -> str:
+    """One line for the person, once, when a setup that they were told of is done; the daemon asks, so it runs."""
+    noticed = os.path.join(home, "setup.noticed")
+    try:
+        with open(noticed, "rb") as file:
+            if file.read(len(PREPARING)) != PREPARING:
+                return ""
+        os.unlink(noticed)  # of two that ask at once only one succeeds
+    except OSError:
+        return ""
+    return READY
+
+
 def _because(cause: str) -> str:
-    return " (%s)" % plain(cause).replace("\n", " ")[:MAX_CAUSE_CHARS] if cause else ""
+    return " (%s)" % _one_line(cause, MAX_CAUSE_CHARS) if cause else ""
+
+
+def _one_line(text: str, max_chars: int) -> str:
+    return plain(text).replace("\n", " ")[:max_chars].rstrip(". ")
 
 
 def _written_s(path: str) -> float:

@@ -15,6 +15,8 @@ import subprocess
 import time
 
 from memlayer.errors import UserError
+from memlayer.wire import slim
+from memlayer.wire.spawn import plugin_root
 
 TYPE_CHECKING = False  # what type checkers look for, without importing `typing`
 if TYPE_CHECKING:
@@ -31,18 +33,38 @@ KEPT_OUT = {
     "UV_PYTHON", "UV_SYSTEM_PYTHON", "UV_CONSTRAINT", "UV_OVERRIDE", "UV_PROJECT_ENVIRONMENT", "UV_NO_BINARY",
 }  # fmt: skip
 
-# Distribution -> module: what memlayer imports by itself and so must load before a venv counts as made.
-MODULES = {
-    "click": "click", "fastembed": "fastembed", "lancedb": "lancedb", "numpy": "numpy",
-    "pydantic": "pydantic", "pydantic-settings": "pydantic_settings", "pyyaml": "yaml", "rich": "rich",
-}  # fmt: skip
-
 NO_NETWORK = re.compile(
     "name resolution|Name or service not known|nodename nor servname|Network is unreachable|dns error"
     "|Connection refused|NewConnectionError|ConnectTimeout|Connection timed out|ReadTimeout|ProxyError"
     "|tcp connect error",
     re.IGNORECASE,
 )
+# What went wrong by a sign of it in the output -> what it is, and what to do. The first that fits counts.
+CURES = (
+    (re.compile("No space left on device|Disk quota exceeded"), "the disk is full: make room"),
+    (
+        re.compile("CERTIFICATE_VERIFY_FAILED|UnknownIssuer|invalid peer certificate|SSLError", re.IGNORECASE),
+        "the package index shows a certificate that is not trusted: name your CA file in SSL_CERT_FILE",
+    ),
+    (
+        re.compile("407 Proxy|40[13] (Client Error|Unauthorized|Forbidden)|HTTP status client error .40[13]"),
+        "the package index, or a proxy, refuses access: put the credentials into its URL or ~/.netrc",
+    ),
+    (
+        NO_NETWORK,
+        "the package index cannot be reached: check the connection; or set HTTPS_PROXY, or an index in PIP_INDEX_URL "
+        "and UV_INDEX_URL; offline, set PIP_NO_INDEX=1 and PIP_FIND_LINKS to a folder of wheels",
+    ),
+    (
+        re.compile("No matching distribution found|No solution found|no wheels|was not found in the package registry"),
+        "the package index lacks a package of requirements.lock: set PIP_INDEX_URL or UV_INDEX_URL to a full one",
+    ),
+    (
+        re.compile("DO NOT MATCH THE HASHES|Hash mismatch", re.IGNORECASE),
+        "a package differs from the one that memlayer was tested with: set another index, or empty its cache",
+    ),
+)
+TRIED_S = 120.0
 TICK_S = 0.25
 INSTALLED = "lib/python*/site-packages/*.dist-info"
 PIP_FILES = (
@@ -96,14 +118,15 @@ class Installer:
             uv = None
         if not uv and base:
             self.install_with_pip(base.path)
-        self.load()
+        if "lancedb" in self.names:
+            self.slim_down()
 
     def install_with_uv(self, uv: str, python: str) -> None:
         self.step("making a venv", [uv, "venv", "--quiet", "--python", python, self.venv])
         self.step(
             "installing packages",
             [uv, "pip", "install", "--python", self.python, "--require-hashes", "--no-deps",
-             "--only-binary", ":all:", "--compile-bytecode", "--no-progress", "-r", self.requirements()],
+             "--only-binary", ":all:", "--no-progress", "-r", self.requirements()],
         )  # fmt: skip
 
     def install_with_pip(self, base: str) -> None:
@@ -111,15 +134,21 @@ class Installer:
         self.step(
             "installing packages",
             [self.python, "-I", "-m", "pip", "install", "--require-hashes", "--no-deps",
-             "--only-binary", ":all:", "--no-user", "--no-input", "--no-color", "--progress-bar", "off",
+             "--only-binary", ":all:", "--no-compile", "--no-user", "--no-input", "--no-color", "--progress-bar", "off",
              "--no-warn-script-location", "--disable-pip-version-check", "-r", self.requirements()],
         )  # fmt: skip
 
-    def load(self) -> None:
-        """Import what memlayer imports: a missing system library shows now, not in the daemon."""
-        modules = [MODULES[name] for name in self.names if name in MODULES]
-        if modules:
-            self.step("loading the packages once", [self.python, "-I", "-c", "import " + ", ".join(modules)])
+    def slim_down(self) -> None:
+        """Leave out what memlayer never loads, and try the rest: a missing library shows now, not in the daemon."""
+        moved = slim.set_aside(self.venv, self.names)
+        name, command = "trying the packages", [self.python, "-I", trial()]
+        try:
+            self.step(name, command)
+        except UserError:
+            print("-- it needs what was left out, or fails anyway", file=self.log, flush=True)
+            slim.put_back(moved)
+            self.step(name, command)
+        slim.remove(self.venv)
 
     def requirements(self) -> str:
         """The lock's bytes as a file in the venv; an update of the plugin may replace the original."""
@@ -178,11 +207,30 @@ def reason(lines: list[str]) -> str:
     said = [line for line in lines if line.strip()] or ["it ended without a word"]
     errors = [line for line in said if re.match(r"\s*(ERROR|error|fatal|\w*Error)\b", line)] or said
     last = re.sub(r"^\s*(ERROR|error):\s*", "", errors[-1])[:300].strip()
-    if "No space left on device" in text or "Disk quota exceeded" in text:
-        return "the disk is full; " + last
-    if NO_NETWORK.search(text):
-        return "the package index cannot be reached; " + last
-    return last
+    cure = next((cure for sign, cure in CURES if sign.search(text)), "")
+    return "%s; %s" % (cure, last) if cure else last
+
+
+def trial() -> str:
+    """The script that tries a runtime."""
+    return os.path.join(plugin_root(), "memlayer", "daemon", "trial.py")
+
+
+def problem_of(python: str) -> str:
+    """Why the packages of this runtime's python cannot be loaded, one line; "" when they can. Takes a second."""
+    if not os.path.isfile(trial()):
+        return ""
+    try:
+        tried = subprocess.run(
+            [python, "-I", trial(), "--load"], capture_output=True, timeout=TRIED_S, stdin=subprocess.DEVNULL
+        )
+    except subprocess.TimeoutExpired:
+        return "loading its packages takes longer than %d s" % TRIED_S
+    except OSError as bad:
+        return "it does not start: %s" % bad.strerror
+    if tried.returncode == 0:
+        return ""
+    return reason((tried.stdout + tried.stderr).decode("utf-8", "replace").splitlines())
 
 
 def pip_has_an_index(environ: Mapping[str, str]) -> bool:

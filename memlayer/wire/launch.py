@@ -9,7 +9,7 @@ import posix
 import sys
 import time
 
-from memlayer.errors import MemlayerError
+from memlayer.errors import MemlayerError, UserError
 from memlayer.wire import paths, runtime, streams
 from memlayer.wire.project_env import drop_project_variables, project_of_session
 
@@ -21,9 +21,10 @@ if TYPE_CHECKING:
 SETUP_HELP = """\
 Usage: memlayer setup [--quiet] [--no-wait] [--json]
 
-  Make memlayer's runtime (a venv under the memlayer home) unless it is there
-  and built from the present requirements.lock. Every other verb does this by
-  itself when it is needed.
+  Make memlayer's runtime (a venv under the memlayer home) unless it is there,
+  works, and is built from the present requirements.lock; then start the
+  daemon. Other verbs do this by themselves when it is needed, but for doctor,
+  version and daemon status.
 
 Options:
   --quiet    Say nothing unless it fails.
@@ -32,6 +33,8 @@ Options:
   --help     Show this message and exit.
 """
 SETUP_FLAGS = {"--quiet", "--no-wait", "--json"}
+# Verbs that say what is so, and change nothing: without a runtime they do with the standard library.
+BARE = (["doctor"], ["version"], ["--version"], ["daemon", "status"])
 
 
 class Progress:
@@ -88,7 +91,8 @@ def main(root: str, argv: list[str]) -> int:
         if argv[:1] == ["setup"]:
             return setup(root, argv[1:])
         home = paths.home_of()
-        python = ensure_runtime(home, root)
+        is_bare = any(argv[: len(verb)] == verb for verb in BARE) and runtime.find_runtime(home, root) is None
+        python = sys.executable if is_bare else ensure_runtime(home, root)
     except MemlayerError as error:
         print("memlayer: %s" % error, file=sys.stderr)
         return 1
@@ -105,7 +109,8 @@ def main(root: str, argv: list[str]) -> int:
     sys.stderr.flush()
     # A macOS framework Python in a venv leaves this behind; the next Python would take itself for the first.
     os.environ.pop("__PYVENV_LAUNCHER__", None)
-    os.execv(python, [python, "-I", os.path.join(root, "memlayer", "cli", "__main__.py"), *argv])
+    script = os.path.join(root, "memlayer", "cli", "bare.py" if is_bare else "__main__.py")
+    os.execv(python, [python, "-I", *(["-S"] if is_bare else []), script, *argv])
 
 
 def ensure_runtime(home: str, root: str, *, is_quiet: bool = False, wait: bool = True) -> str:
@@ -137,8 +142,10 @@ def setup(root: str, flags: list[str]) -> int:
         return 2
     home = paths.home_of()
     started_s = time.monotonic()
-    was_there = runtime.find_runtime(home, root) is not None
+    was_there = runtime.find_runtime(home, root) is not None and not is_broken(home, root)
     python = ensure_runtime(home, root, is_quiet="--quiet" in flags, wait="--no-wait" not in flags)
+    if python and not was_there:
+        start_daemon(home, root, python)
     seconds = round(time.monotonic() - started_s, 1)
     if "--json" in flags:
         print(json.dumps({"runtime": python or None, "built": bool(python) and not was_there, "seconds": seconds}))
@@ -151,3 +158,37 @@ def setup(root: str, flags: list[str]) -> int:
     else:
         print("memlayer: another setup is running")
     return 0
+
+
+def is_broken(home: str, root: str) -> bool:
+    """Whether the runtime cannot load its packages; then it counts as none from here on. Raises UserError."""
+    from memlayer.wire.install import problem_of
+    from memlayer.wire.provision import discard
+
+    python = runtime.find_runtime(home, root)
+    problem = problem_of(python) if python else ""
+    if not problem:
+        return False
+    if os.environ.get("MEMLAYER_RUNTIME_DIR"):
+        raise UserError(
+            "MEMLAYER_RUNTIME_DIR=%s does not work (%s): unset it, and memlayer makes its own runtime"
+            % (runtime.runtime_dir(home), problem)
+        )
+    print("memlayer: the runtime does not work (%s): it is made anew" % problem, file=sys.stderr)
+    discard(home)
+    return True
+
+
+def start_daemon(home: str, root: str, python: str) -> None:
+    """Have a daemon run with a runtime that is new, so that the next prompt finds it ready.
+
+    Not where it needs variables that this process lacks: then the next hook starts it.
+    """
+    from memlayer.wire import spawn
+    from memlayer.wire.client import Client
+
+    if any(name not in os.environ for name in spawn.daemon_variables(home)):
+        return
+    with contextlib.suppress(MemlayerError, OSError):  # a hook or a verb starts it as well
+        Client(home, root).stop()  # one that runs on what was there before
+        spawn.spawn_daemon(home, python)

@@ -13,7 +13,7 @@ import sys
 import time
 
 from memlayer.errors import MemlayerError, UserError
-from memlayer.wire import paths, runtime
+from memlayer.wire import paths, runtime, slim
 from memlayer.wire.install import Installer
 from memlayer.wire.interpreters import choose_python, platform_problem, runs
 
@@ -94,10 +94,30 @@ def make_venv(venv: str, lock_file: str, report: Report, log_path: str, lock_fd:
             installer = Installer(venv, pinned, report, log, log_path, lock_fd)
             installer.run(base, uv)
             report("finishing", 0, 0)
+        note_contents(venv)
         paths.write_whole(os.path.join(venv, runtime.LOCK_FILE), pinned)
     except OSError as error:
         raise UserError("setup failed: %s: %s" % (error.strerror or error, error.filename or venv)) from error
     return base.path if base else os.path.realpath(runtime.python_in(venv))
+
+
+def note_contents(venv: str) -> None:
+    """Write down what stands among the packages of a venv, see runtime.has_its_packages. Raises OSError."""
+    site = slim.site_of(venv)
+    names = sorted(name for name in os.listdir(site) if name != "__pycache__")
+    text = "\n".join([os.path.relpath(site, venv), *names]) + "\n"
+    paths.write_whole(os.path.join(venv, runtime.CONTENTS), text.encode("utf-8", "surrogateescape"))
+
+
+def discard(home: str) -> None:
+    """Have the present runtime count as half-made: it does not work. Raises UserError when it may not be touched."""
+    venv = runtime.runtime_dir(home)
+    try:
+        os.unlink(os.path.join(venv, runtime.LOCK_FILE))
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise UserError("cannot write %s: %s" % (venv, error.strerror)) from error
 
 
 @contextlib.contextmanager

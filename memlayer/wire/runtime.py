@@ -3,6 +3,7 @@
 A hook imports this on its fallback path, so it imports `os` and little else; wire.provision builds.
 
     <home>/runtime/<stamp>/              one venv; complete once it holds a copy of the lock it was built from
+    <home>/runtime/<stamp>/contents      the folder of its packages, and what stood in it then, a line each
     <home>/runtime/current -> <stamp>    the one in use
     <home>/runtime.lock                  held (flock) by whoever builds
     <home>/runtime.failed                why the last build failed, one line; absent after a good one
@@ -21,12 +22,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 LOCK_FILE = "requirements.lock"
+CONTENTS = "contents"
 
 # How long hooks leave a failed setup alone: without a network each prompt would otherwise start another one.
 RETRY_AFTER_S = 600
 
 # What an install may need of the user's environment, and nothing that could change which code runs.
-PASSED_ON = ("PATH", "HOME", "USER", "LOGNAME", "LANG", "TMPDIR", "TERM", "SSL_CERT_FILE", "SSL_CERT_DIR",
+PASSED_ON = ("PATH", "HOME", "USER", "LOGNAME", "LANG", "TZ", "TMPDIR", "TERM", "SSL_CERT_FILE", "SSL_CERT_DIR",
              "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "NIX_SSL_CERT_FILE", "NETRC")  # fmt: skip
 PASSED_ON_PREFIXES = ("LC_", "PIP_", "UV_", "XDG_", "MEMLAYER_")
 PASSED_ON_PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "FTP_PROXY")
@@ -84,7 +86,7 @@ def python_in(venv: str) -> str:
 
 
 def find_runtime(home: str, root: str) -> str | None:
-    """The absolute path of the runtime's python; None when missing, half-made, stale, or its base is gone.
+    """The absolute path of the runtime's python; None when missing, half-made, stale, or its base or a package is gone.
 
     `root` is the plugin's root: the runtime must have been built from the bytes of `root/requirements.lock`.
     A venv that MEMLAYER_RUNTIME_DIR names is its owner's business and is taken as it is.
@@ -93,9 +95,19 @@ def find_runtime(home: str, root: str) -> str | None:
     python = python_in(venv)
     if not os.access(python, os.X_OK):  # follows the link, so a removed base interpreter shows here
         return None
-    if os.environ.get("MEMLAYER_RUNTIME_DIR") or is_built_from(venv, os.path.join(root, LOCK_FILE)):
+    if os.environ.get("MEMLAYER_RUNTIME_DIR"):
         return python
-    return None
+    return python if is_built_from(venv, os.path.join(root, LOCK_FILE)) and has_its_packages(venv) else None
+
+
+def has_its_packages(venv: str) -> bool:
+    """Whether every package is still there, by its name. One that was damaged within is found by `doctor`."""
+    try:
+        with open(os.path.join(venv, CONTENTS), encoding="utf-8", errors="surrogateescape") as stream:
+            folder, *names = stream.read().splitlines()
+        return set(os.listdir(os.path.join(venv, folder))).issuperset(names)
+    except (OSError, ValueError):
+        return False
 
 
 def is_built_from(venv: str, lock_file: str) -> bool:

@@ -41,11 +41,36 @@ def test_turns_that_wait_for_ever_are_told_of(hook: HookRunner, home: Path) -> N
     later_s = time.time() + 5 * 3600
     assert health.notice(str(home), later_s) == ""  # the machine slept: nobody has called a daemon since
     os.utime(home / "setup.stamp", (later_s, later_s))
-    (home / "runtime.failed").write_text("no package index answers\n")
     assert health.notice(str(home), later_s) == (
-        "memlayer: 2 events have waited up to 5 h for the store (no package index answers); they are on disk, "
+        "memlayer: 2 events have waited up to 5 h for the store; they are on disk, "
         "but not recalled. `memlayer doctor` says more."
     )
+    assert health.notice(str(home), later_s + 60) == ""
+
+
+def test_failed_setup_is_told_once(home: Path) -> None:
+    home.mkdir()
+    now_s = time.time()
+    failed = home / "runtime.failed"
+    for minute in (0, 11):  # each attempt, and that it failed, is news
+        failed.write_text("setup failed while installing packages: 색인 없음 (log: /x)\n")
+        os.utime(failed, (now_s + minute * 60, now_s + minute * 60))
+        assert health.notice(str(home), now_s + minute * 60 + 1) == (
+            "memlayer: setup failed while installing packages: 색인 없음 (log: /x). Turns are kept on disk meanwhile, "
+            "but not recalled. `memlayer doctor` says more."
+        )
+        assert health.notice(str(home), now_s + minute * 60 + 30) == ""
+    failed.unlink()
+    assert health.notice(str(home), now_s + 2 * health.DAY_S) == ""
+
+
+def test_finished_setup_is_told_once(home: Path) -> None:
+    home.mkdir()
+    assert health.ready(str(home)) == ""
+    (home / "setup.noticed").write_bytes(b"")  # of an earlier version: nobody waits
+    assert health.ready(str(home)) == ""
+    (home / "setup.noticed").write_bytes(health.PREPARING)
+    assert [health.ready(str(home)), health.ready(str(home))] == [health.READY, ""]
 
 
 def test_the_cause_is_what_the_daemon_said_last(home: Path) -> None:

@@ -31,6 +31,11 @@ ZONE_A = [
     *(path for room in ("core", "wire", "hook") for path in sorted((ROOT / "memlayer" / room).rglob("*.py"))),
     *sorted((ROOT / "hooks").glob("*.py")),
 ]
+# Run by the same Python where there is no runtime: `doctor`, `version`, `daemon status`.
+BARE = [
+    ROOT / "memlayer" / "cli" / (stem + ".py")
+    for stem in ("__init__", "bare", "checks", "checks_files", "checks_host", "output")
+]
 HOOKS = json.loads((ROOT / "hooks.json").read_text(encoding="utf-8"))["hooks"]
 MAX_LINES = 300
 MAX_HOOK_LINES = 15
@@ -185,7 +190,7 @@ def test_broad_handlers_are_told_apart(code: str, found: int, swallowed: int) ->
     assert (len(handlers), sum(not goes_on(one) for one in handlers)) == (found, swallowed)
 
 
-@pytest.mark.parametrize("path", ZONE_A, ids=name)
+@pytest.mark.parametrize("path", ZONE_A + BARE, ids=name)
 def test_what_hooks_run_is_python_3_9(path: Path) -> None:
     ast.parse(path.read_text(encoding="utf-8"), name(path), feature_version=(3, 9))
 
@@ -204,7 +209,7 @@ def test_what_hooks_run_imports_on_an_old_python(version: str) -> None:
     old = find_python(version)
     if not old:
         pytest.skip("no Python %s on this machine" % version)
-    modules = [name(path)[:-3].replace("/", ".") for path in ZONE_A if path.parent != ROOT / "hooks"]
+    modules = [name(path)[:-3].replace("/", ".") for path in ZONE_A + BARE if path.parent != ROOT / "hooks"]
     code = (
         "import importlib, sys\n"
         "sys.dont_write_bytecode = True\n"

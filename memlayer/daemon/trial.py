@@ -1,0 +1,62 @@
+"""Trial of a runtime, run by path with its interpreter: loads what memlayer loads, opens a store, embeds a sentence.
+
+With --load it only loads. It ends with 0, or with 1 and a traceback on stderr.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import tempfile
+
+PACKAGES = ("click", "rich.console", "rich.progress", "yaml", "pydantic_settings")
+
+
+def load() -> None:
+    """Import the third-party packages as the daemon and the command line do. Raises ImportError."""
+    for name in PACKAGES:
+        importlib.import_module(name)
+    from memlayer.adapters import lean_import
+
+    lean_import.import_lancedb()
+    lean_import.import_fastembed()
+    importlib.import_module("memlayer.adapters.lance_store")
+    importlib.import_module("memlayer.adapters.fastembed_embedder")
+
+
+def use(home: str) -> None:
+    """Open a store, with its indexes, and embed a sentence with the model that ships. Raises StoreError."""
+    from memlayer import compose
+    from memlayer.config import Settings
+    from memlayer.errors import EmbedderError
+    from memlayer.service.embedder_slot import EmbedderSlot
+    from memlayer.service.sessions import Sessions
+
+    settings = Settings()
+    slot = EmbedderSlot()
+    sessions = Sessions(home)
+    services = compose.open_services(
+        home, settings, projects=compose.open_projects(home), sessions=sessions, embedder=slot
+    )
+    try:
+        services.store.upkeep(force=True)
+        make = compose.embedder_maker(home, settings)
+        if make is not None:
+            make().embed_query("어디에 배포하지? where do we deploy?")
+    except EmbedderError as bad:  # a model that is missing is doctor's matter: words are searched without it
+        print("no model: %s" % bad)
+    finally:
+        services.close()
+
+
+def main() -> None:
+    """Run the trial in a temporary home."""
+    load()
+    if "--load" not in sys.argv:
+        with tempfile.TemporaryDirectory(prefix="memlayer-trial-") as home:
+            use(home)
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, __file__.rpartition("/memlayer/")[0])
+    main()
