@@ -80,7 +80,7 @@ def checks(home: str, folder: str) -> Iterator[Check]:
         yield Check(name, WARN, UNKNOWN)
     yield checks_files.spool_age(home)
     yield checks_files.quarantine(home)
-    yield from checks_files.logs(home)
+    yield from checks_files.logs(home, {}, is_well=False)
     yield checks_files.project_state(folder, os.environ)
     yield checks_host.auto_memory(os.environ)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -29,6 +30,10 @@ def daemon(client: Client) -> Iterator[Check]:
         yield Check("model", WARN, "unknown: no daemon answers")
         yield Check("turns kept", WARN, "unknown: no daemon answers")
         return
+    if found.get("job_errors"):
+        with contextlib.suppress(MemlayerError):  # what failed once may be mended: all of it is done again
+            client.call("flush", {"wait": True}, deadline_s=READ_TRANSCRIPTS_S)
+            found = settled(client)
     yield jobs(found)
     if is_behind(client.home, found):
         yield Check("settings", WARN, f"{paths.settings(client.home)} has changed since the daemon started", RESTART)
@@ -37,6 +42,15 @@ def daemon(client: Client) -> Iterator[Check]:
     yield from memory_files(found)
     yield kept(client)
     yield from language_model(found.get("language_model") or {})
+
+
+def hooks_worked(client: Client) -> dict[str, int]:
+    """When the running daemon last answered each hook in time, Unix time in ms; {} when none runs."""
+    try:
+        found = (client.status() or {}).get("hooks_worked_ms")
+    except MemlayerError:
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def is_behind(home: str, found: dict[str, Any]) -> bool:
@@ -82,7 +96,7 @@ def store(found: dict[str, Any]) -> Check:
     if damage:
         says = "; ".join(line("table %s: %s" % (note["table"], note["says"]), 120) for note in damage)
         if all(note["is_minor"] for note in damage):
-            return Check("store", WARN, f"was damaged and is being made whole: {says}")
+            return Check("store", WARN, f"was damaged and is being made whole: {says}", "memlayer repair")
         return Check("store", FAIL, f"is damaged, the rest of it works: {says}", "memlayer repair")
     rebuilding = line(found.get("rebuilding"))
     return Check("store", OK, f"open, the index is being rebuilt: {rebuilding}" if rebuilding else "open")

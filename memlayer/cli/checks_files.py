@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator, Mapping
 
 from memlayer.cli.checks import FAIL, OK, WARN, Check
-from memlayer.cli.output import duration, line, size
+from memlayer.cli.output import duration, line, size, when
 from memlayer.wire import paths, project, spool
 
 SPOOL_MAX_AGE_S = 300.0
@@ -147,30 +147,48 @@ def quarantine(home: str) -> Check:
     return Check("quarantine", WARN, f"{len(aside)} files set aside: {says}", remedy)
 
 
-def logs(home: str) -> Iterator[Check]:
-    """What hooks and daemon swallowed in the last day."""
-    for name, path in (("hook log", paths.hook_log(home)), ("daemon log", paths.daemon_log(home))):
-        troubles = [entry for entry in entries_since(path, time.time() - DAY_S) if is_trouble(entry)]
-        if not troubles:
-            yield Check(name, OK, "no trouble in the last 24 h")
-            continue
-        lost = [entry for entry in troubles if entry.get("hook") and entry.get("what") == "failed"]
-        last = (lost or troubles)[-1]
-        facts = line(" ".join(str(last[key]) for key in ("hook", "what", "error") if last.get(key)), 200)
-        if lost:
-            says = f"{len(lost)} hook calls failed in the last 24 h, what they brought may be lost, last: {facts}"
-            yield Check(name, FAIL, says, path)
-        else:
-            counts = collections.Counter(line(entry.get("what"), 60) for entry in troubles).most_common(3)
-            most = "; ".join(f"{count}x {what}" for what, count in counts)
-            yield Check(name, WARN, f"{len(troubles)} lines of trouble in the last 24 h: {most}; last: {facts}", path)
+def logs(home: str, worked_ms: Mapping[str, int], *, is_well: bool) -> Iterator[Check]:
+    """What hooks and daemon swallowed in the last day, and has not been mended since.
+
+    worked_ms: when each hook was last answered in time. is_well: the daemon and its store are, now.
+    """
+    since_s = time.time() - DAY_S
+    hooks = [entry for entry in entries_since(paths.hook_log(home), since_s) if is_trouble(entry)]
+    open_ones = [entry for entry in hooks if worked_ms.get(str(entry.get("hook")), 0) <= _at_ms(entry)]
+    yield log_check("hook log", paths.hook_log(home), hooks, open_ones)
+    daemon = [entry for entry in entries_since(paths.daemon_log(home), since_s) if is_trouble(entry)]
+    yield log_check("daemon log", paths.daemon_log(home), daemon, [] if is_well else daemon)
     crash = os.path.join(paths.logs(home), "daemon.err")
     try:
-        fresh = os.stat(crash).st_size and time.time() - os.stat(crash).st_mtime < DAY_S
+        fresh = os.stat(crash).st_size and os.stat(crash).st_mtime > since_s
     except OSError:
         return
-    if fresh:
+    if fresh and not is_well:
         yield Check("daemon's stderr", WARN, "the daemon's last start wrote to it", crash)
+
+
+def log_check(name: str, path: str, told: list[dict[str, object]], open_ones: list[dict[str, object]]) -> Check:
+    """A log's check. told: its lines of trouble. open_ones: those of them after which nothing went well."""
+    if not told:
+        return Check(name, OK, "no trouble in the last 24 h")
+    lost = [entry for entry in open_ones if entry.get("hook") and entry.get("what") == "failed"]
+    last = (lost or open_ones or told)[-1]
+    facts = line(" ".join(str(last[key]) for key in ("hook", "what", "error") if last.get(key)), 200)
+    if not open_ones:
+        return Check(
+            name, OK, f"works; {len(told)} lines of trouble in the last 24 h, last {when(_at_ms(last))}: {facts}"
+        )
+    if lost:
+        says = f"{len(lost)} hook calls failed in the last 24 h, what they brought may be lost, last: {facts}"
+        return Check(name, FAIL, says, path)
+    counts = collections.Counter(line(entry.get("what"), 60) for entry in open_ones).most_common(3)
+    most = "; ".join(f"{count}x {what}" for what, count in counts)
+    return Check(name, WARN, f"{len(open_ones)} lines of trouble in the last 24 h: {most}; last: {facts}", path)
+
+
+def _at_ms(entry: Mapping[str, object]) -> float:
+    at_ms = entry.get("at_ms")
+    return float(at_ms) if isinstance(at_ms, (int, float)) else 0.0
 
 
 def is_trouble(entry: Mapping[str, object]) -> bool:
@@ -210,5 +228,7 @@ def project_state(folder: str, environ: Mapping[str, str]) -> Check:
     if os.path.isfile(file) and not project.enabled(root):
         # The file may have come with a clone, and then nobody has chosen it.
         says = f"switched off for {root} by its {project.SETTINGS_NAME}: nothing is kept there"
-        return Check("project", WARN, says, f"if that was not you, remove `enabled: false` from {shlex.quote(file)}")
+        return Check(
+            "project", WARN, says, f"if that was not you, correct or remove the line `enabled` in {shlex.quote(file)}"
+        )
     return Check("project", OK, f"on for {root}")

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import click
 
 from memlayer.cli import checks_daemon, checks_files, checks_host
-from memlayer.cli.checks import Check, tell
+from memlayer.cli.checks import OK, Check, tell
 from memlayer.cli.invocation import client, home, json_option, project_dir, project_option
 from memlayer.wire.spawn import plugin_root
 
@@ -40,9 +40,13 @@ def all_checks(folder: str) -> Iterator[Check]:
     yield checks_files.permissions(at_home)
     yield checks_files.disk(at_home)
     yield from checks_files.settings(at_home, folder, os.environ)
-    yield from checks_daemon.daemon(client())
+    seen = []
+    for check in checks_daemon.daemon(client()):
+        seen.append(check)
+        yield check
+    is_well = all(check.state == OK for check in seen if check.name in ("daemon", "store", "model"))
     yield checks_files.spool_age(at_home)
     yield checks_files.quarantine(at_home)
-    yield from checks_files.logs(at_home)
+    yield from checks_files.logs(at_home, checks_daemon.hooks_worked(client()), is_well=is_well)
     yield checks_files.project_state(folder, os.environ)
     yield checks_host.auto_memory(os.environ)

@@ -33,6 +33,8 @@ def repair_verb(as_json: bool) -> None:
         f"Brought back: {done.get('events', 0)} events, {done.get('memories', 0)} memories;",
         f" {done.get('indexed', 0)} memories indexed anew.",
     )
+    if done.get("missing"):
+        say(("Gone", "yellow"), f": {done['missing']} events, whose turns are still remembered and recalled.")
     in_doubt = [f"[mem:{line(one)}]" for one in done.get("in_doubt") or []]
     if in_doubt:
         say(

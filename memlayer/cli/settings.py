@@ -31,10 +31,11 @@ def config_verb(project: str | None, as_json: bool) -> None:
       memlayer config
       MEMLAYER_RECALL__MAX_ENTRIES=3 memlayer config --json
     """
-    from memlayer.config import describe, load_project_settings, load_settings
+    from memlayer.config import describe, load_project_settings, load_what_holds
 
     said = load_project_settings(_root_of(project_dir(project)))
-    settings = load_settings(home(), os.environ).for_project(said)
+    found, problem = load_what_holds(home(), os.environ)
+    settings = found.for_project(said)
     rows = []
     for one in describe():
         group, _, name = one.key.partition(".")
@@ -42,9 +43,11 @@ def config_verb(project: str | None, as_json: bool) -> None:
         rows.append({"key": one.key, "value": value, "unit": one.unit, "from": settings.origin(one.key)})
     is_stale = _daemon_is_behind()
     if as_json:
-        told = {"file": paths.settings(home()), "settings": rows, "warnings": list(said.warnings)}
+        told = {"file": paths.settings(home()), "settings": rows, "warnings": list(said.warnings), "problem": problem}
         print_json({**told, "changed_since_daemon": is_stale})
         return
+    if problem:
+        say(("Wrong", "bold red"), f": {line(problem)}; what holds until that is corrected:")
     if is_stale:
         say(
             ("Not yet in force", "yellow"),

@@ -103,7 +103,11 @@ def load_project_settings(root: str) -> ProjectSettings:
             try:
                 ProjectSettings.model_validate({"recall": {name: value}} if prefix else {name: value})
             except ValidationError as bad:
-                warnings.append(f"{key}: {_plain(bad.errors()[0])}; ignored ({path})")
+                is_switch = name == "enabled"  # less is done where it is false
+                if is_switch:
+                    target[name] = False
+                what = "taken as false" if is_switch else "ignored"
+                warnings.append(f"{key}: {_plain(bad.errors()[0])}, not {_short(value)}; {what} ({path})")
             else:
                 target[name] = value
     if recall is not None and not isinstance(recall, dict):

@@ -56,10 +56,11 @@ def _fields(said: object) -> dict[str, Any]:
 
 
 def _is_off(sources: Sequence[Mapping[str, Any]]) -> bool:
-    """What the last source says that says something valid."""
+    """What the last source says; `flase` and whatever else cannot be read counts as false, since less is done then."""
     for source in reversed(sources):
-        try:
-            return not _BOOL.validate_python(source["enabled"])
-        except (KeyError, ValidationError):
-            continue
+        if "enabled" in source:
+            try:
+                return not _BOOL.validate_python(source["enabled"])
+            except ValidationError:
+                return True
     return False

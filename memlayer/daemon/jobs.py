@@ -26,8 +26,7 @@ class Jobs:
         self._lock = threading.Lock()
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self.running = ""
-        self.errors = 0
-        self.last_error = ""
+        self.failing: dict[str, str] = {}  # first word of a job's name -> how it failed, until one of them succeeds
 
     def start(self) -> None:
         self._thread.start()
@@ -65,16 +64,22 @@ class Jobs:
                 self._waiting.pop(name, None)
                 self.running = name
             try:
-                future.set_result(job())
+                done = job()
+                self.failing.pop(_kind(name), None)
+                future.set_result(done)
             except BaseException as bad:  # one of three broad ones: the thread outlives any job, a panic in Rust too
                 if not isinstance(bad, UserError):  # what somebody asked for in vain is their answer, no trouble
-                    self.errors += 1
-                    self.last_error = "%s: %s" % (name, type(bad).__name__)
+                    self.failing[_kind(name)] = "%s: %s" % (name, type(bad).__name__)
                     log.error("job %s failed: %s", name, where(bad))
                 future.set_exception(bad)
             finally:
                 with self._lock:
                     self.running = ""
+
+
+def _kind(name: str) -> str:
+    """The first word of a job's name; what follows is of whom."""
+    return name.partition(" ")[0]
 
 
 def where(bad: BaseException) -> str:

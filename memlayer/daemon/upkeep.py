@@ -208,7 +208,7 @@ def repair(state: State, progress: Progress | None = None, *, is_asked: bool = F
     for project_id in state.projects.known():
         renew_working_set(state, services, project_id)
     save_small(state)
-    if is_asked or all(note.is_minor for note in damage):
+    if is_asked or (not done.missing and all(note.is_minor for note in damage)):
         services.store.clear_damage()
     log.info("repaired: %s", done)
     return {
@@ -234,6 +234,7 @@ def flush(state: State, progress: Progress | None = None) -> dict[str, int]:
     save_small(state)
     memory.give_back()
     memory.unmap_code()
+    state.jobs.failing.clear()  # all that jobs do by themselves has just been done
     return {
         "taken": taken,
         "consolidated": consolidated,

@@ -6,12 +6,14 @@ import json
 import os
 import re
 import threading
+import time
 from collections import Counter, deque
 from collections.abc import Iterable
 from typing import Any
 
 from memlayer.wire import paths
 
+HOOK = "hook."
 KEPT = 500  # latencies an op; enough for a p95
 _REDACTED = re.compile(r"\[redacted:([a-z0-9-]{1,40})\]")
 
@@ -27,6 +29,7 @@ class Metrics:
         self._ops: dict[str, dict[str, int]] = {}
         self._took_ms: dict[str, deque[float]] = {}
         self._arrived = 0
+        self._worked_ms: dict[str, int] = {}
         self._refused: dict[str, int] = {}
         self._recall = {"prompts": 0, "answered": 0, "entries": 0, "chars": 0}
         self._redacted: Counter[str] = Counter()
@@ -38,6 +41,7 @@ class Metrics:
             self._ops = {str(op): {"count": int(n["count"]), "late": int(n["late"])} for op, n in saved["ops"].items()}
             self._recall.update({name: int(saved["recall"][name]) for name in self._recall})
             self._arrived = int(saved.get("arrived", 0))
+            self._worked_ms = {str(op): int(at_ms) for op, at_ms in saved.get("worked_ms", {}).items()}
             self._refused = {str(why): int(count) for why, count in saved.get("refused", {}).items()}
             self._redacted.update({str(kind): int(count) for kind, count in saved.get("redacted", {}).items()})
             embedding = saved.get("embedding", {})
@@ -51,7 +55,14 @@ class Metrics:
             counts = self._ops.setdefault(op, {"count": 0, "late": 0})
             counts["count"] += 1
             counts["late"] += late
+            if op.startswith(HOOK) and not late:
+                self._worked_ms[op[len(HOOK) :]] = time.time_ns() // 1_000_000
             self._took_ms.setdefault(op, deque(maxlen=KEPT)).append(took_ms)
+
+    def worked_ms(self) -> dict[str, int]:
+        """When each hook was last answered in time, Unix time in ms."""
+        with self._lock:
+            return dict(self._worked_ms)
 
     def recalled(self, entries: int, chars: int) -> None:
         """Count one prompt and what was added to it."""
@@ -113,7 +124,7 @@ class Metrics:
         with self._lock:
             saved = {
                 "ops": self._ops, "recall": self._recall, "arrived": self._arrived, "refused": self._refused,
-                "redacted": self._redacted, "embedding": self._embedding,
+                "redacted": self._redacted, "embedding": self._embedding, "worked_ms": self._worked_ms,
             }  # fmt: skip
             data = json.dumps(saved).encode()
         paths.write_whole(self._path, data)

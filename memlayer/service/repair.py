@@ -18,18 +18,28 @@ BATCH = 100
 
 @dataclass(frozen=True)
 class Repaired:
-    """How many events came back, how many turns were remembered anew, how many memories were indexed anew."""
+    """How many events came back, how many turns were remembered anew, how many memories were indexed anew; how many
+    events of remembered turns are gone."""
 
     events: int
     memories: int
     indexed: int
+    missing: int
 
 
 def repair(store: Store, ingest: Ingest, sessions: Sessions, progress: Progress) -> Repaired:
     """Make again what can be made; what is there stays as it is. Doing it twice changes nothing. Raises StoreError."""
     events = _from_transcripts(store, ingest, sessions)
     memories = _remember_turns(store, ingest, progress)
-    return Repaired(events, memories, _index_memories(store, ingest, progress))
+    indexed = _index_memories(store, ingest, progress)
+    return Repaired(events, memories, indexed, _missing(store))
+
+
+def _missing(store: Store) -> int:
+    """Retention and forgetting take a turn with its events, so what only the turn knows of was lost."""
+    turns = store.memories(category="conversation", limit=10_000_000)
+    known = {event.id for event in store.events(limit=10_000_000)}
+    return len({source for turn in turns for source in turn.source_ids} - known)
 
 
 def _from_transcripts(store: Store, ingest: Ingest, sessions: Sessions) -> int:

@@ -22,7 +22,21 @@ def test_a_job_that_fails_takes_neither_its_caller_nor_the_thread_with_it(kind: 
     jobs.start()
     assert done.result(timeout=10) == 7
     assert isinstance(failed.exception(timeout=10), kind)
-    assert (jobs.errors, jobs.last_error, jobs.pending) == (1, "fail: " + kind.__name__, 0)
+    assert (jobs.failing, jobs.pending) == ({"fail": "fail: " + kind.__name__}, 0)
+    assert jobs.close(10)
+
+
+def test_later_success_ends_failure() -> None:
+    jobs = Jobs("writer")
+
+    def fail() -> None:
+        raise OSError("디스크")
+
+    jobs.start()
+    for name in ("settle s1", "drain"):
+        jobs.submit(name, fail).exception(timeout=10)
+    jobs.submit("settle s2", lambda: None).result(timeout=10)
+    assert jobs.failing == {"drain": "drain: OSError"}
     assert jobs.close(10)
 
 

@@ -44,7 +44,7 @@ def test_it_is_tried_again_until_it_opens(state: State, monkeypatch: pytest.Monk
     opening.look(state)
     done(state)
     assert state.services is not first and state.status()["store"] == "failed"
-    assert state.jobs.last_error == "open again: StoreError"
+    assert state.jobs.failing == {"open": "open again: StoreError"}
     (Path(state.home) / "store").unlink()
     opening.look(state)
     done(state)
