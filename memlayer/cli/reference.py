@@ -21,8 +21,9 @@ error (one line on stderr; nothing is said when whoever read the answer has gone
 stopped by Ctrl-C.
 
 The first verb on a machine makes a virtual environment under `~/.memlayer`, with visible progress; later
-ones start at once. `config`, `setup`, `version`, `daemon status` and `daemon stop` need no background
-daemon; every other verb asks it, and starts it when none runs. `remember` and `stats` do without one
+ones start at once. `doctor`, `version` and `daemon status` do without it. `config`, `setup`, `version`,
+`daemon status`, `daemon stop`, `quarantine list` and `quarantine drop` need no background daemon; every
+other verb asks it, and starts it when none runs. `remember` and `stats` do without one
 that does not come."""
 
 CONFIGURATION_HEAD = f"""\
@@ -45,7 +46,8 @@ environment variables `MEMLAYER_<GROUP>__<NAME>` (two underscores), flags of the
 reads them when it starts: `memlayer daemon restart` makes a change hold. `memlayer config` shows what
 holds and where it comes from. An unknown name or a value out of bounds is named with its file by
 `memlayer doctor` and at the start of a session. Until it is mended its group is at its defaults, the other
-groups hold, and what is switched off with `enabled: false` stays off.
+groups hold, and what is switched off with `enabled: false` stays off; an `enabled` that is neither true nor
+false counts as false.
 
 Not settings, but read from the environment: `MEMLAYER_HOME` (where everything is kept, default
 `~/.memlayer`), `MEMLAYER_DISABLE=1` (hooks do nothing), `MEMLAYER_RUNTIME_DIR` (use this virtual

@@ -21,7 +21,7 @@ from memlayer.wire.spawn import plugin_root
 @project_option
 @json_option
 def config_verb(project: str | None, as_json: bool) -> None:
-    """Show the settings that hold in a project, and where each value comes from.
+    """Show the settings that hold in a project, and where each value comes from. Exit code 1 when one is wrong.
 
     They are set in config.yaml in the memlayer home, or by MEMLAYER_<GROUP>__<NAME>; docs/configuration.md
     lists them all.
@@ -45,9 +45,9 @@ def config_verb(project: str | None, as_json: bool) -> None:
     if as_json:
         told = {"file": paths.settings(home()), "settings": rows, "warnings": list(said.warnings), "problem": problem}
         print_json({**told, "changed_since_daemon": is_stale})
-        return
+        sys.exit(1 if problem else 0)
     if problem:
-        say(("Wrong", "bold red"), f": {line(problem)}; what holds until that is corrected:")
+        say(("Wrong", "bold red"), f": {line(problem)}. Until that is corrected this holds:", to_stderr=True)
     if is_stale:
         say(
             ("Not yet in force", "yellow"),
@@ -63,6 +63,7 @@ def config_verb(project: str | None, as_json: bool) -> None:
             (f"{_shown(row['value'])} {row['unit']}".rstrip(), "" if is_default else "bold"),
             "" if is_default else f"  (from {line(row['from'])})",
         )
+    sys.exit(1 if problem else 0)
 
 
 def _daemon_is_behind() -> bool:
