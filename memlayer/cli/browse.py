@@ -13,12 +13,11 @@ from memlayer.cli.invocation import (
     all_projects_option,
     client,
     json_option,
+    memory_ids,
     project_dir,
     project_option,
-    words,
 )
-from memlayer.cli.output import line, memory_title, number, print_json, say, when
-from memlayer.core.citation import bare_id
+from memlayer.cli.output import line, memory_title, number, print_json, say, say_body, when
 from memlayer.core.privacy import plain
 from memlayer.errors import UserError
 
@@ -26,34 +25,33 @@ CATEGORIES = ("core", "daily", "conversation", "custom")
 
 
 @click.command("show")
-@click.argument("id_", metavar="ID", default="")
-@click.option("--stdin", "from_stdin", is_flag=True, help="Read the ID from stdin.")
+@click.argument("ids", metavar="ID...", nargs=-1)
+@click.option("--stdin", "from_stdin", is_flag=True, help="Read the IDs from stdin.")
 @json_option
-def show_verb(id_: str, from_stdin: bool, as_json: bool) -> None:
-    """Show a memory with the events it comes from and its neighbours in the session.
+def show_verb(ids: tuple[str, ...], from_stdin: bool, as_json: bool) -> None:
+    """Show memories with the events they come from and their neighbours in the session.
 
     ID is a citation, a key, or the id itself. Two memories may share a citation; then both are shown.
 
     \b
     Examples:
-      memlayer show a7Bc3x
-      memlayer show "[mem:a7Bc3x]"
+      memlayer show a7Bc3x x9Yz2w
+      memlayer show "[mem:a7Bc3x]."
       memlayer show turn_2026-11-19_81d2
     """
-    wanted = bare_id(words((id_,) if id_ else (), from_stdin, "ID"))
-    if not wanted:
-        raise UserError("the ID is empty")
-    found = client().call("show", {"id": wanted}, deadline_s=ASK_S)
+    wanted = memory_ids(ids, from_stdin)
+    found = client().call("show", {"ids": wanted}, deadline_s=ASK_S)
     matches = found.get("matches") or []
-    if not matches:
-        raise UserError(f"no memory has the id {line(wanted, 80)!r}: `memlayer search` finds citations and keys")
-    if as_json:
+    unknown = [line(one, 80) for one in found.get("unknown") or ([] if matches else wanted)]
+    if as_json and matches:
         print_json(found)
-        return
+        sys.exit(1 if unknown else 0)
     for place, match in enumerate(matches):
         if place:
             say("")
         say_match(match)
+    if unknown:
+        raise UserError(f"Nothing is known by {', '.join(map(repr, unknown))}. `memlayer search` shows citations")
 
 
 def say_match(match: Mapping[str, Any]) -> None:
@@ -72,15 +70,15 @@ def say_match(match: Mapping[str, Any]) -> None:
         say(("retired ", "yellow"), when(memory.get("superseded_ms")))
     elif memory.get("superseded_by"):
         say(
-            ("superseded ", "yellow"),
+            ("replaced ", "yellow"),
             when(memory.get("superseded_ms")),
-            "" if newer else " by what was forgotten since",
+            "" if newer else ", by a memory that was forgotten since",
         )
         for one in newer:
             say("by ", *memory_title(one), "  ", line(one.get("text"), 120), indent=2)
     older = match.get("older") or []
     if older:
-        say(("It stands in the place of", "bold"))
+        say(("Replaces", "bold"))
     for one in older:
         say(*memory_title(one), "  ", line(one.get("text"), 120), indent=2)
     for event in match.get("events") or []:
@@ -110,7 +108,7 @@ def say_text(text: object) -> None:
 @click.option("--session", default="", metavar="ID", help="Only memories of this session.")
 @click.option("--category", type=click.Choice(CATEGORIES), default=None, help="Only memories of this category.")
 @click.option("--limit", type=click.IntRange(1, 10_000), default=20, show_default=True, help="Memories at most.")
-@click.option("--all", "with_superseded", is_flag=True, help="Superseded ones as well.")
+@click.option("--all", "with_superseded", is_flag=True, help="Replaced ones as well.")
 @click.option("--stdin", "from_stdin", is_flag=True, help="Read the category from stdin; an empty line is any.")
 @json_option
 def list_verb(
@@ -123,7 +121,7 @@ def list_verb(
     from_stdin: bool,
     as_json: bool,
 ) -> None:
-    """List memories, newest first. What was superseded is left out, unless --all.
+    """List memories, newest first. Replaced ones are left out, unless --all.
 
     \b
     Examples:
@@ -134,7 +132,7 @@ def list_verb(
     if from_stdin:
         category = plain(sys.stdin.read(1000)).strip().lower()
         if category not in ("", *CATEGORIES):
-            raise UserError(f"{line(category, 40)!r} is no category: give one of {', '.join(CATEGORIES)}")
+            raise UserError(f"{line(category, 40)!r} is no category. Give one of {', '.join(CATEGORIES)}")
     asked = {
         "project_dir": folder,
         "session_id": session,
@@ -148,8 +146,8 @@ def list_verb(
         return
     memories = found.get("memories") or []
     if not memories:
-        say("No memories." if all_projects else f"No memories in this project ({folder}); try --all-projects.")
+        say("No memories yet." if all_projects else f"No memories in this project ({folder}). Try --all-projects.")
     for memory in memories:
-        mark = "superseded" if memory.get("superseded_by") else "pinned" if memory.get("pinned") else ""
+        mark = "replaced" if memory.get("superseded_by") else "pinned" if memory.get("pinned") else ""
         say(*memory_title(memory), ("  " + mark if mark else "", "yellow"))
-        say(line(memory.get("text"), 200), indent=2)
+        say_body(memory.get("text"), 200)

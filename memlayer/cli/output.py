@@ -5,14 +5,16 @@ Stored text passes `line` or `plain` and is never taken for markup.
 
 from __future__ import annotations
 
+import datetime
 import json
+import os
 import re
 import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Union
 
-from memlayer.core.context import cut, flatten
+from memlayer.core.context import ELLIPSIS, cut, flatten
 from memlayer.core.privacy import plain
 
 Part = Union[str, tuple[str, str]]  # text, or (text, rich style)
@@ -23,13 +25,56 @@ _UNSEEN = re.compile(
     "\ud800-\udfff\U000e0000-\U000e01ef]"
 )
 _NUMBER = re.compile(r"-|[0-9][0-9,.]*")
+_FENCE = re.compile(r"^[ \t]*(```+|~~~+)", re.MULTILINE)
+FENCED_CHARS = 600  # a block of code that is cut too soon tells nothing
 USUAL_COLUMNS = 80
+MAX_MS = 253_402_300_000_000
+FIRST_MOMENT_MS = 10**11  # what a field in ms holds is a moment from here on (1973), a span below
+MOMENTS = ("at_ms", "since_ms", "superseded_ms", "oldest_ms")  # these are, also when they are 0
+# Nouns that some answers list and others count; a count stands in `counts`, or in a tally of its own.
+COUNTED = (
+    "memories", "events", "chunks", "sessions", "projects", "turns", "files", "lines", "rows", "entries", "versions",
+)  # fmt: skip
+TALLIES = ("counts", "removed", "taken_back", "skipped", "by_category", "core_by_kind", "extra")
 _UNITS = ("B", "kB", "MB", "GB", "TB")
 
 
 def print_json(value: object) -> None:
-    """As JSON, one document."""
-    print(_UNSEEN.sub(_escape, json.dumps(value, ensure_ascii=False, indent=2)))
+    """As JSON, one document, in the same terms for every verb: see for_machines."""
+    print(_UNSEEN.sub(_escape, json.dumps(for_machines(value), ensure_ascii=False, indent=2)))
+
+
+def for_machines(value: object, name: str = "") -> object:
+    """An answer in the terms of docs/cli.md: a noun names a list, how many there are stands in `counts`, and a moment
+    in ms has its date beside it. name: of the field that holds the value."""
+    if isinstance(value, (list, tuple)):
+        return [for_machines(one, name) for one in value]
+    if not isinstance(value, Mapping):
+        return value
+    out: dict[str, object] = {}
+    counts = {}
+    for key, one in value.items():
+        if key in COUNTED and isinstance(one, int) and name not in TALLIES:
+            counts[key] = one
+            continue
+        out[key] = for_machines(one, str(key))
+        if key.endswith("_ms") and (key in MOMENTS or (isinstance(one, int) and one >= FIRST_MOMENT_MS)):
+            out["at" if key == "at_ms" else key[:-3] + "_at"] = iso(one)
+    return {**out, "counts": counts} if counts else out
+
+
+def iso(at_ms: object) -> str:
+    """Local time with its offset, to the second; "" for none."""
+    if not isinstance(at_ms, (int, float)) or not 0 < at_ms < MAX_MS:
+        return ""
+    return datetime.datetime.fromtimestamp(at_ms / 1000).astimezone().isoformat(timespec="seconds")
+
+
+def counted(count: object, noun: str) -> str:
+    """`1 memory`, `2 memories`; anything but a number counts as 0."""
+    number = count if isinstance(count, int) else 0
+    plural = noun[:-1] + "ies" if noun[-2:-1] not in "aeo" and noun.endswith("y") else noun + "s"
+    return f"{number:,} {noun if number == 1 else plural}"
 
 
 def _escape(found: re.Match[str]) -> str:
@@ -92,9 +137,36 @@ def line(text: object, max_chars: int = 100_000) -> str:
     return cut(flatten("" if text is None else str(text)), max_chars)
 
 
+def say_body(text: object, max_chars: int, indent: int = 2) -> None:
+    """A memory's text below its title: on one line, but a text with a code block keeps its lines."""
+    whole = plain("" if text is None else str(text))
+    if not _FENCE.search(whole):
+        say(line(whole, max_chars), indent=indent)
+        return
+    for row in fenced_rows(whole, max(max_chars, FENCED_CHARS)):
+        say(row, indent=indent)
+
+
+def fenced_rows(text: str, max_chars: int) -> list[str]:
+    """The lines of a text with code blocks, harmless each; cut at a line, with the block closed that is open there."""
+    rows: list[str] = []
+    left, fence = max_chars, ""
+    for row in text.strip().split("\n"):
+        row = row.rstrip()
+        safe = row[: len(row) - len(row.lstrip())] + flatten(row)
+        left -= len(safe) + 1
+        if left < 0:
+            return [*rows, *([fence] if fence else []), ELLIPSIS]
+        rows.append(safe)
+        mark = _FENCE.match(row)
+        if mark:
+            fence = "" if fence else mark.group(1)
+    return rows
+
+
 def when(at_ms: object) -> str:
     """Local time to the minute; "" for none."""
-    if not isinstance(at_ms, (int, float)) or not 0 < at_ms < 253_402_300_000_000:
+    if not isinstance(at_ms, (int, float)) or not 0 < at_ms < MAX_MS:
         return ""
     return time.strftime("%Y-%m-%d %H:%M", time.localtime(at_ms / 1000))
 
@@ -120,6 +192,12 @@ def duration(seconds: float) -> str:
 def number(value: object, digits: int = 2) -> str:
     """A score; "-" when there is none."""
     return f"{value:.{digits}f}" if isinstance(value, (int, float)) else "-"
+
+
+def short_path(path: str) -> str:
+    """A path with `~` for the person's folder."""
+    person = os.path.expanduser("~")
+    return "~" + path[len(person) :] if path.startswith(person + os.sep) else path
 
 
 def memory_title(memory: Mapping[str, object]) -> list[Part]:

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any
 
 from memlayer import __version__, compose
 from memlayer.core.citation import bare_id
 from memlayer.core.model import Memory, Scope
-from memlayer.core.query import reduce_prompt
 from memlayer.daemon import consolidating, upkeep
-from memlayer.daemon.asked import MAX_LISTED, folder_of, limit_of, number_of, text_of
+from memlayer.daemon.asked import MAX_LISTED, folder_of, limit_of, list_of, text_of
 from memlayer.daemon.state import State
 from memlayer.errors import UserError
-from memlayer.service import tool_search
-from memlayer.service.candidate import Candidate, key_of
-from memlayer.service.extra_files import lines_of
+from memlayer.ports import Store
 from memlayer.service.recall import Recalled
 from memlayer.service.sessions import Session
 from memlayer.service.snippet import snippet
@@ -25,8 +22,6 @@ from memlayer.wire import protocol, spool
 
 OPEN_WAIT_S = 50.0  # less than the command line waits for an answer
 NEIGHBOURS = 2
-TOOL_HITS = 5
-SHOWN_AS_NOTHING = 0.005  # a share that reads 0.00
 
 Fields = dict[str, Any]
 Progress = Callable[[str, int, int], None]
@@ -37,46 +32,8 @@ def services_of(state: State) -> compose.Services:
     """The open store's services. Raises StoreError, or UserError while it is still opening."""
     services = state.ready(OPEN_WAIT_S)
     if services is None:
-        raise UserError("the store is still opening; try again in a moment")
+        raise UserError("The store is still opening. Try again in a moment")
     return services
-
-
-def search(state: State, asked: Fields, progress: Progress) -> Fields:
-    services = services_of(state)
-    query_text = text_of(asked, "query")
-    query = reduce_prompt(query_text)
-    mode, why = state.mode()
-    hits: list[Fields] = []
-    rules = compose.recall_rules(state.settings)
-    weights = replace(rules.weights, answerable=0.0, aside=0.0, chance=0.0)  # who searches need not ask
-    limit = limit_of(asked, 10)
-    for chunk, score in services.retriever.search(query, _scope(state, asked), max(rules.candidates, limit), weights):
-        if score.relevance < number_of(asked, "min_score") or len(hits) >= limit:
-            continue
-        if max(score.lexical or 0.0, score.vector or 0.0) < SHOWN_AS_NOTHING:
-            continue  # the nearest of a store in which nothing is near
-        hits.append(
-            {
-                "citation": Candidate(chunk, score, True, "").citation,
-                "key": key_of(chunk),
-                "category": chunk.category,
-                "score": score.score,
-                "parts": _parts(asdict(score)),
-                "at_ms": chunk.at_ms,
-                "session_id": chunk.session_id,
-                "project_id": chunk.project_id,
-                "project": state.projects.name(chunk.project_id),
-                "snippet": snippet(chunk, query, services.terms, 800),
-                "lines": lines_of(chunk),
-            }
-        )
-    done = tool_search.find(services.store, query_text, _scope(state, asked).project_ids, TOOL_HITS)
-    return {
-        "mode": mode,
-        "why": why,
-        "hits": hits,
-        "done": [{**_memory(state, memory), "snippet": event.text, "at_ms": event.at_ms} for memory, event in done],
-    }
 
 
 def recall(state: State, asked: Fields, progress: Progress) -> Fields:
@@ -102,7 +59,7 @@ def recall(state: State, asked: Fields, progress: Progress) -> Fields:
                 "key": one.key,
                 "citation": one.citation,
                 "score": one.score.score,
-                "parts": _parts(asdict(one.score)),
+                "parts": parts_of(asdict(one.score)),
                 "kept": one.kept,
                 "reason": one.reason,
                 "snippet": one.snippet or snippet(one.chunk, found.query, services.terms, 200) if found.query else "",
@@ -122,23 +79,21 @@ def _queries(found: Recalled) -> list[str]:
 def show(state: State, asked: Fields, progress: Progress) -> Fields:
     services = services_of(state)
     store = services.store
-    wanted = bare_id(text_of(asked, "id"))
-    matches = (
-        store.memories(citations=[wanted]) or store.memories(keys=[wanted]) or store.memories(ids=[wanted])
-    )  # fmt: skip
-    if not matches:
-        raise UserError("nothing is known by %r; `memlayer list` and `memlayer search` show ids" % wanted)
+    by_name = {name: named(store, name) for name in map(bare_id, map(str, list_of(asked, "ids")))}
+    matches = {memory.id: memory for found in by_name.values() for memory in found}
     out = []
-    for memory in matches:
+    for memory in matches.values():
         events = store.events(ids=memory.source_ids)
         turns = store.memories(session_id=memory.session_id, category="conversation", limit=MAX_LISTED)
         around = sorted(turns if memory.session_id else [], key=lambda one: one.at_ms)
         place = next((i for i, one in enumerate(around) if one.id == memory.id), 0)
         out.append(
             {
-                "memory": _memory(state, memory),
-                "newer": [_memory(state, one) for one in store.memories(ids=[memory.superseded_by])],
-                "older": [_memory(state, one) for one in store.memories(superseded_by=[memory.id]) if one != memory],
+                "memory": memory_fields(state, memory),
+                "newer": [memory_fields(state, one) for one in store.memories(ids=[memory.superseded_by])],
+                "older": [
+                    memory_fields(state, one) for one in store.memories(superseded_by=[memory.id]) if one != memory
+                ],
                 "events": [{name: getattr(event, name) for name in _EVENT_FIELDS} for event in events],
                 "missing": services.forget.missing(memory, [event.id for event in events]),
                 "neighbours": [
@@ -153,14 +108,19 @@ def show(state: State, asked: Fields, progress: Progress) -> Fields:
                 ],
             }
         )
-    return {"matches": out}
+    return {"matches": out, "unknown": [name for name, found in by_name.items() if not found]}
+
+
+def named(store: Store, name: str) -> list[Memory]:
+    """The memories that a citation, a key or an id stands for."""
+    return store.memories(citations=[name]) or store.memories(keys=[name]) or store.memories(ids=[name])
 
 
 _EVENT_FIELDS = ("id", "kind", "text", "at_ms", "source")
 
 
 def list_memories(state: State, asked: Fields, progress: Progress) -> Fields:
-    scope = _scope(state, asked)
+    scope = scope_of(state, asked)
     if scope.project_ids == ():
         return {"memories": []}
     found = services_of(state).store.memories(
@@ -168,7 +128,7 @@ def list_memories(state: State, asked: Fields, progress: Progress) -> Fields:
         category=text_of(asked, "category"), limit=limit_of(asked, 50),
         is_current=None if asked.get("all") else True,
     )  # fmt: skip
-    return {"memories": [_memory(state, memory) for memory in found]}
+    return {"memories": [memory_fields(state, memory) for memory in found]}
 
 
 def stats(state: State, asked: Fields, progress: Progress) -> Fields:
@@ -247,7 +207,6 @@ def stop(state: State, asked: Fields, progress: Progress) -> Fields:
 
 
 OPERATIONS: dict[str, Operation] = {
-    "search": search,
     "recall": recall,
     "show": show,
     "list": list_memories,
@@ -260,16 +219,19 @@ OPERATIONS: dict[str, Operation] = {
 }
 
 
-def _scope(state: State, asked: Fields) -> Scope:
+def scope_of(state: State, asked: Fields) -> Scope:
+    """The scope of the project that is asked for; every project when none is."""
     folder = folder_of(asked)
     if not folder:
         return Scope(None)
     return state.scope(state.projects.find(folder)[0])
 
 
-def _memory(state: State, memory: Memory) -> Fields:
+def memory_fields(state: State, memory: Memory) -> Fields:
+    """A memory as every answer tells of it."""
     return {**asdict(memory), "source_ids": list(memory.source_ids), "project": state.projects.name(memory.project_id)}
 
 
-def _parts(score: Fields) -> Fields:
+def parts_of(score: Fields) -> Fields:
+    """What a score is made of, to four digits."""
     return {name: None if value is None else round(value, 4) for name, value in score.items() if name != "score"}

@@ -9,6 +9,7 @@ from memlayer.daemon import (
     operations_health,
     operations_letting_go,
     operations_memories,
+    operations_search,
     operations_transfer,
 )
 from memlayer.daemon.operations import Operation
@@ -19,6 +20,7 @@ OPERATIONS: dict[str, Operation] = {
     **operations_given.OPERATIONS,
     **operations_health.OPERATIONS,
     **operations_memories.OPERATIONS,
+    **operations_search.OPERATIONS,
     **operations_letting_go.OPERATIONS,
     **operations_transfer.OPERATIONS,
 }

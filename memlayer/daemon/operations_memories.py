@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict
 
 from memlayer.core.citation import bare_id
 from memlayer.core.model import Memory
 from memlayer.core.payload import clean
 from memlayer.daemon import upkeep
 from memlayer.daemon.asked import text_of
-from memlayer.daemon.operations import Fields, Operation, Progress, services_of
+from memlayer.daemon.operations import Fields, Operation, Progress, memory_fields, named, services_of
 from memlayer.daemon.state import State
 from memlayer.errors import UserError
 from memlayer.ports import Store
@@ -28,17 +27,17 @@ def remember(state: State, asked: Fields, progress: Progress) -> Fields:
     # Its own, or the one it was merged with; an older statement of a file may be superseded from the start.
     found = store.memories(source_ids=[event_id], category="core") if event_id else []
     if not found:
-        raise UserError("nothing in it can be remembered: it is empty, private, or was forgotten before")
+        raise UserError("Nothing to remember: it is empty, private, or was forgotten before")
     ids = {one.id for one in found}
     held = [one for one in found if one.superseded_by not in ids]  # not earlier wordings of one of them
     memory = next((one for one in held if not one.superseded_by), (held or found)[0])
     newest = lineage.head(store, memory)
     older = [one for one in store.memories(superseded_by=[memory.id]) if not lineage.is_wording_of(one, memory)]
     return {
-        "memory": _fields(state, memory),
+        "memory": memory_fields(state, memory),
         "is_new": memory.source_ids == (event_id,),
-        "superseded": [_fields(state, one) for one in older if one.superseded_ms == memory.at_ms],
-        "superseded_by": [_fields(state, newest)] if newest.id != memory.id else [],
+        "older": [memory_fields(state, one) for one in older if one.superseded_ms == memory.at_ms],
+        "newer": [memory_fields(state, newest)] if newest.id != memory.id else [],
     }
 
 
@@ -76,7 +75,7 @@ def history(state: State, asked: Fields, progress: Progress) -> Fields:
         "asked": memory.id,
         "versions": [
             {
-                **_fields(state, one),
+                **memory_fields(state, one),
                 "state": lineage.state_of(one, by_id.get),
                 "sources": [
                     {name: getattr(events[key], name) for name in ("id", "kind", "at_ms", "session_id", "source")}
@@ -106,19 +105,15 @@ def _done(state: State, change: Callable[[], Memory]) -> Fields:
         upkeep.memories_changed(state, services_of(state).consolidator.changed_projects())
         return memory
 
-    return {"memory": _fields(state, state.jobs.submit("change %d" % id(change), job).result())}
+    return {"memory": memory_fields(state, state.jobs.submit("change %d" % id(change), job).result())}
 
 
 def _one(store: Store, asked: Fields) -> Memory:
     """The one memory that is meant. Raises UserError for none and for several."""
     wanted = bare_id(text_of(asked, "id"))
-    found = store.memories(citations=[wanted]) or store.memories(keys=[wanted]) or store.memories(ids=[wanted])
+    found = named(store, wanted)
     if not found:
-        raise UserError("nothing is known by %r; `memlayer list` and `memlayer search` show ids" % wanted)
+        raise UserError("Nothing is known by %r. `memlayer list` and `memlayer search` show citations" % wanted)
     if len(found) > 1:
-        raise UserError("%r is shared by %s: give one of these keys" % (wanted, ", ".join(one.key for one in found)))
+        raise UserError("%r means several memories. Give a key: %s" % (wanted, ", ".join(one.key for one in found)))
     return found[0]
-
-
-def _fields(state: State, memory: Memory) -> Fields:
-    return {**asdict(memory), "source_ids": list(memory.source_ids), "project": state.projects.name(memory.project_id)}

@@ -18,7 +18,7 @@ from typing import Any
 from memlayer.core.document import Piece, pieces_of
 from memlayer.core.ids import event_id
 from memlayer.core.importance import importance
-from memlayer.core.model import Chunk, Memory, citation_of
+from memlayer.core.model import Memory, citation_of
 from memlayer.ports import Doomed, Store
 from memlayer.service import cached_vectors
 from memlayer.service.ingest import Ingest, VectorCache
@@ -33,11 +33,6 @@ GLOBAL = "global"  # the project id of what belongs to every project
 SOURCE = "file_"  # what the session id of a piece begins with; the rest names its file
 BATCH = 48  # pieces indexed in one go: each may cost an embedding, and turns wait meanwhile
 EVERYTHING = 10_000_000
-
-
-def lines_of(chunk: Chunk) -> str:
-    """`path:start-end` of a chunk that comes from a file, "" for any other."""
-    return chunk.role if chunk.session_id.startswith(SOURCE) else ""
 
 
 @dataclass
@@ -65,6 +60,10 @@ class ExtraFiles:
         """Named path -> how many files of it are searched."""
         known = list(self._known or {})
         return {name: sum(_is_below(one, (_real(name),)) for one in known) for name in self.named}
+
+    def path_of(self, session_id: str) -> str:
+        """The file whose pieces bear this session id, "" for none."""
+        return next((path for path in self._known or () if _session_of(path) == session_id), "")
 
     def sync(self) -> bool:
         """Bring the store up to date with the files; False when there is more to do: then call it again.

@@ -243,7 +243,7 @@ def test_events_and_memories_are_gone_and_the_index_still_knows(damaged: tuple[P
         assert (daemon.call("stats")["events"], daemon.call("stats")["by_category"]["conversation"]) == (0, TURNS)
         assert [number for number in range(TURNS) if not found(daemon, project, number)] == []
         (newest,) = daemon.call("list", category="conversation", limit=1)["memories"]
-        (shown,) = daemon.call("show", id=newest["citation"])["matches"]
+        (shown,) = daemon.call("show", ids=[newest["citation"]])["matches"]
         assert answer(TURNS - 1) in shown["memory"]["text"]
 
 

@@ -75,6 +75,11 @@ def story(home: Path, project: Path) -> Story:
     return Story(home, project)
 
 
+def lines_of(hit: dict[str, Any]) -> tuple[str, int, int]:
+    """(name of the file, first line, last line) of a hit."""
+    return Path(hit["path"]).name, hit["start_line"], hit["end_line"]
+
+
 def test_after_a_turn_the_files_say_it_and_edits_come_back_while_the_daemon_runs(story: Story) -> None:
     with story.daemon:
         story.tell()
@@ -188,9 +193,9 @@ def test_extra_markdown_answers_with_its_lines(home: Path, project: Path, tmp_pa
     with story.daemon:
         story.tell()
         hits = story.daemon.call("search", query="zebra 백업", project_dir=str(project))["hits"]
-        assert hits[0]["lines"].endswith("운영.md:1-26") and hits[0]["project"] == "global"
+        assert lines_of(hits[0]) == ("운영.md", 1, 26) and hits[0]["project"] == "global"
         hits = story.daemon.call("search", query="walrus importer", project_dir=str(project))["hits"]
-        assert hits[0]["lines"] == "docs/guide.md:1-3" and hits[0]["project"] == "shop"
+        assert lines_of(hits[0]) == ("guide.md", 1, 3) and hits[0]["project"] == "shop"
         assert "docs/guide.md:1-3" in story.cli("search", "walrus importer").stdout
         recalled = story.hook("user_prompt_submit", "s2", "p9", prompt="백업은 언제 zebra 서버로 보내지?")
         assert "새벽 4시" in recalled.context

@@ -51,7 +51,7 @@ def events(home: Path) -> list[Event]:
 def test_a_turn_holds_what_was_done_in_it(hook: HookRunner, daemon: Daemon, home: Path, project: Path) -> None:
     work(hook)
     daemon.settle()
-    [shown] = daemon.call("show", id=turn_memory_id("s1", "p1"))["matches"]
+    [shown] = daemon.call("show", ids=[turn_memory_id("s1", "p1")])["matches"]
     said = [(event["kind"], event["text"].split("\n")[0]) for event in shown["events"]]
     assert sorted(said) == [
         ("assistant", "타일 서버를 https 로 바꾸고 테스트를 통과시켰습니다."),
@@ -85,7 +85,7 @@ def test_a_late_tool_event_joins_its_turn_and_one_without_a_turn_is_harmless(hoo
     hook("post_tool_use", "s1", "never asked", tool_name="Bash", tool_input={"command": "ls"}, tool_use_id="t")
     hook("post_tool_use", "s1", tool_name="Bash", tool_input={"command": "pwd"}, tool_use_id="u")
     daemon.settle()
-    [shown] = daemon.call("show", id=turn_memory_id("s1", "p1"))["matches"]
+    [shown] = daemon.call("show", ids=[turn_memory_id("s1", "p1")])["matches"]
     assert [event["text"] for event in shown["events"]][-1] == "Bash: make docs\nbuilt"
     turns = [one for one in daemon.call("list", all_projects=True)["memories"] if one["category"] == "conversation"]
     assert len(turns) == 1
