@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Mapping
 from typing import Any
@@ -10,6 +11,7 @@ import click
 
 from memlayer.cli.invocation import (
     LONG_S,
+    Incomplete,
     all_projects_option,
     client,
     json_option,
@@ -18,12 +20,15 @@ from memlayer.cli.invocation import (
     project_dir,
     words,
 )
-from memlayer.cli.output import line, memory_title, print_json, say
+from memlayer.cli.output import counted, line, memory_title, print_json, say
 from memlayer.core.citation import bare_id
 from memlayer.core.privacy import plain
 from memlayer.errors import UserError
 
 SHOWN = 30
+FORGET_WHAT = "Forget what? Give an ID, --session, --project, --query or --before"
+NOTHING = "Nothing matches. Nothing is forgotten."
+REMOVED = (("memories", "memory"), ("events", "event"), ("chunks", "chunk"))
 MAX_IDS = 100
 
 
@@ -80,18 +85,18 @@ def forget_verb(
     """
     if from_stdin:
         if ids or session or query or before or dry_run:
-            raise UserError("--stdin goes with --project, --all-projects and --keep-sources alone")
-        said_on_stdin(words((), True, "words or ids"), project_dir(project, all_projects), keep_sources, as_json)
+            raise Incomplete("--stdin goes with --project, --all-projects and --keep-sources alone")
+        said_on_stdin(words((), True, FORGET_WHAT), project_dir(project, all_projects), keep_sources, as_json)
         return
     if not (ids or session or project or query or before):
-        raise UserError("say what to forget: an ID, --session, --project, --query or --before")
+        raise Incomplete(FORGET_WHAT)
     if all_projects and not (query or before):
-        raise UserError("--all-projects goes with --query or --before")
+        raise Incomplete("--all-projects goes with --query or --before")
     if keep_sources and not (ids or query):
-        raise UserError("--keep-sources goes with ids or --query")
+        raise Incomplete("--keep-sources goes with ids or --query")
     # A session and an id say by themselves where to look; anything else that names no project means this one.
     is_of_a_project = bool(query and not session) or not (ids or session)
-    folder = project_dir(project, all_projects) if project or is_of_a_project else ""
+    folder = folder_of(project, all_projects) if project or is_of_a_project else ""
     asked: dict[str, Any] = {
         "ids": [bare_id(plain(one)) for one in ids],
         "session_id": session or "",
@@ -105,12 +110,13 @@ def forget_verb(
     found = daemon.call("forget", asked, deadline_s=LONG_S, project_dir=folder)
     going = found.get("memories") or []
     # A session or a project may hold events that no memory stands for yet: there is something to forget.
-    in_vain = not going and bool(query or ids)
+    in_vain = not going and not found.get("events")
     if dry_run or in_vain:
         if as_json:
             print_json(found)
         elif in_vain:
-            say("Nothing matches; nothing is forgotten.")
+            is_whole = project and not (query or ids)
+            say(f"Nothing is remembered of {folder}. Nothing is forgotten." if is_whole else NOTHING)
         else:
             say_going(going, found.get("events"), "Would be forgotten")
         return
@@ -123,16 +129,27 @@ def forget_verb(
     say_done(done, as_json)
 
 
+def folder_of(project: str | None, all_projects: bool) -> str:
+    """Like project_dir, but of a folder that never was, too: nothing is known of it, and nothing goes."""
+    if project and not all_projects:
+        return os.path.abspath(os.path.expanduser(project))
+    return project_dir(project, all_projects)
+
+
 def said_on_stdin(text: str, folder: str, keep_sources: bool, as_json: bool) -> None:
-    """For who cannot be asked: ids that are all known are forgotten, anything else is searched for and only shown."""
+    """For who cannot be asked: ids that are all known are forgotten. With anything unknown among them they are only
+    shown; where no word is an id the words are searched for."""
     daemon = client()
     asked = {"project_dir": folder, "keep_sources": keep_sources, "dry_run": True}
     ids = [bare_id(word) for word in text.split()[:MAX_IDS]]
     seen = daemon.call("forget", {**asked, "ids": ids, "tolerant": True}, deadline_s=LONG_S, project_dir=folder)
     unknown = [line(one, 80) for one in seen.get("unknown") or []]
+    if unknown and seen.get("memories"):
+        if not as_json:
+            say(", ".join(f'"{one}"' for one in unknown) + (" is" if len(unknown) == 1 else " are") + " no citation.")
+        say_found(seen, as_json)
+        return
     if unknown:
-        if len(unknown) < len(set(ids)) and not as_json:  # they were meant as ids
-            say("Nothing is known by " + ", ".join(unknown) + ": all of it is taken for words.")
         found = daemon.call("forget", {**asked, "query": text}, deadline_s=LONG_S, project_dir=folder)
         say_found(found, as_json)
         return
@@ -141,16 +158,16 @@ def said_on_stdin(text: str, folder: str, keep_sources: bool, as_json: bool) -> 
 
 
 def say_found(found: Mapping[str, Any], as_json: bool) -> None:
-    """What these words find, and how it would be forgotten."""
+    """What these words or ids find, and how it would be forgotten."""
     going = found.get("memories") or []
     if as_json:
         print_json(found)
     elif not going:
-        say("Nothing matches; nothing is forgotten.")
+        say(NOTHING)
     else:
         say_going(going, found.get("events"), "Nothing is forgotten yet. This would go")
         named = " ".join(line(memory.get("citation")) for memory in going if not memory.get("along"))
-        say("To forget all of it: give these ids instead of the words: " + named)
+        say("To forget it, give these ids instead: " + named)
 
 
 def say_done(done: Mapping[str, Any], as_json: bool) -> None:
@@ -159,7 +176,10 @@ def say_done(done: Mapping[str, Any], as_json: bool) -> None:
         print_json(done)
         return
     removed = done.get("removed") or {}
-    say("Forgotten: " + ", ".join(f"{removed.get(name, 0)} {name}" for name in ("memories", "events", "chunks")) + ".")
+    if not any(removed.values()):
+        say(NOTHING)
+    else:
+        say("Forgotten: " + ", ".join(counted(removed.get(name), one) for name, one in REMOVED) + ".")
     say_left(done)
 
 
@@ -173,16 +193,17 @@ def confirm(found: Mapping[str, Any], as_json: bool) -> None:
     """Show what will go and ask. Raises UserError at a no, and when nobody can be asked."""
     going = found.get("memories") or []
     if as_json or not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise UserError(f"this would forget {len(going)} memories: say --yes, or --dry-run to see them")
+        gone = counted(len(going), "memory") if going else counted(found.get("events"), "event")
+        raise UserError(f"This would forget {gone}. Add --yes, or --dry-run to see them")
     say_going(going, found.get("events"), "Will be forgotten")
     if not click.confirm("Forget them for good?"):
-        raise UserError("nothing is forgotten")
+        raise UserError("Nothing is forgotten")
 
 
 def say_going(going: list[dict[str, Any]], events: object, title: str) -> None:
     """The memories that go; the first SHOWN of them."""
-    words_go = f", with {events} events" if events else ""
-    say((f"{title}: {len(going)} memories{words_go}", "bold"))
+    words_go = f", with {counted(events, 'event')}" if events else ""
+    say((f"{title}: {counted(len(going), 'memory')}{words_go}", "bold"))
     for memory in going[:SHOWN]:
         along = ("  drawn from the same turns", "yellow") if memory.get("along") else ""
         say(*memory_title(memory), "  ", line(memory.get("text"), 100), along, indent=2)

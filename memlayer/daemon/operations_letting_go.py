@@ -7,11 +7,11 @@ from dataclasses import asdict, replace
 
 from memlayer import compose
 from memlayer.core.citation import bare_id
-from memlayer.core.model import Memory, Scope
+from memlayer.core.model import Scope
 from memlayer.core.query import reduce_prompt
 from memlayer.daemon import letting_go, upkeep
 from memlayer.daemon.asked import folder_of, list_of, number_of, text_of
-from memlayer.daemon.operations import OPEN_WAIT_S, Fields, Operation, Progress, services_of
+from memlayer.daemon.operations import OPEN_WAIT_S, Fields, Operation, Progress, named, services_of
 from memlayer.daemon.state import State
 from memlayer.errors import UserError
 from memlayer.ports import Removed, Selection
@@ -30,6 +30,9 @@ def forget(state: State, asked: Fields, progress: Progress) -> Fields:
     memory files that could not be cleaned, and why, one line each. unknown: ids that nothing is known by; they are an
     error unless `tolerant` asks only to see (`dry_run`)."""
     services = services_of(state)
+    # What is not in the store yet is told of by nothing, and has no id by which it could stay forgotten.
+    take = upkeep.drain if asked.get("dry_run") else upkeep.take_in
+    state.jobs.submit("take in", lambda: take(state)).result()
     folder = folder_of(asked)
     project_id = state.projects.find(folder)[0] if folder else ""
     if folder and not project_id:
@@ -39,12 +42,12 @@ def forget(state: State, asked: Fields, progress: Progress) -> Fields:
     query = text_of(asked, "query")
     unknown: list[str] = []
     if wanted:
-        by_name = {name: _named(services, name) for name in wanted}
+        by_name = {name: named(services.store, name) for name in wanted}
         chosen = tuple(one.id for found in by_name.values() for one in found)
         unknown = [name for name, found in by_name.items() if not found]
         if unknown and not (asked.get("tolerant") and asked.get("dry_run")):
             names = ", ".join(repr(name) for name in unknown)
-            raise UserError(f"nothing is known by {names}; nothing was forgotten")
+            raise UserError(f"Nothing is known by {names}. Nothing is forgotten; `memlayer search` shows citations")
         if not chosen:
             return {**NOTHING, "unknown": unknown}
     if query:
@@ -58,10 +61,10 @@ def forget(state: State, asked: Fields, progress: Progress) -> Fields:
             return NOTHING
     selection = Selection(chosen, text_of(asked, "session_id"), project_id, int(number_of(asked, "before_ms")))
     if selection == Selection():
-        raise UserError("say what to forget: an id, --session, --project, --query or --before")
+        raise UserError("Forget what? Give an ID, --session, --project, --query or --before")
     keep_sources = bool(asked.get("keep_sources"))
-    named = {memory.id for memory in services.forget.select(selection)}
-    if chosen and not named:
+    wanted_ids = {memory.id for memory in services.forget.select(selection)}
+    if chosen and not wanted_ids:
         return NOTHING
     going = services.forget.going(selection, keep_sources=keep_sources)
     events = len(services.forget.doomed(selection, keep_sources=keep_sources).event_ids)
@@ -70,14 +73,12 @@ def forget(state: State, asked: Fields, progress: Progress) -> Fields:
             **asdict(memory),
             "source_ids": list(memory.source_ids),
             "project": state.projects.name(memory.project_id),
-            "along": memory.id not in named,
+            "along": memory.id not in wanted_ids,
         }
         for memory in going
     ]
     removed, left = Removed(), list[str]()
     if not asked.get("dry_run"):
-        # What is not in the store yet has no id by which it could stay forgotten.
-        state.jobs.submit("take in", lambda: upkeep.take_in(state)).result()
         job = lambda: letting_go.forget(state, selection, keep_sources=keep_sources)  # noqa: E731
         removed, left = state.jobs.submit("forget %d" % id(asked), job).result()
     return {
@@ -104,8 +105,3 @@ def gc(state: State, asked: Fields, progress: Progress) -> Fields:
 
 
 OPERATIONS: dict[str, Operation] = {"forget": forget, "gc": gc}
-
-
-def _named(services: compose.Services, name: str) -> list[Memory]:
-    store = services.store
-    return store.memories(citations=[name]) or store.memories(keys=[name]) or store.memories(ids=[name])

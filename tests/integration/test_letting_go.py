@@ -24,7 +24,7 @@ def test_a_statement_may_go_alone_and_does_not_come_back(story: Story) -> None:
     story.daemon.settle()
     learnt = story.core_of(LEARNT)
     done = story.cli("forget", learnt["citation"], "--keep-sources", "--yes")
-    assert done.returncode == 0 and "1 memories, 0 events" in done.stdout
+    assert done.returncode == 0 and "1 memory, 0 events" in done.stdout
     for _ in range(2):
         assert LEARNT not in str(story.daemon.call("list", category="core")["memories"])
         assert story.turns() == 4
@@ -64,7 +64,7 @@ def test_what_was_asked_to_be_remembered_goes_with_its_request_even_alone(story:
     gone = story.core_of("딱따구리")
     story.cli("edit", gone["citation"], "금고 열쇠는 뻐꾸기 둥지에 있다")
     done = story.cli("forget", gone["citation"], "--keep-sources", "--yes")
-    assert done.returncode == 0 and "2 memories, 1 events" in done.stdout
+    assert done.returncode == 0 and "2 memories, 1 event" in done.stdout
     for _ in range(2):
         assert story.holds("딱따구리", "뻐꾸기") == []
         assert story.core_of("woodpecker-nest") == kept

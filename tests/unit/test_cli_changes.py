@@ -38,8 +38,8 @@ def test_forget_shows_first_and_forgets_what_was_shown(cli: Cli) -> None:
     with ScriptedDaemon(cli.home, {"forget": forgetting}) as daemon:
         shown = cli("forget", "--query", "전화번호", "--dry-run")
         done = cli("forget", "--query", "전화번호", "--yes")
-    assert "Would be forgotten: 1 memories" in shown.stdout and "[mem:x9Yz2w]" in shown.stdout
-    assert done.stdout == "Forgotten: 1 memories, 2 events, 3 chunks.\n"
+    assert "Would be forgotten: 1 memory" in shown.stdout and "[mem:x9Yz2w]" in shown.stdout
+    assert done.stdout == "Forgotten: 1 memory, 2 events, 3 chunks.\n"
     last = daemon.heard[-1][1]
     assert (last["ids"], last["query"], last["dry_run"]) == ([MEMORY["id"]], "", False)
     assert last["project_dir"] == str(cli.project)
@@ -51,14 +51,14 @@ def test_forget_asks_a_person_and_takes_no_for_an_answer(cli: Cli) -> None:
         assert code == 1 and "order events moved" in shown
         assert [fields["dry_run"] for _, fields in daemon.heard] == [True]
         code, shown = cli.on_terminal("forget", "--project", ".", types="y\n")
-    assert code == 0 and "Forgotten: 1 memories" in shown
+    assert code == 0 and "Forgotten: 1 memory" in shown
     assert [fields["dry_run"] for _, fields in daemon.heard] == [True, True, False]
 
 
 @pytest.mark.parametrize(
     ("arguments", "part"),
     [
-        ((), "say what to forget"),
+        ((), "Forget what?"),
         (("--all-projects",), "--query"),
         (("--before", "어제"), "no date"),
         (("--before", "2026-02-30"), "no date"),
@@ -71,7 +71,7 @@ def test_forget_asks_a_person_and_takes_no_for_an_answer(cli: Cli) -> None:
 )
 def test_forget_refuses_what_it_cannot_understand(cli: Cli, arguments: tuple[str, ...], part: str) -> None:
     done = cli("forget", *arguments, "--yes")
-    assert done.returncode == 1 and part in done.stderr
+    assert done.returncode == 2 and part in done.stderr
 
 
 def test_forget_takes_dates_and_ages(cli: Cli) -> None:
@@ -95,7 +95,7 @@ def test_an_age_alone_means_this_project(cli: Cli) -> None:
 def test_an_import_of_an_unnamed_project_is_refused(cli: Cli) -> None:
     with ScriptedDaemon(cli.home, {"import": {}}) as daemon:
         done = cli("import", "--project", "", str(cli.project), "--dry-run")
-    assert done.returncode == 1 and "--project is empty" in done.stderr and not daemon.heard
+    assert done.returncode == 2 and "--project is empty" in done.stderr and not daemon.heard
 
 
 def test_daemon_status_starts_nothing_and_stop_is_content_with_none(cli: Cli) -> None:
