@@ -1,4 +1,4 @@
-"""The one error edge: one line on stderr and exit code 1; what nobody expected leaves a report."""
+"""The one error edge: a line or a JSON document, and an exit code; what nobody expected leaves a report."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from types import TracebackType
 import click
 
 from memlayer import __version__
+from memlayer.cli.invocation import Incomplete
 from memlayer.core.privacy import plain
-from memlayer.errors import MemlayerError
+from memlayer.errors import MemlayerError, UserError
 from memlayer.wire import paths, streams
 
 MAX_LINE_CHARS = 500
-STOPPED = "memlayer: stopped"
-STOPPED_CODE = 130  # as a shell has it for Ctrl-C
+STOPPED = "stopped"
 
 
 def run() -> None:
-    """Run the command line; ends the process with 0, 1 (an error), 2 (a wrong option) or 130 (stopped)."""
+    """Run the command line; ends the process with 0, 1 (an error), 2 (wrong or missing arguments) or 130 (stopped)."""
     streams.open_closed()
     sys.excepthook = report_unexpected
     set_streams()
@@ -35,19 +35,30 @@ def run() -> None:
             sys.stdout.flush()  # here, where a full disk can still be told
     except MemlayerError as error:
         fail(str(error))
+    except click.exceptions.NoArgsIsHelpError as bare:
+        bare.show()
+        sys.exit(bare.exit_code)
     except click.ClickException as wrong:
-        wrong.show()
-        sys.exit(wrong.exit_code)
+        fail(usage_message(wrong), wrong.exit_code)
     except (click.Abort, KeyboardInterrupt):
-        tell(STOPPED)
-        sys.exit(STOPPED_CODE)
+        fail(STOPPED, streams.STOPPED)
     except BrokenPipeError:  # whoever read the answer has seen enough
         streams.drop(1)
         sys.exit(1)
     except OSError as error:
         streams.drop(1)
-        fail(f"{error.strerror or error}: {error.filename or 'what is printed cannot be written'}")
+        streams.tell_line(f"{error.strerror or error}: {error.filename or 'what is printed cannot be written'}")
+        sys.exit(streams.USER_ERROR)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def usage_message(wrong: click.ClickException) -> str:
+    """One line: what is wrong, and which help says more."""
+    context = getattr(wrong, "ctx", None)
+    if isinstance(wrong, Incomplete) or context is None:
+        return wrong.format_message()
+    message = wrong.format_message().rstrip(".")
+    return f"{message}{'' if message.endswith('?') else '.'} See `{context.command_path} --help`"
 
 
 def set_streams() -> None:
@@ -58,35 +69,26 @@ def set_streams() -> None:
             reconfigure(encoding=None if stream.isatty() else "utf-8", errors="replace")
 
 
-def fail(message: str) -> None:
-    """One line on stderr, exit code 1."""
-    line = " ".join(plain(message).split())
-    tell(f"memlayer: {line[:MAX_LINE_CHARS]}")
-    sys.exit(1)
-
-
-def tell(line: str) -> None:
-    """A line on stderr, if that can be written."""
-    try:
-        print(line, file=sys.stderr, flush=True)
-    except OSError:
-        streams.drop(2)
+def fail(message: str, code: int = streams.USER_ERROR) -> None:
+    """Tell of an error in one line, and end the process."""
+    streams.tell_error(sys.argv[1:], " ".join(plain(message).split())[:MAX_LINE_CHARS], code)
+    sys.exit(code)
 
 
 def report_unexpected(kind: type[BaseException], error: BaseException, where: TracebackType | None) -> None:
     """As sys.excepthook: one line, and a report to paste that holds neither texts nor the environment."""
     if issubclass(kind, KeyboardInterrupt):
-        tell(STOPPED)
+        streams.tell_error(sys.argv[1:], STOPPED, streams.STOPPED)
         return
     line = " ".join(plain(f"{kind.__name__}: {error}").split())[:MAX_LINE_CHARS]
-    home = paths.home_of()
-    path = os.path.join(paths.logs(home), time.strftime("cli-%Y%m%d-%H%M%S.txt"))
     try:
+        home = paths.home_of()
+        path = os.path.join(paths.logs(home), time.strftime("cli-%Y%m%d-%H%M%S.txt"))
         paths.make_folder(home)
         paths.write_whole(path, report(kind, where).encode())
-    except OSError as refused:
-        path = f"none could be written: {refused.strerror}"
-    tell(f"memlayer: unexpected {line} (report: {path})")
+    except (OSError, UserError) as refused:
+        path = f"none could be written: {getattr(refused, 'strerror', None) or refused}"
+    streams.tell_error(sys.argv[1:], f"unexpected {line} (report: {path})", streams.USER_ERROR)
 
 
 def report(kind: type[BaseException], where: TracebackType | None) -> str:

@@ -21,6 +21,7 @@ DEADLINE_S = {
     "post_compact": 0.3,
 }
 EXPANSION = "user_prompt_expansion"  # keeps no event, and asks no daemon: what was typed after a command of ours
+RELATIVE_HOME = "memlayer keeps nothing: MEMLAYER_HOME is not absolute. Set it to a path that begins with / or ~"
 
 
 def run(event: str) -> None:
@@ -48,7 +49,8 @@ def serve(event: str) -> None:
     if home[:1] == b"~":
         home = expanded(home, environ.get(b"HOME", b""))
     if home[:1] != b"/":
-        home = posix.getcwdb() + b"/" + home
+        refuse_home(event)
+        return
     if event == EXPANSION:
         from memlayer.hook.typed import keep_typed
 
@@ -63,6 +65,14 @@ def serve(event: str) -> None:
         write_all(1, answer)
     except OSError:  # the host has gone, or reads no more: the event is durable, and what is logged counts as lost
         return
+
+
+def refuse_home(event: str) -> None:
+    """Say at a session's start that a relative home keeps nothing: it would be another one in every folder."""
+    if event == "session_start":
+        from memlayer.core.reply import hook_reply
+
+        write_all(1, hook_reply(event, "", RELATIVE_HOME))
 
 
 def expanded(home: bytes, own: bytes) -> bytes:

@@ -32,6 +32,7 @@ Options:
   --json     Print the result as JSON: runtime, built, seconds.
   --help     Show this message and exit.
 """
+COMPLETION = "_MEMLAYER_COMPLETE"  # set by the shell that asks what could come next
 SETUP_FLAGS = {"--quiet", "--no-wait", "--json"}
 # Verbs that say what is so, and change nothing: without a runtime they do with the standard library.
 BARE = (["doctor"], ["version"], ["--version"], ["daemon", "status"])
@@ -91,26 +92,30 @@ def main(root: str, argv: list[str]) -> int:
         if argv[:1] == ["setup"]:
             return setup(root, argv[1:])
         home = paths.home_of()
-        is_bare = any(argv[: len(verb)] == verb for verb in BARE) and runtime.find_runtime(home, root) is None
+        is_missing = runtime.find_runtime(home, root) is None
+        if COMPLETION in os.environ and is_missing:
+            return 0  # a Tab builds no runtime
+        is_bare = is_missing and any(argv[: len(verb)] == verb for verb in BARE)
         python = sys.executable if is_bare else ensure_runtime(home, root)
     except MemlayerError as error:
-        print("memlayer: %s" % error, file=sys.stderr)
-        return 1
+        return failed(argv, str(error), streams.USER_ERROR)
     except OSError as error:
-        print(
-            "memlayer: setup failed: %s: %s" % (error.strerror or error, error.filename or "?"),
-            file=sys.stderr,
-        )
-        return 1
+        says = "setup failed: %s: %s" % (error.strerror or error, error.filename or "?")
+        return failed(argv, says, streams.USER_ERROR)
     except KeyboardInterrupt:
-        print("memlayer: stopped; the next start begins again", file=sys.stderr)
-        return 130
+        return failed(argv, "stopped; the next start begins again", streams.STOPPED)
     sys.stdout.flush()
     sys.stderr.flush()
     # A macOS framework Python in a venv leaves this behind; the next Python would take itself for the first.
     os.environ.pop("__PYVENV_LAUNCHER__", None)
     script = os.path.join(root, "memlayer", "cli", "bare.py" if is_bare else "__main__.py")
     os.execv(python, [python, "-I", *(["-S"] if is_bare else []), script, *argv])
+
+
+def failed(argv: list[str], message: str, code: int) -> int:
+    """Tell of an error; returns its exit code."""
+    streams.tell_error(argv, message, code)
+    return code
 
 
 def ensure_runtime(home: str, root: str, *, is_quiet: bool = False, wait: bool = True) -> str:
@@ -138,8 +143,7 @@ def setup(root: str, flags: list[str]) -> int:
         return 0
     unknown = [flag for flag in flags if flag not in SETUP_FLAGS]
     if unknown:
-        print("memlayer: setup: no such option: %s (see memlayer setup --help)" % unknown[0], file=sys.stderr)
-        return 2
+        return failed(flags, "No such option: %s. See `memlayer setup --help`." % unknown[0], streams.USAGE_ERROR)
     home = paths.home_of()
     started_s = time.monotonic()
     was_there = runtime.find_runtime(home, root) is not None and not is_broken(home, root)
@@ -152,11 +156,11 @@ def setup(root: str, flags: list[str]) -> int:
     elif "--quiet" in flags:
         return 0
     elif was_there:
-        print("memlayer: the runtime is there: %s" % python)
+        print("The runtime is ready: %s" % python)
     elif python:
-        print("memlayer: the runtime is ready after %.0f s: %s" % (seconds, python))
+        print("The runtime is ready after %.0f s: %s" % (seconds, python))
     else:
-        print("memlayer: another setup is running")
+        print("Another setup is running.")
     return 0
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import os
 
+from memlayer.errors import UserError
+
 FILE_MODE = 0o600
 FOLDER_MODE = 0o700
 TEMPORARY = ".tmp-"
@@ -15,9 +17,12 @@ SOCKET_NAME = "daemon.sock"
 
 
 def home_of(environ: object = None) -> str:
-    """The memlayer home: MEMLAYER_HOME, else ~/.memlayer. Always absolute."""
+    """The memlayer home: MEMLAYER_HOME, else ~/.memlayer. Raises UserError for a relative one."""
     env = os.environ if environ is None else environ
-    return os.path.abspath(os.path.expanduser(env.get("MEMLAYER_HOME") or "~/.memlayer"))  # type: ignore[attr-defined]
+    home = os.path.expanduser(env.get("MEMLAYER_HOME") or "~/.memlayer")  # type: ignore[attr-defined]
+    if not os.path.isabs(home):  # another home in every folder, and in repositories that others read
+        raise UserError("MEMLAYER_HOME is not absolute: %r. Set it to a path that begins with / or ~" % home)
+    return os.path.normpath(home)
 
 
 def spool(home: str) -> str:

@@ -1,9 +1,16 @@
-"""Makes the standard streams usable: one that the caller has closed is the null device."""
+"""Standard streams: closed ones are opened on the null device, errors are told as a line or as JSON."""
 
 from __future__ import annotations
 
 import os
 import sys
+
+TYPE_CHECKING = False  # what type checkers look for, without importing `typing`
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+USER_ERROR, USAGE_ERROR, STOPPED = 1, 2, 130  # exit codes; the last as a shell has it for Ctrl-C
+_KINDS = {USER_ERROR: "error", USAGE_ERROR: "usage", STOPPED: "stopped"}
 
 
 def open_closed() -> None:
@@ -22,6 +29,34 @@ def open_closed() -> None:
             os.set_inheritable(number, True)
         if getattr(sys, name) is None:
             setattr(sys, name, os.fdopen(number, mode, encoding="utf-8", errors="replace", closefd=False))
+
+
+def wants_json(arguments: Sequence[str]) -> bool:
+    """True if a command line asks for JSON."""
+    options = list(arguments)
+    return "--json" in (options[: options.index("--")] if "--" in options else options)
+
+
+def tell_error(arguments: Sequence[str], message: str, code: int) -> None:
+    """Report an error: one line on stderr, or one JSON document on stdout where the arguments ask for JSON."""
+    try:
+        if wants_json(arguments):
+            import json  # seldom needed
+
+            told = {"error": {"kind": _KINDS.get(code, "error"), "message": message, "exit_code": code}}
+            print(json.dumps(told, ensure_ascii=True), flush=True)
+            return
+    except OSError:  # nobody reads it, or the disk is full: a line may still reach somebody
+        drop(1)
+    tell_line(message)
+
+
+def tell_line(message: str) -> None:
+    """Print a line on stderr, if that can be written."""
+    try:
+        print("memlayer: %s" % message, file=sys.stderr, flush=True)
+    except OSError:
+        drop(2)
 
 
 def drop(number: int) -> None:

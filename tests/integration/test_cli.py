@@ -122,7 +122,8 @@ def test_list_and_stats_count_what_is_there(fed: Run) -> None:
     only = json.loads(fed("list", "--session", "session-two", "--json").stdout)["memories"]
     assert only and {memory["session_id"] for memory in only} == {"session-two"}
     told = json.loads(fed("stats", "--json").stdout)
-    assert (told["events"], told["sessions"], told["projects"], told["spool_waiting"]) == (6, 2, 1, 0)
+    counts = told["counts"]
+    assert (counts["events"], counts["sessions"], counts["projects"], told["spool_waiting"]) == (6, 2, 1, 0)
     assert "Full-text search only: embedding.provider is none" in fed("stats").stdout
 
 
@@ -170,15 +171,15 @@ def test_what_is_forgotten_is_gone(tmp_path: Path) -> None:
         hit = search(run, "결제 재시도")[0]
         assert run("forget", hit["citation"], code=1).stderr.startswith("memlayer: this would forget")
         assert search(run, "결제 재시도")
-        assert "Forgotten: 1 memories" in run("forget", hit["citation"], "--yes").stdout
+        assert "Forgotten: 1 memory" in run("forget", hit["citation"], "--yes").stdout
         assert all("백오프" not in other["snippet"] for other in search(run, "결제 재시도"))
         run("forget", "--project", ".", "--yes")
-        assert json.loads(run("stats", "--json").stdout)["events"] == 0
+        assert json.loads(run("stats", "--json").stdout)["counts"]["events"] == 0
 
 
 def test_the_index_can_be_built_anew(fed: Run) -> None:
     before = search(fed, "order events")
-    assert json.loads(fed("reindex", "--json").stdout)["chunks"] > 0
+    assert json.loads(fed("reindex", "--json").stdout)["counts"]["chunks"] > 0
     assert search(fed, "order events")[0]["key"] == before[0]["key"]
 
 

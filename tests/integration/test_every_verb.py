@@ -1,0 +1,150 @@
+"""JSON of all verbs over a real daemon: a field has one name and one type wherever it stands, a moment has its date."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memlayer.cli.output import TALLIES
+from tests.integration.test_cli import ROOT, runner
+from tests.processes import Daemon, HookRunner
+from tests.unit.test_cli_every_verb import VERBS
+
+# Their keys are data: categories, settings, tables, operations of the daemon.
+KEYED = (*TALLIES, "tables", "hooks", "by_kind", "days", "refused", "trouble")
+# A setting's value is what the setting takes; a window of use is of a size and of a length of time.
+OF_ANY_TYPE = ("value",)
+
+
+@pytest.fixture(scope="module")
+def answers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
+    """Verb -> what it says with --json, of a home with a little of everything."""
+    folder = tmp_path_factory.mktemp("동사")
+    home, project = folder / "home", folder / "shop"
+    project.mkdir()
+    run = runner(home, project)
+    hook = HookRunner(ROOT, home, project)
+    hook.forbid_background()
+    transcripts = folder / "none.jsonl"
+    said = {"type": "user", "cwd": str(project), "sessionId": "old", "uuid": "u1", "message": {"content": "배포는?"}}
+    transcripts.write_text(json.dumps({**said, "timestamp": "2026-11-19T09:00:00Z"}) + "\n")
+    with Daemon(ROOT, home):
+        hook.turn("one", "p1", "Where do we keep order events?", "Decided: order events go to ClickHouse.")
+        run("remember", "the API listens on port 8080")
+        changed = json.loads(run("remember", "the API listens on port 9090 now", "--json").stdout)
+        citation = changed["memory"]["citation"]
+        run("flush", "--wait")
+        backup = str(folder / "all.jsonl")
+        typed = {
+            "search": "search order port", "recall": "recall which port does the API listen on?",
+            "show": f"show {citation}", "list": "list --all", "remember": "remember 배포는 화요일에 한다",
+            "history": f"history {citation}", "edit": f"edit {citation} the API listens on port 9091 now",
+            "pin": f"pin {citation}", "stats": "stats", "files": "files --now", "flush": "flush --wait",
+            "reindex": "reindex", "repair": "repair", "forget": "forget --query order --dry-run", "gc": "gc --dry-run",
+            "export": f"export {backup}", "import": f"import {backup} --dry-run",
+            "import transcripts": f"import {transcripts} --dry-run", "doctor": "doctor", "config": "config",
+            "config set": "config set recall.max_entries 3", "config unset": "config unset recall.max_entries",
+            "version": "version", "completion": "completion bash", "daemon status": "daemon status",
+            "daemon start": "daemon start", "setup": "setup",
+        }  # fmt: skip
+        said = {verb: json.loads(run(*words.split(" "), "--json").stdout) for verb, words in typed.items()}
+        older = json.loads(run("history", citation, "--json").stdout)["versions"][-1]["key"]
+        said["restore"] = json.loads(run("restore", older, "--json").stdout)
+        said["daemon stop"] = json.loads(run("daemon", "stop", "--json").stdout)
+        yield said
+
+
+def fields(value: object, within: str = "") -> Iterator[tuple[str, object]]:
+    """(name, value) of every field at any depth whose name is a name and not data."""
+    if isinstance(value, list):
+        for one in value:
+            yield from fields(one, within)
+    elif isinstance(value, dict):
+        for name, one in value.items():
+            if within not in KEYED and name not in OF_ANY_TYPE:
+                yield name, one
+            yield from fields(one, name)
+
+
+def type_of(value: object) -> str:
+    return "number" if isinstance(value, int | float) and not isinstance(value, bool) else type(value).__name__
+
+
+def test_all_verbs_are_asked(answers: dict[str, Any]) -> None:
+    assert set(VERBS) - set(answers) <= {"daemon restart"}
+
+
+def test_field_has_one_type_everywhere(answers: dict[str, Any]) -> None:
+    types: dict[str, dict[str, str]] = {}
+    for verb, said in answers.items():
+        for name, value in fields(said):
+            if value is not None:
+                types.setdefault(name, {}).setdefault(type_of(value), verb)
+    assert {name: found for name, found in types.items() if len(found) > 1} == {}
+    for name in ("memories", "superseded_by", "text", "snippet", "at_ms", "counts"):
+        assert name in types, name
+
+
+def test_moments_have_their_dates(answers: dict[str, Any]) -> None:
+    seen = 0
+    for said in answers.values():
+        for one in objects(said):
+            for name, at_ms in one.items():
+                if name.endswith("_ms") and isinstance(at_ms, int) and at_ms > 10**11:
+                    beside = one["at" if name == "at_ms" else name[:-3] + "_at"]
+                    assert datetime.datetime.fromisoformat(beside).timestamp() == at_ms // 1000
+                    seen += 1
+    assert seen > 20
+
+
+def test_memories_have_the_same_fields(answers: dict[str, Any]) -> None:
+    [wanted] = {frozenset(one) for one in answers["list"]["memories"]}
+    for verb in ("show", "remember", "edit", "pin", "restore", "search", "forget", "history"):
+        found = [one for one in objects(answers[verb]) if "importance" in one and "project_id" in one]
+        assert found and all(wanted <= set(one) for one in found), verb
+
+
+def objects(value: object) -> Iterator[dict[str, Any]]:
+    if isinstance(value, list):
+        for one in value:
+            yield from objects(one)
+    elif isinstance(value, dict):
+        yield value
+        for one in value.values():
+            yield from objects(one)
+
+
+def test_export_and_import_stream(tmp_path: Path) -> None:
+    run = runner(tmp_path / "home", tmp_path)
+    second = tmp_path / "둘째"
+    with Daemon(ROOT, tmp_path / "home"):
+        run("remember", "결제는 토스로 한다")
+        written = run("export", "-")
+        assert written.stderr.startswith("memlayer: written: 1 project")
+        assert run("export", "-", "--json", code=2).stderr == ""
+    with Daemon(ROOT, second):
+        into = runner(second, tmp_path)
+        assert "memories   1" in into("import", "-", "--dry-run", stdin=written.stdout).stdout
+        assert json.loads(into("import", "-", "--json", stdin=written.stdout).stdout)["counts"]["memories"] == 1
+        assert "토스" in into("list").stdout
+        for said in ("", "no export\n", '{"type": "user"}\n'):
+            assert "Standard input holds no export" in into("import", "-", stdin=said, code=1).stderr
+        assert into("import", "-", "other.jsonl", code=2).stdout == ""
+        assert not [path for path in second.iterdir() if path.name.startswith(".tmp-")]
+        assert "ㅁ" in into("remember", "-", stdin="ㅁ 대신 네모라고 쓴다\n").stdout
+
+
+def test_forget_of_an_unknown_project_says_so(tmp_path: Path) -> None:
+    run = runner(tmp_path / "home", tmp_path)
+    with Daemon(ROOT, tmp_path / "home"):
+        run("remember", "결제는 토스로 한다")
+        nowhere = str(tmp_path / "없는 폴더")
+        for more in ([], ["--yes"], ["--dry-run"]):
+            assert run("forget", "--project", nowhere, *more).stdout.startswith(f"Nothing is remembered of {nowhere}.")
+        assert json.loads(run("forget", "--project", nowhere, "--json").stdout)["memories"] == []
+        assert "토스" in run("list").stdout
