@@ -2,23 +2,51 @@
 
 from __future__ import annotations
 
+import contextlib
+import glob
 import json
 import os
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
 from typing import Any
 
 import click
 
-from memlayer.cli.invocation import LONG_S, client, json_option, not_empty
-from memlayer.cli.output import duration, line, pairs, print_json, say
+from memlayer.cli.invocation import (
+    LONG_S,
+    STREAM,
+    Incomplete,
+    client,
+    complete_file,
+    complete_folder,
+    home,
+    json_option,
+    not_empty,
+    project_dir,
+)
+from memlayer.cli.output import counted, duration, line, pairs, print_json, say
 from memlayer.cli.progress import progress
 from memlayer.errors import UserError
+from memlayer.wire import paths as home_paths
+from memlayer.wire import streams
 
 _MARK = "memlayer_export"
+TEMPORARY = home_paths.TEMPORARY + "transfer-"
+KEPT_S = 86_400.0
 
 
 @click.command("import")
-@click.argument("paths", nargs=-1, metavar="[PATH]...")
-@click.option("--project", callback=not_empty, metavar="PATH", help="Only what was said in this folder's project.")
+@click.argument("paths", nargs=-1, metavar="[PATH]...", shell_complete=complete_file)
+@click.option(
+    "--project",
+    callback=not_empty,
+    metavar="PATH",
+    shell_complete=complete_folder,
+    help="Only what was said in this folder's project.",
+)
 @click.option("--subagents", is_flag=True, help="Also what sub-agents were told and answered.")
 @click.option("--again", is_flag=True, help="Read everything again, also what an earlier import has read.")
 @click.option("--dry-run", is_flag=True, help="Only count what would be taken in.")
@@ -29,31 +57,38 @@ def import_verb(
     """Take in what was said before memlayer was there: the host's transcripts, or an export.
 
     Without a PATH all transcripts of Claude Code on this machine, newest first. A PATH is a transcript, a folder of
-    them, or a file that `memlayer export` has written. What is known is not doubled, and what was forgotten stays
-    forgotten. An import that was interrupted goes on where it was.
+    them, or a file that `memlayer export` has written; - is an export on standard input. What is known is not
+    doubled, and what was forgotten stays forgotten. An import that was interrupted goes on where it was.
 
     \b
     Examples:
       memlayer import --dry-run
       memlayer import --project ~/src/shop
       memlayer import backup.jsonl
+      ssh laptop memlayer export - | memlayer import -
     """
+    if STREAM in paths:
+        if len(paths) > 1 or project or subagents or again:
+            raise Incomplete("An export is imported alone, and as a whole")
+        with stdin_as_file() as path:
+            import_export(path, dry_run, as_json)
+        return
     given = [os.path.abspath(os.path.expanduser(path)) for path in paths]
     exports = [path for path in given if is_export(path)]
     if exports:
         if len(given) > 1 or project or subagents or again:
-            raise UserError("an export is imported alone, and as a whole")
+            raise Incomplete("An export is imported alone, and as a whole")
         import_export(exports[0], dry_run, as_json)
         return
     asked: dict[str, Any] = {"subagents": subagents, "again": again, "dry_run": dry_run}
+    asked["project_dir"] = project_dir(project) if project else ""
     asked["paths"] = given or [transcripts_folder()]
-    asked["project_dir"] = os.path.abspath(os.path.expanduser(project)) if project else ""
     with progress(as_json) as show:
         done = client().call("import", asked, deadline_s=LONG_S, on_progress=show)
     if given and not project and not done.get("files") and not done.get("unchanged"):
         why = ", ".join(f"{line(reason)} {count(number)}" for reason, number in (done.get("skipped") or {}).items())
         raise UserError(
-            f"no transcript and no export is in {', '.join(given)}" + (f" (left out: {why})" if why else "")
+            f"There is no transcript and no export in {', '.join(given)}" + (f" (left out: {why})" if why else "")
         )
     if as_json:
         print_json(done)
@@ -71,28 +106,77 @@ def import_verb(
 
 
 @click.command("export")
-@click.argument("file", metavar="FILE")
+@click.argument("file", metavar="FILE", default="", shell_complete=complete_file)
 @click.option("--force", is_flag=True, help="Replace a file that is there.")
 @json_option
 def export_verb(file: str, force: bool, as_json: bool) -> None:
     """Write everything that memlayer holds to a file, as JSON Lines that `memlayer import` reads.
 
-    Projects, sessions, events and memories; also what holds no more. Only you can read the file.
+    Projects, sessions, events and memories; also what is not current any more. Only you can read the file. - is
+    standard output.
 
     \b
     Examples:
       memlayer export ~/memories-2026-11-19.jsonl
+      memlayer export - | gzip > memories.jsonl.gz
     """
+    if not file.strip():
+        raise Incomplete("Export to which file? Give a path, or - for standard output")
+    if file == STREAM:
+        if as_json:
+            raise Incomplete("An export to standard output is JSON Lines already. Leave --json out")
+        export_to_stdout()
+        return
     path = os.path.abspath(os.path.expanduser(file))
     if os.path.isdir(path) or not os.path.isdir(os.path.dirname(path)):
-        raise UserError(f"{path} cannot be written: give a file in a folder that exists")
+        raise UserError(f"{path} cannot be written. Give a file in a folder that exists")
     with progress(as_json) as show:
         done = client().call("export", {"path": path, "force": force}, deadline_s=LONG_S, on_progress=show)
     if as_json:
         print_json(done)
         return
-    held = ", ".join(f"{count(done.get(name))} {name}" for name in ("projects", "sessions", "events", "memories"))
-    say(f"Written to {line(path)}: {held}.")
+    say(f"Written to {line(path)}: {held_in(done)}.")
+
+
+def held_in(done: dict[str, Any]) -> str:
+    """What an export holds."""
+    nouns = {"projects": "project", "sessions": "session", "events": "event", "memories": "memory"}
+    return ", ".join(counted(done.get(name), noun) for name, noun in nouns.items())
+
+
+def export_to_stdout() -> None:
+    """Have the daemon write a file that nobody else sees, and hand its bytes on."""
+    with private_folder() as folder, progress() as show:
+        path = os.path.join(folder, "export.jsonl")
+        done = client().call("export", {"path": path, "force": False}, deadline_s=LONG_S, on_progress=show)
+        sys.stdout.flush()
+        with open(path, "rb") as file:
+            os.unlink(path)  # nothing of it stays, however long it is read and whatever ends this process
+            shutil.copyfileobj(file, sys.stdout.buffer)
+        sys.stdout.buffer.flush()
+    streams.tell_line(f"written: {held_in(done)}")
+
+
+@contextlib.contextmanager
+def stdin_as_file() -> Iterator[str]:
+    """Standard input as a file that is gone afterwards. Raises UserError when it is no export."""
+    with private_folder() as folder:
+        path = os.path.join(folder, "import.jsonl")
+        with open(path, "xb") as file:
+            shutil.copyfileobj(sys.stdin.buffer, file)
+        if not is_export(path):
+            raise UserError("Standard input holds no export. Give what `memlayer export -` has written")
+        yield path
+
+
+@contextlib.contextmanager
+def private_folder() -> Iterator[str]:
+    """A folder in the home for this process alone; gone afterwards, and so are those of processes that were killed."""
+    for left in glob.glob(os.path.join(glob.escape(home()), TEMPORARY + "*")):
+        if time.time() - os.lstat(left).st_mtime > KEPT_S:
+            shutil.rmtree(left, ignore_errors=True)
+    with tempfile.TemporaryDirectory(prefix=TEMPORARY, dir=home_paths.make_folder(home())) as folder:
+        yield folder
 
 
 def import_export(path: str, dry_run: bool, as_json: bool) -> None:
@@ -122,7 +206,7 @@ def transcripts_folder() -> str:
     """Where the host keeps its transcripts. Raises UserError when it has none."""
     folder = os.path.join(os.environ.get("CLAUDE_CONFIG_DIR") or os.path.expanduser("~/.claude"), "projects")
     if not os.path.isdir(folder):
-        raise UserError(f"there are no transcripts in {folder}; give a PATH")
+        raise UserError(f"There are no transcripts in {folder}. Give a PATH")
     return os.path.abspath(folder)
 
 

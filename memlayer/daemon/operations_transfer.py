@@ -82,7 +82,7 @@ def export(state: State, asked: Fields, progress: Progress) -> Fields:
     if not os.path.isabs(path):
         raise UserError("path: an absolute path is expected")
     if os.path.lexists(path) and not asked.get("force"):
-        raise UserError(f"{path} exists already; --force replaces it")
+        raise UserError(f"{path} exists already. Add --force to replace it")
     state.jobs.submit("take in", lambda: upkeep.take_in(state)).result()
     state.sessions.save_changed()
     done = exporting.write(
@@ -126,7 +126,7 @@ def import_export(state: State, asked: Fields, progress: Progress) -> Fields:
 def _alone(state: State) -> Iterator[None]:
     """One import at a time; until it is done no turn is consolidated. Raises UserError."""
     if not state.importing.acquire(timeout=BUSY_WAIT_S):
-        raise UserError("another import is running: wait for it, or stop it there")
+        raise UserError("Another import is running. Wait for it, or stop it there")
     try:
         yield
     finally:

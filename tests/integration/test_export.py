@@ -28,7 +28,8 @@ def cli(home: Path, project: Path) -> Cli:
 def imported(cli: Cli, *arguments: str) -> dict[str, Any]:
     done = cli("import", *arguments, "--json")
     assert (done.returncode, done.stderr) == (0, ""), done.stderr
-    return dict(json.loads(done.stdout))
+    told = json.loads(done.stdout)
+    return {**told, **told["counts"]}
 
 
 def turns(daemon: Daemon) -> list[str]:
@@ -72,7 +73,7 @@ def test_everything_goes_out_and_comes_back_row_by_row(
         told_everything(hook, daemon)
         done = cli("export", str(file), "--json")
         assert done.returncode == 0, done.stderr
-        wrote = json.loads(done.stdout)
+        wrote = json.loads(done.stdout)["counts"]
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert sorted(path.name for path in file.parent.iterdir()) == ["모두.jsonl"]
     second = home.parent / "second"
