@@ -36,6 +36,7 @@ VERBS = {
     "doctor": "doctor",
     "config": "settings",
     "setup": "settings",
+    "completion": "settings",
     "version": "settings",
 }
 # What people do not type.

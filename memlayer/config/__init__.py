@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from memlayer.config.consolidation import daemon_variables, write_daemon_variables
 from memlayer.config.describe import SettingDescription, describe, describe_groups
+from memlayer.config.edit import set_setting, unset_setting
 from memlayer.config.files import settings_stamp
 from memlayer.config.load import ignored_variables, load_project_settings, load_settings
 from memlayer.config.model import ProjectSettings, Settings
@@ -25,6 +26,8 @@ __all__ = [
     "load_project_settings",
     "load_settings",
     "load_what_holds",
+    "set_setting",
     "settings_stamp",
+    "unset_setting",
     "write_daemon_variables",
 ]

@@ -44,10 +44,27 @@ def read_user_file(path: str) -> dict[str, Any]:
     except (OSError, ValueError) as bad:
         why = getattr(bad, "strerror", None) or bad
         raise UserError(f"the settings cannot be read: {why} ({path})") from bad
+    return parse_user_text(raw, path)
+
+
+def parse_user_text(raw: bytes, path: str) -> dict[str, Any]:
+    """The mapping in what the user's file holds or is to hold. Raises UserError, one line."""
     found, trouble = _parse(raw, yaml.SafeLoader)
     if trouble:
         raise UserError(f"{trouble} (in {path})")
     return found
+
+
+def user_text(path: str) -> str:
+    """The user's file as it is; "" when there is none. Raises UserError, one line."""
+    try:
+        return _read_regular(path).decode("utf-8-sig")
+    except FileNotFoundError:
+        return ""
+    except UnicodeDecodeError as bad:
+        raise UserError(f"not UTF-8 text (in {path})") from bad
+    except (OSError, ValueError) as bad:
+        raise UserError(f"the settings cannot be read: {getattr(bad, 'strerror', None) or bad} ({path})") from bad
 
 
 def settings_stamp(home: str) -> str:

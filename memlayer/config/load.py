@@ -39,7 +39,14 @@ def load_settings(home: str, environ: Mapping[str, str], flags: Mapping[str, obj
     Raises UserError, one line that names the key, what is wrong with its value, and the file or variable.
     """
     file = paths.settings(home)
-    from_file = read_user_file(file)
+    return merge_settings(home, read_user_file(file), environ, flags)
+
+
+def merge_settings(
+    home: str, from_file: Mapping[str, Any], environ: Mapping[str, str], flags: Mapping[str, object] | None = None
+) -> Settings:
+    """Like load_settings, with what the user's file says or is to say. Raises UserError."""
+    file = paths.settings(home)
     from_environ = read_variables(environ)
     from_flags: dict[str, Any] = {}
     for key, value in (flags or {}).items():
@@ -170,7 +177,7 @@ def _refuse_misspelt(environ: Mapping[str, str]) -> None:
             continue
         group, double, _ = name[len(PREFIX) :].partition("__")
         if double and group not in groups:
-            hint = _did_you_mean(group.lower(), Settings.model_fields)
+            hint = did_you_mean(group.lower(), Settings.model_fields)
             raise UserError(f"{name}: there is no group of settings {group.lower()!r}{hint}")
         if not double and any(name[len(PREFIX) :].startswith(known + "_") for known in groups):
             raise UserError(f"{name}: the group and the name of a setting are joined by two underscores")
@@ -184,7 +191,7 @@ def _first_problem(bad: ValidationError, origins: Mapping[str, str], file: str) 
     source = origins.get(key) or (in_group[0] if in_group else file)
     key = " ".join(key.splitlines())  # a name in quotes may hold anything
     if problem["type"] == "extra_forbidden":
-        return f"{key}: there is no such setting{_did_you_mean(key, keys())} (in {source})"
+        return f"{key}: there is no such setting{did_you_mean(key, keys())} (in {source})"
     if problem["type"] == "value_error" and "." not in key:  # over a whole group; names its keys itself
         return f"{_plain(problem)} (in {source})"
     return f"{key}: {_plain(problem)}, not {_short(problem['input'])} (in {source})"
@@ -204,6 +211,6 @@ def _short(value: object) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-def _did_you_mean(word: str, known: Any) -> str:
+def did_you_mean(word: str, known: Any) -> str:
     close = get_close_matches(word, list(known), n=1)
     return f"; did you mean {close[0]}?" if close else ""

@@ -1,0 +1,202 @@
+"""Changes one setting in the user's file: comments and everything else in it stay as they are."""
+
+from __future__ import annotations
+
+import io
+import os
+import typing
+from collections.abc import Mapping, Sequence
+from typing import Any, get_origin
+
+import yaml
+
+from memlayer.config.files import MAX_BYTES, parse_user_text, user_text
+from memlayer.config.load import did_you_mean, fields_of, keys, merge_settings
+from memlayer.errors import UserError
+from memlayer.wire import paths
+
+INDENT = "  "
+
+
+def set_setting(home: str, key: str, values: Sequence[str]) -> object:
+    """Write a setting into the user's file once all of the file is valid with it; returns the value.
+
+    values: as typed; several make a list. Raises UserError, one line, or OSError: then nothing has changed.
+    """
+    group, name = _known(key)
+    value = _typed(group, name, values)
+    _change(home, group, name, value, is_set=True)
+    return value
+
+
+def unset_setting(home: str, key: str) -> bool:
+    """Take a setting out of the user's file, also one that there is no such setting for; False if it is not in it.
+
+    Raises UserError or OSError, as set_setting.
+    """
+    group, _, name = key.partition(".")
+    said = parse_user_text(user_text(paths.settings(home)).encode(), paths.settings(home))
+    if not isinstance(said.get(group), dict) or name not in said[group]:
+        _known(key)
+        return False
+    _change(home, group, name, None, is_set=False)
+    return True
+
+
+def _known(key: str) -> tuple[str, str]:
+    """(group, name) of a setting. Raises UserError when there is none."""
+    if key not in keys():
+        hint = did_you_mean(key, keys()) or "; `memlayer config` lists them"
+        raise UserError(f"{key}: there is no such setting{hint}")
+    group, _, name = key.partition(".")
+    return group, name
+
+
+def _typed(group: str, name: str, values: Sequence[str]) -> object:
+    """What was typed as the value that the setting takes; what is wrong with it validation says."""
+    kind = fields_of(group)[name].annotation
+    if get_origin(kind) is tuple:
+        only = _from_yaml(values[0]) if len(values) == 1 else None
+        return only if isinstance(only, list) else [one for one in values if one]
+    if len(values) > 1:
+        raise UserError(f"{group}.{name}: one value is expected. Put quotes around a value with blanks")
+    if kind is str or get_origin(kind) is typing.Literal:
+        return values[0]
+    return _from_yaml(values[0])
+
+
+def _from_yaml(text: str) -> object:
+    try:
+        return yaml.safe_load(text)
+    except (yaml.YAMLError, ValueError):
+        return text
+
+
+def _change(home: str, group: str, name: str, value: object, *, is_set: bool) -> None:
+    """Edit the text, make sure that it says that and nothing else, and put it in place whole."""
+    file = paths.settings(home)
+    text = user_text(file)
+    before = parse_user_text(text.encode(), file)
+    wanted = _wanted(before, group, name, value, is_set=is_set)
+    _validate(home, before, wanted, {group: {name: value}} if is_set else {})
+    edited = _edited(text, group, name, value, is_set=is_set)
+    if not _says(edited, file, wanted):
+        if "#" in text:
+            raise UserError(f"{file} cannot be changed without losing its comments. Edit {group}.{name} there by hand")
+        edited = yaml.safe_dump(wanted, allow_unicode=True, sort_keys=False)
+    if "\r\n" in text:
+        edited = edited.replace("\r\n", "\n").replace("\n", "\r\n")
+    if len(edited.encode()) > MAX_BYTES:
+        raise UserError(f"{file} would be longer than {MAX_BYTES} bytes")
+    paths.make_folder(home)
+    paths.write_whole(os.path.realpath(file), edited.encode())  # a link, as dotfiles often are, stays one
+
+
+def _validate(home: str, before: Mapping[str, Any], wanted: Mapping[str, Any], alone: Mapping[str, Any]) -> None:
+    """Raises UserError for a change that is wrong; what else was wrong before does not stand in its way."""
+    try:
+        merge_settings(home, before, {})
+    except UserError:
+        wanted = alone
+    try:
+        merge_settings(home, wanted, {})
+    except UserError as bad:
+        raise UserError(str(bad).removesuffix(f" (in {paths.settings(home)})") + ". Nothing is changed") from bad
+
+
+def _says(text: str, file: str, wanted: Mapping[str, Any]) -> bool:
+    """True if a text is valid and says what is wanted; a group without settings says nothing."""
+    try:
+        said = parse_user_text(text.encode(), file)
+    except UserError:
+        return False
+    return {key: one for key, one in said.items() if one} == {key: one for key, one in wanted.items() if one}
+
+
+def _wanted(before: Mapping[str, Any], group: str, name: str, value: object, *, is_set: bool) -> dict[str, Any]:
+    said = before.get(group)
+    if said is not None and not isinstance(said, dict):
+        raise UserError(f"{group}: a group of settings is expected. Correct that line by hand first")
+    fields = {key: one for key, one in (said or {}).items() if key != name}
+    if is_set:
+        fields[name] = value
+    wanted = {**before, group: fields}
+    return wanted if fields else {key: one for key, one in wanted.items() if key != group}
+
+
+def _edited(text: str, group: str, name: str, value: object, *, is_set: bool) -> str:
+    """The text with that one line changed, added or removed; something else where it is written unusually."""
+    root: yaml.Node | None = yaml.compose(io.StringIO(text), yaml.SafeLoader)
+    written = _scalar(value)
+    found = _entry(root, group)
+    if found is None or not isinstance(found[1], yaml.MappingNode) or not found[1].value:
+        if not is_set:
+            return text
+        line = f"{INDENT}{name}: {written}\n"
+        if found is None:
+            return _with_end(text) + f"{group}:\n{line}"
+        end = text.find("\n", found[1].end_mark.index)  # `recall:` with nothing, or only comments, under it
+        return text[: end + 1] + line + text[end + 1 :] if end >= 0 else _with_end(text) + line
+    fields = found[1]
+    entry = _entry(fields, name)
+    if entry is not None and is_set:
+        is_block = isinstance(entry[1], yaml.CollectionNode) and not entry[1].flow_style
+        head = text[: entry[0].end_mark.index] + ": " if is_block else text[: entry[1].start_mark.index]
+        return str(head + written + text[_end_of(entry[1], text) :])
+    if fields.flow_style:
+        return _edited_flow(text, fields, entry, f"{name}: {written}")
+    if entry is not None:
+        if len(fields.value) == 1 and "#" not in text[found[0].start_mark.index : _next_group(root, found[0], text)]:
+            entry = (found[0], entry[1])  # the group goes with its last setting
+        start = text.rfind("\n", 0, entry[0].start_mark.index) + 1
+        end = text.find("\n", _end_of(entry[1], text))
+        return str(text[:start] + (text[end + 1 :] if end >= 0 else ""))
+    last_key, last = fields.value[-1]
+    end = text.find("\n", max(_end_of(last, text), last_key.end_mark.index))
+    line = " " * int(last_key.start_mark.column) + f"{name}: {written}\n"
+    return text[: end + 1] + line + text[end + 1 :] if end >= 0 else _with_end(text) + line
+
+
+def _next_group(root: yaml.Node | None, group: yaml.Node, text: str) -> int:
+    """Where the group behind this one begins."""
+    pairs = root.value if isinstance(root, yaml.MappingNode) else []
+    starts = [key.start_mark.index for key, _ in pairs if key.start_mark.index > group.start_mark.index]
+    return min(starts, default=len(text))
+
+
+def _edited_flow(text: str, fields: yaml.MappingNode, entry: tuple[Any, Any] | None, new: str) -> str:
+    """`{a: 1, b: 2}` with a pair more, or with one less."""
+    if entry is None:
+        end = _end_of(fields.value[-1][1], text)
+        return f"{text[:end]}, {new}{text[end:]}"
+    place = next(at for at, (key, _) in enumerate(fields.value) if key is entry[0])
+    start, end = entry[0].start_mark.index, _end_of(entry[1], text)
+    if place:
+        start = _end_of(fields.value[place - 1][1], text)
+    elif len(fields.value) > 1:
+        end = fields.value[1][0].start_mark.index
+    return str(text[:start] + text[end:])
+
+
+def _entry(node: yaml.Node | None, name: str) -> tuple[yaml.Node, yaml.Node] | None:
+    pairs = node.value if isinstance(node, yaml.MappingNode) else []
+    return next(((key, value) for key, value in reversed(pairs) if key.value == name), None)
+
+
+def _end_of(node: yaml.Node, text: str) -> int:
+    """Where what a node says ends: the mark of a block stands behind the comments that follow it."""
+    while isinstance(node, yaml.CollectionNode) and not node.flow_style and node.value:
+        last = node.value[-1]
+        node = last[1] if isinstance(last, tuple) else last
+    end = int(node.end_mark.index)
+    return len(text[:end].rstrip()) if end > node.start_mark.index else end
+
+
+def _scalar(value: object) -> str:
+    """A value on one line of YAML."""
+    dumped = yaml.safe_dump(value, allow_unicode=True, default_flow_style=True, width=10**6)
+    return str(dumped).removesuffix("\n").removesuffix("\n...").strip()
+
+
+def _with_end(text: str) -> str:
+    return text if not text or text.endswith("\n") else text + "\n"
