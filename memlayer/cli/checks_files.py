@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator, Mapping
 
 from memlayer.cli.checks import FAIL, OK, WARN, Check
-from memlayer.cli.output import duration, line, size, when
+from memlayer.cli.output import counted, duration, line, size, when
 from memlayer.wire import paths, project, spool
 
 SPOOL_MAX_AGE_S = 300.0
@@ -50,7 +50,9 @@ def permissions(home: str) -> Check:
             return Check(name, FAIL, f"{folder} cannot be written", f"chmod u+rwx {shlex.quote(folder)}")
     loose = [path for path in loose_files(home) if os.path.basename(path) not in HARMLESS]
     if loose:
-        return Check(name, WARN, f"{len(loose)} files are open to others behind a closed folder: {loose[0]}", mend)
+        return Check(
+            name, WARN, f"{counted(len(loose), 'file')} readable by others in a closed folder: {loose[0]}", mend
+        )
     return Check(name, OK, f"{home} is yours alone")
 
 
@@ -91,18 +93,31 @@ def settings(home: str, folder: str, environ: Mapping[str, str]) -> Iterator[Che
 
     found, problem = load_what_holds(home, environ)
     if problem:
-        remedy = "until it is mended its group is at its defaults, but off if it says so; docs/configuration.md"
-        yield Check("settings", FAIL, line(problem), remedy)
+        yield Check("settings", FAIL, line(problem), correction(problem))
     else:
         file = paths.settings(home)
         yield Check("settings", OK, file if os.path.exists(file) else "defaults")
     if not found.capture.enabled:
         says = f"capture.enabled is false ({line(found.origin('capture.enabled'))}): new turns are not kept"
-        yield Check("capture", WARN, says, "set it to true, or remove it")
+        yield Check("capture", WARN, says, "`memlayer config unset capture.enabled` keeps them again")
     for name in ignored_variables(environ):
-        yield Check("settings", WARN, f"{name} is not heeded", f"write it in {paths.settings(home)}, if you mean it")
+        yield Check("settings", WARN, f"{name} is ignored", f"set it with `memlayer config set {key_of(name)} ...`")
     for warning in load_project_settings(project.locate(folder).root).warnings:
         yield Check("settings", WARN, line(warning))
+
+
+def correction(problem: str) -> str:
+    """What to do about a wrong setting, and what holds until then."""
+    from memlayer.config import describe_groups
+
+    group = problem.partition(":")[0].partition(".")[0]
+    held = f"every {group}.* setting" if group in describe_groups() else "each setting beside it"
+    return f"Correct that line; until then {held} has its default, and what `enabled: false` switches off stays off"
+
+
+def key_of(variable: str) -> str:
+    """The setting that a variable is meant for."""
+    return variable.lower().removeprefix("memlayer_").replace("__", ".", 1)
 
 
 def spool_age(home: str) -> Check:
@@ -113,13 +128,13 @@ def spool_age(home: str) -> Check:
         if oldest_s <= SPOOL_MAX_AGE_S or time.monotonic() > ends:
             break
         time.sleep(0.2)
-    says = f"{waiting} events wait, the oldest for {duration(oldest_s)}" if waiting else "empty"
+    says = f"{counted(waiting, 'event')} waiting, the oldest for {duration(oldest_s)}" if waiting else "empty"
     if oldest_s > SPOOL_MAX_AGE_S:
         return Check(
             "spool",
             FAIL,
             says,
-            "they are safe on disk but not in the store: `memlayer flush --wait` says why",
+            "safe on disk, not in the store yet: `memlayer flush --wait` says why",
         )
     return Check("spool", OK, says)
 
@@ -144,7 +159,7 @@ def quarantine(home: str) -> Check:
     reasons = collections.Counter(line(reason, 80) for _, reason in aside)
     says = "; ".join(f"{count}x {reason}" for reason, count in reasons.most_common(3))
     remedy = "`memlayer quarantine retry` takes them in again; `list` shows and `drop` removes them"
-    return Check("quarantine", WARN, f"{len(aside)} files set aside: {says}", remedy)
+    return Check("quarantine", WARN, f"{counted(len(aside), 'file')} set aside: {says}", remedy)
 
 
 def logs(home: str, worked_ms: Mapping[str, int], *, is_well: bool) -> Iterator[Check]:
@@ -164,26 +179,26 @@ def logs(home: str, worked_ms: Mapping[str, int], *, is_well: bool) -> Iterator[
     except OSError:
         return
     if fresh and not is_well:
-        yield Check("daemon's stderr", WARN, "the daemon's last start wrote to it", crash)
+        yield Check("daemon's stderr", WARN, "the daemon's last start reported an error", f"see {crash}")
 
 
 def log_check(name: str, path: str, told: list[dict[str, object]], open_ones: list[dict[str, object]]) -> Check:
     """A log's check. told: its lines of trouble. open_ones: those of them after which nothing went well."""
     if not told:
-        return Check(name, OK, "no trouble in the last 24 h")
+        return Check(name, OK, "no problem in the last 24 h")
     lost = [entry for entry in open_ones if entry.get("hook") and entry.get("what") == "failed"]
     last = (lost or open_ones or told)[-1]
     facts = line(" ".join(str(last[key]) for key in ("hook", "what", "error") if last.get(key)), 200)
     if not open_ones:
         return Check(
-            name, OK, f"works; {len(told)} lines of trouble in the last 24 h, last {when(_at_ms(last))}: {facts}"
+            name, OK, f"works; {counted(len(told), 'problem')} in the last 24 h, last {when(_at_ms(last))}: {facts}"
         )
     if lost:
-        says = f"{len(lost)} hook calls failed in the last 24 h, what they brought may be lost, last: {facts}"
+        says = f"{counted(len(lost), 'hook call')} failed in the last 24 h; turns may be lost. Last: {facts}"
         return Check(name, FAIL, says, path)
     counts = collections.Counter(line(entry.get("what"), 60) for entry in open_ones).most_common(3)
     most = "; ".join(f"{count}x {what}" for what, count in counts)
-    return Check(name, WARN, f"{len(open_ones)} lines of trouble in the last 24 h: {most}; last: {facts}", path)
+    return Check(name, WARN, f"{counted(len(open_ones), 'problem')} in the last 24 h: {most}; last: {facts}", path)
 
 
 def _at_ms(entry: Mapping[str, object]) -> float:

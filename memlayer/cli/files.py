@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from memlayer.cli.invocation import LONG_S, client, json_option, project_dir, project_option
-from memlayer.cli.output import line, print_json, say
+from memlayer.cli.output import counted, line, print_json, say
 from memlayer.cli.progress import progress
 
 
@@ -16,7 +16,7 @@ from memlayer.cli.progress import progress
 def files_verb(project: str | None, now: bool, as_json: bool) -> None:
     """Show where a project's memory files are: MEMORY.md, and memory/ with one file a day.
 
-    They may be edited: a changed line changes the memory, a deleted one is recalled no more, a new one is remembered.
+    They may be edited: a changed line changes the memory, a deleted one retires it, a new one is remembered.
 
     \b
     Examples:
@@ -35,12 +35,12 @@ def files_verb(project: str | None, now: bool, as_json: bool) -> None:
         counts = ", ".join(f"{taken[name]} {name}" for name in ("added", "edited", "removed") if taken.get(name))
         say(f"Read back: {counts}.")
     if not found.get("folder"):
-        say("No memory files here: they are switched off (files.enabled), or the project is.")
+        say("No memory files: files.enabled is false, or the project is switched off. See `memlayer config`.")
     elif not found.get("files"):
-        say(line(found.get("folder")), "  (nothing to write down yet)")
+        say(line(found.get("folder")), "  (empty: nothing is remembered yet)")
     for path in found.get("files") or []:
         say(line(path))
     for path, count in sorted((found.get("extra") or {}).items()):
-        say(line(path), f"  searched as well: {count} files")
+        say(line(path), f"  searched as well: {counted(count, 'file')}")
     for notice in found.get("notices") or []:
         say(("Note", "yellow"), f": {line(notice)}")

@@ -9,7 +9,7 @@ import click
 
 from memlayer.cli.forget import say_left
 from memlayer.cli.invocation import LONG_S, client, json_option
-from memlayer.cli.output import line, print_json, say, when
+from memlayer.cli.output import counted, line, print_json, say, when
 
 # What the rows are called: a memory's category, or an event's kind.
 NAMES = {
@@ -27,10 +27,10 @@ NAMES = {
 @click.option("--dry-run", is_flag=True, help="Only show what would go.")
 @json_option
 def gc_verb(dry_run: bool, as_json: bool) -> None:
-    """Let go of what is older than the retention settings say; the daemon does the same by itself once a day.
+    """Remove what is older than the retention settings allow; the daemon does so by itself once a day.
 
-    Turns go with their words; what was learnt from them stays, with a note of where it came from. Also drops old
-    versions of the store and packs its files.
+    Turns go with their words; memories drawn from them stay, with a note of their source. Also drops old versions of
+    the store and packs its files.
 
     \b
     Examples:
@@ -43,9 +43,9 @@ def gc_verb(dry_run: bool, as_json: bool) -> None:
         return
     days = {name: count for name, count in (found.get("days") or {}).items() if count}
     if not days:
-        say("Everything is kept: no retention is set (docs/configuration.md).")
+        say("Everything is kept. To change that: `memlayer config set retention.conversation_days 90`.")
     else:
-        say("Kept: " + ", ".join(f"{line(name).removesuffix('_days')} {count} days" for name, count in days.items()))
+        say("Kept: " + ", ".join(f"{line(name).removesuffix('_days')} {counted(n, 'day')}" for name, n in days.items()))
     rows = found.get("rows") or []
     if days:
         say((("Would go" if dry_run else "Gone") + ("" if rows else ": nothing"), "bold"))

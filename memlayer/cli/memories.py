@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -9,16 +10,27 @@ from typing import Any
 import click
 
 from memlayer.cli.browse import say_text
-from memlayer.cli.invocation import ASK_S, client, home, json_option, project_dir, project_option, words
-from memlayer.cli.output import line, memory_title, print_json, say, when
-from memlayer.core.citation import bare_id
-from memlayer.core.privacy import plain
+from memlayer.cli.invocation import (
+    ASK_S,
+    client,
+    home,
+    json_option,
+    memory_id,
+    project_dir,
+    project_option,
+    words,
+)
+from memlayer.cli.output import line, memory_title, print_json, say, say_body, when
 from memlayer.core.remembered import is_all_redacted, refuse_too_long, remember_event
 from memlayer.errors import MemlayerError, UserError
 from memlayer.wire import project as places
 from memlayer.wire import spool
 
 stdin_option = click.option("--stdin", "from_stdin", is_flag=True, help="Read it from stdin.")
+id_argument = click.argument("id_", metavar="ID", nargs=-1)
+REMEMBER_WHAT = "Remember what? Give a text, or - to read it from standard input"
+WHOLE = 100_000
+NEW_TEXT = "Which text? Give the new one after the ID, or - to read it from standard input"
 
 
 @click.command("remember")
@@ -32,21 +44,24 @@ stdin_option = click.option("--stdin", "from_stdin", is_flag=True, help="Read it
 def remember_verb(text: tuple[str, ...], from_stdin: bool, project: str | None, session: str, as_json: bool) -> None:
     """Remember TEXT as a core memory of this project, at once.
 
-    What it changes is superseded, what it repeats is merged. It is on disk before anything else happens: without a
-    daemon it is taken in later. Secrets and <private> spans are taken out, as everywhere.
+    It replaces a memory that it changes, and merges with one that it repeats. It is on disk before anything else
+    happens: without a daemon it is stored later. Secrets and <private> spans are taken out, as everywhere.
 
     \b
     Examples:
       memlayer remember "배포는 항상 화요일 오전에 한다"
       memlayer remember "the API listens on port 9090 now"
+      cat notes.txt | memlayer remember -
     """
-    said = words(text, from_stdin, "text")
+    said = words(text, from_stdin, REMEMBER_WHAT)
     folder = project_dir(project)
+    if project and not os.path.isdir(folder):
+        raise UserError(f"There is no folder {folder}")
     if not places.enabled(places.locate(folder).root):
-        raise UserError(f"memory is switched off for this project: see .memlayer.yaml in {folder}")
+        raise UserError(f"Memory is switched off for this project. See .memlayer.yaml in {folder}")
     event = remember_event(said, project_dir=folder, at_ms=time.time_ns() // 1_000_000, session_id=session)
     if is_all_redacted(str(event["text"])) or not str(event["text"]).strip():
-        raise UserError("nothing is left to remember once private spans are taken out")
+        raise UserError("Nothing to remember: all of it is private")
     refuse_too_long(str(event["text"]))
     spool.put(home(), event)
     try:
@@ -54,26 +69,26 @@ def remember_verb(text: tuple[str, ...], from_stdin: bool, project: str | None, 
     except UserError:
         raise
     except MemlayerError as bad:
-        raise UserError(f"it is kept and will be remembered as soon as the daemon is well again: {bad}") from bad
+        raise UserError(f"Kept, and remembered as soon as the daemon is well again: {bad}") from bad
     if as_json:
         print_json(done)
         return
     memory = done.get("memory") or {}
-    say("Remembered" if done.get("is_new") else "Known already; remembered as", " ", *memory_title(memory))
-    say(line(memory.get("text")), indent=2)
-    for older in done.get("superseded") or []:
-        say(("It supersedes ", "yellow"), *memory_title(older))
-        say(line(older.get("text"), 200), indent=2)
-    for newer in done.get("superseded_by") or []:
-        say(("It holds no more; what was said since stands in its place: ", "yellow"), *memory_title(newer))
-        say(line(newer.get("text"), 200), indent=2)
+    say("Remembered" if done.get("is_new") else "Known already:", " ", *memory_title(memory))
+    say_body(memory.get("text"), WHOLE)
+    for older in done.get("older") or []:
+        say(("Replaces ", "yellow"), *memory_title(older))
+        say_body(older.get("text"), 200)
+    for newer in done.get("newer") or []:
+        say(("Replaced already by ", "yellow"), *memory_title(newer))
+        say_body(newer.get("text"), 200)
 
 
 @click.command("pin")
-@click.argument("id_", metavar="ID")
+@id_argument
 @click.option("--off", is_flag=True, help="Unpin it.")
 @json_option
-def pin_verb(id_: str, off: bool, as_json: bool) -> None:
+def pin_verb(id_: tuple[str, ...], off: bool, as_json: bool) -> None:
     """Pin a memory: it comes first, and only you replace it.
 
     \b
@@ -81,12 +96,12 @@ def pin_verb(id_: str, off: bool, as_json: bool) -> None:
       memlayer pin a7Bc3x
       memlayer pin core_81d2 --off
     """
-    done = client().call("pin", {"id": _wanted(id_), "off": off}, deadline_s=ASK_S)
+    done = client().call("pin", {"id": memory_id(id_), "off": off}, deadline_s=ASK_S)
     _say_done(done, "Unpinned" if off else "Pinned", as_json)
 
 
 @click.command("edit")
-@click.argument("id_", metavar="ID")
+@click.argument("id_", metavar="ID", default="")
 @click.argument("text", nargs=-1)
 @stdin_option
 @json_option
@@ -99,19 +114,20 @@ def edit_verb(id_: str, text: tuple[str, ...], from_stdin: bool, as_json: bool) 
     \b
     Examples:
       memlayer edit a7Bc3x "order events go to ClickHouse, kept for 90 days"
+      memlayer edit a7Bc3x - < note.txt
     """
-    asked = {"id": _wanted(id_), "text": words(text, from_stdin, "text")}
-    _say_done(client().call("edit", asked, deadline_s=ASK_S), "Now", as_json)
+    asked = {"id": memory_id((id_,)), "text": words(text, from_stdin, NEW_TEXT)}
+    _say_done(client().call("edit", asked, deadline_s=ASK_S), "Changed", as_json)
 
 
 @click.command("restore")
-@click.argument("id_", metavar="ID")
-@click.option("--keep-both", is_flag=True, help="Leave what holds in its place as it is.")
+@id_argument
+@click.option("--keep-both", is_flag=True, help="Keep the memory that replaced it as well.")
 @json_option
-def restore_verb(id_: str, keep_both: bool, as_json: bool) -> None:
-    """Have a superseded memory hold again.
+def restore_verb(id_: tuple[str, ...], keep_both: bool, as_json: bool) -> None:
+    """Bring a replaced memory back.
 
-    What holds in its place is superseded in turn, unless --keep-both. The id of an earlier wording (see `memlayer
+    The memory that replaced it is replaced in turn, unless --keep-both. The id of an earlier wording (see `memlayer
     history`) gives its memory that text back.
 
     \b
@@ -119,24 +135,23 @@ def restore_verb(id_: str, keep_both: bool, as_json: bool) -> None:
       memlayer restore core_81d2
       memlayer restore a7Bc3x --keep-both
     """
-    done = client().call("restore", {"id": _wanted(id_), "keep_both": keep_both}, deadline_s=ASK_S)
-    _say_done(done, "Holds again", as_json)
+    done = client().call("restore", {"id": memory_id(id_), "keep_both": keep_both}, deadline_s=ASK_S)
+    _say_done(done, "Back again:", as_json)
 
 
 @click.command("history")
-@click.argument("id_", metavar="ID", default="")
+@id_argument
 @stdin_option
 @json_option
-def history_verb(id_: str, from_stdin: bool, as_json: bool) -> None:
-    """Show what became of a memory: every version, the one that holds first.
+def history_verb(id_: tuple[str, ...], from_stdin: bool, as_json: bool) -> None:
+    """Show every version of a memory, the current one first.
 
     \b
     Examples:
       memlayer history a7Bc3x
       memlayer history core_81d2 --json
     """
-    wanted = _wanted(words((id_,) if id_ else (), from_stdin, "ID"))
-    found = client().call("history", {"id": wanted}, deadline_s=ASK_S)
+    found = client().call("history", {"id": memory_id(id_, from_stdin)}, deadline_s=ASK_S)
     if as_json:
         print_json(found)
         return
@@ -147,7 +162,7 @@ def history_verb(id_: str, from_stdin: bool, as_json: bool) -> None:
 def _say_version(version: Mapping[str, Any], is_asked: bool) -> None:
     state = str(version.get("state"))
     ended = when(version.get("superseded_ms"))
-    said = {"current": "holds", "superseded": "superseded", "reworded": "said otherwise", "retired": "retired"}
+    said = {"current": "current", "superseded": "replaced", "reworded": "earlier wording", "retired": "retired"}
     colour = "green" if state == "current" else "yellow"
     say(
         "> " if is_asked else "  ",
@@ -168,11 +183,4 @@ def _say_done(done: Mapping[str, Any], what: str, as_json: bool) -> None:
         return
     memory = done.get("memory") or {}
     say(what, " ", *memory_title(memory))
-    say(line(memory.get("text")), indent=2)
-
-
-def _wanted(text: str) -> str:
-    wanted = bare_id(plain(text))
-    if not wanted:
-        raise UserError("the ID is empty")
-    return wanted
+    say_body(memory.get("text"), WHOLE)

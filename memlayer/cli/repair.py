@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from memlayer.cli.invocation import LONG_S, client, json_option
-from memlayer.cli.output import line, print_json, say
+from memlayer.cli.output import counted, line, print_json, say
 from memlayer.cli.progress import progress
 
 
@@ -24,17 +24,18 @@ def repair_verb(as_json: bool) -> None:
     """
     with progress(as_json) as show:
         done = client().call("repair", {}, deadline_s=LONG_S, on_progress=show)
+    done["folder"] = done.pop("aside", "")
     if as_json:
         print_json(done)
         return
     for note in done.get("damage") or []:
         say(("Was damaged", "yellow"), f": {line(note)}")
     say(
-        f"Brought back: {done.get('events', 0)} events, {done.get('memories', 0)} memories;",
-        f" {done.get('indexed', 0)} memories indexed anew.",
+        f"Brought back: {counted(done.get('events'), 'event')}, {counted(done.get('memories'), 'memory')};",
+        f" {counted(done.get('indexed'), 'memory')} indexed anew.",
     )
     if done.get("missing"):
-        say(("Gone", "yellow"), f": {done['missing']} events, whose turns are still remembered and recalled.")
+        say(("Gone", "yellow"), f": {counted(done['missing'], 'event')}, whose turns are still remembered and recalled.")
     in_doubt = [f"[mem:{line(one)}]" for one in done.get("in_doubt") or []]
     if in_doubt:
         say(
@@ -42,5 +43,5 @@ def repair_verb(as_json: bool) -> None:
             f": {', '.join(in_doubt)} may lack their last change (a pin, an edit, what replaced them);",
             " `memlayer history <citation>` shows each, `memlayer restore <citation>` has it hold again.",
         )
-    if done.get("aside"):
-        say(f"Damaged files are kept in {line(done['aside'])}; remove that folder when you have no more use for it.")
+    if done["folder"]:
+        say(f"Damaged files are kept in {line(done['folder'])}. Remove that folder when you no longer need it.")

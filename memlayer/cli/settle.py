@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from memlayer.cli.invocation import LONG_S, client, json_option
-from memlayer.cli.output import print_json, say
+from memlayer.cli.output import counted, print_json, say
 from memlayer.cli.progress import progress
 
 
@@ -13,7 +13,7 @@ from memlayer.cli.progress import progress
 @click.option("--wait", is_flag=True, help="Wait until everything is stored, indexed and on disk.")
 @json_option
 def flush_verb(wait: bool, as_json: bool) -> None:
-    """Take what the hooks have spooled into the store, and settle it.
+    """Store what the hooks have spooled, and settle it.
 
     \b
     Examples:
@@ -24,18 +24,18 @@ def flush_verb(wait: bool, as_json: bool) -> None:
     if as_json:
         print_json(done)
         return
-    say(f"Taken in: {done.get('taken', 0)} events.", f" Still waiting: {done.get('waiting', 0)}.")
+    say(f"Stored {counted(done.get('taken'), 'event')}.", f" Waiting: {done.get('waiting', 0)}.")
     unembedded = done.get("unembedded")
     if isinstance(unembedded, int) and unembedded > 0:  # below 0: not counted, because nobody waits for it
-        say(f"Not yet embedded: {unembedded} chunks; full-text search finds them already.")
+        say(f"Not yet searched by meaning: {counted(unembedded, 'chunk')}. Their words are found already.")
 
 
 @click.command("reindex")
 @json_option
 def reindex_verb(as_json: bool) -> None:
-    """Drop the search index and build it anew from events and memories.
+    """Rebuild the search index from events and memories.
 
-    Nothing is lost by it, and recall goes on meanwhile, by full text at first.
+    Nothing is lost, and recall goes on meanwhile, by full text at first.
 
     \b
     Examples:
@@ -46,4 +46,4 @@ def reindex_verb(as_json: bool) -> None:
     if as_json:
         print_json(done)
         return
-    say(f"The search index holds {done.get('chunks', 0)} chunks.")
+    say(f"The search index holds {counted(done.get('chunks'), 'chunk')}.")

@@ -11,11 +11,12 @@ import click
 
 from memlayer.cli.bare import daemon_line
 from memlayer.cli.invocation import ASK_S, client, home, json_option
-from memlayer.cli.output import line, number, pairs, print_json, say, size, when
+from memlayer.cli.output import counted, line, number, pairs, print_json, say, size, when
 from memlayer.errors import MemlayerError
 from memlayer.wire import health, paths, registry, spool
 
 PROJECTS_SHOWN = 10
+NOUNS = {"memories": "memory", "events": "event"}
 
 
 @click.command("stats")
@@ -39,7 +40,7 @@ def stats_verb(as_json: bool) -> None:
         print_json(found)
         return
     if found.get("unavailable"):
-        say(("No figures from the daemon", "red"), f": {line(found['unavailable'])}. From files alone:")
+        say(("No answer from the daemon", "red"), f": {line(found['unavailable'])}. From files alone:")
     elif found.get("mode") == "lexical":
         say(("Full-text search only", "yellow"), f": {line(found.get('why'))}")
     say_holdings(found)
@@ -100,14 +101,14 @@ def say_holdings(found: Mapping[str, Any]) -> None:
     chunks, embedded = found.get("chunks"), found.get("embedded")
     recall = found.get("recall") or {}
     redacted = dict(found.get("redacted") or {})
-    answered = f"{recall.get('answered', 0)} of {recall.get('prompts', 0)} prompts"
-    given = f"{recall.get('entries', 0)} entries for {answered}"
+    answered = f"{recall.get('answered', 0)} of {counted(recall.get('prompts'), 'prompt')}"
+    given = f"{counted(recall.get('entries'), 'entry')} for {answered}"
     pairs(
         "Memory",
         [
             ("memories", _count(found, "memories") + (f" ({categories})" if categories else "")),
             ("core", ", ".join(f"{line(kind)} {count}" for kind, count in sorted(kinds.items()))),
-            ("superseded", _count(found, "superseded") if found.get("superseded") else ""),
+            ("replaced", _count(found, "superseded") if found.get("superseded") else ""),
             ("turns consolidated", _consolidated(found)),
             ("events", _count(found, "events")),
             ("sessions", _count(found, "sessions")),
@@ -211,7 +212,7 @@ def _consolidated(found: Mapping[str, Any]) -> str:
 
 
 def _project(one: Mapping[str, Any]) -> str:
-    return ", ".join(f"{one[name]} {name}" for name in ("memories", "events") if one.get(name) is not None)
+    return ", ".join(counted(one[name], noun) for name, noun in NOUNS.items() if one.get(name) is not None)
 
 
 def _facts(facts: object) -> str:
@@ -222,6 +223,6 @@ def _facts(facts: object) -> str:
 
 def _timing(timing: Mapping[str, Any]) -> str:
     late = timing.get("late")
-    return f"{timing.get('count', 0)} times, p50 {number(timing.get('p50_ms'), 1)} ms, " + (
+    return f"{counted(timing.get('count'), 'time')}, p50 {number(timing.get('p50_ms'), 1)} ms, " + (
         f"p95 {number(timing.get('p95_ms'), 1)} ms" + (f", {late} late" if late else "")
     )

@@ -17,7 +17,7 @@ def files(state: State, asked: Fields, progress: Progress) -> Fields:
     services = services_of(state)
     project_id = state.projects.find(folder_of(asked))[0]
     if not project_id:
-        raise UserError("nothing is known of this project yet, so there are no files")
+        raise UserError("No memory files yet: nothing is remembered of this project")
     taken: Fields = {}
     if asked.get("now"):
         job = state.jobs.submit("files %d" % id(asked), lambda: filing.sync(state, project_id))

@@ -115,13 +115,13 @@ class Consolidator:
         redacted. Raises UserError for a turn, for what is superseded, and for a text that says nothing."""
         text = text.strip()
         if memory.category == "conversation":
-            raise UserError(f"{memory.key} is a turn, and stays what was said: `memlayer remember` what holds instead")
+            raise UserError(f"{memory.key} is a turn and cannot be edited. `memlayer remember` the new text instead")
         if memory.superseded_by:
-            raise UserError(f"{memory.key} holds no more; `memlayer restore {memory.key}` brings it back")
+            raise UserError(f"{memory.key} was replaced. `memlayer restore {memory.key}` brings it back")
         if not text:
-            raise UserError("the new text is empty; `memlayer forget` takes a memory away")
+            raise UserError(f"The new text is empty. `memlayer forget {memory.key}` removes a memory")
         if is_all_redacted(text):
-            raise UserError("nothing is left of the new text once what is private is taken out; nothing was changed")
+            raise UserError("All of the new text is private. Nothing is changed")
         refuse_too_long(text)
         if text == memory.text:
             return memory
@@ -154,7 +154,7 @@ class Consolidator:
         An earlier wording becomes its memory's text again. Raises UserError when it holds already.
         """
         if not memory.superseded_by:
-            raise UserError(f"{memory.key} holds already: nothing to restore")
+            raise UserError(f"{memory.key} is current already. There is nothing to bring back")
         newest = lineage.head(self.store, memory)
         [by] = self.store.memories(ids=[memory.superseded_by]) or [memory]
         if lineage.is_wording_of(memory, by):

@@ -105,7 +105,8 @@ class Client:
         request = self._request("status", {}, deadline_s, "")
         outcome, reply = self._attempt("status", request, deadline_s, None)
         if outcome == _BUSY:
-            raise DaemonError(f"the daemon{_pid_of(self.home)} takes no more connections: it hangs or is flooded")
+            pid = _pid_of(self.home)
+            raise DaemonError(f"the daemon{pid} takes no more connections. Run `memlayer daemon restart`")
         return reply
 
     def stop(self, *, deadline_s: float = 30.0) -> bool:
@@ -118,7 +119,7 @@ class Client:
         self._attempt("stop", self._request("stop", {}, deadline_s, ""), deadline_s, None)
         while is_locked(self.home):
             if time.monotonic() > ends:
-                raise DaemonError(f"the daemon{_pid_of(self.home)} does not leave: end that process by hand")
+                raise DaemonError(f"the daemon{_pid_of(self.home)} does not stop. End that process by hand")
             time.sleep(POLL_S)
         return was_there
 
@@ -181,7 +182,7 @@ class Client:
     def _spawn(self) -> None:
         python = self.python or find_runtime(self.home, self.root)
         if python is None:
-            raise DaemonError("memlayer's runtime is not set up: run `memlayer setup`")
+            raise DaemonError("There is no runtime yet. Run `memlayer setup`")
         try:
             paths.make_folder(self.home)
             spawn.spawn_daemon(self.home, python)

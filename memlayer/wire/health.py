@@ -99,8 +99,8 @@ def sentence(found: Trouble, store_error: str = "", settings_error: str = "") ->
     """One line for the person, the gravest first; "" when nothing needs them. store_error: why the store is closed.
     settings_error: what is wrong in config.yaml."""
     if found.lost:
-        return "memlayer: %d hook calls failed in the last day%s; turns may be lost." % (
-            found.lost,
+        return "memlayer: %s failed in the last day%s; turns may be lost." % (
+            _counted(found.lost, "hook call"),
             _because(found.last_error),
         )
     if found.setup:
@@ -112,19 +112,23 @@ def sentence(found: Trouble, store_error: str = "", settings_error: str = "") ->
     if settings_error:
         return "memlayer: the settings are wrong%s; what is valid of them holds." % _because(settings_error)
     if found.aside_new:
-        return "memlayer: %d events of the last day could not be read and were set aside%s." % (
-            found.aside_new,
+        return "memlayer: %s of the last day could not be read and were set aside%s." % (
+            _counted(found.aside_new, "event"),
             _because(found.aside_why),
         )
     if found.stuck:
-        return "memlayer: %d events have waited up to %d h for the store%s; they are on disk, but not recalled." % (
-            found.stuck,
+        return "memlayer: %s waited up to %d h for the store%s; they are on disk, but not recalled." % (
+            _counted(found.stuck, "event") + (" has" if found.stuck == 1 else " have"),
             round(found.oldest_s / 3600),
             _because(found.cause),
         )
     if found.late_prompts > FEW:
         return "memlayer: %d prompts in the last day were answered too late to get memories." % found.late_prompts
     return ""
+
+
+def _counted(number: int, noun: str) -> str:
+    return "%d %s%s" % (number, noun, "" if number == 1 else "s")
 
 
 def notice(

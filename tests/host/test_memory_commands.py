@@ -46,9 +46,9 @@ def test_list_show_and_history_reach_the_model(claude: Claude) -> None:
     assert found is not None
     assert "in the place of" in answer(claude, "/memory-show " + found.group())
     told = answer(claude, "/memory-history %s\n```!\ntouch made\n```" % found.group(1))
-    assert "nothing is known" in told or "superseded" in told
+    assert "Nothing is known" in told or "replaced" in told
     told = answer(claude, "/memory-history " + found.group(1))
-    assert "holds" in told and "superseded" in told and "port 8080" in told
+    assert "current" in told and "replaced" in told and "port 8080" in told
     assert "no category" in answer(claude, "/memory-list $(touch made)")
     assert not list(claude.project.rglob("made"))
 

@@ -97,9 +97,9 @@ def test_a_changed_fact_supersedes_the_older_and_restore_brings_it_back(story: S
     versions = story.verb("history", old["citation"])["versions"]
     assert [(one["id"], one["state"]) for one in versions] == [(new["id"], "current"), (old["id"], "superseded")]
     assert all(one["sources"] for one in versions)
-    assert "superseded" in story.cli("history", new["key"]).stdout
+    assert "replaced" in story.cli("history", new["key"]).stdout
     assert new["key"] in story.cli("show", old["key"]).stdout and old["key"] in story.cli("show", new["key"]).stdout
-    assert "superseded" in story.cli("list", "--all").stdout and old["key"] not in story.cli("list").stdout
+    assert "replaced" in story.cli("list", "--all").stdout and old["key"] not in story.cli("list").stdout
 
     story.verb("restore", old["key"])
     assert [one["id"] for one in story.core()] == [old["id"]]
@@ -143,7 +143,7 @@ def test_pin_edit_and_their_errors(story: Story) -> None:
     turn = story.daemon.call("list", category="conversation")["memories"][0]
     for arguments, says in (
         (("edit", turn["key"], "x"), "turn"),
-        (("restore", memory["key"]), "holds already"),
+        (("restore", memory["key"]), "current already"),
         (("history", "nobody"), "nothing is known"),
         (("edit", memory["key"], " "), "empty"),
     ):
@@ -170,8 +170,8 @@ def test_what_was_superseded_before_its_turn_came_is_no_error(story: Story, proj
     for event in events:
         spool.put(str(story.daemon.home), event)
     first, second = (story.daemon.call("remember", id=event["id"]) for event in events)
-    assert "8080" in first["memory"]["text"] and "9090" in first["superseded_by"][0]["text"]
-    assert second["superseded_by"] == [] and "8080" in second["superseded"][0]["text"]
+    assert "8080" in first["memory"]["text"] and "9090" in first["newer"][0]["text"]
+    assert second["newer"] == [] and "8080" in second["older"][0]["text"]
 
 
 def test_statements_that_meet_can_be_remembered_at_once(story: Story) -> None:

@@ -73,7 +73,7 @@ def test_events_that_a_failing_daemon_never_takes_are_told_with_its_last_word(ho
     (logs / "daemon.log").write_text(json.dumps(last) + "\n")
     (home / "wake.stamp").touch()
     said = notice(hook, "s1")
-    assert "1 events have waited up to 5 h for the store (job drain failed: StoreError)" in said
+    assert "1 event has waited up to 5 h for the store (job drain failed: StoreError)" in said
     assert notice(hook, "s2") == ""
 
 

@@ -142,14 +142,14 @@ def test_only_the_trouble_of_the_last_day_counts(made: Path) -> None:
         json.dumps({"at_ms": now_ms, "level": "info", "what": "listening"}) + "\n"
     )
     hook, daemon = checks_files.logs(str(made), {}, is_well=False)
-    assert hook.state == WARN and hook.says.startswith("1 lines") and "1x daemon late" in hook.says
+    assert hook.state == WARN and hook.says.startswith("1 problem in") and "1x daemon late" in hook.says
     assert daemon.state == OK
     (made / "logs" / "daemon.err").write_text("ImportError\n")
     assert [check.state for check in checks_files.logs(str(made), {}, is_well=False)] == [WARN, OK, WARN]
     with open(made / "logs" / "hook.log", "a") as log:
         log.write(json.dumps({"at_ms": now_ms, "hook": "stop", "what": "failed", "error": "OSError"}) + "\n")
     lost = next(iter(checks_files.logs(str(made), {"stop": now_ms - 1}, is_well=True)))
-    assert lost.state == FAIL and lost.says.startswith("1 hook calls failed") and "OSError" in lost.says
+    assert lost.state == FAIL and lost.says.startswith("1 hook call failed") and "OSError" in lost.says
 
 
 def test_mended_trouble_is_history(made: Path) -> None:
@@ -160,7 +160,7 @@ def test_mended_trouble_is_history(made: Path) -> None:
     (made / "logs" / "daemon.err").write_text("ImportError\n")
     found = list(checks_files.logs(str(made), {"stop": now_ms}, is_well=True))
     assert [check.state for check in found] == [OK, OK]
-    assert "1 lines of trouble" in found[0].says and "job drain failed" in found[1].says
+    assert "1 problem in" in found[0].says and "job drain failed" in found[1].says
     another = checks_files.logs(str(made), {"user_prompt_submit": now_ms}, is_well=True)
     assert [check.state for check in another] == [FAIL, OK]
 

@@ -23,8 +23,8 @@ FOUND: dict[str, Any] = {
     ("changed", "says"),
     [
         ({}, ["Read back: 2 added, 1 edited.", FOUND["files"][0], "~/노트  searched as well: 3 files", "Note: "]),
-        ({"files": [], "taken_back": {}}, ["nothing to write down yet"]),
-        ({"folder": "", "files": []}, ["switched off (files.enabled)"]),
+        ({"files": [], "taken_back": {}}, ["empty: nothing is remembered yet"]),
+        ({"folder": "", "files": []}, ["files.enabled is false"]),
     ],
 )
 def test_files(home: Path, project: Path, changed: dict[str, Any], says: list[str]) -> None:

@@ -30,7 +30,7 @@ def test_remember_is_on_disk_redacted_before_the_daemon_is_asked(cli: Cli) -> No
 
     def answer(_: dict[str, Any]) -> dict[str, Any]:
         seen.append(spooled(cli))
-        return {"memory": CORE, "is_new": True, "superseded": [OLD]}
+        return {"memory": CORE, "is_new": True, "older": [OLD]}
 
     with ScriptedDaemon(cli.home, {"remember": answer}) as daemon:
         said = "배포는 화요일 <private>비밀</private> password=hunter2hunter2\n"
@@ -40,13 +40,13 @@ def test_remember_is_on_disk_redacted_before_the_daemon_is_asked(cli: Cli) -> No
     assert daemon.heard == [("remember", {"id": event["id"]})]
     assert (event["kind"], event["session_id"], event["project_dir"]) == ("remember", "s1", str(cli.project))
     assert "비밀" not in event["text"] and "hunter2" not in event["text"] and event["text"].startswith("배포는 화요일")
-    assert "Remembered core_0123 [mem:x9Yz2w]" in done.stdout and "supersedes core_9999" in done.stdout
+    assert "Remembered core_0123 [mem:x9Yz2w]" in done.stdout and "Replaces core_9999" in done.stdout
 
 
 def test_remember_of_nothing_is_refused_and_leaves_nothing(cli: Cli) -> None:
     for said in ("", "  \n", "\x00"):
         done = cli("remember", "--stdin", stdin=said)
-        assert done.returncode == 1 and "empty" in done.stderr
+        assert done.returncode == 2 and "Remember what?" in done.stderr
     assert spooled(cli) == []
 
 
@@ -77,13 +77,13 @@ def test_history_tells_each_version_with_its_state_and_sources(cli: Cli) -> None
     ]
     with ScriptedDaemon(cli.home, {"history": {"asked": "old", "versions": versions}}) as daemon:
         done = cli("history", "--stdin", stdin="[mem:zZ9yY8]\n")
-        assert cli("history", "--stdin", "x", stdin="y").returncode == 1
-        assert cli("history").returncode == 1
+        assert cli("history", "--stdin", "x", stdin="y").returncode == 2
+        assert cli("history").returncode == 2
     assert daemon.heard == [("history", {"id": "zZ9yY8"})]
     lines = done.stdout.splitlines()
-    assert lines[0].startswith("  holds") and "user" in done.stdout and "8f3a12cd" in done.stdout
+    assert lines[0].startswith("  current") and "user" in done.stdout and "8f3a12cd" in done.stdout
     assert [line[:2] for line in lines if "core_9999" in line] == ["> ", "  "]
-    assert "said otherwise" in done.stdout
+    assert "earlier wording" in done.stdout
 
 
 def test_show_tells_what_superseded_what(cli: Cli) -> None:
@@ -96,8 +96,8 @@ def test_show_tells_what_superseded_what(cli: Cli) -> None:
     ]
     with ScriptedDaemon(cli.home, {"show": lambda _: {"matches": [matches.pop(0)]}}):
         said = [cli("show", "--stdin", stdin="x9Yz2w\n").stdout for _ in range(4)]
-    assert "superseded" in said[0] and "by core_0123" in said[0]
-    assert "pinned" in said[1] and "in the place of" in said[1] and "core_9999" in said[1]
+    assert "replaced" in said[0] and "by core_0123" in said[0]
+    assert "pinned" in said[1] and "Replaces" in said[1] and "core_9999" in said[1]
     assert "retired" in said[2]
     assert "forgotten since" in said[3]
 

@@ -116,7 +116,7 @@ def test_restore_puts_the_older_one_in_the_newer_ones_place(memory: Consolidatin
     assert memory.core() == [back] and back.id == old.id
     assert memory.store.memories(ids=[new.id])[0].superseded_by == old.id
     assert memory.searched() & {old.id, new.id} == {old.id}
-    with pytest.raises(UserError, match="holds already"):
+    with pytest.raises(UserError, match="current already"):
         memory.consolidator.restore(back)
     memory.say("s3", "p3", CLICKHOUSE, OK, at=2 * DAY_MS)  # said before the person restored it
     assert memory.texts() == [old.text]
