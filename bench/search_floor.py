@@ -23,15 +23,13 @@ from bench.dialogue_home import Home, citation
 from memlayer.service.search import LEAST_RELEVANCE, LEAST_WORDS
 
 TYPED = (
-    "asdfqwer zxcv", "ㅁㄴㅇㄹ 퀙", "qwertyuiop", "asdf", "sdfkjh", "zzzzzz", "xyzzy plugh", "foobarbaz", "뷁쉙", "꿹뛟 쀍",
-    "hjkl;", "aaaa bbbb", "dkssudgktpdy", "ㅋㅋㅋㅋ", "12983 88123", "blorptastic frimble", "쿠쿠루삥뽕",
+    "asdfqwer zxcv", "ㅁㄴㅇㄹ 퀙", "qwertyuiop", "asdf", "sdfkjh", "zzzzzz", "xyzzy plugh", "foobarbaz", "뷁쉙",
+    "꿹뛟 쀍", "hjkl;", "aaaa bbbb", "dkssudgktpdy", "ㅋㅋㅋㅋ", "12983 88123", "blorptastic frimble", "쿠쿠루삥뽕",
 )  # fmt: skip
 ALPHABETS = {
     "latin": [chr(one) for one in range(ord("a"), ord("z") + 1)],
     "hangul": [chr(one) for one in range(0xAC00, 0xD7A4)],
-    "common hangul": list(
-        "가나다라마바사아자차카타파하거너더러머버서어고노도로모보소오구누두루무부수우기니디리미비시이"
-    ),
+    "common hangul": list("가나다라마바사아자차카타파하거너더러머버서어고노도로모보소오구누두루무우기니디리미비시이"),
     "jamo": list("ㅁㄴㅇㄹㅂㅈㄷㄱㅅㅋㅌㅊㅍㅎ"),
 }
 EACH = 60
@@ -77,7 +75,7 @@ def main() -> None:
                 hit["citation"] == source or any(words in hit["snippet"] for words in probe.any_of) for hit in shown
             )
         print(f"{'questions':<14} {answered:4} of {asked:4} found their answer, {hits / asked:.1f} hits each")
-        home.client.call("stop", {}, start=False)
+        home.client.stop()
 
 
 if __name__ == "__main__":

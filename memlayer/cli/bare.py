@@ -47,7 +47,7 @@ def daemon_status(found: dict[str, object] | None, as_json: bool) -> None:
     if as_json:
         print_json({"running": found is not None, **(found or {})})
     elif found is None:
-        say("No daemon is running; the next hook or verb starts one.")
+        say("No daemon is running. The next hook or verb starts one.")
     else:
         say(("The daemon runs", "green"), f": {daemon_line(found)}")
         if found.get("mode") == "lexical":

@@ -37,18 +37,18 @@ def start(as_json: bool) -> None:
 @daemon_verb.command("stop")
 @json_option
 def stop(as_json: bool) -> None:
-    """Let it settle and leave; waits until it is gone."""
+    """Stop it once it has settled; waits until then."""
     was_there = client().stop()
     if as_json:
         print_json({"running": False, "stopped": was_there})
     else:
-        say("The daemon is gone." if was_there else "No daemon was running.")
+        say("The daemon has stopped." if was_there else "No daemon was running.")
 
 
 @daemon_verb.command("restart")
 @json_option
 def restart(as_json: bool) -> None:
-    """Stop it, then start it anew, with the present settings."""
+    """Stop it and start it again, with the present settings."""
     daemon: Client = client()
     daemon.stop()
     name_variables()

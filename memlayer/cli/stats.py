@@ -218,7 +218,10 @@ def _project(one: Mapping[str, Any]) -> str:
 def _facts(facts: object) -> str:
     if not isinstance(facts, dict):
         return line(facts)
-    return ", ".join(f"{line(name)} {line(value)}" for name, value in facts.items())
+    return ", ".join(
+        f"{line(name)} {line(' '.join(map(str, value)) if isinstance(value, list) else value)}"
+        for name, value in facts.items()
+    )
 
 
 def _timing(timing: Mapping[str, Any]) -> str:

@@ -17,7 +17,7 @@ FILTERED_CANDIDATES = 2000  # chunks a leg: what a filter leaves may be far down
 MEMORIES_AT_ONCE = 100
 # A hit shares words with the query, or is near in meaning. Measured on the dialogues: docs/benchmarks.md.
 LEAST_WORDS = 0.2
-LEAST_RELEVANCE = 0.35
+LEAST_RELEVANCE = 0.4
 
 PathOf = Callable[[Memory], str]
 

@@ -169,7 +169,7 @@ def test_the_nearest_of_what_is_all_far_away_is_not_found(home: Path, project: P
 def test_what_is_forgotten_is_gone(tmp_path: Path) -> None:
     with told_a_story(tmp_path) as (_, run):
         hit = search(run, "결제 재시도")[0]
-        assert run("forget", hit["citation"], code=1).stderr.startswith("memlayer: this would forget")
+        assert run("forget", hit["citation"], code=1).stderr.startswith("memlayer: This would forget 1 memory.")
         assert search(run, "결제 재시도")
         assert "Forgotten: 1 memory" in run("forget", hit["citation"], "--yes").stdout
         assert all("백오프" not in other["snippet"] for other in search(run, "결제 재시도"))

@@ -48,6 +48,29 @@ def test_the_launchers_look_for_the_remembered_python_there_too(tmp_path: Path, 
     assert (done.stdout, done.returncode) == ("started\n", 0)
 
 
+@pytest.mark.parametrize("start", ["hooks/run", "bin/memlayer"])
+def test_no_python_is_taken_from_a_relative_home(tmp_path: Path, start: str) -> None:
+    """A clone could bring it."""
+    (tmp_path / "mem").mkdir()
+    (tmp_path / "python").write_text("#!/bin/sh\ntouch owned\n")
+    (tmp_path / "python").chmod(0o755)
+    (tmp_path / "mem" / "python").write_text("%s\n" % (tmp_path / "python"))
+    subprocess.run(
+        ["/bin/sh", str(ROOT / start), "stop"], env={"HOME": str(tmp_path), "MEMLAYER_HOME": "mem", "PATH": ""},
+        capture_output=True, cwd=tmp_path, stdin=subprocess.DEVNULL, timeout=20, check=False,
+    )  # fmt: skip
+    assert not (tmp_path / "owned").exists()
+
+
+def test_relative_home_keeps_nothing_and_says_so(hook: HookRunner, project: Path) -> None:
+    hook.environment["MEMLAYER_HOME"] = "집/memory"
+    told = hook("session_start", "s1", source="startup")
+    assert "MEMLAYER_HOME is not absolute" in json.loads(told.stdout)["systemMessage"]
+    said = hook("user_prompt_submit", "s1", "p1", prompt="포트는 7711이다")
+    assert (said.returncode, said.stdout) == (0, b"")
+    assert list(project.iterdir()) == []
+
+
 def test_hooks_that_come_at_once_make_a_nested_home_together(tmp_path: Path) -> None:
     together = threading.Barrier(4)
 
