@@ -219,7 +219,7 @@ def test_what_no_transcript_holds_is_reported_and_the_rest_stays(damaged: tuple[
         assert state == "fail" and "events" in says and "%d cannot be read" % (2 * OLD + 1) in says
         # Memories and index of the lost events are whole: nothing is missing from recall.
         assert [number for number in range(TURNS) if not found(daemon, project, number)] == []
-        assert json.loads(cli(home, "repair", "--json").stdout)["aside"]
+        assert json.loads(cli(home, "repair", "--json").stdout)["folder"]
         assert diagnosis(home)["store"] == ("ok", "open")
         assert daemon.call("stats")["events"] == 2 * (TURNS - OLD)
         assert daemon.call("stats")["by_category"]["conversation"] == TURNS
