@@ -13,13 +13,13 @@ from memlayer.cli.output import counted, line, print_json, say, when
 
 # What the rows are called: a memory's category, or an event's kind.
 NAMES = {
-    "conversation": "turns",
-    "daily": "entries of days and sessions",
-    "core": "core memories",
-    "custom": "notes",
-    "user": "prompts",
-    "assistant": "answers",
-    "tool": "tool calls",
+    "conversation": "turn",
+    "daily": "daily entry",
+    "core": "core memory",
+    "custom": "note",
+    "user": "prompt",
+    "assistant": "answer",
+    "tool": "tool call",
 }
 
 
@@ -58,6 +58,6 @@ def gc_verb(dry_run: bool, as_json: bool) -> None:
 
 def say_row(row: Mapping[str, Any]) -> None:
     """One kind of one project."""
-    what = NAMES.get(str(row.get("what")), line(row.get("what")).replace("_", " ") + "s")
+    noun = NAMES.get(str(row.get("what")), line(row.get("what")).replace("_", " "))
     project = line(row.get("project")) or line(row.get("project_id"))
-    say(f"{row.get('rows', 0)} {what}", "  ", (project, "cyan"), f"  since {when(row.get('oldest_ms'))[:10]}", indent=2)
+    say(counted(row.get("rows"), noun), "  ", (project, "cyan"), f"  since {when(row.get('oldest_ms'))[:10]}", indent=2)

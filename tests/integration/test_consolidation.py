@@ -122,11 +122,11 @@ def test_what_is_remembered_is_recalled_by_the_next_prompt(story: Story) -> None
 def test_remember_says_what_it_supersedes_and_keeps_no_secret(story: Story) -> None:
     story.say("s1", POSTGRES)
     done = story.cli("remember", CLICKHOUSE[0] + " 토큰은 ghp_" + "a1B2" * 9)
-    assert done.returncode == 0 and "supersedes" in done.stdout
+    assert done.returncode == 0 and "Replaces" in done.stdout
     [memory] = story.core()
     assert "ClickHouse" in memory["text"] and "ghp_" not in memory["text"]
     refused = story.cli("remember", "<private>아무것도</private>")
-    assert refused.returncode == 0 or "nothing" in refused.stderr
+    assert refused.returncode == 0 or "Nothing to remember" in refused.stderr
     assert len(story.core()) == 1
 
 
@@ -144,11 +144,11 @@ def test_pin_edit_and_their_errors(story: Story) -> None:
     for arguments, says in (
         (("edit", turn["key"], "x"), "turn"),
         (("restore", memory["key"]), "current already"),
-        (("history", "nobody"), "nothing is known"),
-        (("edit", memory["key"], " "), "empty"),
+        (("history", "nobody"), "Nothing is known"),
     ):
         done = story.cli(*arguments)
         assert done.returncode == 1 and says in done.stderr, done.stderr
+    assert story.cli("edit", memory["key"], " ").returncode == 2
 
 
 def test_an_edit_that_leaves_only_marks_is_refused(story: Story) -> None:
@@ -191,7 +191,7 @@ def test_remember_without_a_daemon_is_kept_for_the_next_one(home: Path, project:
     story = Story(home, project)
     (home / "daemon.lock").mkdir()  # no daemon can be started
     done = story.cli("remember", "배포는 화요일에 한다")
-    assert done.returncode == 1 and "kept" in done.stderr
+    assert done.returncode == 1 and "Kept, and remembered as soon as" in done.stderr
     (home / "daemon.lock").rmdir()
     with story.daemon:
         story.daemon.settle()

@@ -80,7 +80,7 @@ def test_a_statement_takes_its_turn_along_unless_told_otherwise(story: Story) ->
     dry = json.loads(story.cli("forget", learnt["key"], "--dry-run", "--json").stdout)
     along = {one["category"]: one["along"] for one in dry["memories"]}
     assert along["core"] is False and along["conversation"] is True
-    assert dry["events"] == 2
+    assert dry["counts"]["events"] == 2
     story.forget(learnt["key"])
     assert story.holds(LEARNT, "올빼미쪽지") == []
     assert story.turns() == 3
@@ -261,8 +261,8 @@ def test_the_slash_command_shows_first_and_forgets_what_is_named(story: Story) -
     assert story.turns() == 3
     ids = shown.splitlines()[-1].rpartition(": ")[2]
     mixed = story.cli("forget", "--stdin", *where, stdin="zzzzzz %s" % ids).stdout
-    assert mixed.startswith("Nothing is known by zzzzzz: all of it is taken for words.\n")
-    assert "Nothing is known" not in shown
+    assert mixed.startswith('"zzzzzz" is no citation.\nNothing is forgotten yet.') and mixed.endswith(f": {ids}\n")
+    assert "no citation" not in shown
     refused = story.cli("forget", ids.split()[0], "zzzzzz", "아무것도", "--yes")
     assert refused.returncode == 1 and "'zzzzzz', '아무것도'" in refused.stderr
     assert story.turns() == 3  # one of them is no id

@@ -173,5 +173,5 @@ def test_no_variable_turns_it_on_and_doctor_says_so(home: Path) -> None:
     mine = load_settings(str(home), environ)
     assert (mine.consolidation.provider, mine.consolidation.base_url) == ("anthropic", "")
     says = [(one.state, one.says) for one in checks_files.settings(str(home), "", environ)]
-    assert ("warn", "MEMLAYER_CONSOLIDATION__PROVIDER is not heeded") in says
+    assert ("warn", "MEMLAYER_CONSOLIDATION__PROVIDER is ignored") in says
     assert not any("RECALL" in line for _, line in says)
