@@ -156,7 +156,7 @@ def test_no_words_are_no_words(command: str, hook: HookRunner, memlayer: Cli) ->
     if command == "memory-list":
         assert (done.returncode, done.stderr) == (0, "")
     else:
-        assert done.returncode == 1 and "empty" in done.stderr
+        assert done.returncode == 2 and "? Give " in done.stderr
 
 
 def test_typed_words_are_redacted_on_disk(hook: HookRunner) -> None:
