@@ -34,7 +34,7 @@ MOMENTS = ("at_ms", "since_ms", "superseded_ms", "oldest_ms")  # these are, also
 # Nouns that some answers list and others count; a count stands in `counts`, or in a tally of its own.
 COUNTED = (
     "memories", "events", "chunks", "sessions", "projects", "turns", "files", "lines", "rows", "entries", "versions",
-    "prompts", "queries",
+    "prompts", "queries", "missing",
 )  # fmt: skip
 TALLIES = ("counts", "removed", "taken_back", "skipped", "by_category", "core_by_kind", "extra")
 _UNITS = ("B", "kB", "MB", "GB", "TB")

@@ -35,7 +35,7 @@ def repair_verb(as_json: bool) -> None:
         f" {counted(done.get('indexed'), 'memory')} indexed anew.",
     )
     if done.get("missing"):
-        say(("Gone", "yellow"), f": {counted(done['missing'], 'event')}, whose turns are still remembered and recalled.")
+        say(("Gone", "yellow"), f": {counted(done['missing'], 'event')}, whose turns are still remembered.")
     in_doubt = [f"[mem:{line(one)}]" for one in done.get("in_doubt") or []]
     if in_doubt:
         say(

@@ -52,6 +52,8 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]
             "config set": "config set recall.max_entries 3", "config unset": "config unset recall.max_entries",
             "version": "version", "completion": "completion bash", "daemon status": "daemon status",
             "daemon start": "daemon start", "setup": "setup",
+            "quarantine list": "quarantine list", "quarantine retry": "quarantine retry",
+            "quarantine drop": "quarantine drop --all",
             "given": "given --all-projects", "sessions": "sessions --all-projects", "statusline": "statusline",
         }  # fmt: skip
         said = {verb: json.loads(run(*words.split(" "), "--json").stdout) for verb, words in typed.items()}
