@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from memlayer.core.conflict_guard import leaves_alone, says_nothing_against
 from memlayer.core.conflict_parts import Parts, parts
+from memlayer.core.subject_name import compare_names, labels_of, numbers_in
 
 MERGE, SUPERSEDE, KEEP = "merge", "supersede", "keep"
 
@@ -14,6 +15,7 @@ MERGE, SUPERSEDE, KEEP = "merge", "supersede", "keep"
 UNRELATED = 0.75
 NEAR = 1.1
 ALIKE = 1.5
+_NAMES = {"name", "place"}
 _SHARED = 0.34
 _SAME_WORDS = 0.5
 _SAME_TEXT = 0.8
@@ -53,34 +55,56 @@ def judge(older: str, newer: str, relevance: float | None = None) -> Verdict:
     nothing = says_nothing_against(newer)
     if nothing:
         return say(KEEP, nothing)
+    naming = compare_names(older, newer)
+    if naming.reason:
+        return say(KEEP, naming.reason)
     if _mentions_replaced(one, other) and (overlap >= _HARDLY_ELSE or (shared and near)):
         return say(SUPERSEDE, "names the old value and does away with it")
     if far and jaccard < _SAME_WORDS:
         return say(KEEP, "unrelated by meaning")
-    different, equal = _compare(one, other)
+    different, equal = _compare(_of_values(one, older), _of_values(other, newer))
+    denied = all(before != after for before, after in zip(one.denies, other.denies))
+    changed = other.changes and not one.changes
+    if denied and different and not changed:
+        return say(KEEP, "denied of another")
     stands = leaves_alone(older, newer, different, equal)
     if not _same_subject(one, other) and not (alike and equal):
         return say(KEEP, "about something else")
     if overlap < _SHARED and not (near and (different or equal)) and not alike:
         return say(KEEP, "hardly a word in common")
-    if different in (["date"], ["date", "weekday"]) and overlap < _SHARED:
-        return say(KEEP, "another day for something else")
     if stands:
         return say(KEEP, stands)
+    unsure = naming.lost or (not changed and (naming.added or (set(different) <= _NAMES and not naming.attribute)))
+    if unsure and (different or ((denied or changed) and not equal)):
+        return say(KEEP, "perhaps about something else")
     if different and (overlap >= _SAME_WORDS or other.changes or near):
         return say(SUPERSEDE, "another " + ", ".join(different))
-    denied = all(before != after for before, after in zip(one.denies, other.denies))
     if jaccard > _NEARLY_ALL and not different and not denied:
         return say(MERGE, "the same words")
-    if denied and (jaccard > _SAME_WORDS or (alike and overlap >= _SAME_WORDS)):
+    if denied and (jaccard > _SAME_WORDS or (changed and overlap >= _SAME_WORDS) or (alike and overlap >= _SAME_WORDS)):
         return say(SUPERSEDE, "denies the other")
+    renewed = changed and (overlap >= _SAME_WORDS or near) and jaccard < _SAME_TEXT
+    if renewed and one.terms - other.terms and other.terms - one.terms:
+        return say(SUPERSEDE, "says that it has changed")
+    if naming.another_word:
+        return say(KEEP, "another word in its place")
     if equal and not (_adds_value(one, other) and _adds_value(other, one)):
         return say(MERGE, "the same value")
-    if other.changes and not one.changes and (overlap >= _SAME_WORDS or near) and jaccard < _SAME_TEXT:
+    if renewed:
         return say(SUPERSEDE, "says that it has changed")
     if _says_the_same(one, other, overlap, jaccard, near, alike):
         return say(MERGE, "the same words" if jaccard >= _SAME_WORDS else "the same by meaning")
     return say(KEEP, "another aspect")
+
+
+def _of_values(found: Parts, text: str) -> Parts:
+    """Without the numbers that only name the subject."""
+    names = labels_of(text)
+    values = {
+        kind: frozenset(value for value in held if not (numbers_in(value) and names.issuperset(numbers_in(value))))
+        for kind, held in found.values.items()
+    }
+    return found._replace(values={kind: held for kind, held in values.items() if held})
 
 
 def _adds_value(one: Parts, other: Parts) -> bool:

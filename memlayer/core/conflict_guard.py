@@ -6,7 +6,6 @@ import re
 
 from memlayer.core.conflict_parts import MAX_CHARS, Parts, parts
 from memlayer.core.conflict_words import normal
-from memlayer.core.siblings import are_siblings
 from memlayer.core.terms import query_terms
 from memlayer.core.unasserted import says_nothing, says_only_of_what_it_names
 
@@ -23,22 +22,13 @@ def leaves_alone(older: str, newer: str, different: list[str], equal: list[str])
     """
     older, newer = older[:MAX_CHARS], newer[:MAX_CHARS]
     one, other = parts(older), parts(newer)
-    if not other.changes and _has_number(different) and are_siblings(older, newer):
-        return "another one of its kind"
     if not other.changes and (_names_owner_unknown_to(newer, older) or _names_owner_unknown_to(older, newer)):
         return "somebody else's"
-    if different and (_ours_and_named(older, newer, one, other) or _ours_and_named(newer, older, other, one)):
-        return "another one's"
     if different and not _names_a_value(one, other, different):
         return says_only_of_what_it_names(newer) or ("says what it is not" if _only_denies(newer, different) else "")
     if not different and not equal and one.terms - other.terms:  # people without a title are no values
         return "" if says_only_of_what_it_names(older) else says_only_of_what_it_names(newer)
     return ""
-
-
-def _has_number(different: list[str]) -> bool:
-    """Whether a number differs, or what is told by one; another name may be the value itself."""
-    return not set(different) <= {"name", "place", "language", "person"}
 
 
 def _names_a_value(one: Parts, other: Parts, different: list[str]) -> bool:
@@ -96,7 +86,6 @@ _OWNER = re.compile(
     r"|(?:^|[,.] ?)(고객사?|경쟁사|협력사|파트너사?|외주사|거래처|타사)(?:은|는|이|가|의|에서는|에선)? ",
 )
 _THEM = re.compile(r"\b(?:they|their|them)\b", re.IGNORECASE)
-_OURS = re.compile(r"\b(?:our|we|us|ours)\b|우리|저희", re.IGNORECASE)
 
 
 def _names_owner_unknown_to(text: str, known: str) -> bool:
@@ -109,10 +98,3 @@ def _names_owner_unknown_to(text: str, known: str) -> bool:
         elif owner and not set(query_terms(normal(owner))) <= heard:
             return True
     return False
-
-
-def _ours_and_named(ours: str, named: str, one: Parts, other: Parts) -> bool:
-    """`our API limit` against `the internal API limit`: what the second one is called sets it apart."""
-    if not _OURS.search(ours) or _OURS.search(named) or not one.subject:
-        return False
-    return one.subject < other.subject and bool(other.subject - one.terms)

@@ -41,6 +41,7 @@ _UNITS = {
 _TYPED = tuple(
     (kind, re.compile(rf"(?<![\w.])(\d+(?:\.\d+)?) ?-?(?:{unit})(?![a-z\d])")) for kind, unit in _UNITS.items()
 )
+UNIT = re.compile("|".join(_UNITS.values()))
 _DATE = re.compile(r"date\d{4}")
 _WEEKDAY = re.compile(
     r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?(?![a-z])|\b(?:every day|daily)(?![a-z])"
@@ -66,7 +67,7 @@ _CHOSEN = re.compile(
 )
 
 # Words of deciding, using and doing: no statement is about them.
-_FILLER = frozenset(
+FILLER = frozenset(
     query_terms(
         """
         use used using uses go going goes keep kept decide decided agree agreed settle settled choose make made
@@ -97,7 +98,7 @@ _NEGATION = re.compile(
     re.IGNORECASE,
 )
 _NOT_A_NEGATION = re.compile(r"\bno longer\b|\bnot any ?more\b|더 이상 안|더는 안|(?:말고|대신)|\bnever by hand\b")
-_CHANGE = re.compile(
+CHANGE = re.compile(
     r"\b(?:now|no longer|any ?more|instead|moved|changed|switched|dropped|dropping|replaced|upgraded|raised"
     r"|lowered|postponed|slips?|slipped"
     r"|delayed|taking over|took over|takes over|from now on|no more|is gone|are gone|migrated|renamed|bumped"
@@ -105,7 +106,7 @@ _CHANGE = re.compile(
     r"|deprecated|retired|removed|increased|decreased|reduced)\b"
     r"|이제|더 이상|더는|대신|말고|바뀌|바뀐|바꾸|바꿨|변경|옮기|옮겼|연기|올리|올렸|늘리|늘렸|낮추|낮췄|줄이"
     r"|줄였|교체|넘어갔|밀렸|앞당겨|안 쓰|없앴|폐지|아니라"
-    r"|갈아탔|전환|으로 올라|로 내려",
+    r"|갈아탔|전환|으로 올라|로 내려|미뤄|미루|당겨",
     re.IGNORECASE,
 )
 _CONTRAST = re.compile(
@@ -127,9 +128,9 @@ _ENGLISH_VERB = re.compile(
     r"|gets?|goes|needs?|moved|changed"
     r"|stays?|ships?|targets?|failed|fails|crashed|because|come from|comes from|talks?|slips?|writes?|reads?"
     r"|starts?|happens?|points?|belongs?|supports?|requires?|accepts?|may be|works|died|go|come|use|run|live"
-    r"|cache|expire|need)\b|:",
+    r"|cache|expire|need)\b|:|=|->|→",
 )
-_KOREAN_TOPIC = re.compile(r"(?<=[가-힣a-z0-9)`])(?:은|는|이|가)(?= )|:")
+_KOREAN_TOPIC = re.compile(r"(?<=[가-힣a-z0-9)`])(?:은|는|이|가)(?= )|(?<= )[은는](?= )|:")
 _KOREAN_OBJECT = re.compile(r"(?<=[가-힣a-z0-9)`])\s?(?:을|를)(?= )")
 _KOREAN_MEANS = re.compile(r"(?:로|에서|에|이랑|하고) ")
 _ONLY = re.compile(r"^\W*(\S+) is (?:the|our) (?:only|default|official|main) ([^,.;]+)")
@@ -166,7 +167,7 @@ def parts(text: str) -> Parts:
         terms,
         {kind: frozenset(found) for kind, found in values.items()},
         (_denies(_CLAUSE.split(plain)[0]), _denies(plain)),
-        bool(_CHANGE.search(plain)),
+        bool(CHANGE.search(plain)),
         bool(_CONTRAST.search(plain)),
         frozenset(
             term for found in _DISCARDED.finditer(plain) for term in query_terms(" ".join(filter(None, found.groups())))
@@ -237,4 +238,4 @@ def _subject(rest: str) -> tuple[str, str]:
 
 
 def _content(text: str) -> frozenset[str]:
-    return frozenset(query_terms(text)) - _FILLER
+    return frozenset(query_terms(text)) - FILLER

@@ -54,7 +54,7 @@ _MAN = re.compile(r"(\d+)만")
 def normal(text: str) -> str:
     """Lower case, one word for one thing, digits for numbers, `date0420` for any spelling of 20 April."""
     text = unicodedata.normalize("NFKC", text).lower().replace("`", "")
-    text = re.sub(r"(?:밤 ?12시|midnight|0시)", "00시", text)
+    text = re.sub(r"(?:밤 ?12시|midnight|(?<!\d)0시)", "00시", text)
     text = text.replace("감사 로그", "auditlog").replace("audit log", "auditlog")
     text = _THOUSANDS.sub("", text)
     text = _KOREAN_COUNT.sub(lambda found: str(" 한두세네".index(found.group(1))) + found.group(2), text)
