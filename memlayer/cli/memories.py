@@ -82,6 +82,9 @@ def remember_verb(text: tuple[str, ...], from_stdin: bool, project: str | None, 
     for newer in done.get("newer") or []:
         say(("Replaced already by ", "yellow"), *memory_title(newer))
         say_body(newer.get("text"), 200)
+    for held in done.get("contradicts") or []:
+        say(("Stays, since it is pinned (`memlayer edit` changes it): ", "yellow"), *memory_title(held))
+        say_body(held.get("text"), 200)
 
 
 @click.command("pin")
@@ -89,7 +92,7 @@ def remember_verb(text: tuple[str, ...], from_stdin: bool, project: str | None, 
 @click.option("--off", is_flag=True, help="Unpin it.")
 @json_option
 def pin_verb(id_: tuple[str, ...], off: bool, as_json: bool) -> None:
-    """Pin a memory: it comes first, and only you replace it.
+    """Pin a memory: it comes first, and nothing but an edit changes it.
 
     \b
     Examples:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from memlayer.core.conflict_guard import leaves_alone, says_nothing_against
 from memlayer.core.conflict_parts import Parts, parts
-from memlayer.core.subject_name import compare_names, labels_of, numbers_in
+from memlayer.core.subject_name import Naming, compare_names, labels_of, numbers_in
 
 MERGE, SUPERSEDE, KEEP = "merge", "supersede", "keep"
 
@@ -74,7 +74,7 @@ def judge(older: str, newer: str, relevance: float | None = None) -> Verdict:
         return say(KEEP, "hardly a word in common")
     if stands:
         return say(KEEP, stands)
-    unsure = naming.lost or (not changed and (naming.added or (set(different) <= _NAMES and not naming.attribute)))
+    unsure = _is_unsure(naming, one, other, set(different))
     if unsure and (different or ((denied or changed) and not equal)):
         return say(KEEP, "perhaps about something else")
     if different and (overlap >= _SAME_WORDS or other.changes or near):
@@ -95,6 +95,14 @@ def judge(older: str, newer: str, relevance: float | None = None) -> Verdict:
     if _says_the_same(one, other, overlap, jaccard, near, alike):
         return say(MERGE, "the same words" if jaccard >= _SAME_WORDS else "the same by meaning")
     return say(KEEP, "another aspect")
+
+
+def _is_unsure(naming: Naming, one: Parts, other: Parts, different: set[str]) -> bool:
+    """True if the names are too different, or too little else is shared, for the newer one to change the older."""
+    if not other.changes or one.changes:
+        return naming.lost or naming.added or (different <= _NAMES and not naming.attribute)
+    known = other.terms.union(*other.values.values())
+    return naming.lost and not any(held & known for held in one.values.values())
 
 
 def _of_values(found: Parts, text: str) -> Parts:

@@ -189,8 +189,10 @@ def _denies(clause: str) -> bool:
 
 
 def _uncapped(text: str) -> str:
-    """Without the capital that only begins a sentence."""
-    return re.sub(r"(^|[.!?:;] )([A-Z])(?=[a-z]* [a-z])", lambda found: found.group(1) + found.group(2).lower(), text)
+    """Without the capital that only begins a sentence; who owns a thing is named."""
+    return re.sub(
+        r"(^|[.!?:;] )([A-Z])(?=[a-z]* (?!owns\b)[a-z])", lambda found: found.group(1) + found.group(2).lower(), text
+    )
 
 
 def _take(plain: str, values: dict[str, set[str]]) -> str:

@@ -19,8 +19,18 @@ def summary_text(parts: Mapping[str, Sequence[str]], *, is_korean: bool) -> str:
     for part in PARTS:
         said = [" ".join(one.split()) for one in parts.get(part, ()) if one.strip()]
         if said:
-            lines.append("%s: %s" % (labels[part], _SEPARATORS.get(part, " / ").join(said)))
+            lines.append("%s: %s" % (labels[part], joined(part, said)))
     return "\n".join(lines)
+
+
+def joined(part: str, said: Sequence[str]) -> str:
+    """The items of one part in one line."""
+    return _SEPARATORS.get(part, " / ").join(said)
+
+
+def items(part: str, said: str) -> list[str]:
+    """The items of one part's line."""
+    return said.split(_SEPARATORS.get(part, " / "))
 
 
 def parts_of(text: str) -> dict[str, str]:

@@ -11,10 +11,11 @@ from memlayer import __version__, compose
 from memlayer.core.citation import bare_id
 from memlayer.core.model import Memory, Scope
 from memlayer.daemon import consolidating, upkeep
-from memlayer.daemon.asked import MAX_LISTED, folder_of, limit_of, list_of, text_of
+from memlayer.daemon.asked import folder_of, limit_of, list_of, text_of
 from memlayer.daemon.state import State
 from memlayer.errors import UserError
 from memlayer.ports import Store
+from memlayer.service import lineage
 from memlayer.service.recall import Recalled
 from memlayer.service.sessions import Session
 from memlayer.service.snippet import snippet
@@ -84,9 +85,7 @@ def show(state: State, asked: Fields, progress: Progress) -> Fields:
     out = []
     for memory in matches.values():
         events = store.events(ids=memory.source_ids)
-        turns = store.memories(session_id=memory.session_id, category="conversation", limit=MAX_LISTED)
-        around = sorted(turns if memory.session_id else [], key=lambda one: one.at_ms)
-        place = next((i for i, one in enumerate(around) if one.id == memory.id), 0)
+        turn = lineage.own_turn(store, memory)
         out.append(
             {
                 "memory": memory_fields(state, memory),
@@ -102,9 +101,9 @@ def show(state: State, asked: Fields, progress: Progress) -> Fields:
                         "citation": one.citation,
                         "at_ms": one.at_ms,
                         "text": one.text,
-                        "mine": one.id == memory.id,
+                        "mine": turn is not None and one.id == turn.id,
                     }
-                    for one in around[max(0, place - NEIGHBOURS) : place + NEIGHBOURS + 1]
+                    for one in (lineage.turns_around(store, turn, NEIGHBOURS) if turn is not None else [])
                 ],
             }
         )

@@ -19,8 +19,8 @@ SAID = ("user", "assistant", "remember")
 
 
 def remember(state: State, asked: Fields, progress: Progress) -> Fields:
-    """The core memory of a `remember` event that waits in the spool (by its id), what it superseded, and what was said
-    so soon after it that it holds no more."""
+    """The core memory of a `remember` event that waits in the spool (by its id), what it superseded, what was said so
+    soon after it that it holds no more, and the pinned memories that say otherwise."""
     store = services_of(state).store
     event_id = text_of(asked, "id")
     state.jobs.submit("drain", lambda: upkeep.drain(state)).result()
@@ -38,6 +38,7 @@ def remember(state: State, asked: Fields, progress: Progress) -> Fields:
         "is_new": memory.source_ids == (event_id,),
         "older": [memory_fields(state, one) for one in older if one.superseded_ms == memory.at_ms],
         "newer": [memory_fields(state, newest)] if newest.id != memory.id else [],
+        "contradicts": [memory_fields(state, one) for one in services_of(state).consolidator.pinned_against(memory)],
     }
 
 

@@ -142,7 +142,7 @@ class Consolidator:
             self._write(replace(memory, superseded_by=memory.id, superseded_ms=self.now_ms()))
 
     def pin(self, memory: Memory, pinned: bool) -> Memory:
-        """Have a memory come first, and never replaced by what is only found in a turn; or not any more."""
+        """Have a memory come first, and keep its words until it is edited; or not any more."""
         changed = replace(memory, pinned=pinned)
         if changed != memory:
             self._write(changed)
@@ -166,9 +166,14 @@ class Consolidator:
             back = replace(back, at_ms=now_ms, session_id="")
         if keep_both or newest.id == memory.id or newest.superseded_by:
             self._write(back)
-        else:
-            self._write(back, replace(newest, superseded_by=back.id, superseded_ms=now_ms))
+        else:  # a pin goes over to what takes its place
+            back = replace(back, pinned=back.pinned or newest.pinned)
+            self._write(back, replace(newest, superseded_by=back.id, superseded_ms=now_ms, pinned=False))
         return back
+
+    def pinned_against(self, memory: Memory) -> list[Memory]:
+        """The pinned memories of its project that say otherwise, and stay."""
+        return self.conflicts.pinned_against(Draft(self.store, self.ingest), memory)
 
     def changed_projects(self) -> set[str]:
         """The projects whose lasting memories have changed since this was last asked."""
@@ -186,7 +191,7 @@ class Consolidator:
                 self._make_again(draft, made)
                 said = lineage.head(self.store, made[0])
             else:
-                said = self.conflicts.place(draft, new, by_user=True)
+                said = self.conflicts.place(draft, new)
             draft.commit()
             self._changed.add(new.project_id)
             return said
@@ -250,7 +255,7 @@ class Consolidator:
             )  # fmt: skip
             is_new = new.id not in ids and new.text not in texts
             if is_new and "[redacted:" not in new.text and not self.ingest.forgotten.covers_memory(new):
-                self.conflicts.place(draft, new, by_user=False)
+                self.conflicts.place(draft, new)
 
 
 def _said(

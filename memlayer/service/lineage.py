@@ -1,4 +1,4 @@
-"""What became of a memory: which one holds now, and what stood in its place before.
+"""What became of a memory: which one holds now, what stood in its place before, and which turn it comes from.
 
 A memory that another one replaced keeps its own id. An earlier wording of the same memory (edited, or said again in
 other words) is a row beside it, whose key is the memory's key and four more characters.
@@ -14,6 +14,7 @@ from memlayer.core.model import Memory, citation_of
 from memlayer.ports import Store
 
 MAX_VERSIONS = 1000
+MAX_TURNS = 10_000
 CURRENT, SUPERSEDED, REWORDED, RETIRED = "current", "superseded", "reworded", "retired"
 
 
@@ -44,6 +45,28 @@ def before(store: Store, memory: Memory) -> list[Memory]:
         found.update((one.id, one) for one in older)
         wanted = [one.id for one in older]
     return sorted(found.values(), key=lambda one: (one.superseded_ms, one.at_ms), reverse=True)
+
+
+def own_turn(store: Store, memory: Memory) -> Memory | None:
+    """The turn that a memory was drawn from, the newest of several; itself for a turn. What was remembered by hand has
+    the last turn before it in its session, if it names one."""
+    if memory.category == "conversation":
+        return memory
+    turns = store.memories(source_ids=memory.source_ids, category="conversation") if memory.source_ids else []
+    of_prompt = [one for one in turns if (one.session_id, one.prompt_id) == (memory.session_id, memory.prompt_id)]
+    if not turns and memory.session_id:
+        turns = store.memories(session_id=memory.session_id, category="conversation", limit=MAX_TURNS)
+        turns = [one for one in turns if one.at_ms <= memory.at_ms] or turns[-1:]
+    return max(of_prompt or turns, key=lambda one: one.at_ms, default=None)
+
+
+def turns_around(store: Store, turn: Memory, each_side: int) -> list[Memory]:
+    """A turn with those before and after it in its session, oldest first."""
+    if not turn.session_id:
+        return []
+    turns = store.memories(session_id=turn.session_id, category="conversation", limit=MAX_TURNS)[::-1]
+    place = next((at for at, one in enumerate(turns) if one.id == turn.id), None)
+    return turns[max(0, place - each_side) : place + each_side + 1] if place is not None else []
 
 
 def earlier_wording(memory: Memory, text: str, until_ms: int) -> Memory:

@@ -15,6 +15,7 @@ from memlayer.ports import Store
 from memlayer.service import lineage
 
 MAX_KNOWN = 100_000
+LEAST = 2  # terms in common that say anything
 REPEATED = 0.6  # the share of a statement's terms from which a text says it
 
 Turn = tuple[str, str]  # session id, prompt id
@@ -30,6 +31,21 @@ class Replacement:
     def is_said_by(self, text: str) -> bool:
         """Whether the text repeats the statement."""
         return len(self.said.intersection(index_terms(text).split())) >= REPEATED * len(self.said)
+
+    def is_stale(self, text: str) -> bool:
+        """True for a text that repeats the statement, and not rather what holds now. A text that was cut off may hold
+        only the statement's beginning."""
+        terms = frozenset(index_terms(text).split())
+        shared = len(terms & self.said)
+        if shared < LEAST or shared < REPEATED * min(len(self.said), len(terms)):
+            return False
+        now = frozenset(index_terms(self.head.text).split()) if self.head is not None else frozenset()
+        return not now - self.said or len(terms & now) / len(now) < shared / len(self.said)
+
+
+def replacement_of(old: Memory, head: Memory) -> Replacement:
+    """What became of a superseded statement. head: the end of its chain, which may itself hold no more."""
+    return Replacement(frozenset(index_terms(old.text).split()), None if head.superseded_by else head)
 
 
 class Replaced:
@@ -50,8 +66,8 @@ class Replaced:
             for old in every:
                 if old.superseded_by and old.prompt_id:
                     head = lineage.head_of(old, by_id.get)
-                    one = Replacement(frozenset(index_terms(old.text).split()), None if head.superseded_by else head)
-                    found.setdefault(old.project_id, {}).setdefault((old.session_id, old.prompt_id), []).append(one)
+                    of_turn = found.setdefault(old.project_id, {}).setdefault((old.session_id, old.prompt_id), [])
+                    of_turn.append(replacement_of(old, head))
             with self._lock:
                 self._by_project.update(found)
 

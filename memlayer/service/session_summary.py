@@ -68,8 +68,9 @@ def sum_up(
         return None
     events = store.events(session_id=session.id, project_id=session.project_id, limit=MAX_EVENTS)
     events = [event for event in events if event.kind in ("user", "assistant", "tool")]
-    statements = store.memories(session_id=session.id, category="core", is_current=True)
-    known = [(one.kind, one.text) for one in sorted(statements, key=lambda one: one.at_ms)]
+    statements = store.memories(session_id=session.id, category="core")
+    holding = sorted((one for one in statements if not one.superseded_by), key=lambda one: one.at_ms)
+    known = [(one.kind, one.text) for one in holding] if statements else None
     work = _work(events, session, with_transcript)
     text = text_of(events, known, work, session.project_dir)
     if not text:
@@ -99,17 +100,18 @@ def none_wanted(session_id: str) -> str:
     return event_id(session_id, "", SESSION_SUMMARY, "forgotten")
 
 
-def text_of(events: Sequence[Event], known: Sequence[tuple[str, str]], work: WorkDone, project_dir: str) -> str:
+def text_of(events: Sequence[Event], known: Sequence[tuple[str, str]] | None, work: WorkDone, project_dir: str) -> str:
     """The summary's text, "" for a session that is not worth one.
 
-    events: the session's, oldest first. known: (kind, text) of the core memories drawn from it; without any, they are
-    looked for here. work: what its tool calls did; where they did nothing, what the answers name is taken.
+    events: the session's, oldest first. known: (kind, text) of the core memories drawn from it that hold; None if none
+    were drawn, then they are looked for here. work: what its tool calls did; where they did nothing, what the answers
+    name is taken.
     """
     turns = _turns(events)
     real = [(prompt, answers, at_ms) for prompt, answers, at_ms in turns if recallable(prompt)]
     if not real:
         return ""
-    if not known:
+    if known is None:
         found = [one for prompt, answers, at_ms in real for one in extract(prompt, answers, at_ms).statements]
         known = [(one.kind, one.text) for one in found]
     if not (work.files or work.commands):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, zip_longest
 
@@ -14,10 +14,12 @@ from memlayer.core.importance import BASE
 from memlayer.core.left_open import is_due, is_farewell
 from memlayer.core.model import Memory
 from memlayer.core.noise import recallable
-from memlayer.core.summary_text import DONE, FILES, GOAL, LEFT, is_korean, labelled, parts_of
+from memlayer.core.summary_text import DONE, FILES, GOAL, LEFT, is_korean, items, joined, labelled, parts_of
 from memlayer.core.turn import ASSISTANT, USER
 from memlayer.ports import Store
+from memlayer.service import lineage
 from memlayer.service.consolidation import OPEN_QUESTION
+from memlayer.service.replaced import Replacement, replacement_of
 from memlayer.service.session_summary import SESSION_SUMMARY
 
 LAST_TURNS = 2
@@ -68,6 +70,8 @@ def compose(store: Store, project_id: str, rules: WorkingSetRules, *, excluded_s
     seen: list[str] = []
     sources: set[str] = set()
     for one in _chosen(store, project_id, excluded_session_id):
+        if not one.text:
+            continue
         is_told = one.memory.category == "conversation" and not sources.isdisjoint(one.memory.source_ids)
         is_order = one.memory.kind == PREFERENCE  # said in passing it is easily missed
         if is_told or any(one.text in other or (one.memory.text in other and not is_order) for other in seen):
@@ -97,9 +101,20 @@ def shortened(text: str, max_chars: int = ENTRY_CHARS) -> str:
     return "%s %s%s" % (said, ASSISTANT, answer)
 
 
-def summary_in_short(text: str, max_chars: int = SUMMARY_CHARS) -> str:
-    """What the next session needs of a summary: the goal, what is left, the last things done, and where."""
+def summary_in_short(text: str, max_chars: int = SUMMARY_CHARS, gone: Sequence[Replacement] = ()) -> str:
+    """What the next session needs of a summary: the goal, what is left, the last things done, and where.
+
+    gone: statements of that session that hold no more; what repeats one of them is left out, "" if nothing remains.
+    """
     parts = parts_of(text)
+    if parts and gone:
+        kept = (
+            (part, [one for one in items(part, said) if not any(old.is_stale(one) for old in gone)])
+            for part, said in parts.items()
+        )
+        parts = {part: joined(part, said) for part, said in kept if said}
+        if parts.keys().isdisjoint(_SHARES):
+            return ""
     if not parts:
         return context.cut(context.flatten(text), max_chars)
     room = {part: max_chars * share // 100 for part, share in _SHARES.items()}
@@ -147,7 +162,7 @@ def _chosen(store: Store, project_id: str, excluded_session_id: str) -> Iterator
         for one in [one for one in turns if one.session_id == turns[0].session_id][:LAST_TURNS]:
             yield _Line(one, shortened(one.text))
     if newest is not None:
-        yield _Line(newest, summary_in_short(newest.text), SUMMARY_CHARS)
+        yield _Line(newest, summary_in_short(newest.text, SUMMARY_CHARS, _gone(store, newest, over)), SUMMARY_CHARS)
     for one in [one for one in core if one.pinned]:
         yield _stated(one)
     by_time = sorted(core, key=lambda one: -one.at_ms)
@@ -162,7 +177,7 @@ def _chosen(store: Store, project_id: str, excluded_session_id: str) -> Iterator
             yield _stated(rest)
     for one in summaries[1:2]:
         if now_ms - one.at_ms < OPEN_MS:
-            yield _Line(one, summary_in_short(one.text, EARLIER_CHARS), EARLIER_CHARS)
+            yield _Line(one, summary_in_short(one.text, EARLIER_CHARS, _gone(store, one, over)), EARLIER_CHARS)
     for one in core:
         # What was decided or due before that has often changed since, and nobody said so in as many words.
         if one.importance > _PLAIN_CORE and one.kind not in (DECISION, COMMITMENT):
@@ -170,6 +185,11 @@ def _chosen(store: Store, project_id: str, excluded_session_id: str) -> Iterator
     for one in sorted(turns, key=lambda one: -one.importance):
         if one.importance > _PLAIN_TURN and now_ms - one.at_ms < OPEN_MS:
             yield _Line(one, shortened(one.text))
+
+
+def _gone(store: Store, summary: Memory, over: Sequence[Memory]) -> list[Replacement]:
+    """The statements of the summary's session that hold no more."""
+    return [replacement_of(one, lineage.head(store, one)) for one in over if one.session_id == summary.session_id]
 
 
 def _stated(memory: Memory) -> _Line:

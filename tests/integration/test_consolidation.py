@@ -270,3 +270,26 @@ def test_with_the_model_that_ships(home: Path, project: Path) -> None:
         assert {memory["text"][:8] for memory in story.core()} == {CLICKHOUSE[0][:8], "Billing "}
         given = story.asked_in("s3", "who owns billing now?")
         assert "Jun" in given
+
+
+def test_show_lists_own_neighbours(story: Story) -> None:
+    told = [(f"{number}번째: 로그는 어디서 보나요?", "대시보드에서 봅니다.") for number in range(5)]
+    story.say("s1", *told, POSTGRES, ("마지막으로 로그 보관은?", "30일 보관합니다."))
+    [core] = story.core()
+    daily = [one for one in story.daemon.call("list", category="daily")["memories"] if "Postgres" in one["text"]]
+    for one in (core, *daily):
+        [match] = story.verb("show", one["citation"])["matches"]
+        texts = [near["text"] for near in match["neighbours"]]
+        [mine] = [near for near in match["neighbours"] if near["mine"]]
+        assert "Postgres" in mine["text"] and "3번째" in texts[0] and "마지막" in texts[-1]
+    assert daily
+
+
+def test_start_leaves_superseded_goal_out(story: Story) -> None:
+    story.say("s1", POSTGRES, ("결제 테스트를 고쳐줘", "고쳤습니다. 남은 작업은 정산 배치 테스트입니다."))
+    story.hook("session_end", "s1", reason="other")
+    story.say("s2", CLICKHOUSE)
+    story.hook("session_end", "s2", reason="other")
+    story.daemon.settle()
+    block = story.hook("session_start", "s3", source="startup").context
+    assert "ClickHouse" in block and "Postgres에 저장하기로" not in block

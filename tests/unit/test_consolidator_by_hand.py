@@ -58,13 +58,54 @@ def test_remembering_supersedes_what_a_turn_said_and_forgets_no_source(memory: C
     assert (gone.id, gone.superseded_by, gone.source_ids) == (old.id, new.id, old.source_ids)
 
 
-def test_only_a_person_replaces_what_is_pinned(memory: Consolidating) -> None:
+def test_only_an_edit_replaces_pinned(memory: Consolidating) -> None:
     [old] = memory.say("s1", "p1", POSTGRES, OK)
-    memory.consolidator.pin(old, True)
+    old = memory.consolidator.pin(old, True)
     memory.say("s2", "p2", CLICKHOUSE, OK, at=DAY_MS)
-    assert len(memory.core()) == 2
     new = memory.remember("주문 데이터는 이제 Postgres 말고 DuckDB에 저장하기로 했어.", at=2 * DAY_MS)
-    assert new.pinned and [one.text for one in memory.core()] == [new.text]
+    assert old in memory.core() and not new.pinned
+    assert memory.consolidator.pinned_against(new) == [old]
+    edited = memory.consolidator.edit(old, new.text)
+    [held] = memory.store.memories(ids=[old.id])
+    assert held == edited and held.pinned and held.text == new.text
+
+
+def test_merge_keeps_pinned_words(memory: Consolidating) -> None:
+    old = memory.consolidator.pin(memory.remember("The API port is 8080."), True)
+    again = memory.remember("the API port is 8080, please", at=DAY_MS)
+    assert (again.id, again.text, again.pinned) == (old.id, old.text, True)
+    assert len(again.source_ids) == 2 and len(lineage.before(memory.store, again)) == 1
+
+
+def test_late_pinned_statement_stays(memory: Consolidating) -> None:
+    memory.remember("The API port is 9090.", at=DAY_MS)
+    memory.consolidator.add_statement(
+        memory.core()[0].project_id, "The API port is 8080.", "fact", at_ms=memory.core()[0].at_ms - 1, pinned=True
+    )
+    assert sorted(memory.texts()) == ["The API port is 8080.", "The API port is 9090."]
+
+
+def test_pin_moves_on_restore(memory: Consolidating) -> None:
+    old = memory.remember("The API port is 8080.")
+    new = memory.consolidator.pin(memory.remember("The API port is 9090 now.", at=DAY_MS), True)
+    [gone] = [one for one in memory.core(is_current=False) if one.id == old.id]
+    back = memory.consolidator.restore(gone)
+    assert back.pinned and [one.id for one in memory.core()] == [old.id]
+    assert not any(one.pinned for one in memory.core(is_current=False) if one.id == new.id)
+
+
+@pytest.mark.parametrize(
+    ("said", "then"),
+    [
+        (["worker 1 listens on port 9001", "worker 2 listens on port 9002"], "the worker now listens on port 9100"),
+        (["1번 서버는 8080 포트를 쓴다.", "2번 서버는 8081 포트를 쓴다."], "서버는 이제 8090 포트를 쓴다."),
+        (["staging timeout은 10초야.", "prod timeout은 40초야."], "timeout은 이제 60초야."),
+    ],
+)
+def test_two_subjects_stay_together(memory: Consolidating, said: list[str], then: str) -> None:
+    for number, text in enumerate([*said, then]):
+        memory.remember(text, at=number * DAY_MS)
+    assert memory.texts() == [*said, then]
 
 
 def test_a_pin_survives_that_its_turn_goes_on(memory: Consolidating) -> None:
@@ -150,3 +191,28 @@ def test_what_is_retired_is_not_found_and_comes_back(memory: Consolidating) -> N
     assert lineage.state_of(retired, {}.get) == "retired"
     memory.consolidator.restore(retired)
     assert memory.searched() == {kept.id}
+
+
+def test_own_turn_of_each_kind(memory: Consolidating) -> None:
+    for number in range(6):
+        memory.turn(
+            "s1",
+            f"p{number}",
+            f"{number}번째 질문: 서버 로그를 어디서 보나요?",
+            "대시보드에서 봅니다.",
+            at=number * 1000,
+        )
+    memory.say("s1", "p6", POSTGRES, OK, at=6000)
+    memory.turn("s1", "p7", "로그 보관은 어떻게 하나요?", "30일 보관합니다.", at=7000)
+    by_hand = memory.remember("배포는 화요일에 한다", session="s1", at=7500)
+    outside = memory.remember("점심은 12시다", at=7600)
+    [core] = [one for one in memory.core() if "Postgres" in one.text]
+    [daily] = [one for one in memory.store.memories(category="daily") if one.prompt_id == "p6"]
+    edited = memory.consolidator.edit(core, "주문 데이터는 Postgres 16에 저장한다")
+    for one in (core, daily, edited):
+        turn = lineage.own_turn(memory.store, one)
+        assert turn is not None and turn.prompt_id == "p6"
+        assert [near.prompt_id for near in lineage.turns_around(memory.store, turn, 2)] == ["p4", "p5", "p6", "p7"]
+    said = lineage.own_turn(memory.store, by_hand)
+    assert said is not None and said.prompt_id == "p7"
+    assert lineage.own_turn(memory.store, outside) is None

@@ -99,6 +99,40 @@ def test_what_was_superseded_never_stands_there(kept: Kept) -> None:
 
 
 @pytest.mark.parametrize(
+    ("goal", "said", "since", "is_retired"),
+    [
+        ("order events in Postgres", "Order events go to Postgres.", "Order events go to ClickHouse now.", False),
+        ("주문 이벤트는 Postgres에 저장하기로", "주문 이벤트는 Postgres에 저장한다.", "이벤트는 ClickHouse로.", False),
+        ("주문 이벤트는 Postgres에 저장하자", "주문 이벤트는 Postgres에 저장한다.", "", True),
+    ],
+)  # fmt: skip
+def test_superseded_goal_stays_out(kept: Kept, goal: str, said: str, since: str, is_retired: bool) -> None:
+    old = kept("core", "decision", said, days=3)
+    new = old if is_retired else kept("core", "decision", since, session="s2")
+    [held] = kept.store.memories(ids=[old])
+    kept.store.put_memories([replace(held, superseded_by=new, superseded_ms=NOW_MS)])
+    kept.summary(goal=[goal], done=[f"{goal} → 네", "로그인 버그 → 고쳤습니다"], left=["배포하기"], days=2)
+    block = "\n".join(kept.lines())
+    assert "Postgres" not in block and "로그인 버그" in block and "배포하기" in block
+    assert is_retired or since in block
+
+
+def test_goal_that_holds_stays(kept: Kept) -> None:
+    old = kept("core", "decision", "주문 이벤트는 Postgres에 저장하기로 했어.", days=3)
+    new = kept("core", "decision", "주문 이벤트는 Postgres 말고 ClickHouse에 저장하기로 했어.", days=1)
+    [held] = kept.store.memories(ids=[old])
+    kept.store.put_memories([replace(held, superseded_by=new, superseded_ms=NOW_MS)])
+    kept.summary(goal=["주문 이벤트는 Postgres 말고 ClickHouse에 저장"], left=["결제 모듈 테스트"])
+    assert "ClickHouse에 저장 |" in kept.lines()[0]
+
+
+def test_summary_of_stale_parts_only_goes(kept: Kept) -> None:
+    old = kept("core", "decision", "Order events go to Postgres.", days=3, superseded_by="x", superseded_ms=NOW_MS)
+    kept.summary(goal=["Order events go to Postgres"], days=2)
+    assert old and kept.lines() == []
+
+
+@pytest.mark.parametrize(
     ("said", "statement"),
     [
         ("Always run the tests with make test-fast", "Always run the tests with make test-fast"),

@@ -1,0 +1,127 @@
+"""Two subjects are kept apart and changes supersede: by the model that ships, and through a real daemon."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bench.consolidation import MODEL
+from memlayer.adapters.fastembed_embedder import load
+from memlayer.ports import Embedder
+from tests.cli_process import Cli
+from tests.consolidating_in_memory import DAY_MS, Consolidating
+from tests.processes import Daemon, HookRunner
+
+ROOT = Path(__file__).resolve().parents[2]
+PAIRS = [
+    json.loads(line)
+    for line in (ROOT / "tests" / "eval" / "superseding" / "pairs.jsonl").read_text(encoding="utf-8").splitlines()
+]
+SIDE_BY_SIDE = [
+    "worker 1 listens on port 9001",
+    "Our staging server listens on port 8443 and Mina owns it.",
+    "worker 2 listens on port 9002",
+    "1번 서버는 서울 리전에 있다.",
+    "2번 서버는 도쿄 리전에 있다.",
+    "API 서버는 Python 3.11을 쓴다.",
+    "배치 서버는 Python 3.13을 쓴다.",
+    "3층 회의실은 8명까지 들어간다.",
+    "4층 회의실은 20명까지 들어간다.",
+    "2024년 예산은 4천만원이다.",
+    "2025년 예산은 6천만원이다.",
+]
+TALK = [
+    ("We decided that worker 1 listens on port 9001.", "Noted, worker 1 is on 9001."),
+    ("We decided that worker 2 listens on port 9002.", "Noted, worker 2 is on 9002."),
+    ("스프린트 4 목표는 결제 개편으로 하기로 했어.", "네, 적어 두겠습니다."),
+    ("스프린트 5 목표는 검색 개편으로 하기로 했어.", "네, 적어 두겠습니다."),
+    ("v1 API 응답은 XML로 하기로 했어.", "네, XML로 하겠습니다."),
+    ("v2 API 응답은 JSON으로 하기로 했어.", "네, JSON으로 하겠습니다."),
+]
+
+
+@pytest.fixture(scope="module")
+def embedder(tmp_path_factory: pytest.TempPathFactory) -> Embedder:
+    return load(MODEL, str(tmp_path_factory.mktemp("cache")))
+
+
+def _is_superseded(home: Path, embedder: Embedder, older: str, newer: str) -> bool:
+    """True if the older one does not hold beside the newer one, a day later."""
+    memory = Consolidating(home, embedder)
+    first = memory.remember(older)
+    second = memory.remember(newer, at=DAY_MS)
+    return [one.id for one in memory.core()] != [first.id, second.id]
+
+
+def test_shipped_model_keeps_subjects(tmp_path: Path, embedder: Embedder) -> None:
+    rows = [row for row in PAIRS if row["label"] == "apart"]
+    texts = [(row["older"], row["newer"]) for row in rows]
+    assert [pair for pair in texts if _is_superseded(tmp_path, embedder, *pair)] == []
+
+
+def test_shipped_model_supersedes_changes(tmp_path: Path, embedder: Embedder) -> None:
+    rows = [row for row in PAIRS if row["label"] == "change"]
+    texts = [(row["older"], row["newer"]) for row in rows]
+    missed = [pair for pair in texts if not _is_superseded(tmp_path, embedder, *pair)]
+    assert len(missed) <= 0.15 * len(rows), missed
+
+
+class Told:
+    """A home with a daemon, hooks and a command line in one project."""
+
+    def __init__(self, home: Path, project: Path) -> None:
+        self.daemon = Daemon(ROOT, home, settings={})  # with the model that ships
+        self.hook = HookRunner(ROOT, home, project, python=getattr(sys, "_base_executable", sys.executable))
+        self.hook.forbid_background()
+        self.cli = Cli(home, project)
+
+    def verb(self, *arguments: str) -> dict[str, Any]:
+        done = self.cli(*arguments, "--json")
+        assert done.returncode == 0, done.stderr
+        return dict(json.loads(done.stdout))
+
+    def texts(self) -> list[str]:
+        """Core memories that hold, oldest first."""
+        return [one["text"] for one in self.daemon.call("list", category="core", limit=1000)["memories"]][::-1]
+
+
+@pytest.fixture
+def told(tmp_path: Path) -> Iterator[Told]:
+    (tmp_path / "project").mkdir()
+    told = Told(tmp_path / "home", tmp_path / "project")
+    with told.daemon:
+        yield told
+
+
+def test_remember_keeps_numbered_things(told: Told) -> None:
+    for text in SIDE_BY_SIDE:
+        assert told.verb("remember", text)["superseded"] == []
+    assert told.texts() == SIDE_BY_SIDE
+    [gone] = told.verb("remember", "worker 2 now listens on port 9100")["superseded"]
+    assert gone["text"] == "worker 2 listens on port 9002"
+    assert told.texts() == [
+        *(text for text in SIDE_BY_SIDE if text != gone["text"]),
+        "worker 2 now listens on port 9100",
+    ]
+
+
+def test_plain_talk_keeps_numbered_things(told: Told) -> None:
+    for number, turn in enumerate(TALK):
+        told.hook.turn("s1", f"p{number}", *turn)
+    told.daemon.settle()
+    held = " ".join(told.texts())
+    assert all(name in held for name in ("9001", "9002", "스프린트 4", "스프린트 5", "v1", "v2")), held
+    assert told.daemon.call("stats")["superseded"] == 0
+
+
+def test_remember_names_pinned_memory(told: Told) -> None:
+    first = told.verb("remember", "The API port is 8080.")["memory"]
+    told.verb("pin", first["citation"])
+    done = told.cli("remember", "The API port is 9090 now.")
+    assert "pinned" in done.stdout and "memlayer edit" in done.stdout and first["citation"] in done.stdout
+    assert told.texts() == ["The API port is 8080.", "The API port is 9090 now."]
