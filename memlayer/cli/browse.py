@@ -12,6 +12,7 @@ from memlayer.cli.invocation import (
     ASK_S,
     all_projects_option,
     client,
+    global_option,
     json_option,
     memory_ids,
     project_dir,
@@ -105,6 +106,7 @@ def say_text(text: object) -> None:
 @click.command("list")
 @project_option
 @all_projects_option
+@global_option
 @click.option("--session", default="", metavar="ID", help="Only memories of this session.")
 @click.option("--category", type=click.Choice(CATEGORIES), default=None, help="Only memories of this category.")
 @click.option("--limit", type=click.IntRange(1, 10_000), default=20, show_default=True, help="Memories at most.")
@@ -114,6 +116,7 @@ def say_text(text: object) -> None:
 def list_verb(
     project: str | None,
     all_projects: bool,
+    is_global: bool,
     session: str,
     category: str | None,
     limit: int,
@@ -121,20 +124,21 @@ def list_verb(
     from_stdin: bool,
     as_json: bool,
 ) -> None:
-    """List memories, newest first. Replaced ones are left out, unless --all.
+    """List memories, newest first, with those for every project. Replaced ones are left out, unless --all.
 
     \b
     Examples:
       memlayer list
       memlayer list --all-projects --category core --limit 50
     """
-    folder = project_dir(project, all_projects)
+    folder = project_dir(project, all_projects, is_global)
     if from_stdin:
         category = plain(sys.stdin.read(1000)).strip().lower()
         if category not in ("", *CATEGORIES):
             raise UserError(f"{line(category, 40)!r} is no category. Give one of {', '.join(CATEGORIES)}")
     asked = {
         "project_dir": folder,
+        "global": is_global,
         "session_id": session,
         "category": category or "",
         "limit": limit,
@@ -146,7 +150,8 @@ def list_verb(
         return
     memories = found.get("memories") or []
     if not memories:
-        say("No memories yet." if all_projects else f"No memories in this project ({folder}). Try --all-projects.")
+        is_wide = all_projects or is_global
+        say("No memories yet." if is_wide else f"No memories in this project ({folder}). Try --all-projects.")
     for memory in memories:
         mark = "replaced" if memory.get("superseded_by") else "pinned" if memory.get("pinned") else ""
         say(*memory_title(memory), ("  " + mark if mark else "", "yellow"))

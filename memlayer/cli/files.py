@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import click
 
-from memlayer.cli.invocation import LONG_S, client, json_option, project_dir, project_option
+from memlayer.cli.invocation import LONG_S, client, global_option, json_option, project_dir, project_option
 from memlayer.cli.output import counted, line, print_json, say
 from memlayer.cli.progress import progress
 
 
 @click.command("files")
 @project_option
+@global_option
 @click.option("--now", is_flag=True, help="Read your changes back and write the files now; else within seconds.")
 @json_option
-def files_verb(project: str | None, now: bool, as_json: bool) -> None:
+def files_verb(project: str | None, is_global: bool, now: bool, as_json: bool) -> None:
     """Show where a project's memory files are: MEMORY.md, and memory/ with one file a day.
 
     They may be edited: a changed line changes the memory, a deleted one retires it, a new one is remembered.
@@ -23,9 +24,9 @@ def files_verb(project: str | None, now: bool, as_json: bool) -> None:
       memlayer files
       memlayer files --now
     """
-    folder = project_dir(project)
+    folder = project_dir(project, is_global=is_global)
     with progress(as_json) as show:
-        asked = {"project_dir": folder, "now": now}
+        asked = {"project_dir": folder, "global": is_global, "now": now}
         found = client().call("files", asked, deadline_s=LONG_S, project_dir=folder, on_progress=show)
     if as_json:
         print_json(found)

@@ -42,6 +42,7 @@ MAX_IDS = 100
     help="Everything of this folder's project, or only what --query finds in it, or what is older than --before.",
 )
 @all_projects_option
+@click.option("--global", "is_global", is_flag=True, help="With --query: look among what holds in every project.")
 @click.option(
     "--query", callback=not_empty, metavar="TEXT", help="What this finds in the project of the folder you are in."
 )
@@ -61,6 +62,7 @@ def forget_verb(
     session: str | None,
     project: str | None,
     all_projects: bool,
+    is_global: bool,
     query: str | None,
     before: str | None,
     keep_sources: bool,
@@ -88,6 +90,8 @@ def forget_verb(
             raise Incomplete("--stdin goes with --project, --all-projects and --keep-sources alone")
         said_on_stdin(words((), True, FORGET_WHAT), project_dir(project, all_projects), keep_sources, as_json)
         return
+    if is_global and (not query or project or all_projects):
+        raise Incomplete("--global goes with --query alone. An ID needs no --global")
     if not (ids or session or project or query or before):
         raise Incomplete(FORGET_WHAT)
     if all_projects and not (query or before):
@@ -96,11 +100,12 @@ def forget_verb(
         raise Incomplete("--keep-sources goes with ids or --query")
     # A session and an id say by themselves where to look; anything else that names no project means this one.
     is_of_a_project = bool(query and not session) or not (ids or session)
-    folder = folder_of(project, all_projects) if project or is_of_a_project else ""
+    folder = folder_of(project, all_projects) if (project or is_of_a_project) and not is_global else ""
     asked: dict[str, Any] = {
         "ids": [bare_id(plain(one)) for one in ids],
         "session_id": session or "",
         "project_dir": folder,
+        "global": is_global,
         "query": plain(query or ""),
         "before_ms": moment_ms(before) if before else 0,
         "keep_sources": keep_sources,

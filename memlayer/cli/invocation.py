@@ -49,6 +49,7 @@ project_option = click.option(
     shell_complete=complete_folder,
     help="The project of this folder; default: of the folder you are in.",
 )
+global_option = click.option("--global", "is_global", is_flag=True, help="What holds in every project, and only that.")
 all_projects_option = click.option("--all-projects", is_flag=True, help="Every project.")
 
 
@@ -70,8 +71,13 @@ def client(*, wait_s: float = 15.0) -> Client:
     return Client(home(), plugin_root(), sys.executable, wait_s=wait_s)
 
 
-def project_dir(project: str | None, all_projects: bool = False) -> str:
-    """The folder to ask for: absolute; "" for every project. Raises UserError for one that never was."""
+def project_dir(project: str | None, all_projects: bool = False, is_global: bool = False) -> str:
+    """The folder to ask for: absolute; "" for every project, and for what holds in every one. Raises UserError for a
+    folder that never was."""
+    if is_global:
+        if project or all_projects:
+            raise Incomplete("--global goes without --project and --all-projects")
+        return ""
     if all_projects:
         if project:
             raise Incomplete("Give --project or --all-projects, not both")

@@ -12,6 +12,7 @@ import click
 from memlayer.cli.browse import say_text
 from memlayer.cli.invocation import (
     ASK_S,
+    Incomplete,
     client,
     home,
     json_option,
@@ -21,7 +22,8 @@ from memlayer.cli.invocation import (
     words,
 )
 from memlayer.cli.output import line, memory_title, print_json, say, say_body, when
-from memlayer.core.remembered import is_all_redacted, refuse_too_long, remember_event
+from memlayer.core.ids import GLOBAL
+from memlayer.core.remembered import is_all_redacted, refuse_too_long, remember_event, says_everywhere
 from memlayer.errors import MemlayerError, UserError
 from memlayer.wire import project as places
 from memlayer.wire import spool
@@ -37,12 +39,15 @@ NEW_TEXT = "Which text? Give the new one after the ID, or - to read it from stan
 @click.argument("text", nargs=-1)
 @stdin_option
 @project_option
+@click.option("--global", "is_global", is_flag=True, help="For every project: each session starts with it.")
 @click.option(
     "--session", default="", metavar="ID", help="The session it is said in; it has it in its context already."
 )
 @json_option
-def remember_verb(text: tuple[str, ...], from_stdin: bool, project: str | None, session: str, as_json: bool) -> None:
-    """Remember TEXT as a core memory of this project, at once.
+def remember_verb(
+    text: tuple[str, ...], from_stdin: bool, project: str | None, is_global: bool, session: str, as_json: bool
+) -> None:
+    """Remember TEXT as a core memory of this project, at once; with --global, or if TEXT says so, of every project.
 
     It replaces a memory that it changes, and merges with one that it repeats. It is on disk before anything else
     happens: without a daemon it is stored later. Secrets and <private> spans are taken out, as everywhere.
@@ -52,14 +57,20 @@ def remember_verb(text: tuple[str, ...], from_stdin: bool, project: str | None, 
       memlayer remember "배포는 항상 화요일 오전에 한다"
       memlayer remember "the API listens on port 9090 now"
       cat notes.txt | memlayer remember -
+      memlayer remember --global "커밋 메시지는 한국어로 쓴다"
+      memlayer remember "in all my projects, use pnpm"
     """
     said = words(text, from_stdin, REMEMBER_WHAT)
     folder = project_dir(project)
+    if project and is_global:
+        raise Incomplete("--global goes without --project")
     if project and not os.path.isdir(folder):
         raise UserError(f"There is no folder {folder}")
-    if not places.enabled(places.locate(folder).root):
+    is_global = is_global or says_everywhere(said)
+    if not is_global and not places.enabled(places.locate(folder).root):
         raise UserError(f"Memory is switched off for this project. See .memlayer.yaml in {folder}")
-    event = remember_event(said, project_dir=folder, at_ms=time.time_ns() // 1_000_000, session_id=session)
+    now_ms = time.time_ns() // 1_000_000
+    event = remember_event(said, project_dir=folder, at_ms=now_ms, session_id=session, is_global=is_global)
     if is_all_redacted(str(event["text"])) or not str(event["text"]).strip():
         raise UserError("Nothing to remember: all of it is private")
     refuse_too_long(str(event["text"]))
@@ -74,7 +85,8 @@ def remember_verb(text: tuple[str, ...], from_stdin: bool, project: str | None, 
         print_json(done)
         return
     memory = done.get("memory") or {}
-    say("Remembered" if done.get("is_new") else "Known already:", " ", *memory_title(memory))
+    where = " for every project" if memory.get("project_id") == GLOBAL else ""
+    say(f"Remembered{where}" if done.get("is_new") else f"Known already{where}:", " ", *memory_title(memory))
     say_body(memory.get("text"), WHOLE)
     for older in done.get("older") or []:
         say(("Replaces ", "yellow"), *memory_title(older))

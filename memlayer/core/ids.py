@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+GLOBAL = "global"  # the project id of what holds in every project: put there by the person, and nothing else
+
 
 def event_id(session_id: str, prompt_id: str, kind: str, extra: str = "") -> str:
     """32 hex characters from session, prompt id and kind.

@@ -5,9 +5,20 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, field
 
-from memlayer.core.ids import event_id
+from memlayer.core.ids import GLOBAL, event_id
 
-__all__ = ["Chunk", "Event", "Hit", "Memory", "Scope", "chunk_id", "citation_of", "event_id", "turn_memory_id"]
+__all__ = [
+    "GLOBAL",
+    "Chunk",
+    "Event",
+    "Hit",
+    "Memory",
+    "Scope",
+    "chunk_id",
+    "citation_of",
+    "event_id",
+    "turn_memory_id",
+]
 
 _BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 CITATION_CHARS = 6

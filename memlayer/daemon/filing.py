@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterable
 
 from memlayer import compose
+from memlayer.core.model import GLOBAL
 from memlayer.daemon import priority
 from memlayer.daemon.state import State
 from memlayer.service import working_set
@@ -42,15 +43,24 @@ def sync(state: State, project_id: str, *, recent: bool = False, force: bool = F
         log.warning("memory files of a project not written: %s", bad.strerror)
         return TakenBack()
     if taken != TakenBack():
-        services.recall.renew(project_id)  # what was taken back is not recalled from its turn either
-        text = working_set.compose(services.store, project_id, compose.working_set_rules(state.settings))
-        on_disk.write_working_set(state.home, project_id, text)
+        renew_working_set(state, services, project_id)  # what was taken back is not recalled from its turn either
     return taken
+
+
+def renew_working_set(state: State, services: compose.Services, project_id: str) -> None:
+    """Write a project's working set, for a session that starts while no daemon runs; and have recall know what was
+    replaced in it since. What holds in every project stands in all of them."""
+    services.recall.renew(project_id)
+    rules = compose.working_set_rules(state.settings)
+    if project_id == GLOBAL:
+        state.has_global = bool(services.store.memories(project_id=GLOBAL, category="core", is_current=True, limit=1))
+    for one in state.projects.scopes() if project_id == GLOBAL else (project_id,):
+        on_disk.write_working_set(state.home, one, working_set.compose(services.store, one, rules))
 
 
 def begin(state: State) -> None:
     """A daemon has begun: see what was changed while none ran, a project at a time."""
-    for project_id in state.projects.known():
+    for project_id in state.projects.scopes():
         _submit(state, project_id, recent=False)
     submit_extra(state)
 
@@ -64,7 +74,7 @@ def look(state: State) -> bool:
     is_busy = bool(state.unfiled)
     if state.unfiled:
         state.jobs.submit("files", lambda: write(state))
-    for project_id in state.projects.known():
+    for project_id in state.projects.scopes():
         if files.changed(project_id):
             is_busy = True
             _submit(state, project_id, recent=True)
@@ -76,7 +86,7 @@ def look(state: State) -> bool:
 def sync_all(state: State) -> TakenBack:
     """Everything in step now: all projects, and all of the extra Markdown."""
     taken = TakenBack()
-    for project_id in state.projects.known():
+    for project_id in state.projects.scopes():
         taken += sync(state, project_id)
         while state.services.result().files.is_behind(project_id):
             taken += sync(state, project_id)

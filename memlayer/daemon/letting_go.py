@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable
 
 from memlayer import compose
-from memlayer.daemon import memory, upkeep
+from memlayer.daemon import filing, memory, upkeep
 from memlayer.daemon.state import State
 from memlayer.errors import DaemonError, StoreError
 from memlayer.ports import Removed, Selection
@@ -79,7 +79,7 @@ def _after(state: State, services: compose.Services, project_ids: Iterable[str])
     services.recent.clear()
     left = []
     for project_id in project_ids:
-        upkeep.renew_working_set(state, services, project_id)
+        filing.renew_working_set(state, services, project_id)
         services.files.sync(project_id, force=True)
         left += services.files.left_alone(project_id)
     services.forget.erasure.finished()

@@ -9,7 +9,7 @@ from typing import Any
 
 from memlayer import __version__, compose
 from memlayer.core.citation import bare_id
-from memlayer.core.model import Memory, Scope
+from memlayer.core.model import GLOBAL, Memory, Scope
 from memlayer.daemon import consolidating, upkeep
 from memlayer.daemon.asked import folder_of, limit_of, list_of, text_of
 from memlayer.daemon.state import State
@@ -119,14 +119,22 @@ _EVENT_FIELDS = ("id", "kind", "text", "at_ms", "source")
 
 
 def list_memories(state: State, asked: Fields, progress: Progress) -> Fields:
-    scope = scope_of(state, asked)
-    if scope.project_ids == ():
-        return {"memories": []}
-    found = services_of(state).store.memories(
-        project_id=scope.project_ids[0] if scope.project_ids else "", session_id=text_of(asked, "session_id"),
-        category=text_of(asked, "category"), limit=limit_of(asked, 50),
-        is_current=None if asked.get("all") else True,
-    )  # fmt: skip
+    """The memories of a project with those for every project, or of the one scope that is asked for; newest first."""
+    store, limit = services_of(state).store, limit_of(asked, 50)
+    folder, category = folder_of(asked), text_of(asked, "category")
+    project_id = GLOBAL if asked.get("global") else state.projects.find(folder)[0] if folder else ""
+    wanted = [(project_id, category)] if project_id or not folder else []
+    if folder and project_id != GLOBAL and state.has_global and category in ("", "core"):
+        wanted.append((GLOBAL, "core"))
+    session_id, is_current = text_of(asked, "session_id"), None if asked.get("all") else True
+    found = [
+        memory
+        for scope, kept in wanted
+        for memory in store.memories(
+            project_id=scope, session_id=session_id, category=kept, limit=limit, is_current=is_current
+        )
+    ]
+    found = sorted(found, key=lambda one: -one.at_ms)[:limit]
     return {"memories": [memory_fields(state, memory) for memory in found]}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import asdict
 
+from memlayer.core.model import GLOBAL
 from memlayer.daemon import filing
 from memlayer.daemon.asked import folder_of
 from memlayer.daemon.operations import Fields, Operation, Progress, services_of
@@ -15,7 +16,7 @@ from memlayer.errors import UserError
 def files(state: State, asked: Fields, progress: Progress) -> Fields:
     """Where a project's memory files are, and what is the matter with them. now: brought in step first."""
     services = services_of(state)
-    project_id = state.projects.find(folder_of(asked))[0]
+    project_id = GLOBAL if asked.get("global") else state.projects.find(folder_of(asked))[0]
     if not project_id:
         raise UserError("No memory files yet: nothing is remembered of this project")
     taken: Fields = {}

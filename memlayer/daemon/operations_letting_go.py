@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 
 from memlayer import compose
 from memlayer.core.citation import bare_id
-from memlayer.core.model import Scope
+from memlayer.core.model import GLOBAL, Scope
 from memlayer.core.query import reduce_prompt
 from memlayer.daemon import letting_go, upkeep
 from memlayer.daemon.asked import folder_of, list_of, number_of, text_of
@@ -34,7 +34,7 @@ def forget(state: State, asked: Fields, progress: Progress) -> Fields:
     take = upkeep.drain if asked.get("dry_run") else upkeep.take_in
     state.jobs.submit("take in", lambda: take(state)).result()
     folder = folder_of(asked)
-    project_id = state.projects.find(folder)[0] if folder else ""
+    project_id = GLOBAL if asked.get("global") else state.projects.find(folder)[0] if folder else ""
     if folder and not project_id:
         return NOTHING
     chosen: tuple[str, ...] = ()
@@ -51,7 +51,7 @@ def forget(state: State, asked: Fields, progress: Progress) -> Fields:
         if not chosen:
             return {**NOTHING, "unknown": unknown}
     if query:
-        scope = Scope((project_id,) if project_id else None)
+        scope = Scope((project_id,) if project_id else None, extra={"category": "core"} if asked.get("global") else {})
         rules = compose.recall_rules(state.settings)
         weights = replace(rules.weights, answerable=0.0, aside=0.0, chance=0.0)  # it names, and does not ask
         hits = services.retriever.search(reduce_prompt(query), scope, rules.candidates, weights)
@@ -60,7 +60,7 @@ def forget(state: State, asked: Fields, progress: Progress) -> Fields:
         if not chosen:
             return NOTHING
     selection = Selection(chosen, text_of(asked, "session_id"), project_id, int(number_of(asked, "before_ms")))
-    if selection == Selection():
+    if selection == Selection() or (asked.get("global") and not (wanted or query)):
         raise UserError("Forget what? Give an ID, --session, --project, --query or --before")
     keep_sources = bool(asked.get("keep_sources"))
     wanted_ids = {memory.id for memory in services.forget.select(selection)}

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import asdict
 
 from memlayer import compose
-from memlayer.daemon import memory, priority, upkeep
+from memlayer.daemon import filing, memory, priority, upkeep
 from memlayer.daemon.asked import folder_of, list_of, path_of
 from memlayer.daemon.operations import Fields, Operation, Progress, services_of
 from memlayer.daemon.state import State
@@ -224,7 +224,7 @@ def _settle(state: State, services: compose.Services, touched: set[str]) -> None
 
     def job() -> None:
         for project_id in touched:
-            upkeep.renew_working_set(state, services, project_id)
+            filing.renew_working_set(state, services, project_id)
         services.store.upkeep()
         upkeep.save_small(state)
         memory.give_back()

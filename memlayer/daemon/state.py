@@ -11,11 +11,10 @@ from typing import Any
 
 from memlayer import compose
 from memlayer.config import Settings, load_project_settings
-from memlayer.core.model import Scope
+from memlayer.core.model import GLOBAL, Scope
 from memlayer.daemon.jobs import Jobs
 from memlayer.daemon.memory import rss_bytes
 from memlayer.service.embedder_slot import EmbedderSlot
-from memlayer.service.extra_files import GLOBAL
 from memlayer.service.metrics import Metrics
 from memlayer.service.projects import Projects
 from memlayer.service.sessions import Sessions
@@ -55,6 +54,7 @@ class State:
     unfiled: set[str] = field(default_factory=set)  # projects whose memory files are behind; the writer's
     filed_s: float = 0.0  # monotonic: when memory files were last written, and the extra ones looked at
     extra_s: float = 0.0
+    has_global: bool = False  # whether anything is remembered for every project
     gc_s: float = -1e9  # when letting go was last begun by itself (monotonic clock)
     opened_s: float = 0.0  # when the store was last begun to be opened (monotonic clock)
     rechecked_s: float = -1e9  # when the store was last opened anew because something had failed (monotonic clock)
@@ -76,9 +76,9 @@ class State:
         return chosen
 
     def scope(self, project_id: str) -> Scope:
-        """Where a project's searches look: in it, and in the user's files that belong to every project."""
+        """Where a project's searches look: in it, and in what the person keeps for every project."""
         services = self.ready()
-        is_shared = services is not None and services.extra.has_global
+        is_shared = self.has_global or (services is not None and services.extra.has_global)
         return Scope((project_id, GLOBAL) if is_shared else (project_id,)) if project_id else Scope(())
 
     def ready(self, wait_s: float = 0.0) -> compose.Services | None:

@@ -11,9 +11,11 @@ from pathlib import Path
 
 from memlayer import compose
 from memlayer.core.glossary import concepts
+from memlayer.core.model import GLOBAL
 from memlayer.daemon import consolidating, filing, memory, priority, summarizing
+from memlayer.daemon.filing import renew_working_set
 from memlayer.daemon.state import State
-from memlayer.service import catch_up, rebuild, working_set
+from memlayer.service import catch_up, rebuild
 from memlayer.service import repair as repairing
 from memlayer.service.sessions import Session
 from memlayer.service.timed_embedder import TimedEmbedder
@@ -83,14 +85,6 @@ def memories_changed(state: State, project_ids: Iterable[str]) -> None:
     for project_id in project_ids:
         renew_working_set(state, services, project_id)
     filing.memories_changed(state, project_ids)
-
-
-def renew_working_set(state: State, services: compose.Services, project_id: str) -> None:
-    """Write a project's working set, for a session that starts while no daemon runs; and have recall know what was
-    replaced in it since."""
-    services.recall.renew(project_id)
-    text = working_set.compose(services.store, project_id, compose.working_set_rules(state.settings))
-    on_disk.write_working_set(state.home, project_id, text)
 
 
 def catch_up_session(state: State, session: Session, *, is_settling: bool = False) -> int:
@@ -205,7 +199,7 @@ def repair(state: State, progress: Progress | None = None, *, is_asked: bool = F
     told = (lambda done, total: progress("repair", done, total)) if progress else (lambda done, total: None)
     drain(state)
     done = repairing.repair(services.store, services.ingest, state.sessions, told)
-    for project_id in state.projects.known():
+    for project_id in state.projects.scopes():
         renew_working_set(state, services, project_id)
     save_small(state)
     if is_asked or (not done.missing and all(note.is_minor for note in damage)):
@@ -251,6 +245,7 @@ def open_store(state: State, resume: Callable[[State, compose.Services], None]) 
         state.home, state.settings, projects=state.projects, sessions=state.sessions, embedder=state.embedder
     )
     services.ingest.on_new = lambda events: state.metrics.redacted(event.text for event in events)
+    state.has_global = bool(services.store.memories(project_id=GLOBAL, category="core", is_current=True, limit=1))
     resume(state, services)
     spool.sweep(state.home, time.time())
     on_disk.sweep(state.home)

@@ -6,11 +6,14 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
+from memlayer.core.extraction import Statement
+from memlayer.core.extraction_sentences import USER
+from memlayer.core.extraction_signals import DECISION, PREFERENCE
 from memlayer.core.importance import importance as importance_of
-from memlayer.core.model import Event, Memory
+from memlayer.core.model import GLOBAL, Event, Memory
 from memlayer.core.readable_turn import cut_whole, readable
-from memlayer.core.remembered import NO_SESSION, is_all_redacted, refuse_too_long
-from memlayer.core.turn import MAX_MEMORY_CHARS
+from memlayer.core.remembered import NO_SESSION, is_all_redacted, refuse_too_long, says_everywhere
+from memlayer.core.turn import ASSISTANT, MAX_MEMORY_CHARS
 from memlayer.errors import UserError
 from memlayer.ports import Store
 from memlayer.service import lineage
@@ -250,12 +253,20 @@ class Consolidator:
         ids, texts = {one.id for one in of_turn}, {one.text for one in of_turn}
         for statement in extracted.statements:
             new = statement_of(
-                turn.project_id, statement.text, statement.kind, origin=turn.id + "\0" + statement.source,
+                _scope_of(statement, turn), statement.text, statement.kind, origin=turn.id + "\0" + statement.source,
                 session_id=turn.session_id, source_ids=turn.source_ids, at_ms=turn.at_ms, prompt_id=turn.prompt_id,
             )  # fmt: skip
             is_new = new.id not in ids and new.text not in texts
             if is_new and "[redacted:" not in new.text and not self.ingest.forgotten.covers_memory(new):
                 self.conflicts.place(draft, new)
+                self._changed.add(new.project_id)
+
+
+def _scope_of(statement: Statement, turn: Memory) -> str:
+    """The turn's project; every project only for a wish of the person that says so in the very sentence."""
+    said, _, _ = turn.text.partition("\n" + ASSISTANT)
+    is_wish = statement.speaker == USER and statement.kind in (PREFERENCE, DECISION)
+    return GLOBAL if is_wish and says_everywhere(statement.source) and says_everywhere(said) else turn.project_id
 
 
 def _said(

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from memlayer.core.doomed import Doomed
+from memlayer.core.ids import GLOBAL
 from memlayer.ports import Removed, Store
 from memlayer.service import cached_vectors, shown
 from memlayer.service.ingest import VectorCache
@@ -91,6 +92,8 @@ class Erasure:
     def _erase(self, what: Doomed, project_ids: Sequence[str]) -> Removed:
         for project_id in project_ids:
             working_set.write_working_set(self.home, project_id, "")
+        if GLOBAL in project_ids:  # it stands in all of them
+            working_set.drop_all(self.home)
         working_set.sweep(self.home)
         spool.sweep(self.home, time.time())
         typed.sweep(self.home, time.time(), UNTAKEN_S)

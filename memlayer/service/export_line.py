@@ -14,11 +14,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields
 from typing import Any, NamedTuple, NoReturn
 
-from memlayer.core.model import Event, Memory, citation_of
+from memlayer.core.model import GLOBAL, Event, Memory, citation_of
 from memlayer.core.payload import MAX_EVENT_CHARS, clean
 from memlayer.core.privacy import redact
 from memlayer.errors import UserError
-from memlayer.service.extra_files import GLOBAL
 from memlayer.service.sessions import Session
 from memlayer.wire import registry
 from memlayer.wire.spool import KINDS
@@ -80,11 +79,13 @@ ID = _Rule(_matches(_is_id), "32 hexadecimal digits")
 PROJECT_ID = _Rule(_matches(_is_project_id), "16 hexadecimal digits")
 IDS = _Rule(lambda value: isinstance(value, list) and all(map(ID.holds, value)), "a list of ids")
 
+_IN_SCOPE = _Rule(_matches(_is_project_id, GLOBAL), PROJECT_ID.expected + ", or " + GLOBAL)
+
 EVENT = {
     "id": ID,
     "kind": _Rule(lambda value: value in KINDS, "one of " + ", ".join(KINDS)),
     "session_id": NAMED,
-    "project_id": PROJECT_ID,
+    "project_id": _IN_SCOPE,
     "prompt_id": NAME,
     "text": TEXT,
     "at_ms": MOMENT,
@@ -103,7 +104,7 @@ MEMORY = {
         lambda value: (_is_whole(value) or isinstance(value, float)) and 0 <= value <= 1,
         "a number from 0 to 1",
     ),
-    "project_id": _Rule(_matches(_is_project_id, GLOBAL), PROJECT_ID.expected),
+    "project_id": _IN_SCOPE,
     "session_id": NAME,
     "prompt_id": NAME,
     "source_ids": IDS,

@@ -18,7 +18,7 @@ from typing import Any
 from memlayer.core.document import Piece, pieces_of
 from memlayer.core.ids import event_id
 from memlayer.core.importance import importance
-from memlayer.core.model import Memory, citation_of
+from memlayer.core.model import GLOBAL, Memory, citation_of
 from memlayer.ports import Doomed, Store
 from memlayer.service import cached_vectors
 from memlayer.service.ingest import Ingest, VectorCache
@@ -29,7 +29,6 @@ from memlayer.service.tombstones import Tombstones
 from memlayer.wire import paths, project
 
 log = logging.getLogger(__name__)
-GLOBAL = "global"  # the project id of what belongs to every project
 SOURCE = "file_"  # what the session id of a piece begins with; the rest names its file
 BATCH = 48  # pieces indexed in one go: each may cost an embedding, and turns wait meanwhile
 EVERYTHING = 10_000_000

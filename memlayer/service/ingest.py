@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
-from memlayer.core.model import Chunk, Event, Memory, chunk_id, turn_memory_id
+from memlayer.core.model import GLOBAL, Chunk, Event, Memory, chunk_id, turn_memory_id
 from memlayer.core.payload import spool_event
 from memlayer.core.terms import index_terms
 from memlayer.core.tool_use import EVERY_TOOL, ToolRules
@@ -242,7 +242,8 @@ class Ingest:
             return len(missing)
 
     def _event(self, captured: dict[str, Any]) -> Event:
-        project_id, _ = self._projects.resolve(captured["project_dir"])
+        is_global = captured["kind"] == "remember" and captured.get("detail") == GLOBAL
+        project_id = GLOBAL if is_global else self._projects.resolve(captured["project_dir"])[0]
         return Event(
             id=captured["id"], kind=captured["kind"], session_id=captured["session_id"], project_id=project_id,
             prompt_id=captured["prompt_id"], text=captured["text"], at_ms=captured["at_ms"], source=captured["source"],

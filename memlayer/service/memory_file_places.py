@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from memlayer.core.folder_name import folder_name
+from memlayer.core.model import GLOBAL
 from memlayer.service.projects import Projects
 from memlayer.wire import project
 
@@ -38,6 +39,8 @@ def place_of(
 ) -> Place | None:
     """The place of a project's files; None where there is none: unknown, switched off (unless even_off), moved away,
     not mounted."""
+    if project_id == GLOBAL:
+        return Place(home, (GLOBAL,))
     root = projects.root(project_id)
     if not root or not (even_off or project.enabled(root)):
         return None

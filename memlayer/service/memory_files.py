@@ -116,7 +116,7 @@ class MemoryFiles:
     def notices(self) -> list[str]:
         """What a person should know, one line each: the file and what is the matter with it."""
         out = []
-        for project_id in self.projects.known():
+        for project_id in self.projects.scopes():
             book = self._book(project_id)
             says = {name: record.notice for name, record in list(book.files.items()) if record.notice}
             says.update(self._problems.of(project_id))

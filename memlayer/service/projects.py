@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from memlayer.core.model import GLOBAL
 from memlayer.core.path_part import is_path_part
 from memlayer.errors import UserError
 from memlayer.wire import project, registry
@@ -84,6 +85,8 @@ class Projects:
 
     def name(self, project_id: str) -> str:
         """The last path component of the project's folder, for people; never an identity."""
+        if project_id == GLOBAL:
+            return "every project"
         with self._lock:
             return str(self._registry.get(project_id, {}).get("name", project_id))
 
@@ -96,6 +99,11 @@ class Projects:
         """A copy of the registry."""
         with self._lock:
             return {project_id: dict(found) for project_id, found in self._registry.items()}
+
+    def scopes(self) -> list[str]:
+        """The ids of all that memories are kept for: the known projects, and every project."""
+        with self._lock:
+            return [*self._registry, GLOBAL]
 
     def _free(self, project_id: str) -> str:
         """This id, or another where it is given: the same strongest key, yet another project (see registry.find)."""

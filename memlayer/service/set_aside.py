@@ -8,6 +8,7 @@ import re
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
+from memlayer.core.model import GLOBAL
 from memlayer.ports import Selection
 from memlayer.service.projects import Projects
 from memlayer.wire import paths, spool
@@ -85,7 +86,9 @@ def _is_gone(path: str, event_ids: Container[str], selection: Selection, project
         # Torn: its name tells the time, its beginning perhaps the session, and nothing the project.
         of_another = selection.session_id and _field(_read(path), "session_id") not in ("", selection.session_id)
         return not of_another and (not selection.before_ms or at_ms < selection.before_ms)
+    is_global = event["kind"] == "remember" and event["detail"] == GLOBAL
     project_id = projects.find(str(event["project_dir"]))[0] if projects is not None else ""
+    project_id = GLOBAL if is_global else project_id
     return (
         selection.session_id in ("", event["session_id"])
         and selection.project_id in ("", project_id)

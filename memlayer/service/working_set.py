@@ -12,7 +12,7 @@ from memlayer.core.extraction_sentences import prose
 from memlayer.core.extraction_signals import COMMITMENT, DECISION, PREFERENCE
 from memlayer.core.importance import BASE
 from memlayer.core.left_open import is_due, is_farewell
-from memlayer.core.model import Memory
+from memlayer.core.model import GLOBAL, Memory
 from memlayer.core.noise import recallable
 from memlayer.core.summary_text import DONE, FILES, GOAL, LEFT, is_korean, items, joined, labelled, parts_of
 from memlayer.core.turn import ASSISTANT, USER
@@ -59,7 +59,8 @@ class _Line:
 def compose(store: Store, project_id: str, rules: WorkingSetRules, *, excluded_session_id: str = "") -> str:
     """The working set of a project, "" when it has no memories worth one.
 
-    First where the last session left off, then what is pinned, decisions, standing orders and what is due, by turns.
+    First where the last session left off, then what is pinned, what holds in every project, decisions, standing orders
+    and what is due, by turns.
     excluded_session_id: a session that has its own turns in its context, after a compaction. Raises StoreError.
     """
     if not rules.enabled or not rules.max_entries:
@@ -67,6 +68,7 @@ def compose(store: Store, project_id: str, rules: WorkingSetRules, *, excluded_s
     head = context.head(context.WORKING_SET_EXPLANATION)
     lines: list[str] = []
     left = rules.max_chars - len(head)
+    counted, everywhere = 0, left // 2  # what holds in every project takes no entry, and half of the room at most
     seen: list[str] = []
     sources: set[str] = set()
     for one in _chosen(store, project_id, excluded_session_id):
@@ -82,9 +84,15 @@ def compose(store: Store, project_id: str, rules: WorkingSetRules, *, excluded_s
         line = context.line_of(context.Entry(one.memory.citation, day, one.text), one.max_chars)
         if len(line) + 1 > left:
             continue  # a shorter one may still fit
+        if one.memory.project_id == GLOBAL != project_id:
+            if len(line) + 1 > everywhere:
+                continue
+            everywhere -= len(line) + 1
+            counted -= 1
         lines.append(line)
         left -= len(line) + 1
-        if len(lines) >= rules.max_entries:
+        counted += 1
+        if counted >= rules.max_entries:
             break
     return "\n".join([head, *lines]) if lines else ""
 
@@ -165,6 +173,10 @@ def _chosen(store: Store, project_id: str, excluded_session_id: str) -> Iterator
         yield _Line(newest, summary_in_short(newest.text, SUMMARY_CHARS, _gone(store, newest, over)), SUMMARY_CHARS)
     for one in [one for one in core if one.pinned]:
         yield _stated(one)
+    if project_id != GLOBAL:
+        found = store.memories(project_id=GLOBAL, category="core", is_current=True, limit=_CORE_LOOKED_AT)
+        for one in sorted(found, key=lambda one: (not one.pinned, -one.at_ms)):
+            yield _Line(one, "(every project) " + one.text)
     by_time = sorted(core, key=lambda one: -one.at_ms)
     today = time.strftime("%Y-%m-%d", time.localtime(now_ms / 1000))
     due = [

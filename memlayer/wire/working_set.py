@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 
+from memlayer.core.ids import GLOBAL
 from memlayer.core.path_part import is_path_part
 from memlayer.errors import UserError
 from memlayer.wire import paths, registry
@@ -21,10 +22,12 @@ def path_of(home: str, project_id: str) -> str:
 
 
 def read_working_set(home: str, place: Place) -> str:
-    """The working set of the project that `place` is, or "" when there is none."""
+    """The working set of the project that `place` is; without one what holds in every project, or ""."""
     project_id = registry.find_place(registry.load(home), place)
-    if not project_id:
-        return ""
+    return (_read(home, project_id) if project_id else "") or _read(home, GLOBAL)
+
+
+def _read(home: str, project_id: str) -> str:
     try:
         # What stands there goes to the model: no link is followed to somewhere else, and no pipe waited for.
         fd = os.open(path_of(home, project_id), os.O_RDONLY | os.O_NONBLOCK | getattr(os, "O_NOFOLLOW", 0))
@@ -45,6 +48,14 @@ def write_working_set(home: str, project_id: str, text: str) -> None:
         os.unlink(path)
     except FileNotFoundError:
         return
+
+
+def drop_all(home: str) -> None:
+    """Remove every project's working set. Raises OSError."""
+    folder = paths.working_sets(home)
+    for name in os.listdir(folder) if os.path.isdir(folder) else ():
+        if name.endswith(".txt"):
+            os.unlink(os.path.join(folder, name))
 
 
 def sweep(home: str) -> int:

@@ -193,7 +193,7 @@ def test_extra_markdown_answers_with_its_lines(home: Path, project: Path, tmp_pa
     with story.daemon:
         story.tell()
         hits = story.daemon.call("search", query="zebra 백업", project_dir=str(project))["hits"]
-        assert lines_of(hits[0]) == ("운영.md", 1, 26) and hits[0]["project"] == "global"
+        assert lines_of(hits[0]) == ("운영.md", 1, 26) and hits[0]["project"] == "every project"
         hits = story.daemon.call("search", query="walrus importer", project_dir=str(project))["hits"]
         assert lines_of(hits[0]) == ("guide.md", 1, 3) and hits[0]["project"] == "shop"
         assert "docs/guide.md:1-3" in story.cli("search", "walrus importer").stdout

@@ -100,9 +100,9 @@ def told(tmp_path: Path) -> Iterator[Told]:
 
 def test_remember_keeps_numbered_things(told: Told) -> None:
     for text in SIDE_BY_SIDE:
-        assert told.verb("remember", text)["superseded"] == []
+        assert told.verb("remember", text)["older"] == []
     assert told.texts() == SIDE_BY_SIDE
-    [gone] = told.verb("remember", "worker 2 now listens on port 9100")["superseded"]
+    [gone] = told.verb("remember", "worker 2 now listens on port 9100")["older"]
     assert gone["text"] == "worker 2 listens on port 9002"
     assert told.texts() == [
         *(text for text in SIDE_BY_SIDE if text != gone["text"]),

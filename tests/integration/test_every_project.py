@@ -1,0 +1,163 @@
+"""What a person keeps for every project: told, listed, edited, forgotten, given at session starts, and nothing else."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli_process import Cli
+from tests.processes import Daemon, HookRunner
+
+ROOT = Path(__file__).resolve().parents[2]
+WISH = "커밋 메시지는 한국어로 쓴다"
+LOCAL = "The orders service must always listen on port 8080."
+PYTHON = getattr(sys, "_base_executable", sys.executable)
+
+
+class Home:
+    """A home with a daemon and several projects, each with its hooks and its command line."""
+
+    def __init__(self, base: Path, name: str = "home") -> None:
+        self.base, self.path = base, base / name
+        self.daemon = Daemon(ROOT, self.path)
+
+    def hook(self, project: str) -> HookRunner:
+        folder = self.base / project
+        folder.mkdir(exist_ok=True)
+        hook = HookRunner(ROOT, self.path, folder, python=PYTHON)
+        hook.forbid_background()
+        return hook
+
+    def start(self, project: str, session: str) -> str:
+        """What a new session of the project is given."""
+        return self.hook(project)("session_start", session, source="startup").context
+
+    def verb(self, project: str, *arguments: str) -> dict[str, Any]:
+        folder = self.base / project
+        folder.mkdir(exist_ok=True)
+        done = Cli(self.path, folder)(*arguments, "--json")
+        assert done.returncode == 0, done.stderr
+        return dict(json.loads(done.stdout))
+
+    def texts(self, project: str, *arguments: str) -> list[str]:
+        return [one["text"] for one in self.verb(project, "list", "--category", "core", *arguments)["memories"]]
+
+    @property
+    def file(self) -> Path:
+        return self.path / "global" / "MEMORY.md"
+
+    def settle(self) -> None:
+        self.daemon.settle()
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Iterator[Home]:
+    made = Home(tmp_path)
+    with made.daemon:
+        yield made
+
+
+def test_given_in_every_project(home: Home) -> None:
+    done = home.verb("shop", "remember", "--global", WISH)
+    assert (done["memory"]["project_id"], done["memory"]["project"]) == ("global", "every project")
+    home.verb("shop", "remember", LOCAL)
+    assert WISH in home.start("shop", "s1") and LOCAL in home.start("shop", "s1b")
+    other = home.start("never 본 프로젝트", "s2")
+    assert WISH in other and LOCAL not in other
+    home.daemon.stop()
+    without = home.start("another", "s3")
+    assert WISH in without and LOCAL not in without
+    assert LOCAL in home.start("shop", "s4")
+
+
+def test_listed_edited_and_forgotten(home: Home) -> None:
+    memory = home.verb("shop", "remember", "--global", WISH)["memory"]
+    home.verb("shop", "remember", LOCAL)
+    home.verb("blog", "remember", "Posts are written in Markdown.")
+    assert home.texts("shop") == [LOCAL, WISH]
+    assert home.texts("blog", "--global") == [WISH]
+    changed = home.verb("blog", "edit", memory["citation"], "커밋 메시지는 영어로 쓴다")["memory"]
+    assert changed["project_id"] == "global"
+    assert home.verb("blog", "pin", memory["citation"])["memory"]["pinned"]
+    assert [one["state"] for one in home.verb("shop", "history", memory["key"])["versions"]] == ["current", "reworded"]
+    assert "영어로 쓴다" in home.start("shop", "s1") and "영어로 쓴다" in home.start("blog", "s2")
+    home.settle()
+    assert "영어로 쓴다" in home.file.read_text() and LOCAL not in home.file.read_text()
+    found = home.verb("blog", "forget", "--global", "--query", "커밋 메시지", "--dry-run")["memories"]
+    assert [one["citation"] for one in found if not one["along"]] == [memory["citation"]]
+    home.verb("shop", "forget", memory["citation"], "--yes")
+    assert home.texts("shop") == [LOCAL] and home.texts("blog", "--global") == []
+    kept = [path for path in home.path.rglob("*") if path.is_file() and "영어로 쓴다".encode() in path.read_bytes()]
+    assert kept == []
+    assert "쓴다" not in home.start("shop", "s3")
+
+
+def test_file_is_read_back(home: Home) -> None:
+    home.verb("shop", "remember", "--global", WISH)
+    folder = home.verb("shop", "files", "--global", "--now")
+    assert folder["files"] == [str(home.file)]
+    text = home.file.read_text()
+    home.file.write_text(
+        text.replace("한국어로", "일본어로").replace("\n- [mem", "\n- 답변은 존댓말로 한다\n- [mem", 1)
+    )
+    assert home.verb("shop", "files", "--global", "--now")["taken_back"]["added"] == 1
+    assert sorted(home.texts("blog", "--global")) == ["답변은 존댓말로 한다", "커밋 메시지는 일본어로 쓴다"]
+    assert "존댓말" in home.start("blog", "s1")
+
+
+def test_said_in_so_many_words(home: Home) -> None:
+    hook = home.hook("shop")
+    hook.turn("s1", "p1", "앞으로 모든 프로젝트에서 커밋 메시지는 한국어로 써줘.", "네, 그렇게 하겠습니다.")
+    hook.turn("s1", "p2", "In all my projects, always use pnpm instead of npm.", "Understood.")
+    hook.turn(
+        "s1", "p3", "브랜치 이름은 항상 영어로 써줘.", "네, 모든 프로젝트에서 브랜치 이름은 영어로 쓰기로 했습니다."
+    )
+    home.settle()
+    told = " ".join(home.texts("blog", "--global"))
+    assert "한국어로" in told and "pnpm" in told and "브랜치" not in told
+    block = home.start("blog", "s2")
+    assert "한국어로" in block and "pnpm" in block and "브랜치" not in block
+    assert any("브랜치" in text for text in home.texts("shop"))
+    done = home.verb("shop", "remember", "모든 프로젝트에서 답변은 존댓말로 한다")
+    assert done["memory"]["project_id"] == "global"
+
+
+def test_scopes_do_not_supersede_each_other(home: Home) -> None:
+    home.verb("shop", "remember", "--global", "We use pnpm as package manager.")
+    done = home.verb("shop", "remember", "We use yarn as package manager instead of pnpm.")
+    assert done["older"] == [] and len(home.texts("shop")) == 2
+    done = home.verb("blog", "remember", "--global", "We use bun as package manager instead of pnpm.")
+    assert [one["text"] for one in done["older"]] == ["We use pnpm as package manager."]
+
+
+def test_switched_off_project_is_given_nothing(home: Home) -> None:
+    (home.base / "off").mkdir()
+    (home.base / "off" / ".memlayer.yaml").write_text("enabled: false\n")
+    home.verb("off", "remember", "--global", WISH)
+    assert home.start("off", "s1") == "" and WISH in home.start("shop", "s2")
+
+
+def test_export_and_import_keep_the_scope(home: Home, tmp_path: Path) -> None:
+    home.verb("shop", "remember", "--global", WISH)
+    home.verb("shop", "remember", LOCAL)
+    home.verb("shop", "export", str(tmp_path / "all.jsonl"))
+    fresh = Home(tmp_path, "fresh")
+    with fresh.daemon:
+        fresh.verb("blog", "import", str(tmp_path / "all.jsonl"))
+        assert fresh.texts("blog", "--global") == [WISH] and fresh.texts("blog") == [WISH]
+        assert WISH in fresh.start("blog", "s1")
+
+
+def test_global_excludes_a_project(home: Home) -> None:
+    for arguments in (
+        ("remember", "--global", "--project", "x", WISH),
+        ("list", "--global", "--all-projects"),
+        ("forget", "--global"),
+    ):
+        done = Cli(home.path, home.base)(*arguments)
+        assert done.returncode == 2 and "--global" in done.stderr, done.stderr
