@@ -160,7 +160,8 @@ def test_show_takes_a_citation_as_it_is_written(cli: Cli, given: str) -> None:
 def test_list_narrows_and_prints(cli: Cli) -> None:
     with ScriptedDaemon(cli.home, {"list": {"memories": [MEMORY, {**MEMORY, "superseded_by": "z"}]}}) as daemon:
         out = cli("list", "--session", "s", "--category", "core", "--limit", "7", "--all-projects", "--all").stdout
-    assert daemon.heard[0][1] == {"project_dir": "", "session_id": "s", "category": "core", "limit": 7, "all": True}
+    asked = {"project_dir": "", "global": False, "session_id": "s", "category": "core", "limit": 7, "all": True}
+    assert daemon.heard[0][1] == asked
     assert out.count("[mem:x9Yz2w]") == 2 and out.count("replaced") == 1
 
 
