@@ -131,9 +131,8 @@ class Ingest:
     def take(self, captured: Iterable[dict[str, Any]], *, is_history: bool = False) -> set[str]:
         """Take captured events (core.payload.SPOOL_FIELDS) into the store; returns the ids of the projects touched.
 
-        They are on disk when it returns. Switched off, it drops them: a hook without a daemon reads no settings, and
-        spools all the same. is_history: a person asked for them, they change no record of a session, and embed_some
-        gives them their vectors.
+        They are on disk when it returns. Switched off, it drops them: a hook without a daemon spools all the same.
+        is_history: a person asked for them; they change no session's record, and embed_some gives them their vectors.
         """
         given = list(captured)
         standing = {id(one) for one in self._tombstones.standing(given, is_history=is_history)}
