@@ -79,7 +79,7 @@ class Statement(NamedTuple):
 
     def bare_labels(self) -> frozenset[str]:
         """Labels that may name a thing: all but quantities."""
-        pairs = zip(self.tokens, (*self.tokens[1:], ""), strict=False)
+        pairs = zip(self.tokens, (*self.tokens[1:], ""))
         found = (token for token, after in pairs if not _is_quantity(token, after))
         return self.labels() | frozenset(label for token in found for label in _labels(token))
 

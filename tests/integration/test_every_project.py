@@ -161,3 +161,13 @@ def test_global_excludes_a_project(home: Home) -> None:
     ):
         done = Cli(home.path, home.base)(*arguments)
         assert done.returncode == 2 and "--global" in done.stderr, done.stderr
+
+
+def test_found_from_every_project(home: Home) -> None:
+    home.verb("shop", "remember", "--global", WISH)
+    home.verb("shop", "remember", LOCAL)
+    home.verb("blog", "remember", "Posts are written in Markdown.")
+    found = [hit["snippet"] for hit in home.verb("blog", "search", "커밋 메시지 port 8080")["hits"]]
+    assert WISH in found and LOCAL not in found
+    asked = home.hook("blog")("user_prompt_submit", "s1", "p1", prompt="커밋 메시지는 무슨 언어로 쓰기로 했지?").context
+    assert WISH in asked
