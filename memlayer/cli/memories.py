@@ -61,9 +61,9 @@ def remember_verb(
       memlayer remember "in all my projects, use pnpm"
     """
     said = words(text, from_stdin, REMEMBER_WHAT)
-    folder = project_dir(project)
     if project and is_global:
         raise Incomplete("--global goes without --project")
+    folder = project_dir(project)
     if project and not os.path.isdir(folder):
         raise UserError(f"There is no folder {folder}")
     is_global = is_global or says_everywhere(said)
