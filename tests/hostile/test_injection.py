@@ -163,7 +163,7 @@ def test_forged_ids_are_found_by_nobody(attacked: tuple[HookRunner, Daemon, Cli]
     _, _, cli = attacked
     done = cli("show", "AAAAAA")
     assert done.returncode != 0
-    assert "nothing is known" in done.stderr
+    assert "Nothing is known" in done.stderr
 
 
 def test_what_a_project_is_called_is_data_too(tmp_path: Path) -> None:

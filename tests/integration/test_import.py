@@ -38,7 +38,8 @@ def projects(tmp_path: Path) -> Path:
 def imported(cli: Cli, *arguments: str) -> dict[str, Any]:
     done = cli("import", *arguments, "--json")
     assert (done.returncode, done.stderr) == (0, ""), done.stderr
-    return dict(json.loads(done.stdout))
+    found = dict(json.loads(done.stdout))
+    return {**found, **found.get("counts", {})}
 
 
 def turns(daemon: Daemon) -> list[str]:
