@@ -1,122 +1,181 @@
-"""From a turn to what is kept of it: a daily entry and lasting statements, by rules, in Korean and English."""
+"""From a turn to what is kept of it: a daily entry and lasting statements, by rules, in Korean and English.
+
+The rules want precision: most turns state nothing. What each of them brings: evals/core_memories.py.
+"""
 
 from __future__ import annotations
 
 import datetime
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
 
-from memlayer.core.extraction_answered import judge_answered
-from memlayer.core.extraction_dates import with_dates
-from memlayer.core.extraction_naming import self_contained, trimmed
-from memlayer.core.extraction_said import judge_said, without_symptoms
-from memlayer.core.extraction_sentences import ASSISTANT, MAX_TURN_CHARS, USER, Candidate, candidates
-from memlayer.core.extraction_signals import FACT, PREFERENCE, VALUE
-from memlayer.core.extraction_turn import Judged, look_at
+from memlayer.core.extraction_choices import chosen
+from memlayer.core.extraction_dates import has_date, with_dates
+from memlayer.core.extraction_sentences import ASSISTANT, MAX_TURN_CHARS, USER, Candidate, candidates, trimmed
+from memlayer.core.extraction_signs import NAMES, has
 from memlayer.core.noise import is_noise, recallable
+from memlayer.core.outcome import outcome
+from memlayer.core.statements import (
+    CAUSE,
+    COMMITMENT,
+    DECISION,
+    FACT,
+    MAX_DAILY_CHARS,
+    PREFERENCE,
+    Extraction,
+    Statement,
+)
 from memlayer.core.terms import index_terms
 
-__all__ = ["Extraction", "Statement", "extract"]
+__all__ = ["Extraction", "Statement", "extract", "kind_of"]
 
-MAX_STATEMENTS = 6
-MAX_DAILY_CHARS = 320
-_SAME = 0.6  # Jaccard on terms: the answer repeats what the prompt said
-
-
-class Statement(NamedTuple):
-    """One lasting statement. kind: decision | preference | fact | cause | commitment. text: reads alone.
-
-    source: the sentence as it stands in the turn; speaker: user | assistant. signals: what spoke for it.
-    confidence in [0, 1].
-    """
-
-    kind: str
-    text: str
-    source: str
-    speaker: str
-    signals: tuple[str, ...]
-    confidence: float
+MAX_OF_RULES = 2  # statements of one speaker in one turn
+MAX_OWN_PROMPT_CHARS = 1500  # of a longer prompt only the first line and the last paragraph are the person's own
+MAX_OWN_PARAGRAPH_CHARS = 400
+MAX_SHORT_PROMPT_CHARS = 300  # a longer one may quote a review or a report
+MAX_CLOSING_CHARS = 2000  # longer answers explain, weigh and propose
+_TAIL_CHARS = 400
+_SAME = 0.6  # Jaccard on terms
+_KOREAN_WORD = 1.6  # a Korean word says as much as that many English ones
 
 
-class Extraction(NamedTuple):
-    """What is kept of a turn. daily: what happened, one or two sentences, or None for nothing worth a line."""
-
-    daily: str | None
-    statements: tuple[Statement, ...]
-
-
-def extract(prompt: str, answers: Sequence[str], at_ms: int, *, zone: datetime.tzinfo | None = None) -> Extraction:
+def extract(
+    prompt: str, answers: Sequence[str], at_ms: int, *, before: str = "", zone: datetime.tzinfo | None = None
+) -> Extraction:
     """What to keep of the turn; pure and without a model. Never raises on any text.
 
     at_ms: Unix time in milliseconds; `tomorrow` is counted from its day in `zone` (None: this machine's).
+    before: the last answer of the turn before, whose proposal this prompt may accept.
     """
-    if is_noise(prompt):
-        prompt = ""
-    prompt = prompt[:MAX_TURN_CHARS]
-    room = MAX_TURN_CHARS - len(prompt)
-    said = candidates(prompt, USER)
-    messages = []
-    for answer in answers:
-        messages.append(candidates(answer[: max(0, room)], ASSISTANT))
-        room -= len(answer)
-    answered = [one for message in messages for one in message]
+    prompt = "" if is_noise(prompt) else prompt
     today = datetime.datetime.fromtimestamp(at_ms / 1000, zone).date()
-    turn = look_at(prompt, messages[0][0].text if messages and messages[0] else "", "\n".join(answers))
-    judged = judge_said(said, turn, today, prompt)
-    firm = any(one.kind != FACT for one in judged)
-    found = judge_answered(messages, turn, told=firm)
-    judged = without_symptoms(judged, found) + found
-    statements = [_statement(one, said, answered, today) for one in _distinct(judged)[:MAX_STATEMENTS]]
-    return Extraction(_daily(prompt, said, answered, bool(statements)), tuple(statements))
+    found = [*_accepted(prompt, before), *_said(prompt, today), *_closing(answers)]
+    return Extraction(_daily(prompt, answers, bool(found)), tuple(_distinct(found)))
 
 
-def _statement(one: Judged, said: list[Candidate], answered: list[Candidate], today: datetime.date) -> Statement:
-    text = self_contained(one, said, answered)
-    if one.kind != PREFERENCE:
-        text = with_dates(text, today)
-    return Statement(one.kind, text, one.candidate.text, one.candidate.speaker, one.signals, one.confidence)
+def kind_of(text: str) -> str:
+    """The kind of a statement that names none: by its words, a fact in doubt."""
+    if has("prefers", text) or has("standing", text):
+        return PREFERENCE
+    if has("settles", text):
+        return DECISION
+    if has("cause", text) or has("because", text):
+        return CAUSE
+    return COMMITMENT if has("promises", text) else FACT
 
 
-def _distinct(judged: list[Judged]) -> list[Judged]:
-    kept: list[tuple[Judged, frozenset[str]]] = []
-    for one in judged:
-        terms = frozenset(index_terms(one.candidate.text).split())
-        if not any(_jaccard(terms, other) >= _SAME for _, other in kept):
+def own_words(prompt: str) -> str:
+    """What the person wrote in a prompt; the rest of a long one is pasted."""
+    text = prompt.strip()
+    if len(text) <= MAX_OWN_PROMPT_CHARS:
+        return text
+    first, _, rest = text.partition("\n")
+    own = [first, rest.rpartition("\n\n")[2]]
+    return "\n".join(part for part in own if len(part) <= MAX_OWN_PARAGRAPH_CHARS)
+
+
+def _accepted(prompt: str, before: str) -> list[Statement]:
+    line = chosen(prompt, before) if before else ""
+    text = line.rstrip(" .") + "." if line else ""
+    if not 9 <= _words(text) <= 30 or has("fleeting", text) or has("unfinished", line) or has("question", line):
+        return []
+    return [Statement(DECISION, text, line, ASSISTANT)]
+
+
+def _said(prompt: str, today: datetime.date) -> list[Statement]:
+    """What the person settles, orders for good, likes, promises or reports as done."""
+    found = []
+    for one in candidates(own_words(prompt), USER):
+        text = trimmed(one.text)
+        if not one.asks and not has("question", text) and not has("unfinished", text) and not has("fleeting", text):
+            kind = _kind_said(text, one.plain, prompt, today)
+            if kind:
+                dated = (
+                    text if kind == PREFERENCE else _with_day(text, today) if kind == FACT else with_dates(text, today)
+                )
+                found.append(Statement(kind, dated, one.text, USER))
+    return found[:MAX_OF_RULES]
+
+
+def _kind_said(text: str, plain: str, prompt: str, today: datetime.date) -> str:
+    """The kind of what a person said; "" for an order of the day, and for what is said without being settled."""
+    if has("one_off", plain) or has("points_away", text) or has("hedge", plain):
+        return ""
+    if has("finished", plain):
+        return FACT
+    if has("prefers", plain):
+        return PREFERENCE
+    if has("promises", plain) and has_date(text, today):
+        return COMMITMENT
+    is_quoted = has("pasted", plain) or (len(prompt) > MAX_SHORT_PROMPT_CHARS and not has("voice", plain))
+    if is_quoted or not 6 <= _words(text) <= 27:
+        return ""
+    if has("standing", plain):
+        return PREFERENCE
+    return DECISION if has("settles", plain) and NAMES.search(text) else ""
+
+
+def _closing(answers: Sequence[str]) -> list[Statement]:
+    """What a short last answer states for good: how a named thing behaves, where it is, or what caused a trouble."""
+    answer = next((one for one in reversed(answers) if one.strip()), "")
+    if len(answer) > MAX_CLOSING_CHARS or has("asks_back", answer.strip()[-_TAIL_CHARS:]):
+        return []  # nothing is settled while the model asks
+    found = []
+    for one in candidates(answer, ASSISTANT):
+        kind = _kind_closing(one)
+        if kind:
+            found.append(Statement(kind, trimmed(one.text), one.text, ASSISTANT))
+    return found[:MAX_OF_RULES]
+
+
+# What keeps a sentence of an answer from standing by itself, or from being true next month.
+_UNFIT = ("question", "unfinished", "fleeting", "points_away", "report", "label", "pronoun")
+_UNFIT_PLAIN = ("outside", "talks", "hedge", "of_the_day")
+
+
+def _kind_closing(one: Candidate) -> str:
+    text = trimmed(one.text)
+    is_fragment = one.is_bold or (one.is_item and (" - " in text or not re.match(r"`|[A-Z]\w+ [A-Z]", text)))
+    if is_fragment or any(char.isdigit() for char in text) or any(text.count(pair) % 2 for pair in '`"'):
+        return ""
+    if any(has(sign, text) for sign in _UNFIT) or any(has(sign, one.plain) for sign in _UNFIT_PLAIN):
+        return ""
+    if has("cause", text) and (has("because", text) or (has("when", text) and has("scope", text))):
+        return CAUSE if 8 <= _words(text) <= 25 else ""
+    lasts = any(has(sign, text) for sign in ("when", "place", "scope", "now"))
+    if has("past", text) or not lasts or not 12 <= _words(text) <= 24:
+        return ""
+    return FACT
+
+
+def _words(text: str) -> float:
+    is_korean = any("가" <= char <= "힣" for char in text)
+    return len(text.split()) * (_KOREAN_WORD if is_korean else 1.0)
+
+
+def _with_day(text: str, today: datetime.date) -> str:
+    """What happened, with its day: relative days get their date, else the day it was told."""
+    dated = with_dates(text, today)
+    return dated if dated != text else "%s [%s]" % (text, today.isoformat())
+
+
+def _distinct(found: list[Statement]) -> list[Statement]:
+    kept: list[tuple[Statement, frozenset[str]]] = []
+    for one in found:
+        terms = frozenset(index_terms(one.text).split())
+        if not any(len(terms & other) >= _SAME * len(terms | other) for _, other in kept):
             kept.append((one, terms))
     return [one for one, _ in kept]
 
 
-def _jaccard(one: frozenset[str], other: frozenset[str]) -> float:
-    return len(one & other) / len(one | other) if one or other else 1.0
-
-
-_HAPPENED = re.compile(
-    r"\b(?:\w+ed|found|wrote|rewrote|made|set|ran|built|split|moved|is|are|was|were)\b|[했됐었았였겼꿨]습니다"
-    r"|습니다|입니다",
-    re.IGNORECASE,
-)
-_PROMISES = re.compile(
-    r"^(?:you'?re welcome|thanks|got it|understood|noted|of course|sure|will do|no problem|sounds good|okay|good"
-    r"|great|done)\b"
-    r"|^(?:네|알겠|좋습니다|감사|확인했습니다|다행|수고)[^.]{0,12}[.,!]?$|겠습니다|주세요|\bi'?ll\b",
-    re.IGNORECASE,
-)
-
-
-def _daily(prompt: str, said: list[Candidate], answered: list[Candidate], lasting: bool) -> str | None:
+def _daily(prompt: str, answers: Sequence[str], lasting: bool) -> str | None:
     """What was asked and what came of it; None for small talk and for a question that nobody answered."""
+    said = candidates(prompt[:MAX_TURN_CHARS], USER)
     asked = next((trimmed(one.text) for one in said if recallable(one.text)), "")
-    outcome = ""
-    for one in answered:
-        if not one.asks and _HAPPENED.search(one.text) and not _PROMISES.search(one.text):
-            outcome = one.text
-            break
-    worth = lasting or (bool(asked) and bool(outcome)) or bool(outcome and VALUE.search(outcome) and len(outcome) > 40)
-    if not worth:
+    came = outcome(prompt, [answer[:MAX_TURN_CHARS] for answer in answers])
+    if not (lasting or (asked and came) or (NAMES.search(came) and len(came) > 40)):
         return None
-    parts = [_cut(part, MAX_DAILY_CHARS // 2) for part in (asked, outcome) if part]
-    return " — ".join(parts) or None
+    return " — ".join(_cut(part, MAX_DAILY_CHARS // 2) for part in (asked, came) if part) or None
 
 
 def _cut(text: str, max_chars: int) -> str:

@@ -32,6 +32,7 @@ _CODE_LINE = re.compile(
     r"|(?:\b\w+=[\w.\"'-]+[ ,)\]]+){2,}"
 )
 _BULLET = re.compile(r"^(?:[-*\u2022]|\d{1,2}[.)])\s+")
+_IN_ITEM = re.compile(r"^[ \t]*(?:[-*\u2022+]|\d{1,2}[.)])\s|^[ \t]{2,}")
 _EMPHASIS = re.compile(r"(?<![\w*])\*\*?(?=\S)([^*\n]+?)(?<=\S)\*\*?(?![\w*])")
 # A long quotation is somebody else's sentence; a short one is a name. Backticks hold names.
 _QUOTED = re.compile(
@@ -42,28 +43,27 @@ _QUOTED = re.compile(
 
 
 class Candidate(NamedTuple):
-    """One sentence. plain: the same with long quotations blanked; the signals are looked for there."""
+    """One sentence. plain: the same with long quotations blanked; signs are looked for there. is_item: of a list."""
 
     text: str
     plain: str
     speaker: str
-    before: str  # the sentence before it by the same speaker, or ""
-    after: str
     asks: bool  # a question
+    is_item: bool = False
+    is_bold: bool = False  # begins in bold: a label or a heading
 
 
 def candidates(text: str, speaker: str) -> list[Candidate]:
     """The sentences of one message in order, without code, quotations, tables and media markers."""
-    kept = []
+    kept: list[tuple[str, bool, bool]] = []
     for span in sentences(_NAMED.sub(_without_stops, prose(text))):
-        sentence = _EMPHASIS.sub(r"\1", _BULLET.sub("", text[span.start : span.end])).strip()
-        sentence = re.sub(r"\s+", " ", sentence)
-        if len(sentence) > MAX_SENTENCE_CHARS or _looks_like_code(sentence):
-            sentence = ""
-        kept.append(sentence)
-    kept = [sentence for sentence in kept if sentence]
+        raw = _BULLET.sub("", text[span.start : span.end])
+        sentence = re.sub(r"\s+", " ", _EMPHASIS.sub(r"\1", raw).strip())
+        if sentence and len(sentence) <= MAX_SENTENCE_CHARS and not _looks_like_code(sentence):
+            is_item = bool(_IN_ITEM.match(text[text.rfind("\n", 0, span.start) + 1 : span.end]))
+            kept.append((sentence, is_item, raw.startswith("**")))
     found = []
-    for at, sentence in enumerate(kept):
+    for sentence, is_item, is_bold in kept:
         if len(sentence) < _MIN_SENTENCE_CHARS:
             continue
         found.append(
@@ -71,9 +71,9 @@ def candidates(text: str, speaker: str) -> list[Candidate]:
                 sentence,
                 _QUOTED.sub(" … ", sentence),
                 speaker,
-                kept[at - 1] if at else "",
-                kept[at + 1] if at + 1 < len(kept) else "",
                 sentence.rstrip("\"')\u201d* ").endswith(("?", "？")),
+                is_item,
+                is_bold,
             )
         )
     return found
@@ -112,3 +112,35 @@ def _looks_like_code(sentence: str) -> bool:
     letters = sum(char.isalpha() or char.isspace() for char in re.sub(r"`[^`]*`", "", sentence))
     bare = len(re.sub(r"`[^`]*`", "", sentence))
     return bare > 24 and letters < 0.55 * bare
+
+
+# What a sentence opens with before it says anything.
+_OPENING = re.compile(
+    r"^(?:(?:ok(?:ay)?|so|and|but|well|hmm+|ugh|oh|also|actually|anyway|alright|yes|yeah|fyi|btw|by the way"
+    r"|heads[ -]up|one more thing|just so you know|for the record|remember this|remember|note that|turns out"
+    r"|(?:right|great|sure|no|good|i see)(?=[,:.!])"
+    r"|sorry|quick one|아 ?맞다|아|그리고|참고로|그럼|그래서|그러니까|근데|네|음|어|참)(?:(?=[,:.!]"
+    r"|\s)[,:.!]?)\s+)+(?=\S{2})",
+    re.IGNORECASE,
+)
+# A request behind the statement: `..., can you fix the tests?`
+_TRAILING_REQUEST = re.compile(
+    r"(?:[,;.]| -+)\s*(?:so |and |but |now |then )*(?:please |can you|could you|would you|add |write |set |put "
+    r"|update |use |run |make"
+    r" sure|clean up|fix |keep that in mind|i need|he'll need|she'll need|they'll need)[^.]*$",
+    re.IGNORECASE,
+)
+
+
+def trimmed(text: str) -> str:
+    """The sentence without its opening words and without a request behind it."""
+    rest = _OPENING.sub("", text)
+    if len(rest) >= 8:
+        text = rest
+    rest = _TRAILING_REQUEST.sub("", text)
+    return (rest + ".") if rest != text and len(rest) >= 24 else text
+
+
+def plain_line(line: str) -> str:
+    """A line of Markdown without its bullet, emphasis and double blanks."""
+    return re.sub(r"\s+", " ", _EMPHASIS.sub(r"\1", _BULLET.sub("", line.strip()))).strip(" *")

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from memlayer.core.extraction_naming import trimmed
-from memlayer.core.extraction_sentences import ASSISTANT, candidates
+from memlayer.core.extraction_sentences import ASSISTANT, candidates, trimmed
 from memlayer.core.turn import is_open_question
 
 _MIN_CHARS = 12

@@ -6,28 +6,28 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from memlayer.core.extraction import Statement
-from memlayer.core.extraction_sentences import USER
-from memlayer.core.extraction_signals import DECISION, PREFERENCE
+from memlayer.core.extraction_choices import may_choose
 from memlayer.core.importance import importance as importance_of
-from memlayer.core.model import GLOBAL, Event, Memory
+from memlayer.core.model import Event, Memory
 from memlayer.core.readable_turn import cut_whole, readable
-from memlayer.core.remembered import NO_SESSION, is_all_redacted, refuse_too_long, says_everywhere
-from memlayer.core.turn import ASSISTANT, MAX_MEMORY_CHARS
+from memlayer.core.remembered import NO_SESSION, is_all_redacted, refuse_too_long
+from memlayer.core.turn import MAX_MEMORY_CHARS
 from memlayer.errors import UserError
 from memlayer.ports import Store
 from memlayer.service import lineage
 from memlayer.service.conflicts import Conflicts
 from memlayer.service.consolidation import prompt_and_answers
 from memlayer.service.draft import Draft
-from memlayer.service.extractor import Extracted, Extractor
+from memlayer.service.extractor import BY_RULES, Extracted, Extractor
 from memlayer.service.ingest import Ingest
 from memlayer.service.sessions import Sessions
-from memlayer.service.statement import as_said, daily_of, statement_of
+from memlayer.service.settled_anew import resettle
+from memlayer.service.statement import as_said, daily_of, found_in, statement_of
 
 OPEN_MS = 3_600_000  # a turn without an answer may still get one; after an hour it will not
 MAY_BE_OPEN = 50  # turns looked at beyond those that are asked for: some of the newest are still open
 MAX_ROWS = 100_000
+MAX_READ_CHARS = 40_000  # of a turn; what was pasted into a prompt must not hide how the answer ends
 
 Read = tuple[Memory, Extracted]
 
@@ -225,10 +225,22 @@ class Consolidator:
             (one for one in events if one.kind in ("user", "assistant")),
             key=lambda one: (one.kind != "user", one.at_ms),
         )
-        prompt, answers = readable(*prompt_and_answers(spoken))
+        prompt, answers = readable(*prompt_and_answers(spoken), max_chars=MAX_READ_CHARS)
         if turn.superseded_by or not (prompt or answers):
             return Extracted("", ())
-        return self.extractor.extract(prompt, answers, turn.at_ms)
+        before = self._answer_before(turn) if may_choose(prompt) else ""
+        return self.extractor.extract(prompt, answers, turn.at_ms, before)
+
+    def _answer_before(self, turn: Memory) -> str:
+        """The last answer of the turn before this one in its session, "" for none: a prompt may accept its proposal."""
+        turns = self.store.memories(session_id=turn.session_id, category="conversation", limit=MAX_ROWS)
+        earlier = [one for one in turns if one.at_ms < turn.at_ms and one.project_id == turn.project_id]
+        if not earlier:
+            return ""
+        ids = max(earlier, key=lambda one: one.at_ms).source_ids
+        spoken = sorted(self.store.events(ids=ids, limit=len(ids) + 1), key=lambda one: one.at_ms)
+        _, answers = readable(*prompt_and_answers(spoken), max_chars=MAX_READ_CHARS)
+        return answers[-1] if answers else ""
 
     def _made_of(self, turns: Sequence[Memory]) -> list[Memory]:
         """The core memories that hold something of these turns already, superseded ones too."""
@@ -241,6 +253,16 @@ class Consolidator:
         ids = [one.id for one in made]
         draft.put(*(self.store.memories(superseded_by=ids, limit=MAX_ROWS) if ids else ()))
 
+    def _held_before(self, retired: Sequence[Memory]) -> list[Memory]:
+        """What the retired ones had superseded: it holds again."""
+        by_id = {one.id: one for one in retired}
+        older = self.store.memories(superseded_by=list(by_id), limit=MAX_ROWS) if by_id else []
+        return [
+            replace(one, superseded_by="", superseded_ms=0)
+            for one in older
+            if one.id not in by_id and not lineage.is_wording_of(one, by_id[one.superseded_by])
+        ]
+
     def _keep_days(self, draft: Draft, found: Sequence[Read]) -> None:
         days = [day for turn, extracted in found if (day := daily_of(turn, extracted.daily)) is not None]
         ids = [day.id for day in days]
@@ -251,22 +273,15 @@ class Consolidator:
     def _keep_statements(self, draft: Draft, turn: Memory, extracted: Extracted, known: Sequence[Memory]) -> None:
         of_turn = [one for one in known if set(one.source_ids) & set(turn.source_ids)]
         ids, texts = {one.id for one in of_turn}, {one.text for one in of_turn}
-        for statement in extracted.statements:
-            new = statement_of(
-                _scope_of(statement, turn), statement.text, statement.kind, origin=turn.id + "\0" + statement.source,
-                session_id=turn.session_id, source_ids=turn.source_ids, at_ms=turn.at_ms, prompt_id=turn.prompt_id,
-            )  # fmt: skip
+        made = [found_in(turn, statement) for statement in extracted.statements]
+        if turn.settled.startswith(BY_RULES) and turn.settled != self.extractor.fingerprint:
+            found = resettle(of_turn, turn, made, self.now_ms())
+            draft.put(*found.changed, *self._held_before(found.retired))
+        for new in made:
             is_new = new.id not in ids and new.text not in texts
             if is_new and "[redacted:" not in new.text and not self.ingest.forgotten.covers_memory(new):
                 self.conflicts.place(draft, new)
                 self._changed.add(new.project_id)
-
-
-def _scope_of(statement: Statement, turn: Memory) -> str:
-    """The turn's project; every project only for a wish of the person that says so in the very sentence."""
-    said, _, _ = turn.text.partition("\n" + ASSISTANT)
-    is_wish = statement.speaker == USER and statement.kind in (PREFERENCE, DECISION)
-    return GLOBAL if is_wish and says_everywhere(statement.source) and says_everywhere(said) else turn.project_id
 
 
 def _said(

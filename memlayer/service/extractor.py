@@ -8,7 +8,8 @@ from typing import Protocol
 
 from memlayer.core.extraction import Statement, extract
 
-RULES = "rules-1"  # goes up when the rules would read old turns differently: they are then consolidated again
+BY_RULES = "rules-"  # what such a reader alone made of a turn is settled anew when the rules change
+RULES = BY_RULES + "2"  # goes up when the rules would read old turns differently: they are then consolidated again
 
 
 @dataclass(frozen=True)
@@ -27,9 +28,9 @@ class Extractor(Protocol):
         """Names the extractor and its version, such as `rules-1`; kept with each turn that it has read."""
         ...
 
-    def extract(self, prompt: str, answers: Sequence[str], at_ms: int) -> Extracted:
-        """prompt and answers of a turn, as they were stored (redacted); at_ms: when it was said, Unix ms. Never raises
-        on any text."""
+    def extract(self, prompt: str, answers: Sequence[str], at_ms: int, before: str = "") -> Extracted:
+        """prompt and answers of a turn, as they were stored (redacted); at_ms: when it was said, Unix ms; before: the
+        last answer of the turn before, "" where the prompt can be no reply to it. Never raises on any text."""
         ...
 
 
@@ -40,6 +41,6 @@ class RulesExtractor:
     def fingerprint(self) -> str:
         return RULES
 
-    def extract(self, prompt: str, answers: Sequence[str], at_ms: int) -> Extracted:
-        found = extract(prompt, answers, at_ms)
+    def extract(self, prompt: str, answers: Sequence[str], at_ms: int, before: str = "") -> Extracted:
+        found = extract(prompt, answers, at_ms, before=before)
         return Extracted(found.daily or "", found.statements)

@@ -52,9 +52,9 @@ class ModelExtractor:
     def fingerprint(self) -> str:
         return "%s/%s+%s" % (self.name, model_prompt.VERSION, self.rules.fingerprint)
 
-    def extract(self, prompt: str, answers: Sequence[str], at_ms: int) -> Extracted:
+    def extract(self, prompt: str, answers: Sequence[str], at_ms: int, before: str = "") -> Extracted:
         """Never raises: what the model does not say, in a form that can be used, the rules say."""
-        by_rules = self.rules.extract(prompt, answers, at_ms)
+        by_rules = self.rules.extract(prompt, answers, at_ms, before)
         if not self._is_worth_asking(prompt, at_ms):
             return by_rules
         turn = model_prompt.turn_as_sent(prompt, answers)
@@ -65,7 +65,7 @@ class ModelExtractor:
             return by_rules
         found = by_rules.statements
         if answer.updates is not None:
-            found = model_statements.statements(answer.updates, turn, at_ms, lambda text: self._kind(text, at_ms))
+            found = model_statements.statements(answer.updates, turn, at_ms)
         daily = None if answer.history is None else model_statements.daily(answer.history, turn)
         return Extracted(by_rules.daily if daily is None else daily, found)
 
@@ -114,7 +114,3 @@ class ModelExtractor:
         if self._failures >= PAUSE_AFTER:
             self._failures = 0
             self._paused_until = time.monotonic() + PAUSE_S
-
-    def _kind(self, text: str, at_ms: int) -> str:
-        found = self.rules.extract(text, (), at_ms).statements
-        return found[0].kind if found else ""

@@ -6,9 +6,9 @@ import datetime
 import hashlib
 from collections.abc import Sequence
 
-from memlayer.core.extraction_signals import KINDS
 from memlayer.core.payload import clean
 from memlayer.core.readable_turn import readable
+from memlayer.core.statements import KINDS
 from memlayer.core.turn import turn_text
 
 VERSION = "1"  # goes up with SYSTEM: turns are then read anew

@@ -4,21 +4,30 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from memlayer.core.extraction import MAX_DAILY_CHARS, MAX_STATEMENTS, Statement
+from memlayer.core.extraction import kind_of
 from memlayer.core.extraction_dates import with_dates
 from memlayer.core.extraction_sentences import ASSISTANT, USER
-from memlayer.core.extraction_signals import CAUSE, COMMITMENT, DECISION, FACT, KINDS, PREFERENCE
 from memlayer.core.payload import clean
 from memlayer.core.question import is_question
+from memlayer.core.statements import (
+    CAUSE,
+    COMMITMENT,
+    DECISION,
+    FACT,
+    KINDS,
+    MAX_DAILY_CHARS,
+    MAX_STATEMENTS,
+    PREFERENCE,
+    Statement,
+)
 from memlayer.core.terms import index_terms
 from memlayer.core.turn import ASSISTANT as ASSISTANT_LABEL
 
 MIN_CHARS, MAX_CHARS = 6, 400
 MIN_GROUNDED = 0.4  # share of a statement's terms that stand in the turn; the rest is wording
 MIN_GROUNDED_DAILY = 0.3
-CONFIDENCE = 0.8
 
 _KOREAN_KINDS = {"결정": DECISION, "선호": PREFERENCE, "사실": FACT, "원인": CAUSE, "약속": COMMITMENT}
 _KIND = re.compile(
@@ -38,13 +47,8 @@ _NUMBER = re.compile(r"\d+")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d|\d{4}년 ?\d{1,2}월 ?\d{1,2}일")
 
 
-def statements(
-    lines: Sequence[str], turn: str, at_ms: int, kind_by_rules: Callable[[str], str]
-) -> tuple[Statement, ...]:
-    """Those of the lines that stand up to the checks, at most MAX_STATEMENTS.
-
-    turn: as the model saw it. kind_by_rules: the kind of a statement that names none, "" for unknown.
-    """
+def statements(lines: Sequence[str], turn: str, at_ms: int) -> tuple[Statement, ...]:
+    """Those of the lines that stand up to the checks, at most MAX_STATEMENTS. turn: as the model saw it."""
     prompt, _, answer = turn.partition("\n" + ASSISTANT_LABEL)
     said, answered = _terms(prompt), _terms(answer)
     numbers = set(_NUMBER.findall(turn))
@@ -57,10 +61,10 @@ def statements(
             continue
         if len(terms & (said | answered)) < MIN_GROUNDED * len(terms):
             continue
-        kind = kind or kind_by_rules(text) or FACT
+        kind = kind or kind_of(text)
         speaker = USER if len(terms & said) >= len(terms & answered) else ASSISTANT
         dated = text if kind == PREFERENCE else with_dates(text, today)
-        kept.setdefault(text, Statement(kind, dated, text, speaker, ("model",), CONFIDENCE))
+        kept.setdefault(text, Statement(kind, dated, text, speaker))
         if len(kept) == MAX_STATEMENTS:
             break
     return tuple(kept.values())

@@ -10,15 +10,14 @@ from collections.abc import Container, Iterable, Sequence
 from memlayer.core import payload
 from memlayer.core.context import cut
 from memlayer.core.extraction import extract
-from memlayer.core.extraction_naming import trimmed
-from memlayer.core.extraction_sentences import USER, candidates
-from memlayer.core.extraction_signals import CAUSE, COMMITMENT, DECISION, PREFERENCE
+from memlayer.core.extraction_sentences import USER, candidates, trimmed
 from memlayer.core.ids import event_id
 from memlayer.core.importance import importance
 from memlayer.core.left_open import is_due, is_farewell, left_open
 from memlayer.core.model import Event, Memory, citation_of
 from memlayer.core.noise import recallable
 from memlayer.core.outcome import outcome
+from memlayer.core.statements import CAUSE, COMMITMENT, DECISION, PREFERENCE
 from memlayer.core.summary_text import COMMANDS, DECIDED, DONE, ERRORS, FILES, GOAL, LEFT, summary_text
 from memlayer.core.transcript_tools import read_calls
 from memlayer.core.turn import is_open_question

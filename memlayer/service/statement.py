@@ -7,15 +7,17 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 
-from memlayer.core.extraction import extract
+from memlayer.core.extraction import kind_of
 from memlayer.core.extraction_dates import with_dates
-from memlayer.core.extraction_signals import COMMITMENT, FACT
+from memlayer.core.extraction_sentences import USER
 from memlayer.core.ids import event_id
 from memlayer.core.importance import importance as importance_of
-from memlayer.core.model import Memory, citation_of
+from memlayer.core.model import GLOBAL, Memory, citation_of
 from memlayer.core.privacy import PRIVATE
 from memlayer.core.readable_turn import cut_whole
-from memlayer.core.turn import MAX_MEMORY_CHARS
+from memlayer.core.remembered import says_everywhere
+from memlayer.core.statements import COMMITMENT, DECISION, PREFERENCE, Statement
+from memlayer.core.turn import ASSISTANT, MAX_MEMORY_CHARS
 
 ENTRY = "entry"  # the kind of a daily memory that stands for a turn
 
@@ -52,6 +54,21 @@ def statement_of(
     )
 
 
+def found_in(turn: Memory, statement: Statement) -> Memory:
+    """The core memory that a statement found in a turn makes."""
+    return statement_of(
+        _scope_of(statement, turn), statement.text, statement.kind, origin=turn.id + "\0" + statement.source,
+        session_id=turn.session_id, source_ids=turn.source_ids, at_ms=turn.at_ms, prompt_id=turn.prompt_id,
+    )  # fmt: skip
+
+
+def _scope_of(statement: Statement, turn: Memory) -> str:
+    """The turn's project; every project only for a wish of the person that says so in the very sentence."""
+    said, _, _ = turn.text.partition("\n" + ASSISTANT)
+    is_wish = statement.speaker == USER and statement.kind in (PREFERENCE, DECISION)
+    return GLOBAL if is_wish and says_everywhere(statement.source) and says_everywhere(said) else turn.project_id
+
+
 def daily_of(turn: Memory, text: str) -> Memory | None:
     """The daily entry of a turn; None for nothing worth a line, or nothing that may be told."""
     if not text.strip():
@@ -77,8 +94,7 @@ def as_said(text: str, at_ms: int) -> tuple[str, str]:
     """(text, kind) of what a person asked to remember; "" for nothing. In a promise, days that mean one only today get
     their date."""
     text = text.replace(PRIVATE, " ").strip()
-    found = extract(text, [], at_ms).statements
-    kind = found[0].kind if found else FACT
+    kind = kind_of(text)
     if kind == COMMITMENT:  # a day in anything else may mean every week
         text = with_dates(text, datetime.datetime.fromtimestamp(at_ms / 1000).date())
     return text, kind

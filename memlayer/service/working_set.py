@@ -9,11 +9,11 @@ from itertools import chain, zip_longest
 
 from memlayer.core import context
 from memlayer.core.extraction_sentences import prose
-from memlayer.core.extraction_signals import COMMITMENT, DECISION, PREFERENCE
 from memlayer.core.importance import BASE
 from memlayer.core.left_open import is_due, is_farewell
 from memlayer.core.model import GLOBAL, Memory
 from memlayer.core.noise import recallable
+from memlayer.core.statements import COMMITMENT, DECISION, PREFERENCE
 from memlayer.core.summary_text import DONE, FILES, GOAL, LEFT, is_korean, items, joined, labelled, parts_of
 from memlayer.core.turn import ASSISTANT, USER
 from memlayer.ports import Store
