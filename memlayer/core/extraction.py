@@ -34,7 +34,9 @@ MAX_OWN_PROMPT_CHARS = 1500  # of a longer prompt only the first line and the la
 MAX_OWN_PARAGRAPH_CHARS = 400
 MAX_SHORT_PROMPT_CHARS = 300  # a longer one may quote a review or a report
 MAX_CLOSING_CHARS = 2000  # longer answers explain, weigh and propose
+MAX_TOLD_CHARS = 120  # a prompt that does nothing but tell a fact is short
 _TAIL_CHARS = 400
+_VALUE = re.compile(r"\d|`[^`]+`|https?://|\b[\w-]+\.(?:com|dev|io|org|net|internal)\b|\bowns?\b|담당")
 _SAME = 0.6  # Jaccard on terms
 _KOREAN_WORD = 1.6  # a Korean word says as much as that many English ones
 
@@ -91,7 +93,11 @@ def _said(prompt: str, today: datetime.date) -> list[Statement]:
             kind = _kind_said(text, one.plain, prompt, today)
             if kind:
                 dated = (
-                    text if kind == PREFERENCE else _with_day(text, today) if kind == FACT else with_dates(text, today)
+                    text
+                    if kind == PREFERENCE
+                    else _with_day(text, today)
+                    if has("finished", one.plain)
+                    else with_dates(text, today)
                 )
                 found.append(Statement(kind, dated, one.text, USER))
     return found[:MAX_OF_RULES]
@@ -108,11 +114,18 @@ def _kind_said(text: str, plain: str, prompt: str, today: datetime.date) -> str:
     if has("promises", plain) and has_date(text, today):
         return COMMITMENT
     is_quoted = has("pasted", plain) or (len(prompt) > MAX_SHORT_PROMPT_CHARS and not has("voice", plain))
-    if is_quoted or not 6 <= _words(text) <= 27:
+    if is_quoted or not 4 <= _words(text) <= 27:
         return ""
     if has("standing", plain):
         return PREFERENCE
-    return DECISION if has("settles", plain) and NAMES.search(text) else ""
+    if has("decided", plain) or (
+        has("settles", plain) and _words(text) >= 6 and (NAMES.search(text) or _is_korean(text))
+    ):
+        return DECISION
+    is_told = (
+        len(prompt) <= MAX_TOLD_CHARS and "\n" not in prompt and not has("past", plain) and not has("outside", text)
+    )
+    return FACT if is_told and has("tells", plain) and _VALUE.search(plain) else ""
 
 
 def _closing(answers: Sequence[str]) -> list[Statement]:
@@ -135,7 +148,7 @@ _UNFIT_PLAIN = ("outside", "talks", "hedge", "of_the_day")
 
 def _kind_closing(one: Candidate) -> str:
     text = trimmed(one.text)
-    is_fragment = one.is_bold or (one.is_item and (" - " in text or not re.match(r"`|[A-Z]\w+ [A-Z]", text)))
+    is_fragment = one.is_bold or (one.is_item and (" - " in text or not re.match(r"`|[A-Z]\w+ [A-Z]\w+ [a-z]+s ", text)))
     if is_fragment or any(char.isdigit() for char in text) or any(text.count(pair) % 2 for pair in '`"'):
         return ""
     if any(has(sign, text) for sign in _UNFIT) or any(has(sign, one.plain) for sign in _UNFIT_PLAIN):
@@ -149,8 +162,11 @@ def _kind_closing(one: Candidate) -> str:
 
 
 def _words(text: str) -> float:
-    is_korean = any("가" <= char <= "힣" for char in text)
-    return len(text.split()) * (_KOREAN_WORD if is_korean else 1.0)
+    return len(text.split()) * (_KOREAN_WORD if _is_korean(text) else 1.0)
+
+
+def _is_korean(text: str) -> bool:
+    return any("가" <= char <= "힣" for char in text)
 
 
 def _with_day(text: str, today: datetime.date) -> str:

@@ -206,25 +206,28 @@ CHANGES = [
 ]
 
 
-def _said(home: Path, first: str, later: str) -> tuple[list[str], list[str]]:
+def _said(home: Path, first: str, later: str, *, in_turn: bool) -> tuple[list[str], list[str]]:
     """What holds after the first sentence, and what after the second."""
-    answer = "네, 알겠습니다." if any("가" <= one <= "힣" for one in first) else "Understood."
     memory = Consolidating(home)
-    before = [one.text for one in memory.say("s1", "p1", first, answer)]
-    after = [one.text for one in memory.say("s2", "p2", later, answer, at=3 * DAY_MS)]
-    return before, after
+    memory.remember(first)
+    before = memory.texts()
+    if in_turn:
+        memory.say("s2", "p2", later, "네, 알겠습니다.", at=3 * DAY_MS)
+    else:
+        memory.remember(later, at=3 * DAY_MS)
+    return before, memory.texts()
 
 
 @pytest.mark.parametrize(("first", "later"), STANDS)
 def test_it_stands(tmp_path: Path, first: str, later: str) -> None:
-    before, after = _said(tmp_path, first, later)
+    before, after = _said(tmp_path, first, later, in_turn=True)
     assert before
     assert set(before) <= set(after)
 
 
 @pytest.mark.parametrize(("first", "later"), CHANGES)
 def test_it_is_replaced(tmp_path: Path, first: str, later: str) -> None:
-    before, after = _said(tmp_path, first, later)
+    before, after = _said(tmp_path, first, later, in_turn=False)
     assert before and after
     assert not set(before) & set(after)
 
