@@ -123,7 +123,7 @@ def _count(tally: Tally, row: dict[str, Any], statements: Sequence[Statement], k
             tally.repeats += counts
         elif counts:
             tally.wrong += 1
-            tally.failures.append(f"{row['id']} wrong {one.kind} {one.signals} {one.confidence}: {one.text}")
+            tally.failures.append(f"{row['id']} wrong {one.kind}: {one.text}")
     for at, label in enumerate(row["keep"]):
         if kind and label["kind"] != kind:
             continue

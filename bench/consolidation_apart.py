@@ -1,14 +1,13 @@
 """How often statements of different turns, which have hardly anything to do with each other, merge or supersede.
 
-`python bench/consolidation_apart.py [--without-vectors] [--failures]`. Every statement that the rules find in the
-labelled turns is compared with its nearest ones from other turns, as the consolidator does. What is found is not always
+`python bench/consolidation_apart.py [--without-vectors] [--failures]`. Every statement that is labelled in the turns
+is compared with its nearest ones from other turns, as the consolidator does. What is found is not always
 wrong: two of the invented turns may speak of the same thing.
 """
 
 from __future__ import annotations
 
 import argparse
-import datetime
 import sys
 import tempfile
 from collections import Counter
@@ -18,9 +17,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from bench.consolidation import MODEL, at_ms_of, rows  # noqa: E402
+from bench.consolidation import MODEL, rows  # noqa: E402
 from memlayer.core.conflict import KEEP, judge  # noqa: E402
-from memlayer.core.extraction import extract  # noqa: E402
 from memlayer.core.terms import index_terms  # noqa: E402
 
 NEAREST = 12
@@ -29,12 +27,9 @@ Pair = tuple[str, str, float | None]  # (older, newer, relevance)
 
 
 def statements(limit: int = 0) -> list[Said]:
-    """What the rules find in the labelled turns; limit: in the first so many, 0 for all."""
-    found = []
-    for row in rows("turns.jsonl", "all")[: limit or None]:
-        for one in extract(row["prompt"], row["answers"], at_ms_of(row), zone=datetime.UTC).statements:
-            found.append((int(row["id"]), one.text))
-    return found
+    """What is worth keeping of the labelled turns; limit: of the first so many, 0 for all."""
+    turns = rows("turns.jsonl", "all")[: limit or None]
+    return [(int(row["id"]), label["text"]) for row in turns for label in row["keep"]]
 
 
 def nearest_by_words(said: Sequence[Said]) -> Iterator[Pair]:

@@ -14,7 +14,7 @@ from memlayer.core.extraction_dates import has_date, with_dates
 from memlayer.core.extraction_sentences import ASSISTANT, MAX_TURN_CHARS, USER, Candidate, candidates, trimmed
 from memlayer.core.extraction_signs import NAMES, has
 from memlayer.core.noise import is_noise, recallable
-from memlayer.core.outcome import outcome
+from memlayer.core.outcome import happened
 from memlayer.core.statements import (
     CAUSE,
     COMMITMENT,
@@ -123,7 +123,9 @@ def _kind_said(text: str, plain: str, prompt: str, today: datetime.date) -> str:
     ):
         return DECISION
     is_told = (
-        len(prompt) <= MAX_TOLD_CHARS and "\n" not in prompt and not has("past", plain) and not has("outside", text)
+        len(prompt) <= MAX_TOLD_CHARS
+        and "\n" not in prompt
+        and not any(has(sign, plain) for sign in ("past", "outside", "when"))
     )
     return FACT if is_told and has("tells", plain) and _VALUE.search(plain) else ""
 
@@ -148,13 +150,17 @@ _UNFIT_PLAIN = ("outside", "talks", "hedge", "of_the_day")
 
 def _kind_closing(one: Candidate) -> str:
     text = trimmed(one.text)
-    is_fragment = one.is_bold or (one.is_item and (" - " in text or not re.match(r"`|[A-Z]\w+ [A-Z]\w+ [a-z]+s ", text)))
+    is_fragment = one.is_bold or (
+        one.is_item and (" - " in text or not re.match(r"`|[A-Z]\w+ [A-Z]\w+ [a-z]+s ", text))
+    )
     if is_fragment or any(char.isdigit() for char in text) or any(text.count(pair) % 2 for pair in '`"'):
         return ""
     if any(has(sign, text) for sign in _UNFIT) or any(has(sign, one.plain) for sign in _UNFIT_PLAIN):
         return ""
     if has("cause", text) and (has("because", text) or (has("when", text) and has("scope", text))):
         return CAUSE if 8 <= _words(text) <= 25 else ""
+    if _is_korean(text) and not NAMES.search(text):
+        return ""
     lasts = any(has(sign, text) for sign in ("when", "place", "scope", "now"))
     if has("past", text) or not lasts or not 12 <= _words(text) <= 24:
         return ""
@@ -188,8 +194,8 @@ def _daily(prompt: str, answers: Sequence[str], lasting: bool) -> str | None:
     """What was asked and what came of it; None for small talk and for a question that nobody answered."""
     said = candidates(prompt[:MAX_TURN_CHARS], USER)
     asked = next((trimmed(one.text) for one in said if recallable(one.text)), "")
-    came = outcome(prompt, [answer[:MAX_TURN_CHARS] for answer in answers])
-    if not (lasting or (asked and came) or (NAMES.search(came) and len(came) > 40)):
+    came = happened([answer[:MAX_TURN_CHARS] for answer in answers])
+    if not (lasting or (asked and came) or (_VALUE.search(came) and len(came) > 40)):
         return None
     return " — ".join(_cut(part, MAX_DAILY_CHARS // 2) for part in (asked, came) if part) or None
 

@@ -38,6 +38,22 @@ def outcome(prompt: str, answers: Sequence[str]) -> str:
     return ""
 
 
+_HAPPENED = re.compile(
+    r"\b(?:\w+ed|found|wrote|rewrote|made|set|ran|built|split|moved|is|are|was|were)\b|[했됐었았였겼꿨]습니다"
+    r"|습니다|입니다",
+    re.IGNORECASE,
+)
+
+
+def happened(answers: Sequence[str]) -> str:
+    """The first sentence that tells what was done or how things are, "" for none."""
+    for answer in answers:
+        for one in candidates(answer, ASSISTANT):
+            if not one.asks and _HAPPENED.search(one.text) and not _PROMISES.search(one.text):
+                return one.text
+    return ""
+
+
 def says_done(sentence: str) -> bool:
     """True for a sentence about something that was done."""
     return bool(_DID.search(sentence)) and not _PROMISES.search(sentence)

@@ -18,7 +18,7 @@ from memlayer.service import lineage
 from memlayer.service.conflicts import Conflicts
 from memlayer.service.consolidation import prompt_and_answers
 from memlayer.service.draft import Draft
-from memlayer.service.extractor import BY_RULES, Extracted, Extractor
+from memlayer.service.extractor import BY_RULES, RULES, Extracted, Extractor
 from memlayer.service.ingest import Ingest
 from memlayer.service.sessions import Sessions
 from memlayer.service.settled_anew import resettle
@@ -271,10 +271,11 @@ class Consolidator:
         draft.put(*(day for day in days if not (day.id in own or self.ingest.forgotten.covers_memory(day))))
 
     def _keep_statements(self, draft: Draft, turn: Memory, extracted: Extracted, known: Sequence[Memory]) -> None:
-        of_turn = [one for one in known if set(one.source_ids) & set(turn.source_ids)]
+        now = draft.get(one.id for one in known)
+        of_turn = [one for one in now if set(one.source_ids) & set(turn.source_ids)]
         ids, texts = {one.id for one in of_turn}, {one.text for one in of_turn}
         made = [found_in(turn, statement) for statement in extracted.statements]
-        if turn.settled.startswith(BY_RULES) and turn.settled != self.extractor.fingerprint:
+        if turn.settled.startswith(BY_RULES) and turn.settled != RULES:
             found = resettle(of_turn, turn, made, self.now_ms())
             draft.put(*found.changed, *self._held_before(found.retired))
         for new in made:

@@ -117,9 +117,9 @@ def test_both_orders_of_arrival_in_one_batch_give_the_same(tmp_path: Path) -> No
 
 def test_statements_of_one_turn_leave_each_other_alone(memory: Consolidating) -> None:
     memory.say(
-        "s1", "p1", "the csv has weird characters like Ã© in it",
-        "The file is UTF-8, but the reader opens it as Latin-1: `open(path, encoding=\"latin-1\")` in `load_csv`."
-        " I changed it to `utf-8-sig`, which also takes the BOM that Excel writes.",
+        "s1", "p1", "why are the characters of the csv so weird",
+        "The `load_csv` reader opens files as `latin` only when the header names no encoding."
+        " Each exported file is stored as `utf` in the bucket without any header.",
     )  # fmt: skip
     assert len(memory.core(is_current=None)) == len(memory.core()) == 2
 
@@ -209,7 +209,7 @@ class Another:
 
     fingerprint = "another-1"
 
-    def extract(self, prompt: str, answers: object, at_ms: int) -> Extracted:
+    def extract(self, prompt: str, answers: object, at_ms: int, before: str = "") -> Extracted:
         return Extracted("", ())
 
 

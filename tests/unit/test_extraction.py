@@ -82,8 +82,14 @@ def test_nothing_lasting(prompt: str, answer: str) -> None:
 
 CLOSING = [
     ("`entire/sessions` is created only when the strategy is enabled, never when a session starts.", "fact"),
-    ("Shadow branch commits are now only created when there are actual file changes, matching user expectations.", "fact"),
-    ("The bug was that the session pointer was only updated when a session starts, not when a checkpoint is made.", "cause"),
+    (
+        "Shadow branch commits are now only created when there are actual file changes, matching user expectations.",
+        "fact",
+    ),
+    (
+        "The bug was that the pointer was only updated when a session starts, not when a checkpoint is made.",
+        "cause",
+    ),
     ("로그인 세션은 `SessionMiddleware`가 요청마다 갱신하며 만료 시간은 항상 서버 설정에서만 읽습니다.", "fact"),
 ]
 
