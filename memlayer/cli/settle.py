@@ -35,7 +35,8 @@ def flush_verb(wait: bool, as_json: bool) -> None:
 def reindex_verb(as_json: bool) -> None:
     """Rebuild the search index from events and memories.
 
-    Nothing is lost, and recall goes on meanwhile, by full text at first.
+    Turns that older rules consolidated are read again first: what they kept and the rules of today would not keep is
+    retired. Nothing is lost by it, and recall goes on meanwhile, by full text at first.
 
     \b
     Examples:
@@ -46,4 +47,6 @@ def reindex_verb(as_json: bool) -> None:
     if as_json:
         print_json(done)
         return
+    if done.get("consolidated"):
+        say(f"Read {counted(done['consolidated'], 'turn')} again.")
     say(f"The search index holds {counted(done.get('chunks'), 'chunk')}.")

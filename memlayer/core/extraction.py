@@ -36,6 +36,7 @@ MAX_SHORT_PROMPT_CHARS = 300  # a longer one may quote a review or a report
 MAX_CLOSING_CHARS = 2000  # longer answers explain, weigh and propose
 MAX_TOLD_CHARS = 120  # a prompt that does nothing but tell a fact is short
 _TAIL_CHARS = 400
+_DEFINES = re.compile(r"^(?:the|our|we)\b.*\b(?:is|are) (?:an?|the|in|on|called|stored)\b", re.IGNORECASE)
 _VALUE = re.compile(r"\d|`[^`]+`|https?://|\b[\w-]+\.(?:com|dev|io|org|net|internal)\b|\bowns?\b|담당")
 _SAME = 0.6  # Jaccard on terms
 _KOREAN_WORD = 1.6  # a Korean word says as much as that many English ones
@@ -118,16 +119,18 @@ def _kind_said(text: str, plain: str, prompt: str, today: datetime.date) -> str:
         return ""
     if has("standing", plain):
         return PREFERENCE
-    if has("decided", plain) or (
-        has("settles", plain) and _words(text) >= 6 and (NAMES.search(text) or _is_korean(text))
-    ):
+    is_specific = bool(NAMES.search(text)) or _is_korean(text) or has("broad", plain)
+    if has("decided", plain) or (has("settles", plain) and is_specific and _words(text) >= 6):
         return DECISION
-    is_told = (
-        len(prompt) <= MAX_TOLD_CHARS
-        and "\n" not in prompt
-        and not any(has(sign, plain) for sign in ("past", "outside", "when"))
-    )
-    return FACT if is_told and has("tells", plain) and _VALUE.search(plain) else ""
+    return FACT if _is_told(text, plain, prompt) else ""
+
+
+def _is_told(text: str, plain: str, prompt: str) -> bool:
+    """True for a prompt that does nothing but tell a fact: "the staging port is 8443"."""
+    if len(prompt) > MAX_TOLD_CHARS or any(has(sign, plain) for sign in ("past", "outside", "when")):
+        return False
+    is_all = len(text) >= len(prompt.strip()) - 2 and _DEFINES.search(text) is not None
+    return has("tells", plain) and (is_all or _VALUE.search(plain) is not None)
 
 
 def _closing(answers: Sequence[str]) -> list[Statement]:

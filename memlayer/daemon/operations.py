@@ -182,12 +182,14 @@ def flush(state: State, asked: Fields, progress: Progress) -> Fields:
 def reindex(state: State, asked: Fields, progress: Progress) -> Fields:
     services = services_of(state)
 
-    def job() -> int:
+    def job() -> Fields:
+        consolidated = upkeep.consolidate_now(state, progress)
         upkeep.reindex(state, progress)
         upkeep.embed_missing(state, progress)
-        return services.store.stats().chunks
+        return {"chunks": services.store.stats().chunks, "consolidated": consolidated}
 
-    return {"chunks": state.jobs.submit("reindex %d" % id(asked), job).result()}
+    done: Fields = state.jobs.submit("reindex %d" % id(asked), job).result()
+    return done
 
 
 def repair(state: State, asked: Fields, progress: Progress) -> Fields:

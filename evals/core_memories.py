@@ -1,0 +1,102 @@
+"""How well the rules keep what lasts, on real sessions with notes of what a careful colleague noted.
+
+`python evals/core_memories.py SET.jsonl [--noted LABELS.jsonl ...] [--from N] [--to N] [--odd | --even] [--show]`
+
+SET: one turn a line, in order: {"n", "session", "prompt", "answer"}. LABELS: one turn a line: {"n", "noted": [{"by",
+"kind", "quote", "from"}]}; `from` is the turn of the quote where it is not n. --odd, --even: sessions of that index.
+Caught: a statement of the turn (or of a neighbour in its session) shares half of the quote's words. The data are not
+part of this repository.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from memlayer.core.extraction import Statement, extract  # noqa: E402
+
+COVERED = 0.5
+NEAR = 2  # turns before and after in which what was noted may be stated
+
+Turn = dict[str, Any]
+
+
+def lines(path: str) -> list[Turn]:
+    return [json.loads(line) for line in Path(path).read_text(encoding="utf-8").splitlines() if line.strip()]
+
+
+def statements(turns: Iterable[Turn]) -> dict[int, list[Statement]]:
+    """What the rules find, by turn; each turn is read with the last answer of its session before it."""
+    before: dict[str, str] = {}
+    found = {}
+    for turn in turns:
+        session, answer = turn["session"], turn.get("answer") or ""
+        read = extract(turn["prompt"], [answer] if answer else [], 0, before=before.get(session, ""))
+        found[turn["n"]] = list(read.statements)
+        before[session] = answer or before.get(session, "")
+    return found
+
+
+def says(statement: str, quote: str) -> bool:
+    """True if the statement holds at least half of the quote's words."""
+    wanted = _words(quote)
+    return bool(wanted) and len(wanted & _words(statement)) >= COVERED * len(wanted)
+
+
+def _words(text: str) -> set[str]:
+    return set(re.findall(r"\w+", text.lower()))
+
+
+def _caught(turns: dict[int, Turn], found: dict[int, list[Statement]], n: int, note: Turn) -> bool:
+    places = {n, int(note.get("from") or n)}
+    near = {at for place in places for at in range(place - NEAR, place + NEAR + 1)}
+    same = [at for at in near if at in turns and turns[at]["session"] == turns[n]["session"]]
+    return any(says(one.text, note["quote"]) for at in same for one in found.get(at, []))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("set")
+    parser.add_argument("--noted", nargs="*", default=[], help="what a colleague noted, JSON lines")
+    parser.add_argument("--from", dest="low", type=int, default=0)
+    parser.add_argument("--to", dest="high", type=int, default=sys.maxsize)
+    parser.add_argument("--odd", action="store_true", help="only sessions of odd index")
+    parser.add_argument("--even", action="store_true", help="only sessions of even index")
+    parser.add_argument("--show", action="store_true", help="print every statement, for judging")
+    chosen = parser.parse_args()
+    turns = {turn["n"]: turn for turn in lines(chosen.set)}
+    index = {session: at for at, session in enumerate(dict.fromkeys(one["session"] for one in turns.values()))}
+    found = statements(turns.values())
+
+    def counts(n: int) -> bool:
+        odd = index[turns[n]["session"]] % 2 == 1
+        return chosen.low <= n < chosen.high and not (chosen.odd and not odd) and not (chosen.even and odd)
+
+    looked = [n for n in turns if counts(n)]
+    made = [(n, one) for n in looked for one in found[n]]
+    print(f"{len(looked)} turns, {len(made)} statements, {len(made) / max(1, len(looked)):.3f} a turn")
+    print("by kind:", dict(Counter(f"{one.speaker} {one.kind}" for _, one in made)))
+    if chosen.show:
+        print(*(f"{n} {one.kind} {one.speaker}: {one.text}" for n, one in made), sep="\n")
+    tally: dict[str, list[bool]] = defaultdict(list)
+    for row in (row for path in chosen.noted for row in lines(path) if row["n"] in turns and counts(row["n"])):
+        for note in row.get("noted") or []:
+            caught = _caught(turns, found, row["n"], note)
+            is_korean = bool(re.search("[가-힣]", note["quote"]))
+            for name in ("all", f"{note['by']} {note['kind']}", "Korean" if is_korean else "English"):
+                tally[name].append(caught)
+    for name, hits in sorted(tally.items()):
+        print(f"caught {name:28}{sum(hits):4} of {len(hits):4}  {100 * sum(hits) / len(hits):5.1f} %")
+
+
+if __name__ == "__main__":
+    main()
