@@ -37,7 +37,7 @@ MAX_CLOSING_CHARS = 2000  # longer answers explain, weigh and propose
 MAX_TOLD_CHARS = 120  # a prompt that does nothing but tell a fact is short
 _TAIL_CHARS = 400
 _DEFINES = re.compile(r"^(?:the|our|we)\b.*\b(?:is|are) (?:an?|the|in|on|called|stored)\b", re.IGNORECASE)
-_VALUE = re.compile(r"\d|`[^`]+`|https?://|\b[\w-]+\.(?:com|dev|io|org|net|internal)\b|\bowns?\b|담당")
+_VALUE = re.compile(r"\d|`[^`]+`|https?://|\b[\w-]+\.(?:com|dev|io|org|net|internal)\b|\bowns?\b|\bbelongs? to\b|담당")
 _SAME = 0.6  # Jaccard on terms
 _KOREAN_WORD = 1.6  # a Korean word says as much as that many English ones
 
@@ -60,7 +60,7 @@ def kind_of(text: str) -> str:
     """The kind of a statement that names none: by its words, a fact in doubt."""
     if has("prefers", text) or has("standing", text):
         return PREFERENCE
-    if has("settles", text):
+    if has("decided", text) or has("settles", text):
         return DECISION
     if has("cause", text) or has("because", text):
         return CAUSE
