@@ -31,10 +31,10 @@ from memlayer.service.neighbours import Neighbours
 from memlayer.service.past_turns import Reached
 from memlayer.service.projects import Projects
 from memlayer.service.recall import Recall, RecallRules
-from memlayer.service.recent_turns import RecentTurns
 from memlayer.service.replaced import Replaced
 from memlayer.service.retention import Retention, RetentionRules
 from memlayer.service.retriever import Retriever
+from memlayer.service.session_words import LiveSessions
 from memlayer.service.sessions import Sessions
 from memlayer.service.term_stats import TermStats
 from memlayer.service.tombstones import Tombstones
@@ -54,7 +54,7 @@ class Services:
     terms: TermStats
     ingest: Ingest
     retriever: Retriever
-    recent: RecentTurns
+    live: LiveSessions
     recall: Recall
     forget: Forget
     retention: Retention
@@ -109,8 +109,8 @@ def open_services(
         tools=tool_rules(settings),
     )
     retriever = Retriever(store=store, embedder=embedder, terms=terms)
-    recent = RecentTurns(store)
-    recall = Recall(retriever, recent, Replaced(store))
+    live = LiveSessions(store)
+    recall = Recall(retriever, live, Replaced(store))
     consolidator = Consolidator(
         store=store,
         ingest=ingest,
@@ -141,7 +141,7 @@ def open_services(
         overlap_tokens=settings.chunking.overlap_tokens,
     )
     return Services(
-        store=store, cache=cache, terms=terms, ingest=ingest, retriever=retriever, recent=recent, recall=recall,
+        store=store, cache=cache, terms=terms, ingest=ingest, retriever=retriever, live=live, recall=recall,
         forget=forget, retention=retention, consolidator=consolidator, files=files, extra=extra,
         imports=ImportLog(Path(paths.cache(home)) / "imports.sqlite"),
     )  # fmt: skip
@@ -255,16 +255,9 @@ def recall_rules(settings: Settings) -> RecallRules:
     return RecallRules(
         enabled=chosen.enabled,
         budget=Budget(chosen.max_entries, chosen.max_entry_chars, chosen.max_chars),
-        min_score=chosen.min_score,
+        min_chance=chosen.min_chance,
         candidates=chosen.candidates,
-        weights=Weights(
-            lexical=chosen.weight_lexical,
-            vector=chosen.weight_vector,
-            relevance=chosen.weight_relevance,
-            importance=chosen.weight_importance,
-            recency=chosen.weight_recency,
-            half_life_days=chosen.half_life_days,
-        ),
+        weights=Weights(lexical=chosen.weight_lexical, vector=chosen.weight_vector),
     )
 
 

@@ -13,9 +13,9 @@ from memlayer.ports import Embedder, Vector
 from memlayer.service.ingest import Ingest
 from memlayer.service.projects import Projects
 from memlayer.service.recall import Recall, Recalled, RecallRules
-from memlayer.service.recent_turns import RecentTurns
 from memlayer.service.replaced import Replaced
 from memlayer.service.retriever import Retriever
+from memlayer.service.session_words import LiveSessions
 from memlayer.service.sessions import Session, Sessions
 from memlayer.service.term_stats import TermStats
 from memlayer.service.tombstones import Tombstones
@@ -39,7 +39,7 @@ class NoCache:
 
 
 class TurnsInMemory:
-    """Takes what hooks say and recalls it. Times are milliseconds after T0_MS; `now` is an hour later."""
+    """Takes what hooks say and recalls it. Times are milliseconds after T0_MS."""
 
     def __init__(self, home: Path, embedder: Embedder | None = None) -> None:
         self.store = MemoryStore() if embedder is None else MemoryStore(embedder.dimensions)
@@ -51,9 +51,8 @@ class TurnsInMemory:
             embedder=lambda: embedder, cache=NoCache(), terms=terms, tombstones=Tombstones(str(home)),
             max_tokens=400, overlap_tokens=80,
         )  # fmt: skip
-        retriever = Retriever(self.store, lambda: embedder, terms, now_ms=lambda: T0_MS + 3_600_000)
-        self.recent = RecentTurns(self.store)
-        self.recall = Recall(retriever, self.recent, Replaced(self.store))
+        self.live = LiveSessions(self.store)
+        self.recall = Recall(Retriever(self.store, lambda: embedder, terms), self.live, Replaced(self.store))
 
     @classmethod
     def by_the_shipped_model(cls, home: Path, said: Sequence[tuple[str, str]], a_session: int = 5) -> TurnsInMemory:
@@ -72,7 +71,7 @@ class TurnsInMemory:
         event: dict[str, Any] | None = read_payload(name, raw, project_dir=project, at_ms=T0_MS + at).event
         assert event is not None
         self.ingest.take([event])
-        self.recent.heard(event)
+        self.live.heard(event)
 
     def turn(
         self, session: str, prompt_id: str, prompt: str, answer: str = "", *, at: int = 0, project: str = PROJECT

@@ -62,8 +62,6 @@ def read(folder: Path) -> Centring | None:
         return None
     data = read_json(path)
     mean, axis, low, high = (data.get(key) for key in ("mean", "axis", "low", "high"))
-    asks, asks_bias = data.get("asks", []), data.get("asks_bias", 0.0)
-    asides, asides_bias = data.get("asides", []), data.get("asides_bias", 0.0)
     if not (
         isinstance(mean, list)
         and isinstance(axis, list)
@@ -71,26 +69,15 @@ def read(folder: Path) -> Centring | None:
         and isinstance(low, float)
         and isinstance(high, float)
         and low < high
-        and isinstance(asks, list)
-        and len(asks) in (0, len(mean))
-        and isinstance(asks_bias, float)
-        and isinstance(asides, list)
-        and len(asides) in (0, len(mean))
-        and isinstance(asides_bias, float)
     ):
-        raise EmbedderError(f"{path} lacks a sound mean, axis, low, high, asks or asides; fetch it again or remove it.")
-    known = Calibration(low, high, _vector(asks), asks_bias, _vector(asides), asides_bias)
-    return Centring(_vector(mean), _vector(axis), known)
+        raise EmbedderError(f"{path} lacks a sound mean, axis, low or high; fetch it again or remove it.")
+    return Centring(_vector(mean), _vector(axis), Calibration(low, high))
 
 
 def write(folder: Path, centring: Centring, made: str) -> None:
     """Store it as calibration.json of the folder. made: one line that says how. An unwritable folder is no error."""
     known = centring.calibration
     data = {"made": made, "low": known.low, "high": known.high, "mean": centring.mean, "axis": centring.axis}
-    if known.asks:
-        data |= {"asks_bias": known.asks_bias, "asks": known.asks}
-    if known.asides:
-        data |= {"asides_bias": known.asides_bias, "asides": known.asides}
     write_json(folder / CALIBRATION_FILE, data)
 
 

@@ -35,7 +35,7 @@ def given_verb(last: int, session: str | None, project: str | None, all_projects
     """Show the notes that the last prompts were given, and why.
 
     For each prompt, newest first: its notes, what they were chosen by, and the best of those left out, with the reason
-    (--json has up to ten). Relevance is how sure it is that a note answers, from 0 to 1. The record holds ids and
+    (--json has up to ten). Chance is how sure recall was that the prompt needs the note, from 0 to 1. The record holds ids and
     scores of the last hundred prompts or more; a note that was forgotten since is shown as forgotten.
 
     \b
@@ -109,14 +109,12 @@ def _title(prompt: Mapping[str, Any]) -> str:
 def _why(note: Mapping[str, Any]) -> str:
     """The scores and the reason in words."""
     facts = []
-    if note.get("relevance") is not None:
-        legs = [("words", note.get("lexical")), ("meaning", note.get("vector"))]
-        parts = ", ".join(f"{name} {number(value)}" for name, value in legs if value is not None)
-        facts.append(f"relevance {number(note['relevance'])}" + (f" ({parts})" if parts else ""))
+    if note.get("chance") is not None:
+        scores = [("words", note.get("lexical")), ("meaning", note.get("vector"))]
+        parts = ", ".join(f"{name} {number(value)}" for name, value in scores if value is not None)
+        facts.append(f"chance {number(note['chance'])}" + (f" ({parts})" if parts else ""))
     reason = line(note.get("reason"))
-    if reason.startswith("relevance ") and facts:  # says the figure itself
-        facts[0] += " " + reason.partition(" ")[2].partition(" ")[2]
-    elif reason not in ("", "kept"):
+    if reason not in ("", "kept"):
         facts.append(reason)
     if note.get("newer"):
         facts.append(f"older than [mem:{line(note['newer'])}]")

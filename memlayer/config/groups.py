@@ -29,29 +29,33 @@ class Group(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+# Settings of recall that went with version 0.2.
+RETIRED = frozenset(("min_score", "weight_relevance", "weight_importance", "weight_recency", "half_life_days"))
+
+
 class RecallSettings(Group):
     """What a prompt is answered with."""
 
     enabled: bool = setting(True, "Answer prompts with memories.")
-    max_entries: Whole = setting(5, "Entries in one context block.", unit="entries", ge=0, le=20)
-    max_entry_chars: Whole = setting(800, "Length of one entry.", unit="characters", ge=80, le=9500)
-    max_chars: Whole = setting(4000, "Length of a whole context block.", unit="characters", ge=0, le=9500)
-    min_score: Real = setting(0.4, "Floor on the calibrated relevance.", ge=0, le=1)
-    weight_lexical: Real = setting(0.5, "Share of full-text search in the relevance.", ge=0, le=1)
-    weight_vector: Real = setting(0.5, "Share of meaning (vectors) in the relevance.", ge=0, le=1)
-    weight_relevance: Real = setting(0.95, "Share of relevance in the score.", ge=0, le=1)
-    weight_importance: Real = setting(0.0, "Share of importance in the score.", ge=0, le=1)
-    weight_recency: Real = setting(0.05, "Share of recency in the score.", ge=0, le=1)
-    half_life_days: Real = setting(7.0, "Age at which recency has fallen to a half.", unit="days", ge=0.01, le=36500)
+    max_entries: Whole = setting(3, "Entries in one context block.", unit="entries", ge=0, le=20)
+    max_entry_chars: Whole = setting(240, "Length of one entry.", unit="characters", ge=80, le=9500)
+    max_chars: Whole = setting(800, "Length of the entries of a context block.", unit="characters", ge=0, le=9500)
+    min_chance: Real = setting(0.1, "How sure recall must be that the prompt needs a memory.", ge=0, le=1)
+    weight_lexical: Real = setting(0.5, "Share of full-text search in the order of a search.", ge=0, le=1)
+    weight_vector: Real = setting(0.5, "Share of meaning (vectors) in the order of a search.", ge=0, le=1)
     candidates: Whole = setting(30, "Chunks that each kind of search offers for ranking.", unit="chunks", ge=1, le=1000)
     deadline_ms: Whole = setting(450, "Time to answer a prompt; later answers are dropped.", unit="ms", ge=20, le=5000)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_retired(cls, found: object) -> object:
+        """Settings of earlier versions that have no effect any more are no mistake."""
+        return {name: found[name] for name in found if name not in RETIRED} if isinstance(found, dict) else found
 
     @model_validator(mode="after")
     def _some_weight(self) -> RecallSettings:
         if self.weight_lexical + self.weight_vector <= 0:
             raise ValueError("recall.weight_lexical and recall.weight_vector must not both be 0")
-        if self.weight_relevance + self.weight_importance + self.weight_recency <= 0:
-            raise ValueError("recall.weight_relevance, _importance and _recency must not all be 0")
         return self
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 import time
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from memlayer.core.host_tags import TAG_BEGINNINGS
@@ -53,9 +53,9 @@ class Entry:
 class Budget:
     """max_chars counts the whole block; all are characters but max_entries."""
 
-    max_entries: int = 5
-    max_entry_chars: int = 800
-    max_chars: int = 4000
+    max_entries: int = 3
+    max_entry_chars: int = 240
+    max_chars: int = 800
 
 
 def flatten(text: str) -> str:
@@ -130,25 +130,17 @@ def block(entries: Sequence[Entry], budget: Budget, explanation: str = EXPLANATI
     return "\n".join(lines) if len(lines) > 1 else ""
 
 
-def best_sentences(spans: Sequence[str], wanted: Iterable[float], max_chars: int) -> str:
-    """The sentences that answer, in their order: by falling weight until max_chars, each with the one before it if
-    there is room (an answer often leans on it). An ellipsis stands for those left out between and after them. spans and
-    wanted run in parallel."""
-    weights = list(wanted)
-    order = sorted(range(len(spans)), key=lambda i: (-weights[i], i))
+def best_sentences(spans: Sequence[str], worth: Sequence[float], max_chars: int) -> str:
+    """The sentences worth most, in their order, until max_chars. An ellipsis stands for those left out between and
+    after them. spans and worth run in parallel; a sentence worth nothing is left out."""
     chosen: set[int] = set()
-    left = max_chars
-    for i in order:
-        for j in (i, i - 1):
-            if j < 0 or j in chosen or (j != i and weights[i] <= 0):
-                continue
-            if len(spans[j]) + 1 <= left:
-                chosen.add(j)
-                left -= len(spans[j]) + 1
-        if left <= 40:
-            break
+    left = max_chars - 2
+    for i in sorted(range(len(spans)), key=lambda i: (-worth[i], i)):
+        if worth[i] > 0 and len(spans[i]) + 3 <= left:
+            chosen.add(i)
+            left -= len(spans[i]) + 3
     if not chosen and spans:
-        return cut(spans[order[0]], max_chars)
+        return cut(spans[max(range(len(spans)), key=lambda i: worth[i])], max_chars)
     out: list[str] = []
     last = -1
     for i in sorted(chosen):

@@ -11,8 +11,9 @@ from typing import Any
 
 from memlayer.core.payload import COMMAND
 from memlayer.daemon.state import State
-from memlayer.service import given, shown
-from memlayer.service.recall import Recalled
+from memlayer.service import given
+from memlayer.service.candidate import with_shown
+from memlayer.service.recall import Gate, Recalled
 from memlayer.service.sessions import Session
 from memlayer.wire import given as on_disk
 
@@ -30,7 +31,7 @@ def noted(
     """
     before = session.shown, session.explained_ms
     if block and event["kind"] in ("user", "session_start"):
-        session.shown = shown.marked(session.shown, found.entries) if found is not None else session.shown
+        session.shown = with_shown(session.shown, found.entries) if found is not None else session.shown
         session.explained_ms = session.explained_ms or time.time_ns() // 1_000_000
         state.sessions.changed(session)
     is_delivered = False
@@ -48,7 +49,7 @@ def _record(
 ) -> None:
     """Append the entry of a prompt, or of a session start with a working set."""
     if event["kind"] == "user" and event["detail"] == COMMAND:
-        found = Recalled("", "", gate="a slash command")
+        found = Recalled("", "", Gate.COMMAND)
     if found is not None:
         entry = given.of_prompt(event, session.project_id, found, is_delivered=is_delivered)
     elif event["kind"] == "session_start" and block:

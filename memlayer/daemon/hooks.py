@@ -17,7 +17,7 @@ from memlayer.daemon.server import Send
 from memlayer.daemon.state import State
 from memlayer.errors import MemlayerError
 from memlayer.service import catch_up, working_set
-from memlayer.service.recall import Recalled
+from memlayer.service.recall import Gate, Recalled
 from memlayer.service.sessions import Session
 from memlayer.wire import health, project, protocol, spool
 from memlayer.wire import working_set as on_disk
@@ -104,7 +104,7 @@ class Hooks:
             else:
                 send(protocol.REPLY, hook_reply(hook, context, notice))
         if state.is_open:
-            state.services.result().recent.heard(event)  # not before its own recall has asked what came before it
+            state.services.result().live.heard(event)  # after its own recall has compared it with the session
         if hook == "session_end":
             state.jobs.submit("settle " + session.id, lambda: upkeep.settle(state, session))
         elif event["kind"] not in ("user", "tool"):
@@ -160,7 +160,7 @@ class Hooks:
         state = self._state
         services = state.ready(min(OPEN_WAIT_S, ends - time.monotonic()))
         if services is None:
-            return Recalled("", "lexical", gate="the store was still opening")
+            return Recalled("", "lexical", Gate.OPENING)
         if not known and os.path.exists(session.transcript_path):
             # A session that begins with a transcript is a fork: 2.1.197 tells of it only here.
             inherited = state.jobs.submit("inherit " + session.id, lambda: self._inherit(session))
@@ -173,10 +173,10 @@ class Hooks:
             found = recalled.result(timeout=max(0.01, ends - time.monotonic()))
         except Late:
             log.warning("a recall was late")
-            return Recalled("", "", gate="recall took longer than recall.deadline_ms")
+            return Recalled("", "", Gate.LATE)
         except MemlayerError as bad:
             log.error("recall failed: %s", bad)
-            return Recalled("", "", gate="recall failed; logs/daemon.log says why")
+            return Recalled("", "", Gate.FAILED)
         self._state.metrics.recalled(len(found.entries), len(found.block))
         return found
 

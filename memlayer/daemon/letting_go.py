@@ -76,7 +76,7 @@ def resume(state: State, services: compose.Services) -> None:
 
 
 def _after(state: State, services: compose.Services, project_ids: Iterable[str]) -> list[str]:
-    services.recent.clear()
+    services.live.clear()
     left = []
     for project_id in project_ids:
         filing.renew_working_set(state, services, project_id)

@@ -16,6 +16,7 @@ from memlayer.daemon.state import State
 from memlayer.errors import UserError
 from memlayer.ports import Store
 from memlayer.service import lineage
+from memlayer.service.candidate import Candidate
 from memlayer.service.recall import Recalled
 from memlayer.service.sessions import Session
 from memlayer.service.snippet import snippet
@@ -52,29 +53,30 @@ def recall(state: State, asked: Fields, progress: Progress) -> Fields:
         "block": found.block,
         "mode": mode,
         "why": why,
-        "gate": found.gate,
-        "queries": _queries(found),
+        "gate": found.gate.value,
+        "need": round(found.need, 4),
+        "signals": asdict(found.signals) if found.signals else {},
+        "queries": [found.query.text, " ".join(found.query.terms)] if found.query else [],
         "took_ms": round(found.took_ms, 2),
         "candidates": [
             {
                 "key": one.key,
                 "citation": one.citation,
                 "score": one.score.score,
-                "parts": parts_of(asdict(one.score)),
+                "chance": round(one.chance, 4),
+                "parts": {"helps": round(one.helps, 4), **parts_of(asdict(one.score))},
                 "kept": one.kept,
-                "reason": one.reason,
-                "snippet": one.snippet or snippet(one.chunk, found.query, services.terms, 200) if found.query else "",
+                "reason": one.reason.value,
+                "snippet": one.snippet or _head(one, found, services),
             }
             for one in found.candidates
         ],
     }
 
 
-def _queries(found: Recalled) -> list[str]:
-    """What was searched for: by meaning, by words, and what else a long prompt or the turn before it asks."""
-    if found.query is None:
-        return []
-    return [found.query.text, " ".join(found.query.terms), *(one.text for one in found.asked)]
+def _head(one: Candidate, found: Recalled, services: compose.Services) -> str:
+    """A short look at a candidate that was left out."""
+    return snippet(one.chunk.text, services.terms.weights(found.query.terms), 200) if found.query else ""
 
 
 def show(state: State, asked: Fields, progress: Progress) -> Fields:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import asdict, replace
+from dataclasses import asdict
 
 from memlayer import compose
 from memlayer.core.citation import bare_id
@@ -16,6 +16,7 @@ from memlayer.daemon.state import State
 from memlayer.errors import UserError
 from memlayer.ports import Removed, Selection
 
+FLOOR = 0.4  # relevance from which words name a memory
 NOTHING: Fields = {
     "memories": [],
     "events": 0,
@@ -53,9 +54,8 @@ def forget(state: State, asked: Fields, progress: Progress) -> Fields:
     if query:
         scope = Scope((project_id,) if project_id else None, extra={"category": "core"} if asked.get("global") else {})
         rules = compose.recall_rules(state.settings)
-        weights = replace(rules.weights, answerable=0.0, aside=0.0, chance=0.0)  # it names, and does not ask
-        hits = services.retriever.search(reduce_prompt(query), scope, rules.candidates, weights)
-        near = {chunk.memory_id for chunk, score in hits if score.relevance >= rules.min_score}
+        hits = services.retriever.search(reduce_prompt(query), scope, rules.candidates, rules.weights)
+        near = {chunk.memory_id for chunk, score in hits if score.relevance >= FLOOR}
         chosen = tuple(near & set(chosen)) if wanted else tuple(near)
         if not chosen:
             return NOTHING

@@ -16,6 +16,7 @@ from memlayer.service.search import Filters, Found, Search
 from memlayer.service.snippet import snippet
 
 SNIPPET_CHARS = 800
+SNIPPET_SENTENCES = 6
 TOOL_HITS = 5
 
 
@@ -33,12 +34,14 @@ def search(state: State, asked: Fields, progress: Progress) -> Fields:
         query, scope, filters, limit_of(asked, 10), number_of(asked, "min_score"), lambda one: lines.of(one).path
     )
 
+    rarity = services.terms.weights(query.terms)
+
     def fields(hit: Found) -> Fields:
         return {
             **memory_fields(state, hit.memory),
             "score": hit.score.score,
             "parts": parts_of(asdict(hit.score)),
-            "snippet": snippet(hit.chunk, query, services.terms, SNIPPET_CHARS),
+            "snippet": snippet(hit.chunk.text, rarity, SNIPPET_CHARS, most=SNIPPET_SENTENCES),
             **lines.of(hit.memory)._asdict(),
         }
 

@@ -10,7 +10,6 @@ from dataclasses import asdict
 from pathlib import Path
 
 from memlayer import compose
-from memlayer.core.glossary import concepts
 from memlayer.core.model import GLOBAL
 from memlayer.daemon import consolidating, filing, memory, priority, summarizing
 from memlayer.daemon.filing import renew_working_set
@@ -261,7 +260,6 @@ def open_store(state: State, resume: Callable[[State, compose.Services], None]) 
 
 def load_model(state: State) -> None:
     """Load the embedding model beside everything else, then embed what was taken in without it."""
-    concepts("배포 deploy")  # the glossary is read on its first use: not while a person waits
 
     def fit(dimensions: int) -> None:
         services = state.services.result()

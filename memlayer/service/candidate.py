@@ -1,32 +1,55 @@
-"""A memory that came into question for a prompt, and how two of them compare."""
+"""A memory that came into question for a prompt, and the reasons to keep it or leave it out."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
 
 from memlayer.core.model import Chunk, Memory, citation_of, turn_memory_id
 from memlayer.core.scoring import Score
 from memlayer.core.terms import index_terms
+from memlayer.service.need import MemorySignals
 from memlayer.service.sessions import Session
 
-BELOW = "relevance "  # how the reason of a candidate begins that missed the floor
-SHOWN = "already shown in this session"
-CROWDED = "more than %d entries"
 NEAR_DUPLICATE = 0.8  # Jaccard of the terms from which two candidates say the same
+MAX_SHOWN = 2000  # memories that are remembered as shown to one session, the newest
+
+
+class Reason(Enum):
+    """Why a candidate was kept or left out, as a person reads it."""
+
+    KEPT = "kept"
+    UNSURE = "too unsure"
+    OPEN_QUESTION = "a question that was never answered"
+    OWN_SESSION = "still in this session's context"
+    INHERITED = "in this session's context by resume or fork"
+    SHOWN = "already shown in this session"
+    REPEATS = "says the same as a better entry, or as this session's context"
+    SAME_TURN = "its turn has an entry"
+    TAKEN_BACK = "what it says was taken back"
+    CROWDED = "no room left in the block"
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A memory that came into question. reason: why it was kept or dropped."""
+    """chance: how sure it is that the prompt needs this memory; helps: that it helps if one is needed; in [0, 1].
+
+    signals: what speaks for it. snippet: its entry's text, if kept.
+    """
 
     chunk: Chunk
     score: Score
-    kept: bool
-    reason: str
+    reason: Reason
+    chance: float = 0.0
+    helps: float = 0.0
+    signals: MemorySignals | None = None
     snippet: str = ""
-    newer: str = ""  # citation of a newer memory on the same matter
+
+    @property
+    def kept(self) -> bool:
+        return self.reason is Reason.KEPT
 
     @property
     def citation(self) -> str:
@@ -47,31 +70,28 @@ def key_of(chunk: Chunk) -> str:
 
 
 def turn_of(chunk: Chunk) -> str:
-    """The id of the memory of the turn that a chunk was drawn from, or is a part of; "" for none."""
-    return turn_memory_id(chunk.session_id, chunk.prompt_id) if chunk.prompt_id else ""
+    """The id of the turn that a chunk is a part of, or that its statement was drawn from; else its memory's own."""
+    return turn_memory_id(chunk.session_id, chunk.prompt_id) if chunk.prompt_id else chunk.memory_id
 
 
-def told_by(turn: Candidate) -> str:
-    """Why a statement is left out where the turn it was drawn from is an entry."""
-    return "%s says it, and more" % turn.citation
-
-
-def same_as(other: Candidate) -> str:
-    """Why one of two that say the same is left out."""
-    return "says the same as " + other.citation
-
-
-def in_context(chunk: Chunk, session: Session | None) -> str:
-    """How the model comes to have this memory before its eyes already; "" when it does not."""
+def in_context(chunk: Chunk, session: Session | None) -> Reason | None:
+    """How the model comes to have this memory in its context already; None when it does not."""
     if session is None:
-        return ""
+        return None
     if chunk.session_id == session.id and chunk.at_ms >= session.context_since_ms:
-        return "still in this session's context"
-    if chunk.memory_id in session.inherited or turn_of(chunk) in session.inherited:
-        return "in this session's context by resume or fork"
-    if chunk.memory_id in session.shown:
-        return SHOWN
-    return ""
+        return Reason.OWN_SESSION
+    known = {chunk.memory_id, turn_of(chunk)}
+    if known.intersection(session.inherited):
+        return Reason.INHERITED
+    return Reason.SHOWN if known.intersection(session.shown) else None
+
+
+def with_shown(shown: Iterable[str], entries: Iterable[Candidate]) -> list[str]:
+    """The ids a session was shown, with these entries: of each its memory and its turn."""
+    found = dict.fromkeys(shown)
+    for one in entries:
+        found.update(dict.fromkeys((one.chunk.memory_id, turn_of(one.chunk))))
+    return list(found)[-MAX_SHOWN:]
 
 
 def whole(memory: Memory) -> Chunk:
@@ -82,37 +102,6 @@ def whole(memory: Memory) -> Chunk:
         importance=memory.importance, at_ms=memory.at_ms, start=0, end=len(memory.text), text=memory.text,
         terms=index_terms(memory.text),
     )  # fmt: skip
-
-
-def within(judged: Sequence[Candidate], most: int) -> list[Candidate]:
-    """The candidates, of which only the first `most` kept ones had room in the block: what was not in it was not shown
-    either, and may come with the next prompt."""
-    out = []
-    for one in judged:
-        most -= one.kept
-        out.append(replace(one, kept=False, reason="no room left in the block") if one.kept and most < 0 else one)
-    return out
-
-
-class Words:
-    """The terms of a text, and what each of them weighs."""
-
-    def __init__(self, terms: frozenset[str], weight: Mapping[str, float]) -> None:
-        self._terms, self._weight = terms, weight
-        self._whole = sum(map(weight.__getitem__, terms))
-
-    def overlap(self, other: Words) -> float:
-        """The overlap coefficient of two texts, each term by its weight, in [0, 1]."""
-        smaller = min(self._whole, other._whole)
-        return sum(map(self._weight.__getitem__, self._terms & other._terms)) / smaller if smaller else 0.0
-
-    def weighing(self, least: float) -> frozenset[str]:
-        """The terms that weigh so much."""
-        return frozenset(term for term in self._terms if self._weight[term] >= least)
-
-    def holds(self, terms: Iterable[str]) -> bool:
-        """True if all of them are there."""
-        return self._terms.issuperset(terms)
 
 
 def say_the_same(one: frozenset[str], other: frozenset[str]) -> bool:

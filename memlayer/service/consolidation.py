@@ -9,9 +9,11 @@ from dataclasses import replace
 from memlayer.core import payload
 from memlayer.core.importance import importance
 from memlayer.core.model import Event, Memory, citation_of, turn_memory_id
+from memlayer.core.routine import is_routine, is_routine_text
 from memlayer.core.turn import MAX_MEMORY_CHARS, is_open_question, turn_text
 
 OPEN_QUESTION = "open_question"
+ROUTINE = "routine"  # a turn that teaches nothing: kept, never recalled
 TURN = "turn"
 
 
@@ -69,7 +71,7 @@ def turn_memory(events: Sequence[Event]) -> Memory | None:
         key="turn_%s_%s" % (day, memory_id[:4]),
         citation=citation_of(memory_id),
         category="conversation",
-        kind=OPEN_QUESTION if is_open_question(prompt, answers) else TURN,
+        kind=_kind(prompt, answers),
         text=text[:MAX_MEMORY_CHARS],
         importance=importance("conversation", text),
         project_id=first.project_id,
@@ -78,6 +80,12 @@ def turn_memory(events: Sequence[Event]) -> Memory | None:
         source_ids=tuple(event.id for event in [*spoken, *done]),  # what was done is forgotten with the turn
         at_ms=first.at_ms,
     )
+
+
+def _kind(prompt: str, answers: Sequence[str]) -> str:
+    if is_routine(prompt, answers):
+        return ROUTINE
+    return OPEN_QUESTION if is_open_question(prompt, list(answers)) else TURN
 
 
 def carried_over(known: Memory | None, made: Memory) -> Memory:
@@ -95,7 +103,9 @@ def carried_over(known: Memory | None, made: Memory) -> Memory:
 
 
 def is_searched(memory: Memory) -> bool:
-    """True if a memory belongs in the search index. Daily entries do not: their turns are in it."""
+    """True if a memory belongs in the search index. Daily entries do not (their turns are in it), nor routine turns."""
+    if memory.category == "conversation" and is_routine_text(memory.text):  # also of an older version's turns
+        return False
     return memory.category != "daily" and not memory.superseded_by
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from memlayer.core.doomed import Doomed
 from memlayer.core.ids import GLOBAL
 from memlayer.ports import Removed, Store
-from memlayer.service import cached_vectors, shown
+from memlayer.service import cached_vectors
 from memlayer.service.ingest import VectorCache
 from memlayer.service.sessions import Sessions
 from memlayer.wire import paths, spool, typed, working_set
@@ -102,7 +102,7 @@ class Erasure:
             if spool.id_of(path) in events:
                 spool.drop([path])
         for session in self.sessions.all():
-            left = shown.without(session.shown, memories)
+            left = [one for one in session.shown if one not in memories]
             if left != session.shown or memories.intersection(session.inherited):
                 session.shown = left
                 session.inherited = [one for one in session.inherited if one not in memories]

@@ -21,10 +21,11 @@ Row = dict[str, Any]
 
 def of_prompt(event: Mapping[str, Any], project_id: str, found: Recalled, *, is_delivered: bool) -> Row:
     """The entry of a prompt. is_delivered: the host got the answer in time."""
-    left_out = sorted((one for one in found.candidates if not one.kept), key=lambda one: -one.score.relevance)
+    left_out = sorted((one for one in found.candidates if not one.kept), key=lambda one: -one.chance)
     return {
         **_head(event, project_id, found.block, is_delivered),
-        "gate": found.gate,
+        "gate": found.gate.value,
+        "need": round(found.need, 3),
         "mode": found.mode,
         "took_ms": round(found.took_ms, 1),
         "given": [_scored(one) for one in found.entries],
@@ -67,10 +68,10 @@ def _head(event: Mapping[str, Any], project_id: str, block: str, is_delivered: b
 
 
 def _scored(one: Candidate) -> Row:
-    score = one.score
-    row: Row = {"id": one.chunk.memory_id, "relevance": round(score.relevance, 3), "reason": one.reason}
-    row.update({name: round(value, 3) for name in ("lexical", "vector") if (value := getattr(score, name)) is not None})
-    return {**row, "newer": one.newer} if one.newer else row
+    row: Row = {"id": one.chunk.memory_id, "chance": round(one.chance, 3), "helps": round(one.helps, 3)}
+    row["reason"] = one.reason.value
+    scores = {"lexical": one.score.lexical, "vector": one.score.vector}
+    return {**row, **{name: round(value, 3) for name, value in scores.items() if value is not None}}
 
 
 def with_texts(entries: Sequence[Row], store: Store, home: str) -> list[Row]:

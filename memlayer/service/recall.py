@@ -1,4 +1,4 @@
-"""Recall: a prompt to the memories that fit it, ranked, gated and within the budget; or to nothing."""
+"""Recall: a prompt to the memories that help with it, within the budget; or to nothing."""
 
 from __future__ import annotations
 
@@ -6,67 +6,61 @@ import time
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from enum import Enum
 
 from memlayer.core import context
-from memlayer.core.follow_up import points_back
-from memlayer.core.intent import ASKING, CHAT, ORDER, asks_anybody, asks_to_be_reminded, intent
-from memlayer.core.intent_words import STANDING_ORDER
-from memlayer.core.model import Chunk, Scope, citation_of
+from memlayer.core.model import Chunk, Scope
 from memlayer.core.noise import recallable
-from memlayer.core.query import Query, questions_in, reduce_prompt, with_context
+from memlayer.core.query import Query, reduce_prompt
 from memlayer.core.scoring import Score, Weights
-from memlayer.service.candidate import (
-    BELOW,
-    CROWDED,
-    SHOWN,
-    Candidate,
-    in_context,
-    same_as,
-    say_the_same,
-    told_by,
-    within,
-)
+from memlayer.service.candidate import Candidate, Reason, in_context, say_the_same, turn_of, whole
 from memlayer.service.consolidation import OPEN_QUESTION
-from memlayer.service.dated import dated
-from memlayer.service.recent_turns import RecentTurns
-from memlayer.service.renewed import renewed
-from memlayer.service.replaced import Replaced
-from memlayer.service.retriever import Found, Retriever
+from memlayer.service.need import PromptSignals, helps, memory_signals, need, prompt_signals
+from memlayer.service.replaced import Replaced, Replacement
+from memlayer.service.retriever import Rarity, Retriever
+from memlayer.service.session_words import LiveSessions, SessionWords
 from memlayer.service.sessions import Session
-from memlayer.service.shown import was_shown, was_told
 from memlayer.service.snippet import snippet
 
-GENERAL_MIN_SCORE = 1.6  # times the floor, for a question that anybody could be asked
-SURE = 0.7  # the relevance from which a prompt has found what it is about
 MAX_QUERY_CHARS = 100_000
+
+
+class Gate(Enum):
+    """Why no search was made, as a person reads it."""
+
+    OPEN = ""
+    OFF = "recall is switched off"
+    NOTHING_ASKED = "nothing in it to look for"
+    TOO_SHORT = "too short to need an earlier session"
+    OPENING = "the store was still opening"
+    COMMAND = "a slash command"
+    LATE = "recall took longer than recall.deadline_ms"
+    FAILED = "recall failed; logs/daemon.log says why"
 
 
 @dataclass(frozen=True)
 class RecallRules:
-    """What the user may set. min_score: floor on relevance. candidates: how many chunks each leg brings."""
+    """The person's settings. min_chance: how sure recall must be to speak. candidates: chunks of each search."""
 
     enabled: bool = True
     budget: context.Budget = field(default_factory=context.Budget)
-    min_score: float = 0.4
+    min_chance: float = 0.1
     candidates: int = 30
     weights: Weights = field(default_factory=Weights)
 
 
 @dataclass(frozen=True)
 class Recalled:
-    """What a prompt brought back. block: "" for silence. gate: why the search was not even made, or "".
-
-    asked: the questions in a long prompt, and the prompt with the turn before it, that were searched for besides.
-    """
+    """The answer to a prompt. block: "" for silence. need: how likely it needs an earlier session, in [0, 1]."""
 
     block: str
     mode: str
-    gate: str = ""
+    gate: Gate = Gate.OPEN
     query: Query | None = None
+    signals: PromptSignals | None = None
+    need: float = 0.0
     candidates: tuple[Candidate, ...] = ()
     took_ms: float = 0.0
-    asked: tuple[Query, ...] = ()
 
     @property
     def entries(self) -> tuple[Candidate, ...]:
@@ -78,150 +72,117 @@ class Recall:
     """Composes the answer to a prompt. Thread-safe."""
 
     retriever: Retriever
-    recent: RecentTurns | None = None
-    replaced: Replaced | None = None
+    live: LiveSessions
+    replaced: Replaced
 
     def renew(self, project_id: str) -> None:
         """Memories of that project have changed. Raises StoreError."""
-        if self.replaced is not None:
-            self.replaced.renew([project_id])
+        self.replaced.renew([project_id])
 
     def answer(self, prompt: str, scope: Scope, rules: RecallRules, session: Session | None = None) -> Recalled:
-        """The block for a prompt. session: whose context must not be repeated."""
+        """The block for a prompt. session: whose context must not be repeated. Raises StoreError."""
         started = time.perf_counter()
         prompt = unicodedata.normalize("NFC", prompt[:MAX_QUERY_CHARS])  # a Mac's file names are decomposed
         mode = "hybrid" if self.retriever.embedder() is not None else "lexical"
         if not rules.enabled:
-            return Recalled("", mode, gate="recall is switched off")
+            return Recalled("", mode, Gate.OFF)
         if not recallable(prompt):
-            return Recalled("", mode, gate="nothing in it to look for")
-        wanted = intent(prompt)
-        if wanted == CHAT:
-            return Recalled("", mode, gate="small talk")
-        # How orders are carried out is asked by each of them, however little it says.
-        if wanted == ORDER or asks_to_be_reminded(prompt):
-            rules = replace(rules, weights=replace(rules.weights, aside=0.0))
+            return Recalled("", mode, Gate.NOTHING_ASKED)
         query = reduce_prompt(prompt)
-        found = self.retriever.search(query, scope, rules.candidates, rules.weights)
-        besides = questions_in(prompt)
-        for asked in besides:
-            found = _better(found, self.retriever.search(asked, scope, rules.candidates, rules.weights))
-        if session is not None and wanted == ASKING and points_back(prompt):
-            longer = self._as_meant(query, found, session)
-            if longer is not None:
-                besides.append(longer)
-                found = _better(found, self.retriever.search(longer, scope, rules.candidates, rules.weights))
-        if wanted == ASKING and asks_anybody(prompt):
-            rules = replace(rules, min_score=min(1.0, rules.min_score * GENERAL_MIN_SCORE))
-        judged = self._judge(found, query, rules, session, wanted)
-        if self.replaced is not None:
-            most, max_chars = rules.budget.max_entries, rules.budget.max_entry_chars
-            judged = renewed(judged, self.replaced, session, query, self.retriever.terms, most, max_chars)
-        similar = partial(self.retriever.similar, scope=scope)
-        judged = dated(judged, query, rules.budget, self.retriever.terms, similar)
-        entries = [_entry(one) for one in judged if one.kept]
-        explanation = "" if session is not None and session.explained_ms else context.EXPLANATION
-        block = context.block(entries, rules.budget, explanation)
-        judged = within(judged, len(context.entry_lines(block)))
-        took_ms = (time.perf_counter() - started) * 1000
-        return Recalled(block, mode, "", query, tuple(judged), took_ms, tuple(besides))
-
-    def _as_meant(self, query: Query, found: Sequence[Found], session: Session) -> Query | None:
-        """The query with the turn before it, for each memory to keep the better of its two scores; None if there is
-        none, or if it was understood without it: a second search costs as much as the first."""
-        if any(one.relevance >= SURE and not in_context(chunk, session) for chunk, one in found):
-            return None
-        before = self.recent.before(session.id, session.last_ms > session.since_ms) if self.recent else ""
-        return with_context(query, before) if recallable(before) else None
-
-    def _judge(
-        self, found: Sequence[Found], query: Query, rules: RecallRules, session: Session | None, wanted: str
-    ) -> list[Candidate]:
-        most, max_chars = rules.budget.max_entries, rules.budget.max_entry_chars
-        judged: list[Candidate] = []
-        kept: list[Candidate] = []
-        kept_terms: list[frozenset[str]] = []
-        kept_turns: dict[tuple[str, str], int] = {}  # their places among the kept
-        present = [
-            (chunk, frozenset(chunk.terms.split()))
-            for chunk, _ in found
-            if chunk.role != OPEN_QUESTION and in_context(chunk, session)
+        said = self.live.of(session.id, session.context_since_ms) if session is not None else SessionWords()
+        rarity = self.retriever.rarity(query.terms, scope)
+        signals = prompt_signals(prompt, query, rarity.weight, said)
+        if signals.is_too_short:
+            return Recalled("", mode, Gate.TOO_SHORT, query, signals)
+        found = self.retriever.search(query, scope, rules.candidates, rules.weights, rarity)
+        wanted = need(signals)
+        judged = [_judged(chunk, score, rarity, said, wanted) for chunk, score in found]
+        judged.sort(key=lambda one: (-one.chance, -one.chunk.at_ms))
+        judged = self._chosen(judged, rules, session, rarity.weight)
+        lines = [
+            context.Entry(one.citation, context.day_of(one.chunk.at_ms), one.snippet) for one in judged if one.kept
         ]
-        shown = frozenset(session.shown) if session is not None else frozenset()
-        for chunk, one in found:
-            reason = _why_dropped(chunk, one, session, rules.min_score)
-            if not reason and was_told(shown, chunk):
-                reason = "the turn that says it was shown in this session"
-            if not reason and wanted == ORDER and not _guides(chunk):
-                reason = "the prompt is an order, and this is no standing order"
-            twin = -1
-            terms: frozenset[str] = frozenset()
-            turn = (chunk.session_id, chunk.prompt_id)
-            same_turn = kept_turns.get(turn, -1) if chunk.prompt_id else -1
-            if not reason and same_turn >= 0 and chunk.category == "core":
-                reason = told_by(kept[same_turn])
-            if not reason:
-                terms = frozenset(chunk.terms.split())
-                newer = (other for other, said in present if chunk.at_ms <= other.at_ms and say_the_same(terms, said))
-                if repeated := next(newer, None):
-                    reason = "says the same as %s, which is in the context" % citation_of(repeated.memory_id)
-            if not reason:
-                twin = next((i for i, other in enumerate(kept_terms) if say_the_same(terms, other)), -1)
-                if twin >= 0 and chunk.at_ms <= kept[twin].chunk.at_ms:
-                    reason = same_as(kept[twin])
-                elif twin < 0 and same_turn < 0 and len(kept) >= most:
-                    reason = CROWDED % most
-            if reason:
-                judged.append(Candidate(chunk, one, False, reason))
+        explanation = "" if session is not None and session.explained_ms else context.EXPLANATION
+        block = context.block(lines, rules.budget, explanation)
+        judged = _within(judged, len(context.entry_lines(block)))
+        took_ms = (time.perf_counter() - started) * 1000
+        return Recalled(block, mode, Gate.OPEN, query, signals, wanted, tuple(judged), took_ms)
+
+    def _chosen(
+        self, judged: Sequence[Candidate], rules: RecallRules, session: Session | None, rarity: dict[str, float]
+    ) -> list[Candidate]:
+        """The candidates, those for the block kept and with their snippets."""
+        present = [_terms(one.chunk) for one in judged if in_context(one.chunk, session) is Reason.OWN_SESSION]
+        turns: set[str] = set()
+        out = []
+        for one in judged:
+            reason = self._reason(one, rules, session, turns, present)
+            if reason is Reason.KEPT and len(turns) >= rules.budget.max_entries:
+                reason = Reason.CROWDED
+            if reason is not Reason.KEPT:
+                out.append(replace(one, reason=reason))
                 continue
-            text = snippet(chunk, query, self.retriever.terms, max_chars)
-            if shown and was_shown(shown, chunk, text, query, self.retriever.terms):
-                judged.append(Candidate(chunk, one, False, SHOWN))
-                continue
-            candidate = Candidate(chunk, one, True, "kept", text)
-            if same_turn >= 0:  # a statement and the turn it comes from are one thing to recall: the turn tells more
-                twin = same_turn
-            if twin >= 0:  # the newer of two that say the same takes the older one's place
-                older = judged.index(kept[twin])
-                judged[older] = replace(kept[twin], kept=False, reason=same_as(candidate))
-                kept_turns.pop((kept[twin].chunk.session_id, kept[twin].chunk.prompt_id), None)
-                kept[twin], kept_terms[twin], kept_turns[turn] = candidate, terms, twin
-                judged.insert(older, candidate)
-                continue
-            kept_turns[turn] = len(kept)
-            judged.append(candidate)
-            kept.append(candidate)
-            kept_terms.append(terms)
-        return judged
+            kept = self._entry(one, rules.budget.max_entry_chars, rarity)
+            if kept.kept:
+                turns.add(turn_of(one.chunk))
+                present.append(_terms(one.chunk))
+            out.append(kept)
+        return out
+
+    def _reason(
+        self,
+        one: Candidate,
+        rules: RecallRules,
+        session: Session | None,
+        turns: set[str],
+        present: Sequence[frozenset[str]],
+    ) -> Reason:
+        if one.chunk.role == OPEN_QUESTION:
+            return Reason.OPEN_QUESTION
+        known = in_context(one.chunk, session)
+        if known is not None:
+            return known
+        if one.chance < rules.min_chance:
+            return Reason.UNSURE
+        if turn_of(one.chunk) in turns:
+            return Reason.SAME_TURN
+        terms = _terms(one.chunk)
+        return Reason.REPEATS if any(say_the_same(terms, other) for other in present) else Reason.KEPT
+
+    def _entry(self, one: Candidate, max_chars: int, rarity: dict[str, float]) -> Candidate:
+        """The candidate as an entry: with what replaced its statement, or left out if that was taken back."""
+        chunk = one.chunk
+        gone: list[Replacement] = []
+
+        def is_stale(sentence: str) -> bool:
+            found = self.replaced.of(chunk.project_id, (chunk.session_id, chunk.prompt_id), sentence)
+            gone.extend([found] if found else [])
+            return found is not None
+
+        text = snippet(chunk.text, rarity, max_chars, is_stale)
+        if text:
+            return replace(one, reason=Reason.KEPT, snippet=text)
+        head = next((said.head for said in gone if said.head is not None), None)
+        if head is None:
+            return replace(one, reason=Reason.TAKEN_BACK)
+        return replace(one, chunk=whole(head), reason=Reason.KEPT, snippet=snippet(head.text, rarity, max_chars))
 
 
-def _better(found: Sequence[Found], other: Sequence[Found]) -> list[Found]:
-    """What either of two searches found, each memory with the more relevant of its two scores, best first."""
-    best = {chunk.memory_id: (chunk, one) for chunk, one in found}
-    for chunk, one in other:
-        held = best.get(chunk.memory_id)
-        if held is None or one.relevance > held[1].relevance:
-            best[chunk.memory_id] = (chunk, one)
-    return sorted(best.values(), key=lambda pair: (-pair[1].score, -pair[0].at_ms))
+def _judged(chunk: Chunk, score: Score, rarity: Rarity, said: SessionWords, wanted: float) -> Candidate:
+    """A candidate with its chance. wanted: how likely the prompt needs a memory."""
+    signals = memory_signals(chunk, score, rarity, said)
+    fit = helps(signals)
+    return Candidate(chunk, score, Reason.UNSURE, wanted * fit, fit, signals)
 
 
-def _why_dropped(chunk: Chunk, one: Score, session: Session | None, floor: float) -> str:
-    if chunk.role == OPEN_QUESTION:
-        return "a question that was never answered"
-    reason = in_context(chunk, session)
-    if reason:
-        return reason
-    # The floor is on relevance: importance and recency order what fits, they never make a memory fit.
-    if one.relevance < floor:
-        return BELOW + "%.2f below the floor %.2f" % (one.relevance, floor)
-    return ""
+def _terms(chunk: Chunk) -> frozenset[str]:
+    return frozenset(chunk.terms.split())
 
 
-def _guides(chunk: Chunk) -> bool:
-    """True if the memory says how things are to be done; what was done once is no guide to an order."""
-    return bool(STANDING_ORDER.search(chunk.text))
-
-
-def _entry(one: Candidate) -> context.Entry:
-    mark = context.superseded_mark(one.newer) if one.newer else ""
-    return context.Entry(one.citation, context.day_of(one.chunk.at_ms), one.snippet, mark)
+def _within(judged: Sequence[Candidate], most: int) -> list[Candidate]:
+    """The candidates, of which only the first `most` kept ones had room in the block."""
+    out = []
+    for one in judged:
+        most -= one.kept
+        out.append(replace(one, reason=Reason.CROWDED) if one.kept and most < 0 else one)
+    return out

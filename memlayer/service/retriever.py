@@ -1,70 +1,78 @@
-"""The retriever: a query to scored chunks, best first. Both legs search; every chunk is then judged by both."""
+"""The retriever: a query to scored chunks, best first. Words and vectors both search; both measure every chunk."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from memlayer.core.model import Chunk, Hit, Scope
-from memlayer.core.necessity import asked
 from memlayer.core.query import Query
 from memlayer.core.scoring import (
+    NEIGHBOUR,
     Evidence,
     Score,
-    Weighed,
     Weights,
-    chance,
+    bm25,
+    coverage,
     frequencies,
     is_hangul,
-    near_in_session,
-    score,
+    session_boost,
 )
 from memlayer.errors import EmbedderError
-from memlayer.ports import Embedder, Similarities, Store
+from memlayer.ports import Embedder, Store
 from memlayer.service.term_stats import TermStats
 
 IDEAL_SHARE = 0.6  # of the ideal document's BM25: a search whose best is below it found no good words at all
+RARE_CHUNKS, RARE_SHARE = 3, 0.02  # a rare term stands in so many chunks of its project at most, or such a share
 Found = tuple[Chunk, Score]
+
+
+class Rarity(NamedTuple):
+    """weight: term -> inverse document frequency. rare: those that few chunks of the project hold."""
+
+    weight: dict[str, float]
+    rare: frozenset[str]
 
 
 @dataclass
 class Retriever:
-    """Searches the store with both legs at once and fuses them. Thread-safe: its only state is the legs' threads."""
+    """Searches the store by words and by vectors at once and fuses the two. Thread-safe."""
 
     store: Store
     embedder: Callable[[], Embedder | None]
     terms: TermStats
-    now_ms: Callable[[], int] = lambda: int(time.time() * 1000)
-    _legs: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(2, thread_name_prefix="leg"))
+    _threads: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(2, thread_name_prefix="search"))
 
-    def search(self, query: Query, scope: Scope, limit: int, weights: Weights) -> list[Found]:
-        """The best chunk of each memory that either leg finds, best score first. limit: chunks a leg."""
+    def search(
+        self, query: Query, scope: Scope, limit: int, weights: Weights, rarity: Rarity | None = None
+    ) -> list[Found]:
+        """The best chunk of each memory found, best score first. limit: chunks that each of the two searches brings.
+
+        rarity: of the query's terms, where it is known already.
+        """
         embedder = self.embedder()
-        by_text = self._legs.submit(self.store.search_text, query.searched, scope, limit) if query.terms else None
+        by_text = self._threads.submit(self.store.search_text, query.terms, scope, limit) if query.terms else None
         near: list[Hit] = []
-        answerable = aside = 0.0
         if embedder is not None and query.text:
             try:
                 vector = embedder.embed_query(query.text)
-                answerable, aside = embedder.calibration.answerable(vector), embedder.calibration.aside(vector)
                 near = self.store.search_vector(vector, embedder.fingerprint, scope, limit)
             except EmbedderError:
                 embedder = None
         worded = by_text.result() if by_text is not None else []
-        project = self.store.holding(query.terms, scope.project_ids[0]) if scope.project_ids else None
-        rarity = self.terms.weights(query.terms, project)
-        # Until a project's words are in memory nobody knows how many it has: no more than all projects have.
-        known = (answerable, aside, chance(self.terms.documents if project is None else project.chunks))
-        return self._fused(self._evidence(worded, near, query, embedder, rarity, known), rarity, weights)
+        weight = (rarity or self.rarity(query.terms, scope)).weight
+        return self._fused(self._evidence(worded, near, query, embedder, weight), weight, weights)
 
-    def similar(self, chunk_ids: Sequence[str], scope: Scope) -> Similarities | None:
-        """The cosines of chunks of the scope's first project and each other; None where they are not known."""
-        embedder = self.embedder()
-        if embedder is None or not scope.project_ids:
-            return None
-        return self.store.similarities(chunk_ids, embedder.fingerprint, scope.project_ids[0])
+    def rarity(self, terms: Sequence[str], scope: Scope) -> Rarity:
+        """How rare terms are in the whole store and in the scope's first project, half and half."""
+        project = self.store.holding(terms, scope.project_ids[0]) if scope.project_ids else None
+        weight = self.terms.weights(terms, project)
+        if project is None:
+            return Rarity(weight, frozenset())
+        most = max(RARE_CHUNKS, RARE_SHARE * project.chunks)
+        return Rarity(weight, frozenset(term for term in terms if 0 < project.by_term.get(term, 0) <= most))
 
     def _evidence(
         self,
@@ -73,44 +81,44 @@ class Retriever:
         query: Query,
         embedder: Embedder | None,
         rarity: Mapping[str, float],
-        known: tuple[float, float, float],
     ) -> list[tuple[Chunk, Evidence]]:
-        """What each leg has to say about each chunk that either of them found. known: answerable, aside and chance."""
         cosines = {hit.chunk.id: hit.cosine for hit in near}
-        # What the vector leg did not return is at most as near as the last that it did.
+        # What the vector search did not return is at most as near as the last that it did.
         farthest = min((cosine for cosine in cosines.values() if cosine is not None), default=0.0)
         chunks = {hit.chunk.id: hit.chunk for hit in (*near, *worded)}
         split = {key: chunk.terms.split() for key, chunk in chunks.items()}
         mean_length = sum(map(len, split.values())) / len(split) if split else 1.0
-        covers, ranks, hangul = Weighed(query, asked(rarity)), Weighed(query, rarity), is_hangul(query.terms)
+        hangul = is_hangul(query.terms)
         out = []
         for key, chunk in chunks.items():
             covered = worth = vector = None
             if query.terms:
-                found = frequencies(query, split[key])
-                covered = covers.coverage(found)
-                worth = ranks.bm25(found, len(split[key]) / max(1.0, mean_length))
+                found = frequencies(query.terms, split[key])
+                covered = coverage(found, rarity)
+                worth = bm25(found, rarity, len(split[key]) / max(1.0, mean_length))
             if embedder is not None:
                 cosine = cosines.get(key)
                 vector = embedder.calibration.position(farthest if cosine is None else cosine)
             is_foreign = not worth and is_hangul(split[key]) != hangul  # of no account where words were found
-            out.append((chunk, Evidence(covered, worth, vector, is_foreign, *known)))
+            out.append((chunk, Evidence(covered, worth, vector, is_foreign)))
         return out
 
     def _fused(
         self, judged: Sequence[tuple[Chunk, Evidence]], rarity: Mapping[str, float], weights: Weights
     ) -> list[Found]:
-        ideal = sum(rarity.values())
-        best_worth = max((evidence.worth or 0.0 for _, evidence in judged), default=0.0)
-        fits = [evidence.fit(weights, max(best_worth, ideal * IDEAL_SHARE)) for _, evidence in judged]
-        fits = near_in_session([(chunk.session_id, chunk.at_ms) for chunk, _ in judged], fits)
-        now_ms = self.now_ms()
+        best_bm25 = max((evidence.bm25 or 0.0 for _, evidence in judged), default=0.0)
+        ideal = sum(rarity.values()) * IDEAL_SHARE
+        fits = [evidence.fit(weights, max(best_bm25, ideal)) for _, evidence in judged]
+        fits = session_boost([(chunk.session_id, chunk.at_ms) for chunk, _ in judged], fits)
         best: dict[str, Found] = {}
         for (chunk, evidence), fit in zip(judged, fits, strict=True):
-            one = score(
-                evidence, fit, importance=chunk.importance, age_ms=now_ms - chunk.at_ms, category=chunk.category,
-                weights=weights,
-            )  # fmt: skip
+            one = Score(
+                score=min(1.0, fit / (1 + NEIGHBOUR)),
+                relevance=evidence.relevance(weights),
+                lexical=evidence.covered,
+                vector=evidence.clipped,
+                bm25=evidence.bm25 or 0.0,
+            )
             held = best.get(chunk.memory_id)
             if held is None or one.score > held[1].score:
                 best[chunk.memory_id] = (chunk, one)

@@ -79,13 +79,12 @@ class Search:
         self, query: Query, scope: Scope, filters: Filters, limit: int, min_score: float, path_of: PathOf
     ) -> list[Found]:
         """The best hits above the floor, best first. Raises StoreError."""
-        weights = replace(self.weights, answerable=0.0, aside=0.0, chance=0.0)
         candidates = FILTERED_CANDIDATES if filters.is_any else max(self.candidates, limit)
         extra = {"category": filters.category} if filters.category else {}
         narrowed = replace(scope, session_id=filters.session_id, extra=extra)
         ranked = [
             (chunk, score)
-            for chunk, score in self.retriever.search(query, narrowed, candidates, weights)
+            for chunk, score in self.retriever.search(query, narrowed, candidates, self.weights)
             if is_hit(score) and score.relevance >= min_score and filters.admits_time(chunk.at_ms)
         ]
         out: list[Found] = []

@@ -11,14 +11,15 @@ from memlayer.core.context import HEADER, Budget, day_of, entry_lines
 from memlayer.core.payload import spool_event
 from memlayer.errors import EmbedderError
 from memlayer.ports import Vector
-from memlayer.service.recall import Recalled, RecallRules
+from memlayer.service.candidate import Reason
+from memlayer.service.recall import Gate, Recalled, RecallRules
 from memlayer.service.sessions import Session
 from memlayer.testing import HashEmbedder
 from tests.turns_in_memory import T0_MS, TurnsInMemory
 
 PORT_ASKED, PORT_ANSWER = "결제 모듈 포트는 몇 번으로 하지?", "결제 모듈 포트는 5433으로 정했습니다."
 PORT_AGAIN = "결제 모듈 포트가 몇 번이었지?"
-EVERYTHING = RecallRules(min_score=0.0)
+EVERYTHING = RecallRules(min_chance=0.0)
 
 
 @pytest.fixture(params=["lexical", "hybrid"])
@@ -33,7 +34,7 @@ def ids(found: Recalled) -> set[str]:
 
 def reason(found: Recalled, memory_id: str) -> str:
     [said] = [one.reason for one in found.candidates if one.chunk.memory_id == memory_id and not one.kept]
-    return said
+    return said.value
 
 
 def test_what_was_said_comes_back_as_a_block(memory: TurnsInMemory) -> None:
@@ -55,30 +56,25 @@ class TestSilence:
         memory.turn("s1", "p1", PORT_ASKED, PORT_ANSWER)
         found = memory.ask(prompt, EVERYTHING)
         assert (found.block, found.candidates) == ("", ())
-        assert found.gate
+        assert found.gate is Gate.NOTHING_ASKED
 
     def test_switched_off(self, memory: TurnsInMemory) -> None:
         memory.turn("s1", "p1", PORT_ASKED, PORT_ANSWER)
         found = memory.ask(PORT_AGAIN, RecallRules(enabled=False))
         assert (found.block, found.candidates) == ("", ())
 
-    def test_below_the_floor(self, memory: TurnsInMemory) -> None:
+    def test_below_the_chance_asked_for(self, memory: TurnsInMemory) -> None:
         told = memory.turn("s1", "p1", PORT_ASKED, PORT_ANSWER)
-        prompt = "오늘 점심에 결제 말고 뭘 먹을지, 날씨는 어떨지, 버스는 언제 올지 알려줘"
-        found = memory.ask(prompt)
-        assert found.block == ""
-        assert "floor" in reason(found, told.id)
-        assert ids(memory.ask(prompt, EVERYTHING)) == {told.id}
+        [one] = memory.ask(PORT_AGAIN, EVERYTHING).candidates
+        assert ids(memory.ask(PORT_AGAIN, RecallRules(min_chance=one.chance))) == {told.id}
+        found = memory.ask(PORT_AGAIN, RecallRules(min_chance=one.chance + 0.001))
+        assert found.block == "" and reason(found, told.id) == Reason.UNSURE.value
 
-    def test_nothing_but_relevance_lifts_a_memory_over_the_floor(self, memory: TurnsInMemory) -> None:
-        fresh = memory.turn(
-            "s1", "p1", "항상 지켜야 할 중요한 원칙", "결정: 배포 전에 반드시 백업한다. 절대 예외는 없다.", at=3_599_000
-        )
-        prompt = "반드시 결제 창을 빨간색으로 칠하고 글꼴을 바꾸자"
-        [one] = memory.ask(prompt, EVERYTHING).candidates
-        assert fresh.importance > 0.3 and one.score.relevance < one.score.score
-        floor = (one.score.relevance + one.score.score) / 2
-        assert memory.ask(prompt, RecallRules(min_score=floor)).block == ""
+    @pytest.mark.parametrize("prompt", ["option 3", "커밋 푸시", "keep going with it"])
+    def test_short_orders_search_nothing(self, memory: TurnsInMemory, prompt: str) -> None:
+        memory.turn("s1", "p1", prompt, "Done: option 3, 커밋 푸시를 마쳤습니다.")
+        found = memory.ask(prompt, EVERYTHING)
+        assert (found.block, found.gate) == ("", Gate.TOO_SHORT)
 
     def test_another_project(self, memory: TurnsInMemory) -> None:
         told = memory.turn("s1", "p1", PORT_ASKED, PORT_ANSWER)
@@ -144,40 +140,17 @@ class TestNothingTwice:
         assert found.block == ""
         assert "resume or fork" in reason(found, told.id)
 
-    def test_of_two_that_say_the_same_the_newer_stays(self, memory: TurnsInMemory) -> None:
+    def test_near_duplicates_make_one_entry(self, memory: TurnsInMemory) -> None:
+        told = [memory.turn("s%d" % n, "p1", PORT_ASKED, PORT_ANSWER, at=n * 60_000) for n in range(3)]
+        found = memory.ask(PORT_AGAIN, EVERYTHING)
+        assert ids(found) == {told[-1].id}
+        assert {reason(found, one.id) for one in told[:-1]} == {Reason.REPEATS.value}
+
+    def test_repetition_of_the_context_is_left_out(self, memory: TurnsInMemory) -> None:
         older = memory.turn("s1", "p1", PORT_ASKED, PORT_ANSWER, at=0)
-        newer = memory.turn("s2", "p1", PORT_ASKED, PORT_ANSWER, at=60_000)
-        oldest = memory.turn("s3", "p1", PORT_ASKED, PORT_ANSWER, at=-60_000)
-        found = memory.ask(PORT_AGAIN)
-        assert ids(found) == {newer.id}
-        for one in (older, oldest):
-            assert reason(found, one.id) == "says the same as " + newer.citation
-
-    def test_even_if_the_older_one_fits_better(self, memory: TurnsInMemory) -> None:
-        said = "결제 서버 설정: redis 주소 cache-main, postgres 주소 db-main, nginx 주소 edge-main, kafka 주소 log-main"
-        older = memory.turn(
-            "s1", "p1", said, "확정된 목록 그대로 저장소 README 문서에 적었습니다. 포트 5433 사용.", at=0
-        )
-        newer = memory.turn(
-            "s2", "p1", said, "확정된 목록 그대로 저장소 README 문서에 적었습니다. 포트 사용.", at=60_000
-        )
-        assert ids(memory.ask("결제 서버 설정 redis 주소 포트 5433", EVERYTHING)) == {newer.id} != {older.id}
-
-    def test_what_says_the_same_as_something_in_the_context_is_not_said_again(self, memory: TurnsInMemory) -> None:
-        older = memory.turn("s1", "p1", PORT_ASKED, PORT_ANSWER, at=0)
-        newer = memory.turn("s2", "p1", PORT_ASKED, PORT_ANSWER, at=60_000)
-        found = memory.ask(PORT_AGAIN, session=memory.sessions.get("s2"))
-        assert found.block == ""
-        assert "says the same as " + newer.citation in reason(found, older.id)
-        assert memory.ask(PORT_AGAIN, session=Session(id="s3", shown=[newer.id])).block == ""
-        # What is newer than the one in the context may have been said for a reason.
-        assert ids(memory.ask(PORT_AGAIN, session=memory.sessions.get("s1"))) == {newer.id}
-
-    def test_a_question_in_the_context_does_not_hide_its_answer(self, memory: TurnsInMemory) -> None:
-        asked = "결제 모듈 포트, 로그 폴더, 재시도 횟수, 담당자 이름이 뭐였지?"
-        told = memory.turn("s1", "p1", asked, "5433", at=0)
-        memory.turn("s2", "p1", asked, at=60_000)
-        assert ids(memory.ask(asked, session=memory.sessions.get("s2"))) == {told.id}
+        memory.turn("s2", "p1", PORT_ASKED, PORT_ANSWER, at=60_000)
+        found = memory.ask(PORT_AGAIN, EVERYTHING, memory.sessions.get("s2"))
+        assert found.block == "" and reason(found, older.id) == Reason.REPEATS.value
 
 
 class TestRoom:
@@ -195,10 +168,10 @@ class TestRoom:
 
     @pytest.mark.parametrize("most", [1, 2, 5, 7])
     def test_at_most_so_many_entries(self, ports: TurnsInMemory, most: int) -> None:
-        rules = replace(EVERYTHING, budget=Budget(max_entries=most))
+        rules = replace(EVERYTHING, budget=Budget(most, max_chars=4000))
         found = ports.ask("모듈 포트는 각각 몇 번이었지?", rules)
         assert len(ids(found)) == len(entry_lines(found.block)) == most
-        assert sum("entries" in one.reason for one in found.candidates) == 8 - most
+        assert sum(one.reason is Reason.CROWDED for one in found.candidates) == 8 - most
 
     def test_the_best_has_its_place(self, ports: TurnsInMemory) -> None:
         assert "5006" in ports.ask("검색 모듈 포트는?", replace(EVERYTHING, budget=Budget(max_entries=1))).block
@@ -210,9 +183,9 @@ class TestRoom:
         assert len(ids(found)) == 3
         assert found.block.count("5006") == 1
 
-    def test_best_first(self, ports: TurnsInMemory) -> None:
+    def test_best_entry_stands_first(self, ports: TurnsInMemory) -> None:
         found = ports.ask("결제 모듈 포트는 몇 번이었지?", EVERYTHING)
-        assert len(found.entries) > 1 and found.entries[0].chunk.at_ms < found.entries[-1].chunk.at_ms
+        assert len(found.entries) > 1 and "5000" in found.entries[0].snippet
         assert [line[7:13] for line in entry_lines(found.block)] == [one.citation for one in found.entries]
 
     @pytest.mark.parametrize("max_chars", [400, 600, 1000, 4000])

@@ -1,14 +1,13 @@
-"""The part of a memory that an entry shows: the sentences that answer, also of a sentence that has no end."""
+"""The part of a memory that an entry shows."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from tests.turns_in_memory import TurnsInMemory
+from memlayer.core.query import reduce_prompt
+from memlayer.service.snippet import snippet
 
-AROUND = {
+RUN_ON = {
     "en": (
         "so about the invoices the numbers never matched what accounting had and I kept going back and forth between "
         "the dashboard and the file and in the end it turned out that the replica lags by forty minutes or so and ",
@@ -26,17 +25,59 @@ AROUND = {
         "장부원본",
     ),
 }
+LONG = {
+    "en": (
+        "why did the export fail?",
+        "User: why does the export fail since yesterday?\n"
+        "Assistant: I looked through the export module and its tests.\n\n"
+        "**Files changed:**\n- `export.py`\n- `test_export.py`\n\n"
+        "Root cause: the export held the database lock while it uploaded, so the nightly job timed out.\n"
+        "```python\nexport(lock=False)\n```\nAll 214 tests pass. Want me to commit this?",
+        "Root cause: the export held the database lock",
+    ),
+    "ko": (
+        "내보내기가 왜 실패했었지?",
+        "User: 어제부터 내보내기가 왜 실패하지?\n"
+        "Assistant: 내보내기 모듈과 테스트를 살펴보았습니다.\n\n"
+        "**바뀐 파일:**\n- `export.py`\n- `test_export.py`\n\n"
+        "원인: 내보내기가 업로드하는 동안 데이터베이스 잠금을 쥐고 있어서 야간 작업이 시간을 넘겼습니다.\n"
+        "```python\nexport(lock=False)\n```\n테스트 214개가 모두 통과합니다. 커밋할까요?",
+        "원인: 내보내기가 업로드하는 동안",
+    ),
+}
 
 
-@pytest.mark.parametrize("language", AROUND)
+def rarity(question: str) -> dict[str, float]:
+    return dict.fromkeys(reduce_prompt(question).terms, 5.0)
+
+
+@pytest.mark.parametrize("language", RUN_ON)
 @pytest.mark.parametrize("before", [2, 5])
-def test_of_a_sentence_that_goes_on_and_on_the_part_that_answers_is_shown(
-    home: Path, language: str, before: int
-) -> None:
-    first, answer, after, question, due = AROUND[language]
-    memory = TurnsInMemory(home)
-    told = first * before + answer + after * 5
-    memory.turn("s1", "q1", told, "Got it. I looked through the module first. It has three parts. 네, 봤습니다.")
-    block = memory.ask(question).block
-    assert due in block
-    assert len(block) < 1200
+def test_run_on_sentence_is_cut_around_the_answer(language: str, before: int) -> None:
+    first, answer, after, question, due = RUN_ON[language]
+    found = snippet(first * before + answer + after * 5, rarity(question), 240)
+    assert due in found and len(found) <= 242
+
+
+@pytest.mark.parametrize("language", LONG)
+def test_cause_is_shown_not_the_head(language: str) -> None:
+    question, turn, due = LONG[language]
+    found = snippet(turn, rarity(question), 160)
+    assert due in found and len(found) <= 160
+    assert "```" not in found and "Files changed" not in found and "바뀐 파일" not in found
+
+
+def test_short_memory_is_shown_whole() -> None:
+    assert snippet("배포는 화요일 오전에 한다. 담당은 민서.", {}, 240) == "배포는 화요일 오전에 한다. 담당은 민서."
+
+
+def test_stale_sentence_is_left_out() -> None:
+    text = "포트는 8443이다. 담당은 민서이고 예비 담당은 지훈이다."
+    held = snippet(text, rarity("담당 민서가 맞아?"), 240, lambda sentence: "8443" in sentence)
+    assert held == "담당은 민서이고 예비 담당은 지훈이다." or held.endswith("지훈이다.")
+    assert snippet(text, rarity("포트가 뭐지?"), 240, lambda sentence: "8443" in sentence) == ""
+
+
+@pytest.mark.parametrize("text", ["", "```\ncode\n```", "x" * 5000, "가" * 5000])
+def test_odd_texts_stay_within_the_room(text: str) -> None:
+    assert len(snippet(text, {}, 240)) <= 242

@@ -1,0 +1,1 @@
+"""Scripts that measure quality, and the data sets that ship for them."""

@@ -1,0 +1,108 @@
+"""Two small logistic regressions: does a prompt need a memory, and would this memory help with it?
+
+Fitted on 802 prompts of real sessions by `evals/fit_need.py`; docs/experiments.md has the signals that did not help.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+
+from memlayer.core.model import Chunk
+from memlayer.core.query import Query
+from memlayer.core.scoring import Score
+from memlayer.service.retriever import Rarity
+from memlayer.service.session_words import SessionWords
+
+HANGUL_CHARS = 2.2  # a syllable says about as much as so many Latin letters
+SHORTEST = 20  # characters under which no prompt of the labelled sessions needed anything
+_HANGUL = re.compile("[\uac00-\ud7a3]")
+_LOOKS_BACK = re.compile(
+    r"\b(?:last time|yesterday|earlier|previous(?:ly)?|before|again|still|already|no longer|used to|any ?more|remember"
+    r"|we (?:had|did|decided|agreed|discussed|chose|said|used)|did we|have we|why (?:is|do|does|did|are|was)"
+    r"|how (?:do|did|does) we)\b"
+    r"|이전|지난|저번|예전|전에|어제|다시|여전히|아직도|기존|원래|했었|었던|았던|였더라|였지|했지|기로 했|왜 ",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class PromptSignals:
+    """chars: its length, Hangul counted for its density. novelty: share of its information that the session has not
+    said, in [0, 1]. prompts: how many came before it in its session. looks_back: it asks for the past in so many words.
+    asks: it has a question mark.
+    """
+
+    chars: float
+    novelty: float
+    prompts: int
+    looks_back: bool
+    asks: bool = False
+
+    @property
+    def is_too_short(self) -> bool:
+        return self.chars < SHORTEST and not (self.looks_back or self.asks)
+
+    def odds(self) -> tuple[float, ...]:
+        """The inputs of the regression."""
+        return (
+            math.log1p(min(self.chars, 2000)), float(self.prompts == 0), math.log1p(self.prompts), self.novelty,
+            float(self.looks_back),
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class MemorySignals:
+    """bm25: raw. cosine: calibrated, None without vectors. chars: length of its chunk. rare: information of the terms
+    that it shares with the prompt, that are rare in the project and that the session has not said."""
+
+    bm25: float
+    cosine: float | None
+    chars: int
+    rare: float
+
+    def odds(self) -> tuple[float, ...]:
+        """The inputs of the regression."""
+        cosine = 0.0 if self.cosine is None else self.cosine
+        return math.log1p(self.bm25), cosine, math.log1p(self.chars), math.log1p(self.rare)
+
+
+# Weight of each input, and the constant last.
+NEED = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+HELP = (0.0, 0.0, 0.0, 0.0, 0.0)
+
+
+def need(signals: PromptSignals) -> float:
+    """How likely the prompt needs something from an earlier session, in [0, 1]."""
+    return 0.0 if signals.is_too_short else _logistic(signals.odds(), NEED)
+
+
+def helps(signals: MemorySignals) -> float:
+    """How likely the memory helps, given that the prompt needs one, in [0, 1]."""
+    return _logistic(signals.odds(), HELP)
+
+
+def prompt_signals(prompt: str, query: Query, rarity: dict[str, float], said: SessionWords) -> PromptSignals:
+    """rarity: term -> inverse document frequency of each of the query's terms."""
+    whole = sum(rarity.values())
+    new = sum(weight for term, weight in rarity.items() if term not in said.terms)
+    return PromptSignals(
+        chars=len(prompt.strip()) + (HANGUL_CHARS - 1) * len(_HANGUL.findall(prompt)),
+        novelty=new / whole if whole else 0.0,
+        prompts=said.prompts,
+        looks_back=bool(_LOOKS_BACK.search(query.text)),
+        asks="?" in query.text or "？" in query.text,
+    )
+
+
+def memory_signals(chunk: Chunk, score: Score, rarity: Rarity, said: SessionWords) -> MemorySignals:
+    """What speaks for a memory. rarity: of the query's terms."""
+    shared = rarity.rare.intersection(chunk.terms.split()) - said.terms
+    rare = sum(rarity.weight[term] for term in shared)
+    return MemorySignals(bm25=score.bm25, cosine=score.vector, chars=len(chunk.text), rare=rare)
+
+
+def _logistic(inputs: tuple[float, ...], weights: tuple[float, ...]) -> float:
+    odds = weights[-1] + sum(value * weight for value, weight in zip(inputs, weights, strict=False))
+    return 1.0 / (1.0 + math.exp(-odds))
