@@ -35,7 +35,7 @@ from memlayer.config import load_settings  # noqa: E402
 from memlayer.core.model import Hit, Scope, turn_memory_id  # noqa: E402
 from memlayer.core.payload import spool_event  # noqa: E402
 from memlayer.core.query import reduce_prompt  # noqa: E402
-from memlayer.core.scoring import Weighed, frequencies  # noqa: E402
+from memlayer.core.scoring import coverage, frequencies  # noqa: E402
 from memlayer.core.terms import index_terms  # noqa: E402
 from memlayer.service.embedder_slot import EmbedderSlot  # noqa: E402
 from memlayer.service.sessions import Sessions  # noqa: E402
@@ -111,14 +111,14 @@ class Question:
         self._conversation = conversation
         self._services = services
         self._scope = scope
-        self._weighed = Weighed(self.query, services.terms.weights(self.query.terms))
+        self._weight = services.terms.weights(self.query.terms)
 
     def by_fit(self, said: list[str]) -> list[str]:
         """Utterances of a turn, the one that holds most of the question first."""
 
         def held(one: str) -> float:
             terms = index_terms(self._conversation.text[one]).split()
-            return self._weighed.coverage(frequencies(self.query, terms))
+            return coverage(frequencies(self.query.terms, terms), self._weight)
 
         return sorted(said, key=held, reverse=True)
 
@@ -127,7 +127,7 @@ class Question:
         services, query = self._services, self.query
         embedder = services.retriever.embedder()
         assert embedder is not None
-        words = services.store.search_text(query.searched, self._scope, LIMIT) if query.terms else []
+        words = services.store.search_text(query.terms, self._scope, LIMIT) if query.terms else []
         near = services.store.search_vector(
             embedder.embed_query(query.text), embedder.fingerprint, self._scope, LIMIT
         )  # fmt: skip

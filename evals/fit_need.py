@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from evals.real_set import Given, Label, Turn, load_labels, score  # noqa: E402
+from evals.real_set import Given, Label, Turn, load_labels, score
 
 FOLDS = 8
 RIDGE = 2.0  # on standardised inputs

@@ -1,11 +1,11 @@
 """Recall on real sessions: what each prompt is given, judged by labels.
 
-`python evals/real.py SET.jsonl --labels LABELS.json [--sessions N] [--json FILE] [--rows FILE]`
+`python evals/real.py SET.jsonl --labels LABELS.json [--sessions N] [--json FILE] [--rows FILE] [--cache DIR]`
 
 Plays a set (evals/real_set.py) in order through the product's own ingest and recall, in one process and a throw-away
 home: each prompt is asked in its session, with what that session was shown already. A session's turns are taken in when
 it ends: in its own session nothing of them is recalled anyway.
---rows writes the signals of every candidate for evals/fit_need.py.
+--rows writes the signals of every candidate for evals/fit_need.py. --cache keeps the vectors there for the next run.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from rich.table import Table
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from evals.real_set import Given, Turn, load_labels, load_turns, score, spread  # noqa: E402
-from memlayer import compose  # noqa: E402
-from memlayer.config import load_settings  # noqa: E402
-from memlayer.core.model import Scope, turn_memory_id  # noqa: E402
-from memlayer.core.payload import spool_event  # noqa: E402
-from memlayer.service.candidate import Candidate, Reason, turn_of, with_shown  # noqa: E402
-from memlayer.service.embedder_slot import EmbedderSlot  # noqa: E402
-from memlayer.service.recall import Recalled  # noqa: E402
-from memlayer.service.sessions import Sessions  # noqa: E402
+from evals.real_set import Given, Turn, load_labels, load_turns, score, spread
+from memlayer import compose
+from memlayer.config import load_settings
+from memlayer.core.model import Scope, turn_memory_id
+from memlayer.core.payload import spool_event
+from memlayer.service.candidate import Candidate, Reason, turn_of, with_shown
+from memlayer.service.embedder_slot import EmbedderSlot
+from memlayer.service.recall import Recalled
+from memlayer.service.sessions import Sessions
 
 FOLDER = "/real/project"
 ANSWERED_AFTER_MS = 60_000
@@ -88,13 +88,16 @@ class Memory:
 @click.option("--sessions", default=0, help="Only so many sessions, from the first.")
 @click.option("--json", "json_file", type=click.Path(path_type=Path), help="Write the figures and what was given.")
 @click.option("--rows", type=click.Path(path_type=Path), help="Write the signals of every candidate.")
-def main(turns: Path, labels: Path, sessions: int, json_file: Path | None, rows: Path | None) -> None:
+@click.option("--cache", type=click.Path(path_type=Path), help="Keep the vectors there.")
+def main(
+    turns: Path, labels: Path, sessions: int, json_file: Path | None, rows: Path | None, cache: Path | None
+) -> None:
     every, known = load_turns(turns), load_labels(labels)
     names = list(dict.fromkeys(one.session for one in every))[: sessions or None]
     every = [one for one in every if one.session in names]
     given: list[Given] = []
     lines: list[dict[str, Any]] = []
-    for turn, found, memory in _played(every):
+    for turn, found, memory in _played(every, cache):
         entries = tuple(memory.turns_of(one) for one in found.entries)
         given.append(Given(turn, entries, len(found.block), found.took_ms))
         lines.append(_row(turn, found, memory))
@@ -108,13 +111,18 @@ def main(turns: Path, labels: Path, sessions: int, json_file: Path | None, rows:
         rows.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
 
 
-def _played(every: list[Turn]) -> Iterator[tuple[Turn, Recalled, Memory]]:
+def _played(every: list[Turn], cache: Path | None) -> Iterator[tuple[Turn, Recalled, Memory]]:
     home = Path(tempfile.mkdtemp(prefix="memlayer-real-"))
     try:
+        if cache and cache.exists():
+            shutil.copytree(cache, home / "cache")
         memory = Memory(home)
         for turn in track(every, "playing", console=console, transient=True):
             yield turn, memory.play(turn), memory
         memory.services.close()
+        if cache:
+            shutil.copytree(home / "cache", cache, dirs_exist_ok=True)
+            (cache / "terms.bin").unlink(missing_ok=True)
     finally:
         shutil.rmtree(home, ignore_errors=True)
 

@@ -101,9 +101,6 @@ class Damage:
     in_doubt: tuple[str, ...] = ()
 
 
-Similarities = Sequence[Sequence[float]]  # square
-
-
 class Store(Protocol):
     """The store of record. One process writes; any number of its threads read. All errors are StoreError.
 
@@ -178,11 +175,6 @@ class Store(Protocol):
 
     def search_vector(self, vector: Vector, model: str, scope: Scope, limit: int) -> list[Hit]:
         """Nearest chunks among those embedded by `model` (a fingerprint), best first; Hit.cosine is set."""
-        ...
-
-    def similarities(self, chunk_ids: Sequence[str], model: str, project_id: str) -> Similarities | None:
-        """The cosine of each of a project's chunks and each other, in their order; 0 for one without a vector by that
-        model. None where that is not known without a search."""
         ...
 
     def scan_terms(self, consume: Callable[[str, str], None]) -> None:

@@ -103,12 +103,6 @@ class ChunkSearch:
         hits = [Hit(chunk=chunks[found], cosine=cosine) for cosine, found in scored if found in chunks]
         return sorted(hits, key=lambda hit: (-(hit.cosine or 0.0), hit.chunk.id))
 
-    def similarities(self, chunk_ids: Sequence[str], model: str, project_id: str) -> list[list[float]] | None:
-        """The cosine of each of a project's chunks and each other; None while its vectors are not in memory."""
-        with self._guard:
-            project = self._vectors.get(model, project_id)
-            return None if project is None else project.similarities(chunk_ids)
-
     def warm(self, project_id: str, model: str) -> None:
         """Load a project's words, and its vectors by that model, now."""
         self._load_words(project_id)

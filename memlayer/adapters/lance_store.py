@@ -44,7 +44,7 @@ from memlayer.adapters.lance_table import LoopThread
 from memlayer.core.doomed import Cutoffs, Doomed
 from memlayer.core.model import Chunk, Event, Hit, Memory, Scope
 from memlayer.errors import StoreError
-from memlayer.ports import Damage, Holding, Removed, Selection, Similarities, StoreStats, Vector
+from memlayer.ports import Damage, Holding, Removed, Selection, StoreStats, Vector
 
 
 class LanceStore:
@@ -166,9 +166,6 @@ class LanceStore:
     def search_vector(self, vector: Vector, model: str, scope: Scope, limit: int) -> list[Hit]:
         self._check_vectors([vector])
         return self._search.vector(vector, model, scope, limit) if scope.project_ids != () and limit >= 1 else []
-
-    def similarities(self, chunk_ids: Sequence[str], model: str, project_id: str) -> Similarities | None:
-        return self._search.similarities(chunk_ids, model, project_id)
 
     def warm(self, project_id: str, model: str) -> None:
         """Load a project's words, and its vectors by that model, into memory, as the first search would do."""

@@ -102,21 +102,6 @@ class ProjectVectors:
         order = np.argsort(-scores, kind="stable")
         return [(float(scores[place]), self._ids[int(rows[place])]) for place in order]
 
-    def similarities(self, ids: Sequence[str]) -> list[list[float]]:
-        """The cosine of each of these rows and each other, in their order; 0 for those that are not there."""
-        vectors = np.zeros((len(ids), self._dimensions), np.float32)
-        place = {one: at for at, one in enumerate(ids)}
-        rows = self._ids.rows_of(ids)
-        rows = rows[self._sessions[rows] != _DEAD]
-        found = [
-            (row, place[one]) for row in rows.tolist() if (one := self._ids[row]) in place
-        ]  # a hash has others too
-        if found:
-            rows, places = np.array(found).T
-            vectors[places] = self._cells[rows] * self._scales[rows, None]
-        cosines: list[list[float]] = (vectors @ vectors.T).tolist()
-        return cosines
-
     def _cosines(self, rows: NDArray[np.intp], vector: NDArray[np.float32]) -> NDArray[np.float32]:
         scores = np.empty(len(rows), np.float32)
         for start in range(0, len(rows), _BLOCK_ROWS):

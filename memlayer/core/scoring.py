@@ -25,7 +25,7 @@ class Score:
     """The score of one chunk of a search, and its parts.
 
     score in [0, 1] orders a search; relevance in [0, 1] is the floor's measure. lexical: coverage in [0, 1]; vector:
-    calibrated cosine in [0, 1]; None where that search did not run. bm25: raw.
+    calibrated cosine in [0, 1]; None where that search did not run. bm25: raw. cosine: calibrated, unbounded.
     """
 
     score: float
@@ -33,6 +33,7 @@ class Score:
     lexical: float | None
     vector: float | None
     bm25: float = 0.0
+    cosine: float | None = None
 
 
 def frequencies(terms: Iterable[str], document: Sequence[str]) -> dict[str, int]:

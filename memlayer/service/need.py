@@ -54,23 +54,22 @@ class PromptSignals:
 
 @dataclass(frozen=True)
 class MemorySignals:
-    """bm25: raw. cosine: calibrated, None without vectors. chars: length of its chunk. rare: information of the terms
-    that it shares with the prompt, that are rare in the project and that the session has not said."""
+    """bm25: raw. cosine: calibrated, None without vectors. rare: information of the terms that it shares with the
+    prompt, that are rare in the project and that the session has not said."""
 
     bm25: float
     cosine: float | None
-    chars: int
     rare: float
 
     def odds(self) -> tuple[float, ...]:
         """The inputs of the regression."""
         cosine = 0.0 if self.cosine is None else self.cosine
-        return math.log1p(self.bm25), cosine, math.log1p(self.chars), math.log1p(self.rare)
+        return math.log1p(self.bm25), cosine, math.log1p(self.rare)
 
 
 # Weight of each input, and the constant last.
 NEED = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-HELP = (0.0, 0.0, 0.0, 0.0, 0.0)
+HELP = (0.0, 0.0, 0.0, 0.0)
 
 
 def need(signals: PromptSignals) -> float:
@@ -100,7 +99,7 @@ def memory_signals(chunk: Chunk, score: Score, rarity: Rarity, said: SessionWord
     """What speaks for a memory. rarity: of the query's terms."""
     shared = rarity.rare.intersection(chunk.terms.split()) - said.terms
     rare = sum(rarity.weight[term] for term in shared)
-    return MemorySignals(bm25=score.bm25, cosine=score.vector, chars=len(chunk.text), rare=rare)
+    return MemorySignals(bm25=score.bm25, cosine=score.cosine, rare=rare)
 
 
 def _logistic(inputs: tuple[float, ...], weights: tuple[float, ...]) -> float:

@@ -118,6 +118,7 @@ class Retriever:
                 lexical=evidence.covered,
                 vector=evidence.clipped,
                 bm25=evidence.bm25 or 0.0,
+                cosine=evidence.vector,
             )
             held = best.get(chunk.memory_id)
             if held is None or one.score > held[1].score:

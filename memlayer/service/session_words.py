@@ -56,12 +56,16 @@ class LiveSessions:
         with self._lock:
             if session_id in self._words:
                 return self._words[session_id]
-        events = self._store.events(session_id=session_id, limit=MAX_EVENTS)  # the daemon may be younger than it
+        events = [  # the daemon may be younger than the session
+            event
+            for kind in ("user", "assistant")
+            for event in self._store.events(session_id=session_id, kind=kind, limit=MAX_EVENTS)
+        ]
         with self._lock:
             words = self._known(session_id)
             if not words.prompts:
                 for event in events:
-                    if event.kind in ("user", "assistant") and not event.detail and event.at_ms >= since_ms:
+                    if not event.detail and event.at_ms >= since_ms:
                         words.hear(event.kind, event.text)
             return words
 

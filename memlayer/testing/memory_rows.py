@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from memlayer.core.model import Chunk, Event, Memory, Scope
@@ -12,13 +11,6 @@ from memlayer.ports import Selection
 def lean(chunk: Chunk) -> Chunk:
     """The chunk as a hit carries it."""
     return replace(chunk, vector=None)
-
-
-def cosines(chunks: Iterable[Chunk], ids: Sequence[str]) -> list[list[float]]:
-    """Of each of these ids and each other; 0 for those without a vector."""
-    vectors = {chunk.id: chunk.vector for chunk in chunks if chunk.vector is not None}
-    found = [vectors.get(one, ()) for one in ids]
-    return [[sum(a * b for a, b in zip(one, other, strict=False)) for other in found] for one in found]
 
 
 def in_scope(chunk: Chunk, scope: Scope) -> bool:

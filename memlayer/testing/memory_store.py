@@ -12,7 +12,7 @@ from memlayer.core.doomed import Counted, Cutoffs, Doomed
 from memlayer.core.model import Chunk, Event, Hit, Memory, Scope
 from memlayer.errors import StoreError
 from memlayer.ports import Damage, Holding, Removed, Selection, StoreStats, Vector
-from memlayer.testing.memory_rows import cosines, in_scope, lean, selected
+from memlayer.testing.memory_rows import in_scope, lean, selected
 
 _BM25_K1 = 1.2
 _BM25_B = 0.75
@@ -157,11 +157,6 @@ class MemoryStore:
             ]
         hits.sort(key=lambda hit: (-(hit.cosine or 0.0), hit.chunk.id))
         return hits[:limit]
-
-    def similarities(self, chunk_ids: Sequence[str], model: str, project_id: str) -> list[list[float]]:
-        with self._lock:
-            known = [chunk for chunk in self._chunks.values() if (chunk.model, chunk.project_id) == (model, project_id)]
-        return cosines(known, chunk_ids)
 
     def unembedded(self, model: str, limit: int) -> list[Chunk]:
         with self._lock:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
-import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -20,9 +18,6 @@ from memlayer.ports import Embedder, Vector
 from memlayer.testing import HashEmbedder
 
 ROOT = Path(__file__).resolve().parents[2]
-HELD_OUT = ROOT / "tests" / "eval" / "projects" / "turns.jsonl"
-ASIDES = ROOT / "tests" / "eval" / "asides" / "prompts.jsonl"
-
 TEXTS = [
     "order events moved from Postgres to ClickHouse",
     "사용자는 pytest -x를 선호하고 unittest는 쓰지 않는다",
@@ -55,43 +50,6 @@ def test_a_passage_does_not_depend_on_its_neighbours(embedder: Embedder) -> None
     for text, together in zip(TEXTS, embedder.embed_passages(TEXTS), strict=True):
         alone = embedder.embed_passages([text])[0]
         assert max(abs(a - b) for a, b in zip(alone, together, strict=True)) < 1e-6
-
-
-@pytest.mark.parametrize("korean", [True, False])
-def test_the_shipped_model_knows_questions_that_take_a_past_for_granted(korean: bool, tmp_path: Path) -> None:
-    """Of six projects that nothing was trained on, in either language."""
-    embedder = load(SHIPPED_MODEL, tmp_path)
-    rows = [json.loads(line) for line in HELD_OUT.read_text(encoding="utf-8").splitlines()]
-    answered = [row["q"][0 if korean else 1] for row in rows if row.get("q")]
-    absent = [text for row in rows for text in row.get("absent", []) if bool(re.search("[가-힣]", text)) is korean]
-
-    def odds(questions: list[str]) -> list[float]:
-        return [embedder.calibration.answerable(embedder.embed_query(text)) for text in questions]
-
-    true, idle = odds(answered[::5]), odds(absent[::2])
-    likelier = [one > other for one in true for other in idle]
-    assert len(likelier) > 1000
-    assert sum(likelier) / len(likelier) > 0.7
-
-
-@pytest.mark.parametrize("language", ["ko", "en"])
-@pytest.mark.parametrize("kind", ["talk", "here"])
-def test_the_shipped_model_knows_prompts_that_ask_nothing_of_a_memory(kind: str, language: str, tmp_path: Path) -> None:
-    """Sentences that nothing was trained on, and the questions of projects that nothing was trained on."""
-    embedder = load(SHIPPED_MODEL, tmp_path)
-    said = [json.loads(line) for line in ASIDES.read_text(encoding="utf-8").splitlines()]
-    prompts = [one["prompt"] for one in said if one["kind"] == kind and one["language"] == language]
-    rows = [json.loads(line) for line in HELD_OUT.read_text(encoding="utf-8").splitlines()]
-    questions = [row["q"][0 if language == "ko" else 1] for row in rows if row.get("q")][::4]
-
-    def taken(texts: list[str], by: float = 0.0) -> float:
-        return sum(embedder.calibration.aside(embedder.embed_query(text)) > by for text in texts) / len(texts)
-
-    close = [one["prompt"] for one in said if one["kind"] == "asks" and one["language"] == language]
-    assert len(prompts) == 60 and len(questions) > 60 and len(close) >= 30
-    assert taken(prompts) > 0.8
-    assert taken(questions) < 0.05
-    assert taken(close, by=1.0) < 0.1  # "did we fix this before?", "배포 포트": a little matters only on a borderline
 
 
 def test_different_texts_have_different_vectors(embedder: Embedder) -> None:

@@ -211,24 +211,3 @@ def test_clearing_chunks_leaves_an_index_that_works(store: Store) -> None:
     store.put_chunks([make_chunk(2, "alpha 결제", embedded=True)])
     assert found_by_text(store, "결제") == found_by_vector(store, "alpha") == ["m2"]
     assert (store.stats().events, store.stats().chunks) == (1, 1)
-
-
-def test_chunks_of_a_project_are_compared_with_each_other(store: Store) -> None:
-    texts = ["결제 서버 포트", "결제 서버 주소", "weather"]
-    store.put_chunks([make_chunk(number, text, embedded=True) for number, text in enumerate(texts)])
-    store.put_chunks([make_chunk(7, "no vector yet"), make_chunk(8, "elsewhere", embedded=True, project="p2")])
-    ids = [make_chunk(number).id for number in (0, 7, 2, 1, 8)]
-    assert store.similarities(ids, MODEL, "p1") is None or store.similarities([], MODEL, "p1") == []
-    store.warm("p1", MODEL)
-    found = store.similarities(ids, MODEL, "p1")
-    assert found is not None
-    vectors = dict(zip((0, 1, 2), EMBEDDER.embed_passages(texts), strict=True))
-    for row, one in zip(found, (0, 7, 2, 1, 8), strict=True):
-        expected = [
-            sum(a * b for a, b in zip(vectors.get(one, ()), vectors.get(other, ()), strict=False))
-            for other in (0, 7, 2, 1, 8)
-        ]
-        assert row == pytest.approx(expected, abs=0.02)
-    store.drop_chunks(["m2"])
-    assert (store.similarities(ids[2:3], MODEL, "p1") or [[0.0]]) == [[0.0]]
-    assert store.similarities(ids[:1], "another model", "p1") in (None, [[0.0]])

@@ -122,17 +122,3 @@ def test_ids_are_found_by_row_and_by_name() -> None:
     assert sorted(listed.rows_of([ids[3]])) == [3, 500]
     assert sorted(listed.rows_of(["nobody"])) == sorted(listed.rows_of([])) == []
     assert sorted(listed.rows_of([*ids[10:30], "nobody"])) == list(range(10, 30))
-
-
-def test_rows_are_compared_with_each_other() -> None:
-    vectors = clustered(40)
-    project = filled(vectors)
-    project.remove(["c3"])
-    project.put(["c5"], ["s"], vectors[:1])
-    assert project.similarities([]) == []
-    found = np.array(project.similarities(["c5", "c3", "c7", "unknown", "c0"]))
-    there = [0, 2, 4]
-    expected = vectors[[0, 7, 0]]
-    assert found[np.ix_(there, there)] == pytest.approx(expected @ expected.T, abs=0.001)
-    assert not found[[1, 3]].any() and not found[:, [1, 3]].any()
-    assert ProjectVectors(DIMENSIONS).similarities(["c1"]) == [[0.0]]

@@ -11,10 +11,8 @@ from pathlib import Path
 import pytest
 
 from memlayer.adapters import calibration, fastembed_embedder, model_folder
-from memlayer.adapters.calibration import Centring
 from memlayer.adapters.model_folder import SHIPPED_MODEL
 from memlayer.errors import EmbedderError
-from memlayer.ports import Calibration
 
 
 @pytest.fixture
@@ -159,28 +157,11 @@ def test_another_centring_is_another_fingerprint(tmp_path: Path) -> None:
     assert changed.fingerprint != fastembed_embedder.load(SHIPPED_MODEL, tmp_path / "cache").fingerprint
 
 
-def test_what_prompts_say_themselves_is_kept_with_the_calibration(tmp_path: Path) -> None:
-    known = Calibration(0.1, 0.5, asks=(0.5, -1.0), asks_bias=0.25, asides=(2.0, -2.0), asides_bias=-1.0)
-    calibration.write(tmp_path, Centring((0.0, 0.1), (), known), "here")
-    read = calibration.read(tmp_path)
-    assert read is not None and read.calibration == known
-    assert known.answerable((1.0, 0.5)) == 0.25 and known.answerable((0.0, 1.0)) == -0.75
-    assert known.answerable((1.0, 0.0, 0.0)) == 0.0  # of another model
-    assert Calibration(0.1, 0.5).answerable((1.0, 0.0)) == 0.0  # never measured
-    assert known.aside((1.0, 0.0)) == 1.0 and known.aside((0.0, 1.0)) == 0.0  # never a bonus
-    assert known.aside((1.0, 0.0, 0.0)) == 0.0
-    assert Calibration(0.1, 0.5).aside((1.0, 0.0)) == 0.0
-
-
 @pytest.mark.parametrize(
     "text",
     [
         "{}",
         '{"mean": [0.0], "axis": [], "low": 0.9, "high": 0.1}',
-        '{"mean": [0.0], "axis": [], "low": 0.1, "high": 0.9, "asks": [0.1, 0.2], "asks_bias": 0.0}',
-        '{"mean": [0.0], "axis": [], "low": 0.1, "high": 0.9, "asks": [0.1], "asks_bias": "much"}',
-        '{"mean": [0.0], "axis": [], "low": 0.1, "high": 0.9, "asides": [0.1, 0.2], "asides_bias": 0.0}',
-        '{"mean": [0.0], "axis": [], "low": 0.1, "high": 0.9, "asides": [0.1], "asides_bias": "much"}',
         "nonsense",
     ],
 )

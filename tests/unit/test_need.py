@@ -11,7 +11,7 @@ from memlayer.service.need import MemorySignals, PromptSignals, helps, need, pro
 from memlayer.service.session_words import SessionWords
 
 OPENING = PromptSignals(chars=120, novelty=1.0, prompts=0, looks_back=False)
-FITTING = MemorySignals(bm25=30.0, cosine=1.0, chars=900, rare=12.0)
+FITTING = MemorySignals(bm25=30.0, cosine=1.0, rare=12.0)
 
 
 def signals(prompt: str, *said: str) -> PromptSignals:
@@ -28,7 +28,7 @@ def test_opening_needs_more_than_follow_up() -> None:
 
 def test_better_fit_helps_more() -> None:
     assert helps(FITTING) > helps(replace(FITTING, bm25=3.0)) and helps(FITTING) > helps(replace(FITTING, rare=0.0))
-    assert helps(FITTING) > helps(replace(FITTING, chars=60))
+    assert helps(FITTING) > helps(replace(FITTING, cosine=-0.5))
 
 
 @pytest.mark.parametrize("prompt", ["option 3", "yes please", "커밋 푸시", "실행해", "3", "keep going"])

@@ -43,7 +43,10 @@ def test_routine_is_no_candidate(home: Path, prompt: str, answer: str) -> None:
     turn = memory.turn("s1", "p1", prompt, answer)
     assert turn.kind == ROUTINE and memory.store.stats().chunks == 0
     assert memory.store.events(session_id="s1")
-    assert memory.ask("why was it that the last commit and push failed again? 커밋", RecallRules(min_chance=0.0)).block == ""
+    assert (
+        memory.ask("why was it that the last commit and push failed again? 커밋", RecallRules(min_chance=0.0)).block
+        == ""
+    )
 
 
 @pytest.mark.parametrize(("prompt", "answer"), TAUGHT)

@@ -21,7 +21,7 @@ from memlayer.core.tool_use import (
     target_of,
     tool_event,
 )
-from memlayer.service.recent_turns import RecentTurns
+from memlayer.service.session_words import LiveSessions
 from tests.turns_in_memory import PROJECT, T0_MS, TurnsInMemory
 
 KEY = "AKIA" + "QZ3EGTV7MNB2LPX5"
@@ -138,8 +138,8 @@ def test_the_lists_of_the_settings_are_those_of_the_hooks() -> None:
     assert ToolSettings().max_chars == MAX_CHARS
 
 
-def test_many_calls_do_not_hide_the_turn_before(home: Path) -> None:
-    """After a daemon has come anew, what a follow-up points back to is looked up in the store."""
+def test_many_calls_do_not_hide_the_sessions_words(home: Path) -> None:
+    """A daemon that has come anew looks them up in the store."""
     memory = TurnsInMemory(home)
     memory.turn("s1", "p1", "결제 모듈은 왜 다시 썼지?", "재시도 폭주 때문입니다.")
     for number in range(40):
@@ -148,7 +148,7 @@ def test_many_calls_do_not_hide_the_turn_before(home: Path) -> None:
         event: Any = read_payload("post_tool_use", raw, project_dir=PROJECT, at_ms=T0_MS + 10 + number).event
         memory.ingest.take([event])
     assert len(memory.store.events(kind="tool")) == 40
-    assert RecentTurns(memory.store).before("s1", True) == "결제 모듈은 왜 다시 썼지?\n재시도 폭주 때문입니다."
+    assert LiveSessions(memory.store).of("s1").prompts == 1
 
 
 PPK = "Private-Lines: 2\nAAAAIGm1x2c3v4b5n6m7q8w9e0r1t2y3u4i5o6p7\nQw8Er7Ty6Ui5Op4As3Df2Gh1Jk0Lz9Xc\nPrivate-MAC: 0"

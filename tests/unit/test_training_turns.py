@@ -16,7 +16,6 @@ from tests.conftest import ROOT
 TRAINING = ROOT / "models" / "training"
 TURNS = TRAINING / "turns.jsonl"
 PROJECTS = TRAINING / "projects.jsonl"
-APART = TRAINING / "projects_apart.jsonl"
 MEASURED = [ROOT / "tests" / "eval", ROOT / "models" / "calibration"]
 LONG = 8  # words in a row that two texts do not share by chance
 
@@ -51,7 +50,7 @@ def test_every_turn_has_its_questions_and_its_near_misses_in_both_languages() ->
     assert languages["ko"] + languages["mixed"] >= len(found) // 2
 
 
-@pytest.mark.parametrize(("file", "near_misses"), [(PROJECTS, 2), (APART, 3)])
+@pytest.mark.parametrize(("file", "near_misses"), [(PROJECTS, 2)])
 def test_every_project_is_whole(file: Path, near_misses: int) -> None:
     projects: dict[str, list[dict[str, Any]]] = {}
     for row in rows(file):
@@ -64,22 +63,17 @@ def test_every_project_is_whole(file: Path, near_misses: int) -> None:
         assert sum(len(row["absent"]) for row in said if "absent" in row) == 24, name
 
 
-def test_what_tells_questions_apart_the_encoder_was_not_trained_on() -> None:
-    trained, apart = ({row["project"] for row in rows(file)} for file in (PROJECTS, APART))
-    assert trained & apart == set()
-
-
 def test_no_measured_text_is_trained_on() -> None:
     measured: set[tuple[str, ...]] = set()
     files = [path for folder in MEASURED for path in folder.rglob("*") if path.suffix in (".yaml", ".jsonl", ".json")]
     assert len(files) >= 8
     for path in files:
         measured |= phrases(path.read_text(encoding="utf-8"))
-    trained = {phrase for row in rows(TURNS, PROJECTS, APART) for text in texts_of(row) for phrase in phrases(text)}
+    trained = {phrase for row in rows(TURNS, PROJECTS) for text in texts_of(row) for phrase in phrases(text)}
     assert trained & measured == set()
 
 
 def test_it_holds_no_secret() -> None:
-    for row in rows(TURNS, PROJECTS, APART):
+    for row in rows(TURNS, PROJECTS):
         for text in texts_of(row):
             assert redact(text) == text
