@@ -19,7 +19,7 @@ from memlayer.wire import paths, project
 # What may leave the machine is switched on in the user's own file alone: the host takes variables from the settings of
 # whatever repository it was started in, and gives them to the hook that starts the daemon of all projects.
 FILE_ONLY_GROUP = "consolidation"
-PROJECT_KEYS = ("enabled", "recall.enabled", "recall.max_entries", "recall.max_chars", "recall.min_score")
+PROJECT_KEYS = ("enabled", "recall.enabled", "recall.max_entries", "recall.max_chars", "recall.min_chance")
 
 
 class _Environ(EnvSettingsSource):

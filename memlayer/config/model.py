@@ -78,7 +78,7 @@ class Settings(BaseSettings):
             ("enabled", min),
             ("max_entries", min),
             ("max_chars", min),
-            ("min_score", max),
+            ("min_chance", max),
         ):
             asked, ours = getattr(project.recall, name), getattr(self.recall, name)
             pinned = origins.get(f"recall.{name}", "").startswith((PREFIX, "flag"))
@@ -102,7 +102,7 @@ class ProjectRecall(BaseModel):
     enabled: bool | None = None
     max_entries: Annotated[Whole, Field(ge=0, le=20)] | None = None
     max_chars: Annotated[Whole, Field(ge=0, le=9500)] | None = None
-    min_score: Annotated[Real, Field(ge=0, le=1)] | None = None
+    min_chance: Annotated[Real, Field(ge=0, le=1)] | None = None
 
 
 class ProjectSettings(BaseModel):

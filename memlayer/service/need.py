@@ -68,8 +68,8 @@ class MemorySignals:
 
 
 # Weight of each input, and the constant last.
-NEED = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-HELP = (0.0, 0.0, 0.0, 0.0)
+NEED = (0.351, 1.006, -0.072, 1.102, 0.205, -3.066)
+HELP = (0.562, 0.793, 0.337, -5.423)
 
 
 def need(signals: PromptSignals) -> float:

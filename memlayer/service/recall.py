@@ -44,7 +44,7 @@ class RecallRules:
 
     enabled: bool = True
     budget: context.Budget = field(default_factory=context.Budget)
-    min_chance: float = 0.1
+    min_chance: float = 0.086
     candidates: int = 30
     weights: Weights = field(default_factory=Weights)
 

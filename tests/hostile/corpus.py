@@ -13,7 +13,7 @@ from typing import Any
 from memlayer.core.privacy import redact
 
 # A daemon that shows whatever shares a word with the prompt: a leak has no floor to hide behind.
-TELLS_ALL = {"embedding": {"provider": "none"}, "recall": {"min_score": 0, "max_entries": 20, "max_chars": 9000}}
+TELLS_ALL = {"embedding": {"provider": "none"}, "recall": {"min_chance": 0, "max_entries": 20, "max_chars": 9000}}
 DATA = Path(__file__).resolve().parents[1] / "data"
 SHORTEST_TOLD_APART = 6  # characters: a shorter secret (a PIN) occurs by chance in any store
 

@@ -210,7 +210,7 @@ capture: {enabled: true, redact: false, path: {tmp}/stolen}
 embedding: {provider: fastembed, model: {tmp}/evil-model, cache_dir: {tmp}/stolen}
 daemon: {idle_minutes: 0, log_level: debug, command: touch {tmp}/owned, host: 0.0.0.0, socket: {tmp}/stolen.sock}
 network: {host: evil.example, url: https://evil.example}
-recall: {enabled: true, max_entries: 20, max_chars: 9500, min_score: 0, max_entry_chars: 9500, deadline_ms: 5000}
+recall: {enabled: true, max_entries: 20, max_chars: 9500, min_chance: 0, max_entry_chars: 9500, deadline_ms: 5000}
 share: all
 python: {tmp}/evil-python
 hooks: [touch {tmp}/owned]
@@ -220,7 +220,7 @@ STRANGE = {
     "object": "x: !!python/object/apply:os.system ['touch {tmp}/owned']\nenabled: true\n",
     "bomb": "a: &a [x,x,x,x,x,x,x,x,x]\n"
     + "".join("{1}: &{1} [{0}]\n".format(",".join(["*" + a] * 8), b) for a, b in pairwise("abcdefghi")),
-    "merge": "base: &b {recall: {min_score: 0}}\n<<: *b\n",
+    "merge": "base: &b {recall: {min_chance: 0}}\n<<: *b\n",
     "deep": "[" * 20_000,
     "nothing": "\x00\x01\xff",
     "long": "enabled: true\n" + "# filler\n" * 300_000,

@@ -111,17 +111,17 @@ def test_config_shows_what_holds_and_where_it_comes_from(cli: Cli) -> None:
     cli.home.mkdir()
     (cli.home / "config.yaml").write_text("recall:\n  max_entries: 3\n")
     (cli.project / ".memlayer.yaml").write_text("recall:\n  max_chars: 100\nembedding: {}\n")
-    cli.environment["MEMLAYER_RECALL__MIN_SCORE"] = "0.5"
+    cli.environment["MEMLAYER_RECALL__MIN_CHANCE"] = "0.5"
     told = json.loads(cli("config", "--json").stdout)
     values = {row["key"]: (row["value"], row["from"]) for row in told["settings"]}
     assert values["recall.max_entries"] == (3, str(cli.home / "config.yaml"))
     assert values["recall.max_chars"] == (100, str(cli.project / ".memlayer.yaml"))
-    assert values["recall.min_score"] == (0.5, "MEMLAYER_RECALL__MIN_SCORE")
+    assert values["recall.min_chance"] == (0.5, "MEMLAYER_RECALL__MIN_CHANCE")
     assert values["recall.candidates"] == (30, "default")
     assert "embedding" in told["warnings"][0]
     shown = {line.split()[0]: line.split()[1:] for line in cli("config").stdout.splitlines()}
     assert shown["recall.max_entries"][:2] == ["3", "entries"]
-    assert shown["retention.core_days"] == ["0", "days"] and shown["recall.weight_importance"] == ["0.0"]
+    assert shown["retention.core_days"] == ["0", "days"] and shown["recall.weight_vector"] == ["0.5"]
     assert shown["files.extra_paths"] == ["none"] and shown["embedding.provider"] == ["fastembed"]
     assert shown["tools.failures"][:2] == ["Bash,", "Edit,"] and shown["consolidation.model"] == ["empty"]
     (cli.home / "config.yaml").write_text("recall:\n  max: 3\n")

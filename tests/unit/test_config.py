@@ -31,18 +31,18 @@ def project_file(folder: Path, text: str) -> str:
 def test_without_any_source_the_defaults_hold_and_models_are_kept_under_the_home(home: Path) -> None:
     settings = load_settings(str(home), {})
     assert (settings.recall.max_entries, settings.recall.max_entry_chars, settings.recall.max_chars) == (5, 800, 4000)
-    assert (settings.recall.min_score, settings.chunking.max_tokens, settings.chunking.overlap_tokens) == (0.4, 400, 80)
+    assert (settings.recall.min_chance, settings.chunking.max_tokens, settings.chunking.overlap_tokens) == (0.4, 400, 80)
     assert settings.embedding.cache_dir == f"{home}/cache/models"
     assert settings.daemon.idle_minutes == 30.0
 
 
 def test_a_variable_wins_over_the_file_and_a_flag_over_both(home: Path) -> None:
-    user_file(home, "recall:\n  max_entries: 3\n  min_score: 0.5\n  max_chars: 900\n")
-    environ = {"MEMLAYER_RECALL__MAX_ENTRIES": "2", "MEMLAYER_RECALL__MIN_SCORE": "0.6"}
+    user_file(home, "recall:\n  max_entries: 3\n  min_chance: 0.5\n  max_chars: 900\n")
+    environ = {"MEMLAYER_RECALL__MAX_ENTRIES": "2", "MEMLAYER_RECALL__MIN_CHANCE": "0.6"}
     settings = load_settings(str(home), environ, {"recall.max_entries": 1})
-    assert (settings.recall.max_entries, settings.recall.min_score, settings.recall.max_chars) == (1, 0.6, 900)
+    assert (settings.recall.max_entries, settings.recall.min_chance, settings.recall.max_chars) == (1, 0.6, 900)
     assert settings.origin("recall.max_entries") == "flag"
-    assert settings.origin("recall.min_score") == "MEMLAYER_RECALL__MIN_SCORE"
+    assert settings.origin("recall.min_chance") == "MEMLAYER_RECALL__MIN_CHANCE"
     assert settings.origin("recall.max_chars") == str(home / "config.yaml")
     assert settings.origin("recall.candidates") == "default"
 
@@ -65,7 +65,7 @@ def test_variables_that_are_no_settings_are_left_alone(home: Path) -> None:
         ("recall:\n  max_entries: true", ["recall.max_entries", "number", "True"]),
         ("recall:\n  max_entries: 21", ["recall.max_entries", "20", "21"]),
         ("recall:\n  max_chars: 9501", ["recall.max_chars", "9500"]),
-        ("recall:\n  min_score: .nan", ["recall.min_score", "nan"]),
+        ("recall:\n  min_chance: .nan", ["recall.min_chance", "nan"]),
         ("recall:\n  weight_lexical: 0\n  weight_vector: 0", ["recall.weight_lexical", "recall.weight_vector"]),
         ("chunking:\n  overlap_tokens: 240", ["chunking.overlap_tokens", "half"]),
         ("daemon:\n  idle_minutes: 0.01", ["daemon.idle_minutes", "0.05"]),
@@ -162,7 +162,7 @@ def test_whatever_a_project_says_it_never_raises_and_never_gets_more_than_the_us
     after = before.for_project(load_project_settings(str(folder)))
     assert after.recall.max_entries <= before.recall.max_entries
     assert after.recall.max_chars <= before.recall.max_chars
-    assert after.recall.min_score >= before.recall.min_score
+    assert after.recall.min_chance >= before.recall.min_chance
     assert after.embedding == before.embedding and after.daemon == before.daemon
 
 
@@ -173,30 +173,30 @@ def test_a_project_without_a_file_says_nothing(project: Path) -> None:
 
 
 def test_a_project_may_ask_for_less(project: Path) -> None:
-    text = "recall:\n  max_entries: 2\n  max_chars: 1000\n  min_score: 0.7\n"
+    text = "recall:\n  max_entries: 2\n  max_chars: 1000\n  min_chance: 0.7\n"
     said = load_project_settings(project_file(project, text))
     after = Settings().for_project(said)
-    assert (after.recall.max_entries, after.recall.max_chars, after.recall.min_score) == (2, 1000, 0.7)
+    assert (after.recall.max_entries, after.recall.max_chars, after.recall.min_chance) == (2, 1000, 0.7)
     assert after.origin("recall.max_entries") == str(project / ".memlayer.yaml")
     assert said.warnings == ()
 
 
 def test_a_project_may_not_ask_for_more(project: Path) -> None:
-    text = "recall:\n  enabled: true\n  max_entries: 20\n  max_chars: 9500\n  min_score: 0.0\n"
+    text = "recall:\n  enabled: true\n  max_entries: 20\n  max_chars: 9500\n  min_chance: 0.0\n"
     before = Settings(recall={"enabled": False})
     after = before.for_project(load_project_settings(project_file(project, text)))
     assert after == before
 
 
 def test_what_a_project_may_not_say_is_ignored_with_a_warning_and_the_rest_counts(project: Path) -> None:
-    text = "embedding:\n  model: /tmp/evil\nrecall:\n  max_entries: 1\n  weight_vector: 0\n  min_score: hoch\nx: 1\n"
+    text = "embedding:\n  model: /tmp/evil\nrecall:\n  max_entries: 1\n  weight_vector: 0\n  min_chance: hoch\nx: 1\n"
     said = load_project_settings(project_file(project, text))
     assert said.recall.max_entries == 1
     assert [warning.partition(":")[0] for warning in said.warnings] == [
         "embedding",
         "x",
         "recall.weight_vector",
-        "recall.min_score",
+        "recall.min_chance",
     ]
     assert all("\n" not in warning and ".memlayer.yaml" in warning for warning in said.warnings)
 
