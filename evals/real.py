@@ -47,7 +47,7 @@ class Memory:
         self.settings = load_settings(str(home), {})
         self.sessions = Sessions(str(home))
         slot = EmbedderSlot()
-        projects = compose.open_projects(str(home))
+        self.projects = projects = compose.open_projects(str(home))
         self.services = compose.open_services(
             str(home), self.settings, projects=projects, sessions=self.sessions, embedder=slot
         )
@@ -100,7 +100,7 @@ def main(
     for turn, found, memory in _played(every, cache):
         entries = tuple(memory.turns_of(one) for one in found.entries)
         given.append(Given(turn, entries, len(found.block), found.took_ms))
-        lines.append(_row(turn, found, memory))
+        lines.append(row_of(turn, found, memory))
     figures, intervals = score(given, known), spread(given, known)
     _show(figures, intervals, given)
     if json_file:
@@ -127,7 +127,7 @@ def _played(every: list[Turn], cache: Path | None) -> Iterator[tuple[Turn, Recal
         shutil.rmtree(home, ignore_errors=True)
 
 
-def _row(turn: Turn, found: Recalled, memory: Memory) -> dict[str, Any]:
+def row_of(turn: Turn, found: Recalled, memory: Memory) -> dict[str, Any]:
     candidates = [
         {"turns": sorted(memory.turns_of(one)), "signals": one.signals.odds()}
         for one in found.candidates

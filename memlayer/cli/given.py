@@ -35,8 +35,8 @@ def given_verb(last: int, session: str | None, project: str | None, all_projects
     """Show the notes that the last prompts were given, and why.
 
     For each prompt, newest first: its notes, what they were chosen by, and the best of those left out, with the reason
-    (--json has up to ten). Chance is how sure recall was that the prompt needs the note, from 0 to 1. The record holds ids and
-    scores of the last hundred prompts or more; a note that was forgotten since is shown as forgotten.
+    (--json has up to ten). Chance is how sure recall was that the prompt needs the note, from 0 to 1. The record holds
+    ids and scores of the last hundred prompts or more; a note that was forgotten since is shown as forgotten.
 
     \b
     Examples:

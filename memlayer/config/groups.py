@@ -40,7 +40,7 @@ class RecallSettings(Group):
     max_entries: Whole = setting(3, "Entries in one context block.", unit="entries", ge=0, le=20)
     max_entry_chars: Whole = setting(240, "Length of one entry.", unit="characters", ge=80, le=9500)
     max_chars: Whole = setting(800, "Length of the entries of a context block.", unit="characters", ge=0, le=9500)
-    min_chance: Real = setting(0.086, "How sure recall must be that the prompt needs a memory.", ge=0, le=1)
+    min_chance: Real = setting(0.126, "How sure recall must be that the prompt needs a memory.", ge=0, le=1)
     weight_lexical: Real = setting(0.5, "Share of full-text search in the order of a search.", ge=0, le=1)
     weight_vector: Real = setting(0.5, "Share of meaning (vectors) in the order of a search.", ge=0, le=1)
     candidates: Whole = setting(30, "Chunks that each kind of search offers for ranking.", unit="chunks", ge=1, le=1000)

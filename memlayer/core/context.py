@@ -41,12 +41,11 @@ _LETTERS = str.maketrans(
 
 @dataclass(frozen=True)
 class Entry:
-    """One line of a block. day: ISO date. mark: a remark of ours before the text (superseded_mark), or ""."""
+    """One line of a block. day: ISO date."""
 
     citation: str
     day: str
     text: str
-    mark: str = ""
 
 
 @dataclass(frozen=True)
@@ -93,15 +92,10 @@ def day_of(at_ms: int) -> str:
     return time.strftime("%Y-%m-%d", time.localtime(at_ms / 1000))
 
 
-def superseded_mark(newer_citation: str) -> str:
-    """The mark of an entry on whose matter there is a newer memory."""
-    return "(older; newer: [mem:%s]) " % newer_citation
-
-
 def line_of(entry: Entry, max_entry_chars: int) -> str:
     """`- [mem:id] day: text`, with the text cut to max_entry_chars."""
     text = cut(flatten(entry.text), max_entry_chars)
-    return "- [mem:%s] %s: %s%s" % (entry.citation, entry.day, entry.mark, text)
+    return "- [mem:%s] %s: %s" % (entry.citation, entry.day, text)
 
 
 def head(explanation: str) -> str:

@@ -19,11 +19,11 @@ HANGUL_CHARS = 2.2  # a syllable says about as much as so many Latin letters
 SHORTEST = 20  # characters under which no prompt of the labelled sessions needed anything
 _HANGUL = re.compile("[\uac00-\ud7a3]")
 _LOOKS_BACK = re.compile(
-    r"\b(?:last time|yesterday|earlier|previous(?:ly)?|before|again|still|already|no longer|used to|any ?more|remember"
-    r"|we (?:had|did|decided|agreed|discussed|chose|said|used)|did we|have we|why (?:is|do|does|did|are|was)"
-    r"|how (?:do|did|does) we)\b"
-    r"|이전|지난|저번|예전|전에|어제|다시|여전히|아직도|기존|원래|했었|었던|았던|였더라|였지|했지|기로 했|왜 ",
-    re.IGNORECASE,
+    r"\b(?:what|which|where|when|why|how|who)\b[^.?!\n]{0,40}\b(?:did|had) (?:we|i|you)\b"
+    r"|\b(?:what|which|where|who) (?:was|were) (?:the|our|my)\b|\bremind me\b|\bdo you remember\b|\blast time\b"
+    r"|\bhad this before\b|\btell me again\b|\bwe (?:decided|agreed|chose|settled) (?:on|that|to)\b"
+    r"|[었였했갔됐렸꿨졌](?:지|더라|었지|나|던가)[요?\s]*(?:$|[?])|뭐였|지난번|저번|예전에|지난 세션|이전 세션|기억나",
+    re.IGNORECASE | re.MULTILINE,
 )
 
 
@@ -54,22 +54,26 @@ class PromptSignals:
 
 @dataclass(frozen=True)
 class MemorySignals:
-    """bm25: raw. cosine: calibrated, None without vectors. rare: information of the terms that it shares with the
-    prompt, that are rare in the project and that the session has not said."""
+    """bm25: raw. coverage: share of the prompt's information, in [0, 1]. cosine: calibrated, None without vectors.
+
+    rare: information of the terms that it shares with the prompt, that are rare in the project and that the session has
+    not said.
+    """
 
     bm25: float
+    coverage: float
     cosine: float | None
     rare: float
 
     def odds(self) -> tuple[float, ...]:
         """The inputs of the regression."""
-        cosine = 0.0 if self.cosine is None else self.cosine
-        return math.log1p(self.bm25), cosine, math.log1p(self.rare)
+        cosine = self.coverage if self.cosine is None else self.cosine  # without vectors words stand for both
+        return math.log1p(self.bm25), self.coverage, cosine, math.log1p(self.rare)
 
 
 # Weight of each input, and the constant last.
-NEED = (0.351, 1.006, -0.072, 1.102, 0.205, -3.066)
-HELP = (0.562, 0.793, 0.337, -5.423)
+NEED = (0.37, 0.935, -0.074, 1.14, 5.309, -3.145)
+HELP = (0.494, 2.637, 1.174, 0.304, -6.228)
 
 
 def need(signals: PromptSignals) -> float:
@@ -99,7 +103,7 @@ def memory_signals(chunk: Chunk, score: Score, rarity: Rarity, said: SessionWord
     """What speaks for a memory. rarity: of the query's terms."""
     shared = rarity.rare.intersection(chunk.terms.split()) - said.terms
     rare = sum(rarity.weight[term] for term in shared)
-    return MemorySignals(bm25=score.bm25, cosine=score.cosine, rare=rare)
+    return MemorySignals(bm25=score.bm25, coverage=score.lexical or 0.0, cosine=score.cosine, rare=rare)
 
 
 def _logistic(inputs: tuple[float, ...], weights: tuple[float, ...]) -> float:

@@ -23,6 +23,7 @@ from memlayer.service.sessions import Session
 from memlayer.service.snippet import snippet
 
 MAX_QUERY_CHARS = 100_000
+SURER = 2.0  # times min_chance for each entry after the first: on real sessions they are noise far more often
 
 
 class Gate(Enum):
@@ -44,7 +45,7 @@ class RecallRules:
 
     enabled: bool = True
     budget: context.Budget = field(default_factory=context.Budget)
-    min_chance: float = 0.086
+    min_chance: float = 0.126
     candidates: int = 30
     weights: Weights = field(default_factory=Weights)
 
@@ -142,7 +143,7 @@ class Recall:
         known = in_context(one.chunk, session)
         if known is not None:
             return known
-        if one.chance < rules.min_chance:
+        if one.chance < rules.min_chance * (SURER if turns else 1):
             return Reason.UNSURE
         if turn_of(one.chunk) in turns:
             return Reason.SAME_TURN

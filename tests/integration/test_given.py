@@ -65,11 +65,11 @@ def test_prompt_its_notes_and_why(told: Home) -> None:
     notes, left_out = prompt["given"], prompt["left_out"]
     assert isinstance(notes, list) and isinstance(left_out, list)
     assert [("[mem:%s]" % note["citation"]) in block for note in notes] == [True] * block.count("\n- [mem:")
-    assert all(note["relevance"] >= 0.4 and note["text"] for note in notes)
+    assert all(note["chance"] > 0 and note["text"] for note in notes)
     assert left_out and all("below the floor" in note["reason"] for note in left_out)
     said = told.cli("given", "--session", "reader").stdout
     assert ASKED in said and "[mem:%s]" % notes[0]["citation"] in said
-    assert "relevance 0." in said and "below the floor" in said and "1 note" in said
+    assert "chance 0." in said and "1 note" in said
 
 
 @pytest.mark.parametrize(

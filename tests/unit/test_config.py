@@ -30,8 +30,12 @@ def project_file(folder: Path, text: str) -> str:
 
 def test_without_any_source_the_defaults_hold_and_models_are_kept_under_the_home(home: Path) -> None:
     settings = load_settings(str(home), {})
-    assert (settings.recall.max_entries, settings.recall.max_entry_chars, settings.recall.max_chars) == (5, 800, 4000)
-    assert (settings.recall.min_chance, settings.chunking.max_tokens, settings.chunking.overlap_tokens) == (0.4, 400, 80)
+    assert (settings.recall.max_entries, settings.recall.max_entry_chars, settings.recall.max_chars) == (3, 240, 800)
+    assert (settings.recall.min_chance, settings.chunking.max_tokens, settings.chunking.overlap_tokens) == (
+        Settings().recall.min_chance,
+        400,
+        80,
+    )
     assert settings.embedding.cache_dir == f"{home}/cache/models"
     assert settings.daemon.idle_minutes == 30.0
 
@@ -105,7 +109,7 @@ def test_a_wrong_variable_is_named(home: Path, name: str, value: str, part: str)
 
 def test_a_group_with_everything_commented_out_is_no_error(home: Path) -> None:
     user_file(home, "recall:\n  # max_entries: 3\n")
-    assert load_settings(str(home), {}).recall.max_entries == 5
+    assert load_settings(str(home), {}).recall.max_entries == 3
 
 
 def test_an_unreadable_settings_file_is_an_error_of_the_user(home: Path) -> None:
@@ -123,7 +127,7 @@ def test_settings_are_frozen() -> None:
 
 def test_bare_settings_do_not_read_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEMLAYER_RECALL__MAX_ENTRIES", "1")
-    assert Settings().recall.max_entries == 5
+    assert Settings().recall.max_entries == 3
 
 
 json_values = st.recursive(
@@ -173,10 +177,10 @@ def test_a_project_without_a_file_says_nothing(project: Path) -> None:
 
 
 def test_a_project_may_ask_for_less(project: Path) -> None:
-    text = "recall:\n  max_entries: 2\n  max_chars: 1000\n  min_chance: 0.7\n"
+    text = "recall:\n  max_entries: 2\n  max_chars: 600\n  min_chance: 0.7\n"
     said = load_project_settings(project_file(project, text))
     after = Settings().for_project(said)
-    assert (after.recall.max_entries, after.recall.max_chars, after.recall.min_chance) == (2, 1000, 0.7)
+    assert (after.recall.max_entries, after.recall.max_chars, after.recall.min_chance) == (2, 600, 0.7)
     assert after.origin("recall.max_entries") == str(project / ".memlayer.yaml")
     assert said.warnings == ()
 

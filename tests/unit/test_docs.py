@@ -139,11 +139,3 @@ def test_readme_shows_a_block_as_it_is_made() -> None:
 
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert "```text\n%s\n- [mem:" % context.head(context.EXPLANATION) in readme
-
-
-def test_pages_show_the_mark_of_a_replaced_turn() -> None:
-    from memlayer.core import context
-
-    mark = context.superseded_mark("…").strip()
-    for page in ("decisions/0003-a-turn-is-one-memory.md", "architecture.md"):
-        assert "`%s`" % mark in (ROOT / "docs" / page).read_text(encoding="utf-8"), page

@@ -11,7 +11,7 @@ from memlayer.service.need import MemorySignals, PromptSignals, helps, need, pro
 from memlayer.service.session_words import SessionWords
 
 OPENING = PromptSignals(chars=120, novelty=1.0, prompts=0, looks_back=False)
-FITTING = MemorySignals(bm25=30.0, cosine=1.0, rare=12.0)
+FITTING = MemorySignals(bm25=30.0, coverage=0.8, cosine=1.0, rare=12.0)
 
 
 def signals(prompt: str, *said: str) -> PromptSignals:
@@ -36,7 +36,7 @@ def test_short_prompts_need_nothing(prompt: str) -> None:
     assert signals(prompt).is_too_short and need(signals(prompt)) == 0.0
 
 
-@pytest.mark.parametrize("prompt", ["포트가 뭐였지?", "why is it so?", "지난번 포트?", "port again?"])
+@pytest.mark.parametrize("prompt", ["포트가 뭐였지?", "지난번 포트?", "포트 몇 번이었지", "last time?"])
 def test_short_prompts_that_look_back_are_asked(prompt: str) -> None:
     assert not signals(prompt).is_too_short
 

@@ -36,7 +36,7 @@ def test_what_is_right_is_as_ever(home: Path) -> None:
 def test_what_is_switched_off_stays_off(home: Path, text: str) -> None:
     settings, problem = load_what_holds(written(home, text), {})
     assert settings.capture.enabled is False and settings.recall.enabled is True
-    assert settings.recall.max_entries == 5 and settings.origin("capture.enabled").endswith("config.yaml")
+    assert settings.recall.max_entries == 3 and settings.origin("capture.enabled").endswith("config.yaml")
     assert "config.yaml" in problem and "\n" not in problem
 
 
@@ -44,7 +44,7 @@ def test_a_group_that_is_valid_by_itself_holds(home: Path) -> None:
     text = "retention: {conversation_days: 30}\nrecall: {max_entries: 3, weight_lexical: 0, weight_vector: 0}\nx: 1\n"
     settings, problem = load_what_holds(written(home, text), {"MEMLAYER_DAEMON__IDLE_MINUTES": "2"})
     assert problem and (settings.retention.conversation_days, settings.daemon.idle_minutes) == (30, 2)
-    assert settings.recall.max_entries == 5 and settings.origin("recall.max_entries") == "default"
+    assert settings.recall.max_entries == 3 and settings.origin("recall.max_entries") == "default"
     assert settings.embedding.cache_dir == f"{home}/cache/models"
 
 
