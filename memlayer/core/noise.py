@@ -23,6 +23,7 @@ _GENERATED_STARTS = (
     "[Request interrupted by user",
     "This session is being continued from a previous conversation",
     "Stop hook feedback:",
+    "Operation stopped by hook:",
     "<<autonomous-loop",
     "[SYSTEM NOTIFICATION",
     "A scheduled reminder has been triggered",

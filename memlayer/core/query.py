@@ -11,7 +11,14 @@ from memlayer.core.terms import query_terms
 SHORT_CHARS = 600
 MAX_TERMS = 48
 _FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
+# The host writes such a prompt itself when a plan is accepted: it says all that is needed.
+_PLAN = re.compile(r"\s*Implement the following plan:", re.IGNORECASE)
 _ERROR_LINE = re.compile(r"(?:Error|Exception|error:|fatal:|panic:|FAILED|Traceback|오류|에러|실패)")
+
+
+def is_plan(prompt: str) -> bool:
+    """True for a plan that the host hands over as a prompt."""
+    return bool(_PLAN.match(prompt))
 
 
 @dataclass(frozen=True)

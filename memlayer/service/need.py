@@ -27,11 +27,22 @@ _LOOKS_BACK = re.compile(
 )
 
 
+_ASKS_A_FACT = re.compile(
+    r"^(?:\W|so|and|but|ok|hmm)*\s*(?:what|which|where|who|whose|when|how (?:many|much|long|often)"
+    r"|how (?:do|does|did) we|why (?:is|are|do|does|did|was))\b[^\n]*\?\s*$"
+    r"|(?:뭐|무엇|무슨|어느|어디|누가|누구|언제|몇|왜|얼마)[^\n]{0,30}[?？]\s*$",
+    re.IGNORECASE,
+)
+DIRECT_CHARS = 120
+NEW_MATTER = 0.9  # the novelty of a prompt about a matter that its session has not touched
+DIRECT_RELEVANCE = 0.4  # from which a memory answers a direct question, as for a search
+
+
 @dataclass(frozen=True)
 class PromptSignals:
     """chars: its length, Hangul counted for its density. novelty: share of its information that the session has not
     said, in [0, 1]. prompts: how many came before it in its session. looks_back: it asks for the past in so many words.
-    asks: it has a question mark.
+    asks: it has a question mark. asks_a_fact: it is nothing but a short question for a fact.
     """
 
     chars: float
@@ -39,6 +50,12 @@ class PromptSignals:
     prompts: int
     looks_back: bool
     asks: bool = False
+    asks_a_fact: bool = False
+
+    @property
+    def is_direct(self) -> bool:
+        """True if it asks a memory directly: for the past, or for a fact that the session has said nothing of."""
+        return self.looks_back or (self.asks_a_fact and (not self.prompts or self.novelty >= NEW_MATTER))
 
     @property
     def is_too_short(self) -> bool:
@@ -96,6 +113,7 @@ def prompt_signals(prompt: str, query: Query, rarity: dict[str, float], said: Se
         prompts=said.prompts,
         looks_back=bool(_LOOKS_BACK.search(query.text)),
         asks="?" in query.text or "？" in query.text,
+        asks_a_fact=len(query.text) <= DIRECT_CHARS and bool(_ASKS_A_FACT.search(query.text)),
     )
 
 

@@ -11,11 +11,11 @@ from enum import Enum
 from memlayer.core import context
 from memlayer.core.model import Chunk, Scope
 from memlayer.core.noise import recallable
-from memlayer.core.query import Query, reduce_prompt
+from memlayer.core.query import Query, is_plan, reduce_prompt
 from memlayer.core.scoring import Score, Weights
 from memlayer.service.candidate import Candidate, Reason, in_context, say_the_same, turn_of, whole
 from memlayer.service.consolidation import OPEN_QUESTION
-from memlayer.service.need import PromptSignals, helps, memory_signals, need, prompt_signals
+from memlayer.service.need import DIRECT_RELEVANCE, PromptSignals, helps, memory_signals, need, prompt_signals
 from memlayer.service.replaced import Replaced, Replacement
 from memlayer.service.retriever import Rarity, Retriever
 from memlayer.service.session_words import LiveSessions, SessionWords
@@ -32,6 +32,7 @@ class Gate(Enum):
     OPEN = ""
     OFF = "recall is switched off"
     NOTHING_ASKED = "nothing in it to look for"
+    PLAN = "an accepted plan says what it needs"
     TOO_SHORT = "too short to need an earlier session"
     OPENING = "the store was still opening"
     COMMAND = "a slash command"
@@ -89,6 +90,8 @@ class Recall:
             return Recalled("", mode, Gate.OFF)
         if not recallable(prompt):
             return Recalled("", mode, Gate.NOTHING_ASKED)
+        if is_plan(prompt):
+            return Recalled("", mode, Gate.PLAN)
         query = reduce_prompt(prompt)
         said = self.live.of(session.id, session.context_since_ms) if session is not None else SessionWords()
         rarity = self.retriever.rarity(query.terms, scope)
@@ -98,6 +101,8 @@ class Recall:
         found = self.retriever.search(query, scope, rules.candidates, rules.weights, rarity)
         wanted = need(signals)
         judged = [_judged(chunk, score, rarity, said, wanted) for chunk, score in found]
+        if signals.is_direct:
+            judged = [replace(one, chance=max(one.chance, _answers(one.score))) for one in judged]
         judged.sort(key=lambda one: (-one.chance, -one.chunk.at_ms))
         judged = self._chosen(judged, rules, session, rarity.weight)
         lines = [
@@ -174,6 +179,11 @@ def _judged(chunk: Chunk, score: Score, rarity: Rarity, said: SessionWords, want
     signals = memory_signals(chunk, score, rarity, said)
     fit = helps(signals)
     return Candidate(chunk, score, Reason.UNSURE, wanted * fit, fit, signals)
+
+
+def _answers(score: Score) -> float:
+    """How sure it is that a memory answers a direct question, in [0, 1]; 0 below the floor."""
+    return score.relevance if score.relevance >= DIRECT_RELEVANCE else 0.0
 
 
 def _terms(chunk: Chunk) -> frozenset[str]:

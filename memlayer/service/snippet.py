@@ -14,7 +14,7 @@ from memlayer.core.sentences import sentences
 from memlayer.core.terms import index_terms
 from memlayer.core.turn import ASSISTANT, USER
 
-MOST_SENTENCES = 2
+MOST_SENTENCES = 3
 SHORT_CHARS = 40  # a sentence below it rarely stands by itself
 # Information (in units of inverse document frequency) that a sign of substance is worth.
 NAMES_CODE, STATES_FINDING = 1.5, 2.0
@@ -75,8 +75,7 @@ def snippet(
     if not stale and sum(len(one.text) + 1 for one in found) <= max_chars:
         return " ".join(one.text for one in found)
     kept = [place for place in order if place not in stale][:most]
-    if most == MOST_SENTENCES:
-        kept = [place for place in kept if worth[place] > 0.5 * worth[kept[0]] or place == kept[0]]
+    kept = [place for place in kept if worth[place] > 0.2 * worth[kept[0]] or place == kept[0]]
     if len(found[kept[0]].text) > max_chars:
         return _window(found[kept[0]].text, rarity, max_chars)
     chosen = [worth[place] + 1e-6 if place in kept else 0.0 for place in range(len(found))]
@@ -94,6 +93,7 @@ def _worth(one: Sentence, place: int, rarity: Mapping[str, float], has_answer: b
     held = set(index_terms(one.text).split())
     worth = sum(weight for term, weight in rarity.items() if term in held)
     worth += NAMES_CODE * ("`" in one.text) + STATES_FINDING * bool(_FINDING.match(one.text))
+    worth *= 1 - len(held & rarity.keys()) / max(1, len(held)) / 2  # an echo of the prompt tells little
     worth /= 1 + len(one.text) / 400
     if is_question(one.text) or one.text.endswith(":"):
         worth *= WEAK
@@ -101,7 +101,7 @@ def _worth(one: Sentence, place: int, rarity: Mapping[str, float], has_answer: b
         worth *= 0.5
     if _LABEL.match(one.text) or (one.is_prompt and has_answer):
         worth *= LABEL
-    return worth if one.is_prompt else worth * (1 + 0.5 * math.exp(-max(0, place) / 4))
+    return worth if one.is_prompt else worth * (1 + 1.5 * math.exp(-max(0, place) / 4))
 
 
 def _window(text: str, rarity: Mapping[str, float], max_chars: int) -> str:
