@@ -24,9 +24,9 @@ from memlayer.service.session_summary import SESSION_SUMMARY
 
 LAST_TURNS = 2
 SHORTEST_CHARS = 25  # "ok", "계속": a turn that says nothing to somebody who was not there
-ENTRY_CHARS = 300
-SUMMARY_CHARS = 640
-EARLIER_CHARS = 360
+ENTRY_CHARS = 240
+SUMMARY_CHARS = 480
+EARLIER_CHARS = 240
 _SHARES = {GOAL: 22, LEFT: 30, DONE: 28, FILES: 14}  # of a summary's room, in percent; the rest is labels
 MAX_OF_A_KIND = 3
 MAX_DUE = 2
@@ -46,7 +46,7 @@ class WorkingSetRules:
 
     enabled: bool = True
     max_entries: int = 6
-    max_chars: int = 2000
+    max_chars: int = 1200
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ WRITTEN = """\
 recall:
   # 몇 개까지
   max_entries: 5  # five
-  min_score: 0.4
+  min_chance: 0.4
 # about the daemon
 
 daemon:
@@ -59,7 +59,7 @@ def test_comments_stay_where_they_are(file: Path) -> None:
     assert (
         file.read_text("utf-8")
         == WRITTEN.replace("max_entries: 5  # five", "max_entries: 3  # five").replace(
-            "min_score: 0.4\n", "min_score: 0.4\n  candidates: 40\n"
+            "min_chance: 0.4\n", "min_chance: 0.4\n  candidates: 40\n"
         )
         + "  log_level: debug\nfiles:\n  extra_paths: [~/문서, ~/my notes]\n"
     )
@@ -72,10 +72,10 @@ def test_comments_stay_where_they_are(file: Path) -> None:
     ("before", "key", "values", "after"),
     [
         (
-            "recall: {max_entries: 5, min_score: 0.4}  # 흐름\n",
+            "recall: {max_entries: 5, min_chance: 0.4}  # 흐름\n",
             "recall.max_entries",
             ["7"],
-            "recall: {max_entries: 7, min_score: 0.4}  # 흐름\n",
+            "recall: {max_entries: 7, min_chance: 0.4}  # 흐름\n",
         ),
         (
             "recall: {max_entries: 5}  # 흐름\n",
@@ -85,9 +85,9 @@ def test_comments_stay_where_they_are(file: Path) -> None:
         ),
         (
             "recall:\n  # nothing yet\ndaemon:\n",
-            "recall.min_score",
+            "recall.min_chance",
             [".5"],
-            "recall:\n  min_score: 0.5\n  # nothing yet\ndaemon:\n",
+            "recall:\n  min_chance: 0.5\n  # nothing yet\ndaemon:\n",
         ),
         ("recall:", "recall.enabled", ["no"], "recall:\n  enabled: false\n"),
         ("recall:\n    max_entries: 3", "recall.enabled", ["off"], "recall:\n    max_entries: 3\n    enabled: false\n"),
@@ -112,8 +112,8 @@ def test_edits_are_small(file: Path, before: str, key: str, values: list[str], a
 @pytest.mark.parametrize(
     ("before", "key", "after"),
     [
-        ("recall: {max_entries: 5, min_score: 0.4}\n", "recall.max_entries", "recall: {min_score: 0.4}\n"),
-        ("recall: {max_entries: 5, min_score: 0.4}\n", "recall.min_score", "recall: {max_entries: 5}\n"),
+        ("recall: {max_entries: 5, min_chance: 0.4}\n", "recall.max_entries", "recall: {min_chance: 0.4}\n"),
+        ("recall: {max_entries: 5, min_chance: 0.4}\n", "recall.min_chance", "recall: {max_entries: 5}\n"),
         (
             "recall:\n  max_entries: 5\ndaemon:\n  idle_minutes: 5\n",
             "recall.max_entries",
@@ -142,7 +142,6 @@ def test_unset_takes_only_that(file: Path, before: str, key: str, after: str) ->
         ("recall.enabled", ["flase"], "valid boolean"),
         ("recall.max_entries", ["1", "2"], "one value is expected"),
         ("embedding.provider", ["openai"], "'fastembed' or 'none'"),
-        ("recall.weight_relevance", ["0"], "must not all be 0"),
         ("recall.max_entries", ["3\nconsolidation: {provider: openai}"], "valid integer"),
     ],
 )
@@ -159,9 +158,9 @@ def test_wrong_values_change_nothing(file: Path, key: str, values: list[str], pa
 
 
 def test_two_wrong_settings_are_corrected_one_by_one(file: Path) -> None:
-    file.write_text("recall:\n  max_entries: 99\n  min_score: 7\n", encoding="utf-8")
+    file.write_text("recall:\n  max_entries: 99\n  min_chance: 7\n", encoding="utf-8")
     set_in(file, "recall.max_entries", "3")
-    assert unset_in(file, "recall.min_score")
+    assert unset_in(file, "recall.min_chance")
     assert load_settings(str(file.parent), {}).recall.max_entries == 3
 
 

@@ -10,13 +10,14 @@ from typing import Any
 import pytest
 
 from memlayer.config import load_what_holds
+from memlayer.core.context import Budget
 from memlayer.daemon import giving
 from memlayer.daemon.state import State
 from memlayer.ports import Selection
 from memlayer.service.given import of_prompt, of_start, with_texts
 from memlayer.service.metrics import Metrics
 from memlayer.service.projects import Projects
-from memlayer.service.recall import Recalled, RecallRules
+from memlayer.service.recall import Gate, Recalled, RecallRules
 from memlayer.service.sessions import Session, Sessions
 from memlayer.wire import given, spool
 from tests.turns_in_memory import T0_MS, TurnsInMemory
@@ -46,7 +47,7 @@ def recalled(home: Path) -> tuple[TurnsInMemory, Recalled]:
     memory.turn("s1", "p1", "캐시 만료는 얼마로 해?", "캐시 만료는 45초로 했습니다.")
     memory.turn("s2", "p1", "점심 메뉴를 정해줘", "점심은 비빔밥으로 적었습니다.", at=10)
     memory.turn("s3", "p1", "재고 캐시는 어디 있지?", "재고 캐시는 Redis에 둡니다.", at=20)
-    return memory, memory.ask(ASKED, RecallRules(min_chance=0.0), Session(id="s9"))
+    return memory, memory.ask(ASKED, RecallRules(budget=Budget(max_entries=1), min_chance=0.0), Session(id="s9"))
 
 
 def test_newest_entry_first(home: Path) -> None:
@@ -121,7 +122,7 @@ def test_texts_are_looked_up(home: Path, recalled: tuple[TurnsInMemory, Recalled
     assert shown["prompt"] is None
     assert ["45초" in note["text"] for note in shown["given"]] == [True] * len(found.entries)
     assert shown["given"][0]["chance"] > 0
-    assert all("below the floor" in note["reason"] for note in shown["left_out"])
+    assert all(note["reason"] for note in shown["left_out"])
     spool.put(str(home), event())  # a prompt that waits for its answer
     assert with_texts([made], memory.store, str(home))[0]["prompt"] == ASKED
 
@@ -193,5 +194,5 @@ class TestNoted:
     def test_full_disk_costs_the_record_only(self, state: State, home: Path) -> None:
         (home / given.NAME).mkdir()
         session = state.sessions.heard(event(), "p")
-        with giving.noted(state, session, event(), "", Recalled("", "", gate="small talk"), time.monotonic() + 9):
+        with giving.noted(state, session, event(), "", Recalled("", "", Gate.NOTHING_ASKED), time.monotonic() + 9):
             pass

@@ -37,7 +37,7 @@ BARE = [
     for stem in ("__init__", "bare", "checks", "checks_files", "checks_host", "output")
 ]
 HOOKS = json.loads((ROOT / "hooks.json").read_text(encoding="utf-8"))["hooks"]
-MAX_LINES = 300
+MAX_LINES = 400
 MAX_HOOK_LINES = 15
 # Looked up here, because each test has a home of its own.
 FOLDERS = [found for place in USUAL_PLACES for found in glob.glob(os.path.expanduser(place))]
@@ -114,7 +114,7 @@ def test_a_hook_script_stays_under_15_lines(path: Path) -> None:
     assert len(path.read_text(encoding="utf-8").splitlines()) < MAX_HOOK_LINES
 
 
-def test_no_python_file_reaches_300_lines() -> None:
+def test_no_python_file_reaches_400_lines() -> None:
     lengths = {name(path): len(path.read_text(encoding="utf-8").splitlines()) for path in SOURCES}
     assert {path: lines for path, lines in lengths.items() if lines >= MAX_LINES} == {}
 
