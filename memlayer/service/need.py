@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from memlayer.core.model import Chunk
 from memlayer.core.query import Query
+from memlayer.core.question import is_question
 from memlayer.core.scoring import Score
 from memlayer.service.retriever import Rarity
 from memlayer.service.session_words import SessionWords
@@ -27,13 +28,13 @@ _LOOKS_BACK = re.compile(
 )
 
 
-_ASKS_A_FACT = re.compile(
-    r"^(?:\W|so|and|but|ok|hmm)*\s*(?:what|which|where|who|whose|when|how (?:many|much|long|often)"
-    r"|how (?:do|does|did) we|why (?:is|are|do|does|did|was))\b[^\n]*\?\s*$"
-    r"|(?:뭐|무엇|무슨|어느|어디|누가|누구|언제|몇|왜|얼마)[^\n]{0,30}[?？]\s*$",
+# Questions by their form alone: for something to be done, or about what lies before both.
+_REQUESTS = re.compile(
+    r"\b(?:can|could|would|will) (?:you|we|i)\b|^(?:should|shall) (?:we|i)\b|\b(?:do|did) you\b"
+    r"|^(?:is|are|does|do|would|wouldn't|couldn't) (?:this|that|it|there|these)\b|해줘|해주|줄래|주세요|할까|해도 돼",
     re.IGNORECASE,
 )
-DIRECT_CHARS = 120
+DIRECT_CHARS = 160
 NEW_MATTER = 0.9  # the novelty of a prompt about a matter that its session has not touched
 DIRECT_RELEVANCE = 0.4  # from which a memory answers a direct question, as for a search
 
@@ -113,7 +114,7 @@ def prompt_signals(prompt: str, query: Query, rarity: dict[str, float], said: Se
         prompts=said.prompts,
         looks_back=bool(_LOOKS_BACK.search(query.text)),
         asks="?" in query.text or "？" in query.text,
-        asks_a_fact=len(query.text) <= DIRECT_CHARS and bool(_ASKS_A_FACT.search(query.text)),
+        asks_a_fact=len(query.text) <= DIRECT_CHARS and is_question(query.text) and not _REQUESTS.search(query.text),
     )
 
 

@@ -103,7 +103,7 @@ class Recall:
         judged = [_judged(chunk, score, rarity, said, wanted) for chunk, score in found]
         if signals.is_direct:
             judged = [replace(one, chance=max(one.chance, _answers(one.score))) for one in judged]
-        judged.sort(key=lambda one: (-one.chance, -one.chunk.at_ms))
+        judged.sort(key=lambda one: (-round(one.chance, 2), one.chunk.category == "core", -one.chunk.at_ms))
         judged = self._chosen(judged, rules, session, rarity.weight)
         lines = [
             context.Entry(one.citation, context.day_of(one.chunk.at_ms), one.snippet) for one in judged if one.kept

@@ -173,7 +173,9 @@ def _chosen(store: Store, project_id: str, excluded_session_id: str) -> Iterator
         yield _Line(newest, summary_in_short(newest.text, SUMMARY_CHARS, _gone(store, newest, over)), SUMMARY_CHARS)
     for one in [one for one in core if one.pinned]:
         yield _stated(one)
-    if project_id != GLOBAL:
+    if project_id == GLOBAL:  # all of it is there because the person put it there
+        yield from map(_stated, core)
+    else:
         found = store.memories(project_id=GLOBAL, category="core", is_current=True, limit=_CORE_LOOKED_AT)
         for one in sorted(found, key=lambda one: (not one.pinned, -one.at_ms)):
             yield _Line(one, "(every project) " + one.text)

@@ -135,24 +135,6 @@ def test_recall_gives_the_block_and_explains_itself(fed: Run) -> None:
     assert "Gate" in explained and "Candidates" in explained and "kept" in explained
 
 
-@pytest.mark.parametrize(
-    ("plan", "question"),
-    [
-        ("정기구독을 붙인다. 카드를 등록하면 빌링키를 저장하고 매달 청구한다. " * 4, "결제 재시도는 몇 번이지?"),
-        ("A ghost race mode: one finishes a course, the next races a copy. " * 4, "How often do payments retry?"),
-    ],
-    ids=["Korean", "English"],
-)
-def test_recall_explains_which_question_of_a_long_prompt_it_searched_for(fed: Run, plan: str, question: str) -> None:
-    told = json.loads(fed("recall", plan + question, "--json").stdout)["queries"]
-    assert told[0].endswith(question) and told[2:] == [question]
-    assert any(
-        line.split() == ["Query", *question.split()]
-        for line in fed("recall", plan + question, "--explain").stdout.splitlines()
-    )
-    assert len(json.loads(fed("recall", question, "--json").stdout)["queries"]) == 2
-
-
 def test_the_nearest_of_what_is_all_far_away_is_not_found(home: Path, project: Path) -> None:
     """By meaning something is always nearest; a hit with nothing of the question is none."""
     run = runner(home, project)

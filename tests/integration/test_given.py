@@ -66,7 +66,7 @@ def test_prompt_its_notes_and_why(told: Home) -> None:
     assert isinstance(notes, list) and isinstance(left_out, list)
     assert [("[mem:%s]" % note["citation"]) in block for note in notes] == [True] * block.count("\n- [mem:")
     assert all(note["chance"] > 0 and note["text"] for note in notes)
-    assert left_out and all("below the floor" in note["reason"] for note in left_out)
+    assert all(note["reason"] for note in left_out)
     said = told.cli("given", "--session", "reader").stdout
     assert ASKED in said and "[mem:%s]" % notes[0]["citation"] in said
     assert "chance 0." in said and "1 note" in said
@@ -158,7 +158,7 @@ def test_one_session_in_full(told: Home) -> None:
     said = told.cli("sessions", "full").stdout
     assert "Session full-1" in said and "1 for 1 of 2 prompts" in said
     [one] = json.loads(told.cli("sessions", "8f3a12cd", "--json").stdout)["sessions"]
-    assert one["counts"]["events"] >= 2 * len(FACTS) and one["core"] >= 1 and one["summary"]
+    assert one["counts"]["events"] >= 2 * len(FACTS) and one["summary"]
 
 
 def test_unknown_session_is_told(told: Home) -> None:

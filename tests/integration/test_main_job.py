@@ -97,7 +97,7 @@ def test_a_session_starts_with_where_the_last_left_off(told: tuple[Daemon, HookR
     for source in ("startup", "clear", "compact"):
         context = hook("session_start", "new " + source, source=source).context
         assert "화요일" in context and context.startswith("[Memory context]"), source
-        assert len(context) <= 2000
+        assert len(context) <= 1200
     assert hook("session_start", "resumed", source="resume").stdout == b""
 
 
@@ -148,9 +148,5 @@ def test_recall_explains_itself_and_matches_the_hook(told: tuple[Daemon, HookRun
     kept = [one for one in found["candidates"] if one["kept"]]
     dropped = [one for one in found["candidates"] if not one["kept"]]
     assert kept and dropped and all(one["reason"] for one in found["candidates"])
-    odds = {one["parts"].pop("answerable") for one in kept}
-    assert len(odds) == 1 and odds != {0.0}  # the question's own, the same for all
-    assert {one["parts"].pop("aside") for one in kept} == {0.0}
-    assert all(0 <= value <= 1 for one in kept for value in one["parts"].values())
-    hits = daemon.call("search", query=prompt, project_dir=str(hook.project))["hits"]
-    assert {hit["parts"]["answerable"] for hit in hits} == {0.0}
+    assert 0 < found["need"] <= 1
+    assert all(0 <= one["parts"][name] <= 1 for one in kept for name in ("helps", "relevance", "lexical", "vector"))

@@ -73,7 +73,7 @@ def test_the_turns_words_in_the_index_are_the_same_with_and_without_tools(
     daemon.settle()
     found = daemon.call("search", query="타일 서버", project_dir=str(project))["hits"]
     assert [hit["snippet"] for hit in found if hit["category"] == "conversation"] == [
-        "User: 지도 화면의 타일 서버 주소를 바꿔 줘\nAssistant: 타일 서버를 https 로 바꾸고 테스트를 통과시켰습니다."
+        "지도 화면의 타일 서버 주소를 바꿔 줘 타일 서버를 https 로 바꾸고 테스트를 통과시켰습니다."
     ]
     assert not [hit for hit in found if "12 passed" in hit["snippet"] or "tiles.py" in hit["snippet"]]
 
