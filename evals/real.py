@@ -1,10 +1,11 @@
 """Recall on real sessions: what each prompt is given, judged by labels.
 
-`python evals/real.py SET.jsonl --labels LABELS.json [--sessions N] [--json FILE] [--rows FILE] [--cache DIR]`
+`python evals/real.py SET.jsonl --labels LABELS.json [--sessions N] [--json FILE] [--rows FILE] [--cache DIR] [--hooks]`
 
 Plays a set (evals/real_set.py) in order through the product's own ingest and recall, in one process and a throw-away
 home: each prompt is asked in its session, with what that session was shown already. A session's turns are taken in when
 it ends: in its own session nothing of them is recalled anyway.
+--hooks plays it through the real hooks and a real daemon instead, slower, and says what session starts and a day cost.
 --rows writes the signals of every candidate for evals/fit_need.py. --cache keeps the vectors there for the next run.
 """
 
@@ -25,7 +26,8 @@ from rich.table import Table
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from evals.real_set import Given, Turn, load_labels, load_turns, score, spread
+from evals.real_hooks import play
+from evals.real_set import Given, Label, Turn, load_labels, load_turns, score, spread
 from memlayer import compose
 from memlayer.config import load_settings
 from memlayer.core.model import Scope, turn_memory_id
@@ -37,6 +39,7 @@ from memlayer.service.sessions import Sessions
 
 FOLDER = "/real/project"
 ANSWERED_AFTER_MS = 60_000
+CHARS_PER_TOKEN = 4
 console = Console(highlight=False, width=None if sys.stdout.isatty() else 132)
 
 
@@ -89,12 +92,22 @@ class Memory:
 @click.option("--json", "json_file", type=click.Path(path_type=Path), help="Write the figures and what was given.")
 @click.option("--rows", type=click.Path(path_type=Path), help="Write the signals of every candidate.")
 @click.option("--cache", type=click.Path(path_type=Path), help="Keep the vectors there.")
+@click.option("--hooks", is_flag=True, help="Through the real hooks and a real daemon.")
 def main(
-    turns: Path, labels: Path, sessions: int, json_file: Path | None, rows: Path | None, cache: Path | None
+    turns: Path,
+    labels: Path,
+    sessions: int,
+    json_file: Path | None,
+    rows: Path | None,
+    cache: Path | None,
+    hooks: bool,
 ) -> None:
     every, known = load_turns(turns), load_labels(labels)
     names = list(dict.fromkeys(one.session for one in every))[: sessions or None]
     every = [one for one in every if one.session in names]
+    if hooks:
+        _through_hooks(every, known, json_file)
+        return
     given: list[Given] = []
     lines: list[dict[str, Any]] = []
     for turn, found, memory in _played(every, cache):
@@ -109,6 +122,21 @@ def main(
         json_file.write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n", "utf-8")
     if rows:
         rows.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+
+
+def _through_hooks(every: list[Turn], known: dict[int, Label], json_file: Path | None) -> None:
+    played = list(track(play(every), "playing", total=len(every), console=console, transient=True))
+    given = [one.given for one in played]
+    _show(score(given, known), spread(given, known), given)
+    starts = [one.start for one in played if one.start]
+    chars = sum(map(len, starts)) + sum(one.given.chars for one in played)
+    console.print(
+        f"{len(starts)} session starts of {sum(map(len, starts)) / max(1, len(starts)):.0f} characters; "
+        f"{100 * chars / CHARS_PER_TOKEN / len(every):.0f} tokens in 100 prompts, starts included (estimate)"
+    )
+    if json_file:
+        said = [{"n": one.given.turn.n, "block": one.block, "start": one.start} for one in played]
+        json_file.write_text(json.dumps(said, indent=1, ensure_ascii=False) + "\n", "utf-8")
 
 
 def _played(every: list[Turn], cache: Path | None) -> Iterator[tuple[Turn, Recalled, Memory]]:
