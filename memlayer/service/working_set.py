@@ -25,16 +25,15 @@ from memlayer.service.session_summary import SESSION_SUMMARY
 LAST_TURNS = 2
 SHORTEST_CHARS = 25  # "ok", "계속": a turn that says nothing to somebody who was not there
 ENTRY_CHARS = 240
-SUMMARY_CHARS = 480
-EARLIER_CHARS = 240
+SUMMARY_CHARS = 400
 _SHARES = {GOAL: 22, LEFT: 30, DONE: 28, FILES: 14}  # of a summary's room, in percent; the rest is labels
 MAX_OF_A_KIND = 3
 MAX_DUE = 2
 # What is due or was left open longer ago is history, and recall finds it when it is asked for.
 OPEN_MS = 14 * 86_400_000
 DECIDED_MS = 30 * 86_400_000
-# The importance of what carries no sign of weight at all: recall finds it when it is asked for.
-_PLAIN_CORE, _PLAIN_TURN = BASE["core"], BASE["conversation"]
+# The importance of a statement without a sign of weight: recall finds it when it is asked for.
+_PLAIN_CORE = BASE["core"]
 _LOOKED_AT = 40
 _CORE_LOOKED_AT = 300
 _OVER_LOOKED_AT = 1000
@@ -189,16 +188,10 @@ def _chosen(store: Store, project_id: str, excluded_session_id: str) -> Iterator
     for rest in chain.from_iterable(zip_longest(decided[:MAX_OF_A_KIND], orders[:MAX_OF_A_KIND], due[:MAX_DUE])):
         if rest is not None:
             yield _stated(rest)
-    for one in summaries[1:2]:
-        if now_ms - one.at_ms < OPEN_MS:
-            yield _Line(one, summary_in_short(one.text, EARLIER_CHARS, _gone(store, one, over)), EARLIER_CHARS)
     for one in core:
         # What was decided or due before that has often changed since, and nobody said so in as many words.
         if one.importance > _PLAIN_CORE and one.kind not in (DECISION, COMMITMENT):
             yield _stated(one)
-    for one in sorted(turns, key=lambda one: -one.importance):
-        if one.importance > _PLAIN_TURN and now_ms - one.at_ms < OPEN_MS:
-            yield _Line(one, shortened(one.text))
 
 
 def _gone(store: Store, summary: Memory, over: Sequence[Memory]) -> list[Replacement]:
