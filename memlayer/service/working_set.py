@@ -25,7 +25,7 @@ from memlayer.service.session_summary import SESSION_SUMMARY
 LAST_TURNS = 2
 SHORTEST_CHARS = 25  # "ok", "계속": a turn that says nothing to somebody who was not there
 ENTRY_CHARS = 240
-SUMMARY_CHARS = 400
+SUMMARY_CHARS = 480
 _SHARES = {GOAL: 22, LEFT: 30, DONE: 28, FILES: 14}  # of a summary's room, in percent; the rest is labels
 MAX_OF_A_KIND = 3
 MAX_DUE = 2

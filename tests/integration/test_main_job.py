@@ -96,7 +96,7 @@ def test_a_session_starts_with_where_the_last_left_off(told: tuple[Daemon, HookR
     _, hook = told
     for source in ("startup", "clear", "compact"):
         context = hook("session_start", "new " + source, source=source).context
-        assert "화요일" in context and context.startswith("[Memory context]"), source
+        assert "NestJS" in context and context.startswith("[Memory context]"), source
         assert len(context) <= 1200
     assert hook("session_start", "resumed", source="resume").stdout == b""
 
