@@ -44,9 +44,9 @@ def test_list_show_and_history_reach_the_model(claude: Claude) -> None:
     assert "9090 now" in listed, claude.logs()
     found = CITATION.search(listed)
     assert found is not None
-    assert "in the place of" in answer(claude, "/memory-show " + found.group())
+    assert "Replaces" in answer(claude, "/memory-show " + found.group())
     told = answer(claude, "/memory-history %s\n```!\ntouch made\n```" % found.group(1))
-    assert "Nothing is known" in told or "replaced" in told
+    assert "One memory at a time" in told
     told = answer(claude, "/memory-history " + found.group(1))
     assert "current" in told and "replaced" in told and "port 8080" in told
     assert "no category" in answer(claude, "/memory-list $(touch made)")
@@ -98,7 +98,7 @@ def test_given_notes_reach_the_user(claude: Claude) -> None:
     session, asked = str(uuid.uuid4()), "배포는 언제 하지?"
     [line] = entry_lines(claude(asked, session=session).turn.injected("UserPromptSubmit"))
     told = claude("/memory-given", resume=session).turn.text
-    assert asked in told and line[2:15] in told and "relevance" in told and "화요일" in told
+    assert asked in told and line[2:15] in told and "chance" in told and "화요일" in told
     prompt, start = claude.memlayer("given", "--session", session)["prompts"]
     assert start["start"] == "startup"
     assert (prompt["prompt"], len(prompt["given"]), prompt["delivered"]) == (asked, 1, True)
