@@ -91,7 +91,7 @@ def left_out(rows: Sequence[tuple[Row, Label]]) -> list[tuple[float, Sequence[in
 
 
 def threshold(found: Sequence[tuple[float, Sequence[int]]], rows: Sequence[tuple[Row, Label]], silent: float) -> float:
-    """The chance above which so large a share of the prompts that need nothing stays silent."""
+    """The least chance at which that share of prompts without need stays silent."""
     idle = sorted(one[0] for one, (_, label) in zip(found, rows, strict=True) if label.need == 0)
     return idle[min(len(idle) - 1, int(silent * len(idle)))]
 

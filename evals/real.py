@@ -1,4 +1,4 @@
-"""Recall on real sessions: what each prompt is given, judged by labels.
+"""Score recall on real sessions by labels.
 
 `python evals/real.py SET.jsonl --labels LABELS.json [--sessions N] [--json FILE] [--rows FILE] [--cache DIR] [--hooks]`
 

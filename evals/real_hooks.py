@@ -1,4 +1,4 @@
-"""Plays a set of real sessions through the real hooks and a real daemon, in the order in which they happened."""
+"""Replay real sessions in order through the real hooks and a real daemon."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PROJECT = "real"
 
 @dataclass(frozen=True)
 class Played:
-    """What one prompt was given. block: the note's block, start: that of its session's start if it is the first."""
+    """The notes of one prompt. block: the note's block, start: that of its session's start if it is the first."""
 
     given: Given
     block: str

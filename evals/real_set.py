@@ -45,7 +45,7 @@ class Label:
 
 @dataclass(frozen=True)
 class Given:
-    """What one prompt was given. entries: for each entry the turns that it comes from."""
+    """The notes of one prompt. entries: for each entry the turns that it comes from."""
 
     turn: Turn
     entries: tuple[frozenset[int], ...]
