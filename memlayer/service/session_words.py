@@ -42,12 +42,13 @@ class LiveSessions:
         session_id, kind = event["session_id"], event["kind"]
         with self._lock:
             if kind in ("user", "assistant") and not event["detail"]:
-                if session_id in self._words or kind == "user":
+                if session_id in self._words:  # of another the store is asked first: it may hold earlier turns
                     self._known(session_id).hear(kind, event["text"])
             elif kind == "session_start" and event["detail"] in ("startup", "clear"):
                 self._words[session_id] = SessionWords()  # nothing was said yet: no need to ask the store
-            elif kind == "session_start" and event["detail"] == "compact":
-                self._known(session_id).terms.clear()  # a compaction takes the words out of the context
+                self._trim()
+            elif kind == "session_start" and event["detail"] == "compact" and session_id in self._words:
+                self._words[session_id].terms.clear()  # a compaction takes the words out of the context
             elif kind == "session_end":
                 self._words.pop(session_id, None)
 
@@ -77,6 +78,9 @@ class LiveSessions:
     def _known(self, session_id: str) -> SessionWords:
         words = self._words.setdefault(session_id, SessionWords())
         self._words.move_to_end(session_id)
+        self._trim()
+        return words
+
+    def _trim(self) -> None:
         while len(self._words) > MAX_SESSIONS:
             self._words.popitem(last=False)
-        return words
