@@ -11,13 +11,15 @@ from __future__ import annotations
 import datetime
 import json
 import random
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 ROUNDS = 1000  # of the bootstrap
 LOW, HIGH = 0.05, 0.95
+TURN_MS = 120_000
 
 
 @dataclass(frozen=True)
@@ -54,8 +56,17 @@ class Given:
 
 
 def load_turns(path: Path) -> list[Turn]:
-    """The turns of a set. Raises OSError, KeyError or ValueError on a file that is none."""
-    return [_turn(json.loads(line)) for line in path.read_text("utf-8").splitlines() if line.strip()]
+    """The turns of a set. Raises OSError, KeyError or ValueError on a file that is none.
+
+    A set has one time a session: its turns are set TURN_MS apart, so that their order is known.
+    """
+    turns = [_turn(json.loads(line)) for line in path.read_text("utf-8").splitlines() if line.strip()]
+    heard: Counter[str] = Counter()
+    apart = []
+    for one in turns:
+        apart.append(replace(one, at_ms=one.at_ms + TURN_MS * heard[one.session]))
+        heard[one.session] += 1
+    return apart
 
 
 def load_labels(path: Path) -> dict[int, Label]:

@@ -13,7 +13,9 @@ _MIN_CHARS = 12
 _DID = re.compile(
     r"\b(?:i|we)(?:'ve| have)? (?:also |now |just )?(?!need|used to)(?:\w+ed|found|wrote|rewrote|made|set|ran|built"
     r"|split|kept|put|moved)\b"
-    r"|^(?:\W{0,2}\w+ ){0,6}(?!need|based|indeed|used to)(?:\w+ed|rewrote|wrote|built|split|now|passes|went)\b"
+    r"|^\W{0,2}(?:(?:also|now|successfully|then|fixed:?) )?(?!need|based|indeed|used to)(?:\w+ed|rewrote|wrote|built"
+    r"|split)\b|\b(?:has|have) (?:now |also )?been (?:\w+ed|built|split|set|made|rewritten)\b"
+    r"|\bnow (?:\w+s|reads?|uses?)\b"
     r"|(?:했|됐|었|았|였|겼|꿨|렸|졌|냈|뒀|놨|뺐|썼|쳤)(?:습니다|어요|다|음)",
     re.IGNORECASE,
 )

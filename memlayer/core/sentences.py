@@ -31,6 +31,11 @@ _NO_END = re.compile(
 _BEFORE = 24  # characters that `_NO_END` has to see
 
 
+def width(text: str) -> int:
+    """The columns a text takes: a Hangul syllable says about as much as two letters."""
+    return len(text) + sum("가" <= char <= "힣" for char in text)
+
+
 def sentences(text: str) -> list[Span]:
     """Return the sentences of `text` in order, without the white space around them; a list item is one."""
     spans = []

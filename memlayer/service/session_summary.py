@@ -8,17 +8,23 @@ import time
 from collections.abc import Container, Iterable, Sequence
 
 from memlayer.core import payload
+from memlayer.core.centrality import centrality
 from memlayer.core.context import cut
 from memlayer.core.extraction import extract
 from memlayer.core.extraction_sentences import USER, candidates, trimmed
+from memlayer.core.extraction_signs import has
 from memlayer.core.ids import event_id
 from memlayer.core.importance import importance
 from memlayer.core.left_open import is_due, is_farewell, left_open
 from memlayer.core.model import Event, Memory, citation_of
 from memlayer.core.noise import recallable
-from memlayer.core.outcome import outcome
+from memlayer.core.outcome import outcome, says_done
+from memlayer.core.query import is_plan
+from memlayer.core.routine import is_routine
+from memlayer.core.sentences import width
 from memlayer.core.statements import CAUSE, COMMITMENT, DECISION, PREFERENCE
 from memlayer.core.summary_text import COMMANDS, DECIDED, DONE, ERRORS, FILES, GOAL, LEFT, summary_text
+from memlayer.core.terms import query_terms
 from memlayer.core.transcript_tools import read_calls
 from memlayer.core.turn import is_open_question
 from memlayer.core.work_done import WorkDone, call_of, from_answers, from_calls
@@ -32,15 +38,21 @@ DIED_AFTER_MS = 30 * 60_000
 RECENT_MS = 30 * 86_400_000  # older sessions are not summed up any more
 MAX_PENDING = 50
 MAX_EVENTS = 20_000
-MAX_OUTCOMES = 4
+MAX_OUTCOMES = 3
 MAX_DECIDED = 4
 MAX_ERRORS = 3
 GOAL_CHARS = 200
-SHORT_GOAL_CHARS = 60
-ASKED_CHARS = 50
+NARROWEST = 20
+FEWEST_TERMS = 4  # "All tests pass now." says nothing that a later session could use
+MAX_ASKED = 3
+TYPED_CHARS = 500
+LEAST_CENTRAL = 0.3  # below it a sentence tells of something else, or nothing ("Now I see.")
 SENTENCE_CHARS = 160
 
 _HANGUL = re.compile("[가-힣]")
+_SAID = re.compile(r"[\w`\"'(/]")  # a diff's line, a log's and a mention of a file begin otherwise
+_SUPPOSED = re.compile(r"^(?:if|when)\b|\bwould\b|→", re.IGNORECASE)
+_TITLE = re.compile(r"^#+ (?:Plan: )?(.+)$", re.MULTILINE)
 
 
 def pending(sessions: Iterable[Session], now_ms: int) -> list[Session]:
@@ -117,8 +129,9 @@ def text_of(events: Sequence[Event], known: Sequence[tuple[str, str]] | None, wo
         work = from_answers([answer for _, answers, _ in real for answer in answers], project_dir)._replace(
             errors=work.errors
         )
-    outcomes = [one for one in (_done(prompt, answers) for prompt, answers, _ in real) if one]
-    left = left_open([(prompt, answers) for prompt, answers, _ in turns])
+    outcomes = [one for one in (_outcome(prompt, answers) for prompt, answers, _ in real) if one]
+    open_item = left_open([(prompt, answers) for prompt, answers, _ in turns])
+    left = [open_item] if open_item else []
     due = [text for kind, text in known if kind == COMMITMENT and text not in left]
     left += [text for text in due if is_due(text, _day(real[-1][2]))][-2:]
     decided = [text for kind, text in known if kind in (DECISION, PREFERENCE)][-MAX_DECIDED:]
@@ -127,7 +140,7 @@ def text_of(events: Sequence[Event], known: Sequence[tuple[str, str]] | None, wo
         return ""
     said = {
         GOAL: [_goal(real)],
-        DONE: outcomes[-MAX_OUTCOMES:],
+        DONE: _outcomes(outcomes, _said(real)),
         FILES: work.files,
         COMMANDS: work.commands,
         DECIDED: [cut(one, SENTENCE_CHARS) for one in decided],
@@ -161,26 +174,50 @@ def _work(events: Sequence[Event], session: Session, with_transcript: bool) -> W
 
 
 def _goal(real: Sequence[tuple[str, list[str], int]]) -> str:
-    """The first thing that the person wanted: the first prompt that says something, in its own words."""
-    for prompt, answers, _ in real:
-        if is_open_question(prompt, answers):
-            continue
-        telling = [one.text for one in candidates(prompt, USER) if recallable(one.text)]
-        if telling:
-            goal = trimmed(telling[0]) or telling[0]
-            if len(goal) < SHORT_GOAL_CHARS and len(telling) > 1 and len(prompt) < GOAL_CHARS:
-                goal += " " + telling[1]
-            return cut(goal, GOAL_CHARS)
-    return cut(" ".join(real[0][0].split()), GOAL_CHARS)
+    """The sentence of the person that is most about the session's matter, in their own words."""
+    telling = [one for one in real if not is_open_question(one[0], one[1]) and not is_routine(one[0], one[1])]
+    asked = [one for prompt, _, _ in telling for one in _asked(prompt)]
+    asked = [one for one in asked if _stands_alone(one)] or asked
+    if not asked:
+        return cut(" ".join(real[0][0].split()), GOAL_CHARS)
+    return cut(max(zip(centrality(asked, _said(real)), asked, strict=True), key=lambda found: found[0])[1], GOAL_CHARS)
 
 
-def _done(prompt: str, answers: Sequence[str]) -> str:
-    """`what was asked → what came of it`: the answer alone often does not name what it is about."""
-    came = outcome(prompt, answers)
-    if not came or is_farewell(prompt):
-        return ""
-    asked = next((trimmed(one.text) or one.text for one in candidates(prompt, USER) if recallable(one.text)), "")
-    return "%s → %s" % (cut(asked, ASKED_CHARS), cut(came, SENTENCE_CHARS)) if asked else cut(came, SENTENCE_CHARS)
+def _asked(prompt: str) -> list[str]:
+    """What a prompt asks for: a plan's title, or the sentences it begins with; what comes later is mostly pasted."""
+    if is_plan(prompt):
+        title = _TITLE.search(prompt)
+        return [title.group(1).strip()] if title else []
+    most = MAX_ASKED if len(prompt) <= TYPED_CHARS else 1
+    told = [one for one in candidates(prompt, USER)[:most] if recallable(one.text) and not has("pasted", one.text)]
+    return [text for text in (trimmed(one.text) or one.text for one in told) if _SAID.match(text)]
+
+
+def _stands_alone(asked: str) -> bool:
+    """True for a request that somebody who was not there understands."""
+    return width(asked) >= NARROWEST and not has("outside", asked) and not has("points_away", asked)
+
+
+def _outcomes(texts: Sequence[str], said: Sequence[str]) -> list[str]:
+    """The results most about the session's matter and the last, in order; the last ones of a session of many matters.
+
+    texts: the result of each turn that had one. said: the session's prompts and answers.
+    """
+    # What was done early in a session is often done otherwise at its end.
+    worth = [one * (at + 1) / len(texts) for at, one in enumerate(centrality(texts, said))]
+    ranked = sorted((at for at in range(len(texts)) if worth[at] >= LEAST_CENTRAL), key=lambda at: -worth[at])
+    last = range(len(texts))[-1 if ranked else -MAX_OUTCOMES :]
+    return [cut(texts[at], SENTENCE_CHARS) for at in sorted({*ranked[: MAX_OUTCOMES - 1], *last})]
+
+
+def _outcome(prompt: str, answers: Sequence[str]) -> str:
+    told = "" if is_farewell(prompt) else outcome(prompt, answers)
+    is_telling = says_done(told) and _SAID.match(told) and not _SUPPOSED.search(told)
+    return told if is_telling and len(query_terms(told)) >= FEWEST_TERMS else ""
+
+
+def _said(real: Sequence[tuple[str, list[str], int]]) -> list[str]:
+    return [text for prompt, answers, _ in real for text in (prompt, *answers)]
 
 
 def _day(at_ms: int) -> str:

@@ -9,7 +9,7 @@ from itertools import chain, zip_longest
 
 from memlayer.core import context
 from memlayer.core.extraction_sentences import prose
-from memlayer.core.importance import BASE
+from memlayer.core.extraction_signs import has
 from memlayer.core.left_open import is_due, is_farewell
 from memlayer.core.model import GLOBAL, Memory
 from memlayer.core.noise import recallable
@@ -22,7 +22,7 @@ from memlayer.service.consolidation import OPEN_QUESTION
 from memlayer.service.replaced import Replacement, replacement_of
 from memlayer.service.session_summary import SESSION_SUMMARY
 
-LAST_TURNS = 2
+LAST_TURNS = 1
 SHORTEST_CHARS = 25  # "ok", "계속": a turn that says nothing to somebody who was not there
 ENTRY_CHARS = 240
 SUMMARY_CHARS = 480
@@ -31,9 +31,8 @@ MAX_OF_A_KIND = 3
 MAX_DUE = 2
 # What is due or was left open longer ago is history, and recall finds it when it is asked for.
 OPEN_MS = 14 * 86_400_000
-DECIDED_MS = 30 * 86_400_000
-# The importance of a statement without a sign of weight: recall finds it when it is asked for.
-_PLAIN_CORE = BASE["core"]
+# An order given earlier ("let's ...") has mostly been carried out; only an explicit decision is still in force.
+DECIDED_SESSIONS = 2
 _LOOKED_AT = 40
 _CORE_LOOKED_AT = 300
 _OVER_LOOKED_AT = 1000
@@ -136,7 +135,7 @@ def summary_in_short(text: str, max_chars: int = SUMMARY_CHARS, gone: Sequence[R
 
 def _last(said: str, max_chars: int) -> str:
     """As many of the last things done as there is room for, at least one."""
-    things = said.split(" / ")
+    things = items(DONE, said)
     kept = [things.pop()]
     while things and len(" / ".join([things[-1], *kept])) <= max_chars:
         kept.insert(0, things.pop())
@@ -184,14 +183,14 @@ def _chosen(store: Store, project_id: str, excluded_session_id: str) -> Iterator
         one for one in by_time if one.kind == COMMITMENT and now_ms - one.at_ms < OPEN_MS and is_due(one.text, today)
     ]
     orders = [one for one in core if one.kind == PREFERENCE]
-    decided = [one for one in by_time if one.kind == DECISION and now_ms - one.at_ms < DECIDED_MS]
+    heard = sorted((*turns, *summaries, *core), key=lambda one: -one.at_ms)
+    recent = list(dict.fromkeys(one.session_id for one in heard))[:DECIDED_SESSIONS]
+    decided = [
+        one for one in by_time if one.kind == DECISION and (one.session_id in recent or has("decided", one.text))
+    ]
     for rest in chain.from_iterable(zip_longest(decided[:MAX_OF_A_KIND], orders[:MAX_OF_A_KIND], due[:MAX_DUE])):
         if rest is not None:
             yield _stated(rest)
-    for one in core:
-        # What was decided or due before that has often changed since, and nobody said so in as many words.
-        if one.importance > _PLAIN_CORE and one.kind not in (DECISION, COMMITMENT):
-            yield _stated(one)
 
 
 def _gone(store: Store, summary: Memory, over: Sequence[Memory]) -> list[Replacement]:

@@ -47,7 +47,6 @@ def test_a_session_that_ends_is_summed_up(daemon: Daemon, hook: HookRunner) -> N
     assert lines["목표"].startswith("결제 재시도 횟수를 세 번으로 제한해줘")
     assert lines["파일"] == "app/결제.py"
     assert "make lint" in lines["오류"]
-    assert "정산 배치에 같은 값" in lines["남은 일"]
     assert (found["category"], found["kind"], found["session_id"]) == ("daily", "session_summary", "s1")
     assert found["key"].startswith("daily_")
     assert len(found["source_ids"]) == 4
@@ -60,7 +59,7 @@ def test_an_end_that_only_the_spool_knows_of(daemon: Daemon, hook: HookRunner) -
     work(hook)
     hook("session_end", "s1", reason="other")
     daemon.start()
-    assert "정산 배치에" in summed_up(daemon)["text"]
+    assert "세 번으로 제한했습니다" in summed_up(daemon)["text"]
 
 
 def test_a_daemon_killed_at_the_end_leaves_the_summary_to_the_next(daemon: Daemon, hook: HookRunner) -> None:
@@ -68,7 +67,7 @@ def test_a_daemon_killed_at_the_end_leaves_the_summary_to_the_next(daemon: Daemo
     hook("session_end", "s1", reason="other")
     daemon.kill()
     daemon.start()
-    assert "정산 배치에" in summed_up(daemon)["text"]
+    assert "세 번으로 제한했습니다" in summed_up(daemon)["text"]
     daemon.settle()
     assert len(summaries(daemon)) == 1
 
@@ -109,7 +108,7 @@ def test_forgetting_a_turn_forgets_the_summary_that_was_drawn_from_it(daemon: Da
 def gone_on(hook: HookRunner) -> None:
     """The session goes on, and ends again."""
     hook("session_start", "s1", source="resume")
-    hook.turn("s1", "p2", "배포도 해줘", "스테이징에 배포했습니다. 남은 작업은 운영 배포입니다.")
+    hook.turn("s1", "p2", "배포도 해줘", "`ops/stg.yml` 을 고치고 스테이징에 배포했습니다.")
     hook("session_end", "s1", reason="other")
 
 
@@ -136,7 +135,7 @@ def test_a_session_goes_on_after_one_of_its_turns_was_forgotten(daemon: Daemon, 
     daemon.call("forget", ids=[turn["id"]])
     gone_on(hook)
     found = summed_up(daemon)["text"]
-    assert "운영 배포" in found and "정산" not in found and "결제" not in found
+    assert "스테이징에 배포" in found and "정산" not in found and "결제" not in found
 
 
 def test_after_a_compaction_a_session_is_not_told_its_own_turns(daemon: Daemon, hook: HookRunner) -> None:

@@ -153,7 +153,8 @@ def test_nor_does_the_turn_that_said_it(kept: Kept, said: str, statement: str, i
 
 
 def test_old_decisions_and_what_is_overdue_are_left_to_recall(kept: Kept) -> None:
-    kept("core", "decision", "런칭은 5월 12일로 확정했다", days=40, importance=0.9)
+    kept("core", "decision", "let's hide the start command", days=40, importance=0.9, session="s0")
+    kept("core", "commitment", "보고서는 [2026-08-01] 까지 낸다", days=6, session="s00")
     kept("core", "commitment", "보고서는 [2026-09-01] 까지 낸다", days=3)
     kept("core", "commitment", "오늘은 [2026-09-21] 여기까지", days=1)
     assert kept.lines() == []
