@@ -8,7 +8,7 @@ RUN := MEMLAYER_RUNTIME_DIR="$(CURDIR)/$(VENV)" PATH="$(CURDIR)/$(VENV)/bin:$$PA
 UV_COMPILE := $(VENV)/bin/uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --no-annotate \
 	--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock"
 
-# What others depend on and memlayer never loads: 45 MB (adapters/lean_import.py, wire/slim.py).
+# What others depend on and memlayer never loads: 45 MB (adapters/embedding/lean_import.py, edge/bootstrap/slim.py).
 NEVER_LOADED := pillow hf-xet pygments
 
 .PHONY: help venv demo test test-host test-fault torture test-boot lint bench docs lock dist clean
@@ -17,7 +17,7 @@ help:  ## this list
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -e 's/:.*## /\t/' | expand -t 12
 
 venv:
-	@python3 -m memlayer.wire.provision $(VENV) requirements-dev.lock
+	@python3 -m memlayer.edge.bootstrap.provision $(VENV) requirements-dev.lock
 
 demo: venv  ## two sessions in a throw-away home: what is remembered, and what comes back
 	@$(RUN) $(PY) demo/run.py

@@ -20,9 +20,9 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from memlayer.core.conflict import judge  # noqa: E402
-from memlayer.core.extraction import Statement, extract  # noqa: E402
-from memlayer.core.terms import index_terms  # noqa: E402
+from memlayer.consolidation.conflict.conflict import judge  # noqa: E402
+from memlayer.consolidation.rules.extraction import Statement, extract  # noqa: E402
+from memlayer.text.terms import index_terms  # noqa: E402
 
 SET = ROOT / "tests" / "eval" / "consolidation"
 COVERED = 0.7  # share of a label's terms that a statement must hold to be that label
@@ -172,7 +172,7 @@ def judge_pairs(pairs: Sequence[dict[str, Any]], relevance: Sequence[float | Non
 
 def relevances(pairs: Sequence[dict[str, Any]]) -> list[float | None]:
     """Each pair's cosine as passages on the calibrated scale, not cut off at 1, by the model that ships."""
-    from memlayer.adapters.fastembed_embedder import load
+    from memlayer.adapters.embedding.fastembed_embedder import load
 
     with tempfile.TemporaryDirectory() as cache:
         embedder = load(MODEL, cache)

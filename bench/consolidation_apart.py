@@ -18,8 +18,8 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from bench.consolidation import MODEL, rows  # noqa: E402
-from memlayer.core.conflict import KEEP, judge  # noqa: E402
-from memlayer.core.terms import index_terms  # noqa: E402
+from memlayer.consolidation.conflict.conflict import KEEP, judge  # noqa: E402
+from memlayer.text.terms import index_terms  # noqa: E402
 
 NEAREST = 12
 Said = tuple[int, str]  # (turn, statement)
@@ -45,7 +45,7 @@ def nearest_by_meaning(said: Sequence[Said]) -> Iterator[Pair]:
     """Each statement with the nearest ones, if of a later turn, and how near, by the model that ships."""
     import numpy as np
 
-    from memlayer.adapters.fastembed_embedder import load
+    from memlayer.adapters.embedding.fastembed_embedder import load
 
     with tempfile.TemporaryDirectory() as cache:
         embedder = load(MODEL, cache)

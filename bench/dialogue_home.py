@@ -15,10 +15,11 @@ from typing import Any
 
 from bench.dialogue_judge import Answer
 from bench.dialogue_set import ANSWERED_AFTER_MS, MINUTE_MS, Probe, Turn
-from memlayer.core.model import citation_of, turn_memory_id
-from memlayer.core.payload import read_payload
-from memlayer.wire import paths, spool
-from memlayer.wire.client import Client
+from memlayer.edge.capture import spool
+from memlayer.edge.capture.payload import read_payload
+from memlayer.edge.home import paths
+from memlayer.edge.ipc.client import Client
+from memlayer.model import citation_of, turn_memory_id
 
 ROOT = Path(__file__).resolve().parent.parent
 _IDS = uuid.UUID("8d1c3d52-6a0e-4d0b-9a55-3b7f2c1e9f00")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bench.dialogue_set import CATEGORIES, LANGUAGES, Probe
-from memlayer.core.context import entry_lines
+from memlayer.text.context import entry_lines
 
 # An older value that stands beside its mark does no harm: the reader sees that it no longer holds.
 REPLACED = re.compile(

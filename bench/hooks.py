@@ -26,9 +26,10 @@ from rich.table import Table
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from memlayer.core.payload import spool_event  # noqa: E402
-from memlayer.wire import paths, spawn  # noqa: E402
-from memlayer.wire.client import Client  # noqa: E402
+from memlayer.edge.bootstrap import spawn  # noqa: E402
+from memlayer.edge.capture.payload import spool_event  # noqa: E402
+from memlayer.edge.home import paths  # noqa: E402
+from memlayer.edge.ipc.client import Client  # noqa: E402
 
 HOOKS = ("session_start", "user_prompt_submit", "post_tool_use", "post_tool_use_failure", "stop", "session_end")
 TOPICS = (

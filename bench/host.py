@@ -28,7 +28,7 @@ from rich.table import Table
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from memlayer.wire.client import Client  # noqa: E402
+from memlayer.edge.ipc.client import Client  # noqa: E402
 from tests.host.claude_run import Claude, Run  # noqa: E402
 from tests.host.installed_host import HostUnavailable, InstalledHost, install, newest_version  # noqa: E402
 from tests.host.messages_api import MessagesApi  # noqa: E402

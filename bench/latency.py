@@ -36,9 +36,9 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from hooks import command, summary, timed, wait_until_gone, wait_until_quiet  # noqa: E402
-from memlayer.core.payload import spool_event  # noqa: E402
-from memlayer.wire import paths  # noqa: E402
-from memlayer.wire.client import Client  # noqa: E402
+from memlayer.edge.capture.payload import spool_event  # noqa: E402
+from memlayer.edge.home import paths  # noqa: E402
+from memlayer.edge.ipc.client import Client  # noqa: E402
 
 GOAL_MS = 60
 GOAL_BARE_STARTS = 3.0

@@ -28,14 +28,14 @@ sys.path.insert(0, str(ROOT))
 
 from memlayer import compose  # noqa: E402
 from memlayer.adapters.embedding_cache import EmbeddingCache  # noqa: E402
-from memlayer.adapters.lance_store import LanceStore  # noqa: E402
+from memlayer.adapters.lance.lance_store import LanceStore  # noqa: E402
 from memlayer.config import Settings  # noqa: E402
-from memlayer.core.model import Chunk, Event, Memory, chunk_id, event_id  # noqa: E402
-from memlayer.core.terms import index_terms  # noqa: E402
-from memlayer.core.turn import unlabelled  # noqa: E402
+from memlayer.consolidation.extractor import RulesExtractor  # noqa: E402
+from memlayer.indexing.consolidation import turn_memory  # noqa: E402
+from memlayer.model import Chunk, Event, Memory, chunk_id, event_id  # noqa: E402
 from memlayer.ports import Embedder  # noqa: E402
-from memlayer.service.consolidation import turn_memory  # noqa: E402
-from memlayer.service.extractor import RulesExtractor  # noqa: E402
+from memlayer.text.terms import index_terms  # noqa: E402
+from memlayer.turns.turn import unlabelled  # noqa: E402
 
 Progress = Callable[[str, int, int], None]
 

@@ -32,13 +32,13 @@ sys.path.insert(0, str(ROOT))
 
 from memlayer import compose  # noqa: E402
 from memlayer.config import load_settings  # noqa: E402
-from memlayer.core.model import Hit, Scope, turn_memory_id  # noqa: E402
-from memlayer.core.payload import spool_event  # noqa: E402
-from memlayer.core.query import reduce_prompt  # noqa: E402
-from memlayer.core.scoring import coverage, frequencies  # noqa: E402
-from memlayer.core.terms import index_terms  # noqa: E402
-from memlayer.service.embedder_slot import EmbedderSlot  # noqa: E402
-from memlayer.service.sessions import Sessions  # noqa: E402
+from memlayer.edge.capture.payload import spool_event  # noqa: E402
+from memlayer.indexing.embedder_slot import EmbedderSlot  # noqa: E402
+from memlayer.model import Hit, Scope, turn_memory_id  # noqa: E402
+from memlayer.recall.query import reduce_prompt  # noqa: E402
+from memlayer.recall.scoring import coverage, frequencies  # noqa: E402
+from memlayer.records.sessions import Sessions  # noqa: E402
+from memlayer.text.terms import index_terms  # noqa: E402
 
 DAY_MS, MINUTE_MS, START_MS = 86_400_000, 60_000, 1_700_000_000_000
 MEASURES = ("any@1", "any@5", "any@10", "all@5", "all@10", "MRR", "session all@5", "session frac@10")

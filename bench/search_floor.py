@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from bench import dialogue_set
 from bench.dialogue_home import Home, citation
-from memlayer.service.search import LEAST_RELEVANCE, LEAST_WORDS
+from memlayer.recall.search import LEAST_RELEVANCE, LEAST_WORDS
 
 TYPED = (
     "asdfqwer zxcv", "ㅁㄴㅇㄹ 퀙", "qwertyuiop", "asdf", "sdfkjh", "zzzzzz", "xyzzy plugh", "foobarbaz", "뷁쉙",

@@ -13,9 +13,9 @@ import time
 from pathlib import Path
 from typing import Any
 
+from memlayer.edge.bootstrap.provision import remember_python
+from memlayer.edge.ipc.client import Client, lock_holder
 from memlayer.errors import DaemonError
-from memlayer.wire.client import Client, lock_holder
-from memlayer.wire.provision import remember_python
 
 ROOT = Path(__file__).resolve().parent.parent
 PATH = "/usr/local/bin:/usr/bin:/bin"

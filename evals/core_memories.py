@@ -22,7 +22,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from memlayer.core.extraction import Statement, extract  # noqa: E402
+from memlayer.consolidation.rules.extraction import Statement, extract  # noqa: E402
 
 COVERED = 0.5
 NEAR = 2  # turns before and after in which what was noted may be stated

@@ -30,12 +30,12 @@ from evals.real_hooks import play
 from evals.real_set import Given, Label, Turn, load_labels, load_turns, score, spread
 from memlayer import compose
 from memlayer.config import load_settings
-from memlayer.core.model import Scope, turn_memory_id
-from memlayer.core.payload import spool_event
-from memlayer.service.candidate import Candidate, Reason, turn_of, with_shown
-from memlayer.service.embedder_slot import EmbedderSlot
-from memlayer.service.recall import Recalled
-from memlayer.service.sessions import Sessions
+from memlayer.edge.capture.payload import spool_event
+from memlayer.indexing.embedder_slot import EmbedderSlot
+from memlayer.model import Scope, turn_memory_id
+from memlayer.recall.candidate import Candidate, Reason, turn_of, with_shown
+from memlayer.recall.recall import Recalled
+from memlayer.records.sessions import Sessions
 
 FOLDER = "/real/project"
 ANSWERED_AFTER_MS = 60_000

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from bench.dialogue_home import Home, prompt_id, session_id
 from evals.real_set import Given, Turn
-from memlayer.core.context import entry_lines
-from memlayer.core.model import citation_of, turn_memory_id
+from memlayer.model import citation_of, turn_memory_id
+from memlayer.text.context import entry_lines
 
 PROJECT = "real"
 

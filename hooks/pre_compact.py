@@ -4,6 +4,6 @@ import sys
 
 sys.path.insert(0, __file__.rpartition("/hooks/")[0])
 
-from memlayer.hook.main import run
+from memlayer.edge.hook.main import run
 
 run("pre_compact")

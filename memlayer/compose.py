@@ -9,40 +9,40 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from memlayer.briefing.working_set import WorkingSetRules
 from memlayer.config import Settings, daemon_variables
-from memlayer.core.context import Budget
-from memlayer.core.scoring import Weights
-from memlayer.core.tool_use import ToolRules
+from memlayer.consolidation.conflicts import Conflicts
+from memlayer.consolidation.consolidator import Consolidator
+from memlayer.consolidation.extractor import Extractor, RulesExtractor
+from memlayer.consolidation.llm.model_budget import ModelBudget
+from memlayer.consolidation.llm.model_since import TurnedOn, turned_off, turned_on
+from memlayer.consolidation.neighbours import Neighbours
+from memlayer.deletion.erasure import Erasure
+from memlayer.deletion.forget import Forget
+from memlayer.deletion.retention import Retention, RetentionRules
+from memlayer.edge.capture.tool_use import ToolRules
+from memlayer.edge.home import paths
+from memlayer.indexing.embedder_slot import EmbedderSlot
+from memlayer.indexing.ingest import Ingest, VectorCache
+from memlayer.indexing.term_stats import TermStats
+from memlayer.memory_files.extra_files import ExtraFiles
+from memlayer.memory_files.memory_file_edits import Edits
+from memlayer.memory_files.memory_file_places import FileRules
+from memlayer.memory_files.memory_files import MemoryFiles
 from memlayer.ports import Embedder, ModelMissing, Store
-from memlayer.service.conflicts import Conflicts
-from memlayer.service.consolidator import Consolidator
-from memlayer.service.embedder_slot import EmbedderSlot
-from memlayer.service.erasure import Erasure
-from memlayer.service.extra_files import ExtraFiles
-from memlayer.service.extractor import Extractor, RulesExtractor
-from memlayer.service.forget import Forget
-from memlayer.service.ingest import Ingest, VectorCache
-from memlayer.service.memory_file_edits import Edits
-from memlayer.service.memory_file_places import FileRules
-from memlayer.service.memory_files import MemoryFiles
-from memlayer.service.model_budget import ModelBudget
-from memlayer.service.model_since import TurnedOn, turned_off, turned_on
-from memlayer.service.neighbours import Neighbours
-from memlayer.service.past_turns import Reached
-from memlayer.service.projects import Projects
-from memlayer.service.recall import Recall, RecallRules
-from memlayer.service.replaced import Replaced
-from memlayer.service.retention import Retention, RetentionRules
-from memlayer.service.retriever import Retriever
-from memlayer.service.session_words import LiveSessions
-from memlayer.service.sessions import Sessions
-from memlayer.service.term_stats import TermStats
-from memlayer.service.tombstones import Tombstones
-from memlayer.service.working_set import WorkingSetRules
-from memlayer.wire import paths
+from memlayer.recall.recall import Recall, RecallRules
+from memlayer.recall.replaced import Replaced
+from memlayer.recall.retriever import Retriever
+from memlayer.recall.scoring import Weights
+from memlayer.recall.session_words import LiveSessions
+from memlayer.records.projects import Projects
+from memlayer.records.sessions import Sessions
+from memlayer.records.tombstones import Tombstones
+from memlayer.text.context import Budget
+from memlayer.transcripts.past_turns import Reached
 
 if TYPE_CHECKING:
-    from memlayer.adapters.model_call import CheckedModel
+    from memlayer.adapters.llm.model_call import CheckedModel
 
 
 @dataclass(frozen=True)
@@ -79,13 +79,13 @@ def open_services(
     home: str, settings: Settings, *, projects: Projects, sessions: Sessions, embedder: EmbedderSlot
 ) -> Services:
     """Open the store and everything on it. Takes a second or two: LanceDB is slow to import. Raises StoreError."""
-    from memlayer.adapters import lean_import
+    from memlayer.adapters.embedding import lean_import
 
     with lean_import.ONE_AT_A_TIME:
         lean_import.import_lancedb()
         from memlayer.adapters.embedding_cache import EmbeddingCache
         from memlayer.adapters.import_log import ImportLog
-        from memlayer.adapters.lance_store import LanceStore
+        from memlayer.adapters.lance.lance_store import LanceStore
 
     # 0: the length of the vectors is what the store has, until the model is loaded and says what it is.
     store = LanceStore.open(Path(paths.store(home)), 0)
@@ -154,11 +154,11 @@ def embedder_maker(home: str, settings: Settings) -> Callable[[], Embedder] | No
         return None
 
     def make() -> Embedder:
-        from memlayer.adapters import lean_import, model_folder
+        from memlayer.adapters.embedding import lean_import, model_folder
 
         with lean_import.ONE_AT_A_TIME:
             lean_import.import_fastembed(to_fetch=model_folder.find(chosen.model) is None)
-            from memlayer.adapters.fastembed_embedder import load
+            from memlayer.adapters.embedding.fastembed_embedder import load
 
         return load(chosen.model, chosen.cache_dir or os.path.join(paths.cache(home), "models"))
 
@@ -188,7 +188,7 @@ def extractor(settings: Settings, home: str, now_ms: Callable[[], int] = _now_ms
     since = language_model_since(settings, home, now_ms)
     if chosen.provider == "rules":
         return rules
-    from memlayer.service.model_extractor import ModelExtractor
+    from memlayer.consolidation.llm.model_extractor import ModelExtractor
 
     model = language_model(settings)
     return ModelExtractor(
@@ -206,7 +206,7 @@ def extractor(settings: Settings, home: str, now_ms: Callable[[], int] = _now_ms
 
 def hang_up(reader: Extractor) -> None:
     """End a call to a language model that runs: no process of ours outlives the daemon."""
-    from memlayer.service.model_extractor import ModelExtractor
+    from memlayer.consolidation.llm.model_extractor import ModelExtractor
 
     if isinstance(reader, ModelExtractor):
         reader.hang_up()
@@ -216,14 +216,14 @@ def language_model(settings: Settings) -> CheckedModel:
     """The adapter of the provider that is set; not for `rules`."""
     chosen = settings.consolidation
     if chosen.provider == "claude-cli":
-        from memlayer.adapters.claude_cli_model import ClaudeCliModel
+        from memlayer.adapters.llm.claude_cli_model import ClaudeCliModel
 
         return ClaudeCliModel(chosen.model_name, variables=daemon_variables(settings))
     if chosen.provider == "anthropic":
-        from memlayer.adapters.anthropic_model import AnthropicModel
+        from memlayer.adapters.llm.anthropic_model import AnthropicModel
 
         return AnthropicModel(chosen.model_name, base_url=chosen.base_url, key_variable=chosen.key_variable)
-    from memlayer.adapters.openai_model import OpenAIModel
+    from memlayer.adapters.llm.openai_model import OpenAIModel
 
     return OpenAIModel(
         chosen.model_name,

@@ -6,14 +6,63 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from memlayer.core.calibration import Calibration as Calibration
-from memlayer.core.doomed import Cutoffs as Cutoffs
-from memlayer.core.doomed import Doomed as Doomed
-from memlayer.core.model import Chunk, Event, Hit, Memory, Scope
 from memlayer.errors import ConsolidationError
+from memlayer.model import Chunk, Event, Hit, Memory, Scope
 
 Vector = tuple[float, ...]
 Progress = Callable[[int, int], None]  # (done, total)
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """How raw cosines of one model become a relevance in [0, 1].
+
+    low and high: the centred cosines that map to 0 and 1 (measured on background text); between them linear.
+    """
+
+    low: float
+    high: float
+
+    def position(self, cosine: float) -> float:
+        """cosine: dot product of two centred unit vectors. 0 at low, 1 at high, and beyond them less or more."""
+        return (cosine - self.low) / (self.high - self.low)
+
+    def relevance(self, cosine: float) -> float:
+        """The position, within [0, 1]."""
+        return min(1.0, max(0.0, self.position(cosine)))
+
+
+@dataclass(frozen=True)
+class Counted:
+    """How many rows of a kind of a project. what: a memory's category, or an event's kind; oldest_ms: of these."""
+
+    project_id: str
+    what: str
+    rows: int
+    oldest_ms: int
+
+
+@dataclass(frozen=True)
+class Doomed:
+    """The rows that are to go; the chunks of these memories go with them. counts: only where they were asked for."""
+
+    event_ids: tuple[str, ...] = ()
+    memory_ids: tuple[str, ...] = ()
+    counts: tuple[Counted, ...] = ()
+
+
+@dataclass(frozen=True)
+class Cutoffs:
+    """What is older (Unix time in ms) is to go; 0: nothing of the kind.
+
+    conversation_ms: turns, and all events but those of tools. daily_ms, core_ms: memories of that category, core ones
+    with those of category custom; what is pinned stays.
+    """
+
+    conversation_ms: int = 0
+    tools_ms: int = 0
+    daily_ms: int = 0
+    core_ms: int = 0
 
 
 class Embedder(Protocol):
@@ -166,7 +215,7 @@ class Store(Protocol):
         ...
 
     def search_text(self, terms: Sequence[str], scope: Scope, limit: int) -> list[Hit]:
-        """Chunks that hold any of the terms (from core.terms.query_terms), best BM25 first; Hit.lexical is set."""
+        """Chunks that hold any of the terms (from text.terms.query_terms), best BM25 first; Hit.lexical is set."""
         ...
 
     def holding(self, terms: Sequence[str], project_id: str) -> Holding | None:

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from memlayer.edge.ipc.client import Client
 from memlayer.errors import MemlayerError
-from memlayer.wire.client import Client
 from tests.processes import Daemon, HookRunner
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from memlayer.core.model import Memory
-from memlayer.core.remembered import remember_event
+from memlayer.consolidation.conflicts import Conflicts
+from memlayer.consolidation.consolidator import Consolidator
+from memlayer.consolidation.extractor import Extractor, RulesExtractor
+from memlayer.consolidation.neighbours import Neighbours
+from memlayer.model import Memory
 from memlayer.ports import Embedder
-from memlayer.service.conflicts import Conflicts
-from memlayer.service.consolidator import Consolidator
-from memlayer.service.extractor import Extractor, RulesExtractor
-from memlayer.service.neighbours import Neighbours
+from memlayer.turns.remembered import remember_event
 from tests.turns_in_memory import PROJECT, T0_MS, TurnsInMemory
 
 DAY_MS = 86_400_000

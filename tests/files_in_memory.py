@@ -6,15 +6,15 @@ import os
 import re
 from pathlib import Path
 
-from memlayer.core.model import Memory
-from memlayer.service.conflicts import Conflicts
-from memlayer.service.consolidator import Consolidator
-from memlayer.service.extractor import RulesExtractor
-from memlayer.service.memory_file_edits import Edits, TakenBack
-from memlayer.service.memory_file_places import FileRules
-from memlayer.service.memory_files import MemoryFiles
-from memlayer.service.neighbours import Neighbours
-from memlayer.service.tombstones import Tombstones
+from memlayer.consolidation.conflicts import Conflicts
+from memlayer.consolidation.consolidator import Consolidator
+from memlayer.consolidation.extractor import RulesExtractor
+from memlayer.consolidation.neighbours import Neighbours
+from memlayer.memory_files.memory_file_edits import Edits, TakenBack
+from memlayer.memory_files.memory_file_places import FileRules
+from memlayer.memory_files.memory_files import MemoryFiles
+from memlayer.model import Memory
+from memlayer.records.tombstones import Tombstones
 from tests.turns_in_memory import T0_MS, TurnsInMemory
 
 

@@ -6,9 +6,9 @@ from collections import Counter
 from pathlib import Path
 
 from memlayer.adapters.import_log import ImportLog
-from memlayer.service import transcript_files
-from memlayer.service.past_turns import Counts, History, Rehearsal
-from memlayer.service.tombstones import Tombstones
+from memlayer.records.tombstones import Tombstones
+from memlayer.transcripts import transcript_files
+from memlayer.transcripts.past_turns import Counts, History, Rehearsal
 from tests.turns_in_memory import TurnsInMemory
 
 

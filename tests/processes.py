@@ -12,8 +12,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from memlayer.edge.ipc.client import Client
 from memlayer.errors import DaemonError
-from memlayer.wire.client import Client
 
 
 class HookResult:

@@ -7,8 +7,8 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
-from memlayer.wire import registry
-from memlayer.wire.project import locate
+from memlayer.edge.home import registry
+from memlayer.edge.home.project import locate
 
 Identify = Callable[[Path], str]
 REMOTE = "git@example.com:acme/shop.git"

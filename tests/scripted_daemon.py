@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from memlayer.wire import protocol
+from memlayer.edge.ipc import protocol
 
 Frames = list[tuple[bytes, bytes]]
 Script = dict[str, Any]  # op -> the reply, or a list of frames, or a function of the request that gives either

@@ -7,18 +7,18 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from memlayer.core.model import Memory, Scope, turn_memory_id
-from memlayer.core.payload import read_payload
+from memlayer.edge.capture.payload import read_payload
+from memlayer.indexing.ingest import Ingest
+from memlayer.indexing.term_stats import TermStats
+from memlayer.model import Memory, Scope, turn_memory_id
 from memlayer.ports import Embedder, Vector
-from memlayer.service.ingest import Ingest
-from memlayer.service.projects import Projects
-from memlayer.service.recall import Recall, Recalled, RecallRules
-from memlayer.service.replaced import Replaced
-from memlayer.service.retriever import Retriever
-from memlayer.service.session_words import LiveSessions
-from memlayer.service.sessions import Session, Sessions
-from memlayer.service.term_stats import TermStats
-from memlayer.service.tombstones import Tombstones
+from memlayer.recall.recall import Recall, Recalled, RecallRules
+from memlayer.recall.replaced import Replaced
+from memlayer.recall.retriever import Retriever
+from memlayer.recall.session_words import LiveSessions
+from memlayer.records.projects import Projects
+from memlayer.records.sessions import Session, Sessions
+from memlayer.records.tombstones import Tombstones
 from memlayer.testing import MemoryStore
 
 T0_MS = 1_795_260_000_000
@@ -57,8 +57,10 @@ class TurnsInMemory:
     @classmethod
     def by_the_shipped_model(cls, home: Path, said: Sequence[tuple[str, str]], a_session: int = 5) -> TurnsInMemory:
         """Turns of a prompt and an answer, so many a session, embedded by the model that ships."""
-        from memlayer.adapters.fastembed_embedder import load  # it takes half a second, and most need no model
-        from memlayer.adapters.model_folder import SHIPPED_MODEL
+        from memlayer.adapters.embedding.fastembed_embedder import (
+            load,  # it takes half a second, and most need no model
+        )
+        from memlayer.adapters.embedding.model_folder import SHIPPED_MODEL
 
         memory = cls(home, load(SHIPPED_MODEL, home))
         for number, (prompt, answer) in enumerate(said):

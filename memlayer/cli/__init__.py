@@ -10,7 +10,7 @@ def main() -> None:
     try:
         from memlayer.cli.edge import run
     except ImportError as bad:
-        from memlayer.cli import bare
+        from memlayer.cli.doctor import bare
 
         if bare.knows(sys.argv[1:]):
             sys.exit(bare.main(sys.argv[1:]))

@@ -53,7 +53,7 @@ class Verbs(click.Group):
         file = VERBS.get(cmd_name) or HIDDEN.get(cmd_name)
         if file is None:
             return None
-        module = importlib.import_module(f"memlayer.cli.{file}")
+        module = importlib.import_module(f"memlayer.cli.verbs.{file}")
         command = getattr(module, f"{cmd_name}_verb")
         assert isinstance(command, click.Command)
         return command

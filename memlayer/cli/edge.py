@@ -12,10 +12,11 @@ from types import TracebackType
 import click
 
 from memlayer import __version__
-from memlayer.cli.invocation import Incomplete
-from memlayer.core.privacy import plain
+from memlayer.cli.terminal.invocation import Incomplete
+from memlayer.edge.home import paths
+from memlayer.edge.ipc import streams
+from memlayer.edge.redaction.privacy import plain
 from memlayer.errors import MemlayerError, UserError
-from memlayer.wire import paths, streams
 
 MAX_LINE_CHARS = 500
 STOPPED = "stopped"

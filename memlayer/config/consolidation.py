@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from pydantic import model_validator
 
 from memlayer.config.groups import Group, Real, Whole, setting
-from memlayer.wire import paths
+from memlayer.edge.home import paths
 
 if TYPE_CHECKING:
     from memlayer.config.model import Settings

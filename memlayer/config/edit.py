@@ -12,8 +12,8 @@ import yaml
 
 from memlayer.config.files import MAX_BYTES, parse_user_text, user_text
 from memlayer.config.load import did_you_mean, fields_of, keys, merge_settings
+from memlayer.edge.home import paths
 from memlayer.errors import UserError
-from memlayer.wire import paths
 
 INDENT = "  "
 

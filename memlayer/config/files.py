@@ -9,8 +9,8 @@ from typing import Any
 
 import yaml
 
+from memlayer.edge.home import paths
 from memlayer.errors import UserError
-from memlayer.wire import paths
 
 MAX_BYTES = 65_536
 MAX_BRACKETS = 200

@@ -13,8 +13,8 @@ from pydantic_settings import EnvSettingsSource, SettingsError
 
 from memlayer.config.files import read_untrusted, read_user_file
 from memlayer.config.model import PREFIX, ProjectSettings, Settings
+from memlayer.edge.home import paths, project
 from memlayer.errors import UserError
-from memlayer.wire import paths, project
 
 # What may leave the machine is switched on in the user's own file alone: the host takes variables from the settings of
 # whatever repository it was started in, and gives them to the hook that starts the daemon of all projects.
@@ -94,7 +94,7 @@ def placed(settings: Settings, home: str, origins: dict[str, str]) -> Settings:
 
 
 def load_project_settings(root: str) -> ProjectSettings:
-    """What the .memlayer.yaml of the project at `root` (wire.project.locate) says. Never raises."""
+    """What the .memlayer.yaml of the project at `root` (edge.home.project.locate) says. Never raises."""
     path = os.path.join(root, project.SETTINGS_NAME)
     said, trouble = read_untrusted(path)
     warnings = [f"{trouble} ({path})"] if trouble else []

@@ -10,8 +10,8 @@ from pydantic import TypeAdapter, ValidationError
 from memlayer.config.files import read_user_file, switched_off
 from memlayer.config.load import load_settings, placed, read_variables, variable
 from memlayer.config.model import Settings
+from memlayer.edge.home import paths
 from memlayer.errors import UserError
-from memlayer.wire import paths
 
 _BOOL = TypeAdapter(bool)
 

@@ -9,12 +9,12 @@ import time
 from memlayer import __version__
 from memlayer.daemon import opening
 from memlayer.daemon.hooks import Hooks
-from memlayer.daemon.jobs import where
-from memlayer.daemon.operations_all import OPERATIONS
+from memlayer.daemon.ops.operations_all import OPERATIONS
+from memlayer.daemon.resources.jobs import where
+from memlayer.daemon.resources.state import State
 from memlayer.daemon.server import Send
-from memlayer.daemon.state import State
+from memlayer.edge.ipc import protocol
 from memlayer.errors import DaemonError, StoreError, UserError
-from memlayer.wire import protocol
 
 HOOK_OPS = (
     "hook.session_start",

@@ -9,18 +9,22 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as Late
 
 from memlayer import compose
-from memlayer.core.payload import Payload, read_payload
-from memlayer.core.reply import hook_reply
-from memlayer.core.store_request import continuation
-from memlayer.daemon import flushing, giving, upkeep
+from memlayer.briefing import working_set
+from memlayer.daemon.resources.state import State
 from memlayer.daemon.server import Send
-from memlayer.daemon.state import State
+from memlayer.daemon.tasks import flushing, giving, upkeep
+from memlayer.edge.bootstrap import health
+from memlayer.edge.capture import spool
+from memlayer.edge.capture.payload import Payload, read_payload
+from memlayer.edge.capture.reply import hook_reply
+from memlayer.edge.capture.store_request import continuation
+from memlayer.edge.home import project
+from memlayer.edge.home import working_set as on_disk
+from memlayer.edge.ipc import protocol
 from memlayer.errors import MemlayerError
-from memlayer.service import catch_up, working_set
-from memlayer.service.recall import Gate, Recalled
-from memlayer.service.sessions import Session
-from memlayer.wire import health, project, protocol, spool
-from memlayer.wire import working_set as on_disk
+from memlayer.recall.recall import Gate, Recalled
+from memlayer.records.sessions import Session
+from memlayer.transcripts import catch_up
 
 log = logging.getLogger(__name__)
 # How long a session start waits for what an earlier session left in its transcript; it goes on without it.

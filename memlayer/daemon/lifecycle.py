@@ -12,13 +12,16 @@ import time
 
 from memlayer import compose
 from memlayer.config import load_what_holds, settings_stamp, write_daemon_variables
-from memlayer.daemon import damage_watch, filing, flushing, letting_go, lock, log, opening, priority, signals, upkeep
+from memlayer.daemon import lock, log, opening, signals
 from memlayer.daemon.dispatch import Dispatch
+from memlayer.daemon.resources import priority
+from memlayer.daemon.resources.state import State
 from memlayer.daemon.server import Server
-from memlayer.daemon.state import State
-from memlayer.service.metrics import Metrics
-from memlayer.service.sessions import Sessions
-from memlayer.wire import paths, spool
+from memlayer.daemon.tasks import damage_watch, filing, flushing, letting_go, upkeep
+from memlayer.edge.capture import spool
+from memlayer.edge.home import paths
+from memlayer.records.metrics import Metrics
+from memlayer.records.sessions import Sessions
 
 # A daemon that is told to go settles first; the next one waits for it this long.
 LOCK_WAIT_S = 15.0

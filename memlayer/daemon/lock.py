@@ -6,7 +6,7 @@ import fcntl
 import os
 import time
 
-from memlayer.wire import paths
+from memlayer.edge.home import paths
 
 
 def hold(home: str, wait_s: float) -> int | None:

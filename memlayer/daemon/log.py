@@ -9,7 +9,7 @@ import os
 from io import TextIOWrapper
 from typing import cast
 
-from memlayer.wire import paths
+from memlayer.edge.home import paths
 
 MAX_BYTES = 1_000_000
 

@@ -6,8 +6,8 @@ import time
 from concurrent.futures import Future
 
 from memlayer import compose
-from memlayer.daemon import letting_go, upkeep
-from memlayer.daemon.state import State
+from memlayer.daemon.resources.state import State
+from memlayer.daemon.tasks import letting_go, upkeep
 from memlayer.errors import StoreError
 
 AGAIN_S = 15.0

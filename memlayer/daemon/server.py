@@ -9,9 +9,10 @@ import socket
 import threading
 from collections.abc import Callable
 
+from memlayer.edge.home import paths
+from memlayer.edge.ipc import protocol
+from memlayer.edge.ipc.peer import peer_uid
 from memlayer.errors import ProtocolError
-from memlayer.wire import paths, protocol
-from memlayer.wire.peer import peer_uid
 
 MAX_CONNECTIONS = 64
 READ_TIMEOUT_S = 5.0

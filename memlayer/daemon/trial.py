@@ -16,12 +16,12 @@ def load() -> None:
     """Import the third-party packages as the daemon and the command line do. Raises ImportError."""
     for name in PACKAGES:
         importlib.import_module(name)
-    from memlayer.adapters import lean_import
+    from memlayer.adapters.embedding import lean_import
 
     lean_import.import_lancedb()
     lean_import.import_fastembed()
-    importlib.import_module("memlayer.adapters.lance_store")
-    importlib.import_module("memlayer.adapters.fastembed_embedder")
+    importlib.import_module("memlayer.adapters.lance.lance_store")
+    importlib.import_module("memlayer.adapters.embedding.fastembed_embedder")
 
 
 def use(home: str) -> None:
@@ -29,8 +29,8 @@ def use(home: str) -> None:
     from memlayer import compose
     from memlayer.config import Settings
     from memlayer.errors import EmbedderError
-    from memlayer.service.embedder_slot import EmbedderSlot
-    from memlayer.service.sessions import Sessions
+    from memlayer.indexing.embedder_slot import EmbedderSlot
+    from memlayer.records.sessions import Sessions
 
     settings = Settings()
     slot = EmbedderSlot()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from memlayer.core.model import Chunk, Event, Memory, Scope
+from memlayer.model import Chunk, Event, Memory, Scope
 from memlayer.ports import Selection
 
 

@@ -8,10 +8,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
-from memlayer.core.doomed import Counted, Cutoffs, Doomed
-from memlayer.core.model import Chunk, Event, Hit, Memory, Scope
 from memlayer.errors import StoreError
-from memlayer.ports import Damage, Holding, Removed, Selection, StoreStats, Vector
+from memlayer.model import Chunk, Event, Hit, Memory, Scope
+from memlayer.ports import Counted, Cutoffs, Damage, Doomed, Holding, Removed, Selection, StoreStats, Vector
 from memlayer.testing.memory_rows import in_scope, lean, selected
 
 _BM25_K1 = 1.2

@@ -15,9 +15,9 @@ import numpy as np
 from fastembed import TextEmbedding
 from fastembed.common.model_description import ModelSource, PoolingType
 
-from memlayer.adapters import calibration as calibrations
-from memlayer.adapters.calibration import Centring, Matrix, Row
-from memlayer.adapters.model_folder import SHIPPED_MODEL, Recipe, read_recipe
+from memlayer.adapters.embedding import calibration as calibrations
+from memlayer.adapters.embedding.calibration import Centring, Matrix, Row
+from memlayer.adapters.embedding.model_folder import SHIPPED_MODEL, Recipe, read_recipe
 
 CORPUS = Path(__file__).resolve().parent
 MODEL = CORPUS.parent / SHIPPED_MODEL

@@ -65,7 +65,7 @@ class Plugin:
         for each in (self.root / "bin", self.root / "memlayer" / "cli", wheels, programs, folder / "user"):
             each.mkdir(parents=True)
         shutil.copy(ROOT / "bin" / "memlayer", self.root / "bin")
-        shutil.copytree(ROOT / "memlayer" / "wire", self.root / "memlayer" / "wire")
+        shutil.copytree(ROOT / "memlayer" / "edge", self.root / "memlayer" / "edge")
         for name in ("__init__.py", "errors.py"):
             shutil.copy(ROOT / "memlayer" / name, self.root / "memlayer")
         (self.root / "memlayer" / "cli" / "__main__.py").write_text(PROBE_CLI)
@@ -186,7 +186,7 @@ def test_a_changed_lock_or_a_vanished_python_renews_the_runtime(plugin: Plugin) 
 
 def test_a_background_setup_outlives_its_starter_and_is_started_once(plugin: Plugin) -> None:
     code = (
-        "import sys; sys.path.insert(0, sys.argv[1]); from memlayer.wire import runtime as r;"
+        "import sys; sys.path.insert(0, sys.argv[1]); from memlayer.edge.bootstrap import runtime as r;"
         "print(r.start_setup_in_background(sys.argv[2], sys.argv[1]))"
     )
     starter = [BASE_PYTHON, "-I", "-S", "-c", code, str(plugin.root), str(plugin.home)]

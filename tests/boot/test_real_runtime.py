@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.wire import health
-from memlayer.wire.client import Client, is_locked
+from memlayer.edge.bootstrap import health
+from memlayer.edge.ipc.client import Client, is_locked
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from memlayer.core.model import Chunk, Event, Memory, chunk_id, citation_of
-from memlayer.core.terms import index_terms
+from memlayer.model import Chunk, Event, Memory, chunk_id, citation_of
 from memlayer.testing import HashEmbedder
+from memlayer.text.terms import index_terms
 
 DIMENSIONS = 64
 EMBEDDER = HashEmbedder(DIMENSIONS)

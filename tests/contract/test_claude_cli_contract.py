@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.adapters import claude_cli_model
-from memlayer.adapters.claude_cli_model import ClaudeCliModel
+from memlayer.adapters.llm import claude_cli_model
+from memlayer.adapters.llm.claude_cli_model import ClaudeCliModel
 from memlayer.errors import ConsolidationError
 from memlayer.ports import Completion, ModelMissing
 

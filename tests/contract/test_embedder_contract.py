@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.adapters.fastembed_embedder import load
-from memlayer.adapters.model_folder import SHIPPED_MODEL
+from memlayer.adapters.embedding.fastembed_embedder import load
+from memlayer.adapters.embedding.model_folder import SHIPPED_MODEL
 from memlayer.ports import Embedder, Vector
 from memlayer.testing import HashEmbedder
 
@@ -98,7 +98,7 @@ AS_COMPOSED = (
     "compose.embedder_maker(sys.argv[2], Settings())().embed_query('안녕')"
 )
 ALONE = (
-    "import sys; from memlayer.adapters.fastembed_embedder import load; "
+    "import sys; from memlayer.adapters.embedding.fastembed_embedder import load; "
     "load(sys.argv[1], sys.argv[2]).embed_query('안녕')"
 )
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import lancedb
 import pytest
 
-from memlayer.adapters import lance_open
-from memlayer.adapters.lance_store import LanceStore
+from memlayer.adapters.lance import lance_open
+from memlayer.adapters.lance.lance_store import LanceStore
 from memlayer.errors import StoreError
 
 from .store_rows import DIMENSIONS, make_memory

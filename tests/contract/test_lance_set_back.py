@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.adapters.lance_store import LanceStore
-from memlayer.core.model import Chunk, Memory
+from memlayer.adapters.lance.lance_store import LanceStore
+from memlayer.model import Chunk, Memory
 
 from .store_rows import DIMENSIONS, make_chunk, make_memory
 

@@ -14,12 +14,12 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.adapters.lance_store import LanceStore
+from memlayer.adapters.lance.lance_store import LanceStore
 from memlayer.adapters.lance_sync import FolderSync
-from memlayer.core.model import Scope
-from memlayer.core.terms import query_terms
 from memlayer.errors import StoreError
+from memlayer.model import Scope
 from memlayer.ports import Selection
+from memlayer.text.terms import query_terms
 
 from .store_rows import DIMENSIONS, EMBEDDER, make_chunk, make_event, make_memory
 
@@ -75,8 +75,8 @@ def test_a_lone_surrogate_loses_itself_only(store: LanceStore) -> None:
 WRITER = """
 import sys
 from pathlib import Path
-from memlayer.adapters.lance_store import LanceStore
-from memlayer.core.model import Event
+from memlayer.adapters.lance.lance_store import LanceStore
+from memlayer.model import Event
 
 store = LanceStore.open(Path(sys.argv[1]), 8)
 number = int(sys.argv[2])

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.adapters import lance_index
-from memlayer.adapters.lance_store import LanceStore
-from memlayer.adapters.lance_table import ReadGate
-from memlayer.core.model import Scope
+from memlayer.adapters.lance import lance_index
+from memlayer.adapters.lance.lance_store import LanceStore
+from memlayer.adapters.lance.lance_table import ReadGate
 from memlayer.errors import StoreError
+from memlayer.model import Scope
 from memlayer.ports import Selection
 
 from .store_rows import DIMENSIONS, EMBEDDER, make_chunk, make_event, make_memory

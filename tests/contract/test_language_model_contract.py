@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.adapters.anthropic_model import AnthropicModel
-from memlayer.adapters.openai_model import OpenAIModel
+from memlayer.adapters.llm.anthropic_model import AnthropicModel
+from memlayer.adapters.llm.openai_model import OpenAIModel
 from memlayer.errors import ConsolidationError
 from memlayer.ports import LanguageModel, ModelMissing
 from tests.model_api import Asked, JsonObject, ModelApi, Said, chat_answer, messages_answer

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.adapters.lance_store import LanceStore
-from memlayer.adapters.row_cache import FILE_NAME, MAX_RECENT, RowCache
-from memlayer.core.model import Chunk, Scope
-from memlayer.core.terms import query_terms
+from memlayer.adapters.lance.lance_store import LanceStore
+from memlayer.adapters.lance.row_cache import FILE_NAME, MAX_RECENT, RowCache
+from memlayer.model import Chunk, Scope
 from memlayer.ports import Selection
+from memlayer.text.terms import query_terms
 
 from .store_rows import DIMENSIONS, EMBEDDER, make_chunk, make_event, make_memory
 

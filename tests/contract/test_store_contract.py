@@ -9,11 +9,10 @@ from typing import Any
 
 import pytest
 
-from memlayer.core.doomed import Cutoffs, Doomed
-from memlayer.core.model import Scope
-from memlayer.core.terms import query_terms
 from memlayer.errors import StoreError
-from memlayer.ports import Selection, Store
+from memlayer.model import Scope
+from memlayer.ports import Cutoffs, Doomed, Selection, Store
+from memlayer.text.terms import query_terms
 
 from .store_rows import EMBEDDER, make_chunk, make_event, make_memory
 

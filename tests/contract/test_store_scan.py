@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from threading import Thread
 
-from memlayer.core.model import Event, Memory
+from memlayer.model import Event, Memory
 from memlayer.ports import Store
 
 from .store_rows import make_chunk, make_event, make_memory

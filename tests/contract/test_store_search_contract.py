@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from memlayer.core.model import Scope
-from memlayer.core.terms import query_terms
 from memlayer.errors import StoreError
+from memlayer.model import Scope
 from memlayer.ports import Holding, Store
+from memlayer.text.terms import query_terms
 
 from .store_rows import EMBEDDER, make_chunk, make_event
 

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
-from memlayer.adapters import unigram_tokenizer
-from memlayer.adapters.model_folder import SHIPPED_MODEL, models_root
+from memlayer.adapters.embedding import unigram_tokenizer
+from memlayer.adapters.embedding.model_folder import SHIPPED_MODEL, models_root
 
 ROOT = Path(__file__).resolve().parents[2]
 SPECIAL = ("<s>", "</s>", "<pad>", "<unk>", "<mask>", "＜s＞", "▁", "\n", "\t", "  ", "　")

@@ -22,8 +22,9 @@ from typing import Any
 
 import pytest
 
-from memlayer.hook.main import DEADLINE_S
-from memlayer.wire import protocol, spool
+from memlayer.edge.capture import spool
+from memlayer.edge.hook.main import DEADLINE_S
+from memlayer.edge.ipc import protocol
 from tests.fault.witness import BARE, ROOT, Witness
 from tests.processes import HookRunner
 

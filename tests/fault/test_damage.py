@@ -147,7 +147,7 @@ def healthy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Pa
 
 def compact(daemon: Daemon) -> None:
     """One data file of what there is so far."""
-    from memlayer.adapters.lance_store import LanceStore
+    from memlayer.adapters.lance.lance_store import LanceStore
 
     daemon.stop()
     store = LanceStore.open(daemon.home / "store", 0)

@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
+from memlayer.edge.capture import spool
 from memlayer.errors import MemlayerError
-from memlayer.wire import spool
 from tests.integration.told_story import TURNS, Story
 
 KILLS = int(os.environ.get("MEMLAYER_TORTURE") or 0) or 3

@@ -18,9 +18,9 @@ from typing import Any
 
 import pytest
 
-from memlayer.cli.checks_files import entries_since
-from memlayer.wire import spool
-from memlayer.wire.client import Client
+from memlayer.cli.doctor.checks_files import entries_since
+from memlayer.edge.capture import spool
+from memlayer.edge.ipc.client import Client
 from tests.fault.confined import NOBODY, NotHere, fill, powerless, python_for_others, small_disk, with_clock
 from tests.fault.doctor import diagnosis
 from tests.fault.witness import BARE, ROOT, Witness

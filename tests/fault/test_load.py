@@ -14,9 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.core.payload import MAX_EVENT_CHARS, spool_event
-from memlayer.hook.main import DEADLINE_S
-from memlayer.wire import paths, spool
+from memlayer.edge.capture import spool
+from memlayer.edge.capture.payload import MAX_EVENT_CHARS, spool_event
+from memlayer.edge.home import paths
+from memlayer.edge.hook.main import DEADLINE_S
 from tests.fault.sessions import Crowd, gauge, turn_texts
 from tests.fault.witness import Witness
 

@@ -19,11 +19,11 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.adapters.lance_store import LanceStore
-from memlayer.core.model import Scope
+from memlayer.adapters.lance.lance_store import LanceStore
+from memlayer.edge.capture import spool
+from memlayer.edge.ipc.client import Client
 from memlayer.errors import DaemonError, StoreError
-from memlayer.wire import spool
-from memlayer.wire.client import Client
+from memlayer.model import Scope
 from tests.fault.disk_model import Call, Disk, calls_of, lay_out, strace
 from tests.processes import HookRunner
 

@@ -14,10 +14,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from memlayer.adapters.lance_store import LanceStore
-from memlayer.core.model import Event, turn_memory_id
-from memlayer.wire import paths, spool
-from memlayer.wire.client import Client, lock_holder
+from memlayer.adapters.lance.lance_store import LanceStore
+from memlayer.edge.capture import spool
+from memlayer.edge.home import paths
+from memlayer.edge.ipc.client import Client, lock_holder
+from memlayer.model import Event, turn_memory_id
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 BARE = os.path.realpath(getattr(sys, "_base_executable", sys.executable))

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.adapters.claude_cli_model import ClaudeCliModel
+from memlayer.adapters.llm.claude_cli_model import ClaudeCliModel
 from memlayer.config import Settings, daemon_variables
 from memlayer.config.consolidation import ConsolidationSettings
+from memlayer.consolidation.llm import model_prompt
 from memlayer.errors import ConsolidationError
-from memlayer.service import model_prompt
 from tests.host.claude_run import Claude
 from tests.host.messages_api import Answer, MessagesApi, Request
 

@@ -9,7 +9,7 @@ import uuid
 
 import pytest
 
-from memlayer.core.context import entry_lines
+from memlayer.text.context import entry_lines
 from tests.host.claude_run import Claude
 from tests.unit.test_commands import HARD
 

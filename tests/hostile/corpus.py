@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from memlayer.core.privacy import redact
+from memlayer.edge.redaction.privacy import redact
 
 # A daemon that shows whatever shares a word with the prompt: a leak has no floor to hide behind.
 TELLS_ALL = {"embedding": {"provider": "none"}, "recall": {"min_chance": 0, "max_entries": 20, "max_chars": 9000}}

@@ -16,8 +16,8 @@ MAX_S = 8.0
 
 def main(root: str, hook: str) -> None:
     sys.path.insert(0, root)
-    from memlayer.hook.fallback import keep  # loaded once, so that a fork costs a millisecond
-    from memlayer.hook.main import run
+    from memlayer.edge.hook.fallback import keep  # loaded once, so that a fork costs a millisecond
+    from memlayer.edge.hook.main import run
 
     assert keep
     folder = tempfile.mkdtemp()

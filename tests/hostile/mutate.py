@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from memlayer import __version__
-from memlayer.wire import protocol
+from memlayer.edge.ipc import protocol
 
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
 EVENTS = {

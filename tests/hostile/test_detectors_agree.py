@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from memlayer.core.privacy import redact
+from memlayer.edge.redaction.privacy import redact
 from tests.hostile.corpus import items, secrets
 
 # Not these: entropy alone takes every long word for a secret; an address is none; the first line of a PuTTY key stays.

@@ -18,8 +18,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memlayer.core.payload import SPOOL_FIELDS, read_payload
-from memlayer.wire import paths, protocol, spool
+from memlayer.edge.capture import spool
+from memlayer.edge.capture.payload import SPOOL_FIELDS, read_payload
+from memlayer.edge.home import paths
+from memlayer.edge.ipc import protocol
 from tests.hostile.mutate import ASKED, EVENTS, frames, payloads, rounds
 from tests.processes import Daemon, HookRunner
 

@@ -9,16 +9,18 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.core.model import Event
-from memlayer.core.payload import read_payload
-from memlayer.hook import log
+from memlayer.edge.bootstrap import health
+from memlayer.edge.capture import spool
+from memlayer.edge.capture.payload import read_payload
+from memlayer.edge.home import paths
+from memlayer.edge.hook import log
+from memlayer.model import Event
 from memlayer.ports import Selection
-from memlayer.service import catch_up
-from memlayer.service.health import Witness, finding, witness
-from memlayer.service.sessions import Sessions
-from memlayer.service.tombstones import Tombstones
+from memlayer.records.sessions import Sessions
+from memlayer.records.tombstones import Tombstones
 from memlayer.testing import MemoryStore
-from memlayer.wire import health, paths, spool
+from memlayer.transcripts import catch_up
+from memlayer.transcripts.health import Witness, finding, witness
 from tests.hostile.corpus import transcript
 from tests.processes import HookRunner
 

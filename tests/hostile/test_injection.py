@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.core.context import EXPLANATION, HEADER, WORKING_SET_EXPLANATION, flatten
-from memlayer.core.host_tags import GENERATED_TAGS
-from memlayer.core.noise import is_noise
-from memlayer.wire import given
+from memlayer.edge.capture.host_tags import GENERATED_TAGS
+from memlayer.edge.capture.noise import is_noise
+from memlayer.edge.home import given
+from memlayer.text.context import EXPLANATION, HEADER, WORKING_SET_EXPLANATION, flatten
 from tests.cli_process import Cli
 from tests.hostile.attacks import ATTACKS, CONTROLS, FORGED_IDS
 from tests.hostile.corpus import TELLS_ALL

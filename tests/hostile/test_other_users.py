@@ -18,8 +18,8 @@ from typing import Any
 
 import pytest
 
-from memlayer.hook.wake import _due
-from memlayer.wire import project, registry
+from memlayer.edge.home import project, registry
+from memlayer.edge.hook.wake import _due
 from tests.processes import Daemon, HookRunner
 
 ROOT = Path(__file__).resolve().parents[2]

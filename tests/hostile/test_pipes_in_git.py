@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from memlayer.adapters import git as git_adapter
-from memlayer.service.projects import Projects
-from memlayer.wire.project import locate
+from memlayer.edge.home.project import locate
+from memlayer.records.projects import Projects
 from tests.processes import Daemon, HookRunner
 from tests.repositories import git, repository
 

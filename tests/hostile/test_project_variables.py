@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.wire.project_env import drop_project_variables, project_of_session
+from memlayer.edge.home.project_env import drop_project_variables, project_of_session
 from tests.processes import HookRunner
 
 ROOT = Path(__file__).resolve().parent.parent.parent

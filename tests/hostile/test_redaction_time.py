@@ -32,8 +32,8 @@ MAX_CPU_S = 12.0  # a whole 5 MB without bound took 25 s for the worst of them
 SCRIPT = """
 import json, sys, time
 sys.path.insert(0, sys.argv[1])
-from memlayer.core.payload import clean
-from memlayer.core.privacy import redact
+from memlayer.edge.capture.payload import clean
+from memlayer.edge.redaction.privacy import redact
 took = {}
 for piece in json.loads(sys.stdin.read()):
     times = []

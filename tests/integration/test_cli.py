@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from memlayer.core.payload import read_payload
-from memlayer.wire import spool
+from memlayer.edge.capture import spool
+from memlayer.edge.capture.payload import read_payload
 from tests.processes import Daemon, HookRunner
 
 ROOT = Path(__file__).resolve().parents[2]

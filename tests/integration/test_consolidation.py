@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from memlayer.core.payload import read_payload
-from memlayer.core.remembered import remember_event
-from memlayer.wire import spool
+from memlayer.edge.capture import spool
+from memlayer.edge.capture.payload import read_payload
+from memlayer.turns.remembered import remember_event
 from tests.cli_process import MAIN, Cli
 from tests.processes import Daemon, HookRunner
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.wire import protocol
+from memlayer.edge.ipc import protocol
 from tests.processes import Daemon, HookRunner
 
 ROOT = Path(__file__).resolve().parent.parent.parent

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.core.payload import spool_event
-from memlayer.wire import paths
-from memlayer.wire.client import Client
+from memlayer.edge.capture.payload import spool_event
+from memlayer.edge.home import paths
+from memlayer.edge.ipc.client import Client
 
 ROOT = Path(__file__).resolve().parents[2]
 MAX_BYTES = 350e6

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from memlayer.cli.output import TALLIES
+from memlayer.cli.terminal.output import TALLIES
 from tests.integration.test_cli import ROOT, runner
 from tests.processes import Daemon, HookRunner
 from tests.unit.test_cli_every_verb import VERBS

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from memlayer.adapters.lance_store import LanceStore
-from memlayer.core.model import Event, Memory
-from memlayer.wire import paths
+from memlayer.adapters.lance.lance_store import LanceStore
+from memlayer.edge.home import paths
+from memlayer.model import Event, Memory
 from tests.cli_process import Cli
 from tests.processes import Daemon, HookRunner
 

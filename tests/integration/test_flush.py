@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from memlayer.core.store_request import REQUEST
-from memlayer.service.sessions import Session
-from memlayer.wire import paths
+from memlayer.edge.capture.store_request import REQUEST
+from memlayer.edge.home import paths
+from memlayer.records.sessions import Session
 from tests.conftest import ROOT
 from tests.processes import Daemon, HookResult, HookRunner
 

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from memlayer.adapters.embedding_cache import EmbeddingCache
-from memlayer.core.turn import turn_text, unlabelled
-from memlayer.wire import paths, spool
+from memlayer.edge.capture import spool
+from memlayer.edge.home import paths
+from memlayer.turns.turn import turn_text, unlabelled
 from tests.integration.told_story import KEPT, MARKS, ROOT, TURNS, Story
 from tests.processes import HookRunner
 

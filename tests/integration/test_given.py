@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.wire import given, status_line
+from memlayer.edge.home import given
+from memlayer.edge.terminal import status_line
 from tests.cli_process import Cli
 from tests.integration.test_main_job import FACTS, ROOT
 from tests.processes import Daemon, HookRunner

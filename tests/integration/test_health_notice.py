@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.core.payload import read_payload
-from memlayer.wire import paths, spool
+from memlayer.edge.capture import spool
+from memlayer.edge.capture.payload import read_payload
+from memlayer.edge.home import paths
 from tests.fault.doctor import diagnosis
 from tests.hostile.corpus import transcript
 from tests.processes import Daemon, HookRunner

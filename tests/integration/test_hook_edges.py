@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.wire import paths
+from memlayer.edge.home import paths
 from tests.processes import Daemon, HookRunner
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -8,18 +8,20 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.hook.main import DEADLINE_S
+from memlayer.edge.hook.main import DEADLINE_S
 from tests.processes import Daemon, HookRunner
 
 OWN = {
     "memlayer",
     "memlayer.errors",
-    "memlayer.hook",
-    "memlayer.hook.main",
-    "memlayer.wire",
-    "memlayer.wire.handover",
-    "memlayer.wire.project_env",  # only where variables of ours are set, as they are here
-    "memlayer.wire.protocol",
+    "memlayer.edge",
+    "memlayer.edge.hook",
+    "memlayer.edge.hook.main",
+    "memlayer.edge.home",
+    "memlayer.edge.ipc",
+    "memlayer.edge.ipc.handover",
+    "memlayer.edge.home.project_env",  # only where variables of ours are set, as they are here
+    "memlayer.edge.ipc.protocol",
 }
 BUILT_IN = {"sys", "posix", "time", "_socket"}
 # Each costs a hook a good part of a bare interpreter start.
@@ -62,7 +64,7 @@ def test_a_hook_without_a_daemon_imports_nothing_dear(hook: HookRunner, name: st
     (runtime / "bin" / "python").chmod(0o755)
     hook.environment["MEMLAYER_RUNTIME_DIR"] = str(runtime)
     found = imported_by(hook, name)
-    assert "memlayer.hook.fallback" in found
+    assert "memlayer.edge.hook.fallback" in found
     assert found & DEAR == set()
     assert len(hook.spooled) == 1
     assert (hook.home / "wake.stamp").exists()

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
+from memlayer.edge.ipc.client import Client
 from memlayer.errors import DaemonError
-from memlayer.wire.client import Client
 from tests.cli_process import MAIN, Cli
 from tests.processes import Daemon, HookRunner
 from tests.transcripts import LONG_AGO_S, record, turn, write

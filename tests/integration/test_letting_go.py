@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.wire import paths, spool
+from memlayer.edge.capture import spool
+from memlayer.edge.home import paths
 from tests.integration.told_story import DECIDED, LEARNT, MARKS, OLD_MS, ROOT, Story
 from tests.processes import HookRunner
 
@@ -196,8 +197,9 @@ def killed_while_writing(story: Story) -> list[Path]:
     code = """
 import os, signal, sys
 sys.path.insert(0, sys.argv[1])
-from memlayer.core.payload import read_payload
-from memlayer.wire import spool, working_set
+from memlayer.edge.capture.payload import read_payload
+from memlayer.edge.capture import spool
+from memlayer.edge.home import working_set
 os.rename = lambda *paths: os.kill(os.getpid(), signal.SIGKILL)
 if sys.argv[3] == "daemon":
     working_set.write_working_set(sys.argv[2], "0" * 32, "두루미칠성반닫이")

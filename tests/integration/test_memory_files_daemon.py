@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from memlayer.core.memory_markdown import END
+from memlayer.memory_files.memory_markdown import END
 from tests.cli_process import Cli
 from tests.files_in_memory import bullets
 from tests.processes import Daemon, HookRunner

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from memlayer.adapters.lance_store import LanceStore
-from memlayer.adapters.model_folder import SHIPPED_MODEL, models_root
-from memlayer.wire import paths
+from memlayer.adapters.embedding.model_folder import SHIPPED_MODEL, models_root
+from memlayer.adapters.lance.lance_store import LanceStore
+from memlayer.edge.home import paths
 from tests.cli_process import Cli
 from tests.processes import Daemon, HookRunner
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.wire import paths, spool
+from memlayer.edge.capture import spool
+from memlayer.edge.home import paths
 from tests.cli_process import Cli
 from tests.processes import Daemon, HookRunner
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from bench.consolidation import MODEL
-from memlayer.adapters.fastembed_embedder import load
+from memlayer.adapters.embedding.fastembed_embedder import load
 from memlayer.ports import Embedder
 from tests.cli_process import Cli
 from tests.consolidating_in_memory import DAY_MS, Consolidating

@@ -10,9 +10,9 @@ from lancedb.index import FTS
 from lancedb.query import FullTextOperator, MatchQuery
 from lancedb.table import Table
 
-from memlayer.core.terms import index_terms, query_terms
+from memlayer.text.terms import index_terms, query_terms
 
-# Everything about language is done by core.terms; the default max_token_length would drop paths and digests.
+# Everything about language is done by text.terms; the default max_token_length would drop paths and digests.
 CONFIG = FTS(
     base_tokenizer="whitespace",
     stem=False,

@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from memlayer.adapters.lance_store import LanceStore
-from memlayer.core.model import Event, turn_memory_id
-from memlayer.wire import paths
+from memlayer.adapters.lance.lance_store import LanceStore
+from memlayer.edge.home import paths
+from memlayer.model import Event, turn_memory_id
 from tests.cli_process import Cli
 from tests.processes import Daemon, HookRunner
 

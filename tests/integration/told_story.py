@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from memlayer.core.payload import read_payload
-from memlayer.wire import spool
+from memlayer.edge.capture import spool
+from memlayer.edge.capture.payload import read_payload
 from tests.cli_process import Cli
 from tests.processes import Daemon, HookRunner
 

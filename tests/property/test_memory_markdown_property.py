@@ -9,9 +9,9 @@ import unicodedata
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from memlayer.core.markdown_escapes import unescaped
-from memlayer.core.memory_markdown import END, HEADINGS, Line, digest, heading_of, parse, render, shown
-from memlayer.core.memory_merge import Entry, compare, present
+from memlayer.memory_files.markdown_escapes import unescaped
+from memlayer.memory_files.memory_markdown import END, HEADINGS, Line, digest, heading_of, parse, render, shown
+from memlayer.memory_files.memory_merge import Entry, compare, present
 
 CITATION = st.text("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz", min_size=6, max_size=6)
 # What Markdown, and our own notation, could take for something else.

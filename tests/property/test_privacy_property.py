@@ -7,7 +7,7 @@ import unicodedata
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from memlayer.core.privacy import PRIVATE, plain, redact, strip_own_blocks
+from memlayer.edge.redaction.privacy import PRIVATE, plain, redact, strip_own_blocks
 
 ANY_TEXT = st.text(alphabet=st.characters(), max_size=300) | st.text(
     alphabet=st.characters(categories=("Cs", "Cc", "Cf", "Ll", "Lo")), max_size=80

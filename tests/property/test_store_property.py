@@ -11,11 +11,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memlayer.adapters.lance_store import LanceStore
-from memlayer.core.model import Chunk, Event, Memory, Scope, citation_of
-from memlayer.core.terms import index_terms, query_terms
+from memlayer.adapters.lance.lance_store import LanceStore
+from memlayer.model import Chunk, Event, Memory, Scope, citation_of
 from memlayer.ports import Selection, Store
 from memlayer.testing import HashEmbedder, MemoryStore
+from memlayer.text.terms import index_terms, query_terms
 
 EMBEDDER = HashEmbedder(16)
 MODEL = EMBEDDER.fingerprint

@@ -9,10 +9,10 @@ from pathlib import Path
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from memlayer.core.chunking import chunk, estimate_tokens, sentences
-from memlayer.core.noise import is_noise, recallable
-from memlayer.core.terms import MAX_TERM_CHARS, index_terms, query_terms
-from memlayer.core.transcript import context_prompt_ids, read_turns
+from memlayer.edge.capture.noise import is_noise, recallable
+from memlayer.text.chunking import chunk, estimate_tokens, sentences
+from memlayer.text.terms import MAX_TERM_CHARS, index_terms, query_terms
+from memlayer.transcripts.transcript import context_prompt_ids, read_turns
 
 SNIPPETS = st.sampled_from(
     [

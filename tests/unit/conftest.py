@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memlayer.adapters.git import root_commit
-from memlayer.service.projects import Projects
+from memlayer.records.projects import Projects
 from tests.repositories import Identify
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memlayer.service.candidate import NEAR_DUPLICATE, say_the_same
+from memlayer.recall.candidate import NEAR_DUPLICATE, say_the_same
 
 WORDS = ("배포", "화요일", "retry", "결제", "port", "8443", "캐시", "redis", "세션", "만료", "token")
 TERMS = st.frozensets(st.sampled_from(WORDS))

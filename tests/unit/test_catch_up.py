@@ -9,10 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.core import transcript
-from memlayer.core.model import turn_memory_id
-from memlayer.service import catch_up
-from memlayer.service.sessions import Session
+from memlayer.model import turn_memory_id
+from memlayer.records.sessions import Session
+from memlayer.transcripts import catch_up, transcript
 from tests.turns_in_memory import PROJECT, T0_MS, TurnsInMemory
 
 RECORDED = Path(__file__).parent.parent / "fixtures" / "host"

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.service import catch_up
-from memlayer.service.sessions import Session
+from memlayer.records.sessions import Session
+from memlayer.transcripts import catch_up
 from tests.transcripts import record
 from tests.turns_in_memory import PROJECT, T0_MS, TurnsInMemory
 

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import pytest
 
-from memlayer.core.chunking import chunk, estimate_tokens, sentences
+from memlayer.text.chunking import chunk, estimate_tokens, sentences
 
 # (text, tokens that the shipped model's tokenizer makes of it, without special tokens)
 COUNTED = [

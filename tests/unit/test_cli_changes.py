@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from memlayer.wire import protocol
+from memlayer.edge.ipc import protocol
 from tests.cli_process import MEMORY, Cli
 from tests.scripted_daemon import ScriptedDaemon
 

@@ -12,10 +12,11 @@ from typing import Any
 
 import pytest
 
-from memlayer.cli import checks_daemon, checks_files, checks_host
-from memlayer.cli.checks import FAIL, OK, WARN
-from memlayer.wire import paths, spool
-from memlayer.wire.client import Client
+from memlayer.cli.doctor import checks_daemon, checks_files, checks_host
+from memlayer.cli.doctor.checks import FAIL, OK, WARN
+from memlayer.edge.capture import spool
+from memlayer.edge.home import paths
+from memlayer.edge.ipc.client import Client
 from tests.scripted_daemon import ScriptedDaemon
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -9,7 +9,7 @@ import click
 import pytest
 
 from memlayer.cli.app import cli as program
-from memlayer.wire import protocol
+from memlayer.edge.ipc import protocol
 from tests.cli_process import FOUND, MEMORY, Cli
 from tests.scripted_daemon import ScriptedDaemon
 

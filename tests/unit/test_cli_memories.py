@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from memlayer.wire import spool
+from memlayer.edge.capture import spool
 from tests.cli_process import AT_MS, MEMORY, Cli
 from tests.scripted_daemon import ScriptedDaemon
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from rich.cells import cell_len
 
-from memlayer.cli.output import table
+from memlayer.cli.terminal.output import table
 
 
 def test_columns_line_up(capsys: pytest.CaptureFixture[str]) -> None:

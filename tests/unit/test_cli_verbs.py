@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.wire import protocol
+from memlayer.edge.ipc import protocol
 from tests.cli_process import AT_MS, FOUND, HIT, LONG, MAIN, MEMORY, Cli
 from tests.scripted_daemon import ScriptedDaemon
 

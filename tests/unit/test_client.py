@@ -17,10 +17,10 @@ from typing import Any
 import pytest
 
 from memlayer import __version__
+from memlayer.edge.ipc import client as wire_client
+from memlayer.edge.ipc import protocol
+from memlayer.edge.ipc.client import Client
 from memlayer.errors import DaemonError, EmbedderError, MemlayerError, ProtocolError, StoreError, UserError
-from memlayer.wire import client as wire_client
-from memlayer.wire import protocol
-from memlayer.wire.client import Client
 from tests.scripted_daemon import ScriptedDaemon
 
 
@@ -227,6 +227,6 @@ def test_a_socket_of_another_user_gets_nothing() -> None:
 
 
 def test_the_client_imports_nothing_but_the_standard_library() -> None:
-    code = "import sys, memlayer.wire.client; print(*sys.modules)"
+    code = "import sys, memlayer.edge.ipc.client; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=Path.cwd())
     assert not {"click", "rich", "pydantic", "yaml", "lancedb", "dataclasses", "subprocess"} & set(done.stdout.split())

@@ -12,9 +12,9 @@ import click
 import pytest
 
 from memlayer.cli.app import cli
-from memlayer.core.own_commands import VERB_OF
-from memlayer.core.payload import OWN_COMMAND, prompt_detail
-from memlayer.wire import spool, typed
+from memlayer.edge.capture import spool, typed
+from memlayer.edge.capture.own_commands import VERB_OF
+from memlayer.edge.capture.payload import OWN_COMMAND, prompt_detail
 from tests.cli_process import MEMORY, Cli
 from tests.processes import HookRunner
 from tests.scripted_daemon import ScriptedDaemon

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from memlayer.core.conflict import KEEP, MERGE, SUPERSEDE, judge
+from memlayer.consolidation.conflict.conflict import KEEP, MERGE, SUPERSEDE, judge
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bench.consolidation_apart import judged, nearest_by_words, statements
-from memlayer.core.conflict import KEEP, MERGE, judge
+from memlayer.consolidation.conflict.conflict import KEEP, MERGE, judge
 
 
 def test_hardly_any_of_the_nearest_statements_of_other_turns_is_taken_for_the_same_matter() -> None:

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.core.model import turn_memory_id
+from memlayer.consolidation import lineage
+from memlayer.consolidation.extractor import Extracted, RulesExtractor
 from memlayer.errors import StoreError
-from memlayer.service import lineage
-from memlayer.service.extractor import Extracted, RulesExtractor
+from memlayer.model import turn_memory_id
 from memlayer.testing import HashEmbedder
 from tests.consolidating_in_memory import DAY_MS, Consolidating
 from tests.turns_in_memory import T0_MS

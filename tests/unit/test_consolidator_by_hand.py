@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.core.model import Scope
+from memlayer.consolidation import lineage
 from memlayer.errors import UserError
-from memlayer.service import lineage
+from memlayer.model import Scope
 from memlayer.testing import HashEmbedder
 from tests.consolidating_in_memory import DAY_MS, Consolidating
 

@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.core.context import (
+from memlayer.edge.redaction.privacy import strip_own_blocks
+from memlayer.recall.recall import RecallRules
+from memlayer.records.sessions import Session
+from memlayer.text.context import (
     EXPLANATION,
     HEADER,
     WORKING_SET_EXPLANATION,
@@ -19,9 +22,6 @@ from memlayer.core.context import (
     entry_lines,
     line_of,
 )
-from memlayer.core.privacy import strip_own_blocks
-from memlayer.service.recall import RecallRules
-from memlayer.service.sessions import Session
 from tests.turns_in_memory import T0_MS, TurnsInMemory
 from tests.unit.test_recall_replaced import drawn
 

@@ -12,7 +12,7 @@ from bench import dialogue_set
 from bench.dialogue_judge import REPLACED, Answer, figures, judge, tokens
 from bench.dialogue_noise import OTHER_PROJECTS, noise
 from bench.dialogue_set import CATEGORIES, DAY_MS, LANGUAGES, Probe, Project, Turn
-from memlayer.core.payload import clean
+from memlayer.edge.capture.payload import clean
 
 SILENT = {"small_talk", "off_topic", "never_discussed", "other_project"}
 HEAD = "[Memory context]\nNotes that were kept.\n"

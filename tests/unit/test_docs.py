@@ -13,7 +13,7 @@ import pytest
 from memlayer import __version__
 from memlayer.cli.app import cli
 from memlayer.config.load import keys
-from memlayer.hook.main import DEADLINE_S
+from memlayer.edge.hook.main import DEADLINE_S
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("models/*.md")])
@@ -135,7 +135,7 @@ def test_changelog_begins_with_the_present_version() -> None:
 
 
 def test_readme_shows_a_block_as_it_is_made() -> None:
-    from memlayer.core import context
+    from memlayer.text import context
 
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert "```text\n%s\n- [mem:" % context.head(context.EXPLANATION) in readme

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from memlayer.core.model import Event
-from memlayer.core.payload import spool_event
+from memlayer.edge.capture import spool
+from memlayer.edge.capture.payload import spool_event
 from memlayer.errors import StoreError
-from memlayer.wire import spool
+from memlayer.model import Event
 from tests.turns_in_memory import PROJECT, T0_MS, TurnsInMemory
 
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from memlayer.core.model import Event, Memory, citation_of
-from memlayer.core.payload import clean
+from memlayer.edge.capture.payload import clean
 from memlayer.errors import UserError
-from memlayer.service import export_line
-from memlayer.service.export_line import Project
-from memlayer.service.sessions import Session
+from memlayer.model import Event, Memory, citation_of
+from memlayer.records.sessions import Session
+from memlayer.transfer import export_line
+from memlayer.transfer.export_line import Project
 
 ID, OTHER, PROJECT_ID = "0f" * 16, "a1" * 16, "5a" * 8
 EVENT = asdict(Event(ID, "user", "세션-1", PROJECT_ID, "p1", "배포는 화요일", 1_700_000_000_000))

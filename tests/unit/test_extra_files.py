@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memlayer.core.chunking import estimate_tokens
-from memlayer.core.document import pieces_of
-from memlayer.core.model import Memory, Scope
-from memlayer.core.payload import clean
-from memlayer.core.terms import query_terms
-from memlayer.service.extra_files import GLOBAL, ExtraFiles
-from memlayer.service.markdown_walk import MAX_FILE_BYTES, read_text, walk
-from memlayer.service.tombstones import Tombstones
+from memlayer.edge.capture.payload import clean
+from memlayer.indexing.document import pieces_of
+from memlayer.memory_files.extra_files import GLOBAL, ExtraFiles
+from memlayer.memory_files.markdown_walk import MAX_FILE_BYTES, read_text, walk
+from memlayer.model import Memory, Scope
+from memlayer.records.tombstones import Tombstones
+from memlayer.text.chunking import estimate_tokens
+from memlayer.text.terms import query_terms
 from tests.turns_in_memory import NoCache, TurnsInMemory
 
 KEY = "AKIA" + "Q7XZ3M5K9PLW2RT8"

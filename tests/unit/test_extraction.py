@@ -7,10 +7,10 @@ import time
 
 import pytest
 
-from memlayer.core.extraction import Extraction, extract, kind_of, own_words
-from memlayer.core.extraction_choices import chosen
-from memlayer.core.extraction_dates import with_dates
-from memlayer.core.extraction_sentences import candidates, prose
+from memlayer.consolidation.rules.extraction import Extraction, extract, kind_of, own_words
+from memlayer.consolidation.rules.extraction_choices import chosen
+from memlayer.consolidation.rules.extraction_dates import with_dates
+from memlayer.text.extraction_sentences import candidates, prose
 
 THURSDAY = datetime.date(2026, 3, 12)
 AT_MS = int(datetime.datetime(2026, 3, 12, 10, tzinfo=datetime.UTC).timestamp() * 1000)

@@ -10,16 +10,17 @@ from typing import Any
 import pytest
 
 from memlayer.config import load_what_holds
-from memlayer.core.context import Budget
-from memlayer.daemon import giving
-from memlayer.daemon.state import State
+from memlayer.daemon.resources.state import State
+from memlayer.daemon.tasks import giving
+from memlayer.edge.capture import spool
+from memlayer.edge.home import given
 from memlayer.ports import Selection
-from memlayer.service.given import of_prompt, of_start, with_texts
-from memlayer.service.metrics import Metrics
-from memlayer.service.projects import Projects
-from memlayer.service.recall import Gate, Recalled, RecallRules
-from memlayer.service.sessions import Session, Sessions
-from memlayer.wire import given, spool
+from memlayer.recall.given import of_prompt, of_start, with_texts
+from memlayer.recall.recall import Gate, Recalled, RecallRules
+from memlayer.records.metrics import Metrics
+from memlayer.records.projects import Projects
+from memlayer.records.sessions import Session, Sessions
+from memlayer.text.context import Budget
 from tests.turns_in_memory import T0_MS, TurnsInMemory
 
 ASKED = "캐시 만료 몇 초였지?"

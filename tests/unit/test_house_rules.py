@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.core.payload import read_payload
-from memlayer.core.stopwords import words
-from memlayer.hook.main import DEADLINE_S, EXPANSION
-from memlayer.wire.interpreters import USUAL_PLACES
+from memlayer.edge.bootstrap.interpreters import USUAL_PLACES
+from memlayer.edge.capture.payload import read_payload
+from memlayer.edge.hook.main import DEADLINE_S, EXPANSION
+from memlayer.text.stopwords import words
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = sorted(
@@ -28,13 +28,20 @@ SOURCES = sorted(
 ZONE_A = [
     ROOT / "memlayer" / "__init__.py",
     ROOT / "memlayer" / "errors.py",
-    *(path for room in ("core", "wire", "hook") for path in sorted((ROOT / "memlayer" / room).rglob("*.py"))),
+    *sorted((ROOT / "memlayer" / "edge").rglob("*.py")),
     *sorted((ROOT / "hooks").glob("*.py")),
 ]
 # Run by the same Python where there is no runtime: `doctor`, `version`, `daemon status`.
 BARE = [
     ROOT / "memlayer" / "cli" / (stem + ".py")
-    for stem in ("__init__", "bare", "checks", "checks_files", "checks_host", "output")
+    for stem in (
+        "__init__",
+        "doctor/bare",
+        "doctor/checks",
+        "doctor/checks_files",
+        "doctor/checks_host",
+        "terminal/output",
+    )
 ]
 HOOKS = json.loads((ROOT / "hooks.json").read_text(encoding="utf-8"))["hooks"]
 MAX_LINES = 400
@@ -56,9 +63,9 @@ KNOWN_EVENTS = frozenset(
 )
 
 # A broad `except` ends a process or a thread's task, and writes a traceback. How many handlers each file may have.
-SWALLOWING = {"memlayer/hook/main.py": 2, "memlayer/daemon/dispatch.py": 1, "memlayer/daemon/jobs.py": 1}
+SWALLOWING = {"memlayer/edge/hook/main.py": 2, "memlayer/daemon/dispatch.py": 1, "memlayer/daemon/resources/jobs.py": 1}
 # One says why there is no embedder, the other drops what was half done in memory; both let the error go on.
-RE_RAISING = {"memlayer/service/embedder_slot.py": 1, "memlayer/adapters/lance_search.py": 1}
+RE_RAISING = {"memlayer/indexing/embedder_slot.py": 1, "memlayer/adapters/lance/lance_search.py": 1}
 
 VAGUE = frozenset({"util", "utils", "helper", "helpers", "manager", "base", "common"})
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.wire import install, slim
+from memlayer.edge.bootstrap import install, slim
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memlayer.daemon.jobs import Jobs
+from memlayer.daemon.resources.jobs import Jobs
 
 
 class Panic(BaseException):

@@ -12,7 +12,7 @@ PREAMBLE = """
 import sys
 sys.path[:0] = {folders!r}
 before = list(sys.meta_path)
-from memlayer.adapters.lean_import import UNUSED, import_lancedb
+from memlayer.adapters.embedding.lean_import import UNUSED, import_lancedb
 """
 
 
@@ -113,7 +113,7 @@ def test_one_that_broke_off_half_way_is_imported_whole(tmp_path: Path) -> None:
                     raise AttributeError("userbase")
         sys.meta_path = [Trips(), *before]
         import_lancedb()
-        from memlayer.adapters import lance_store
+        from memlayer.adapters.lance import lance_store
         import lancedb, lance_namespace
         assert sys.meta_path == before and lance_namespace.__file__
         table = lancedb.connect({str(tmp_path)!r}).create_table("t", [{{"id": "가", "vector": [0.0, 1.0]}}])
@@ -143,7 +143,7 @@ def test_two_threads_import_one_after_the_other(tmp_path: Path) -> None:
     out = run(
         """
         import threading
-        from memlayer.adapters.lean_import import import_fastembed
+        from memlayer.adapters.embedding.lean_import import import_fastembed
         sys.inside = []
         threads = [threading.Thread(target=one) for one in (import_lancedb, import_fastembed)]
         for thread in threads:

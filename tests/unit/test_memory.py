@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.daemon.memory import unchanged_code
+from memlayer.daemon.resources.memory import unchanged_code
 
 ROOT = Path(__file__).resolve().parents[2]
 LIBRARY = """\
@@ -40,7 +40,7 @@ def test_a_process_goes_on_with_its_code_unmapped_and_its_memory_given_back() ->
         import sys
         sys.path.insert(0, sys.argv[1])
         import numpy
-        from memlayer.daemon import memory
+        from memlayer.daemon.resources import memory
 
         def total():
             return float((numpy.arange(300.0).reshape(30, 10) @ numpy.ones((10, 30))).sum())

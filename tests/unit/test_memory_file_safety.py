@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.core.folder_name import folder_name
-from memlayer.core.memory_markdown import END
+from memlayer.memory_files.memory_file_edits import TakenBack
+from memlayer.memory_files.memory_file_places import FileRules
+from memlayer.memory_files.memory_markdown import END
 from memlayer.ports import Selection
-from memlayer.service.memory_file_edits import TakenBack
-from memlayer.service.memory_file_places import FileRules
+from memlayer.records.folder_name import folder_name
 from tests.files_in_memory import PLANS, FilesInMemory, six_facts, written
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.core.memory_markdown import END
+from memlayer.memory_files.memory_file_edits import TakenBack
+from memlayer.memory_files.memory_markdown import END
 from memlayer.ports import Selection
-from memlayer.service.memory_file_edits import TakenBack
-from memlayer.service.tombstones import CORE, DAILY, Tombstones
+from memlayer.records.tombstones import CORE, DAILY, Tombstones
 from tests.files_in_memory import PLANS, FilesInMemory, six_facts, written
 
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.core.privacy import redact
+from memlayer.edge.redaction.privacy import redact
 from memlayer.errors import EmbedderError
+from memlayer.indexing.timed_embedder import TimedEmbedder
 from memlayer.ports import Vector
-from memlayer.service.metrics import Metrics
-from memlayer.service.timed_embedder import TimedEmbedder
+from memlayer.records.metrics import Metrics
 from memlayer.testing import HashEmbedder
 
 

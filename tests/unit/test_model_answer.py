@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from memlayer.service.model_answer import Answer, parse
+from memlayer.consolidation.llm.model_answer import Answer, parse
 
 HISTORY = "결제 모듈을 포트원으로 바꾸기로 했다."
 UPDATE = "- [decision] 결제 모듈은 포트원을 쓴다.\n- [fact] The API listens on port 8443."

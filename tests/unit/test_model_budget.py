@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from memlayer.cli.stats import say_language_model
-from memlayer.service.model_budget import KEPT_DAYS, MAX_ANSWER_TOKENS, ModelBudget, Reserved
-from memlayer.wire import paths
+from memlayer.cli.verbs.stats import say_language_model
+from memlayer.consolidation.llm.model_budget import KEPT_DAYS, MAX_ANSWER_TOKENS, ModelBudget, Reserved
+from memlayer.edge.home import paths
 
 DAY_S = 86_400
 NOON = 1_795_000_000.0

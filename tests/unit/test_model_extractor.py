@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from memlayer.consolidation.extractor import Extracted, RulesExtractor
+from memlayer.consolidation.llm import model_prompt
+from memlayer.consolidation.llm.model_budget import ModelBudget
+from memlayer.consolidation.llm.model_extractor import PAUSE_AFTER, ModelExtractor
 from memlayer.errors import ConsolidationError
 from memlayer.ports import Completion, ModelMissing
-from memlayer.service import model_prompt
-from memlayer.service.extractor import Extracted, RulesExtractor
-from memlayer.service.model_budget import ModelBudget
-from memlayer.service.model_extractor import PAUSE_AFTER, ModelExtractor
 from tests.scripted_model import ScriptedModel
 
 AT_MS = 1_795_000_000_000  # 2026-11-18

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.adapters import anthropic_model, openai_model
+from memlayer.adapters.llm import anthropic_model, openai_model
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -19,8 +19,8 @@ def test_a_missing_package_is_one_line_with_the_command(provider_name: str, tmp_
     """In an interpreter of its own, whose import system does not know the SDK."""
     code = (
         "import sys; sys.modules[%r] = None; sys.path.insert(0, %r)\n"
-        "from memlayer.adapters.anthropic_model import AnthropicModel\n"
-        "from memlayer.adapters.openai_model import OpenAIModel\n"
+        "from memlayer.adapters.llm.anthropic_model import AnthropicModel\n"
+        "from memlayer.adapters.llm.openai_model import OpenAIModel\n"
         "one = {'anthropic': lambda: AnthropicModel('m', base_url='', key_variable='K'),\n"
         "       'openai': lambda: OpenAIModel('m', base_url='', key_variable='K', temperature=0)}[%r]()\n"
         "try: one.complete('s', 'p', max_tokens=1, deadline_s=1)\n"

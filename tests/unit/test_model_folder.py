@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.adapters import calibration, fastembed_embedder, model_folder
-from memlayer.adapters.model_folder import SHIPPED_MODEL
+from memlayer.adapters.embedding import calibration, fastembed_embedder, model_folder
+from memlayer.adapters.embedding.model_folder import SHIPPED_MODEL
 from memlayer.errors import EmbedderError
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from memlayer.cli import checks_files
+from memlayer.cli.doctor import checks_files
 from memlayer.config import (
     Settings,
     daemon_variables,
@@ -21,8 +21,9 @@ from memlayer.config import (
     write_daemon_variables,
 )
 from memlayer.config.load import fields_of
+from memlayer.edge.bootstrap import spawn
+from memlayer.edge.home import paths
 from memlayer.errors import UserError
-from memlayer.wire import paths, spawn
 
 ROOT = Path(__file__).resolve().parents[2]
 VALUES = {

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from memlayer.core.query import reduce_prompt
-from memlayer.service.need import MemorySignals, PromptSignals, helps, need, prompt_signals
-from memlayer.service.session_words import SessionWords
+from memlayer.recall.need import MemorySignals, PromptSignals, helps, need, prompt_signals
+from memlayer.recall.query import reduce_prompt
+from memlayer.recall.session_words import SessionWords
 
 OPENING = PromptSignals(chars=120, novelty=1.0, prompts=0, looks_back=False)
 FITTING = MemorySignals(bm25=30.0, coverage=0.8, cosine=1.0, rare=12.0)

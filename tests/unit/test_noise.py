@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memlayer.core.noise import is_noise, recallable
+from memlayer.edge.capture.noise import is_noise, recallable
 
 GENERATED = [
     "",

@@ -10,9 +10,9 @@ from memlayer import compose
 from memlayer.config import Settings
 from memlayer.config.groups import EmbeddingSettings
 from memlayer.daemon import opening
-from memlayer.daemon.state import State
-from memlayer.service.metrics import Metrics
-from memlayer.service.sessions import Sessions
+from memlayer.daemon.resources.state import State
+from memlayer.records.metrics import Metrics
+from memlayer.records.sessions import Sessions
 
 
 @pytest.fixture

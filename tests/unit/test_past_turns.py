@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.core.model import turn_memory_id
+from memlayer.model import turn_memory_id
 from memlayer.ports import Selection
-from memlayer.service.tombstones import Tombstones
+from memlayer.records.tombstones import Tombstones
 from tests.past import Past
 from tests.transcripts import LONG_AGO_S, record, recorded, turn, write
 

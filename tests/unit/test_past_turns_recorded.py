@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.core.payload import read_payload
+from memlayer.edge.capture.payload import read_payload
 from tests.past import Past
 from tests.transcripts import LONG_AGO_S, RECORDED, VERSIONS, recorded, write
 

@@ -8,8 +8,8 @@ import time
 
 import pytest
 
-from memlayer.core.payload import MAX_EVENT_CHARS, clean, read_payload
-from memlayer.core.privacy import PRIVATE, plain, redact, strip_own_blocks
+from memlayer.edge.capture.payload import MAX_EVENT_CHARS, clean, read_payload
+from memlayer.edge.redaction.privacy import PRIVATE, plain, redact, strip_own_blocks
 
 # --- long texts: only what is kept is searched
 

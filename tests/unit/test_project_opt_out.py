@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from memlayer.config.files import read_untrusted
 from memlayer.config.model import ProjectSettings
-from memlayer.wire.project import SETTINGS_NAME, enabled
+from memlayer.edge.home.project import SETTINGS_NAME, enabled
 from tests.processes import Daemon, HookRunner
 
 ROOT = Path(__file__).resolve().parent.parent.parent

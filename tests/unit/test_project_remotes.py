@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from memlayer.adapters.git import root_commit
-from memlayer.service.projects import Projects
-from memlayer.wire import registry
-from memlayer.wire.project import locate, normalise_remote
+from memlayer.edge.home import registry
+from memlayer.edge.home.project import locate, normalise_remote
+from memlayer.records.projects import Projects
 from tests.repositories import Identify, git, repository
 
 

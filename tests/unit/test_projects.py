@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from memlayer.adapters.git import root_commit
+from memlayer.edge.home import working_set
+from memlayer.edge.home.project import locate
 from memlayer.errors import UserError
-from memlayer.service.memory_file_book import Book
-from memlayer.service.projects import Projects
-from memlayer.wire import working_set
-from memlayer.wire.project import locate
+from memlayer.memory_files.memory_file_book import Book
+from memlayer.records.projects import Projects
 from tests.repositories import REMOTE, Identify, git, on_disk, repository
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from memlayer.adapters.git import root_commit
-from memlayer.service.projects import Projects
-from memlayer.wire import registry
+from memlayer.edge.home import registry
+from memlayer.records.projects import Projects
 from tests.repositories import REMOTE, Identify, git, on_disk, repository
 
 BEGUN_ANEW = [

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memlayer.core.privacy import redact
-from memlayer.core.readable_turn import cut_whole, readable
-from memlayer.core.turn import turn_text
+from memlayer.edge.redaction.privacy import redact
+from memlayer.turns.readable_turn import cut_whole, readable
+from memlayer.turns.turn import turn_text
 
 
 @pytest.mark.parametrize(

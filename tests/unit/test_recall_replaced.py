@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.core.model import Memory
-from memlayer.service.candidate import Reason
-from memlayer.service.recall import RecallRules
-from memlayer.service.statement import statement_of
+from memlayer.consolidation.statement import statement_of
+from memlayer.model import Memory
+from memlayer.recall.candidate import Reason
+from memlayer.recall.recall import RecallRules
 from tests.turns_in_memory import T0_MS, TurnsInMemory
 
 SAID = [

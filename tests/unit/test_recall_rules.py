@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.core.context import HEADER, Budget, day_of, entry_lines
-from memlayer.core.payload import spool_event
+from memlayer.edge.capture.payload import spool_event
 from memlayer.errors import EmbedderError
 from memlayer.ports import Vector
-from memlayer.service.candidate import Reason
-from memlayer.service.recall import Gate, Recalled, RecallRules
-from memlayer.service.sessions import Session
+from memlayer.recall.candidate import Reason
+from memlayer.recall.recall import Gate, Recalled, RecallRules
+from memlayer.records.sessions import Session
 from memlayer.testing import HashEmbedder
+from memlayer.text.context import HEADER, Budget, day_of, entry_lines
 from tests.turns_in_memory import T0_MS, TurnsInMemory
 
 PORT_ASKED, PORT_ANSWER = "결제 모듈 포트는 몇 번으로 하지?", "결제 모듈 포트는 5433으로 정했습니다."

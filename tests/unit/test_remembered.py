@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from memlayer.core.ids import GLOBAL
-from memlayer.core.remembered import remember_event, says_everywhere
+from memlayer.edge.home.ids import GLOBAL
+from memlayer.turns.remembered import remember_event, says_everywhere
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from memlayer.service.erasure import Erasure
-from memlayer.service.retention import DAY_MS, Retention, RetentionRules
-from memlayer.service.tombstones import Tombstones
+from memlayer.deletion.erasure import Erasure
+from memlayer.deletion.retention import DAY_MS, Retention, RetentionRules
+from memlayer.records.tombstones import Tombstones
 from tests.turns_in_memory import T0_MS, NoCache, TurnsInMemory
 
 HOUR_MS = DAY_MS // 24

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.core.routine import is_routine, is_routine_text
-from memlayer.core.turn import turn_text
-from memlayer.service.consolidation import ROUTINE
-from memlayer.service.recall import RecallRules
+from memlayer.indexing.consolidation import ROUTINE
+from memlayer.recall.recall import RecallRules
+from memlayer.turns.routine import is_routine, is_routine_text
+from memlayer.turns.turn import turn_text
 from tests.turns_in_memory import TurnsInMemory
 
 ROUTINES = [

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from memlayer.edge.bootstrap import install, interpreters, provision, runtime
 from memlayer.errors import UserError
-from memlayer.wire import install, interpreters, provision, runtime
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -155,7 +155,7 @@ def test_every_folder_made_is_private(tmp_path: Path) -> None:
 
 def test_finding_imports_nothing_slow() -> None:
     code = (
-        "import sys; sys.path.insert(0, sys.argv[1]); from memlayer.wire import runtime;"
+        "import sys; sys.path.insert(0, sys.argv[1]); from memlayer.edge.bootstrap import runtime;"
         "runtime.find_runtime('/nonexistent', sys.argv[1]); print(*sys.modules)"
     )
     command = [sys.executable, "-I", "-S", "-c", code, str(ROOT)]

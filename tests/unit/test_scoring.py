@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memlayer.core.query import reduce_prompt
-from memlayer.core.scoring import NEIGHBOUR, Evidence, Weights, bm25, coverage, frequencies, session_boost
-from memlayer.core.terms import index_terms
+from memlayer.recall.query import reduce_prompt
+from memlayer.recall.scoring import NEIGHBOUR, Evidence, Weights, bm25, coverage, frequencies, session_boost
+from memlayer.text.terms import index_terms
 
 WEIGHTS = Weights()
 unit = st.floats(0, 1)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.core.privacy import redact
+from memlayer.edge.redaction.privacy import redact
 
 DATA = Path(__file__).parents[1] / "data"
 

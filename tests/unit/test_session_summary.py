@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from memlayer.core.left_open import left_open
-from memlayer.core.model import Event, Memory, citation_of
-from memlayer.core.summary_text import COMMANDS, DECIDED, DONE, ERRORS, FILES, GOAL, is_korean, parts_of
-from memlayer.core.transcript_tools import read_calls
-from memlayer.core.work_done import Call, from_answers, from_calls
-from memlayer.service import session_summary
-from memlayer.service.session_summary import SESSION_SUMMARY, pending, sum_up
-from memlayer.service.sessions import Session
+from memlayer.briefing import session_summary
+from memlayer.briefing.left_open import left_open
+from memlayer.briefing.session_summary import SESSION_SUMMARY, pending, sum_up
+from memlayer.briefing.summary_text import COMMANDS, DECIDED, DONE, ERRORS, FILES, GOAL, is_korean, parts_of
+from memlayer.model import Event, Memory, citation_of
+from memlayer.records.sessions import Session
 from memlayer.testing.memory_store import MemoryStore
+from memlayer.transcripts.transcript_tools import read_calls
+from memlayer.turns.work_done import Call, from_answers, from_calls
 
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
 HOUR_MS = 3_600_000

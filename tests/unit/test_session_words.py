@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.core.terms import index_terms
-from memlayer.service.session_words import MAX_SESSIONS, LiveSessions
+from memlayer.recall.session_words import MAX_SESSIONS, LiveSessions
+from memlayer.text.terms import index_terms
 from tests.turns_in_memory import TurnsInMemory
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.core.payload import spool_event
-from memlayer.service.sessions import Session, Sessions
-from memlayer.wire import paths
+from memlayer.edge.capture.payload import spool_event
+from memlayer.edge.home import paths
+from memlayer.records.sessions import Session, Sessions
 
 
 class Told:

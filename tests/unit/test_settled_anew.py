@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.core.model import Memory
-from memlayer.core.statements import FACT, Statement
-from memlayer.service.extractor import Extracted, RulesExtractor
-from memlayer.service.lineage import RETIRED, state_of
+from memlayer.consolidation.extractor import Extracted, RulesExtractor
+from memlayer.consolidation.lineage import RETIRED, state_of
+from memlayer.consolidation.rules.statements import FACT, Statement
+from memlayer.model import Memory
 from tests.consolidating_in_memory import DAY_MS, Consolidating
 
 JUNK = "Removed lane spacing from session rendering"

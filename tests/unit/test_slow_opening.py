@@ -11,10 +11,10 @@ import pytest
 
 from memlayer import compose
 from memlayer.config import Settings
-from memlayer.daemon import damage_watch
-from memlayer.daemon.state import State
-from memlayer.service.metrics import Metrics
-from memlayer.service.sessions import Sessions
+from memlayer.daemon.resources.state import State
+from memlayer.daemon.tasks import damage_watch
+from memlayer.records.metrics import Metrics
+from memlayer.records.sessions import Sessions
 
 
 @pytest.fixture

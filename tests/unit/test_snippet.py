@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from memlayer.core.query import reduce_prompt
-from memlayer.service.snippet import snippet
+from memlayer.recall.query import reduce_prompt
+from memlayer.recall.snippet import snippet
 
 RUN_ON = {
     "en": (

@@ -12,8 +12,11 @@ from typing import Any
 
 import pytest
 
-from memlayer.core.payload import spool_event
-from memlayer.wire import given, paths, runtime, spool, status_line
+from memlayer.edge.bootstrap import runtime
+from memlayer.edge.capture import spool
+from memlayer.edge.capture.payload import spool_event
+from memlayer.edge.home import given, paths
+from memlayer.edge.terminal import status_line
 
 ROOT = Path(__file__).resolve().parents[2]
 NOW_S = time.time()
@@ -154,8 +157,15 @@ def test_no_home_gets_a_line(home: Path) -> None:
 
 
 def test_nothing_but_the_standard_library(home: Path) -> None:
-    code = "import sys; sys.path.insert(0, %r); from memlayer.wire import status_line; print(*sys.modules)" % str(ROOT)
+    code = (
+        "import sys; sys.path.insert(0, %r); from memlayer.edge.terminal import status_line; print(*sys.modules)"
+        % str(ROOT)
+    )
     done = subprocess.run([sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, check=True)
     loaded = set(done.stdout.split())
     assert not {name for name in loaded if name.partition(".")[0] in ("click", "rich", "lancedb", "asyncio", "logging")}
-    assert not {name for name in loaded if name.startswith(("memlayer.service", "memlayer.daemon", "memlayer.cli"))}
+    assert not {
+        name
+        for name in loaded
+        if name.startswith("memlayer.") and not name.startswith(("memlayer.edge", "memlayer.errors"))
+    }

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.core.payload import read_payload
-from memlayer.core.reply import hook_reply
-from memlayer.core.store_request import REQUEST, continuation, is_no_reply, is_request
-from memlayer.core.transcript import read_turns
+from memlayer.edge.capture.payload import read_payload
+from memlayer.edge.capture.reply import hook_reply
+from memlayer.edge.capture.store_request import REQUEST, continuation, is_no_reply, is_request
+from memlayer.transcripts.transcript import read_turns
 
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures" / "host"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memlayer.core.conflict import ALIKE, KEEP, SUPERSEDE, judge
+from memlayer.consolidation.conflict.conflict import ALIKE, KEEP, SUPERSEDE, judge
 
 SIBLINGS = [
     ("Add a rate limit to the login endpoint, 5 requests per minute.",

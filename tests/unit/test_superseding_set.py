@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from memlayer.core.conflict import ALIKE, KEEP, SUPERSEDE, judge
+from memlayer.consolidation.conflict.conflict import ALIKE, KEEP, SUPERSEDE, judge
 
 SET = Path(__file__).resolve().parents[1] / "eval" / "superseding" / "pairs.jsonl"
 PAIRS: list[dict[str, Any]] = [json.loads(line) for line in SET.read_text(encoding="utf-8").splitlines()]

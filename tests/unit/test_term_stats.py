@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.core.scoring import inverse_document_frequency
+from memlayer.indexing.term_stats import RECENT, TermStats, inverse_document_frequency
 from memlayer.ports import Holding
-from memlayer.service.term_stats import RECENT, TermStats
 from memlayer.testing import MemoryStore
 from tests.contract.store_rows import make_chunk
 

@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from memlayer.core.stem import stem
-from memlayer.core.terms import MAX_TERM_CHARS, index_terms, query_terms
+from memlayer.text.stem import stem
+from memlayer.text.terms import MAX_TERM_CHARS, index_terms, query_terms
 
 
 def finds(question: str, text: str) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from memlayer.core.token_use import read_token_use, window_tokens
+from memlayer.transcripts.token_use import read_token_use, window_tokens
 
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
 

@@ -10,9 +10,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from memlayer.core.model import Memory
-from memlayer.service.statement import statement_of
-from memlayer.service.tombstones import CONVERSATION, CORE, DAILY, KEY_BYTES, SAME_TIME_MS, TOOL, Tombstones
+from memlayer.consolidation.statement import statement_of
+from memlayer.model import Memory
+from memlayer.records.tombstones import CONVERSATION, CORE, DAILY, KEY_BYTES, SAME_TIME_MS, TOOL, Tombstones
 
 LONG = "두루미칠성반닫이 서버의 이름은 zephyrine 으로 하기로 했다"
 SHORT = "번호는 1234"

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.core.model import Event
-from memlayer.service import tool_search
+from memlayer.model import Event
+from memlayer.recall import tool_search
 from tests.turns_in_memory import T0_MS, TurnsInMemory
 
 OUTPUT = "Bash failed: pytest tests/pay -k retry\nFAILED tests/pay/test_retry.py::test_a 결제 재시도 실패"

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from memlayer.config.groups import ToolSettings
-from memlayer.core.payload import read_payload
-from memlayer.core.tool_use import (
+from memlayer.edge.capture.payload import read_payload
+from memlayer.edge.capture.tool_use import (
     CUT,
     EVERY_TOOL,
     FAILURES,
@@ -21,7 +21,7 @@ from memlayer.core.tool_use import (
     target_of,
     tool_event,
 )
-from memlayer.service.session_words import LiveSessions
+from memlayer.recall.session_words import LiveSessions
 from tests.turns_in_memory import PROJECT, T0_MS, TurnsInMemory
 
 KEY = "AKIA" + "QZ3EGTV7MNB2LPX5"

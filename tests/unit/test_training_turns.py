@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from memlayer.core.privacy import redact
+from memlayer.edge.redaction.privacy import redact
 from tests.conftest import ROOT
 
 TRAINING = ROOT / "models" / "training"

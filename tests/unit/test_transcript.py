@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.core.transcript import TranscriptRecord, context_prompt_ids, read_turns
-from memlayer.core.transcript_lines import MAX_LINE_BYTES
+from memlayer.transcripts.transcript import TranscriptRecord, context_prompt_ids, read_turns
+from memlayer.transcripts.transcript_lines import MAX_LINE_BYTES
 
 RECORDED = Path(__file__).parent.parent / "fixtures"
 SESSION = "352af829-c0b1-4317-a35b-a32e4695a386"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.core.unasserted import says_nothing, says_only_of_what_it_names
+from memlayer.consolidation.rules.unasserted import says_nothing, says_only_of_what_it_names
 from tests.consolidating_in_memory import DAY_MS, Consolidating
 
 # What was said first, and what takes nothing of it back.

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from memlayer.core import context
-from memlayer.core.model import Memory, citation_of
-from memlayer.core.privacy import strip_own_blocks
-from memlayer.core.summary_text import DECIDED, DONE, FILES, GOAL, LEFT, summary_text
-from memlayer.service.session_summary import SESSION_SUMMARY
-from memlayer.service.working_set import WorkingSetRules, compose, summary_in_short
+from memlayer.briefing.session_summary import SESSION_SUMMARY
+from memlayer.briefing.summary_text import DECIDED, DONE, FILES, GOAL, LEFT, summary_text
+from memlayer.briefing.working_set import WorkingSetRules, compose, summary_in_short
+from memlayer.edge.redaction.privacy import strip_own_blocks
+from memlayer.model import Memory, citation_of
 from memlayer.testing.memory_store import MemoryStore
+from memlayer.text import context
 
 DAY_MS = 86_400_000
 NOW_MS = 1_790_000_000_000

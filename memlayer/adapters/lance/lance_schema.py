@@ -1,0 +1,114 @@
+"""The Arrow schemas of the three tables, and how rows become model values and back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import repeat
+from typing import Any, TypeVar
+
+import pyarrow as pa
+
+from memlayer.model import Chunk, Event, Memory
+
+EVENTS = "events"
+MEMORIES = "memories"
+CHUNKS = "chunks"
+TABLES = (EVENTS, MEMORIES, CHUNKS)
+
+VECTOR = "vector"
+_BLANKS = repeat("")
+
+Item = TypeVar("Item", Memory, Chunk)
+
+
+def _text(name: str) -> Any:
+    return pa.field(name, pa.string(), nullable=False)
+
+
+def _int(name: str) -> Any:
+    return pa.field(name, pa.int64(), nullable=False)
+
+
+_EVENT_FIELDS = [
+    *(_text(name) for name in ("id", "kind", "session_id", "project_id", "prompt_id", "text")),
+    _int("at_ms"),
+    *(_text(name) for name in ("source", "uuid", "detail")),
+]
+_MEMORY_FIELDS = [
+    *(_text(name) for name in ("id", "key", "citation", "category", "kind", "text")),
+    pa.field("importance", pa.float64(), nullable=False),
+    *(_text(name) for name in ("project_id", "session_id", "prompt_id")),
+    pa.field("source_ids", pa.list_(pa.string()), nullable=False),
+    _int("at_ms"),
+    _text("superseded_by"),
+    _int("superseded_ms"),
+    pa.field("pinned", pa.bool_(), nullable=False),
+    _text("settled"),
+]
+_CHUNK_FIELDS = [
+    *(_text(name) for name in ("id", "memory_id", "event_id", "role", "session_id", "project_id", "prompt_id")),
+    _text("category"),
+    pa.field("importance", pa.float64(), nullable=False),
+    *(_int(name) for name in ("at_ms", "start", "end")),
+    *(_text(name) for name in ("text", "terms", "model")),
+]
+
+EVENT_COLUMNS = [field.name for field in _EVENT_FIELDS]
+MEMORY_COLUMNS = [field.name for field in _MEMORY_FIELDS]
+CHUNK_COLUMNS = [field.name for field in _CHUNK_FIELDS]  # all but the vector, in the order of Chunk's fields
+HIT_COLUMNS = CHUNK_COLUMNS  # ranking reads the terms of every hit: making them anew from the text costs milliseconds
+
+
+def vector_field(dimensions: int) -> Any:
+    """The nullable vector column: float32, unit length."""
+    return pa.field(VECTOR, pa.list_(pa.float32(), max(1, dimensions)), nullable=True)
+
+
+def schema_of(table: str, dimensions: int) -> Any:
+    """The Arrow schema of a table."""
+    fields = {EVENTS: _EVENT_FIELDS, MEMORIES: _MEMORY_FIELDS}.get(table)
+    return pa.schema(fields if fields is not None else [*_CHUNK_FIELDS, vector_field(dimensions)])
+
+
+def rows_to_arrow(items: Sequence[Event] | Sequence[Memory] | Sequence[Chunk], schema: Any) -> Any:
+    """Model values as one Arrow table of that schema. Raises UnicodeError for lone surrogates."""
+    columns = [pa.array([_plain(getattr(item, field.name)) for item in items], field.type) for field in schema]
+    return pa.table(columns, schema=schema)
+
+
+def _plain(value: Any) -> Any:
+    # A lone surrogate cannot be stored as UTF-8; losing that one character beats losing the turn.
+    if isinstance(value, str) and not value.isascii():
+        return value.encode("utf-8", "replace").decode("utf-8")
+    return value
+
+
+def vectors_to_arrow(ids: Sequence[str], vectors: Sequence[Sequence[float]], model: str, dimensions: int) -> Any:
+    """(id, model, vector) columns for an update of existing chunks."""
+    field = vector_field(dimensions)
+    schema = pa.schema([_text("id"), _text("model"), field])
+    return pa.table([pa.array(ids, pa.string()), [model] * len(ids), pa.array(vectors, field.type)], schema=schema)
+
+
+def events_from(table: Any) -> list[Event]:
+    """Rows of the events table, in their order."""
+    return [Event(**row) for row in table.select(EVENT_COLUMNS).to_pylist()]
+
+
+def memories_from(table: Any) -> list[Memory]:
+    """Rows of the memories table, in their order."""
+    return [
+        Memory(**{**row, "source_ids": tuple(row["source_ids"])}) for row in table.select(MEMORY_COLUMNS).to_pylist()
+    ]
+
+
+def chunks_from(table: Any) -> list[Chunk]:
+    """Rows of the chunks table, in their order; vectors stay where they are, `terms` is empty if not selected."""
+    names = table.column_names
+    columns = [table.column(name).to_pylist() if name in names else _BLANKS for name in CHUNK_COLUMNS]
+    return [Chunk(*values) for values in zip(*columns, strict=False)]
+
+
+def last_of_each(items: Sequence[Item]) -> list[Item]:
+    """One item for each id, the last one: a merge of two rows with the same id fails."""
+    return list({item.id: item for item in items}.values())

@@ -1,0 +1,1 @@
+"""Lexical and vector search in memory."""

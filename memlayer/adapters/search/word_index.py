@@ -1,0 +1,260 @@
+"""The words of recently searched projects in memory: postings, and BM25 over them.
+
+1,000 chunks: under a millisecond on one core, where the table's full-text search takes eight to fifteen on both.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter, OrderedDict
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memlayer.adapters.search.id_list import IdList
+from memlayer.ports import Holding
+
+K1, B = 1.2, 0.75  # what the table's own search uses
+_MOST_COUNTED = 255  # of one word in one chunk
+_COUNT_BITS = 8
+_BYTES_PER_POSTING, _BYTES_PER_WORD, _BYTES_PER_ROW = 5, 210, 80
+_PACKED_ROWS = 8192  # rows at the end whose postings still grow; more of them are packed
+_BYTES_PER_PACKED_POSTING, _BYTES_PER_PACKED_WORD = 4, 12
+_BLOCK_ROWS = 256
+_NOWHERE = array("I")
+_DEAD = -1
+_MAX_DEAD_SHARE = 0.25
+
+
+Posting = NDArray[np.uint32]  # row and count in one number, rows ascending
+
+
+class _Packed:
+    """The postings of some rows, in arrays: a dictionary takes 210 bytes a word, of which most stand in one chunk."""
+
+    def __init__(self, postings: dict[str, array[int]]) -> None:
+        keys = np.fromiter(map(hash, postings), np.int64, len(postings))  # 64 bits, of use in this process alone
+        order = np.argsort(keys)
+        found = [np.frombuffer(posting, np.uint32) for posting in postings.values()]
+        self._keys = keys[order]
+        self._ends = np.cumsum([len(found[place]) for place in order], dtype=np.uint32)
+        self._flat: Posting = np.concatenate([found[place] for place in order])
+
+    @property
+    def nbytes(self) -> int:
+        return len(self._flat) * _BYTES_PER_PACKED_POSTING + len(self._keys) * _BYTES_PER_PACKED_WORD
+
+    def of(self, keys: NDArray[np.int64]) -> list[Posting]:
+        """Where the words of these hashes stand. Of two words with one hash the other's is taken: one pair in a
+        billion."""
+        places = np.searchsorted(self._keys, keys)
+        places[places == len(self._keys)] = 0
+        there = (self._keys[places] == keys).tolist()
+        starts, ends = self._ends[places - 1], self._ends[places]
+        starts[places == 0] = 0
+        bounds = zip(there, starts.tolist(), ends.tolist(), strict=True)
+        return [self._flat[start:end] if is_there else self._flat[:0] for is_there, start, end in bounds]
+
+
+class ProjectWords:
+    """One project's words by chunk; grows at the end, dead rows stay until reload. Not thread-safe."""
+
+    def __init__(self, packed_rows: int = _PACKED_ROWS) -> None:
+        """packed_rows: after so many rows their postings are packed."""
+        self._packed_rows = packed_rows
+        self._packed: list[_Packed] = []
+        self._postings: dict[str, array[int]] = {}  # of the rows behind the packed ones
+        self._first = 0  # of them
+        self._lengths = array("I")
+        self._sessions = array("i")
+        self._session_codes: dict[str, int] = {}
+        self._ids = IdList()
+        self._alive = 0
+        self._alive_words = 0  # the sum of their lengths
+        self._known_norms: NDArray[np.float32] | None = None
+        self._counted: dict[str, int] = {}  # rows that hold each word of the last search
+        self._posted = 0
+
+    def __len__(self) -> int:
+        return self._alive
+
+    @property
+    def nbytes(self) -> int:
+        return (
+            sum(packed.nbytes for packed in self._packed)
+            + self._posted * _BYTES_PER_POSTING
+            + len(self._postings) * _BYTES_PER_WORD
+            + len(self._lengths) * _BYTES_PER_ROW
+        )
+
+    @property
+    def is_worn(self) -> bool:
+        """So many rows are dead that loading again pays."""
+        return len(self._ids) > 256 and len(self._ids) - self._alive > _MAX_DEAD_SHARE * len(self._ids)
+
+    def put(self, ids: Sequence[str], session_ids: Sequence[str], terms: Sequence[str]) -> None:
+        """Add rows, or replace those whose id is there. ids: distinct. terms: split by spaces."""
+        self._counted = {}
+        self.remove(ids)
+        for session_id, text in zip(session_ids, terms, strict=True):
+            row = len(self._lengths)
+            words = text.split()
+            for word, count in Counter(words).items():
+                posting = self._postings.get(word)
+                if posting is None:
+                    posting = self._postings[word] = array("I")
+                posting.append(row << _COUNT_BITS | min(count, _MOST_COUNTED))
+                self._posted += 1
+            self._lengths.append(len(words))
+            self._alive_words += len(words)
+            self._sessions.append(self._session_codes.setdefault(session_id, len(self._session_codes)))
+            if len(self._lengths) - self._first >= self._packed_rows:
+                self._pack()
+        self._ids.extend(ids)
+        self._alive += len(ids)
+
+    def remove(self, ids: Iterable[str]) -> None:
+        wanted = list(ids)
+        if not wanted or not len(self._ids):
+            return
+        self._counted = {}
+        for row in self._ids.rows_of(wanted).tolist():
+            if self._sessions[row] != _DEAD:
+                self._sessions[row] = _DEAD
+                self._alive -= 1
+                self._alive_words -= self._lengths[row]
+                self._known_norms = None
+
+    def best(self, words: str, limit: int, session_id: str, excluded_session_id: str) -> list[tuple[float, str]]:
+        """(BM25, id) of the best rows that hold any of the words; "" does not restrict the session.
+
+        Robertson and Zaragoza 2009, with Lucene's inverse document frequency, which never falls below zero.
+        """
+        wanted = list(dict.fromkeys(words.split()))
+        postings = self._postings_of(wanted)
+        counted = [self._count(posting) for posting in postings]
+        self._counted = dict(zip(wanted, counted, strict=True))
+        if not any(counted) or limit < 1:
+            return []
+        there = np.array(counted)
+        rarity = np.log(1 + (self._alive - there + 0.5) / (there + 0.5))
+        flat = np.concatenate(postings)  # one pass over all words is four times as quick as one over each
+        rows, counts = (flat >> _COUNT_BITS).astype(np.int64), flat & _MOST_COUNTED
+        worth = np.repeat(rarity * (K1 + 1), [len(posting) for posting in postings]) * counts
+        scores = _sums(rows, worth / (counts + self._norms()[rows]), len(self._lengths))
+        allowed = self._allowed(session_id, excluded_session_id)
+        if allowed is not None:
+            scores[~allowed] = 0
+        return [(float(scores[row]), self._ids[row]) for row in _best(scores, limit)]
+
+    def holding(self, terms: Iterable[str]) -> Holding:
+        """How many rows hold each term."""
+        wanted = list(terms)
+        found = {word: self._counted[word] for word in wanted if word in self._counted}
+        if len(found) < len(wanted):
+            unknown = [word for word in wanted if word not in found]
+            found.update(zip(unknown, map(self._count, self._postings_of(unknown)), strict=True))
+        return Holding(self._alive, found)
+
+    def _postings_of(self, words: Iterable[str]) -> list[Posting]:
+        """Each word's rows and counts, in the order of the words."""
+        wanted = list(words)
+        keys = np.fromiter(map(hash, wanted), np.int64, len(wanted))
+        parts = [packed.of(keys) for packed in self._packed]
+        parts.append([np.frombuffer(self._postings.get(word, _NOWHERE), np.uint32) for word in wanted])
+        return [np.concatenate([one for one in found if len(one)] or found[:1]) for found in zip(*parts, strict=True)]
+
+    def _count(self, posting: Posting) -> int:
+        """How many of its rows are alive."""
+        if self._alive == len(self._ids):
+            return len(posting)
+        return int((np.frombuffer(self._sessions, np.int32)[posting >> _COUNT_BITS] != _DEAD).sum())
+
+    def _norms(self) -> NDArray[np.float32]:
+        """What BM25 adds to a count by the length of each row."""
+        if self._known_norms is None or len(self._known_norms) != len(self._lengths):
+            shortness = K1 * B * self._alive / max(1, self._alive_words)
+            lengths = np.frombuffer(self._lengths, np.uint32)
+            self._known_norms = (K1 * (1 - B) + shortness * lengths).astype(np.float32)
+        return self._known_norms
+
+    def _pack(self) -> None:
+        if self._postings:
+            self._packed.append(_Packed(self._postings))
+        self._postings, self._posted, self._first = {}, 0, len(self._lengths)
+
+    def _allowed(self, session_id: str, excluded_session_id: str) -> NDArray[np.bool_] | None:
+        """Which rows may be found; None when all of them may."""
+        excluded = self._session_codes.get(excluded_session_id) if excluded_session_id else None
+        if self._alive == len(self._ids) and not session_id and excluded is None:
+            return None
+        sessions = np.frombuffer(self._sessions, np.int32)
+        allowed: NDArray[np.bool_] = sessions != _DEAD
+        if session_id:
+            allowed &= sessions == self._session_codes.get(session_id, _DEAD)
+        if excluded is not None:
+            allowed &= sessions != excluded
+        return allowed
+
+
+def _sums(rows: NDArray[np.int64], values: NDArray[np.float64], count: int) -> NDArray[np.float64]:
+    """The sum of each row's values; of `count` rows."""
+    return np.asarray(np.bincount(rows, values, count), np.float64)
+
+
+def _best(scores: NDArray[np.float64], limit: int) -> list[int]:
+    """The rows with the best scores above zero, best first."""
+    least = 0.0
+    blocks = len(scores) // _BLOCK_ROWS
+    if blocks > limit:  # so many blocks hold something better than `least`, so that no row below it is among the best
+        tops = scores[: blocks * _BLOCK_ROWS].reshape(blocks, _BLOCK_ROWS).max(axis=1)
+        least = float(np.partition(tops, blocks - limit)[blocks - limit])
+    rows = np.flatnonzero((scores >= least) & (scores > 0))
+    if len(rows) > limit:
+        rows = rows[np.argpartition(scores[rows], len(rows) - limit)[len(rows) - limit :]]
+    best: list[int] = rows[np.argsort(-scores[rows], kind="stable")].tolist()
+    return best
+
+
+class WordIndex:
+    """The words of projects, least recently used projects first out. The caller locks. max_bytes bounds it."""
+
+    def __init__(self, max_bytes: int) -> None:
+        self._max_bytes = max_bytes
+        self._projects: OrderedDict[str, ProjectWords] = OrderedDict()
+
+    def get(self, project_id: str) -> ProjectWords | None:
+        """The project's words if they are loaded."""
+        if project_id not in self._projects:
+            return None
+        self._projects.move_to_end(project_id)
+        return self._projects[project_id]
+
+    def load(self, project_id: str, words: ProjectWords) -> None:
+        """Keep a project's words; drops the oldest beyond the budget."""
+        self._projects[project_id] = words
+        self._projects.move_to_end(project_id)
+        self._evict()
+
+    def put(self, project_id: str, ids: Sequence[str], session_ids: Sequence[str], terms: Sequence[str]) -> None:
+        """Add rows to a loaded project; nothing for one that is not."""
+        if project_id in self._projects:
+            self._projects[project_id].put(ids, session_ids, terms)
+            self._evict()
+
+    def remove(self, ids: Sequence[str]) -> None:
+        """Rows that are gone."""
+        for project_id in list(self._projects):
+            self._projects[project_id].remove(ids)
+            if self._projects[project_id].is_worn:
+                del self._projects[project_id]
+
+    def clear(self) -> None:
+        self._projects.clear()
+
+    def _evict(self) -> None:
+        total = sum(words.nbytes for words in self._projects.values())
+        while total > self._max_bytes and self._projects:
+            _, oldest = self._projects.popitem(last=False)
+            total -= oldest.nbytes

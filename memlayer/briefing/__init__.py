@@ -1,0 +1,1 @@
+"""What a session starts with, and its summary at the end."""

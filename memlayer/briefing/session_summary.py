@@ -1,0 +1,233 @@
+"""What a session came to, by rules: its goal, work with exact paths and commands, decisions, errors, what is left."""
+
+from __future__ import annotations
+
+import logging
+import re
+import time
+from collections.abc import Container, Iterable, Sequence
+
+from memlayer.briefing.left_open import is_due, is_farewell, left_open
+from memlayer.briefing.summary_text import COMMANDS, DECIDED, DONE, ERRORS, FILES, GOAL, LEFT, summary_text
+from memlayer.consolidation.rules.extraction import extract
+from memlayer.consolidation.rules.extraction_signs import has
+from memlayer.consolidation.rules.statements import CAUSE, COMMITMENT, DECISION, PREFERENCE
+from memlayer.edge.capture import payload
+from memlayer.edge.capture.noise import recallable
+from memlayer.edge.home.ids import event_id
+from memlayer.model import Event, Memory, citation_of
+from memlayer.ports import Store
+from memlayer.recall.query import is_plan
+from memlayer.records.sessions import Session
+from memlayer.text.centrality import centrality
+from memlayer.text.context import cut
+from memlayer.text.extraction_sentences import USER, candidates, trimmed
+from memlayer.text.sentences import width
+from memlayer.text.terms import query_terms
+from memlayer.transcripts.transcript_tools import read_calls
+from memlayer.turns.importance import importance
+from memlayer.turns.outcome import outcome, says_done
+from memlayer.turns.routine import is_routine
+from memlayer.turns.turn import is_open_question
+from memlayer.turns.work_done import WorkDone, call_of, from_answers, from_calls
+
+log = logging.getLogger(__name__)
+SESSION_SUMMARY = "session_summary"
+# A session that says nothing for so long, and never ended, has died: a killed terminal, a machine switched off.
+DIED_AFTER_MS = 30 * 60_000
+RECENT_MS = 30 * 86_400_000  # older sessions are not summed up any more
+MAX_PENDING = 50
+MAX_EVENTS = 20_000
+MAX_OUTCOMES = 3
+MAX_DECIDED = 4
+MAX_ERRORS = 3
+GOAL_CHARS = 200
+NARROWEST = 20
+FEWEST_TERMS = 4  # "All tests pass now." says nothing that a later session could use
+MAX_ASKED = 3
+TYPED_CHARS = 500
+LEAST_CENTRAL = 0.3  # below it a sentence tells of something else, or nothing ("Now I see.")
+SENTENCE_CHARS = 160
+
+_HANGUL = re.compile("[가-힣]")
+_SAID = re.compile(r"[\w`\"'(/]")  # a diff's line, a log's and a mention of a file begin otherwise
+_SUPPOSED = re.compile(r"^(?:if|when)\b|\bwould\b|→", re.IGNORECASE)
+_TITLE = re.compile(r"^#+ (?:Plan: )?(.+)$", re.MULTILINE)
+
+
+def pending(sessions: Iterable[Session], now_ms: int) -> list[Session]:
+    """Sessions that have ended, or died, and changed since they were last summed up; newest first, as given."""
+    found = []
+    for one in sessions:
+        age_ms = now_ms - one.last_ms
+        is_over = bool(one.ended) or age_ms > DIED_AFTER_MS
+        if is_over and one.project_id and one.said_ms > one.summarized_ms and age_ms < RECENT_MS:
+            found.append(one)
+    return found[:MAX_PENDING]
+
+
+def sum_up(
+    store: Store, session: Session, *, with_transcript: bool = True, forgotten: Container[str] = ()
+) -> Memory | None:
+    """Write the summary of a session to the store; None when it is not worth one, or a person wants none. Doing it
+    again replaces it.
+
+    with_transcript: look for tool calls in the host's transcript where none are in the store. forgotten: ids (see
+    none_wanted). Raises StoreError.
+    """
+    if none_wanted(session.id) in forgotten:
+        return None
+    events = store.events(session_id=session.id, project_id=session.project_id, limit=MAX_EVENTS)
+    events = [event for event in events if event.kind in ("user", "assistant", "tool")]
+    statements = store.memories(session_id=session.id, category="core")
+    holding = sorted((one for one in statements if not one.superseded_by), key=lambda one: one.at_ms)
+    known = [(one.kind, one.text) for one in holding] if statements else None
+    work = _work(events, session, with_transcript)
+    text = text_of(events, known, work, session.project_dir)
+    if not text:
+        return None
+    made = event_id(session.id, "", SESSION_SUMMARY)
+    last_ms = max(event.at_ms for event in events)
+    memory = Memory(
+        id=made,
+        key="daily_%s_%s" % (_day(last_ms), made[:4]),
+        citation=citation_of(made),
+        category="daily",
+        kind=SESSION_SUMMARY,
+        text=text,
+        importance=importance("daily", text),
+        project_id=session.project_id,
+        session_id=session.id,
+        prompt_id="",
+        source_ids=tuple(event.id for event in events),
+        at_ms=last_ms,
+    )
+    store.put_memories([memory])
+    return memory
+
+
+def none_wanted(session_id: str) -> str:
+    """The id that stands for "the summary of this session was forgotten, and what it was drawn from was not"."""
+    return event_id(session_id, "", SESSION_SUMMARY, "forgotten")
+
+
+def text_of(events: Sequence[Event], known: Sequence[tuple[str, str]] | None, work: WorkDone, project_dir: str) -> str:
+    """The summary's text, "" for a session that is not worth one.
+
+    events: the session's, oldest first. known: (kind, text) of the core memories drawn from it that hold; None if none
+    were drawn, then they are looked for here. work: what its tool calls did; where they did nothing, what the answers
+    name is taken.
+    """
+    turns = _turns(events)
+    real = [(prompt, answers, at_ms) for prompt, answers, at_ms in turns if recallable(prompt)]
+    if not real:
+        return ""
+    if known is None:
+        found = [one for prompt, answers, at_ms in real for one in extract(prompt, answers, at_ms).statements]
+        known = [(one.kind, one.text) for one in found]
+    if not (work.files or work.commands):
+        work = from_answers([answer for _, answers, _ in real for answer in answers], project_dir)._replace(
+            errors=work.errors
+        )
+    outcomes = [one for one in (_outcome(prompt, answers) for prompt, answers, _ in real) if one]
+    open_item = left_open([(prompt, answers) for prompt, answers, _ in turns])
+    left = [open_item] if open_item else []
+    due = [text for kind, text in known if kind == COMMITMENT and text not in left]
+    left += [text for text in due if is_due(text, _day(real[-1][2]))][-2:]
+    decided = [text for kind, text in known if kind in (DECISION, PREFERENCE)][-MAX_DECIDED:]
+    is_worth_it = bool(work.files or work.commands or decided or left) or len(outcomes) >= 2
+    if not is_worth_it:
+        return ""
+    said = {
+        GOAL: [_goal(real)],
+        DONE: _outcomes(outcomes, _said(real)),
+        FILES: work.files,
+        COMMANDS: work.commands,
+        DECIDED: [cut(one, SENTENCE_CHARS) for one in decided],
+        ERRORS: [*work.errors, *_causes([text for kind, text in known if kind == CAUSE])][-MAX_ERRORS:],
+        LEFT: left,
+    }
+    prompts = [prompt for prompt, _, _ in real]
+    return summary_text(said, is_korean=2 * sum(bool(_HANGUL.search(one)) for one in prompts) >= len(prompts))
+
+
+def _turns(events: Sequence[Event]) -> list[tuple[str, list[str], int]]:
+    """(prompt, answers, Unix ms) of what was said, oldest first; without what nobody said."""
+    turns: dict[str, tuple[list[str], list[str], int]] = {}
+    left_out = {event.prompt_id for event in events if event.detail in (payload.NOISE, payload.OWN_COMMAND)}
+    for event in events:
+        if event.kind == "tool" or event.prompt_id in left_out:
+            continue
+        prompts, answers, _ = turns.setdefault(event.prompt_id, ([], [], event.at_ms))
+        (prompts if event.kind == "user" else answers).append(event.text)
+    return [("\n".join(prompts), answers, at_ms) for prompts, answers, at_ms in turns.values()]
+
+
+def _work(events: Sequence[Event], session: Session, with_transcript: bool) -> WorkDone:
+    calls = [call_of(event.text, event.detail) for event in events if event.kind == "tool"]
+    if not calls and with_transcript and session.transcript_path:
+        try:
+            calls = read_calls(session.transcript_path)
+        except OSError as bad:
+            log.warning("transcript not readable: %s", bad.strerror)
+    return from_calls(calls, session.project_dir)
+
+
+def _goal(real: Sequence[tuple[str, list[str], int]]) -> str:
+    """The sentence of the person that is most about the session's matter, in their own words."""
+    telling = [one for one in real if not is_open_question(one[0], one[1]) and not is_routine(one[0], one[1])]
+    asked = [one for prompt, _, _ in telling for one in _asked(prompt)]
+    asked = [one for one in asked if _stands_alone(one)] or asked
+    if not asked:
+        return cut(" ".join(real[0][0].split()), GOAL_CHARS)
+    return cut(max(zip(centrality(asked, _said(real)), asked, strict=True), key=lambda found: found[0])[1], GOAL_CHARS)
+
+
+def _asked(prompt: str) -> list[str]:
+    """What a prompt asks for: a plan's title, or the sentences it begins with; what comes later is mostly pasted."""
+    if is_plan(prompt):
+        title = _TITLE.search(prompt)
+        return [title.group(1).strip()] if title else []
+    most = MAX_ASKED if len(prompt) <= TYPED_CHARS else 1
+    told = [one for one in candidates(prompt, USER)[:most] if recallable(one.text) and not has("pasted", one.text)]
+    return [text for text in (trimmed(one.text) or one.text for one in told) if _SAID.match(text)]
+
+
+def _stands_alone(asked: str) -> bool:
+    """True for a request that somebody who was not there understands."""
+    return width(asked) >= NARROWEST and not has("outside", asked) and not has("points_away", asked)
+
+
+def _outcomes(texts: Sequence[str], said: Sequence[str]) -> list[str]:
+    """The results most about the session's matter and the last, in order; the last ones of a session of many matters.
+
+    texts: the result of each turn that had one. said: the session's prompts and answers.
+    """
+    # What was done early in a session is often done otherwise at its end.
+    worth = [one * (at + 1) / len(texts) for at, one in enumerate(centrality(texts, said))]
+    ranked = sorted((at for at in range(len(texts)) if worth[at] >= LEAST_CENTRAL), key=lambda at: -worth[at])
+    last = range(len(texts))[-1 if ranked else -MAX_OUTCOMES :]
+    return [cut(texts[at], SENTENCE_CHARS) for at in sorted({*ranked[: MAX_OUTCOMES - 1], *last})]
+
+
+def _outcome(prompt: str, answers: Sequence[str]) -> str:
+    told = "" if is_farewell(prompt) else outcome(prompt, answers)
+    is_telling = says_done(told) and _SAID.match(told) and not _SUPPOSED.search(told)
+    return told if is_telling and len(query_terms(told)) >= FEWEST_TERMS else ""
+
+
+def _said(real: Sequence[tuple[str, list[str], int]]) -> list[str]:
+    return [text for prompt, answers, _ in real for text in (prompt, *answers)]
+
+
+def _day(at_ms: int) -> str:
+    return time.strftime("%Y-%m-%d", time.localtime(at_ms / 1000))
+
+
+def _causes(texts: Sequence[str]) -> list[str]:
+    """One cause for each thing that went wrong: what follows it in the same answer mostly tells of the repair."""
+    found: dict[str, str] = {}
+    for text in texts:
+        topic = text.partition(": ")[0]
+        found.setdefault(topic, cut(text, SENTENCE_CHARS))
+    return list(found.values())[-2:]

@@ -1,0 +1,211 @@
+"""What a session starts with: where the last one left off, what holds in this project, and what is still to do."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, zip_longest
+
+from memlayer.briefing.left_open import is_due, is_farewell
+from memlayer.briefing.session_summary import SESSION_SUMMARY
+from memlayer.briefing.summary_text import DONE, FILES, GOAL, LEFT, is_korean, items, joined, labelled, parts_of
+from memlayer.consolidation import lineage
+from memlayer.consolidation.rules.extraction_signs import has
+from memlayer.consolidation.rules.statements import COMMITMENT, DECISION, PREFERENCE
+from memlayer.edge.capture.noise import recallable
+from memlayer.indexing.consolidation import OPEN_QUESTION
+from memlayer.model import GLOBAL, Memory
+from memlayer.ports import Store
+from memlayer.recall.replaced import Replacement, replacement_of
+from memlayer.text import context
+from memlayer.text.extraction_sentences import prose
+from memlayer.turns.turn import ASSISTANT, USER
+
+LAST_TURNS = 1
+SHORTEST_CHARS = 25  # "ok", "계속": a turn that says nothing to somebody who was not there
+ENTRY_CHARS = 240
+SUMMARY_CHARS = 480
+_SHARES = {GOAL: 22, LEFT: 30, DONE: 28, FILES: 14}  # of a summary's room, in percent; the rest is labels
+MAX_OF_A_KIND = 3
+MAX_DUE = 2
+# What is due or was left open longer ago is history, and recall finds it when it is asked for.
+OPEN_MS = 14 * 86_400_000
+# An order given earlier ("let's ...") has mostly been carried out; only an explicit decision is still in force.
+DECIDED_SESSIONS = 2
+_LOOKED_AT = 40
+_CORE_LOOKED_AT = 300
+_OVER_LOOKED_AT = 1000
+
+
+@dataclass(frozen=True)
+class WorkingSetRules:
+    """What the user may set. max_chars counts the whole block."""
+
+    enabled: bool = True
+    max_entries: int = 6
+    max_chars: int = 1200
+
+
+@dataclass(frozen=True)
+class _Line:
+    memory: Memory
+    text: str
+    max_chars: int = ENTRY_CHARS
+
+
+def compose(store: Store, project_id: str, rules: WorkingSetRules, *, excluded_session_id: str = "") -> str:
+    """The working set of a project, "" when it has no memories worth one.
+
+    First where the last session left off, then what is pinned, what holds in every project, decisions, standing orders
+    and what is due, by turns.
+    excluded_session_id: a session that has its own turns in its context, after a compaction. Raises StoreError.
+    """
+    if not rules.enabled or not rules.max_entries:
+        return ""
+    head = context.head(context.WORKING_SET_EXPLANATION)
+    lines: list[str] = []
+    left = rules.max_chars - len(head)
+    counted, everywhere = 0, left // 2  # what holds in every project takes no entry, and half of the room at most
+    seen: list[str] = []
+    sources: set[str] = set()
+    for one in _chosen(store, project_id, excluded_session_id):
+        if not one.text:
+            continue
+        is_told = one.memory.category == "conversation" and not sources.isdisjoint(one.memory.source_ids)
+        is_order = one.memory.kind == PREFERENCE  # said in passing it is easily missed
+        if is_told or any(one.text in other or (one.memory.text in other and not is_order) for other in seen):
+            continue  # said already: alone, within a summary, or by what was drawn from this turn
+        seen.append(one.text)
+        sources.update(one.memory.source_ids if one.memory.category == "core" else ())
+        day = context.day_of(one.memory.at_ms)
+        line = context.line_of(context.Entry(one.memory.citation, day, one.text), one.max_chars)
+        if len(line) + 1 > left:
+            continue  # a shorter one may still fit
+        if one.memory.project_id == GLOBAL != project_id:
+            if len(line) + 1 > everywhere:
+                continue
+            everywhere -= len(line) + 1
+            counted -= 1
+        lines.append(line)
+        left -= len(line) + 1
+        counted += 1
+        if counted >= rules.max_entries:
+            break
+    return "\n".join([head, *lines]) if lines else ""
+
+
+def shortened(text: str, max_chars: int = ENTRY_CHARS) -> str:
+    """A turn in short: the head of what was said, and the head of the answer."""
+    said, _, answered = prose(text).partition("\n" + ASSISTANT)
+    if not answered:
+        return context.cut(context.flatten(said), max_chars)
+    said = context.flatten(said)
+    half = max(max_chars // 2, max_chars - len(said) - 20)
+    answer = context.cut(context.flatten(answered), half)
+    said = context.cut(said, max(40, max_chars - len(answer) - len(ASSISTANT) - 1))
+    return "%s %s%s" % (said, ASSISTANT, answer)
+
+
+def summary_in_short(text: str, max_chars: int = SUMMARY_CHARS, gone: Sequence[Replacement] = ()) -> str:
+    """What the next session needs of a summary: the goal, what is left, the last things done, and where.
+
+    gone: statements of that session that hold no more; what repeats one of them is left out, "" if nothing remains.
+    """
+    parts = parts_of(text)
+    if parts and gone:
+        kept = (
+            (part, [one for one in items(part, said) if not any(old.is_stale(one) for old in gone)])
+            for part, said in parts.items()
+        )
+        parts = {part: joined(part, said) for part, said in kept if said}
+        if parts.keys().isdisjoint(_SHARES):
+            return ""
+    if not parts:
+        return context.cut(context.flatten(text), max_chars)
+    room = {part: max_chars * share // 100 for part, share in _SHARES.items()}
+    spare = sum(room[part] - min(room[part], len(parts.get(part, ""))) for part in room if part != DONE)
+    said = []
+    for part in _SHARES:
+        if part in parts:
+            told = _last(parts[part], room[part] + spare) if part == DONE else context.cut(parts[part], room[part])
+            said.append(labelled(part, told, is_korean=is_korean(text)))
+    return context.cut(" | ".join(said), max_chars)
+
+
+def _last(said: str, max_chars: int) -> str:
+    """As many of the last things done as there is room for, at least one."""
+    things = items(DONE, said)
+    kept = [things.pop()]
+    while things and len(" / ".join([things[-1], *kept])) <= max_chars:
+        kept.insert(0, things.pop())
+    return context.cut(" / ".join(kept), max_chars)
+
+
+def _chosen(store: Store, project_id: str, excluded_session_id: str) -> Iterator[_Line]:
+    """What could stand in the block, best first."""
+    turns = store.memories(project_id=project_id, category="conversation", limit=_LOOKED_AT)
+    over = store.memories(project_id=project_id, category="core", is_current=False, limit=_OVER_LOOKED_AT)
+    gone = {(one.session_id, one.prompt_id) for one in over if one.prompt_id}  # turns that say what holds no more
+    turns = [
+        one
+        for one in turns
+        if one.session_id != excluded_session_id
+        and (one.session_id, one.prompt_id) not in gone
+        and _says_something(one)
+    ]
+    summaries = store.memories(
+        project_id=project_id, category="daily", kind=SESSION_SUMMARY, is_current=True, limit=_LOOKED_AT
+    )
+    summaries = [one for one in summaries if one.session_id != excluded_session_id]
+    core = store.memories(
+        project_id=project_id, category="core", is_current=True, limit=_CORE_LOOKED_AT, order="importance"
+    )
+    now_ms = max([one.at_ms for one in (*turns[:1], *summaries[:1], *core)], default=0)
+    newest = summaries[0] if summaries else None
+    # The newest turn's session has no summary yet: it still runs, it died a moment ago, or it was too short for one.
+    if turns and (newest is None or turns[0].at_ms > newest.at_ms):
+        for one in [one for one in turns if one.session_id == turns[0].session_id][:LAST_TURNS]:
+            yield _Line(one, shortened(one.text))
+    if newest is not None:
+        yield _Line(newest, summary_in_short(newest.text, SUMMARY_CHARS, _gone(store, newest, over)), SUMMARY_CHARS)
+    for one in [one for one in core if one.pinned]:
+        yield _stated(one)
+    if project_id == GLOBAL:  # all of it is there because the person put it there
+        yield from map(_stated, core)
+    else:
+        found = store.memories(project_id=GLOBAL, category="core", is_current=True, limit=_CORE_LOOKED_AT)
+        for one in sorted(found, key=lambda one: (not one.pinned, -one.at_ms)):
+            yield _Line(one, "(every project) " + one.text)
+    by_time = sorted(core, key=lambda one: -one.at_ms)
+    today = time.strftime("%Y-%m-%d", time.localtime(now_ms / 1000))
+    due = [
+        one for one in by_time if one.kind == COMMITMENT and now_ms - one.at_ms < OPEN_MS and is_due(one.text, today)
+    ]
+    orders = [one for one in core if one.kind == PREFERENCE]
+    heard = sorted((*turns, *summaries, *core), key=lambda one: -one.at_ms)
+    recent = list(dict.fromkeys(one.session_id for one in heard))[:DECIDED_SESSIONS]
+    decided = [
+        one for one in by_time if one.kind == DECISION and (one.session_id in recent or has("decided", one.text))
+    ]
+    for rest in chain.from_iterable(zip_longest(decided[:MAX_OF_A_KIND], orders[:MAX_OF_A_KIND], due[:MAX_DUE])):
+        if rest is not None:
+            yield _stated(rest)
+
+
+def _gone(store: Store, summary: Memory, over: Sequence[Memory]) -> list[Replacement]:
+    """The statements of the summary's session that hold no more."""
+    return [replacement_of(one, lineage.head(store, one)) for one in over if one.session_id == summary.session_id]
+
+
+def _stated(memory: Memory) -> _Line:
+    return _Line(memory, "(%s) %s" % (memory.kind, memory.text) if memory.kind else memory.text)
+
+
+def _says_something(memory: Memory) -> bool:
+    if memory.kind == OPEN_QUESTION or memory.superseded_by:
+        return False
+    said, _, _ = memory.text.partition("\n" + ASSISTANT)
+    if said.startswith(USER) and (not recallable(said[len(USER) :]) or is_farewell(said)):
+        return False
+    return len(prose(memory.text).replace(USER, "").replace(ASSISTANT, "").strip()) >= SHORTEST_CHARS

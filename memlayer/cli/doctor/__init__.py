@@ -1,0 +1,1 @@
+"""`memlayer doctor` and its checks."""

@@ -1,0 +1,122 @@
+"""The verbs that say what is so, with the standard library alone: doctor, version and daemon status without a runtime.
+
+Run by path with any Python from 3.9 on (edge.terminal.launch); the command line proper shares what they print.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import sys
+import time
+from collections.abc import Iterator
+
+if __name__ == "__main__":  # by path and isolated: the plugin's root is not importable yet
+    sys.path[0:0] = [os.path.abspath(__file__).rpartition("/memlayer/")[0]]
+
+from memlayer import __version__
+from memlayer.cli.doctor import checks_files, checks_host
+from memlayer.cli.doctor.checks import WARN, Check, tell
+from memlayer.cli.terminal.output import duration, line, print_json, say, size
+from memlayer.edge.bootstrap.spawn import plugin_root
+from memlayer.edge.home import paths
+from memlayer.edge.ipc import protocol
+from memlayer.edge.ipc.client import Client
+from memlayer.edge.terminal.launch import BARE
+from memlayer.errors import MemlayerError
+
+UNKNOWN = "unknown: that needs the runtime"
+
+
+def version(as_json: bool) -> None:
+    """Print the versions of memlayer, its protocol and this Python."""
+    versions = {
+        "memlayer": __version__,
+        "protocol": protocol.PROTOCOL,
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+    }
+    if as_json:
+        print_json(versions)
+    else:
+        say(", ".join(f"{name} {value}" for name, value in versions.items()))
+
+
+def daemon_status(found: dict[str, object] | None, as_json: bool) -> None:
+    """Print what a daemon says of itself; None: none runs."""
+    if as_json:
+        print_json({"running": found is not None, **(found or {})})
+    elif found is None:
+        say("No daemon is running. The next hook or verb starts one.")
+    else:
+        say(("The daemon runs", "green"), f": {daemon_line(found)}")
+        if found.get("mode") == "lexical":
+            say(("Full-text search only", "yellow"), f": {line(found.get('why'))}")
+
+
+def daemon_line(found: dict[str, object]) -> str:
+    """process, version, age, memory."""
+    since_ms, rss = found.get("since_ms"), size(found.get("rss_bytes"))
+    facts = [f"process {found.get('pid', '?')}", f"version {line(found.get('build')) or '?'}"]
+    if isinstance(since_ms, (int, float)) and since_ms:
+        facts.append(f"up {duration(time.time() - since_ms / 1000)}")
+    return ", ".join(facts + ([f"{rss} of memory"] if rss else []))
+
+
+def checks(home: str, folder: str) -> Iterator[Check]:
+    """The checks of `doctor` that need no runtime, in its order."""
+    yield checks_host.runtime_state(home, plugin_root())
+    yield checks_host.manifest(plugin_root())
+    yield checks_host.interpreter(home)
+    yield checks_files.permissions(home)
+    yield checks_files.disk(home)
+    yield Check("settings", WARN, UNKNOWN)
+    found = client(home).status()
+    if found is None:
+        yield Check("daemon", WARN, "none runs, and none can be started", "turns are kept in the spool meanwhile")
+    else:
+        yield Check("daemon", WARN, f"{daemon_line(found)}; it runs on a runtime that is gone", "memlayer setup")
+    for name in ("store", "model", "turns kept"):
+        yield Check(name, WARN, UNKNOWN)
+    yield checks_files.spool_age(home)
+    yield checks_files.quarantine(home)
+    yield from checks_files.logs(home, {}, is_well=False)
+    yield checks_files.project_state(folder, os.environ)
+    yield checks_host.auto_memory(os.environ)
+
+
+def client(home: str) -> Client:
+    """Asks a daemon that runs, and starts none."""
+    return Client(home, plugin_root())
+
+
+def knows(argv: list[str]) -> bool:
+    """Whether this is one of the verbs that need no runtime."""
+    return any(argv[: len(verb)] == verb for verb in BARE)
+
+
+def main(argv: list[str]) -> int:
+    """Run one of the verbs; returns the exit code."""
+    verb = "daemon status" if argv[:1] == ["daemon"] else argv[0].strip("-")
+    parser = argparse.ArgumentParser(prog=f"memlayer {verb}", description="The runtime is missing: `memlayer setup`.")
+    parser.add_argument("--json", action="store_true", help="Print JSON.")
+    if verb == "doctor":
+        parser.add_argument("--project", metavar="PATH", default="", help="The project of this folder.")
+    asked = parser.parse_args(argv[len(verb.split()) :])
+    home = paths.home_of()
+    if verb == "version":
+        version(asked.json)
+        return 0
+    if verb == "daemon status":
+        daemon_status(client(home).status(), asked.json)
+        return 0
+    return tell(checks(home, os.path.abspath(os.path.expanduser(asked.project or os.getcwd()))), asked.json)
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except (MemlayerError, OSError) as error:
+        print(f"memlayer: {error}", file=sys.stderr)
+        sys.exit(1)

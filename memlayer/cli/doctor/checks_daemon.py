@@ -1,0 +1,146 @@
+"""Checks that need the daemon: does it come, does the store open, is the model there."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Iterator
+from typing import Any
+
+from memlayer.cli.doctor.bare import daemon_line
+from memlayer.cli.doctor.checks import FAIL, OK, WARN, Check
+from memlayer.cli.terminal.output import line
+from memlayer.edge.home import paths
+from memlayer.edge.ipc.client import Client
+from memlayer.errors import MemlayerError
+
+SETTLE_S = 20.0
+POLL_S = 0.2
+READ_TRANSCRIPTS_S = 120.0
+RESTART = "`memlayer daemon restart`"
+
+
+def daemon(client: Client) -> Iterator[Check]:
+    """Whether it answers (it is started if need be), then store and model as it tells of them."""
+    try:
+        found = settled(client)
+    except MemlayerError as error:
+        yield Check("daemon", FAIL, str(error), "turns are kept in the spool meanwhile; try `memlayer daemon restart`")
+        yield Check("store", WARN, "unknown: no daemon answers")
+        yield Check("model", WARN, "unknown: no daemon answers")
+        yield Check("turns kept", WARN, "unknown: no daemon answers")
+        return
+    if found.get("job_errors"):
+        with contextlib.suppress(MemlayerError):  # what failed once may be mended: all of it is done again
+            client.call("flush", {"wait": True}, deadline_s=READ_TRANSCRIPTS_S)
+            found = settled(client)
+    yield jobs(found)
+    if is_behind(client.home, found):
+        yield Check("settings", WARN, f"{paths.settings(client.home)} has changed since the daemon started", RESTART)
+    yield store(found)
+    yield model(found)
+    yield from memory_files(found)
+    yield kept(client)
+    yield from language_model(found.get("language_model") or {})
+
+
+def hooks_worked(client: Client) -> dict[str, int]:
+    """When the running daemon last answered each hook in time, Unix time in ms; {} when none runs."""
+    try:
+        found = (client.status() or {}).get("hooks_worked_ms")
+    except MemlayerError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def is_behind(home: str, found: dict[str, Any]) -> bool:
+    """Whether the daemon that says `found` of itself has read another state of the user's settings."""
+    from memlayer.config import settings_stamp
+
+    return bool(found.get("settings_stamp")) and found["settings_stamp"] != settings_stamp(home)
+
+
+def settled(client: Client) -> dict[str, Any]:
+    """Its status, once store and model are there or known not to come. Raises DaemonError."""
+    ends = time.monotonic() + SETTLE_S
+    while True:
+        found = client.call("status", {}, deadline_s=5.0)
+        busy = found.get("store") == "opening" or "still loading" in str(found.get("why"))
+        if not busy or time.monotonic() > ends:
+            return found
+        time.sleep(POLL_S)
+
+
+def jobs(found: dict[str, Any]) -> Check:
+    """The daemon itself and its background work."""
+    errors = found.get("job_errors") or 0
+    if errors:
+        return Check(
+            "daemon",
+            WARN,
+            f"{daemon_line(found)}; {errors} background jobs failed, last {line(found.get('last_job_error'))}",
+            "logs/daemon.log in the memlayer home says more",
+        )
+    return Check("daemon", OK, daemon_line(found))
+
+
+def store(found: dict[str, Any]) -> Check:
+    """Whether it opened."""
+    state = line(found.get("store"))
+    if state == "failed":
+        why = line(found.get("store_error")) or "it does not say why"
+        return Check("store", FAIL, f"does not open: {why}", "turns are kept in the spool until it does")
+    if state == "opening":
+        return Check("store", WARN, f"still opening after {SETTLE_S:g} s", "run `memlayer doctor` again in a while")
+    damage = found.get("damage") or []
+    if damage:
+        says = "; ".join(line("table %s: %s" % (note["table"], note["says"]), 120) for note in damage)
+        if all(note["is_minor"] for note in damage):
+            return Check("store", WARN, f"was damaged and is being made whole: {says}", "memlayer repair")
+        return Check("store", FAIL, f"is damaged, the rest of it works: {says}", "memlayer repair")
+    rebuilding = line(found.get("rebuilding"))
+    return Check("store", OK, f"open, the index is being rebuilt: {rebuilding}" if rebuilding else "open")
+
+
+def memory_files(found: dict[str, Any]) -> Iterator[Check]:
+    """Whether a person's files can be read, and what of their changes was not followed; nothing when all is well."""
+    notices = [line(one, 300) for one in found.get("file_notices") or []]
+    if notices:
+        says = f"{len(notices)} need a look: {notices[0]}" if len(notices) > 1 else notices[0]
+        yield Check("memory files", WARN, says, "`memlayer files` names all; docs/memory.md says what is read back")
+
+
+def kept(client: Client) -> Check:
+    """Whether what the host's transcripts hold is in the store, and how it came there."""
+    try:
+        found = client.call("witness", {}, deadline_s=READ_TRANSCRIPTS_S)
+    except MemlayerError as error:
+        return Check("turns kept", WARN, f"unknown: {line(error)}")
+    state, says, remedy = found["finding"]
+    return Check("turns kept", state, line(says), line(remedy))
+
+
+def language_model(found: dict[str, Any]) -> Iterator[Check]:
+    """Whether the language model that reads turns can be asked; nothing when none is turned on."""
+    name = "language model"
+    if not found.get("is_on"):
+        return
+    which = f"{line(found.get('provider'))} {line(found.get('model'))}"
+    if found.get("missing") or found.get("problem"):
+        why = line(found.get("missing") or found.get("problem"), 300)
+        yield Check(name, WARN, f"{which}: the rules read turns instead: {why}", "docs/language-model.md")
+    elif found.get("is_over"):
+        yield Check(name, OK, f"{which}: today's budget is spent, the rules read turns until tomorrow")
+    else:
+        yield Check(name, OK, f"{which}: {found['today']['calls']} calls today")
+
+
+def model(found: dict[str, Any]) -> Check:
+    """Whether memories are found by meaning."""
+    told = found.get("model") or {}
+    if found.get("mode") != "lexical":
+        return Check("model", OK, f"{line(told.get('name')) or 'loaded'}: search by full text and meaning")
+    if told.get("provider") == "none":
+        return Check("model", OK, "none, as set: search by full text only")
+    remedy = "memories are still found by their words; see embedding.model in docs/configuration.md"
+    return Check("model", WARN, f"search by full text only: {line(found.get('why')) or 'no reason given'}", remedy)

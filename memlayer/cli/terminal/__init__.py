@@ -1,0 +1,1 @@
+"""Output, progress and invocation, shared by the verbs."""

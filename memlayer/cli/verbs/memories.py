@@ -1,0 +1,201 @@
+"""The verbs that change single memories: remember, pin, edit, restore; and history, which shows what changed."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+from memlayer.cli.terminal.invocation import (
+    ASK_S,
+    Incomplete,
+    client,
+    home,
+    json_option,
+    memory_id,
+    project_dir,
+    project_option,
+    words,
+)
+from memlayer.cli.terminal.output import line, memory_title, print_json, say, say_body, when
+from memlayer.cli.verbs.browse import say_text
+from memlayer.edge.capture import spool
+from memlayer.edge.home import project as places
+from memlayer.edge.home.ids import GLOBAL
+from memlayer.errors import MemlayerError, UserError
+from memlayer.turns.remembered import is_all_redacted, refuse_too_long, remember_event, says_everywhere
+
+stdin_option = click.option("--stdin", "from_stdin", is_flag=True, help="Read it from stdin.")
+id_argument = click.argument("id_", metavar="ID", nargs=-1)
+REMEMBER_WHAT = "Remember what? Give a text, or - to read it from standard input"
+WHOLE = 100_000
+NEW_TEXT = "Which text? Give the new one after the ID, or - to read it from standard input"
+
+
+@click.command("remember")
+@click.argument("text", nargs=-1)
+@stdin_option
+@project_option
+@click.option("--global", "is_global", is_flag=True, help="For every project: each session starts with it.")
+@click.option(
+    "--session", default="", metavar="ID", help="The session it is said in; it has it in its context already."
+)
+@json_option
+def remember_verb(
+    text: tuple[str, ...], from_stdin: bool, project: str | None, is_global: bool, session: str, as_json: bool
+) -> None:
+    """Remember TEXT as a core memory of this project, at once; with --global, or if TEXT says so, of every project.
+
+    It replaces a memory that it changes, and merges with one that it repeats. It is on disk before anything else
+    happens: without a daemon it is stored later. Secrets and <private> spans are taken out, as everywhere.
+
+    \b
+    Examples:
+      memlayer remember "배포는 항상 화요일 오전에 한다"
+      memlayer remember "the API listens on port 9090 now"
+      cat notes.txt | memlayer remember -
+      memlayer remember --global "커밋 메시지는 한국어로 쓴다"
+      memlayer remember "in all my projects, use pnpm"
+    """
+    said = words(text, from_stdin, REMEMBER_WHAT)
+    if project and is_global:
+        raise Incomplete("--global goes without --project")
+    folder = project_dir(project)
+    if project and not os.path.isdir(folder):
+        raise UserError(f"There is no folder {folder}")
+    is_global = is_global or says_everywhere(said)
+    if not is_global and not places.enabled(places.locate(folder).root):
+        raise UserError(f"Memory is switched off for this project. See .memlayer.yaml in {folder}")
+    now_ms = time.time_ns() // 1_000_000
+    event = remember_event(said, project_dir=folder, at_ms=now_ms, session_id=session, is_global=is_global)
+    if is_all_redacted(str(event["text"])) or not str(event["text"]).strip():
+        raise UserError("Nothing to remember: all of it is private")
+    refuse_too_long(str(event["text"]))
+    spool.put(home(), event)
+    try:
+        done = client().call("remember", {"id": event["id"]}, deadline_s=ASK_S, project_dir=folder)
+    except UserError:
+        raise
+    except MemlayerError as bad:
+        raise UserError(f"Kept, and remembered as soon as the daemon is well again: {bad}") from bad
+    if as_json:
+        print_json(done)
+        return
+    memory = done.get("memory") or {}
+    where = " for every project" if memory.get("project_id") == GLOBAL else ""
+    say(f"Remembered{where}" if done.get("is_new") else f"Known already{where}:", " ", *memory_title(memory))
+    say_body(memory.get("text"), WHOLE)
+    for older in done.get("older") or []:
+        say(("Replaces ", "yellow"), *memory_title(older))
+        say_body(older.get("text"), 200)
+    for newer in done.get("newer") or []:
+        say(("Replaced already by ", "yellow"), *memory_title(newer))
+        say_body(newer.get("text"), 200)
+    for held in done.get("contradicts") or []:
+        say(("Stays, since it is pinned (`memlayer edit` changes it): ", "yellow"), *memory_title(held))
+        say_body(held.get("text"), 200)
+
+
+@click.command("pin")
+@id_argument
+@click.option("--off", is_flag=True, help="Unpin it.")
+@json_option
+def pin_verb(id_: tuple[str, ...], off: bool, as_json: bool) -> None:
+    """Pin a memory: it comes first, and nothing but an edit changes it.
+
+    \b
+    Examples:
+      memlayer pin a7Bc3x
+      memlayer pin core_81d2 --off
+    """
+    done = client().call("pin", {"id": memory_id(id_), "off": off}, deadline_s=ASK_S)
+    _say_done(done, "Unpinned" if off else "Pinned", as_json)
+
+
+@click.command("edit")
+@click.argument("id_", metavar="ID", default="")
+@click.argument("text", nargs=-1)
+@stdin_option
+@json_option
+def edit_verb(id_: str, text: tuple[str, ...], from_stdin: bool, as_json: bool) -> None:
+    """Give a memory another text.
+
+    Its id, key and citation stay; the old text is kept: see `memlayer history`. A turn cannot be edited, it stays what
+    was said.
+
+    \b
+    Examples:
+      memlayer edit a7Bc3x "order events go to ClickHouse, kept for 90 days"
+      memlayer edit a7Bc3x - < note.txt
+    """
+    asked = {"id": memory_id((id_,)), "text": words(text, from_stdin, NEW_TEXT)}
+    _say_done(client().call("edit", asked, deadline_s=ASK_S), "Changed", as_json)
+
+
+@click.command("restore")
+@id_argument
+@click.option("--keep-both", is_flag=True, help="Keep the memory that replaced it as well.")
+@json_option
+def restore_verb(id_: tuple[str, ...], keep_both: bool, as_json: bool) -> None:
+    """Bring a replaced memory back.
+
+    The memory that replaced it is replaced in turn, unless --keep-both. The id of an earlier wording (see `memlayer
+    history`) gives its memory that text back.
+
+    \b
+    Examples:
+      memlayer restore core_81d2
+      memlayer restore a7Bc3x --keep-both
+    """
+    done = client().call("restore", {"id": memory_id(id_), "keep_both": keep_both}, deadline_s=ASK_S)
+    _say_done(done, "Back again:", as_json)
+
+
+@click.command("history")
+@id_argument
+@stdin_option
+@json_option
+def history_verb(id_: tuple[str, ...], from_stdin: bool, as_json: bool) -> None:
+    """Show every version of a memory, the current one first.
+
+    \b
+    Examples:
+      memlayer history a7Bc3x
+      memlayer history core_81d2 --json
+    """
+    found = client().call("history", {"id": memory_id(id_, from_stdin)}, deadline_s=ASK_S)
+    if as_json:
+        print_json(found)
+        return
+    for version in found.get("versions") or []:
+        _say_version(version, version.get("id") == found.get("asked"))
+
+
+def _say_version(version: Mapping[str, Any], is_asked: bool) -> None:
+    state = str(version.get("state"))
+    ended = when(version.get("superseded_ms"))
+    said = {"current": "current", "superseded": "replaced", "reworded": "earlier wording", "retired": "retired"}
+    colour = "green" if state == "current" else "yellow"
+    say(
+        "> " if is_asked else "  ",
+        (said.get(state, state), colour),
+        f" {ended}  " if ended else "  ",
+        *memory_title(version),
+    )
+    say_text(version.get("text"))
+    sources = version.get("sources") or []
+    told = [f"{line(one.get('kind'))} {when(one.get('at_ms'))} {line(one.get('session_id'))[:8]}" for one in sources]
+    if told:
+        say(("from " + ", ".join(told), "dim"), indent=2)
+
+
+def _say_done(done: Mapping[str, Any], what: str, as_json: bool) -> None:
+    if as_json:
+        print_json(done)
+        return
+    memory = done.get("memory") or {}
+    say(what, " ", *memory_title(memory))
+    say_body(memory.get("text"), WHOLE)

@@ -1,0 +1,215 @@
+"""The verbs that ask the memory: search, and recall as the hook would."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+from memlayer.cli.terminal.invocation import (
+    ASK_S,
+    Incomplete,
+    all_projects_option,
+    client,
+    complete_file,
+    end_ms,
+    json_option,
+    moment_ms,
+    project_dir,
+    project_option,
+    words,
+)
+from memlayer.cli.terminal.output import line, memory_title, number, print_json, say, say_body, short_path
+from memlayer.cli.verbs.browse import CATEGORIES
+
+SNIPPET_CHARS = 400
+SEARCH_WHAT = "Search for what? Give some words, or - to read them from standard input"
+WHICH_PROMPT = "Which prompt? Give its text, or - to read it from standard input"
+
+
+@click.command("search")
+@click.argument("query", nargs=-1)
+@click.option("--stdin", "from_stdin", is_flag=True, help="Read the query from stdin.")
+@project_option
+@all_projects_option
+@click.option("--since", metavar="DATE", help="Only what is as new as 2026-11-19, or as 30d.")
+@click.option("--until", metavar="DATE", help="Only what is as old as 2026-11-19 (that day included), or as 30d.")
+@click.option("--day", metavar="DATE", help="Only what is of this day.")
+@click.option("--category", type=click.Choice(CATEGORIES), default=None, help="Only memories of this category.")
+@click.option("--kind", default="", metavar="KIND", help="Only this kind: decision, preference, fact, turn, ...")
+@click.option("--session", default="", metavar="ID", help="Only memories of this session.")
+@click.option(
+    "--file",
+    default="",
+    metavar="NAME",
+    shell_complete=complete_file,
+    help="Only what stands in this file, or names it: MEMORY.md, checkout.py, docs/*.md.",
+)
+@click.option("--limit", type=click.IntRange(1, 200), default=10, show_default=True, help="Hits at most.")
+@click.option(
+    "--min-score",
+    type=click.FloatRange(0, 1),
+    default=0.0,
+    show_default=True,
+    help="Only hits this relevant: what recall admits by, not the score that orders them.",
+)
+@click.option("--explain", is_flag=True, help="Say what each score is made of.")
+@json_option
+def search_verb(
+    query: tuple[str, ...],
+    from_stdin: bool,
+    project: str | None,
+    all_projects: bool,
+    since: str | None,
+    until: str | None,
+    day: str | None,
+    category: str | None,
+    kind: str,
+    session: str,
+    file: str,
+    limit: int,
+    min_score: float,
+    explain: bool,
+    as_json: bool,
+) -> None:
+    """Search what was said and decided in earlier sessions.
+
+    \b
+    Examples:
+      memlayer search order events
+      memlayer search 결제 모듈 --all-projects --limit 3
+      memlayer search 배포 --category core --since 30d
+      echo "it's normalize_cart()" | memlayer search -
+    """
+    text = words(query, from_stdin, SEARCH_WHAT)
+    folder = project_dir(project, all_projects)
+    asked = {
+        "query": text,
+        "project_dir": folder,
+        "limit": limit,
+        "min_score": min_score,
+        **span_of(since, until, day),
+        "category": category or "",
+        "kind": kind,
+        "session_id": session,
+        "file": file,
+    }
+    asked = {name: value for name, value in asked.items() if value != "" or name == "project_dir"}
+    found = client().call("search", asked, deadline_s=ASK_S, project_dir=folder)
+    if as_json:
+        print_json(found)
+        return
+    say_mode(found)
+    hits = found.get("hits") or []
+    done = found.get("done") or []
+    if not hits and not done:
+        is_filtered = any((since, until, day, category, kind, session, file))
+        rest = " with these filters" if is_filtered else ""
+        where = "in any project" if all_projects else f"in this project ({folder}). Try other words, or --all-projects"
+        say(f"Nothing found for {line(text, 120)!r}{rest} {where}.")
+        return
+    for place, hit in enumerate(hits, 1):
+        if place > 1:
+            say("")
+        say(f"{place}. ", *memory_title(hit), "  ", (f"score {number(hit.get('score'))}", "green"))
+        if hit.get("path"):
+            lines = f":{hit.get('start_line')}-{hit.get('end_line')}"
+            say((short_path(line(hit.get("path"))) + lines, "cyan"), indent=3)
+        say_body(hit.get("snippet"), SNIPPET_CHARS, indent=3)
+        if explain:
+            say((score_parts(hit.get("parts")), "dim"), indent=3)
+    if done:
+        say("")
+        say(("Done in", "bold"))
+    for turn in done:
+        say(*memory_title(turn), indent=2)
+        say(line(turn.get("snippet"), SNIPPET_CHARS), indent=4)
+
+
+def span_of(since: str | None, until: str | None, day: str | None) -> dict[str, int]:
+    """The moments within which a hit must be; none for no bounds. Raises Incomplete."""
+    if day and (since or until):
+        raise Incomplete("Give --day, or --since and --until, not both")
+    start, end = day or since, day or until
+    span = {"since_ms": moment_ms(start)} if start else {}
+    return {**span, "until_ms": end_ms(end)} if end else span
+
+
+@click.command("recall")
+@click.argument("prompt", nargs=-1)
+@click.option("--stdin", "from_stdin", is_flag=True, help="Read the prompt from stdin.")
+@project_option
+@click.option("--session", default="", metavar="ID", help="As if asked in this session: what it knows is left out.")
+@click.option("--explain", is_flag=True, help="Say for every candidate why it was kept or dropped.")
+@json_option
+def recall_verb(
+    prompt: tuple[str, ...], from_stdin: bool, project: str | None, session: str, explain: bool, as_json: bool
+) -> None:
+    """Print exactly what the hook would add to a prompt; nothing when it would add nothing.
+
+    \b
+    Examples:
+      memlayer recall "which database holds order events?"
+      memlayer recall "과제 제출은 어떻게 하기로 했지?" --project ~/src/shop --explain
+    """
+    text = words(prompt, from_stdin, WHICH_PROMPT)
+    folder = project_dir(project)
+    asked = {"prompt": text, "project_dir": folder, "session_id": session}
+    found = client().call("recall", asked, deadline_s=ASK_S, project_dir=folder)
+    if as_json:
+        print_json(found)
+        return
+    block = str(found.get("block") or "")
+    if not explain:
+        sys.stdout.write(block + ("\n" if block and sys.stdout.isatty() else ""))
+        return
+    say_explanation(found)
+    say(("Block", "bold"), f" ({len(block)} characters)" if block else ": none, the prompt goes on unchanged")
+    if block:
+        print(block)
+
+
+def say_explanation(found: Mapping[str, Any]) -> None:
+    """Everything about a recall but its block."""
+    say_mode(found)
+    took = found.get("took_ms")
+    say(
+        ("Gate", "bold"),
+        f" {line(found.get('gate')) or 'open'}",
+        f", {number(took, 0)} ms" if took is not None else "",
+    )
+    for query in found.get("queries") or []:
+        say(("Query", "bold"), f" {line(query)}")
+    candidates = found.get("candidates") or []
+    say(("Candidates", "bold"), f" {len(candidates)}")
+    for candidate in candidates:
+        kept = bool(candidate.get("kept"))
+        reason = line(candidate.get("reason"))
+        say(
+            ("kept    " if kept else "dropped ", "green" if kept else "yellow"),
+            *memory_title(candidate),
+            f"  score {number(candidate.get('score'))}",
+            f"  {reason}" if reason else "",
+            indent=2,
+        )
+        say((score_parts(candidate.get("parts")), "dim"), indent=10)
+        say(line(candidate.get("snippet"), SNIPPET_CHARS), indent=10)
+
+
+def say_mode(found: Mapping[str, Any]) -> None:
+    """A line when the search went without meaning, and why."""
+    if found.get("mode") == "lexical":
+        why = line(found.get("why"))
+        say(("Full-text search only", "yellow"), f": {why}" if why else "")
+
+
+def score_parts(parts: object) -> str:
+    """What a score is made of."""
+    if not isinstance(parts, dict):
+        return ""
+    got = {str(name): number(value) for name, value in parts.items()}
+    legs = ", ".join(f"{name} {got.pop(name)}" for name in ("lexical", "vector") if name in got)
+    relevance = f"relevance {got.pop('relevance', '-')}" + (f" ({legs})" if legs else "")
+    return ", ".join([relevance, *(f"{name} {value}" for name, value in got.items())])

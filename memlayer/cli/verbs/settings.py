@@ -1,0 +1,221 @@
+"""The verbs about this installation: config, setup, version."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+
+import click
+from click.shell_completion import CompletionItem, get_completion_class
+
+from memlayer.cli.doctor import bare
+from memlayer.cli.doctor.checks_daemon import RESTART, is_behind
+from memlayer.cli.terminal.invocation import Incomplete, client, home, json_option, project_dir, project_option
+from memlayer.cli.terminal.output import line, print_json, say
+from memlayer.edge.bootstrap import provision, runtime
+from memlayer.edge.bootstrap.spawn import plugin_root
+from memlayer.edge.home import paths, project
+from memlayer.edge.terminal import launch
+from memlayer.errors import MemlayerError
+
+
+@click.group("config", invoke_without_command=True)
+@project_option
+@json_option
+@click.pass_context
+def config_verb(context: click.Context, project: str | None, as_json: bool) -> None:
+    """Show the settings of a project and where each value comes from; `set` and `unset` change yours.
+
+    They stand in config.yaml in the memlayer home, or in MEMLAYER_<GROUP>__<NAME>; docs/configuration.md lists them
+    all. Exit code 1 when one is wrong.
+
+    \b
+    Examples:
+      memlayer config
+      memlayer config set recall.max_entries 3
+      MEMLAYER_RECALL__MAX_ENTRIES=3 memlayer config --json
+    """
+    if context.invoked_subcommand is None:
+        show_settings(project, as_json)
+    elif project or as_json:
+        raise Incomplete(f"Give --project and --json behind `{context.invoked_subcommand}`, if it takes them")
+
+
+def complete_key(_: click.Context, argument: click.Parameter, typed: str) -> list[CompletionItem]:
+    """Settings that begin like this, each with its description."""
+    from memlayer.config import describe
+
+    return [CompletionItem(one.key, help=one.description) for one in describe() if one.key.startswith(typed)]
+
+
+@config_verb.command("set")
+@click.argument("key", default="", shell_complete=complete_key)
+@click.argument("values", nargs=-1, metavar="VALUE...")
+@json_option
+def set_verb(key: str, values: tuple[str, ...], as_json: bool) -> None:
+    """Set a setting in config.yaml. A value that is wrong changes nothing; comments stay. Several values make a list.
+
+    \b
+    Examples:
+      memlayer config set recall.max_entries 3
+      memlayer config set capture.enabled false
+      memlayer config set files.extra_paths ~/notes ~/문서
+    """
+    from memlayer.config import set_setting
+
+    if not key or not values:
+        raise Incomplete("Set what? Give a setting and its value, such as recall.max_entries 3")
+    value = set_setting(home(), key, values)
+    _say_changed(key, value, as_json, f"{key} is now {_shown(tuple(value) if isinstance(value, list) else value)}.")
+
+
+@config_verb.command("unset")
+@click.argument("key", default="", shell_complete=complete_key)
+@json_option
+def unset_verb(key: str, as_json: bool) -> None:
+    """Remove a setting from config.yaml: its default comes back.
+
+    \b
+    Examples:
+      memlayer config unset recall.max_entries
+    """
+    from memlayer.config import unset_setting
+
+    if not key:
+        raise Incomplete("Unset what? Give a setting such as recall.max_entries")
+    was_there = unset_setting(home(), key)
+    says = f"{key} has its default again." if was_there else f"{key} is not set in {paths.settings(home())}."
+    _say_changed(key, None, as_json, says)
+
+
+def _say_changed(key: str, value: object, as_json: bool, says: str) -> None:
+    """What was changed, what overrides it, and what makes it take effect."""
+    group, _, name = key.partition(".")
+    variable = f"MEMLAYER_{group}__{name}".upper()
+    is_stale = _daemon_is_behind()
+    if as_json:
+        print_json({"key": key, "value": value, "file": paths.settings(home()), "changed_since_daemon": is_stale})
+        return
+    say(says)
+    if variable in os.environ:
+        say(("Overridden", "yellow"), f" by the variable {variable}: unset that, too.")
+    if is_stale:
+        say(f"The running daemon does not know it yet. Run {RESTART}.")
+
+
+def show_settings(project: str | None, as_json: bool) -> None:
+    """Print every setting. Ends with exit code 1 when one is wrong."""
+    from memlayer.config import describe, load_project_settings, load_what_holds
+
+    said = load_project_settings(_root_of(project_dir(project)))
+    found, problem = load_what_holds(home(), os.environ)
+    settings = found.for_project(said)
+    rows = []
+    for one in describe():
+        group, _, name = one.key.partition(".")
+        value = getattr(getattr(settings, group), name)
+        rows.append({"key": one.key, "value": value, "unit": one.unit, "from": settings.origin(one.key)})
+    is_stale = _daemon_is_behind()
+    if as_json:
+        told = {"file": paths.settings(home()), "settings": rows, "warnings": list(said.warnings), "problem": problem}
+        print_json({**told, "changed_since_daemon": is_stale})
+        sys.exit(1 if problem else 0)
+    if problem:
+        say(("Wrong", "bold red"), f": {line(problem)}. Until that is corrected this holds:", to_stderr=True)
+    if is_stale:
+        say(
+            ("Not yet in force", "yellow"),
+            f": {paths.settings(home())} has changed since the daemon started. Run {RESTART}",
+        )
+    for warning in said.warnings:
+        say(("Ignored", "yellow"), f": {line(warning)}")
+    width = max(len(row["key"]) for row in rows)
+    for row in rows:
+        is_default = row["from"] == "default"
+        say(
+            (f"{row['key']:<{width}}  ", "cyan"),
+            (f"{_shown(row['value'])} {row['unit']}".rstrip(), "" if is_default else "bold"),
+            "" if is_default else f"  (from {line(row['from'])})",
+        )
+    sys.exit(1 if problem else 0)
+
+
+def _daemon_is_behind() -> bool:
+    """Whether a daemon runs that has read another state of the file. Starts none."""
+    with contextlib.suppress(MemlayerError):  # one that hangs: doctor's matter
+        return is_behind(home(), client().status() or {})
+    return False
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, tuple):
+        return ", ".join(line(one) for one in value) or "none"
+    return line(value) or "empty"
+
+
+def _root_of(folder: str) -> str:
+    return project.locate(folder).root
+
+
+@click.command("setup")
+@click.option("--quiet", is_flag=True, help="Say nothing unless it fails.")
+@click.option("--no-wait", is_flag=True, help="End at once when another setup is running.")
+@json_option
+def setup_verb(quiet: bool, no_wait: bool, as_json: bool) -> None:
+    """Build memlayer's runtime, unless it is up to date. Other verbs do so by themselves.
+
+    \b
+    Examples:
+      memlayer setup
+    """
+    root = plugin_root()
+    if not os.path.exists(os.path.join(root, runtime.LOCK_FILE)):
+        provision.remember_python(home(), os.path.realpath(sys.executable))  # for the plugin's hooks
+        built = {"runtime": sys.executable, "built": False, "seconds": 0.0}
+        if as_json:
+            print_json(built)
+        elif not quiet:
+            say(f"Nothing to set up: memlayer is installed as a package, and runs on {sys.executable}")
+        return
+    flags = {"--quiet": quiet, "--no-wait": no_wait, "--json": as_json}
+    sys.exit(launch.setup(root, [flag for flag, given in flags.items() if given]))
+
+
+@click.command("version")
+@json_option
+def version_verb(as_json: bool) -> None:
+    """Show the versions of memlayer, its protocol and its Python.
+
+    \b
+    Examples:
+      memlayer version --json
+    """
+    bare.version(as_json)
+
+
+@click.command("completion")
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]), required=False)
+@json_option
+def completion_verb(shell: str | None, as_json: bool) -> None:
+    """Print the script that completes verbs, options and settings in your shell.
+
+    Save it once where the shell looks for it; new verbs are completed without saving it again.
+
+    \b
+    Examples:
+      memlayer completion bash > ~/.local/share/bash-completion/completions/memlayer
+      memlayer completion zsh > ~/.zfunc/_memlayer    # ~/.zfunc must stand in $fpath before compinit
+      memlayer completion fish > ~/.config/fish/completions/memlayer.fish
+    """
+    from memlayer.cli.app import cli
+
+    if shell is None:
+        raise Incomplete("Which shell? Give bash, zsh or fish")
+    kind = get_completion_class(shell)
+    assert kind is not None
+    script = kind(cli, {}, "memlayer", launch.COMPLETION)
+    source = script.source_template % script.source_vars()  # .source() would run bash to ask for its version
+    print_json({"shell": shell, "script": source}) if as_json else print(source)

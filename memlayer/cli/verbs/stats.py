@@ -1,0 +1,233 @@
+"""The verb that counts: what the memory holds, how fast it answers, and what still waits."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+from memlayer.cli.doctor.bare import daemon_line
+from memlayer.cli.terminal.invocation import ASK_S, client, home, json_option
+from memlayer.cli.terminal.output import counted, line, number, pairs, print_json, say, size, when
+from memlayer.edge.bootstrap import health
+from memlayer.edge.capture import spool
+from memlayer.edge.home import paths, registry
+from memlayer.errors import MemlayerError
+
+PROJECTS_SHOWN = 10
+NOUNS = {"memories": "memory", "events": "event"}
+
+
+@click.command("stats")
+@json_option
+def stats_verb(as_json: bool) -> None:
+    """Show what the memory holds: counts, disk, index, model, daemon, hook timings.
+
+    When no daemon can be started it shows what can be read from files.
+
+    \b
+    Examples:
+      memlayer stats
+      memlayer stats --json
+    """
+    try:
+        found = client().call("stats", {"project_dir": ""}, deadline_s=ASK_S)
+    except MemlayerError as error:
+        found = from_files(home(), str(error))
+    found["trouble"] = of_the_last_day(home())
+    if as_json:
+        print_json(found)
+        return
+    if found.get("unavailable"):
+        say(("No answer from the daemon", "red"), f": {line(found['unavailable'])}. From files alone:")
+    elif found.get("mode") == "lexical":
+        say(("Full-text search only", "yellow"), f": {line(found.get('why'))}")
+    say_holdings(found)
+    say_machinery(found)
+
+
+def from_files(home_: str, why: str) -> dict[str, Any]:
+    """What can be said without a daemon. unavailable: why there is none."""
+    waiting = spool.waiting(home_)
+    return {
+        "unavailable": why,
+        "spool_waiting": len(waiting),
+        "quarantined": len(spool.quarantined(home_)),
+        "projects": len(registry.load(home_)),
+        "disk_bytes": folder_bytes(paths.store(home_)),
+        "saved": when(int(newest_s(paths.store(home_)) * 1000)),
+    }
+
+
+def folder_bytes(folder: str) -> int:
+    """Bytes of all files below a folder; 0 when it is missing."""
+    return sum(file_stat.st_size for file_stat in _stats_below(folder))
+
+
+def newest_s(folder: str) -> float:
+    """When something below a folder was last written, Unix time; 0 when it is missing or empty."""
+    return max((file_stat.st_mtime for file_stat in _stats_below(folder)), default=0.0)
+
+
+def _stats_below(folder: str) -> list[os.stat_result]:
+    found = []
+    for at, _, names in os.walk(folder):
+        for name in names:
+            try:
+                found.append(os.lstat(os.path.join(at, name)))
+            except FileNotFoundError:  # the daemon compacts meanwhile
+                continue
+    return found
+
+
+def of_the_last_day(home_: str) -> dict[str, int]:
+    """What hooks swallowed in the last day: failed, late, of these prompts, kept without a daemon, without an event."""
+    seen = health.trouble(home_, time.time())
+    return {
+        "failed": seen.lost,
+        "late": seen.late,
+        "late_prompts": seen.late_prompts,
+        "without_daemon": seen.alone,
+        "without_event": seen.unread,
+    }
+
+
+def say_holdings(found: Mapping[str, Any]) -> None:
+    """What is remembered."""
+    by_category = found.get("by_category") or {}
+    kinds = found.get("core_by_kind") or {}
+    categories = ", ".join(f"{line(name)} {count}" for name, count in sorted(by_category.items()))
+    chunks, embedded = found.get("chunks"), found.get("embedded")
+    recall = found.get("recall") or {}
+    redacted = dict(found.get("redacted") or {})
+    answered = f"{recall.get('answered', 0)} of {counted(recall.get('prompts'), 'prompt')}"
+    given = f"{counted(recall.get('entries'), 'entry')} for {answered}"
+    pairs(
+        "Memory",
+        [
+            ("memories", _count(found, "memories") + (f" ({categories})" if categories else "")),
+            ("core", ", ".join(f"{line(kind)} {count}" for kind, count in sorted(kinds.items()))),
+            ("replaced", _count(found, "superseded") if found.get("superseded") else ""),
+            ("turns consolidated", _consolidated(found)),
+            ("events", _count(found, "events")),
+            ("sessions", _count(found, "sessions")),
+            ("projects", _count(found, "projects")),
+            ("chunks", "" if chunks is None else f"{chunks}, {embedded or 0} with a vector"),
+            ("on disk", size(found.get("disk_bytes"))),
+            ("last written", line(found.get("saved"))),
+            ("waiting in the spool", _count(found, "spool_waiting")),
+            ("set aside (quarantine)", _count(found, "quarantined") if found.get("quarantined") else ""),
+            ("recalled", given if recall else ""),
+            ("private spans taken out", str(redacted.pop("private")) if redacted.get("private") else ""),
+            ("secrets taken out", _secrets(redacted)),
+        ],
+    )
+    projects = found.get("by_project") or []
+    rows = [
+        (line(one.get("project")) or line(one.get("project_id")), _project(one)) for one in projects[:PROJECTS_SHOWN]
+    ]
+    if len(projects) > PROJECTS_SHOWN:
+        rows.append(("...", f"{len(projects) - PROJECTS_SHOWN} more"))
+    pairs("Projects", rows)
+
+
+def say_machinery(found: Mapping[str, Any]) -> None:
+    """What does the remembering."""
+    model, daemon, tables = found.get("model") or {}, found.get("daemon") or {}, found.get("tables") or {}
+    name = line(model.get("name")) if model.get("provider") != "none" else "none"
+    state = "" if model.get("fingerprint") or name == "none" else " (not loaded)"
+    schema = found.get("schema_version")
+    pairs(
+        "Machinery",
+        [
+            (
+                "search",
+                {"hybrid": "full text and meaning", "lexical": "full text"}.get(str(found.get("mode")), ""),
+            ),
+            ("model", name + state if model else ""),
+            ("embedding", _embedding(found.get("embedding") or {})),
+            ("daemon", daemon_line(daemon) if daemon else ""),
+            ("rebuilding", line(daemon.get("rebuilding"))),
+            ("schema", "" if schema is None else f"version {schema}"),
+            *((f"table {line(table)}", _facts(facts)) for table, facts in tables.items()),
+        ],
+    )
+    say_language_model(found.get("language_model") or {})
+    hooks = found.get("hooks") or {}
+    trouble = found.get("trouble") or {}
+    pairs(
+        "Hooks",
+        [
+            ("events brought", _count(found, "arrived")),
+            ("not kept", ", ".join(f"{count} {line(why)}" for why, count in (found.get("refused") or {}).items())),
+            ("in the last day", ", ".join(f"{n} {what.replace('_', ' ')}" for what, n in trouble.items() if n)),
+        ],
+    )
+    pairs("Answered", [(line(op), _timing(timing)) for op, timing in hooks.items()])
+
+
+def say_language_model(found: Mapping[str, Any]) -> None:
+    """What the language model that reads turns has spent; nothing where none was ever turned on."""
+    if not found:
+        return
+    today, ever = found["today"], found["all"]
+    spent = f"{today['calls']} of {found['daily_calls']} calls"
+    spent += f", {today['tokens']:,} of {found['daily_tokens']:,} tokens"
+    if found["is_on"] and found["is_over"]:
+        spent += " (spent: the rules read turns)"
+    pairs(
+        "Language model",
+        [
+            ("reads turns", f"{line(found['provider'])} {line(found['model'])}" if found["is_on"] else "none any more"),
+            ("today", spent),
+            ("in all", f"{ever['calls']} calls, {ever['tokens']:,} tokens"),
+            ("cost as told", f"{ever['cost_usd']:.4f} USD" if ever["cost_usd"] else ""),
+            ("rules instead", line(found["missing"] or found["problem"], 300) if found["is_on"] else ""),
+        ],
+    )
+
+
+def _secrets(by_kind: Mapping[str, int]) -> str:
+    kinds = ", ".join(f"{line(kind)} {count}" for kind, count in sorted(by_kind.items(), key=lambda one: -one[1]))
+    return f"{sum(by_kind.values())} ({kinds})" if kinds else ""
+
+
+def _embedding(found: Mapping[str, Any]) -> str:
+    """Mean times of the model, over restarts."""
+    legs = (("query_ms", "queries", "a prompt"), ("passage_ms", "passages", "a passage"))
+    told = [
+        f"{number(found.get(mean), 1)} ms {what} ({found.get(count)})" for mean, count, what in legs if found.get(count)
+    ]
+    return ", ".join(told)
+
+
+def _count(found: Mapping[str, Any], name: str) -> str:
+    return "" if found.get(name) is None else str(found[name])
+
+
+def _consolidated(found: Mapping[str, Any]) -> str:
+    waiting = found.get("to_consolidate")
+    return _count(found, "consolidated") + (f", {waiting} waiting" if waiting else "")
+
+
+def _project(one: Mapping[str, Any]) -> str:
+    return ", ".join(counted(one[name], noun) for name, noun in NOUNS.items() if one.get(name) is not None)
+
+
+def _facts(facts: object) -> str:
+    if not isinstance(facts, dict):
+        return line(facts)
+    return ", ".join(
+        f"{line(name)} {line(' '.join(map(str, value)) if isinstance(value, list) else value)}"
+        for name, value in facts.items()
+    )
+
+
+def _timing(timing: Mapping[str, Any]) -> str:
+    late = timing.get("late")
+    return f"{counted(timing.get('count'), 'time')}, p50 {number(timing.get('p50_ms'), 1)} ms, " + (
+        f"p95 {number(timing.get('p95_ms'), 1)} ms" + (f", {late} late" if late else "")
+    )

@@ -1,0 +1,215 @@
+"""The verbs that bring in what was said before, and take everything out: import, export."""
+
+from __future__ import annotations
+
+import contextlib
+import glob
+import json
+import os
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import click
+
+from memlayer.cli.terminal.invocation import (
+    LONG_S,
+    STREAM,
+    Incomplete,
+    client,
+    complete_file,
+    complete_folder,
+    home,
+    json_option,
+    not_empty,
+    project_dir,
+)
+from memlayer.cli.terminal.output import counted, duration, line, pairs, print_json, say
+from memlayer.cli.terminal.progress import progress
+from memlayer.edge.home import paths as home_paths
+from memlayer.edge.ipc import streams
+from memlayer.errors import UserError
+
+_MARK = "memlayer_export"
+TEMPORARY = home_paths.TEMPORARY + "transfer-"
+KEPT_S = 86_400.0
+
+
+@click.command("import")
+@click.argument("paths", nargs=-1, metavar="[PATH]...", shell_complete=complete_file)
+@click.option(
+    "--project",
+    callback=not_empty,
+    metavar="PATH",
+    shell_complete=complete_folder,
+    help="Only what was said in this folder's project.",
+)
+@click.option("--subagents", is_flag=True, help="Also what sub-agents were told and answered.")
+@click.option("--again", is_flag=True, help="Read everything again, also what an earlier import has read.")
+@click.option("--dry-run", is_flag=True, help="Only count what would be taken in.")
+@json_option
+def import_verb(
+    paths: tuple[str, ...], project: str | None, subagents: bool, again: bool, dry_run: bool, as_json: bool
+) -> None:
+    """Take in what was said before memlayer was there: the host's transcripts, or an export.
+
+    Without a PATH all transcripts of Claude Code on this machine, newest first. A PATH is a transcript, a folder of
+    them, or a file that `memlayer export` has written; - is an export on standard input. What is known is not
+    doubled, and what was forgotten stays forgotten. An import that was interrupted goes on where it was.
+
+    \b
+    Examples:
+      memlayer import --dry-run
+      memlayer import --project ~/src/shop
+      memlayer import backup.jsonl
+      ssh laptop memlayer export - | memlayer import -
+    """
+    if STREAM in paths:
+        if len(paths) > 1 or project or subagents or again:
+            raise Incomplete("An export is imported alone, and as a whole")
+        with stdin_as_file() as path:
+            import_export(path, dry_run, as_json)
+        return
+    given = [os.path.abspath(os.path.expanduser(path)) for path in paths]
+    exports = [path for path in given if is_export(path)]
+    if exports:
+        if len(given) > 1 or project or subagents or again:
+            raise Incomplete("An export is imported alone, and as a whole")
+        import_export(exports[0], dry_run, as_json)
+        return
+    asked: dict[str, Any] = {"subagents": subagents, "again": again, "dry_run": dry_run}
+    asked["project_dir"] = project_dir(project) if project else ""
+    asked["paths"] = given or [transcripts_folder()]
+    with progress(as_json) as show:
+        done = client().call("import", asked, deadline_s=LONG_S, on_progress=show)
+    if given and not project and not done.get("files") and not done.get("unchanged"):
+        why = ", ".join(f"{line(reason)} {count(number)}" for reason, number in (done.get("skipped") or {}).items())
+        raise UserError(
+            f"There is no transcript and no export in {', '.join(given)}" + (f" (left out: {why})" if why else "")
+        )
+    if as_json:
+        print_json(done)
+        return
+    title = "Would be imported" if dry_run else "Imported"
+    names = (
+        ("transcripts", "files"), ("unchanged since", "unchanged"), ("lines", "lines"), ("turns", "turns"),
+        ("new", "new_turns"), ("known already", "known_turns"),
+    )  # fmt: skip
+    seconds = done.get("seconds")
+    took = duration(seconds) if isinstance(seconds, int | float) else ""
+    pairs(title, [*((label, count(done.get(name))) for label, name in names), ("time", took)])
+    skipped = done.get("skipped") or {}
+    pairs("Left out", [(line(reason), count(number)) for reason, number in skipped.items()])
+
+
+@click.command("export")
+@click.argument("file", metavar="FILE", default="", shell_complete=complete_file)
+@click.option("--force", is_flag=True, help="Replace a file that is there.")
+@json_option
+def export_verb(file: str, force: bool, as_json: bool) -> None:
+    """Write everything that memlayer holds to a file, as JSON Lines that `memlayer import` reads.
+
+    Projects, sessions, events and memories; also what is not current any more. Only you can read the file. - is
+    standard output.
+
+    \b
+    Examples:
+      memlayer export ~/memories-2026-11-19.jsonl
+      memlayer export - | gzip > memories.jsonl.gz
+    """
+    if not file.strip():
+        raise Incomplete("Export to which file? Give a path, or - for standard output")
+    if file == STREAM:
+        if as_json:
+            raise Incomplete("An export to standard output is JSON Lines already. Leave --json out")
+        export_to_stdout()
+        return
+    path = os.path.abspath(os.path.expanduser(file))
+    if os.path.isdir(path) or not os.path.isdir(os.path.dirname(path)):
+        raise UserError(f"{path} cannot be written. Give a file in a folder that exists")
+    with progress(as_json) as show:
+        done = client().call("export", {"path": path, "force": force}, deadline_s=LONG_S, on_progress=show)
+    if as_json:
+        print_json(done)
+        return
+    say(f"Written to {line(path)}: {held_in(done)}.")
+
+
+def held_in(done: dict[str, Any]) -> str:
+    """What an export holds."""
+    nouns = {"projects": "project", "sessions": "session", "events": "event", "memories": "memory"}
+    return ", ".join(counted(done.get(name), noun) for name, noun in nouns.items())
+
+
+def export_to_stdout() -> None:
+    """Have the daemon write a file that nobody else sees, and hand its bytes on."""
+    with private_folder() as folder, progress() as show:
+        path = os.path.join(folder, "export.jsonl")
+        done = client().call("export", {"path": path, "force": False}, deadline_s=LONG_S, on_progress=show)
+        sys.stdout.flush()
+        with open(path, "rb") as file:
+            os.unlink(path)  # nothing of it stays, however long it is read and whatever ends this process
+            shutil.copyfileobj(file, sys.stdout.buffer)
+        sys.stdout.buffer.flush()
+    streams.tell_line(f"written: {held_in(done)}")
+
+
+@contextlib.contextmanager
+def stdin_as_file() -> Iterator[str]:
+    """Standard input as a file that is gone afterwards. Raises UserError when it is no export."""
+    with private_folder() as folder:
+        path = os.path.join(folder, "import.jsonl")
+        with open(path, "xb") as file:
+            shutil.copyfileobj(sys.stdin.buffer, file)
+        if not is_export(path):
+            raise UserError("Standard input holds no export. Give what `memlayer export -` has written")
+        yield path
+
+
+@contextlib.contextmanager
+def private_folder() -> Iterator[str]:
+    """A folder in the home for this process alone; gone afterwards, and so are those of processes that were killed."""
+    for left in glob.glob(os.path.join(glob.escape(home()), TEMPORARY + "*")):
+        if time.time() - os.lstat(left).st_mtime > KEPT_S:
+            shutil.rmtree(left, ignore_errors=True)
+    with tempfile.TemporaryDirectory(prefix=TEMPORARY, dir=home_paths.make_folder(home())) as folder:
+        yield folder
+
+
+def import_export(path: str, dry_run: bool, as_json: bool) -> None:
+    """Take in an export."""
+    with progress(as_json) as show:
+        done = client().call(
+            "import_export", {"path": path, "dry_run": dry_run}, deadline_s=LONG_S, on_progress=show
+        )  # fmt: skip
+    if as_json:
+        print_json(done)
+        return
+    names = ("projects", "sessions", "events", "memories", "known", "forgotten")
+    pairs("Would be imported" if dry_run else "Imported", [(name, count(done.get(name))) for name in names])
+
+
+def is_export(path: str) -> bool:
+    """Whether a file begins as an export does."""
+    try:
+        with open(path, "rb") as file:
+            head = json.loads(file.readline(4096))
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(head, dict) and _MARK in head
+
+
+def transcripts_folder() -> str:
+    """Where the host keeps its transcripts. Raises UserError when it has none."""
+    folder = os.path.join(os.environ.get("CLAUDE_CONFIG_DIR") or os.path.expanduser("~/.claude"), "projects")
+    if not os.path.isdir(folder):
+        raise UserError(f"There are no transcripts in {folder}. Give a PATH")
+    return os.path.abspath(folder)
+
+
+def count(value: object) -> str:
+    """A number with its thousands apart; "" for none."""
+    return f"{value:,}" if isinstance(value, int) else ""

@@ -1,0 +1,1 @@
+"""Core memories: drawn from turns, compared, superseded."""

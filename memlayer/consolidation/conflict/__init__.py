@@ -1,0 +1,1 @@
+"""Whether a new statement replaces an older one."""

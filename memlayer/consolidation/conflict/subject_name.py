@@ -1,0 +1,289 @@
+"""The name of a statement's subject, and whether two statements name two subjects.
+
+A statement names its subject first and gives a value then: in English before the verb, in Korean before the topic's
+particle. A number, a letter or a word that differs there is another name (`worker 1`, `worker 2`), never another value.
+Behind it one difference is the value. A word that differs there beside a differing number is a name again
+(`kept 7 days in staging`, `kept 90 days in production`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+from functools import lru_cache
+from typing import NamedTuple
+
+from memlayer.consolidation.conflict.conflict_parts import CHANGE, FILLER, MAX_CHARS, UNIT
+from memlayer.consolidation.conflict.conflict_words import normal
+from memlayer.text.stopwords import words
+from memlayer.text.terms import query_terms
+
+LEAST_SHARED = 0.5  # of the longer statement's words: below it is another wording, where words that differ prove little
+LONGEST_APART = 3  # words in the place of which others stand
+
+_TOKEN = re.compile(r"[^\s,;()\"“”]*[^\s,;()\"“”.!?]|[.!?](?=\s)")
+_LATIN = re.compile(r"[a-z]{2,}")
+_HANGUL = re.compile("[가-힣]")
+_NUMBER = re.compile(r"\d+(?:[.:]\d+)*")
+# `A` names a server beside its noun; at the start of an English sentence it is an article.
+_LETTER = re.compile(r"(?<![\w'-])(?:[A-Z](?= ?[가-힣])|(?:(?<=[a-z가-힣] )[A-Z]|[B-HJ-Z](?= [a-z]))(?![\w'+#]))")
+_SYLLABLE = re.compile(r"^[가나다라마바사아갑을병정](?= (?!없|있)[가-힣])")
+_WEEKDAY = re.compile(r"^(?:mon|tues|wednes|thurs|fri|satur|sun)day")
+_ORDINALS = {word: f"{at + 1}th" for at, word in enumerate(words("first second third fourth fifth sixth seventh"))}
+_ORDINAL = re.compile(rf"\b(?:{'|'.join(_ORDINALS)})\b|(?<![가-힣])첫 ?(?:번째|째)")
+
+_DETERMINERS = frozenset(words("the a an our my your his her its their this that these those every each all any no"))
+_PREPOSITIONS = frozenset(
+    words(
+        """
+        at on in by for from of to with without within behind after before until under over through via per into onto
+        between as than about against up off out and or but
+        """
+    )
+)
+_AUXILIARIES = frozenset(
+    words(
+        """
+        is are was were be has have had do does did must may can cannot should will would might isn't aren't wasn't
+        doesn't don't won't can't now still only always never = -> →
+        """
+    )
+)
+_ENVIRONMENT = re.compile(r"(?:prod|staging|dev|qa|uat)(?![a-z])")
+_ORDERS = frozenset(words("use keep set run put make let never always only please don't do answer write name call"))
+_TELLS = frozenset(words("says said states claims mentions"))
+_OWNS = frozenset(words("owns own maintains maintain leads lead handles handle reviews"))
+_TOPIC = re.compile(r"(?<=.)(?:은|는|이|가|에선|:)$")
+_OF_A_VERB = re.compile(r"(?:^(?:쓰|도|가|오|보|주|받)|[하되있없])는$")
+_OBJECT = re.compile(r"(?<=.)(?:을|를)$")
+_BARE = re.compile(r"[\d.]+(?:은|는|이|가|을|를|에|에서|의)?")
+_COUNTED = re.compile(r"\d+(?:번|호|호기|층|단계|차|기)")  # `1번 노드에`
+_PLACE = re.compile(r"(?<=.)(?:에|에서|에게|한테)$")
+_MEANS = re.compile(r"(?:로|까지만?|부터|에|에서|마다)$")
+
+
+class Statement(NamedTuple):
+    """A statement's words in order, the index where its name ends, and where the name begins."""
+
+    tokens: tuple[str, ...]
+    begins: int
+    ends: int
+
+    def labels(self) -> frozenset[str]:
+        """Numbers and letters within the name."""
+        return frozenset(label for token in self.tokens[self.begins : self.ends] for label in _labels(token))
+
+    def all_labels(self) -> frozenset[str]:
+        return frozenset(label for token in self.tokens for label in _labels(token))
+
+    def bare_labels(self) -> frozenset[str]:
+        """Labels that may name a thing: all but quantities."""
+        pairs = zip(self.tokens, (*self.tokens[1:], ""), strict=False)
+        found = (token for token, after in pairs if not _is_quantity(token, after))
+        return self.labels() | frozenset(label for token in found for label in _labels(token))
+
+    def environments(self) -> frozenset[str]:
+        return frozenset(found.group() for found in map(_ENVIRONMENT.match, self.tokens) if found)
+
+    def terms(self) -> frozenset[str]:
+        return _content(self, 0, len(self.tokens))
+
+    def name(self) -> frozenset[str]:
+        return _content(self, self.begins, self.ends)
+
+    def names(self, start: int, end: int) -> bool:
+        """True if one of the words from `start` to `end` belongs to the name."""
+        return max(start, self.begins) < min(end, self.ends)
+
+
+class Naming(NamedTuple):
+    """reason: why two statements are about two subjects, or "". another_word: a word stands in another's place behind
+    the names, so that neither repeats the other. lost, added: in other wordings, words of one name that the other
+    statement lacks. attribute: behind the names they share words, so that they may speak of one attribute.
+    """
+
+    reason: str
+    another_word: bool = False
+    lost: bool = False
+    added: bool = False
+    attribute: bool = True
+
+
+def compare_names(older: str, newer: str) -> Naming:
+    """Compare what two statements name as their subjects. Never raises on any text."""
+    one, other = _statement(older[:MAX_CHARS]), _statement(newer[:MAX_CHARS])
+    mine, others = one.labels(), other.labels()
+    if (mine and others and mine != others) or mine - other.bare_labels() or others - one.bare_labels():
+        return Naming("another number or letter in its name")
+    if one.environments() != other.environments():
+        return Naming("another environment")
+    return _compare_words(one, other)
+
+
+def labels_of(text: str) -> frozenset[str]:
+    """Numbers, weekdays and letters that belong to the subject's name alone: no values of the statement."""
+    statement = _statement(text[:MAX_CHARS])
+    behind = (
+        label
+        for at, token in enumerate(statement.tokens)
+        if not statement.names(at, at + 1)
+        for label in _labels(token)
+    )
+    return statement.labels() - frozenset(label for token in behind for label in _labels(token))
+
+
+@lru_cache(maxsize=1024)
+def _statement(text: str) -> Statement:
+    text = _LETTER.sub(lambda found: f"letter_{found.group().lower()}", text)
+    text = _SYLLABLE.sub(lambda found: f"letter_{found.group()}", text)
+    text = _ORDINAL.sub(lambda found: f" {_ORDINALS.get(found.group().lower(), '1번째')} ", text)
+    tokens = tuple(_TOKEN.findall(normal(text)))
+    if _HANGUL.search(text):
+        return Statement(tokens, *_korean_name(tokens))
+    return Statement(tokens, *_english_name(tokens))
+
+
+def numbers_in(text: str) -> list[str]:
+    """The numbers in a text, versions whole."""
+    return _NUMBER.findall(text)
+
+
+def _labels(token: str) -> list[str]:
+    if token.startswith("letter_"):
+        return [token[: len("letter_") + 1]]
+    return _NUMBER.findall(token) + _WEEKDAY.findall(token)
+
+
+def _is_quantity(token: str, after: str) -> bool:
+    number = _NUMBER.match(token)
+    unit = token[number.end() :] if number else ""
+    return bool(number) and bool(UNIT.match(unit) if unit else UNIT.fullmatch(after))
+
+
+def _korean_name(tokens: Sequence[str]) -> tuple[int, int]:
+    for at, token in enumerate(tokens):
+        if _TOPIC.search(token) and not _OF_A_VERB.search(token):
+            return 0, at + 1
+    for at, token in enumerate(tokens):
+        if _OBJECT.search(token) and not _NUMBER.search(token):  # `React Native로 앱을 만든다` names the app
+            means = [before for before in range(at) if _MEANS.search(tokens[before])]
+            return (means[-1] + 1 if means else 0), at + 1
+    return 0, next((at + 1 for at, token in enumerate(tokens) if _PLACE.search(token)), 0)
+
+
+def _english_name(tokens: Sequence[str]) -> tuple[int, int]:
+    if tokens and tokens[0] in _ORDERS:
+        return 0, 0
+    begins = 0
+    for at in range(len(tokens)):
+        if tokens[at].endswith(":"):
+            return begins, at + 1
+        if at < begins:
+            continue
+        if "that" in tokens[at + 1 : at + 4] and _is_verb(tokens, at):  # `we decided that worker 1 ...`
+            begins = tokens.index("that", at) + 1
+        elif tokens[at] in _TELLS:  # `the README says the port is 8080` names the port
+            begins = at + 1
+        elif _is_verb(tokens, at):
+            if tokens[at] in _OWNS and not any(map(_labels, tokens[:at])) and tokens[0] not in _DETERMINERS:
+                return at + 1, len(tokens)  # who owns a thing is its value
+            return begins, at
+    return 0, 0
+
+
+def _is_verb(tokens: Sequence[str], at: int) -> bool:
+    """True for an auxiliary, or a word that agrees with the noun before it as a verb does."""
+    token, before = tokens[at], tokens[at - 1] if at else ""
+    if token in _AUXILIARIES:
+        return True
+    if not at or not token.isalpha() or before in _DETERMINERS | _PREPOSITIONS or before.endswith("'s"):
+        return False
+    if token.endswith("ed") or (_is_plural(token) and not _is_plural(before)):
+        return True
+    after = tokens[at + 1] if at + 1 < len(tokens) else ""
+    follows = after in _DETERMINERS | _PREPOSITIONS or bool(_NUMBER.match(after))
+    pronoun = before in ("we", "they", "i", "you")
+    return token not in _PREPOSITIONS and (pronoun or (_is_plural(before) and follows))
+
+
+def _is_plural(token: str) -> bool:
+    return len(token) > 3 and token.endswith("s") and not token.endswith(("ss", "us", "is"))
+
+
+def _compare_words(one: Statement, other: Statement) -> Naming:
+    """Compare the words of the names, and those that stand in each other's place where the wording is the same."""
+    before, after = _signs(one), _signs(other)
+    changes = SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
+    same = sum(end - start for kind, start, end, _, _ in changes if kind == "equal")
+    if same < LEAST_SHARED * max(len(before), len(after)):
+        name, since = one.name(), other.name()
+        attribute = bool(one.terms() & other.terms() - name - since)
+        return Naming("", lost=not name <= other.terms(), added=not since <= one.terms(), attribute=attribute)
+    qualified, differing = False, 0
+    for kind, start, end, at, until in changes:
+        if kind == "equal" or max(end - start, until - at) > LONGEST_APART:
+            continue
+        lost = _content(one, start, end) - other.terms()
+        added = _content(other, at, until) - one.terms()
+        if not (one.names(start, end) or other.names(at, until)):
+            differing += bool(lost and added) and not _ends_korean(before, end)
+        elif lost and added:
+            return Naming("another name")
+        else:
+            qualified = qualified or bool(lost or added)
+    return Naming(_another_in_part(one, other, qualified, differing), differing > 0)
+
+
+def _another_in_part(one: Statement, other: Statement, qualified: bool, differing: int) -> str:
+    """Why statements with similar names are about two subjects, or "".
+
+    qualified: one name has a word more. differing: how many words behind the names stand in another's place.
+    """
+    numbers, others = one.all_labels(), other.all_labels()
+    if qualified and (numbers != others or differing):
+        return "a name with one word more"
+    if numbers != others and (differing or (_has_numbered_noun(one, other) and _has_numbered_noun(other, one))):
+        return "another one of its kind"
+    if differing > 1 and not numbers & others:
+        return "other words in several places"
+    return ""
+
+
+def _has_numbered_noun(one: Statement, other: Statement) -> bool:
+    """True if several numbers behind the name are not in `other`, and one of them is a noun's (`room 301`)."""
+    known = other.all_labels()
+    fresh = [
+        at for at, token in enumerate(one.tokens) if not one.names(at, at + 1) and not known.issuperset(_labels(token))
+    ]
+    return len(fresh) > 1 and any(_is_of_noun(one.tokens, at) for at in fresh)
+
+
+def _is_of_noun(tokens: Sequence[str], at: int) -> bool:
+    before, after = tokens[at - 1] if at else "", tokens[at + 1] if at + 1 < len(tokens) else ""
+    if _COUNTED.fullmatch(tokens[at]):
+        return bool(after) and not _NUMBER.search(after)
+    plain = before.isalpha() and before not in _DETERMINERS | _PREPOSITIONS | _AUXILIARIES
+    return plain and bool(_BARE.fullmatch(tokens[at])) and not UNIT.fullmatch(after)
+
+
+def _signs(statement: Statement) -> list[str]:
+    """The words, with one sign for each number."""
+    return [_NUMBER.sub("#", token) for token in statement.tokens]
+
+
+def _content(statement: Statement, start: int, end: int) -> frozenset[str]:
+    """Terms of the words from `start` to `end`; of a quantity neither number nor unit."""
+    found: list[str] = []
+    for at in range(start, end):
+        token, before = statement.tokens[at], statement.tokens[at - 1] if at else ""
+        if _NUMBER.search(token):
+            found += [word for word in _LATIN.findall(token) if not UNIT.fullmatch(word)]  # `us-east-1`
+        elif not (_WEEKDAY.search(token) or (_NUMBER.search(before) and UNIT.fullmatch(token))):
+            found.append(token)
+    return frozenset(query_terms(CHANGE.sub(" ", " ".join(found)))) - FILLER
+
+
+def _ends_korean(tokens: Sequence[str], end: int) -> bool:
+    """True for a Korean sentence's predicate, which says the same in several words."""
+    return end >= len(tokens) and bool(_HANGUL.search(tokens[-1]))

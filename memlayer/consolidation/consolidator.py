@@ -1,0 +1,303 @@
+"""The consolidator: turns become daily entries and core memories, and a person may say, change or take back one."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from memlayer.consolidation import lineage
+from memlayer.consolidation.conflicts import Conflicts
+from memlayer.consolidation.draft import Draft
+from memlayer.consolidation.extractor import BY_RULES, RULES, Extracted, Extractor
+from memlayer.consolidation.rules.extraction_choices import may_choose
+from memlayer.consolidation.settled_anew import resettle
+from memlayer.consolidation.statement import as_said, daily_of, found_in, statement_of
+from memlayer.errors import UserError
+from memlayer.indexing.consolidation import prompt_and_answers
+from memlayer.indexing.ingest import Ingest
+from memlayer.model import Event, Memory
+from memlayer.ports import Store
+from memlayer.records.sessions import Sessions
+from memlayer.turns.importance import importance as importance_of
+from memlayer.turns.readable_turn import cut_whole, readable
+from memlayer.turns.remembered import NO_SESSION, is_all_redacted, refuse_too_long
+from memlayer.turns.turn import MAX_MEMORY_CHARS
+
+OPEN_MS = 3_600_000  # a turn without an answer may still get one; after an hour it will not
+MAY_BE_OPEN = 50  # turns looked at beyond those that are asked for: some of the newest are still open
+MAX_ROWS = 100_000
+MAX_READ_CHARS = 40_000  # of a turn; what was pasted into a prompt must not hide how the answer ends
+
+Read = tuple[Memory, Extracted]
+
+
+def _now_ms() -> int:
+    return int(time.time() * 1000)
+
+
+@dataclass
+class Consolidator:
+    """Makes and changes lasting memories. The daemon's writer calls it; only `read_turns` may run elsewhere."""
+
+    store: Store
+    ingest: Ingest
+    sessions: Sessions
+    extractor: Extractor
+    conflicts: Conflicts
+    now_ms: Callable[[], int] = _now_ms
+    _changed: set[str] = field(default_factory=set)
+
+    def settle_turns(self, limit: int) -> int:
+        """Consolidate up to `limit` turns that this extractor has not read, newest first; returns how many. Turns that
+        are still open wait. Raises StoreError; what it did before, it does not do again."""
+        return self.keep_turns(self.read_turns(limit))
+
+    def read_turns(self, limit: int) -> list[Read]:
+        """What the extractor finds in the turns that wait. Changes nothing; with a language model it takes long."""
+        turns = self._waiting(limit)
+        ids = sorted({source for turn in turns for source in turn.source_ids})
+        events = {event.id: event for event in self.store.events(ids=ids, limit=len(ids) + 1)} if ids else {}
+        return [(turn, self._read(turn, [events[one] for one in turn.source_ids if one in events])) for turn in turns]
+
+    def keep_turns(self, found: Sequence[Read]) -> int:
+        """Keep what was found; returns how many turns that settles. One that went on or is gone meanwhile is left."""
+        with self.ingest.lock:
+            now = {one.id: one for one in self.store.memories(ids=[turn.id for turn, _ in found], limit=len(found) + 1)}
+            same = [
+                (now[turn.id], extracted)
+                for turn, extracted in found
+                if turn.id in now and now[turn.id].source_ids == turn.source_ids
+            ]
+            draft = Draft(self.store, self.ingest)
+            known = self._made_of([turn for turn, _ in same])
+            self._make_again(draft, known)
+            self._keep_days(draft, same)
+            for turn, extracted in same:
+                self._keep_statements(draft, turn, extracted, known)
+            draft.commit()
+            # Last: as long as a turn is not settled, all of this is done again.
+            self.store.put_memories([replace(turn, settled=self.extractor.fingerprint) for turn, _ in same])
+            self._changed |= {turn.project_id for turn, _ in same}
+            return len(same)
+
+    def remember(self, events: Sequence[Event]) -> list[Memory]:
+        """What a person asked to remember (events of kind `remember`) becomes core memories; twice is once, and what
+        was forgotten of it stays so."""
+        out = []
+        for event in events:
+            text, kind = as_said(event.text, event.at_ms)
+            session_id = "" if event.session_id == NO_SESSION else event.session_id
+            new = _said(event.project_id, text, kind, session_id=session_id, source_ids=[event.id], at_ms=event.at_ms)
+            if text and not self.ingest.forgotten.covers_memory(new, by_user=True):
+                out.append(self._add(new))
+        return out
+
+    def add_statement(
+        self,
+        project_id: str,
+        text: str,
+        kind: str,
+        *,
+        session_id: str = "",
+        source_ids: Sequence[str] = (),
+        at_ms: int,
+        importance: float | None = None,
+        pinned: bool = False,
+    ) -> Memory:
+        """Merge, supersede or add one core memory; returns the memory that now says it. text: redacted. Doing it again
+        with the same arguments changes nothing. Raises StoreError."""
+        new = _said(
+            project_id, text, kind, session_id=session_id, source_ids=source_ids, at_ms=at_ms, importance=importance,
+            pinned=pinned,
+        )  # fmt: skip
+        return self._add(new)
+
+    def edit(self, memory: Memory, text: str) -> Memory:
+        """Give a memory another text; id, key and citation stay, and the old text is kept in its history. text:
+        redacted. Raises UserError for a turn, for what is superseded, and for a text that says nothing."""
+        text = text.strip()
+        if memory.category == "conversation":
+            raise UserError(f"{memory.key} is a turn and cannot be edited. `memlayer remember` the new text instead")
+        if memory.superseded_by:
+            raise UserError(f"{memory.key} was replaced. `memlayer restore {memory.key}` brings it back")
+        if not text:
+            raise UserError(f"The new text is empty. `memlayer forget {memory.key}` removes a memory")
+        if is_all_redacted(text):
+            raise UserError("All of the new text is private. Nothing is changed")
+        refuse_too_long(text)
+        if text == memory.text:
+            return memory
+        now_ms = self.now_ms()
+        changed = replace(
+            memory,
+            text=text,
+            importance=max(memory.importance, importance_of(memory.category, text)),
+            at_ms=now_ms if memory.category == "core" else memory.at_ms,
+            session_id="" if memory.category == "core" else memory.session_id,  # no session's context has this text
+        )
+        self._write(lineage.earlier_wording(memory, memory.text, now_ms), changed)
+        return changed
+
+    def retire(self, memory: Memory) -> None:
+        """Recall a memory no more, without forgetting it; `restore` brings it back."""
+        if not memory.superseded_by:
+            self._write(replace(memory, superseded_by=memory.id, superseded_ms=self.now_ms()))
+
+    def pin(self, memory: Memory, pinned: bool) -> Memory:
+        """Have a memory come first, and keep its words until it is edited; or not any more."""
+        changed = replace(memory, pinned=pinned)
+        if changed != memory:
+            self._write(changed)
+        return changed
+
+    def restore(self, memory: Memory, *, keep_both: bool = False) -> Memory:
+        """Have a superseded memory hold again from now on, and supersede what holds in its place unless keep_both.
+
+        An earlier wording becomes its memory's text again. Raises UserError when it holds already.
+        """
+        if not memory.superseded_by:
+            raise UserError(f"{memory.key} is current already. There is nothing to bring back")
+        newest = lineage.head(self.store, memory)
+        [by] = self.store.memories(ids=[memory.superseded_by]) or [memory]
+        if lineage.is_wording_of(memory, by):
+            by = self.restore(by, keep_both=keep_both) if by.superseded_by else by
+            return self.edit(by, memory.text)
+        now_ms = self.now_ms()
+        back = replace(memory, superseded_by="", superseded_ms=0)
+        if memory.category == "core":  # said again, now, and to no session in particular
+            back = replace(back, at_ms=now_ms, session_id="")
+        if keep_both or newest.id == memory.id or newest.superseded_by:
+            self._write(back)
+        else:  # a pin goes over to what takes its place
+            back = replace(back, pinned=back.pinned or newest.pinned)
+            self._write(back, replace(newest, superseded_by=back.id, superseded_ms=now_ms, pinned=False))
+        return back
+
+    def pinned_against(self, memory: Memory) -> list[Memory]:
+        """The pinned memories of its project that say otherwise, and stay."""
+        return self.conflicts.pinned_against(Draft(self.store, self.ingest), memory)
+
+    def changed_projects(self) -> set[str]:
+        """The projects whose lasting memories have changed since this was last asked."""
+        changed, self._changed = self._changed, set()
+        return changed
+
+    def _add(self, new: Memory) -> Memory:
+        with self.ingest.lock:
+            draft = Draft(self.store, self.ingest)
+            made = self.store.memories(ids=[new.id])
+            if new.source_ids:
+                held = self.store.memories(source_ids=new.source_ids, category="core", limit=MAX_ROWS)
+                made += [one for one in held if one.text == new.text and set(new.source_ids) <= set(one.source_ids)]
+            if made:
+                self._make_again(draft, made)
+                said = lineage.head(self.store, made[0])
+            else:
+                said = self.conflicts.place(draft, new)
+            draft.commit()
+            self._changed.add(new.project_id)
+            return said
+
+    def _write(self, *memories: Memory) -> None:
+        with self.ingest.lock:
+            draft = Draft(self.store, self.ingest)
+            draft.put(*memories)
+            draft.commit()
+            self._changed |= {memory.project_id for memory in memories}
+
+    def _waiting(self, limit: int) -> list[Memory]:
+        found = self.store.memories(
+            category="conversation", not_settled=self.extractor.fingerprint, limit=limit + MAY_BE_OPEN
+        )
+        return [turn for turn in found if not self._is_open(turn)][:limit]
+
+    def _is_open(self, turn: Memory) -> bool:
+        if "\nAssistant: " in turn.text or self.now_ms() - turn.at_ms > OPEN_MS:
+            return False
+        session = self.sessions.get(turn.session_id)
+        if session is not None and session.ended:
+            return False
+        return self.store.memories(session_id=turn.session_id, category="conversation", limit=1)[0].id == turn.id
+
+    def _read(self, turn: Memory, events: Sequence[Event]) -> Extracted:
+        spoken = sorted(
+            (one for one in events if one.kind in ("user", "assistant")),
+            key=lambda one: (one.kind != "user", one.at_ms),
+        )
+        prompt, answers = readable(*prompt_and_answers(spoken), max_chars=MAX_READ_CHARS)
+        if turn.superseded_by or not (prompt or answers):
+            return Extracted("", ())
+        before = self._answer_before(turn) if may_choose(prompt) else ""
+        return self.extractor.extract(prompt, answers, turn.at_ms, before)
+
+    def _answer_before(self, turn: Memory) -> str:
+        """The last answer of the turn before this one in its session, "" for none: a prompt may accept its proposal."""
+        turns = self.store.memories(session_id=turn.session_id, category="conversation", limit=MAX_ROWS)
+        earlier = [one for one in turns if one.at_ms < turn.at_ms and one.project_id == turn.project_id]
+        if not earlier:
+            return ""
+        ids = max(earlier, key=lambda one: one.at_ms).source_ids
+        spoken = sorted(self.store.events(ids=ids, limit=len(ids) + 1), key=lambda one: one.at_ms)
+        _, answers = readable(*prompt_and_answers(spoken), max_chars=MAX_READ_CHARS)
+        return answers[-1] if answers else ""
+
+    def _made_of(self, turns: Sequence[Memory]) -> list[Memory]:
+        """The core memories that hold something of these turns already, superseded ones too."""
+        sources = sorted({source for turn in turns for source in turn.source_ids})
+        return self.store.memories(source_ids=sources, category="core", limit=MAX_ROWS) if sources else []
+
+    def _make_again(self, draft: Draft, made: Sequence[Memory]) -> None:
+        """Finish what a crash may have left between the store and the search index."""
+        draft.put(*made)
+        ids = [one.id for one in made]
+        draft.put(*(self.store.memories(superseded_by=ids, limit=MAX_ROWS) if ids else ()))
+
+    def _held_before(self, retired: Sequence[Memory]) -> list[Memory]:
+        """What the retired ones had superseded: it holds again."""
+        by_id = {one.id: one for one in retired}
+        older = self.store.memories(superseded_by=list(by_id), limit=MAX_ROWS) if by_id else []
+        return [
+            replace(one, superseded_by="", superseded_ms=0)
+            for one in older
+            if one.id not in by_id and not lineage.is_wording_of(one, by_id[one.superseded_by])
+        ]
+
+    def _keep_days(self, draft: Draft, found: Sequence[Read]) -> None:
+        days = [day for turn, extracted in found if (day := daily_of(turn, extracted.daily)) is not None]
+        ids = [day.id for day in days]
+        edited = self.store.memories(superseded_by=ids, limit=MAX_ROWS) if ids else []
+        own = {memory.superseded_by for memory in edited}  # a person's own wording stays
+        draft.put(*(day for day in days if not (day.id in own or self.ingest.forgotten.covers_memory(day))))
+
+    def _keep_statements(self, draft: Draft, turn: Memory, extracted: Extracted, known: Sequence[Memory]) -> None:
+        now = draft.get(one.id for one in known)
+        of_turn = [one for one in now if set(one.source_ids) & set(turn.source_ids)]
+        ids, texts = {one.id for one in of_turn}, {one.text for one in of_turn}
+        made = [found_in(turn, statement) for statement in extracted.statements]
+        if turn.settled.startswith(BY_RULES) and turn.settled != RULES:
+            found = resettle(of_turn, turn, made, self.now_ms())
+            draft.put(*found.changed, *self._held_before(found.retired))
+        for new in made:
+            is_new = new.id not in ids and new.text not in texts
+            if is_new and "[redacted:" not in new.text and not self.ingest.forgotten.covers_memory(new):
+                self.conflicts.place(draft, new)
+                self._changed.add(new.project_id)
+
+
+def _said(
+    project_id: str,
+    text: str,
+    kind: str,
+    *,
+    session_id: str,
+    source_ids: Sequence[str],
+    at_ms: int,
+    importance: float | None = None,
+    pinned: bool = False,
+) -> Memory:
+    """What a person states for the memory itself, not in a turn."""
+    return statement_of(
+        project_id, cut_whole(text, MAX_MEMORY_CHARS), kind, origin="\0".join((*source_ids, str(at_ms))),
+        session_id=session_id, source_ids=source_ids, at_ms=at_ms, importance=importance, pinned=pinned,
+    )  # fmt: skip

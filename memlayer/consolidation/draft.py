@@ -1,0 +1,58 @@
+"""Changes to core memories that are not in the store yet: what is kept next must see them, and they go in at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from memlayer.indexing.consolidation import full_text, is_searched
+from memlayer.indexing.ingest import Ingest
+from memlayer.model import Memory
+from memlayer.ports import Store, Vector
+
+
+@dataclass
+class Draft:
+    """One batch of changes. Written twice, or again after a crash in its middle, it leaves the same."""
+
+    store: Store
+    ingest: Ingest
+    memories: dict[str, Memory] = field(default_factory=dict)  # as they will be
+    vectors: dict[str, Vector] = field(default_factory=dict)
+
+    def put(self, *memories: Memory) -> None:
+        """Insert or replace by id."""
+        self.memories.update((memory.id, memory) for memory in memories)
+
+    def get(self, ids: Iterable[str]) -> list[Memory]:
+        """The memories of these ids as they will be."""
+        wanted = list(dict.fromkeys(ids))
+        missing = [one for one in wanted if one not in self.memories]
+        found = {one.id: one for one in self.store.memories(ids=missing, limit=len(missing))} if missing else {}
+        return [one for one in (self.memories.get(key) or found.get(key) for key in wanted) if one is not None]
+
+    def commit(self) -> None:
+        """Into the store, then into the search index, or out of it for what is superseded. Raises StoreError.
+
+        In this order: after a crash between the two, whoever made this draft makes it again.
+        """
+        changed = list(self.memories.values())
+        if not changed:
+            return
+        self.store.put_memories(changed)
+        searched = [memory for memory in changed if is_searched(memory)]
+        chunks = [chunk for memory in searched for chunk in self.ingest.chunks_of(memory, self._whole(memory))]
+        gone = [memory.id for memory in changed if memory.category != "daily" and not is_searched(memory)]
+        if searched:
+            self.ingest.index(searched, chunks)
+        if gone:
+            self.store.drop_chunks(gone)
+        self.memories.clear()
+
+    def _whole(self, memory: Memory) -> str:
+        """What the index is made of: of a turn all that was said, its memory holds only the head."""
+        if memory.category != "conversation":
+            return memory.text
+        events = self.store.events(ids=memory.source_ids, limit=len(memory.source_ids) + 1)
+        spoken = sorted(events, key=lambda one: (one.kind != "user", one.at_ms))
+        return full_text(spoken) or memory.text

@@ -1,0 +1,100 @@
+"""What became of a memory: which one holds now, what stood in its place before, and which turn it comes from.
+
+A memory that another one replaced keeps its own id. An earlier wording of the same memory (edited, or said again in
+other words) is a row beside it, whose key is the memory's key and four more characters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from memlayer.edge.home.ids import event_id
+from memlayer.model import Memory, citation_of
+from memlayer.ports import Store
+
+MAX_VERSIONS = 1000
+MAX_TURNS = 10_000
+CURRENT, SUPERSEDED, REWORDED, RETIRED = "current", "superseded", "reworded", "retired"
+
+
+def head(store: Store, memory: Memory) -> Memory:
+    """The memory that stands where this one stood; itself when it holds, is retired, or its successor was forgotten."""
+    return head_of(memory, lambda memory_id: next(iter(store.memories(ids=[memory_id])), None))
+
+
+def head_of(memory: Memory, by_id: Callable[[str], Memory | None]) -> Memory:
+    """The same, for memories that are at hand already. by_id: the memory with an id, or None."""
+    seen = {memory.id}
+    while memory.superseded_by and memory.superseded_by not in seen:
+        newer = by_id(memory.superseded_by)
+        if newer is None:
+            break
+        memory = newer
+        seen.add(memory.id)
+    return memory
+
+
+def before(store: Store, memory: Memory) -> list[Memory]:
+    """Everything that this memory superseded, directly or through others, newest first."""
+    found: dict[str, Memory] = {}
+    wanted = [memory.id]
+    while wanted and len(found) < MAX_VERSIONS:
+        older = store.memories(superseded_by=wanted, limit=MAX_VERSIONS)
+        older = [one for one in older if one.id not in found and one.id != memory.id]
+        found.update((one.id, one) for one in older)
+        wanted = [one.id for one in older]
+    return sorted(found.values(), key=lambda one: (one.superseded_ms, one.at_ms), reverse=True)
+
+
+def own_turn(store: Store, memory: Memory) -> Memory | None:
+    """The turn that a memory was drawn from, the newest of several; itself for a turn. What was remembered by hand has
+    the last turn before it in its session, if it names one."""
+    if memory.category == "conversation":
+        return memory
+    turns = store.memories(source_ids=memory.source_ids, category="conversation") if memory.source_ids else []
+    of_prompt = [one for one in turns if (one.session_id, one.prompt_id) == (memory.session_id, memory.prompt_id)]
+    if not turns and memory.session_id:
+        turns = store.memories(session_id=memory.session_id, category="conversation", limit=MAX_TURNS)
+        turns = [one for one in turns if one.at_ms <= memory.at_ms] or turns[-1:]
+    return max(of_prompt or turns, key=lambda one: one.at_ms, default=None)
+
+
+def turns_around(store: Store, turn: Memory, each_side: int) -> list[Memory]:
+    """A turn with those before and after it in its session, oldest first."""
+    if not turn.session_id:
+        return []
+    turns = store.memories(session_id=turn.session_id, category="conversation", limit=MAX_TURNS)[::-1]
+    place = next((at for at, one in enumerate(turns) if one.id == turn.id), None)
+    return turns[max(0, place - each_side) : place + each_side + 1] if place is not None else []
+
+
+def earlier_wording(memory: Memory, text: str, until_ms: int) -> Memory:
+    """The row that keeps what `memory` said before, or what was said of it in other words. until_ms: when that ended;
+    the same wording that ended at the same moment is the same row."""
+    key = event_id(memory.id, text, "wording", str(until_ms))
+    return replace(
+        memory,
+        id=key,
+        key="%s_%s" % (memory.key, key[:4]),
+        citation=citation_of(key),
+        text=text,
+        superseded_by=memory.id,
+        superseded_ms=until_ms,
+        pinned=False,
+    )
+
+
+def is_wording_of(older: Memory, newer: Memory) -> bool:
+    """True if `older` is an earlier wording of `newer` and not a memory of its own."""
+    return older.superseded_by == newer.id and older.key.startswith(newer.key + "_")
+
+
+def state_of(memory: Memory, by_id: Callable[[str], Memory | None]) -> str:
+    """current | superseded | reworded | retired. by_id: the memory with an id, or None."""
+    if not memory.superseded_by:
+        return CURRENT
+    if memory.superseded_by == memory.id:
+        return RETIRED
+    newer = by_id(memory.superseded_by)
+    return REWORDED if newer is not None and is_wording_of(memory, newer) else SUPERSEDED

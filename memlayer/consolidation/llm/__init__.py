@@ -1,0 +1,1 @@
+"""Draw statements from turns by a language model."""

@@ -1,0 +1,149 @@
+"""What the language model may spend in a day and has spent: a small file, written before each call and after it."""
+
+from __future__ import annotations
+
+import json
+import math
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from memlayer.edge.home import paths
+
+_COUNTED = ("calls", "tokens", "cost_usd")
+MAX_PROBLEM_CHARS = 200
+MAX_ANSWER_TOKENS = 2000  # what a call may answer; some models count their thinking
+KEPT_DAYS = 8  # a clock or a time zone may go back, and the day that then is must not begin anew
+
+
+@dataclass(frozen=True)
+class Reserved:
+    """A call that may be made. tokens: what it is counted as until it is known what it took."""
+
+    day: str
+    tokens: int
+
+
+class ModelBudget:
+    """Calls and tokens of this local day, of those before it, and of all time. Thread-safe; one process writes, others
+    may read.
+
+    A call is on disk before it is made: a crash in the middle of it cannot make it free. clock: Unix time, seconds.
+    """
+
+    def __init__(
+        self, home: str, *, daily_calls: int, daily_tokens: int, clock: Callable[[], float] = time.time
+    ) -> None:
+        self._path = paths.model_use(home)
+        self._daily_calls, self._daily_tokens = daily_calls, daily_tokens
+        self._clock = clock
+        self._lock = threading.Lock()
+
+    def reserve(self, tokens: int) -> Reserved | None:
+        """Count one call of about so many tokens; None when the day's budget does not allow it, or cannot be kept."""
+        with self._lock:
+            use = self._read()
+            today = use["today"]
+            if today["calls"] >= self._daily_calls or today["tokens"] + tokens > self._daily_tokens:
+                return None
+            _add(use, use["day"], calls=1, tokens=tokens)
+            return Reserved(use["day"], tokens) if self._write(use) else None
+
+    def settle(self, reserved: Reserved, tokens: int, cost_usd: float = 0.0) -> None:
+        """The call took so many tokens. 0: nobody knows; then it stays counted as reserved."""
+        with self._lock:
+            use = self._read()
+            known = min(max(0, tokens), 10**9)
+            cost = cost_usd if math.isfinite(cost_usd) and 0 < cost_usd < 1e6 else 0.0
+            _add(use, reserved.day, tokens=known - reserved.tokens if known else 0, cost_usd=cost)
+            use["problem"], use["problem_ms"] = "", 0
+            self._write(use)
+
+    def give_back(self, reserved: Reserved) -> None:
+        """The call was not made."""
+        with self._lock:
+            use = self._read()
+            _add(use, reserved.day, calls=-1, tokens=-reserved.tokens)
+            self._write(use)
+
+    def note(self, problem: str) -> None:
+        """Keep why the model was not of use, until it is again. problem: one line without text of a memory."""
+        with self._lock:
+            use = self._read()
+            use["problem"] = " ".join(problem.split())[:MAX_PROBLEM_CHARS]
+            use["problem_ms"] = int(self._clock() * 1000)
+            self._write(use)
+
+    def summary(self) -> dict[str, Any]:
+        """{today: {calls, tokens, cost_usd}, all: {...}, daily_calls, daily_tokens, is_over, problem, problem_ms}.
+
+        is_over: no call of any length is allowed any more.
+        """
+        with self._lock:
+            use = self._read()
+        today = use["today"]
+        return {
+            "today": today,
+            "all": use["all"],
+            "daily_calls": self._daily_calls,
+            "daily_tokens": self._daily_tokens,
+            "is_over": today["calls"] >= self._daily_calls or today["tokens"] + MAX_ANSWER_TOKENS > self._daily_tokens,
+            "problem": use["problem"],
+            "problem_ms": use["problem_ms"],
+        }
+
+    def _read(self) -> dict[str, Any]:
+        """What the file says, as of today. A file that cannot be read counts from nothing."""
+        said: Any = {}
+        try:
+            with open(self._path, encoding="utf-8") as file:
+                said = json.load(file)
+        except (OSError, ValueError, RecursionError):
+            pass
+        said = said if isinstance(said, dict) else {}
+        day = time.strftime("%Y-%m-%d", time.localtime(self._clock()))
+        problem, days = said.get("problem"), said.get("days")
+        if not isinstance(days, dict):
+            days = {said.get("day"): said.get("today")}  # as it was written while one day was kept
+        kept = {name: _counts(counts) for name, counts in days.items() if isinstance(name, str)}
+        today = kept.pop(day, None) or _counts(None)
+        return {
+            "day": day,
+            "today": today,
+            "days": {**kept, day: today},  # in the order of their last use: a clock may be years ahead for once
+            "all": _counts(said.get("all")),
+            "problem": problem if isinstance(problem, str) else "",
+            "problem_ms": int(_number(said.get("problem_ms"))),
+        }
+
+    def _write(self, use: dict[str, Any]) -> bool:
+        days = [(day, counts) for day, counts in use["days"].items() if any(counts.values())]
+        kept = {"days": dict(days[-KEPT_DAYS:]), **{name: use[name] for name in ("all", "problem", "problem_ms")}}
+        try:
+            paths.write_whole(self._path, json.dumps(kept, ensure_ascii=False).encode())
+        except OSError:
+            return False
+        return True
+
+
+def _add(use: dict[str, Any], day: str, **amounts: float) -> None:
+    """Add to the total, and to the day if it is still kept."""
+    for counts in (use["all"], use["days"].get(day, {})):
+        for name, amount in amounts.items():
+            if name in counts:
+                counts[name] = max(0, counts[name] + amount)
+
+
+def _counts(said: object) -> dict[str, Any]:
+    known = said if isinstance(said, dict) else {}
+    return {
+        name: round(_number(known.get(name)), 6) if name == "cost_usd" else int(_number(known.get(name)))
+        for name in _COUNTED
+    }
+
+
+def _number(value: object) -> float:
+    good = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e15
+    return float(value) if good else 0.0  # type: ignore[arg-type]

@@ -1,0 +1,1 @@
+"""Draw statements from a turn by rules."""

@@ -1,0 +1,207 @@
+"""From a turn to what is kept of it: a daily entry and lasting statements, by rules, in Korean and English.
+
+The rules want precision: most turns state nothing. What each of them brings: evals/core_memories.py.
+"""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Sequence
+
+from memlayer.consolidation.rules.extraction_choices import chosen
+from memlayer.consolidation.rules.extraction_dates import has_date, with_dates
+from memlayer.consolidation.rules.extraction_signs import NAMES, has
+from memlayer.consolidation.rules.statements import (
+    CAUSE,
+    COMMITMENT,
+    DECISION,
+    FACT,
+    MAX_DAILY_CHARS,
+    PREFERENCE,
+    Extraction,
+    Statement,
+)
+from memlayer.edge.capture.noise import is_noise, recallable
+from memlayer.text.extraction_sentences import ASSISTANT, MAX_TURN_CHARS, USER, Candidate, candidates, trimmed
+from memlayer.text.terms import index_terms
+from memlayer.turns.outcome import happened
+
+__all__ = ["Extraction", "Statement", "extract", "kind_of"]
+
+MAX_OF_RULES = 2  # statements of one speaker in one turn
+MAX_OWN_PROMPT_CHARS = 1500  # of a longer prompt only the first line and the last paragraph are the person's own
+MAX_OWN_PARAGRAPH_CHARS = 400
+MAX_SHORT_PROMPT_CHARS = 300  # a longer one may quote a review or a report
+MAX_CLOSING_CHARS = 2000  # longer answers explain, weigh and propose
+MAX_TOLD_CHARS = 120  # a prompt that does nothing but tell a fact is short
+_TAIL_CHARS = 400
+_DEFINES = re.compile(r"^(?:the|our|we)\b.*\b(?:is|are) (?:an?|the|in|on|called|stored)\b", re.IGNORECASE)
+_VALUE = re.compile(r"\d|`[^`]+`|https?://|\b[\w-]+\.(?:com|dev|io|org|net|internal)\b|\bowns?\b|\bbelongs? to\b|담당")
+_SAME = 0.6  # Jaccard on terms
+_KOREAN_WORD = 1.6  # a Korean word says as much as that many English ones
+
+
+def extract(
+    prompt: str, answers: Sequence[str], at_ms: int, *, before: str = "", zone: datetime.tzinfo | None = None
+) -> Extraction:
+    """What to keep of the turn; pure and without a model. Never raises on any text.
+
+    at_ms: Unix time in milliseconds; `tomorrow` is counted from its day in `zone` (None: this machine's).
+    before: the last answer of the turn before, whose proposal this prompt may accept.
+    """
+    prompt = "" if is_noise(prompt) else prompt
+    today = datetime.datetime.fromtimestamp(at_ms / 1000, zone).date()
+    found = [*_accepted(prompt, before), *_said(prompt, today), *_closing(answers)]
+    return Extraction(_daily(prompt, answers, bool(found)), tuple(_distinct(found)))
+
+
+def kind_of(text: str) -> str:
+    """The kind of a statement that names none: by its words, a fact in doubt."""
+    if has("prefers", text) or has("standing", text):
+        return PREFERENCE
+    if has("decided", text) or has("settles", text):
+        return DECISION
+    if has("cause", text) or has("because", text):
+        return CAUSE
+    return COMMITMENT if has("promises", text) else FACT
+
+
+def own_words(prompt: str) -> str:
+    """What the person wrote in a prompt; the rest of a long one is pasted."""
+    text = prompt.strip()
+    if len(text) <= MAX_OWN_PROMPT_CHARS:
+        return text
+    first, _, rest = text.partition("\n")
+    own = [first, rest.rpartition("\n\n")[2]]
+    return "\n".join(part for part in own if len(part) <= MAX_OWN_PARAGRAPH_CHARS)
+
+
+def _accepted(prompt: str, before: str) -> list[Statement]:
+    line = chosen(prompt, before) if before else ""
+    text = line.rstrip(" .") + "." if line else ""
+    if not 9 <= _words(text) <= 30 or has("fleeting", text) or has("unfinished", line) or has("question", line):
+        return []
+    return [Statement(DECISION, text, line, ASSISTANT)]
+
+
+def _said(prompt: str, today: datetime.date) -> list[Statement]:
+    """What the person settles, orders for good, likes, promises or reports as done."""
+    found = []
+    for one in candidates(own_words(prompt), USER):
+        text = trimmed(one.text)
+        if not one.asks and not has("question", text) and not has("unfinished", text) and not has("fleeting", text):
+            kind = _kind_said(text, one.plain, prompt, today)
+            if kind:
+                dated = (
+                    text
+                    if kind == PREFERENCE
+                    else _with_day(text, today)
+                    if has("finished", one.plain)
+                    else with_dates(text, today)
+                )
+                found.append(Statement(kind, dated, one.text, USER))
+    return found[:MAX_OF_RULES]
+
+
+def _kind_said(text: str, plain: str, prompt: str, today: datetime.date) -> str:
+    """The kind of what a person said; "" for an order of the day, and for what is said without being settled."""
+    if has("one_off", plain) or has("points_away", text) or has("hedge", plain):
+        return ""
+    if has("finished", plain):
+        return FACT
+    if has("prefers", plain):
+        return PREFERENCE
+    if has("promises", plain) and has_date(text, today):
+        return COMMITMENT
+    is_quoted = has("pasted", plain) or (len(prompt) > MAX_SHORT_PROMPT_CHARS and not has("voice", plain))
+    if is_quoted or not 4 <= _words(text) <= 27:
+        return ""
+    if has("standing", plain):
+        return PREFERENCE
+    is_specific = bool(NAMES.search(text)) or _is_korean(text) or has("broad", plain)
+    if has("decided", plain) or (has("settles", plain) and is_specific and _words(text) >= 6):
+        return DECISION
+    return FACT if _is_told(text, plain, prompt) else ""
+
+
+def _is_told(text: str, plain: str, prompt: str) -> bool:
+    """True for a prompt that does nothing but tell a fact: "the staging port is 8443"."""
+    if len(prompt) > MAX_TOLD_CHARS or any(has(sign, plain) for sign in ("past", "outside", "when")):
+        return False
+    is_all = len(text) >= len(prompt.strip()) - 2 and _DEFINES.search(text) is not None
+    return has("tells", plain) and (is_all or _VALUE.search(plain) is not None)
+
+
+def _closing(answers: Sequence[str]) -> list[Statement]:
+    """What a short last answer states for good: how a named thing behaves, where it is, or what caused a trouble."""
+    answer = next((one for one in reversed(answers) if one.strip()), "")
+    if len(answer) > MAX_CLOSING_CHARS or has("asks_back", answer.strip()[-_TAIL_CHARS:]):
+        return []  # nothing is settled while the model asks
+    found = []
+    for one in candidates(answer, ASSISTANT):
+        kind = _kind_closing(one)
+        if kind:
+            found.append(Statement(kind, trimmed(one.text), one.text, ASSISTANT))
+    return found[:MAX_OF_RULES]
+
+
+# What keeps a sentence of an answer from standing by itself, or from being true next month.
+_UNFIT = ("question", "unfinished", "fleeting", "points_away", "report", "label", "pronoun")
+_UNFIT_PLAIN = ("outside", "talks", "hedge", "of_the_day")
+
+
+def _kind_closing(one: Candidate) -> str:
+    text = trimmed(one.text)
+    is_fragment = one.is_bold or (
+        one.is_item and (" - " in text or not re.match(r"`|[A-Z]\w+ [A-Z]\w+ [a-z]+s ", text))
+    )
+    if is_fragment or any(char.isdigit() for char in text) or any(text.count(pair) % 2 for pair in '`"'):
+        return ""
+    if any(has(sign, text) for sign in _UNFIT) or any(has(sign, one.plain) for sign in _UNFIT_PLAIN):
+        return ""
+    if has("cause", text) and (has("because", text) or (has("when", text) and has("scope", text))):
+        return CAUSE if 8 <= _words(text) <= 25 else ""
+    if _is_korean(text) and not NAMES.search(text):
+        return ""
+    lasts = any(has(sign, text) for sign in ("when", "place", "scope", "now"))
+    if has("past", text) or not lasts or not 12 <= _words(text) <= 24:
+        return ""
+    return FACT
+
+
+def _words(text: str) -> float:
+    return len(text.split()) * (_KOREAN_WORD if _is_korean(text) else 1.0)
+
+
+def _is_korean(text: str) -> bool:
+    return any("가" <= char <= "힣" for char in text)
+
+
+def _with_day(text: str, today: datetime.date) -> str:
+    """What happened, with its day: relative days get their date, else the day it was told."""
+    dated = with_dates(text, today)
+    return dated if dated != text else "%s [%s]" % (text, today.isoformat())
+
+
+def _distinct(found: list[Statement]) -> list[Statement]:
+    kept: list[tuple[Statement, frozenset[str]]] = []
+    for one in found:
+        terms = frozenset(index_terms(one.text).split())
+        if not any(len(terms & other) >= _SAME * len(terms | other) for _, other in kept):
+            kept.append((one, terms))
+    return [one for one, _ in kept]
+
+
+def _daily(prompt: str, answers: Sequence[str], lasting: bool) -> str | None:
+    """What was asked and what came of it; None for small talk and for a question that nobody answered."""
+    said = candidates(prompt[:MAX_TURN_CHARS], USER)
+    asked = next((trimmed(one.text) for one in said if recallable(one.text)), "")
+    came = happened([answer[:MAX_TURN_CHARS] for answer in answers])
+    if not (lasting or (asked and came) or (_VALUE.search(came) and len(came) > 40)):
+        return None
+    return " — ".join(_cut(part, MAX_DAILY_CHARS // 2) for part in (asked, came) if part) or None
+
+
+def _cut(text: str, max_chars: int) -> str:
+    return text if len(text) <= max_chars else text[: max_chars - 2].rsplit(" ", 1)[0] + " …"

@@ -1,0 +1,159 @@
+"""Write the date behind a word that means one only today: `tomorrow`, `by Friday`, `다음 주 금요일`, `4/20`."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Callable
+
+from memlayer.text.stopwords import words
+
+_DAYS = {name: at for at, name in enumerate(words("monday tuesday wednesday thursday friday saturday sunday"))}
+_KOREAN_DAYS = {name: at for at, name in enumerate("월화수목금토일")}
+_MONTH_NAMES = words("january february march april may june july august september october november december")
+_MONTHS = {name: at for at, name in enumerate(_MONTH_NAMES, start=1)}
+_MONTHS.update({name[:3]: at for name, at in list(_MONTHS.items())})
+_MONTH = "(?P<month>" + "|".join([*_MONTH_NAMES, *(name[:3] for name in _MONTH_NAMES if name != "may")]) + ")"
+_DAY = "(?P<weekday>" + "|".join(_DAYS) + ")"
+# Said of every week: no date can stand for it.
+_RECURRING = re.compile(
+    r"\b(?:every|each|always|never|weekly|daily|monthly|nothing gets|no \w+ (?:on|after))\b|매주|매월|매일|마다"
+    r"|항상|금지|원칙"
+    r"|요일(?: 오전| 오후)?에만|(?<![월화수목금토일])요일|\bweekdays?\b|\bday of the week\b",
+    re.IGNORECASE,
+)
+_PAST_YEARS_DAYS = 75  # `March 24` said in May was this year's; said in June it is next year's
+
+Found = "re.Match[str]"
+
+
+def with_dates(text: str, today: datetime.date) -> str:
+    """The text with ` [2026-03-13]` behind each date that is relative or lacks its year; dates in full stay."""
+    recurring = bool(_RECURRING.search(text))
+    found: list[tuple[int, int, str]] = []
+    for pattern, resolve, of_a_week in _RULES:
+        for match in pattern.finditer(text):
+            if of_a_week and recurring and not match.groupdict().get("which"):
+                continue
+            if any(start < match.end() and match.start() < end for start, end, _ in found):
+                continue
+            date = resolve(match, today)
+            if date:
+                found.append((match.start(), match.end(), date))
+    for start, end, date in sorted(found, reverse=True):
+        if not text[end:].lstrip().startswith("["):
+            # Behind a Korean particle the bracket would break the word: it goes behind the whole word.
+            tail = re.match("[가-힣]*", text[end:])
+            end += tail.end() if tail and start < end else 0
+            text = f"{text[:end]} [{date}]{text[end:]}"
+    return text
+
+
+def has_date(text: str, today: datetime.date) -> bool:
+    """True if the text names a day or month to come or gone, relative or not."""
+    return bool(re.search(r"\b20\d\d-\d\d(?:-\d\d)?\b", text)) or with_dates(text, today) != text
+
+
+def _iso(year: int, month: int, day: int) -> str:
+    try:
+        return datetime.date(year, month, day).isoformat()
+    except ValueError:
+        return ""
+
+
+def _nearest_year(today: datetime.date, month: int, day: int) -> str:
+    """The date in this year, or in the next one if this year's is long gone."""
+    text = _iso(today.year, month, day)
+    if text and (today - datetime.date.fromisoformat(text)).days > _PAST_YEARS_DAYS:
+        return _iso(today.year + 1, month, day)
+    return text
+
+
+def _shift(days: int) -> Callable[[re.Match[str], datetime.date], str]:
+    return lambda found, today: (today + datetime.timedelta(days=days)).isoformat()
+
+
+def _weekday(found: re.Match[str], today: datetime.date) -> str:
+    name = found.group("weekday").lower()
+    wanted = _DAYS[name] if name in _DAYS else _KOREAN_DAYS[name]
+    which = (found.groupdict().get("which") or "").lower().replace(" ", "")
+    monday = today - datetime.timedelta(days=today.weekday())
+    if which in ("next", "다음주", "담주"):
+        return (monday + datetime.timedelta(days=7 + wanted)).isoformat()
+    if which == "다다음주":
+        return (monday + datetime.timedelta(days=14 + wanted)).isoformat()
+    if which in ("last", "지난주"):
+        return (monday + datetime.timedelta(days=wanted - 7)).isoformat()
+    if which == "이번주":
+        return (monday + datetime.timedelta(days=wanted)).isoformat()
+    return (today + datetime.timedelta(days=(wanted - today.weekday()) % 7)).isoformat()
+
+
+def _month_day(found: re.Match[str], today: datetime.date) -> str:
+    name = found.group("month").lower()
+    return _nearest_year(today, _MONTHS[name] if name in _MONTHS else int(name), int(found.group("day")))
+
+
+def _month(found: re.Match[str], today: datetime.date) -> str:
+    name = found.group("month").lower()
+    month = _MONTHS[name] if name in _MONTHS else int(name)
+    return _nearest_year(today, month, 28)[:7] if 1 <= month <= 12 else ""
+
+
+def _day_of_month(found: re.Match[str], today: datetime.date) -> str:
+    day = int(found.group("day"))
+    month_after = (today.replace(day=1) + datetime.timedelta(days=32)).replace(day=1)
+    month = today if day >= today.day else month_after
+    return _iso(month.year, month.month, day)
+
+
+def _day_of_that_month(found: re.Match[str], today: datetime.date) -> str:
+    month = today.replace(day=1)
+    if found.group("which") == "다음":
+        month = (month + datetime.timedelta(days=32)).replace(day=1)
+    return _iso(month.year, month.month, int(found.group("day")))
+
+
+def _month_end(months: int) -> Callable[[re.Match[str], datetime.date], str]:
+    def resolve(found: re.Match[str], today: datetime.date) -> str:
+        first = today.replace(day=1)
+        for _ in range(months + 1):
+            first = (first + datetime.timedelta(days=32)).replace(day=1)
+        return (first - datetime.timedelta(days=1)).isoformat()
+
+    return resolve
+
+
+def _rule(
+    pattern: str, resolve: Callable[[re.Match[str], datetime.date], str], of_a_week: bool = False
+) -> tuple[re.Pattern[str], Callable[[re.Match[str], datetime.date], str], bool]:
+    return re.compile(pattern, re.IGNORECASE), resolve, of_a_week
+
+
+_NO_YEAR = r"(?!,? 20\d\d)"
+_RULES = (
+    _rule(rf"\b{_MONTH}\.? (?P<day>\d{{1,2}})(?:st|nd|rd|th)?\b{_NO_YEAR}(?![.:]\d)", _month_day),
+    _rule(rf"\b(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? {_MONTH}\b{_NO_YEAR}", _month_day),
+    _rule(r"(?<![\d년] )(?<!\d)(?P<month>1[0-2]|[1-9])월 ?(?P<day>[12]\d|3[01]|[1-9])일", _month_day),
+    _rule(
+        r"(?<![\d/.\w-])(?P<month>1[0-2]|[1-9])/(?P<day>[12]\d|3[01]|[1-9])(?![\d/.A-Za-z_%])(?=\s"
+        r"|[에까은는이부로으]|$|[,)])",
+        _month_day,
+    ),
+    _rule(
+        r"\b(?:by|on|until|till|before|after|from|due) the (?P<day>[12]\d|3[01]|[1-9])(?:st|nd|rd|th)\b", _day_of_month
+    ),
+    _rule("(?P<which>다음|이번) ?달 ?(?P<day>[12]\\d|3[01]|[1-9])일", _day_of_that_month),
+    _rule(r"\bday after tomorrow\b|모레", _shift(2)),
+    _rule(r"\btomorrow\b|내일", _shift(1)),
+    _rule(r"\b(?:yesterday|last night)\b|어제|어젯밤", _shift(-1)),
+    _rule(r"\b(?:today|tonight)\b|오늘(?!의)", _shift(0)),
+    _rule(r"\b(?:end of (?:this|the) month)\b|이번 ?달 ?말|월말", _month_end(0)),
+    _rule(r"\bend of next month\b|다음 ?달 ?말", _month_end(1)),
+    _rule(rf"\b(?P<which>next|this|last|coming) {_DAY}\b", _weekday, True),
+    _rule(rf"\b(?:by|on|until|till|before|due|for|come|comes|end of day|eod) {_DAY}\b(?!s)", _weekday, True),
+    _rule("(?P<which>다다음 ?주|다음 ?주|담주|이번 ?주|지난 ?주) ?(?P<weekday>[월화수목금토일])요일", _weekday, True),
+    _rule("(?<!매주 )(?P<weekday>[월화수목금토일])요일(?=까지|에(?!만)|부터| ?전| 오전| 오후)", _weekday, True),
+    _rule(rf"\b(?:starting|until|till|by|from|before|as of|beginning|end of) {_MONTH}\b(?! \d){_NO_YEAR}", _month),
+    _rule(r"(?<![\d년] )(?<!\d)(?P<month>1[0-2]|[1-9])월(?=까지|부터|에| 중| 말| 초)(?! ?\d)", _month),
+)

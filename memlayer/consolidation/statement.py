@@ -1,0 +1,100 @@
+"""The memories that statements make: a core memory, a daily entry, and what a person asked to remember."""
+
+from __future__ import annotations
+
+import datetime
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+
+from memlayer.consolidation.rules.extraction import kind_of
+from memlayer.consolidation.rules.extraction_dates import with_dates
+from memlayer.consolidation.rules.statements import COMMITMENT, DECISION, PREFERENCE, Statement
+from memlayer.edge.home.ids import event_id
+from memlayer.edge.redaction.privacy import PRIVATE
+from memlayer.model import GLOBAL, Memory, citation_of
+from memlayer.text.extraction_sentences import USER
+from memlayer.turns.importance import importance as importance_of
+from memlayer.turns.readable_turn import cut_whole
+from memlayer.turns.remembered import says_everywhere
+from memlayer.turns.turn import ASSISTANT, MAX_MEMORY_CHARS
+
+ENTRY = "entry"  # the kind of a daily memory that stands for a turn
+
+
+def statement_of(
+    project_id: str,
+    text: str,
+    kind: str,
+    *,
+    origin: str,
+    session_id: str,
+    source_ids: Sequence[str],
+    at_ms: int,
+    prompt_id: str = "",
+    importance: float | None = None,
+    pinned: bool = False,
+) -> Memory:
+    """A core memory. origin: where the statement stands (its turn and sentence): the same one gives the same id."""
+    memory_id = event_id(project_id, origin, "core", "" if prompt_id else text)
+    return Memory(
+        id=memory_id,
+        key="core_" + memory_id[:4],
+        citation=citation_of(memory_id),
+        category="core",
+        kind=kind,
+        text=cut_whole(text, MAX_MEMORY_CHARS),
+        importance=importance_of("core", text) if importance is None else importance,
+        project_id=project_id,
+        session_id=session_id,
+        prompt_id=prompt_id,
+        source_ids=tuple(source_ids),
+        at_ms=at_ms,
+        pinned=pinned,
+    )
+
+
+def found_in(turn: Memory, statement: Statement) -> Memory:
+    """The core memory that a statement found in a turn makes."""
+    return statement_of(
+        _scope_of(statement, turn), statement.text, statement.kind, origin=turn.id + "\0" + statement.source,
+        session_id=turn.session_id, source_ids=turn.source_ids, at_ms=turn.at_ms, prompt_id=turn.prompt_id,
+    )  # fmt: skip
+
+
+def _scope_of(statement: Statement, turn: Memory) -> str:
+    """The turn's project; every project only for a wish of the person that says so in the very sentence."""
+    said, _, _ = turn.text.partition("\n" + ASSISTANT)
+    is_wish = statement.speaker == USER and statement.kind in (PREFERENCE, DECISION)
+    return GLOBAL if is_wish and says_everywhere(statement.source) and says_everywhere(said) else turn.project_id
+
+
+def daily_of(turn: Memory, text: str) -> Memory | None:
+    """The daily entry of a turn; None for nothing worth a line, or nothing that may be told."""
+    if not text.strip():
+        return None
+    memory_id = event_id(turn.session_id, turn.prompt_id, "daily")
+    return replace(
+        turn,
+        id=memory_id,
+        key="daily_%s_%s" % (time.strftime("%Y-%m-%d", time.localtime(turn.at_ms / 1000)), memory_id[:4]),
+        citation=citation_of(memory_id),
+        category="daily",
+        kind=ENTRY,
+        text=cut_whole(text, MAX_MEMORY_CHARS),
+        importance=importance_of("daily", text),
+        superseded_by="",
+        superseded_ms=0,
+        pinned=False,
+        settled="",
+    )
+
+
+def as_said(text: str, at_ms: int) -> tuple[str, str]:
+    """(text, kind) of what a person asked to remember; "" for nothing. In a promise, days that mean one only today get
+    their date."""
+    text = text.replace(PRIVATE, " ").strip()
+    kind = kind_of(text)
+    if kind == COMMITMENT:  # a day in anything else may mean every week
+        text = with_dates(text, datetime.datetime.fromtimestamp(at_ms / 1000).date())
+    return text, kind

@@ -1,1 +1,0 @@
-"""Pure rules of memory: no input or output, standard library only."""

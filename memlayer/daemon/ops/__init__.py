@@ -1,0 +1,1 @@
+"""The operations that the command line may ask for."""

@@ -1,0 +1,1 @@
+"""What the daemon holds: state, jobs, memory, priority."""

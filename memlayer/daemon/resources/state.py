@@ -1,0 +1,135 @@
+"""What the daemon's handlers share: settings, registries, and the services, which appear once the store is open."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import Any
+
+from memlayer import compose
+from memlayer.config import Settings, load_project_settings
+from memlayer.daemon.resources.jobs import Jobs
+from memlayer.daemon.resources.memory import rss_bytes
+from memlayer.edge.home.project import Place
+from memlayer.indexing.embedder_slot import EmbedderSlot
+from memlayer.model import GLOBAL, Scope
+from memlayer.records.metrics import Metrics
+from memlayer.records.projects import Projects
+from memlayer.records.sessions import Sessions
+
+PROJECT_SETTINGS_KEPT_S = 2.0
+
+
+@dataclass
+class State:
+    """One daemon's life. leaving: set when it is to go. last_ms: the last request, for the idle clock.
+
+    settings_problem: what is wrong in the settings, one line; then `settings` is what holds of them. settings_stamp: of
+    the file that they were read from.
+    """
+
+    home: str
+    settings: Settings
+    projects: Projects
+    sessions: Sessions
+    metrics: Metrics
+    settings_problem: str = ""
+    settings_stamp: str = ""
+    jobs: Jobs = field(default_factory=lambda: Jobs("writer"))
+    loader: Jobs = field(default_factory=lambda: Jobs("loader"))
+    reader: Jobs = field(default_factory=lambda: Jobs("reader"))  # reads turns with a language model
+    embedder: EmbedderSlot = field(default_factory=EmbedderSlot)
+    services: Future[compose.Services] = field(default_factory=Future)
+    leaving: threading.Event = field(default_factory=threading.Event)
+    started_ms: int = field(default_factory=lambda: int(time.time() * 1000))
+    last_request: float = field(default_factory=time.monotonic)
+    last_own_client: float = field(default_factory=time.monotonic)
+    drains: int = 0  # how often the spool was taken in
+    batches: int = 0  # of turns consolidated
+    made_again: float = 0.0  # when files and working sets were last made of what was consolidated
+    importing: threading.Lock = field(default_factory=threading.Lock)  # one import at a time
+    unfiled: set[str] = field(default_factory=set)  # projects whose memory files are behind; the writer's
+    filed_s: float = 0.0  # monotonic: when memory files were last written, and the extra ones looked at
+    extra_s: float = 0.0
+    has_global: bool = False  # whether anything is remembered for every project
+    gc_s: float = -1e9  # when letting go was last begun by itself (monotonic clock)
+    opened_s: float = 0.0  # when the store was last begun to be opened (monotonic clock)
+    rechecked_s: float = -1e9  # when the store was last opened anew because something had failed (monotonic clock)
+    slow_opening_told: bool = False  # the log has been told that the store takes long to open
+    rebuilding: str = ""  # progress of a rebuild of the index, for people
+    _by_project: dict[str, tuple[float, Settings]] = field(default_factory=dict)
+
+    def settings_for(self, place: Place) -> Settings:
+        """The user's settings with what the project's own file may change."""
+        held = self._by_project.get(place.root)
+        now = time.monotonic()
+        if held is not None and now - held[0] < PROJECT_SETTINGS_KEPT_S:
+            return held[1]
+        if os.path.lexists(os.path.join(place.root, ".memlayer.yaml")):
+            chosen = self.settings.for_project(load_project_settings(place.root))
+        else:
+            chosen = self.settings
+        self._by_project[place.root] = (now, chosen)
+        return chosen
+
+    def scope(self, project_id: str) -> Scope:
+        """Where a project's searches look: in it, and in what the person keeps for every project."""
+        services = self.ready()
+        is_shared = self.has_global or (services is not None and services.extra.has_global)
+        return Scope((project_id, GLOBAL) if is_shared else (project_id,)) if project_id else Scope(())
+
+    def ready(self, wait_s: float = 0.0) -> compose.Services | None:
+        """The services, or None if the store is not open within wait_s. Raises what opening it raised."""
+        try:
+            return self.services.result(timeout=max(0.0, wait_s))
+        except TimeoutError:
+            return None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the store is open."""
+        return self.services.done() and self.services.exception() is None
+
+    def mode(self) -> tuple[str, str]:
+        """("hybrid" | "lexical", why it is lexical)."""
+        return ("hybrid", "") if self.embedder() is not None else ("lexical", self.embedder.why)
+
+    def status(self) -> dict[str, Any]:
+        """Counts and states; no memory text."""
+        mode, why = self.mode()
+        opened: Any = self.services.exception() if self.services.done() else None
+        embedder = self.embedder()
+        return {
+            "pid": os.getpid(),
+            "since_ms": self.started_ms,
+            "settings_stamp": self.settings_stamp,
+            "settings_problem": self.settings_problem,
+            "mode": mode,
+            "why": why,
+            "store": "opening" if not self.services.done() else "open" if opened is None else "failed",
+            "store_error": str(opened) if opened is not None else "",
+            "damage": [
+                {"table": note.table, "says": note.says, "is_minor": note.is_minor, "aside": note.aside}
+                for note in (self.services.result().store.damage() if self.services.done() and opened is None else ())
+            ],
+            "job": self.jobs.running,
+            "jobs_waiting": self.jobs.pending,
+            "job_errors": len(self.jobs.failing),
+            "last_job_error": next(reversed(list(self.jobs.failing.values())), ""),
+            "hooks_worked_ms": self.metrics.worked_ms(),
+            "rebuilding": self.rebuilding,
+            "file_notices": self._file_notices() if self.services.done() and opened is None else [],
+            "rss_bytes": rss_bytes(),
+            "model": {
+                "name": self.settings.embedding.model,
+                "provider": self.settings.embedding.provider,
+                "fingerprint": embedder.fingerprint if embedder is not None else "",
+            },
+        }
+
+    def _file_notices(self) -> list[str]:
+        services = self.services.result()
+        return services.files.notices() + services.extra.notices()

@@ -1,0 +1,1 @@
+"""Forget, retain and erase."""

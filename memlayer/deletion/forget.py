@@ -1,0 +1,149 @@
+"""Forgetting on request: what goes with what, and that it stays forgotten."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Container, Iterator, Sequence
+from dataclasses import dataclass
+
+from memlayer.briefing.session_summary import SESSION_SUMMARY, none_wanted
+from memlayer.consolidation import lineage
+from memlayer.deletion.erasure import Erasure
+from memlayer.edge.capture import spool
+from memlayer.model import Memory
+from memlayer.ports import Doomed, Removed, Selection, Store
+from memlayer.records import set_aside
+from memlayer.records.projects import Projects
+from memlayer.records.sessions import Sessions
+from memlayer.records.tombstones import Tombstones, session_mark
+
+EVENTS_AT_ONCE = 500
+EVERYTHING = 10_000_000
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+@dataclass(frozen=True)
+class Forget:
+    """Removes memories with everything they came from. The daemon's writer calls it."""
+
+    home: str
+    store: Store
+    erasure: Erasure
+    tombstones: Tombstones
+    sessions: Sessions
+    projects: Projects | None = None
+    now_ms: Callable[[], int] = _now_ms
+
+    def select(self, selection: Selection) -> list[Memory]:
+        """The memories that a selection names."""
+        return self.store.memories(
+            ids=list(selection.memory_ids) or None, session_id=selection.session_id, project_id=selection.project_id,
+            before_ms=selection.before_ms, limit=EVERYTHING,
+        )  # fmt: skip
+
+    def doomed(self, selection: Selection, *, keep_sources: bool = False) -> Doomed:
+        """What goes with a selection. Named by its id, a memory takes the turns along that it comes from, and whatever
+        else was drawn from them. With keep_sources it goes alone, with its earlier wordings, and with the request to
+        remember it, since no turn stands behind that; so does the summary of a session in any case, which would take
+        the session along. A turn always goes with its words.
+        """
+        if selection == Selection():
+            return Doomed()
+        if not selection.memory_ids:
+            return self.store.doomed(selection)
+        named = self.select(selection)
+        alone = [
+            one for one in named if one.category != "conversation" and (keep_sources or one.kind == SESSION_SUMMARY)
+        ]
+        going = Doomed()
+        if with_sources := [one.id for one in named if one not in alone]:
+            going = self.store.doomed(Selection(memory_ids=tuple(with_sources)))
+        ids = dict.fromkeys(going.memory_ids)
+        for one in named:
+            ids[one.id] = None
+            ids.update((older.id, None) for older in lineage.before(self.store, one) if _same_matter(older, one))
+        event_ids = dict.fromkeys((*going.event_ids, *self._only_remembered(alone, ids)))
+        return Doomed(tuple(event_ids), tuple(ids))
+
+    def going(self, selection: Selection, *, keep_sources: bool = False) -> list[Memory]:
+        """All memories that `forget` would remove, newest first."""
+        ids = self.doomed(selection, keep_sources=keep_sources).memory_ids
+        return self.store.memories(ids=ids, limit=len(ids)) if ids else []
+
+    def missing(self, memory: Memory, event_ids: Sequence[str]) -> list[dict[str, object]]:
+        """The sources of a memory that are not among these events: [{id, why, at_ms: since when, 0 if unknown}]."""
+        out: list[dict[str, object]] = []
+        for source in memory.source_ids:
+            let_go_ms = self.tombstones.let_go_at_ms(memory.at_ms)
+            if source not in event_ids:
+                was_asked = source in self.tombstones
+                why = "forgotten" if was_asked else "removed by retention" if let_go_ms else "not in the store"
+                out.append({"id": source, "why": why, "at_ms": 0 if was_asked else let_go_ms})
+        return out
+
+    def forget(self, selection: Selection, *, keep_sources: bool = False) -> tuple[Removed, list[str]]:
+        """Forget what goes with `selection`; an empty one selects nothing. Returns what was removed and the ids of the
+        projects concerned: what is made of memories is to be made anew there, and then erasure.finished() called.
+
+        Raises StoreError or OSError. What is in no table yet stays forgotten only if the spool was taken in before.
+        """
+        if selection == Selection():
+            return Removed(), self.erasure.resume()
+        what = self.doomed(selection, keep_sources=keep_sources)
+        going = self.store.memories(ids=what.memory_ids, limit=len(what.memory_ids)) if what.memory_ids else []
+        project_ids = {memory.project_id for memory in going} | ({selection.project_id} - {""})
+        # First: whatever happens from here on, nothing brings it back.
+        now_ms = self.now_ms()
+        statements = [  # what is said from now on is new
+            (one.project_id, one.text, max(now_ms, one.at_ms)) for one in going if one.category != "conversation"
+        ]
+        sessions = ({memory.session_id for memory in going} | {selection.session_id}) - {""}
+        named = set(selection.memory_ids)
+        summed_up = [one.session_id for one in going if one.id in named and one.kind == SESSION_SUMMARY]
+        ids = [*what.event_ids, *what.memory_ids, *map(session_mark, sessions), *map(none_wanted, summed_up)]
+        self.tombstones.add(ids, self._said(what.event_ids), statements)
+        self._leave_spool(selection)
+        said = self._named(going, what.event_ids) if named else None
+        set_aside.drop_forgotten(self.home, set(what.event_ids), selection, self.projects, said)
+        removed, concerned = self.erasure.erase(what, sorted(project_ids))
+        if selection.session_id and not selection.memory_ids:
+            self.sessions.forget(selection.session_id)
+        return removed, concerned
+
+    def _named(self, going: Sequence[Memory], event_ids: Sequence[str]) -> set_aside.Said:
+        """What memories that are forgotten by name say, and the turns that go as a whole."""
+        texts = {text for text, _ in self._said(event_ids)} | {memory.text for memory in going}
+        turns = {(one.session_id, one.prompt_id) for one in going if one.category == "conversation" and one.prompt_id}
+        return set_aside.Said(tuple(texts), turns)
+
+    def _only_remembered(self, alone: Sequence[Memory], going: Container[str]) -> list[str]:
+        """The requests to remember that nothing will be drawn from once these memories are gone."""
+        sources = sorted({source for one in alone for source in one.source_ids})
+        found = self.store.events(ids=sources, kind="remember", limit=len(sources)) if sources else []
+        asked = [one.id for one in found]
+        others = self.store.memories(source_ids=asked, limit=EVERYTHING) if asked else []
+        kept = {source for one in others if one.id not in going for source in one.source_ids}
+        return [one for one in asked if one not in kept]
+
+    def _said(self, event_ids: Sequence[str]) -> Iterator[tuple[str, int]]:
+        for start in range(0, len(event_ids), EVENTS_AT_ONCE):
+            batch = event_ids[start : start + EVENTS_AT_ONCE]
+            for event in self.store.events(ids=batch, limit=len(batch)):
+                yield event.text, event.at_ms
+
+    def _leave_spool(self, selection: Selection) -> None:
+        for path in spool.waiting(self.home):
+            event, _ = spool.load(path)
+            if event is not None and selection.session_id and event["session_id"] == selection.session_id:
+                self.tombstones.add([str(event["id"])], [(str(event["text"]), spool.at_ms_of(path))])
+                os.unlink(path)
+
+
+def _same_matter(older: Memory, newer: Memory) -> bool:
+    """True for a wording that `newer` had, and for what it replaced that was drawn from nothing else."""
+    own: Sequence[str] = newer.source_ids
+    return lineage.is_wording_of(older, newer) or bool(older.source_ids and set(older.source_ids) <= set(own))

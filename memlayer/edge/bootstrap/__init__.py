@@ -1,0 +1,1 @@
+"""Find or build the runtime, and start the daemon."""

@@ -1,0 +1,73 @@
+"""Starts processes that outlive the caller: the host kills the process tree of a hook, so a daemon is forked twice."""
+
+from __future__ import annotations
+
+import os
+
+from memlayer.edge.home import paths
+
+# What a daemon inherits, and never the rest: a host's environment holds API keys. One that the user's settings name for
+# a language model comes on top: daemon_variables().
+KEPT_NAMES = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "LD_LIBRARY_PATH")
+KEPT_PREFIX = "MEMLAYER_"
+MAX_NAMES_CHARS = 4000
+# The daemon's many threads would each keep a heap of their own: two hold a third less memory, and none waits for them.
+DAEMON_ENVIRONMENT = {"MALLOC_ARENA_MAX": "2", "ARROW_DEFAULT_MEMORY_POOL": "system"}
+
+
+def plugin_root() -> str:
+    """The folder that holds hooks/, models/ and the memlayer package."""
+    return os.path.abspath(__file__).rpartition("/memlayer/")[0]
+
+
+def kept_environment(more: tuple[str, ...] = ()) -> dict[str, str]:
+    """The part of this process's environment that a background process gets."""
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if name in KEPT_NAMES or name in more or name.startswith(KEPT_PREFIX)
+    }
+
+
+def daemon_variables(home: str) -> tuple[str, ...]:
+    """Names of the variables that the user's settings have the daemon inherit; none unless a language model is on."""
+    try:
+        with open(paths.daemon_variables(home), encoding="utf-8") as file:
+            return tuple(file.read(MAX_NAMES_CHARS).split())
+    except (OSError, ValueError):
+        return ()
+
+
+def spawn_daemon(home: str, python: str) -> None:
+    """Start the daemon of `home` with the runtime's interpreter. Harmless when one runs: its lock decides."""
+    script = os.path.join(plugin_root(), "memlayer", "daemon", "__main__.py")
+    environment = {**DAEMON_ENVIRONMENT, **kept_environment(daemon_variables(home)), "MEMLAYER_HOME": home}
+    spawn_detached([python, "-I", script], environment, os.path.join(paths.logs(home), "daemon.err"))
+
+
+def spawn_detached(argv: list[str], environment: dict[str, str], error_log: str) -> None:
+    """Run argv with no tie to this process: own session, parent init, stdin and stdout closed, stderr to a file.
+
+    Returns once the intermediate child is gone. Raises OSError when it cannot fork.
+    """
+    child = os.fork()
+    if child:
+        os.waitpid(child, 0)
+        return
+    # From here on nothing may return or raise into the caller's code: this is a second copy of it.
+    try:
+        os.setsid()
+        if os.fork():
+            os._exit(0)
+        os.umask(0o077)
+        os.chdir("/")
+        os.makedirs(os.path.dirname(error_log), mode=paths.FOLDER_MODE, exist_ok=True)
+        null = os.open(os.devnull, os.O_RDWR)
+        errors = os.open(error_log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, paths.FILE_MODE)
+        os.dup2(null, 0)
+        os.dup2(null, 1)
+        os.dup2(errors, 2)
+        os.closerange(3, 256)
+        os.execve(argv[0], argv, environment)
+    finally:
+        os._exit(127)

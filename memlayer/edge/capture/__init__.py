@@ -1,0 +1,1 @@
+"""What a hook keeps: payloads, replies, tool calls, noise, and the spool."""

@@ -1,0 +1,206 @@
+"""Reads what the host sends a hook and says what happened: raw stdin bytes to one captured event, redacted.
+
+Pure, and used by both ends: the daemon reads the bytes a hook handed over, a hook without a daemon reads its own. A
+captured event is a plain dict, because it goes to the spool as JSON (SPOOL_FIELDS).
+"""
+
+from __future__ import annotations
+
+import json
+
+from memlayer.edge.capture.noise import is_noise
+from memlayer.edge.capture.store_request import is_no_reply
+from memlayer.edge.home.ids import event_id
+from memlayer.edge.redaction.privacy import redact_ends, strip_own_blocks
+
+TYPE_CHECKING = False  # what type checkers look for; importing `typing` costs a hook milliseconds
+if TYPE_CHECKING:
+    from memlayer.edge.capture.tool_use import ToolRules
+
+SPOOL_VERSION = 1
+MAX_EVENT_CHARS = 400_000
+KEPT_TAIL_CHARS = 100_000
+NOISE_KEPT_CHARS = 200
+
+# What a spool file holds; all are strings but `v` and `at_ms`.
+SPOOL_FIELDS = (
+    "v", "id", "kind", "session_id", "prompt_id", "text", "at_ms", "source", "uuid", "detail", "project_dir",
+    "transcript_path",
+)  # fmt: skip
+
+# `detail` of a user event: what recall and consolidation must know without reading the text again.
+NOISE = "noise"  # generated, nobody said it
+COMMAND = "command"  # a slash command: kept, never recalled for
+OWN_COMMAND = "own_command"  # one of memlayer's own: its answer repeats memories and is no new one
+
+_KINDS = {
+    "session_start": "session_start",
+    "user_prompt_submit": "user",
+    "post_tool_use": "tool",
+    "post_tool_use_failure": "tool",
+    "stop": "assistant",
+    "session_end": "session_end",
+    "pre_compact": "pre_compact",
+    "post_compact": "post_compact",
+}
+# Which field of its payload tells an event without text from another one.
+_DETAILS = {"session_start": "source", "session_end": "reason", "pre_compact": "trigger", "post_compact": "trigger"}
+_OWN_COMMANDS = ("/memlayer:", "/memory-")
+
+
+class Payload:
+    """What a hook call said. event: the captured event, or None when there is nothing to keep. problem: why not."""
+
+    __slots__ = (
+        "cwd", "event", "is_continued", "model", "problem", "prompt", "prompt_id", "session_id", "source",
+        "transcript_path",
+    )  # fmt: skip
+
+    def __init__(self) -> None:
+        self.event: dict[str, object] | None = None
+        self.problem = ""
+        self.session_id = ""
+        self.prompt = ""  # redacted; user_prompt_submit only
+        self.prompt_id = ""
+        self.source = ""  # session_start only
+        self.model = ""  # session_start only, and not always
+        self.is_continued = False  # stop only: a Stop hook had the model go on
+        self.transcript_path = ""
+        self.cwd = ""
+
+
+def read_payload(hook: str, raw: bytes, *, project_dir: str, at_ms: int, tools: ToolRules | None = None) -> Payload:
+    """Never raises on any bytes. project_dir falls back to the payload's cwd. at_ms: Unix time of the call. tools:
+    which tool calls are kept; None: all that may be wanted."""
+    found = Payload()
+    try:
+        data = json.loads(raw.decode("utf-8", "replace"))
+    except (ValueError, RecursionError):
+        found.problem = "stdin is not JSON (%d bytes)" % len(raw)
+        return found
+    if not isinstance(data, dict):
+        found.problem = "stdin is not a JSON object"
+        return found
+    session_id = _text(data, "session_id")
+    found.session_id = session_id
+    found.source = _text(data, "source")
+    found.transcript_path = _text(data, "transcript_path")
+    found.cwd = _text(data, "cwd")
+    if not session_id:
+        found.problem = "no session_id"
+        return found
+    kind = _KINDS[hook]
+    if data.get("agent_id"):
+        found.problem = "" if kind == "tool" else "sub-agent"  # a sub-agent calls hundreds of tools
+        return found
+    prompt_id = found.prompt_id = _text(data, "prompt_id")
+    text, detail, extra = "", "", ""
+    if hook == "user_prompt_submit":
+        prompt = _text(data, "prompt")
+        if not prompt.strip():
+            found.problem = "empty prompt"
+            return found
+        text = clean(prompt)
+        if not text.strip():
+            found.problem = "nothing left of the prompt"  # an empty private span, or a block of ours alone
+            return found
+        detail = prompt_detail(prompt)
+        if detail == NOISE:
+            text = text[:NOISE_KEPT_CHARS]
+        found.prompt = text
+        extra = "" if prompt_id else text
+    elif hook == "stop":
+        found.is_continued = data.get("stop_hook_active") is True
+        if found.is_continued and is_no_reply(_text(data, "last_assistant_message")):
+            found.problem = "answer to memlayer itself"
+            return found
+        text = clean(_text(data, "last_assistant_message"))
+        if not text.strip():
+            found.problem = "no answer"  # the transcript has it; the next session start takes it from there
+            return found
+        extra = text if data.get("stop_hook_active") or not prompt_id else ""
+    elif kind == "tool":
+        from memlayer.edge.capture.tool_use import EVERY_TOOL, tool_event
+
+        text, detail = tool_event(data, hook == "post_tool_use_failure", tools or EVERY_TOOL)
+        if not text:
+            return found
+        extra = _text(data, "tool_use_id") or "%s %d" % (text, at_ms)
+    else:
+        found.model = _text(data, "model") if hook == "session_start" else ""
+        detail = _text(data, _DETAILS[hook])
+        extra = "%s %d" % (detail, at_ms)
+        prompt_id = ""
+    found.event = spool_event(
+        kind=kind,
+        session_id=session_id,
+        prompt_id=prompt_id,
+        text=text,
+        at_ms=at_ms,
+        detail=detail,
+        extra=extra,
+        project_dir=project_dir or found.cwd,
+        transcript_path=found.transcript_path,
+    )
+    return found
+
+
+def spool_event(
+    *,
+    kind: str,
+    session_id: str,
+    prompt_id: str,
+    text: str,
+    at_ms: int,
+    detail: str = "",
+    extra: str = "",
+    project_dir: str = "",
+    transcript_path: str = "",
+    source: str = "hook",
+    uuid: str = "",
+) -> dict[str, object]:
+    """An event as the spool holds it (SPOOL_FIELDS). A missing prompt_id is made from the event's own id."""
+    made = event_id(session_id, prompt_id, kind, extra)
+    return {
+        "v": SPOOL_VERSION,
+        "id": made,
+        "kind": kind,
+        "session_id": session_id,
+        "prompt_id": prompt_id or (made if kind in ("user", "assistant") else ""),
+        "text": text,
+        "at_ms": at_ms,
+        "source": source,
+        "uuid": uuid,
+        "detail": detail,
+        "project_dir": project_dir,
+        "transcript_path": transcript_path,
+    }
+
+
+def clean(text: str) -> str:
+    """Text as it may be kept: secrets, private spans and our own earlier blocks gone, its length bounded.
+
+    Redacted before it is cut: a cut through a secret would hide it from the detectors.
+    """
+    head, tail = redact_ends(text, MAX_EVENT_CHARS - KEPT_TAIL_CHARS, KEPT_TAIL_CHARS)
+    out = strip_own_blocks(head)
+    if tail:
+        left_out = len(text) - len(head) - len(tail)
+        out = "%s\n[… %d characters left out …]\n%s" % (out, left_out, strip_own_blocks(tail))
+    # A lone surrogate cannot be written as UTF-8.
+    return out.encode("utf-8", "replace").decode("utf-8") if not out.isascii() else out
+
+
+def prompt_detail(prompt: str) -> str:
+    """NOISE, COMMAND, OWN_COMMAND, or "" for what a person said."""
+    start = prompt.lstrip()[:64]
+    if start.startswith(_OWN_COMMANDS):
+        return OWN_COMMAND
+    if not is_noise(prompt):
+        return ""
+    return COMMAND if start.startswith("/") else NOISE
+
+
+def _text(data: dict[object, object], name: str) -> str:
+    value = data.get(name)
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,1 @@
+"""Files and folders of the home, projects and their registry."""

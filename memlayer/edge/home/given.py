@@ -1,0 +1,93 @@
+"""Record of the notes that prompts and session starts were given: ids and scores, no text.
+
+One JSON line a prompt, appended by the daemon after its answer; the status line reads the end of it without a daemon.
+Texts are looked up when a person asks, so a forgotten memory needs no change here.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+
+from memlayer.edge.home import paths
+
+TYPE_CHECKING = False  # what type checkers look for, without importing `typing`
+if TYPE_CHECKING:
+    from typing import Any
+
+NAME = "given.jsonl"
+MAX_BYTES = 1_000_000  # some hundred prompts; then the older half goes
+TAIL_BYTES = 100_000  # how far back the newest entry of a session is looked for
+NEWEST_LINES = 8  # of these; more than one, as the last may be torn
+
+
+def path_of(home: str) -> str:
+    """The record's file."""
+    return os.path.join(home, NAME)
+
+
+def put(home: str, entry: dict[str, Any]) -> None:
+    """Append one entry, for this user alone; drop the older half of a full record. One writer. Raises OSError."""
+    path = path_of(home)
+    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK | getattr(os, "O_NOFOLLOW", 0)
+    fd = os.open(path, flags, paths.FILE_MODE)
+    with open(fd, "r+b", buffering=0) as file:
+        size = os.fstat(fd).st_size
+        line = json.dumps(entry, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace") + b"\n"
+        if size and os.pread(fd, 1, size - 1) != b"\n":
+            line = b"\n" + line  # a crash has torn the line before
+        file.write(line)
+    if size + len(line) > MAX_BYTES:
+        paths.write_whole(path, _end_of(path, MAX_BYTES // 2))
+
+
+def entries(home: str) -> list[dict[str, Any]]:
+    """Every entry, newest first; torn and foreign lines are left out."""
+    return _parsed(_end_of(path_of(home), MAX_BYTES * 2))
+
+
+def newest(home: str, session_id: str) -> dict[str, Any] | None:
+    """The newest entry of a session, or None: it was given nothing lately."""
+    named = json.dumps(session_id, ensure_ascii=False).encode("utf-8", "replace")
+    lines = [line for line in _end_of(path_of(home), TAIL_BYTES).splitlines() if named in line]
+    found = _parsed(b"\n".join(lines[-NEWEST_LINES:]))
+    return next((entry for entry in found if entry["session_id"] == session_id), None)
+
+
+def _end_of(path: str, most: int) -> bytes:
+    """The last whole lines of a regular file, at most so many bytes; b"" when it cannot be read."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | getattr(os, "O_NOFOLLOW", 0))
+        with open(fd, "rb") as file:
+            found = os.fstat(fd)
+            if not stat.S_ISREG(found.st_mode):
+                return b""
+            start = max(0, found.st_size - most)
+            file.seek(start)
+            data = file.read(most)
+    except OSError:
+        return b""
+    return data.partition(b"\n")[2] if start else data
+
+
+def _parsed(lines: bytes) -> list[dict[str, Any]]:
+    """The entries of these lines, newest first."""
+    found = []
+    for line in reversed(lines.splitlines()):
+        try:
+            entry = json.loads(line)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(entry, dict) and _is_whole(entry):
+            found.append(entry)
+    return found
+
+
+def _is_whole(entry: dict[str, Any]) -> bool:
+    rows = [entry.get("given", []), entry.get("left_out", [])]
+    return (
+        isinstance(entry.get("at_ms"), int)
+        and all(isinstance(entry.get(name), str) for name in ("session_id", "project_id", "event_id"))
+        and all(isinstance(some, list) and all(isinstance(row, dict) for row in some) for some in rows)
+    )

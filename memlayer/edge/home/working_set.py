@@ -1,0 +1,63 @@
+"""The working set as text on disk, one file a project: the daemon writes it, a hook without a daemon can read it."""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from memlayer.edge.home import paths, registry
+from memlayer.edge.home.ids import GLOBAL
+from memlayer.edge.home.path_part import is_path_part
+from memlayer.edge.home.project import Place
+from memlayer.errors import UserError
+
+MAX_BYTES = 60_000
+
+
+def path_of(home: str, project_id: str) -> str:
+    """Where a project's working set stands. Raises UserError for what is no id of ours and may lead elsewhere."""
+    if not is_path_part(project_id):
+        raise UserError("a project's id is not one of memlayer's: %r" % project_id[:40])
+    return os.path.join(paths.working_sets(home), project_id + ".txt")
+
+
+def read_working_set(home: str, place: Place) -> str:
+    """The working set of the project that `place` is; without one what holds in every project, or ""."""
+    project_id = registry.find_place(registry.load(home), place)
+    return (_read(home, project_id) if project_id else "") or _read(home, GLOBAL)
+
+
+def _read(home: str, project_id: str) -> str:
+    try:
+        # What stands there goes to the model: no link is followed to somewhere else, and no pipe waited for.
+        fd = os.open(path_of(home, project_id), os.O_RDONLY | os.O_NONBLOCK | getattr(os, "O_NOFOLLOW", 0))
+        with open(fd, "rb") as file:
+            raw = file.read(MAX_BYTES) if stat.S_ISREG(os.fstat(fd).st_mode) else b""
+    except (OSError, UserError):
+        return ""
+    return raw.decode("utf-8", "replace")
+
+
+def write_working_set(home: str, project_id: str, text: str) -> None:
+    """Replace a project's working set; "" removes it. Raises OSError."""
+    path = path_of(home, project_id)
+    if text:
+        paths.write_whole(path, text.encode("utf-8", "replace"))
+        return
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        return
+
+
+def drop_all(home: str) -> None:
+    """Remove every project's working set. Raises OSError."""
+    folder = paths.working_sets(home)
+    for name in os.listdir(folder) if os.path.isdir(folder) else ():
+        if name.endswith(".txt"):
+            os.unlink(os.path.join(folder, name))
+
+
+def sweep(home: str) -> int:
+    """Remove what a crash left of working sets that were being written; returns how many. For who alone writes them."""
+    return paths.sweep(paths.working_sets(home), 0.0, 0.0, 0.0)

@@ -1,0 +1,1 @@
+"""The hooks: forward to the daemon, or spool without it."""

@@ -1,0 +1,54 @@
+"""What a hook does when no daemon took its event: redact it, spool it, wake the daemon. The promise is the same."""
+
+from __future__ import annotations
+
+import os
+import time
+from contextlib import suppress
+
+from memlayer.edge.bootstrap import health
+from memlayer.edge.capture import spool
+from memlayer.edge.capture.payload import read_payload
+from memlayer.edge.capture.reply import hook_reply
+from memlayer.edge.home import paths, project
+from memlayer.edge.home.working_set import read_working_set
+from memlayer.edge.hook import log
+from memlayer.edge.hook.wake import wake
+from memlayer.edge.ipc.handover import ABSENT, KEPT, REFUSED
+
+# Session starts after which the model has nothing of earlier work in its context. After a compaction it has, and what
+# stands on disk does not tell this session's own turns from others'.
+FRESH_SOURCES = ("startup", "clear")
+
+
+def keep(hook: str, raw: bytes, home_raw: bytes, project_raw: bytes, at_ms: int, came: str) -> bytes:
+    """Make the event durable unless the daemon did, see that a daemon comes, and return what to print.
+
+    came: what became of the hand-over (edge.ipc.handover). Raises OSError when neither is possible.
+    """
+    os.umask(0o077)
+    home = os.fsdecode(home_raw)
+    payload = read_payload(hook, raw, project_dir=os.fsdecode(project_raw), at_ms=at_ms)
+    place = project.locate(os.fsdecode(project_raw) or payload.cwd)
+    if not project.enabled(place.root):
+        return b""
+    paths.make_folder(home)
+    if os.stat(home).st_uid != os.getuid():
+        # Whoever owns the home can bend what is in it, and so what a session starts with.
+        return b""
+    if came != KEPT and payload.event is not None:
+        spool.put(home, payload.event)
+    notice = ""
+    with suppress(OSError):  # the event is safe; a full disk must not keep the daemon from being called
+        log.write(home, hook, "daemon " + came)
+        if payload.problem:
+            log.write(home, hook, payload.problem)
+        if hook == "session_start":
+            notice = health.notice(home, time.time())  # before a daemon is called: what waits is what the last one left
+    if came in (ABSENT, REFUSED):
+        told = wake(home)
+        notice = notice or told
+    context = ""
+    if hook == "session_start" and payload.source in FRESH_SOURCES:
+        context = read_working_set(home, place)
+    return hook_reply(hook, context, notice)

@@ -1,0 +1,1 @@
+"""The socket between hooks, command line and daemon."""

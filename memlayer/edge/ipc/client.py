@@ -1,0 +1,297 @@
+"""Asks the daemon for something on behalf of a person: connects, starts the daemon if it must, waits, raises.
+
+The hooks use edge.ipc.handover instead, which never starts, never waits long and never raises.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import socket
+import time
+
+from memlayer import __version__
+from memlayer.edge.bootstrap import spawn
+from memlayer.edge.bootstrap.runtime import find_runtime
+from memlayer.edge.home import paths
+from memlayer.edge.ipc import protocol
+from memlayer.edge.ipc.peer import peer_uid
+from memlayer.errors import DaemonError, EmbedderError, MemlayerError, ProtocolError, StoreError, UserError
+
+TYPE_CHECKING = False  # what type checkers look for, without importing `typing`
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
+    Progress = Callable[[dict[str, Any]], None]
+
+WAIT_S = 15.0  # for a daemon to come, or for one of another version to go
+SPAWN_AGAIN_S = 2.0
+POLL_S = 0.05
+MAX_LOST = 2  # connections lost before an answer, until we call it an error
+MAX_ADDRESS_BYTES = 103  # macOS: 104 with the closing zero; Linux: 108
+
+# Error frames are `kind: message`.
+ERROR_KINDS: dict[str, type[MemlayerError]] = {
+    "user": UserError,
+    "store": StoreError,
+    "embedder": EmbedderError,
+}
+
+_STAYS = "a daemon of another memlayer version serves this home and stays: update the older plugin, or stop it there"
+
+# What became of one attempt, when it is no reply.
+_ABSENT = "absent"
+_BUSY = "busy"
+_VERSION = "version"
+_LOST = "lost"
+
+
+class Client:
+    """A person's side of the socket. One connection a call; to be kept, but not shared by threads."""
+
+    def __init__(self, home: str, root: str, python: str | None = None, *, wait_s: float = WAIT_S) -> None:
+        """home: the memlayer home. root: the plugin's root. python: what to start a daemon with; None: what
+        find_runtime(home, root) finds. wait_s: how long to wait for a daemon to come."""
+        self.home = home
+        self.root = root
+        self.python = python
+        self.wait_s = wait_s
+
+    def call(
+        self,
+        op: str,
+        payload: Mapping[str, object],
+        *,
+        deadline_s: float = 10.0,
+        project_dir: str = "",
+        on_progress: Progress | None = None,
+        start: bool = True,
+    ) -> dict[str, Any]:
+        """The daemon's reply to `op`. Starts a daemon when there is none (unless `start` is False), and waits
+        for one of another version to be replaced.
+
+        deadline_s: from the moment the daemon is connected to its reply. on_progress gets each progress frame
+        ({"phase", "done", "total"}). Raises UserError, StoreError or EmbedderError as the daemon says, and
+        DaemonError when there is none, it is late or it goes away. Each op may be sent twice: when the daemon
+        leaves before it answers, the next one is asked.
+        """
+        request = self._request(op, payload, deadline_s, project_dir)
+        ends = time.monotonic() + self.wait_s
+        spawned_at = -SPAWN_AGAIN_S
+        lost = 0
+        while True:
+            outcome, reply = self._attempt(op, request, deadline_s, on_progress)
+            if reply is not None:
+                return reply
+            if not start and outcome in (_ABSENT, _VERSION):
+                raise DaemonError(
+                    "no daemon is running" if outcome == _ABSENT else "the daemon that runs is of another version"
+                )
+            lost += outcome == _LOST
+            if lost > MAX_LOST:
+                raise DaemonError(f"the daemon goes away while it answers `{op}`: see {paths.daemon_log(self.home)}")
+            if time.monotonic() > ends:
+                raise DaemonError(_STAYS if outcome == _VERSION else self._why_none())
+            if start and outcome in (_ABSENT, _LOST) and time.monotonic() - spawned_at > SPAWN_AGAIN_S:
+                self._spawn()
+                spawned_at = time.monotonic()
+            time.sleep(POLL_S)
+
+    def status(self, *, deadline_s: float = 3.0) -> dict[str, Any] | None:
+        """What a running daemon says of itself; None when none runs. Starts nothing.
+
+        A daemon of another version leaves when asked: it counts as none. Raises DaemonError when it hangs.
+        """
+        request = self._request("status", {}, deadline_s, "")
+        outcome, reply = self._attempt("status", request, deadline_s, None)
+        if outcome == _BUSY:
+            pid = _pid_of(self.home)
+            raise DaemonError(f"the daemon{pid} takes no more connections. Run `memlayer daemon restart`")
+        return reply
+
+    def stop(self, *, deadline_s: float = 30.0) -> bool:
+        """Ask the daemon to settle and leave, and wait until it is gone; False when none ran.
+
+        Raises DaemonError when it is still there after deadline_s.
+        """
+        ends = time.monotonic() + deadline_s
+        was_there = is_locked(self.home)
+        self._attempt("stop", self._request("stop", {}, deadline_s, ""), deadline_s, None)
+        while is_locked(self.home):
+            if time.monotonic() > ends:
+                raise DaemonError(f"the daemon{_pid_of(self.home)} does not stop. End that process by hand")
+            time.sleep(POLL_S)
+        return was_there
+
+    def _request(self, op: str, payload: Mapping[str, object], deadline_s: float, project_dir: str) -> bytes:
+        return protocol.request(
+            op,
+            json.dumps(payload).encode("ascii"),
+            build=__version__,
+            deadline_ms=int(deadline_s * 1000),
+            at_ms=time.time_ns() // 1_000_000,
+            project_dir=os.fsencode(project_dir),
+        )
+
+    def _attempt(
+        self, op: str, request: bytes, deadline_s: float, on_progress: Progress | None
+    ) -> tuple[str, dict[str, Any] | None]:
+        """("", reply), or (what became of it, None)."""
+        ends = time.monotonic() + deadline_s
+        sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            sock.settimeout(deadline_s)
+            try:
+                connect(sock, self.home)
+            except BlockingIOError:
+                return _BUSY, None  # Linux: more clients wait than the daemon's backlog holds
+            except (FileNotFoundError, ConnectionRefusedError, NotADirectoryError):
+                return _ABSENT, None
+            check_peer(sock)
+            sock.sendall(request)
+            reader = protocol.AnswerReader()
+            while True:
+                left_s = ends - time.monotonic()
+                if left_s <= 0:
+                    raise TimeoutError
+                sock.settimeout(left_s)
+                data = sock.recv(1 << 20)
+                if not data:
+                    return _LOST, None
+                for tag, body in reader.feed(data):
+                    if tag == protocol.VERSION:
+                        return _VERSION, None
+                    if tag == protocol.REPLY:
+                        return "", _object(body)
+                    if tag == protocol.ERROR:
+                        raise _error(body)
+                    if tag == protocol.PROGRESS and on_progress is not None:
+                        on_progress(_object(body))
+        except (BrokenPipeError, ConnectionResetError):
+            return _LOST, None
+        except (TimeoutError, socket.timeout) as late:  # one and the same from Python 3.10 on
+            raise DaemonError(
+                f"the daemon{_pid_of(self.home)} did not answer `{op}` within {deadline_s:g} s: "
+                f"see {paths.daemon_log(self.home)}, or run `memlayer daemon restart`"
+            ) from late
+        except PermissionError as denied:
+            raise UserError(f"{paths.socket(self.home)} cannot be used: {denied.strerror}") from denied
+        finally:
+            sock.close()
+
+    def _spawn(self) -> None:
+        python = self.python or find_runtime(self.home, self.root)
+        if python is None:
+            raise DaemonError("There is no runtime yet. Run `memlayer setup`")
+        try:
+            paths.make_folder(self.home)
+            spawn.spawn_daemon(self.home, python)
+        except OSError as bad:
+            raise DaemonError(f"the daemon cannot be started: {bad.strerror}: {bad.filename or self.home}") from bad
+
+    def _why_none(self) -> str:
+        if is_locked(self.home):
+            return f"a daemon{_pid_of(self.home)} runs but does not listen: run `memlayer daemon restart`"
+        last = last_line(os.path.join(paths.logs(self.home), "daemon.err"))
+        return f"the daemon did not come up within {self.wait_s:g} s: {last or 'run `memlayer doctor`'}"
+
+
+def connect(sock: socket.socket, home: str) -> None:
+    """Connect to the daemon of `home`, whatever the length of its path. Raises OSError.
+
+    A unix socket's address holds about a hundred bytes. Longer ones are reached by a relative name: on Linux
+    through /proc/self/fd, which disturbs nothing; elsewhere by changing into the home and back, which the
+    whole process sees.
+    """
+    address = os.fsencode(paths.socket(home))
+    if len(address) <= MAX_ADDRESS_BYTES:
+        sock.connect(address)
+        return
+    folder = os.open(home, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
+    try:
+        through_proc = f"/proc/self/fd/{folder}"
+        if os.path.isdir(through_proc):
+            sock.connect(f"{through_proc}/{paths.SOCKET_NAME}")
+            return
+        connect_from(sock, folder)
+    finally:
+        os.close(folder)
+
+
+def connect_from(sock: socket.socket, folder: int) -> None:
+    """Connect by the socket's bare name from within an open folder, and go back. Raises OSError."""
+    before = os.open(".", os.O_RDONLY)
+    try:
+        os.fchdir(folder)
+        sock.connect(paths.SOCKET_NAME)
+    finally:
+        os.fchdir(before)
+        os.close(before)
+
+
+def check_peer(sock: socket.socket) -> None:
+    """Raises UserError when another user listens: it could read prompts and forge memories."""
+    uid = peer_uid(sock)
+    if uid != os.getuid():
+        raise UserError(
+            f"another user (uid {uid}) listens on memlayer's socket: set MEMLAYER_HOME to a folder of yours"
+        )
+
+
+def is_locked(home: str) -> bool:
+    """Whether a process holds the daemon's lock: a daemon runs, is starting or is leaving."""
+    try:
+        fd = os.open(paths.lock(home), os.O_RDONLY)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(fd)
+    return False
+
+
+def lock_holder(home: str) -> int:
+    """The process that says it holds the lock; 0 when nobody does or it does not say."""
+    if not is_locked(home):
+        return 0
+    first = last_line(paths.lock(home)).split(" ")[0]
+    return int(first) if first.isdigit() else 0
+
+
+def last_line(path: str) -> str:
+    """The last line of a small text file that is not blank; "" when there is none."""
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            lines = file.read(1 << 16).split("\n")
+    except OSError:
+        return ""
+    return next((line.strip() for line in reversed(lines) if line.strip()), "")
+
+
+def _pid_of(home: str) -> str:
+    pid = lock_holder(home)
+    return f" (process {pid})" if pid else ""
+
+
+def _object(body: bytes) -> dict[str, Any]:
+    try:
+        found = json.loads(body)
+    except ValueError as bad:
+        raise ProtocolError("the daemon's answer is not JSON") from bad
+    if not isinstance(found, dict):
+        raise ProtocolError("the daemon's answer is not a JSON object")
+    return found
+
+
+def _error(body: bytes) -> MemlayerError:
+    """The exception that an error frame stands for."""
+    text = " ".join(body.decode("utf-8", "replace").split())
+    kind, colon, message = text.partition(": ")
+    if colon and kind.isidentifier():
+        return ERROR_KINDS.get(kind, DaemonError)(message)
+    return DaemonError(text or "the daemon failed and does not say why: see its log")

@@ -1,0 +1,1 @@
+"""Secrets and private spans, removed before anything reaches the disk."""

@@ -1,0 +1,278 @@
+"""Judges the value beside a telling name, by what joins the two and by what the value looks like.
+
+match is always one of NAMED_VALUE (secret_names.py), over a text in lower case.
+"""
+
+from __future__ import annotations
+
+import re
+
+from memlayer.edge.redaction.ordinary_words import ORDINARY_WORDS
+from memlayer.edge.redaction.secret_names import OWNED_KEY, PASS_OWNERS
+from memlayer.edge.redaction.secret_values import (
+    has_digit_and_letter,
+    is_identifier,
+    is_letters,
+    is_mixed,
+    is_number,
+    is_ordinary_word,
+    is_passwordlike,
+    is_placeholder,
+    is_reference,
+    is_technical,
+    is_wordy,
+    looks_random,
+)
+from memlayer.edge.redaction.secret_words import (
+    are_four_groups,
+    are_joined_words,
+    are_quoted_words,
+    hangul_is_secret,
+    is_base64,
+    is_of_another_noun,
+    says_how,
+    stands_for,
+)
+
+# After digits or a word in Korean these say that it counts or is a means, not that it is the secret itself.
+_COUNTERS = (
+    "자", "글자", "개", "번", "회", "일", "분", "초", "시간", "년", "월", "원", "명", "건",
+    "토큰", "비트", "바이트", "차", "단계", "%",
+)  # fmt: skip
+_COPULAS = (
+    "야", "이야", "입니다", "이에요", "예요", "에요", "이고", "임", "이다", "이니", "인데", "였",
+    "이었", "라고", "이라고",
+)  # fmt: skip
+_FIELD = r"(?:칸|필드|입력|화면|버튼)"  # what a password is typed into; a name may stand behind it
+_PLACE = " 안에"  # where a key is kept
+
+
+def kind_of(match: re.Match[str]) -> str:
+    name = match.group("name") + match.group("suffix")
+    if match.group("name") in ("key", "키"):
+        name = _name_before(match) + name
+    for kind, signs in (
+        ("password", ("pass", "pw", "psk", "비밀번호", "비밀 번호", "비번", "패스", "암호")),
+        ("token", ("token", "토큰")),
+        ("private-key", ("private", "개인 키", "개인키")),
+        ("secret", ("secret", "시크릿", "비밀")),
+        ("credential", ("credential", "_auth")),
+    ):
+        if any(sign in name for sign in signs) and "암호화" not in name:
+            return kind
+    return "api-key"
+
+
+def quoted_is_secret(value: str, text: str, match: re.Match[str]) -> bool:
+    kind, strict = kind_of(match), is_strict(match)
+    value = value.strip()
+    if len(value) < 4 or is_placeholder(value) or "${" in value:
+        return False
+    if is_reference(value) or is_technical(value) or is_ordinary_word(value):
+        return False
+    if is_verb(match) and not match.group("assign"):
+        return False
+    if " " in value:
+        words = value.split()
+        if (
+            kind == "password"
+            and not strict
+            and (match.group("assign") or match.group("equal") or match.group("typed"))
+        ):
+            environment = is_environment_line(text, match)
+            if are_four_groups(value, True) or are_quoted_words(value, environment):
+                return True
+        return "phrase" in match.group("name") and len(words) >= 3 and not any(is_ordinary_word(w) for w in words[:2])
+    if match.group("call") and match.group("name") in ("password", "passwd", "passphrase") and not strict:
+        return bool(match.group("close")) and is_mixed(value)
+    if match.group("name") == "_auth":
+        return is_mixed(value) and not is_wordy(value)
+    if strict or match.group("call"):
+        return looks_random(value) and match.group("name") != "pwd"
+    if match.group("korean") is not None and re.match(_FIELD, match.group("korean").lstrip()):
+        return is_mixed(value)
+    if match.group("korean") is not None and not match.group("korean").strip():
+        return kind == "password" or is_mixed(value)
+    if kind == "password":
+        return not is_number(value) or len(value) >= 4
+    return len(value) >= 8 and not is_number(value) and (not is_wordy(value) or any(c.isdigit() for c in value))
+
+
+def bare_is_secret(value: str, whole: str, text: str, end: int, match: re.Match[str]) -> bool:
+    kind = kind_of(match)
+    if kind != "password" and match.group("bare") and len(value) < 16:
+        return False  # `token count`: most of what stands behind such a name
+    if value.count("=") > 20:
+        return False  # a row of assignments, and slow to judge at each of them
+    after = text[end : end + 12]
+    if kind == "private-key" and match.group("korean") is not None and after.startswith(_PLACE):
+        return False
+    if len(value) < 4 or is_placeholder(value) or is_reference(value) or is_technical(value):
+        return False
+    if whole[-1] in ":=([{":
+        return _with_open_end(value, whole, text, end, match)
+    if value.startswith(("-", "|", "//", "=", "!=")):
+        return looks_random(value)
+    if "가" <= value[0] <= "힣" and not hangul_is_secret(value, _rest_of_line(text, end)):
+        return False
+    if value[0] in "#*?@" and not (kind == "password" and match.group("assign") and has_digit_and_letter(value)):
+        return False
+    if match.group("bare"):
+        if kind != "password" and len(value) >= 24 and not match.group("other"):
+            hash_like = kind == "token" and re.match(r"[0-9a-fA-F-]+$", value)
+            return looks_random(value) and not hash_like
+        return (
+            kind == "password"
+            and not is_verb(match)
+            and len(value) >= 6
+            and after[:1] not in ("=", "(")
+            and (has_digit_and_letter(value) and not is_identifier(value) and not re.match(r"[a-z]+\d$", value))
+        )
+    if (after[:1] >= "가" or after[1:2] >= "가") and says_how(value, after):
+        return False
+    if is_of_another_noun(match.group("korean") or "", value, after):
+        return False
+    if match.group("newline") is not None and kind == "password" and not match.group("other") and len(value) >= 6:
+        alone = not _rest_of_line(text, end).strip()
+        if alone and is_passwordlike(value) and re.match(r"[\w.-]+[:=]", value) is None:  # `DB_PASSWORD=`, next line
+            return True
+    if (
+        is_strict(match)
+        or match.group("quoted")
+        or match.group("call")
+        or match.group("attribute")
+        or "|" in (match.group("assign") or "")
+    ):
+        return looks_random(value) or (match.group("attribute") is not None and is_mixed(value))
+    if is_number(value):
+        joined = match.group("assign") or match.group("prose") or match.group("korean") is not None
+        counted = after.lstrip(" ").startswith(_COUNTERS) or re.match(r" [a-z]{3}", after) is not None
+        return kind == "password" and bool(joined) and len(value) >= 4 and value.isdigit() and not counted
+    if match.group("element"):
+        tag = re.search(r"<[\w:.-]*$", text[max(0, match.start() - 60) : match.start()])
+        judged = kind == "password" or is_mixed(value)
+        return tag is not None and not match.group("close") and judged and not is_ordinary_word(value)
+    alone = kind == "password" and _alone_in_line(text, end, match)
+    if is_ordinary_word(value) and not (alone and is_letters(value) and value.lower() not in ORDINARY_WORDS):
+        return False
+    if is_verb(match):
+        return bool(match.group("assign")) and len(value) >= 6 and is_mixed(value)
+    if is_letters(value):
+        return _word_is_secret(value, kind, text, end, match)
+    if match.group("name") == "_auth":
+        return is_mixed(value) and not is_wordy(value)
+    if kind == "password":
+        if is_mixed(value) or not is_wordy(value):
+            return True
+        least = 2 if is_environment_line(text, match) or alone else 3 if _fills_line(text, end, match) else 0
+        return least > 0 and are_joined_words(value, least)
+    if match.group("assign") and is_environment_line(text, match):
+        return len(value) >= 6
+    return (
+        len(value) >= 8 and is_mixed(value) and not (is_wordy(value) and len(value) < 16) and not is_identifier(value)
+    )
+
+
+def _with_open_end(value: str, whole: str, text: str, end: int, match: re.Match[str]) -> bool:
+    """A value that ends as a name does before its own value: padded base64, or what is assigned in a shell."""
+    sure = match.group("newline") is None and not is_strict(match) and match.group("bare") is None
+    password = kind_of(match) == "password"
+    named = password and not is_verb(match)
+    if sure and (named or match.group("assign")) and whole[-1] == "=" and is_base64(whole):
+        return True
+    past = end + len(whole) - len(value)
+    ends = whole[-1] in ":=" and not text[past : past + 1].strip()
+    if sure and ends and is_environment_line(text, match) and has_digit_and_letter(value):
+        return password or len(value) >= 8
+    return looks_random(value) and whole[-1] not in ":("
+
+
+def _word_is_secret(value: str, kind: str, text: str, end: int, match: re.Match[str]) -> bool:
+    """A word of letters only, unquoted: a secret where nothing but a value can stand."""
+    rest = _rest_of_line(text, end).strip()
+    if match.group("assign"):
+        if "newline" in match.groupdict() and match.group("newline"):
+            return False
+        if is_environment_line(text, match):
+            return kind == "password" or len(value) >= 8
+        if "=" in match.group("assign"):
+            return kind == "password" and _alone_in_line(text, end, match)
+        typed = (
+            re.match(r"(?:[A-Z]+[a-z]+){2,}$|[a-z]\w*(?:Pass|Token|Secret|Key|_pass|_token|_key)", value) is not None
+        )
+        return (
+            kind == "password"
+            and not typed
+            and not stands_for(match.group("name"), value)
+            and rest in ("", ".", ",")
+            and value.lower() not in text[match.start() : match.start("close")].lower()
+        )
+    if match.group("prose"):
+        said = not match.group("prose").rstrip(": ").endswith(" to") or _is_set_to(text, match)
+        return kind == "password" and said and (not rest or rest[0] in ".,!;")
+    if match.group("korean") is not None:
+        return kind == "password" and (rest.startswith(_COPULAS) or not rest)
+    return False
+
+
+def _is_set_to(text: str, match: re.Match[str]) -> bool:
+    """`I set the root password to X`, `reset the password to X`."""
+    before = text[max(0, match.start() - 40) : match.start()].lower()
+    return re.search(r"\b(?:re)?set |\bchang|\bupdat|\brotat", before) is not None
+
+
+def is_strict(match: re.Match[str]) -> bool:
+    """The name is only part of a longer one (`token_type`), too general, or its value stands in the next line."""
+    name = match.group("name")
+    general = name.startswith("credential") or (name == "key" and not re.search(OWNED_KEY, _name_before(match) + name))
+    return bool(match.group("other")) or general or match.group("newline") is not None
+
+
+def _name_before(match: re.Match[str]) -> str:
+    return match.string[max(0, match.start() - 13) : match.start()]
+
+
+def is_verb(match: re.Match[str]) -> bool:
+    """`pass` by itself is more often a verb; DB_PASS, smtp-pass and dbPass are names."""
+    before = match.string[max(0, match.start() - 1) : match.start()]
+    return match.group("name") == "pass" and before not in ("_", "-") and not before.isalpha()
+
+
+def is_no_name(match: re.Match[str]) -> bool:
+    """`compass`; and in `dbPass`, `psk` and `REDIS_AUTH` only what is assigned to them is a value."""
+    name = match.group("name")
+    if name not in ("pass", "pw", "psk", "_auth"):
+        return False
+    if name in ("pass", "pw"):
+        before = match.string[max(0, match.start() - 12) : match.start()]
+        if not ("a" <= before[-1:] <= "z" or (before[-1:].isdigit() and before.endswith(PASS_OWNERS))):
+            return False
+        if not before.endswith(PASS_OWNERS):
+            return True
+    return any(match.group(join) is not None for join in ("prose", "bare", "quoted", "call"))
+
+
+def _starts_line(text: str, match: re.Match[str]) -> bool:
+    start = text.rfind("\n", max(0, match.start() - 80), match.start()) + 1
+    before = text[max(start, match.start() - 80) : match.start()]
+    return re.match(r"(?:export |set |[-+>] ?)?[\w.-]*$", before) is not None
+
+
+def _alone_in_line(text: str, end: int, match: re.Match[str]) -> bool:
+    """`password=X` and nothing else: a line of a file of settings."""
+    return match.group("assign") == "=" and _fills_line(text, end, match)
+
+
+def _fills_line(text: str, end: int, match: re.Match[str]) -> bool:
+    return bool(match.group("assign")) and not _rest_of_line(text, end).strip() and _starts_line(text, match)
+
+
+def _rest_of_line(text: str, end: int) -> str:
+    line_end = text.find("\n", end, end + 200)
+    return text[end : line_end if line_end >= 0 else end + 200]
+
+
+def is_environment_line(text: str, match: re.Match[str]) -> bool:
+    """`API_KEY=x`, `export DB_PASSWORD=x`: a line of an environment file or shell."""
+    name = text[match.start() : match.start("close")]
+    return match.group("assign") == "=" and name.isupper()

@@ -1,0 +1,128 @@
+"""Judges one value: a real secret, a placeholder, a reference to something elsewhere in code, or an ordinary word."""
+
+from __future__ import annotations
+
+import math
+import re
+
+from memlayer.edge.redaction.ordinary_words import ORDINARY_WORDS
+
+_PLACEHOLDER = (
+    r"^(?:\[redacted:|\[private|[<{]|\$[{(\[]|\$[A-Za-z_]\w*(?!\w)(?![!#%^*+?~])|\$\d?$|%[(A-Za-z]|#\{|!(?:ref|vault|secret|env|sub|getatt)\b|@\w*\{|\*\*)"
+    r"|(?:^|[^a-z])(?:your|yours|changeme|change[-_ ]?(?:me|this|it)|example|placeholder|dummy|sample|redacted|masked"
+    r"|hidden"
+    r"|replace[-_ ]?(?:me|this|with)|todo|fixme|insert[-_ ]|here|fake|mock)(?![a-z])"
+    r"|xxx|\.\.\.|…|\*\*\*|•|example(?:key)?$"
+)
+_REFERENCE = (
+    r"^[A-Za-z_$][\w$]*(?:(?:\?\.|\.|->|::)[A-Za-z_$][\w$]*)+$"  # settings.api_key
+    r"|^[A-Za-z_$][\w$.:>-]*[(\[]"  # input(, environ[
+    r"|^&?[A-Za-z_][\w.]*[()]"
+    r"|^(?:https?|file)://"
+    r"|^arn:aws[\w-]*:"
+    r"|^[x*!]:\d"  # a line of /etc/passwd
+    r"|^/[\^\\(\[]"  # a regular expression
+    r"|^\(|^\[|^\{|^\\\w?$"
+)
+_PATH = (
+    r"^(?:~|\.{1,2})?/[\w.@ -]|^[A-Za-z]:\\|^\.env|^[\w./-]+\.(?:py|pyi|js|jsx|ts|tsx|json|ya?ml|env|txt|toml"
+    r"|ini|md|sh|cfg|conf|pem|key|crt|go|rs|java|kt|rb|php|html|css|sql|log|lock|vue|c|h|cpp)(?:[:#]\d+)?$"
+)
+_TECHNICAL = (
+    r"^(?:sha|md|aes|3?des|rsa|dsa|base|oauth|utf|eddsa|ed|curve|argon|pbkdf|bcrypt|scrypt|http|u?int|float|double"
+    r"|n?varchar|char|text|string|bytes|number|str|ec|ipv|web|python|py|node|java|tls|ssl|hmac|crc|rot|fido|secp|len|max|min"
+    r"|rfc|iso|ieee|pkcs|x)[-_]?\d{1,4}(?:[-_./(\[<|][\w.()\[\]<>|=-]{0,12})?$"
+    r"|^aes[-_]?(?:gcm|cbc|ctr|xts)[-_]?\d{0,3}(?![a-z0-9])"
+    r"|^(?:argon2(?:id|[id])|x?chacha20|blake[23][bs]?|poly1305|ripemd160|salsa20|keccak|sm[234])(?![a-z0-9])"
+    r"|^[a-z]{1,2}[-_]?\d{1,4}(?:[.-]\d+)*$"
+    r"|^(?:1password|bitwarden|lastpass|k8s|i18n|auth0|s3|ec2)\b"
+)
+_DATE = r"^\d{4}[-/.]\d{1,2}(?:[-/.]\d{1,2})?(?:T.*)?$|^\d{1,2}:\d\d(?::\d\d)?$"
+_NUMBER = r"^[-+~<>=]*\d[\d.,_]*(?:[kKmMgGbB%sx]|ms|min|px|kb|mb|bits?|bytes?|chars?|h|d)?$"
+
+_WORD_ENDINGS = (
+    "ed", "ing", "able", "ible", "ful", "less", "ous", "ive", "ly", "tion", "ness", "ment", "ity",
+)  # fmt: skip
+
+
+def is_placeholder(value: str) -> bool:
+    """`${DB_PASSWORD}`, `<your-key>`, `xxxx`, `changeme`, `****`, `[redacted:...]`: stands for a secret, is none."""
+    if re.compile(_PLACEHOLDER, re.IGNORECASE).search(value[:400]):
+        return True
+    solid = set(value) - set("-_ ./")
+    return len(solid) <= 1 or (len(solid) == 2 and not any(char.isdigit() for char in solid))
+
+
+def is_reference(value: str) -> bool:
+    """`settings.api_key`, `os.environ["X"]`, `hash(pw)`, an URL: code or an address that leads to the value."""
+    return re.match(_REFERENCE, value[:400]) is not None
+
+
+def is_technical(value: str) -> bool:
+    """`SHA-256`, `config.py`, `/run/secrets/db`, `2026-01-31`, `varchar(64)`: says something about a secret."""
+    piece = value[:400]
+    return (
+        re.match(_DATE, piece) is not None
+        or re.match(_TECHNICAL, piece, re.IGNORECASE) is not None
+        or piece.startswith(("./", "../", "~/"))
+        or (re.match(_PATH, piece) is not None and not looks_random(piece))
+    )
+
+
+def is_number(value: str) -> bool:
+    """`4096`, `1,000`, `128k`, `30s`."""
+    return re.match(_NUMBER, value[:80]) is not None
+
+
+def is_ordinary_word(value: str) -> bool:
+    """A word of letters that says what a password is like, or may well be one that does."""
+    low = value.lower().strip(".,;:!?*_-'")
+    return low in ORDINARY_WORDS or (5 < len(low) < 15 and low.isalpha() and low.endswith(_WORD_ENDINGS))
+
+
+def is_wordy(value: str) -> bool:
+    """Only words, joined by `-`, `_`, `.`, `/` or capitals: `my-secret-v1`, `accessTokenUrl`."""
+    word = re.compile(r"(?:[a-z]{1,24}|[A-Z]{1,24}|[A-Z]?[a-z]{2,24}(?:[A-Z][a-z]{1,24}){0,8})\d{0,2}$|\d{1,4}$|v?\d+$")
+    return all(word.match(part) is not None for part in re.split(r"[-_./:]+", value[:400]) if part)
+
+
+def is_letters(value: str) -> bool:
+    return re.match(r"^[A-Za-z_]+$", value) is not None
+
+
+def is_identifier(value: str) -> bool:
+    return re.match(r"^[a-z]+(?:_[a-z0-9]+)+$|^[a-z]+(?:[A-Z][a-z]+)+\d?$", value) is not None
+
+
+def has_digit_and_letter(value: str) -> bool:
+    return any(char.isdigit() for char in value) and any(char.isalpha() for char in value)
+
+
+def is_mixed(value: str) -> bool:
+    """Letters with digits or symbols, as passwords have."""
+    digits = any(char.isdigit() for char in value)
+    symbols = any(not char.isalnum() and char not in "-_./" for char in value)
+    return any(char.isalpha() for char in value) and (digits or symbols) and not is_identifier(value)
+
+
+def is_passwordlike(value: str) -> bool:
+    """Letters and digits, and a sign or both cases: what stands alone and looks so is a password."""
+    signs = any(not char.isalnum() and char not in ".,-_/:" for char in value)
+    return has_digit_and_letter(value) and (signs or not (value.islower() or value.isupper()))
+
+
+def looks_random(value: str) -> bool:
+    """Long, mixed and of high entropy: what a machine issues, not what a person writes."""
+    if len(value) < 16 or any(char.isspace() for char in value[:400]):
+        return False
+    piece = value[:400]
+    digits = sum(char.isdigit() for char in piece)
+    letters = sum(char.isalpha() for char in piece)
+    if not letters or digits < 2 or is_wordy(piece):
+        return False
+    return _entropy_bits(piece) >= 3.0
+
+
+def _entropy_bits(value: str) -> float:
+    """Shannon entropy per character."""
+    return -sum((n / len(value)) * math.log2(n / len(value)) for n in (value.count(char) for char in set(value)))

@@ -1,0 +1,1 @@
+"""The launcher behind `bin/memlayer`, and the status line."""

@@ -1,0 +1,155 @@
+"""What bin/memlayer does: makes the runtime when needed, with visible progress, then becomes the CLI."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import posix
+import sys
+import time
+
+from memlayer.edge.bootstrap import runtime
+from memlayer.edge.home import paths
+from memlayer.edge.home.project_env import drop_project_variables, project_of_session
+from memlayer.edge.ipc import streams
+from memlayer.errors import MemlayerError, UserError
+
+SETUP_HELP = """\
+Usage: memlayer setup [--quiet] [--no-wait] [--json]
+
+  Make memlayer's runtime (a venv under the memlayer home) unless it is there,
+  works, and is built from the present requirements.lock; then start the
+  daemon. Other verbs do this by themselves when it is needed, but for doctor,
+  version and daemon status.
+
+Options:
+  --quiet    Say nothing unless it fails.
+  --no-wait  End at once when another setup is running.
+  --json     Print the result as JSON: runtime, built, seconds.
+  --help     Show this message and exit.
+"""
+COMPLETION = "_MEMLAYER_COMPLETE"  # set by the shell that asks what could come next
+SETUP_FLAGS = {"--quiet", "--no-wait", "--json"}
+# Verbs that say what is so, and change nothing: without a runtime they do with the standard library.
+BARE = (["doctor"], ["version"], ["--version"], ["daemon", "status"])
+
+
+def main(root: str, argv: list[str]) -> int:
+    """Run `setup`, or make sure of the runtime and become the CLI, not returning. Returns an exit code."""
+    streams.open_closed()
+    drop_project_variables(posix.environ, project_of_session(posix.environ))
+    if argv in (["statusline"], ["statusline", "--json"]):  # the host waits for it: no runtime, no daemon
+        from memlayer.edge.terminal import status_line
+
+        return status_line.main(argv[1:])
+    try:
+        if argv[:1] == ["setup"]:
+            return setup(root, argv[1:])
+        home = paths.home_of()
+        is_missing = runtime.find_runtime(home, root) is None
+        if COMPLETION in os.environ and is_missing:
+            return 0  # a Tab builds no runtime
+        is_bare = is_missing and any(argv[: len(verb)] == verb for verb in BARE)
+        python = sys.executable if is_bare else ensure_runtime(home, root)
+    except MemlayerError as error:
+        return failed(argv, str(error), streams.USER_ERROR)
+    except OSError as error:
+        says = "setup failed: %s: %s" % (error.strerror or error, error.filename or "?")
+        return failed(argv, says, streams.USER_ERROR)
+    except KeyboardInterrupt:
+        return failed(argv, "stopped; the next start begins again", streams.STOPPED)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    # A macOS framework Python in a venv leaves this behind; the next Python would take itself for the first.
+    os.environ.pop("__PYVENV_LAUNCHER__", None)
+    script = os.path.join(root, "memlayer", "cli", "bare.py" if is_bare else "__main__.py")
+    os.execv(python, [python, "-I", *(["-S"] if is_bare else []), script, *argv])
+
+
+def failed(argv: list[str], message: str, code: int) -> int:
+    """Tell of an error; returns its exit code."""
+    streams.tell_error(argv, message, code)
+    return code
+
+
+def ensure_runtime(home: str, root: str, *, is_quiet: bool = False, wait: bool = True) -> str:
+    """The runtime's python, made when it is missing or stale; progress on stderr, stdout untouched.
+
+    Returns "" only with `wait=False` and another setup running.
+    """
+    python = runtime.find_runtime(home, root)
+    if python is None:
+        from memlayer.edge.bootstrap.progress import Progress
+
+        with Progress(sys.stderr, is_quiet=is_quiet) as progress:
+            python = runtime.build_runtime(home, root, progress, wait=wait)
+    elif not runtime.remembers_python(home) and os.path.isdir(home):
+        from memlayer.edge.bootstrap.provision import remember_python
+
+        # It only makes the next start quicker. A verb must not end here because the disk is full: doctor says so.
+        with contextlib.suppress(OSError):
+            remember_python(home, os.path.realpath(python))
+    return python or ""
+
+
+def setup(root: str, flags: list[str]) -> int:
+    """The verb `setup`: make the runtime and say what was done."""
+    if "--help" in flags:
+        print(SETUP_HELP, end="")
+        return 0
+    unknown = [flag for flag in flags if flag not in SETUP_FLAGS]
+    if unknown:
+        return failed(flags, "No such option: %s. See `memlayer setup --help`." % unknown[0], streams.USAGE_ERROR)
+    home = paths.home_of()
+    started_s = time.monotonic()
+    was_there = runtime.find_runtime(home, root) is not None and not is_broken(home, root)
+    python = ensure_runtime(home, root, is_quiet="--quiet" in flags, wait="--no-wait" not in flags)
+    if python and not was_there:
+        start_daemon(home, root, python)
+    seconds = round(time.monotonic() - started_s, 1)
+    if "--json" in flags:
+        print(json.dumps({"runtime": python or None, "built": bool(python) and not was_there, "seconds": seconds}))
+    elif "--quiet" in flags:
+        return 0
+    elif was_there:
+        print("The runtime is ready: %s" % python)
+    elif python:
+        print("The runtime is ready after %.0f s: %s" % (seconds, python))
+    else:
+        print("Another setup is running.")
+    return 0
+
+
+def is_broken(home: str, root: str) -> bool:
+    """Whether the runtime cannot load its packages; then it counts as none from here on. Raises UserError."""
+    from memlayer.edge.bootstrap.install import problem_of
+    from memlayer.edge.bootstrap.provision import discard
+
+    python = runtime.find_runtime(home, root)
+    problem = problem_of(python) if python else ""
+    if not problem:
+        return False
+    if os.environ.get("MEMLAYER_RUNTIME_DIR"):
+        raise UserError(
+            "MEMLAYER_RUNTIME_DIR=%s does not work (%s): unset it, and memlayer makes its own runtime"
+            % (runtime.runtime_dir(home), problem)
+        )
+    print("memlayer: the runtime does not work (%s): it is made anew" % problem, file=sys.stderr)
+    discard(home)
+    return True
+
+
+def start_daemon(home: str, root: str, python: str) -> None:
+    """Have a daemon run with a runtime that is new, so that the next prompt finds it ready.
+
+    Not where it needs variables that this process lacks: then the next hook starts it.
+    """
+    from memlayer.edge.bootstrap import spawn
+    from memlayer.edge.ipc.client import Client
+
+    if any(name not in os.environ for name in spawn.daemon_variables(home)):
+        return
+    with contextlib.suppress(MemlayerError, OSError):  # a hook or a verb starts it as well
+        Client(home, root).stop()  # one that runs on what was there before
+        spawn.spawn_daemon(home, python)

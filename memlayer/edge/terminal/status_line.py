@@ -1,0 +1,130 @@
+"""One line for the host's status line: notes given to the last prompt, turns waiting, trouble.
+
+Standard library and files of the home only: the host runs this after each message, with or without a daemon.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+
+from memlayer.edge.bootstrap import health, runtime
+from memlayer.edge.capture import spool
+from memlayer.edge.home import given, paths, project
+from memlayer.edge.ipc import streams
+from memlayer.edge.redaction.privacy import plain
+
+TYPE_CHECKING = False  # what type checkers look for, without importing `typing`
+if TYPE_CHECKING:
+    from typing import Any
+
+MAX_STDIN_BYTES = 1_000_000
+MAX_READ = 200  # spool files that are looked into
+ANSWER_S = 60.0  # a prompt without an answer is no backlog for so long: both are taken in together
+
+Facts = dict[str, object]
+
+
+def main(argv: list[str]) -> int:
+    """Print the line, or with --json its facts. Returns 0 always: an error would blank the host's line."""
+    try:
+        found = facts(paths.home_of(), _told(), time.time())
+    except OSError as bad:
+        found = {"line": "memlayer: %s" % (bad.strerror or "unreadable")}
+    said = json.dumps(found) if "--json" in argv else str(found["line"])
+    try:
+        sys.stdout.buffer.write(said.encode("utf-8", "replace") + b"\n")
+        sys.stdout.flush()
+    except OSError:  # nobody reads it
+        streams.drop(1)
+    return 0
+
+
+def facts(home: str, told: dict[str, object], now_s: float) -> Facts:
+    """The line and its facts. told: the JSON of the host. notes: None where no session is named."""
+    if not _is_on(told):
+        return {"line": "memlayer: off", "on": False}
+    session_id = told.get("session_id")
+    entry = given.newest(home, session_id) if isinstance(session_id, str) and session_id else None
+    turns, has_more = _turns_waiting(home, now_s)
+    found: Facts = {
+        "on": True,
+        "notes": len(entry["given"]) if entry is not None else None,
+        "delivered": bool(entry.get("delivered", True)) if entry is not None else None,
+        "turns_waiting": turns,
+        "trouble": _trouble(home, now_s),
+    }
+    parts = [_notes(entry)] if session_id else []
+    if turns or has_more:
+        parts.append("%d%s %s waiting" % (turns, "+" if has_more else "", "turn" if turns == 1 else "turns"))
+    if found["trouble"]:
+        parts.append("%s (memlayer doctor)" % found["trouble"])
+    found["line"] = "memlayer: " + (", ".join(parts) or "ready")
+    return found
+
+
+def _told() -> dict[str, object]:
+    """The host's JSON; {} on a terminal, and for what is no such thing."""
+    if sys.stdin is None or sys.stdin.isatty():
+        return {}
+    try:
+        told = json.loads(sys.stdin.buffer.read(MAX_STDIN_BYTES))
+    except (ValueError, RecursionError):
+        return {}
+    return told if isinstance(told, dict) else {}
+
+
+def _is_on(told: dict[str, object]) -> bool:
+    """Whether memory is on for the host's project."""
+    if os.environ.get("MEMLAYER_DISABLE") == "1":
+        return False
+    workspace = told.get("workspace")
+    folder = workspace.get("project_dir") if isinstance(workspace, dict) else told.get("cwd")
+    if not isinstance(folder, str) or not folder or "\0" in folder:
+        return True
+    return project.enabled(project.locate(folder).root)
+
+
+def _notes(entry: dict[str, Any] | None) -> str:
+    if entry is None:
+        return "no notes yet"
+    if not entry.get("delivered", True):
+        return "notes came too late"
+    count = len(entry["given"])
+    said = "1 note" if count == 1 else "%d notes" % count if count else "no notes"
+    return said + (" at the start" if "start" in entry else "")
+
+
+def _turns_waiting(home: str, now_s: float) -> tuple[int, bool]:
+    """How many turns wait for the store, and whether there are more files than were read."""
+    waiting = spool.waiting(home)
+    turns = set()
+    for path in waiting[:MAX_READ]:
+        try:
+            event, _ = spool.load(path)
+        except OSError:  # taken in meanwhile
+            continue
+        if event is None or not event["prompt_id"]:
+            continue
+        if event["kind"] == "assistant" or now_s - spool.at_ms_of(path) / 1000 > ANSWER_S:
+            turns.add((event["session_id"], event["prompt_id"]))
+    return len(turns), len(waiting) > MAX_READ
+
+
+def _trouble(home: str, now_s: float) -> str:
+    """The gravest trouble in a few words, or ""."""
+    failure = runtime.setup_failure(home)
+    if failure:
+        return "setup failed: %s" % plain(failure)[:60]
+    found = health.trouble(home, now_s)
+    for count, what, became in (
+        (found.lost, "hook call", "failed"),
+        (found.aside_new, "event", "set aside"),
+        (found.stuck, "event", "stuck"),
+        (found.late_prompts if found.late_prompts > health.FEW else 0, "prompt", "answered too late"),
+    ):
+        if count:
+            return "%d %s%s %s" % (count, what, "" if count == 1 else "s", became)
+    return ""

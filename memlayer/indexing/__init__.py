@@ -1,0 +1,1 @@
+"""From spooled events to searchable memories."""

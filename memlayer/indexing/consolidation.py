@@ -1,0 +1,113 @@
+"""Events to memories: each turn becomes one `conversation` memory that stands for prompt and answer together."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+
+from memlayer.edge.capture import payload
+from memlayer.model import Event, Memory, citation_of, turn_memory_id
+from memlayer.turns.importance import importance
+from memlayer.turns.routine import is_routine, is_routine_text
+from memlayer.turns.turn import MAX_MEMORY_CHARS, is_open_question, turn_text
+
+OPEN_QUESTION = "open_question"
+ROUTINE = "routine"  # a turn that teaches nothing: kept, never recalled
+TURN = "turn"
+
+
+def prompt_and_answers(events: Sequence[Event]) -> tuple[str, list[str]]:
+    """What was asked, and the answers in order (a continued Stop gives several), out of one turn's events."""
+    prompt = "\n".join(event.text for event in events if event.kind == "user")
+    return prompt, _once([event for event in events if event.kind == "assistant"])
+
+
+def _once(answers: Sequence[Event]) -> list[str]:
+    """The texts of a turn's answers, without what the transcript told of one that then went on, and without what a hook
+    and the transcript both tell: the host joins the parts of an answer in two ways, and may tell a hook the last only.
+    """
+    read = [event for event in answers if event.source == "transcript"]
+    if not read or len(answers) == 1:
+        return [event.text for event in answers]
+    last = _words(read[-1])
+    heard = [event for event in answers if event.source != "transcript"]
+    if any(last in _words(event) for event in heard):
+        return [event.text for event in heard]
+    return [
+        event.text
+        for event in answers
+        if event is read[-1] or (event.source != "transcript" and _words(event) not in last)
+    ]
+
+
+def _words(event: Event) -> str:
+    return " ".join(event.text.split())
+
+
+def full_text(events: Sequence[Event]) -> str:
+    """The turn's text, uncut: what the index is made of."""
+    return turn_text(*prompt_and_answers(events))
+
+
+def turn_memory(events: Sequence[Event]) -> Memory | None:
+    """The memory that stands for a turn, from all its events so far; None when there is nothing worth keeping.
+
+    Generated prompts and memlayer's own commands make no memory: the answer to the latter repeats memories.
+    """
+    spoken = sorted((event for event in events if event.kind in ("user", "assistant")), key=_order)
+    done = sorted((event for event in events if event.kind == "tool"), key=_order)
+    if not spoken or any(event.detail in (payload.NOISE, payload.OWN_COMMAND) for event in spoken):
+        return None
+    prompt, answers = prompt_and_answers(spoken)
+    text = turn_text(prompt, answers)
+    if not text:
+        return None
+    first = spoken[0]
+    memory_id = turn_memory_id(first.session_id, first.prompt_id)
+    day = time.strftime("%Y-%m-%d", time.localtime(first.at_ms / 1000))
+    return Memory(
+        id=memory_id,
+        key="turn_%s_%s" % (day, memory_id[:4]),
+        citation=citation_of(memory_id),
+        category="conversation",
+        kind=_kind(prompt, answers),
+        text=text[:MAX_MEMORY_CHARS],
+        importance=importance("conversation", text),
+        project_id=first.project_id,
+        session_id=first.session_id,
+        prompt_id=first.prompt_id,
+        source_ids=tuple(event.id for event in [*spoken, *done]),  # what was done is forgotten with the turn
+        at_ms=first.at_ms,
+    )
+
+
+def _kind(prompt: str, answers: Sequence[str]) -> str:
+    if is_routine(prompt, answers):
+        return ROUTINE
+    return OPEN_QUESTION if is_open_question(prompt, list(answers)) else TURN
+
+
+def carried_over(known: Memory | None, made: Memory) -> Memory:
+    """A turn's memory made anew, with what became of it since: only events that it has not had yet unsettle it."""
+    if known is None:
+        return made
+    settled = known.settled if known.source_ids == made.source_ids else ""
+    return replace(
+        made,
+        pinned=known.pinned,
+        superseded_by=known.superseded_by,
+        superseded_ms=known.superseded_ms,
+        settled=settled,
+    )
+
+
+def is_searched(memory: Memory) -> bool:
+    """True if a memory belongs in the search index. Daily entries do not (their turns are in it), nor routine turns."""
+    if memory.category == "conversation" and is_routine_text(memory.text):  # also of an older version's turns
+        return False
+    return memory.category != "daily" and not memory.superseded_by
+
+
+def _order(event: Event) -> tuple[bool, int]:
+    return event.kind != "user", event.at_ms

@@ -1,0 +1,60 @@
+"""A Markdown document cut into pieces for the search index, each with its lines, and with its secrets taken out."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from memlayer.edge.capture.payload import clean
+from memlayer.text.chunking import chunk
+
+HEADING_CHARS = 80
+HEADING_TOKENS = 32
+_HEADING = re.compile(r"^#{1,6}[ \t]+\S.*$", re.MULTILINE)
+
+
+class Piece(NamedTuple):
+    """A part of a document. start_line, end_line: of the file, from 1, both included. text: redacted; it begins with
+    the heading that it stands under, where it does not itself begin with one."""
+
+    start_line: int
+    end_line: int
+    text: str
+
+
+def pieces_of(text: str, *, max_tokens: int = 400, overlap_tokens: int = 80) -> list[Piece]:
+    """The pieces of a document, in order, none of them empty. text: with newlines only; at most 400,000 characters."""
+    redacted = clean(text)
+    lines = _lines_of(text, redacted)
+    headings = list(_HEADING.finditer(redacted))
+    out = []
+    for span in chunk(redacted, max_tokens=max_tokens - HEADING_TOKENS, overlap_tokens=overlap_tokens):
+        part = redacted[span.start : span.end]
+        body = part.strip()
+        if not body:
+            continue
+        start = span.start + part.index(body[0])
+        first, last = redacted.count("\n", 0, start), redacted.count("\n", 0, start + len(body))
+        above = [one.group().strip() for one in headings if one.start() < start]
+        if above and not _HEADING.match(body):
+            body = above[-1][:HEADING_CHARS].rstrip() + "\n" + body
+        out.append(Piece(lines[first] + 1, lines[last] + 1, body))
+    return out
+
+
+def _lines_of(text: str, redacted: str) -> list[int]:
+    """For each line of the redacted text its line in the file, from 0. A secret may have spanned several."""
+    old, new = text.split("\n"), redacted.split("\n")
+    if len(old) == len(new):
+        return list(range(len(new)))
+    out = []
+    at = 0
+    for line in new:
+        found = at
+        while found < len(old) and old[found] != line:
+            found += 1
+        if found < len(old):
+            at = found
+        out.append(min(at, len(old) - 1))
+        at += 1
+    return out

@@ -1,0 +1,93 @@
+"""After damage: what the store lost is made again from what is left: events from transcripts, the rest from events."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+
+from memlayer.indexing.consolidation import full_text, is_searched
+from memlayer.indexing.ingest import Ingest
+from memlayer.model import turn_memory_id
+from memlayer.ports import Progress, Store
+from memlayer.records.sessions import Sessions
+from memlayer.transcripts import catch_up
+
+log = logging.getLogger(__name__)
+BATCH = 100
+
+
+@dataclass(frozen=True)
+class Repaired:
+    """How many events came back, how many turns were remembered anew, how many memories were indexed anew; how many
+    events of remembered turns are gone."""
+
+    events: int
+    memories: int
+    indexed: int
+    missing: int
+
+
+def repair(store: Store, ingest: Ingest, sessions: Sessions, progress: Progress) -> Repaired:
+    """Make again what can be made; what is there stays as it is. Doing it twice changes nothing. Raises StoreError."""
+    events = _from_transcripts(store, ingest, sessions)
+    memories = _remember_turns(store, ingest, progress)
+    indexed = _index_memories(store, ingest, progress)
+    return Repaired(events, memories, indexed, _missing(store))
+
+
+def _missing(store: Store) -> int:
+    """Retention and forgetting take a turn with its events, so what only the turn knows of was lost."""
+    turns = store.memories(category="conversation", limit=10_000_000)
+    known = {event.id for event in store.events(limit=10_000_000)}
+    return len({source for turn in turns for source in turn.source_ids} - known)
+
+
+def _from_transcripts(store: Store, ingest: Ingest, sessions: Sessions) -> int:
+    """Events that only the host's transcripts still hold."""
+    found = 0
+    for session in sessions.all():
+        session.caught_up_bytes = 0
+        try:
+            missed, offset = catch_up.missed(session, store)
+        except OSError as bad:
+            log.warning("transcript not readable: %s", bad.strerror)
+            continue
+        with ingest.lock:
+            ingest.take(missed)
+        session.caught_up_bytes = offset
+        sessions.changed(session)
+        found += len(missed)
+    return found
+
+
+def _remember_turns(store: Store, ingest: Ingest, progress: Progress) -> int:
+    known = {memory.id for memory in store.memories(limit=10_000_000)}
+    spoken = {(event.session_id, event.prompt_id) for event in store.events(limit=10_000_000) if event.prompt_id}
+    turns = sorted(turn for turn in spoken if turn_memory_id(*turn) not in known)
+    for start in range(0, len(turns), BATCH):
+        with ingest.lock:
+            ingest.remember(set(turns[start : start + BATCH]))
+        progress(min(start + BATCH, len(turns)), len(turns))
+    ingest.on_remember(store.events(kind="remember", limit=10_000_000))
+    return len({memory.id for memory in store.memories(limit=10_000_000)} - known)
+
+
+def _index_memories(store: Store, ingest: Ingest, progress: Progress) -> int:
+    indexed: set[str] = set()
+    store.scan_terms(lambda chunk, _: indexed.add(chunk.partition(":")[0]))  # see model.chunk_id
+    missing = [
+        memory for memory in store.memories(limit=10_000_000) if memory.id not in indexed and is_searched(memory)
+    ]
+    for start in range(0, len(missing), BATCH):
+        batch = missing[start : start + BATCH]
+        ids = sorted({source for memory in batch for source in memory.source_ids})
+        events = {event.id: event for event in store.events(ids=ids, limit=len(ids) + 1)}
+        chunks = []
+        for memory in batch:
+            sources = [events[source] for source in memory.source_ids if source in events]
+            text = full_text(sources) if memory.category == "conversation" and sources else memory.text
+            chunks += ingest.chunks_of(memory, text)
+        with ingest.lock:
+            ingest.index(batch, chunks)
+        progress(min(start + BATCH, len(missing)), len(missing))
+    return len(missing)

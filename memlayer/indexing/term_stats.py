@@ -1,0 +1,96 @@
+"""How many chunks hold a term: a fixed-size sketch, so that a query can weigh its words without asking the index."""
+
+from __future__ import annotations
+
+import math
+import threading
+import zlib
+from array import array
+from collections.abc import Iterable
+from pathlib import Path
+
+from memlayer.edge.home import paths
+from memlayer.ports import Holding, Store
+
+BUCKETS = 1 << 18  # 1 MB; at 200,000 different terms two share a bucket about every second time, and only raise a count
+RECENT = 500  # chunks whose terms can still be taken back
+_MAGIC = b"memlayer-terms-1\n"
+
+
+def inverse_document_frequency(documents: int, holding: int) -> float:
+    """Robertson and Sparck Jones' weight, smoothed as in BM25, over a pseudo corpus of 1,000 documents more, so that a
+    store of five memories does not take every word it holds for a common one."""
+    documents += 1000
+    return math.log(1.0 + (documents - holding + 0.5) / (holding + 0.5))
+
+
+class TermStats:
+    """Document frequencies over all projects (numbers only; no term can be read back). Thread-safe."""
+
+    def __init__(self) -> None:
+        self._counts = array("I", bytes(4 * BUCKETS))
+        self._documents = 0
+        self._recent: dict[str, frozenset[int]] = {}
+        self._lock = threading.Lock()
+
+    @property
+    def documents(self) -> int:
+        """Chunks counted."""
+        return self._documents
+
+    def add(self, chunk_id: str, terms: Iterable[str]) -> None:
+        """Count one chunk's terms. A chunk that is counted anew soon after (its turn went on) replaces itself."""
+        buckets = frozenset(_bucket(term) for term in terms)
+        with self._lock:
+            before = self._recent.pop(chunk_id, None)
+            if before is None:
+                self._documents += 1
+            for bucket in buckets - (before or frozenset()):
+                self._counts[bucket] += 1
+            for bucket in (before or frozenset()) - buckets:
+                self._counts[bucket] = max(0, self._counts[bucket] - 1)
+            self._recent[chunk_id] = buckets
+            if len(self._recent) > RECENT:
+                del self._recent[next(iter(self._recent))]
+
+    def weights(self, terms: Iterable[str], project: Holding | None = None) -> dict[str, float]:
+        """term -> inverse document frequency. project: half of it goes by what that project's chunks hold."""
+        found = {term: inverse_document_frequency(self._documents, self._counts[_bucket(term)]) for term in terms}
+        if project is None:
+            return found
+        own = {term: inverse_document_frequency(project.chunks, project.by_term.get(term, 0)) for term in found}
+        return {term: (weight + own[term]) / 2 for term, weight in found.items()}
+
+    @classmethod
+    def counted(cls, store: Store) -> TermStats:
+        """Counted anew over all chunks of the store."""
+        found = cls()
+        store.scan_terms(lambda chunk_id, terms: found.add(chunk_id, terms.split()))
+        found._recent.clear()
+        return found
+
+    def save(self, path: Path) -> None:
+        """Raises OSError."""
+        with self._lock:
+            data = _MAGIC + b"%d\n" % self._documents + zlib.compress(self._counts.tobytes(), 1)
+        paths.write_whole(str(path), data)
+
+    @classmethod
+    def load(cls, path: Path, documents: int) -> TermStats | None:
+        """The saved counts if they are whole and were taken over about as many chunks as there are now."""
+        found = cls()
+        try:
+            magic, counted, packed = path.read_bytes().split(b"\n", 2)
+            raw = zlib.decompress(packed)
+            counted_documents = int(counted)
+        except (OSError, ValueError, zlib.error):
+            return None
+        if magic + b"\n" != _MAGIC or len(raw) != 4 * BUCKETS or abs(counted_documents - documents) > documents * 0.05:
+            return None
+        found._counts = array("I", raw)
+        found._documents = counted_documents
+        return found
+
+
+def _bucket(term: str) -> int:
+    return zlib.crc32(term.encode("utf-8", "surrogatepass")) & (BUCKETS - 1)

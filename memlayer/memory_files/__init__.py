@@ -1,0 +1,1 @@
+"""Memories as Markdown files that a person may edit."""

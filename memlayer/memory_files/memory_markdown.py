@@ -1,0 +1,279 @@
+"""Memories as a Markdown file that a person may edit, and such a file read back; pure.
+
+A memory is one bullet, `- [mem:a7Bc3x] 2026-11-19: text`; its further lines are indented by two blanks. All that stands
+after the colon is data: citations, comments, headings and bullets in it count for nothing. The first line names the
+revision (a hash of what follows), the last one says that the file is whole.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from memlayer.edge.redaction.privacy import plain
+from memlayer.memory_files.memory_fences import FENCE, Fences
+
+NOTE = "note"
+# The order is that of the sections in the file.
+HEADINGS = {
+    "preference": "Preferences",
+    "decision": "Decisions",
+    "commitment": "Commitments",
+    "fact": "Facts",
+    "cause": "Causes and fixes",
+    NOTE: "Notes",
+}
+_ALSO = {
+    "선호": "preference", "규칙": "preference", "결정": "decision", "결정 사항": "decision", "결정사항": "decision",
+    "약속": "commitment", "할 일": "commitment", "사실": "fact", "원인": "cause", "원인과 해결": "cause",
+    "causes": "cause", "메모": NOTE, "노트": NOTE,
+}  # fmt: skip
+
+MAX_FILE_BYTES = 8_000_000
+HEAD = (
+    "<!-- memlayer keeps this file and reads your changes back: change a line, delete one, or add one under a heading; "
+    "what you delete is recalled no more. Secrets are taken out. Revision %s. -->"
+)
+END = "<!-- memlayer: end of file; keep this line -->"
+REVISION_CHARS = 12
+
+_REVISION = re.compile(r"<!-- memlayer .*Revision ([0-9a-f]{%d})\b" % REVISION_CHARS, re.DOTALL)
+_HEADING = re.compile(r"(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
+_BULLET = re.compile(r"(?:[-*+]|\d{1,9}[.)])(?:[ \t]+(.*)|$)")
+# Some editors put a box before it, or a backslash before each bracket.
+_CITED = re.compile(
+    r"(?:\[[ xX]\] )?(?P<escape>\\?)\[mem:(?P<citation>[0-9A-Za-z]{1,40})\\?\]"
+    r"(?: (?P<stamp>\d{4}-\d\d-\d\d|\d\d:\d\d))?(?P<pinned> pinned)?(?::|$)? ?(?P<text>.*)"
+)
+_RULE = re.compile(r"(?:[-*_=][ \t]*){3,}$")
+_CONFLICT = (re.compile(r"^<{7} ", re.MULTILINE), re.compile(r"^>{7} ", re.MULTILINE))
+
+
+class Line(NamedTuple):
+    """A memory as a bullet. stamp: its day, or in a daily file its time (HH:MM)."""
+
+    citation: str
+    stamp: str
+    text: str
+    pinned: bool = False
+
+
+class Item(NamedTuple):
+    """What stands in a file: a bullet or a paragraph. kind: of its section, "" under a heading of the person's own.
+
+    citation: "" for what the person added. is_last: nothing but blank lines stands after it. is_escaped: with
+    backslashes, as some editors write what could be Markdown. stamp: see Line.
+    """
+
+    kind: str
+    citation: str
+    text: str
+    pinned: bool = False
+    is_last: bool = False
+    is_escaped: bool = False
+    stamp: str = ""
+
+
+class Parsed(NamedTuple):
+    """A file read back. revision: "" when it names none. is_whole: its last line is there. problem: why nothing can be
+    read from it, or ""."""
+
+    revision: str
+    is_whole: bool
+    items: tuple[Item, ...]
+    problem: str = ""
+
+
+def shown(text: str) -> str:
+    """A memory's text as the file holds it; the same again for a text that was read back from a file."""
+    text = "\t".join(plain(part) for part in text.replace("\r\n", "\n").split("\t"))
+    return "\n".join(line.rstrip() for line in text.split("\n")).strip()
+
+
+def composed(text: str) -> str:
+    """The text with each letter as one sign (NFC): editors on macOS write 한 as three, which reads the same."""
+    return unicodedata.normalize("NFC", text)
+
+
+def digest(text: str) -> str:
+    """Names a text as the file holds it, however its letters are composed: 16 hex characters."""
+    return hashlib.sha256(composed(shown(text)).encode("utf-8", "replace")).hexdigest()[:16]
+
+
+def render(title: str, sections: Sequence[tuple[str, Sequence[Line]]]) -> tuple[str, str]:
+    """(the whole file, the name of its revision). sections: (heading, its memories); "" for no heading."""
+    out = ["", "# " + shown(title).replace("\n", " "), ""]
+    for heading, lines in sections:
+        if heading:
+            out += ["## " + heading, ""]
+        for line in lines:
+            out += _bullet(line)
+        out.append("")
+    body = "\n".join([*out, END, ""])
+    revision = hashlib.sha256(body.encode("utf-8", "replace")).hexdigest()[:REVISION_CHARS]
+    return HEAD % revision + "\n" + body, revision
+
+
+def heading_of(kind: str) -> str:
+    """The heading under which memories of a kind stand."""
+    return HEADINGS.get(kind) or shown(kind.replace("_", " ")).replace("\n", " ").capitalize() or HEADINGS[NOTE]
+
+
+def by_kind(kinds: Iterable[str]) -> list[str]:
+    """The kinds in the order of their sections."""
+    order = list(HEADINGS)
+    return sorted(set(kinds), key=lambda kind: (order.index(kind) if kind in order else len(order) - 2, kind))
+
+
+def _bullet(line: Line) -> list[str]:
+    first, *rest = shown(line.text).split("\n")
+    head = "- [mem:%s] %s%s: %s" % (line.citation, line.stamp, " pinned" if line.pinned else "", first)
+    return [head, *("  " + one if one else "" for one in rest)]
+
+
+def parse(raw: bytes) -> Parsed:
+    """Read a file back, whatever an editor has made of it. Never raises on any bytes."""
+    if len(raw) > MAX_FILE_BYTES:
+        return Parsed("", False, (), "it is longer than %d bytes" % MAX_FILE_BYTES)
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return Parsed("", False, (), "it is not UTF-8 text")
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if "\0" in text:
+        return Parsed("", False, (), "it is not text")
+    if all(mark.search(text) for mark in _CONFLICT):
+        return Parsed("", False, (), "it holds an unresolved merge")
+    reader = _Reader(text.split("\n"))
+    reader.read()
+    items = reader.items
+    if items and reader.ends_in_item:
+        items[-1] = items[-1]._replace(is_last=True)
+    return Parsed(reader.revision, reader.is_whole, tuple(items))
+
+
+def _is_cited(line: str) -> bool:
+    """True for a memory's bullet."""
+    bullet = _BULLET.match(line.lstrip())
+    return bullet is not None and _CITED.match(bullet.group(1) or "") is not None
+
+
+class _Reader:
+    """Goes through the lines of a file once."""
+
+    def __init__(self, lines: list[str]) -> None:
+        self._lines = lines
+        self._fences = Fences(lines, lambda line: line.rstrip() == END or _is_cited(line))
+        self._at = 0
+        self._last_end = max((at for at, line in enumerate(lines) if "-->" in line), default=-1)
+        self._kind = NOTE
+        self._heading = ""  # of a section that is none of ours
+        self.items: list[Item] = []
+        self.revision = ""
+        self.is_whole = False
+        self.ends_in_item = False
+
+    def read(self) -> None:
+        lines = self._lines
+        while self._at < len(lines):
+            line = lines[self._at]
+            if line.rstrip() == END:
+                self.is_whole, self.ends_in_item = True, False
+                self._at += 1
+            elif not line.strip() or _RULE.match(line):
+                self._at += 1
+            elif self._comment() or self._section(line):
+                self.ends_in_item = False
+            else:
+                self._item(line)
+
+    def _comment(self) -> bool:
+        """Skip a comment that stands at the left margin; what was commented out is no memory."""
+        if not self._lines[self._at].startswith("<!--"):
+            return False
+        for end in range(self._at, self._last_end + 1):
+            if "-->" in self._lines[end]:
+                found = _REVISION.match("\n".join(self._lines[self._at : end + 1]))
+                if found and not self.revision:
+                    self.revision = found.group(1)
+                self._at = end + 1
+                return True
+        if self._lines[self._at].startswith("<!-- memlayer"):  # ours, cut off
+            self._at = len(self._lines)
+            return True
+        return False
+
+    def _section(self, line: str) -> bool:
+        found = _HEADING.match(line)
+        if found is None:
+            return False
+        name = composed(shown(found.group(2) or ""))
+        known = {heading.casefold(): kind for kind, heading in HEADINGS.items()}
+        known.update({kind: kind for kind in HEADINGS})
+        known.update(_ALSO)
+        if len(found.group(1)) == 1:  # the title
+            self._kind, self._heading = NOTE, ""
+        elif name.casefold() in known:
+            self._kind, self._heading = known[name.casefold()], ""
+        else:
+            self._kind, self._heading = "", name
+        self._at += 1
+        return True
+
+    def _item(self, line: str) -> None:
+        bullet = _BULLET.match(line.lstrip())
+        if bullet is not None:
+            self._at += 1
+            self._add("\n".join([bullet.group(1) or "", *self._indented()]))
+            return
+        start = self._at
+        self._at = self._fences.end(start)
+        if not self._at:
+            self._at = start + 1
+            if self._fences.is_alone(line):
+                self.ends_in_item = False
+                return
+            while self._at < len(self._lines) and self._goes_on(self._lines[self._at]):
+                self._at += 1
+        self._add("\n".join(self._lines[start : self._at]))
+
+    def _add(self, text: str) -> None:
+        cited = _CITED.match(text.partition("\n")[0])
+        self.ends_in_item = True
+        if cited is not None:
+            rest = text.partition("\n")
+            body = shown(cited["text"] + rest[1] + rest[2])
+            flags = {"pinned": bool(cited["pinned"]), "is_escaped": bool(cited["escape"])}
+            self.items.append(Item(self._kind, cited["citation"], body, **flags, stamp=cited["stamp"] or ""))
+            return
+        body = shown(text)
+        if body:
+            body = "%s: %s" % (self._heading, body) if self._heading else body
+            self.items.append(Item(self._kind, "", body))
+
+    def _indented(self) -> list[str]:
+        """The further lines of a bullet, without their indentation."""
+        out: list[str] = []
+        blank = 0
+        while self._at + blank < len(self._lines):
+            line = self._lines[self._at + blank]
+            if not line.strip():
+                blank += 1
+                continue
+            if line[0] in " \t":
+                out += [""] * blank + [re.sub(r"^(?:\t| {1,2})", "", line)]
+            elif blank or not self._goes_on(line):
+                break
+            else:
+                out.append(line)
+            self._at += blank + 1
+            blank = 0
+        return out
+
+    def _goes_on(self, line: str) -> bool:
+        """True if a line at the left margin belongs to the paragraph above it."""
+        starts = (_HEADING, _BULLET, FENCE, _RULE)
+        return bool(line.strip()) and not line.startswith("<!--") and not any(one.match(line) for one in starts)

@@ -1,0 +1,145 @@
+"""The nouns: events, memories, chunks and hits, as frozen values, and how their ids are made."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+
+from memlayer.edge.home.ids import GLOBAL, event_id
+
+__all__ = [
+    "GLOBAL",
+    "Chunk",
+    "Event",
+    "Hit",
+    "Memory",
+    "Scope",
+    "chunk_id",
+    "citation_of",
+    "event_id",
+    "turn_memory_id",
+]
+
+_BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+CITATION_CHARS = 6
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something that happened; append-only.
+
+    kind: user | assistant | tool | remember | session_start | session_end | pre_compact | post_compact.
+    source: hook | transcript | import.
+    prompt_id groups a prompt with its answer (one turn); empty for session events. uuid is the transcript's record
+    uuid where known. at_ms: Unix time, milliseconds.
+    """
+
+    id: str
+    kind: str
+    session_id: str
+    project_id: str
+    prompt_id: str
+    text: str
+    at_ms: int
+    source: str = "hook"
+    uuid: str = ""
+    detail: str = ""  # session_start: its source; session_end: its reason; compactions: manual or auto
+
+
+@dataclass(frozen=True)
+class Memory:
+    """One statement worth keeping, with the events it comes from.
+
+    category: core | daily | conversation | custom. A closed or open turn is a `conversation` memory (key
+    turn_<date>_<4 hex>). importance in [0, 1]. superseded_by: id of the newer memory, or ""; superseded_ms: since when.
+    pinned: the user wants it kept and first. settled: which extractor has consolidated a turn, "" when none has.
+    citation: what stands in [mem:...]; 6 characters of base 62, derived from the id.
+    """
+
+    id: str
+    key: str
+    citation: str
+    category: str
+    kind: str
+    text: str
+    importance: float
+    project_id: str
+    session_id: str
+    prompt_id: str
+    source_ids: tuple[str, ...]
+    at_ms: int
+    superseded_by: str = ""
+    superseded_ms: int = 0
+    pinned: bool = False
+    settled: str = ""
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """A piece of an event's or a memory's text as the search index holds it; derived, can be rebuilt at any time.
+
+    memory_id: the memory that a hit on this chunk stands for. event_id: "" when the text is the memory's own.
+    role: user | assistant | memory. start, end: character offsets in the source text. terms: the text pre-split for
+    full-text search. model: fingerprint of the model that made `vector`, "" while there is none.
+    """
+
+    id: str
+    memory_id: str
+    event_id: str
+    role: str
+    session_id: str
+    project_id: str
+    prompt_id: str
+    category: str
+    importance: float
+    at_ms: int
+    start: int
+    end: int
+    text: str
+    terms: str
+    model: str = ""
+    vector: tuple[float, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Hit:
+    """A chunk found by one leg. lexical: raw BM25; cosine: raw dot product of unit vectors; None: not found by it."""
+
+    chunk: Chunk
+    lexical: float | None = None
+    cosine: float | None = None
+
+
+@dataclass(frozen=True)
+class Scope:
+    """Where to search. project_ids None: everywhere (only when the user asks). session_id "": any session."""
+
+    project_ids: tuple[str, ...] | None
+    session_id: str = ""
+    excluded_session_id: str = ""
+    extra: dict[str, str] = field(default_factory=dict)
+
+
+def _base62(raw: bytes, chars: int) -> str:
+    number = int.from_bytes(raw, "big")
+    out = []
+    for _ in range(chars):
+        number, digit = divmod(number, 62)
+        out.append(_BASE62[digit])
+    return "".join(out)
+
+
+def citation_of(memory_id: str) -> str:
+    """The citation of a memory: 6 characters of base 62. Two memories may share one (about 1 in 10 at 100,000);
+    a reader that resolves a citation must expect several."""
+    return _base62(hashlib.sha256(b"citation\0" + memory_id.encode()).digest()[:12], CITATION_CHARS)
+
+
+def turn_memory_id(session_id: str, prompt_id: str) -> str:
+    """The id of the memory that stands for a turn."""
+    return event_id(session_id, prompt_id, "turn")
+
+
+def chunk_id(memory_id: str, source_id: str, ordinal: int) -> str:
+    """The id of the ordinal-th chunk of a source (an event id, or the memory id itself)."""
+    return f"{memory_id}:{source_id[:16]}:{ordinal}"

@@ -1,0 +1,1 @@
+"""Decide whether a prompt needs notes, and find them."""

@@ -1,0 +1,126 @@
+"""The retriever: a query to scored chunks, best first. Words and vectors both search; both measure every chunk."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from memlayer.errors import EmbedderError
+from memlayer.indexing.term_stats import TermStats
+from memlayer.model import Chunk, Hit, Scope
+from memlayer.ports import Embedder, Store
+from memlayer.recall.query import Query
+from memlayer.recall.scoring import (
+    NEIGHBOUR,
+    Evidence,
+    Score,
+    Weights,
+    bm25,
+    coverage,
+    frequencies,
+    is_hangul,
+    session_boost,
+)
+
+IDEAL_SHARE = 0.6  # of the ideal document's BM25: a search whose best is below it found no good words at all
+RARE_CHUNKS, RARE_SHARE = 3, 0.02  # a rare term stands in so many chunks of its project at most, or such a share
+Found = tuple[Chunk, Score]
+
+
+class Rarity(NamedTuple):
+    """weight: term -> inverse document frequency. rare: those that few chunks of the project hold."""
+
+    weight: dict[str, float]
+    rare: frozenset[str]
+
+
+@dataclass
+class Retriever:
+    """Searches the store by words and by vectors at once and fuses the two. Thread-safe."""
+
+    store: Store
+    embedder: Callable[[], Embedder | None]
+    terms: TermStats
+    _threads: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(2, thread_name_prefix="search"))
+
+    def search(
+        self, query: Query, scope: Scope, limit: int, weights: Weights, rarity: Rarity | None = None
+    ) -> list[Found]:
+        """The best chunk of each memory found, best score first. limit: chunks that each of the two searches brings.
+
+        rarity: of the query's terms, where it is known already.
+        """
+        embedder = self.embedder()
+        by_text = self._threads.submit(self.store.search_text, query.terms, scope, limit) if query.terms else None
+        near: list[Hit] = []
+        if embedder is not None and query.text:
+            try:
+                vector = embedder.embed_query(query.text)
+                near = self.store.search_vector(vector, embedder.fingerprint, scope, limit)
+            except EmbedderError:
+                embedder = None
+        worded = by_text.result() if by_text is not None else []
+        weight = (rarity or self.rarity(query.terms, scope)).weight
+        return self._fused(self._evidence(worded, near, query, embedder, weight), weight, weights)
+
+    def rarity(self, terms: Sequence[str], scope: Scope) -> Rarity:
+        """How rare terms are in the whole store and in the scope's first project, half and half."""
+        project = self.store.holding(terms, scope.project_ids[0]) if scope.project_ids else None
+        weight = self.terms.weights(terms, project)
+        if project is None:
+            return Rarity(weight, frozenset())
+        most = max(RARE_CHUNKS, RARE_SHARE * project.chunks)
+        return Rarity(weight, frozenset(term for term in terms if 0 < project.by_term.get(term, 0) <= most))
+
+    def _evidence(
+        self,
+        worded: Sequence[Hit],
+        near: Sequence[Hit],
+        query: Query,
+        embedder: Embedder | None,
+        rarity: Mapping[str, float],
+    ) -> list[tuple[Chunk, Evidence]]:
+        cosines = {hit.chunk.id: hit.cosine for hit in near}
+        # What the vector search did not return is at most as near as the last that it did.
+        farthest = min((cosine for cosine in cosines.values() if cosine is not None), default=0.0)
+        chunks = {hit.chunk.id: hit.chunk for hit in (*near, *worded)}
+        split = {key: chunk.terms.split() for key, chunk in chunks.items()}
+        mean_length = sum(map(len, split.values())) / len(split) if split else 1.0
+        hangul = is_hangul(query.terms)
+        out = []
+        for key, chunk in chunks.items():
+            covered = worth = vector = None
+            if query.terms:
+                found = frequencies(query.terms, split[key])
+                covered = coverage(found, rarity)
+                worth = bm25(found, rarity, len(split[key]) / max(1.0, mean_length))
+            if embedder is not None:
+                cosine = cosines.get(key)
+                vector = embedder.calibration.position(farthest if cosine is None else cosine)
+            is_foreign = not worth and is_hangul(split[key]) != hangul  # of no account where words were found
+            out.append((chunk, Evidence(covered, worth, vector, is_foreign)))
+        return out
+
+    def _fused(
+        self, judged: Sequence[tuple[Chunk, Evidence]], rarity: Mapping[str, float], weights: Weights
+    ) -> list[Found]:
+        best_bm25 = max((evidence.bm25 or 0.0 for _, evidence in judged), default=0.0)
+        ideal = sum(rarity.values()) * IDEAL_SHARE
+        fits = [evidence.fit(weights, max(best_bm25, ideal)) for _, evidence in judged]
+        fits = session_boost([(chunk.session_id, chunk.at_ms) for chunk, _ in judged], fits)
+        best: dict[str, Found] = {}
+        for (chunk, evidence), fit in zip(judged, fits, strict=True):
+            one = Score(
+                score=min(1.0, fit / (1 + NEIGHBOUR)),
+                relevance=evidence.relevance(weights),
+                lexical=evidence.covered,
+                vector=evidence.clipped,
+                bm25=evidence.bm25 or 0.0,
+                cosine=evidence.vector,
+            )
+            held = best.get(chunk.memory_id)
+            if held is None or one.score > held[1].score:
+                best[chunk.memory_id] = (chunk, one)
+        return sorted(best.values(), key=lambda pair: (-pair[1].score, -pair[0].at_ms))

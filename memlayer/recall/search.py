@@ -1,0 +1,118 @@
+"""Search as a person asks for it: filters, a floor, and where in a file each hit stands."""
+
+from __future__ import annotations
+
+import fnmatch
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from memlayer.model import Chunk, Event, Memory, Scope
+from memlayer.ports import Store
+from memlayer.recall.query import Query
+from memlayer.recall.retriever import Retriever
+from memlayer.recall.scoring import Score, Weights
+
+FILTERED_CANDIDATES = 2000  # chunks a leg: what a filter leaves may be far down
+MEMORIES_AT_ONCE = 100
+# A hit shares words with the query, or is near in meaning. Measured on the dialogues: docs/benchmarks.md.
+LEAST_WORDS = 0.2
+LEAST_RELEVANCE = 0.4
+
+PathOf = Callable[[Memory], str]
+
+
+@dataclass(frozen=True)
+class Filters:
+    """What a hit must be. Empty fields do not restrict. since_ms and until_ms: Unix time, until_ms excluded.
+
+    file: a name, a path or a pattern of the hit's own file, or a name that stands in its text.
+    """
+
+    category: str = ""
+    kind: str = ""
+    session_id: str = ""
+    file: str = ""
+    since_ms: int = 0
+    until_ms: int = 0
+
+    @property
+    def is_any(self) -> bool:
+        """True if anything is filtered."""
+        return self != Filters()
+
+    def admits_time(self, at_ms: int) -> bool:
+        """True if the moment is within the span."""
+        return at_ms >= self.since_ms and (not self.until_ms or at_ms < self.until_ms)
+
+    def admits_event(self, event: Event) -> bool:
+        """True for something done that may be told of its turn."""
+        is_of_session = self.session_id in ("", event.session_id)
+        return is_of_session and self.admits_time(event.at_ms) and self.file.casefold() in event.text.casefold()
+
+    def admits(self, memory: Memory, path: str) -> bool:
+        """True for a memory that all filters let through. path: of the file that it stands in, or ""."""
+        if self.kind and memory.kind != self.kind:
+            return False
+        return not self.file or is_of_file(path, self.file) or self.file.casefold() in memory.text.casefold()
+
+
+@dataclass(frozen=True)
+class Found:
+    """A hit: the chunk that answers best, and the memory that it is a part of."""
+
+    chunk: Chunk
+    score: Score
+    memory: Memory
+
+
+@dataclass(frozen=True)
+class Search:
+    """Finds memories for a person, who knows what there is: no gate, and no guess at what the prompt is about."""
+
+    store: Store
+    retriever: Retriever
+    weights: Weights
+    candidates: int
+
+    def find(
+        self, query: Query, scope: Scope, filters: Filters, limit: int, min_score: float, path_of: PathOf
+    ) -> list[Found]:
+        """The best hits above the floor, best first. Raises StoreError."""
+        candidates = FILTERED_CANDIDATES if filters.is_any else max(self.candidates, limit)
+        extra = {"category": filters.category} if filters.category else {}
+        narrowed = replace(scope, session_id=filters.session_id, extra=extra)
+        ranked = [
+            (chunk, score)
+            for chunk, score in self.retriever.search(query, narrowed, candidates, self.weights)
+            if is_hit(score) and score.relevance >= min_score and filters.admits_time(chunk.at_ms)
+        ]
+        out: list[Found] = []
+        for start in range(0, len(ranked), MEMORIES_AT_ONCE):
+            part = ranked[start : start + MEMORIES_AT_ONCE]
+            ids = [chunk.memory_id for chunk, _ in part]
+            memories = {one.id: one for one in self.store.memories(ids=ids, limit=len(ids))}
+            for chunk, score in part:
+                memory = memories.get(chunk.memory_id)  # None: forgotten meanwhile
+                if memory is not None and filters.admits(memory, path_of(memory) if filters.file else ""):
+                    out.append(Found(chunk, score, memory))
+            if len(out) >= limit:
+                break
+        return out[:limit]
+
+
+def is_hit(score: Score) -> bool:
+    """True if a chunk has enough to do with the query to be shown: the nearest of nothing near is no answer."""
+    return (score.lexical or 0.0) >= LEAST_WORDS or score.relevance >= LEAST_RELEVANCE
+
+
+def is_of_file(path: str, wanted: str) -> bool:
+    """True if `wanted` is the path, its last parts, or a pattern of either."""
+    if not path:
+        return False
+    wanted = os.path.normpath(os.path.expanduser(wanted))
+    if os.path.isabs(wanted):
+        return fnmatch.fnmatchcase(path, wanted)
+    parts = path.split(os.sep)
+    tail: Sequence[str] = parts[-len(wanted.split(os.sep)) :]
+    return fnmatch.fnmatchcase(os.sep.join(tail), wanted)

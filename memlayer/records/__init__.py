@@ -1,0 +1,1 @@
+"""Projects, sessions, tombstones and counters, as files."""

@@ -1,0 +1,160 @@
+"""Which project an event belongs to: resolves folders against the registry, and registers new projects."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+from memlayer.edge.home import project, registry
+from memlayer.edge.home.path_part import is_path_part
+from memlayer.errors import UserError
+from memlayer.model import GLOBAL
+
+# A repository's common git folder -> its root commit, "" while it has none. Raises TimeoutError.
+RootCommit = Callable[[str], str]
+
+
+class Projects:
+    """The registry of one home. Only the daemon writes it.
+
+    Thread-safe. root_commit is asked only for a repository that no remote identifies, once while the daemon lives and
+    the repository's configuration stays.
+    """
+
+    def __init__(self, home: str, root_commit: RootCommit) -> None:
+        self._home = home
+        self._root_commit = root_commit
+        self._commits: dict[tuple[str, int, int], str] = {}
+        self._registry = registry.load(home)
+        self._lock = threading.Lock()
+
+    def resolve(self, folder: str) -> tuple[str, project.Place]:
+        """(project id, place) of a folder; a project that is not known yet is registered. Raises OSError."""
+        place = project.locate(folder)
+        keys = registry.keys_of(place)
+        with self._lock:
+            project_id = self._former(folder)
+            if project_id:
+                return project_id, place
+            project_id = registry.find_place(self._registry, place) if place.remote else ""
+            if not project_id:
+                commit = self._commit(place)
+                keys = registry.keys_of(place, commit)
+                project_id = registry.find_place(self._registry, place, commit)
+            if not project_id:
+                project_id = self._free(hashlib.sha256(keys[0].encode("utf-8", "surrogatepass")).hexdigest()[:16])
+                self._registry[project_id] = {"keys": [], "since_ms": int(time.time() * 1000)}
+            self._learn(project_id, keys, place)
+        return project_id, place
+
+    def find(self, folder: str) -> tuple[str, project.Place]:
+        """Like resolve, but an unknown project is "" and stays unknown."""
+        place = project.locate(folder)
+        with self._lock:
+            project_id = self._former(folder) or registry.find_place(self._registry, place)
+            if not project_id:
+                project_id = registry.find_place(self._registry, place, self._commit(place))
+        return project_id, place
+
+    def adopt(self, project_id: str, entry: dict[str, Any]) -> str:
+        """Take in a project of another home (an entry of its registry); returns its id here. Raises OSError, or
+        UserError for what is no id of ours: ids become parts of paths."""
+        if not is_path_part(project_id):
+            raise UserError("a project's id is not one of memlayer's: %r" % project_id[:40])
+        keys = registry.without_relative([str(key) for key in entry["keys"]])
+        with self._lock:
+            ordered = [key for prefix in registry.STRENGTH for key in keys if key.startswith(prefix)]
+            same = project_id in self._registry and not registry.differ(self._registry[project_id]["keys"], keys)
+            here = project_id if same else registry.find(self._registry, ordered)
+            if here:
+                known = set(self._registry[here]["keys"])
+                self._registry[here]["keys"] = sorted(
+                    known | {key for key in keys if key.startswith(registry.IDENTITY)}
+                )
+            else:
+                here = self._free(project_id)
+                # When another machine's repositories were made says nothing of those here.
+                self._registry[here] = {**entry, "keys": keys, "born": {}}
+            registry.save(self._home, self._registry)
+        return here
+
+    def name(self, project_id: str) -> str:
+        """The last path component of the project's folder, for people; never an identity."""
+        if project_id == GLOBAL:
+            return "every project"
+        with self._lock:
+            return str(self._registry.get(project_id, {}).get("name", project_id))
+
+    def root(self, project_id: str) -> str:
+        """Where the project was last seen, or ""."""
+        with self._lock:
+            return str(self._registry.get(project_id, {}).get("root", ""))
+
+    def known(self) -> dict[str, dict[str, Any]]:
+        """A copy of the registry."""
+        with self._lock:
+            return {project_id: dict(found) for project_id, found in self._registry.items()}
+
+    def scopes(self) -> list[str]:
+        """The ids of all that memories are kept for: the known projects, and every project."""
+        with self._lock:
+            return [*self._registry, GLOBAL]
+
+    def _free(self, project_id: str) -> str:
+        """This id, or another where it is given: the same strongest key, yet another project (see registry.find)."""
+        while project_id in self._registry:
+            project_id = hashlib.sha256(project_id.encode()).hexdigest()[:16]
+        return project_id
+
+    def _former(self, folder: str) -> str:
+        """The project that a folder which is gone was, or "". A repository above it would answer for it otherwise, and
+        what is known of the project would be told by a place that is no more."""
+        path = project.real(folder)
+        return "" if os.path.isdir(path) else registry.find(self._registry, ["path:" + path])
+
+    def _commit(self, place: project.Place) -> str:
+        if not place.git_dir:
+            return ""
+        try:
+            # A repository that was deleted and made anew in the same folder has another configuration file; its inode
+            # alone does not tell, a file system may give it out again.
+            config = os.stat(os.path.join(place.git_dir, "config"))
+        except OSError:
+            known_as = (place.git_dir, 0, 0)
+        else:
+            if not stat.S_ISREG(config.st_mode):
+                return ""  # git would wait for a pipe
+            known_as = (place.git_dir, config.st_ino, config.st_mtime_ns)
+        if known_as not in self._commits:
+            try:
+                commit = self._root_commit(place.git_dir)
+            except TimeoutError:
+                # Not asked again: all projects wait meanwhile.
+                return self._commits.setdefault(known_as, "")
+            if not commit or known_as[1] == 0:
+                return commit
+            self._commits[known_as] = commit
+        return self._commits[known_as]
+
+    def _learn(self, project_id: str, keys: list[str], place: project.Place) -> None:
+        known = self._registry[project_id]
+        name = os.path.basename(place.root) or place.root
+        born = {place.git_dir: place.born} if place.born else {}
+        is_known = set(keys) <= set(known["keys"]) and born.items() <= known.get("born", {}).items()
+        if is_known and known.get("root") == place.root and known.get("name") == name:
+            return
+        known["keys"] = sorted(set(known["keys"]) | set(keys))
+        known["root"], known["name"] = place.root, name
+        known["born"] = {**known.get("born", {}), **born}
+        # A place belongs to one project only: whoever had this folder before has moved away.
+        for other_id, other in self._registry.items():
+            if other_id != project_id:
+                other["keys"] = [
+                    key for key in other["keys"] if key not in keys or not key.startswith(("path:", "git:"))
+                ]
+        registry.save(self._home, self._registry)

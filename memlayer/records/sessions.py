@@ -1,0 +1,265 @@
+"""The record of each session: its project and transcript, what is in the model's context, how far it was caught up."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import threading
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import Any
+
+from memlayer.edge.home import paths
+
+CLOCK_PUT_BACK_MS = 60_000  # no hook is served as late as that
+SAME_COMPACTION_MS = 60_000  # between the two hooks that tell of one compaction: the host runs them one after the other
+
+
+@dataclass
+class Session:
+    """One run of the host, as far as memlayer must remember it.
+
+    since_ms: when we first heard of it; older transcript records are copies (a fork) or history. context_since_ms:
+    start of what is still in the model's context (a compaction moves it). shown: marks of what was injected since
+    then (service.shown). explained_ms: when a block since then said how its notes are meant. inherited: ids of
+    memories of another session that are in its context (resume, fork). caught_up_bytes: the offset up to which its
+    transcript has been read; read_bytes: how long it was then. ended_ms: when it ended. model: what the host said at
+    its start, "" where it does not say. total_tokens: in its context when it was last measured.
+
+    compaction_count: how often it was compacted. compact_start_ms, compact_post_ms: when SessionStart and PostCompact
+    last told of one; compact_awaits: which of the two has not told of the last one; pre_compact_ms: when PreCompact
+    last announced one. memory_flush_at: Unix ms of the last flush, flush_count: how many there were;
+    memory_flush_compaction_count: the compaction_count it was made at. memory_asked_compaction_count: the one at which
+    the model was asked to store memories (-1: never); asked_prompt_id: the turn it was asked in. said_ms: when
+    something was last said or done in it; summarized_ms: said_ms when its summary was made, or found not to be worth
+    it. prompted_ms, answered_ms: when the last prompt and the last answer were heard of; measured_ms: the answered_ms
+    for which its context was measured, or is about to be.
+    """
+
+    id: str
+    project_id: str = ""
+    project_dir: str = ""
+    transcript_path: str = ""
+    since_ms: int = 0
+    last_ms: int = 0
+    said_ms: int = 0
+    prompted_ms: int = 0
+    answered_ms: int = 0
+    measured_ms: int = 0
+    ended: str = ""
+    ended_ms: int = 0
+    context_since_ms: int = 0
+    caught_up_bytes: int = 0
+    read_bytes: int = 0
+    model: str = ""
+    total_tokens: int = 0
+    explained_ms: int = 0
+    flush_count: int = 0
+    compaction_count: int = 0
+    compact_start_ms: int = 0
+    compact_post_ms: int = 0
+    compact_awaits: str = ""
+    pre_compact_ms: int = 0
+    memory_flush_at: int = 0
+    memory_flush_compaction_count: int = -1
+    memory_asked_compaction_count: int = -1
+    asked_prompt_id: str = ""
+    summarized_ms: int = 0
+    shown: list[str] = field(default_factory=list)
+    inherited: list[str] = field(default_factory=list)
+
+    @property
+    def has_late_lines(self) -> bool:
+        """True if its transcript has grown since it was last read, although the session has ended: the host writes its
+        last lines late."""
+        if not (self.ended and self.ended_ms and self.transcript_path):
+            return False
+        try:
+            return os.stat(self.transcript_path).st_size > self.read_bytes
+        except OSError:
+            return False
+
+    @property
+    def is_flushed(self) -> bool:
+        """True once memories have been flushed since the last compaction."""
+        return self.memory_flush_compaction_count == self.compaction_count
+
+
+def _compacted(session: Session, kind: str, detail: str, at_ms: int) -> None:
+    """Count a compaction once, whichever of its two witnesses comes first: SessionStart (compact) or PostCompact.
+
+    PreCompact only announces: the host may bail out after it. Older than what the record knows changes nothing.
+    """
+    if kind == "pre_compact":
+        session.pre_compact_ms = max(session.pre_compact_ms, at_ms)
+        return
+    is_start = kind == "session_start" and detail == "compact"
+    if not is_start and kind != "post_compact":
+        return
+    told_ms = session.compact_start_ms if is_start else session.compact_post_ms
+    if at_ms <= told_ms:
+        return
+    if is_start:
+        own, other, other_ms = "start", "post", session.compact_post_ms
+        session.compact_start_ms = at_ms
+    else:
+        own, other, other_ms = "post", "start", session.compact_start_ms
+        session.compact_post_ms = at_ms
+    first, last = sorted((other_ms, at_ms))
+    is_announced_anew = first < session.pre_compact_ms <= last
+    if session.compact_awaits == own and last - first < SAME_COMPACTION_MS and not is_announced_anew:
+        session.compact_awaits = ""
+        return
+    if at_ms <= session.context_since_ms:
+        return
+    session.compact_awaits = other
+    session.context_since_ms = at_ms
+    session.compaction_count += 1
+    session.total_tokens = 0
+    session.shown, session.inherited, session.explained_ms = [], [], 0
+
+
+def _lasting(session: Session) -> Session:
+    """What is worth a disk write when it has changed: each turn moves the times."""
+    return replace(session, last_ms=0, said_ms=0, prompted_ms=0, answered_ms=0)
+
+
+class Sessions:
+    """The session records of one home, one file each. Thread-safe."""
+
+    def __init__(self, home: str) -> None:
+        self._folder = paths.sessions(home)
+        self._known: dict[str, Session] = {}
+        self._changed: set[str] = set()
+        self._all_read = False
+        self._lock = threading.Lock()
+
+    def get(self, session_id: str) -> Session | None:
+        """The record of a session, or None."""
+        with self._lock:
+            return self._get(session_id)
+
+    def heard(self, event: Mapping[str, Any], project_id: str, *, is_live: bool = False) -> Session:
+        """The record of the session that a captured event (payload.SPOOL_FIELDS) belongs to, made if it is new.
+
+        The same event may be told twice, by its hook and when it is taken in from the spool, and late: only what is
+        newer than what the record knows changes it. is_live: it happens now; one that is much older all the same tells
+        of a clock that was put back. Costs no disk write: see save_changed().
+        """
+        session_id, at_ms, kind = event["session_id"], event["at_ms"], event["kind"]
+        with self._lock:
+            session = self._get(session_id)
+            if session is None:
+                session = Session(id=session_id, since_ms=at_ms, context_since_ms=at_ms)
+                self._known[session_id] = session
+                self._changed.add(session_id)
+            before, was_summed_up = _lasting(session), session.said_ms <= session.summarized_ms
+            session.project_id = project_id or session.project_id
+            session.project_dir = event["project_dir"] or session.project_dir
+            session.transcript_path = event["transcript_path"] or session.transcript_path
+            session.since_ms = min(session.since_ms, at_ms)
+            if not session.compaction_count:
+                session.context_since_ms = session.since_ms
+            _compacted(session, kind, event["detail"], at_ms)
+            if kind in ("user", "assistant", "tool"):
+                session.said_ms = max(session.said_ms, at_ms)
+            if kind == "user":
+                session.prompted_ms = max(session.prompted_ms, at_ms)
+            elif kind == "assistant":
+                session.answered_ms = max(session.answered_ms, at_ms)
+            if at_ms >= session.last_ms or (is_live and session.last_ms - at_ms > CLOCK_PUT_BACK_MS):
+                if kind == "session_end":
+                    session.ended, session.ended_ms = event["detail"] or "other", at_ms
+                elif kind in ("user", "assistant") and event["source"] == "hook":
+                    # A session start is no sign of life: host 2.1.197 sends a fork's under its parent's id. Nor is what
+                    # a transcript tells: its last lines may be read long after the end.
+                    session.ended = ""
+                session.last_ms = max(session.last_ms, at_ms)
+            is_open_again = was_summed_up and session.said_ms > session.summarized_ms
+            if is_open_again or before != _lasting(session):
+                self._changed.add(session_id)
+            return session
+
+    def restore(self, session: Session) -> None:
+        """Take in the record of a session that is not known here."""
+        with self._lock:
+            if self._get(session.id) is None:
+                self._known[session.id] = session
+                self._changed.add(session.id)
+
+    def changed(self, session: Session) -> None:
+        """Mark a record for save_changed()."""
+        with self._lock:
+            self._changed.add(session.id)
+
+    def save_changed(self) -> None:
+        """Write the records that changed. Raises OSError; the rest stays marked."""
+        with self._lock:
+            while self._changed:
+                session_id = next(iter(self._changed))
+                self._save(self._known[session_id])
+                self._changed.discard(session_id)
+
+    def open_in(self, project_id: str) -> list[Session]:
+        """The project's sessions that have not ended as far as we know, newest first, at most 20."""
+        return [one for one in self.all() if one.project_id == project_id and not one.ended][:20]
+
+    def unread_in(self, project_id: str) -> list[Session]:
+        """The project's sessions whose transcripts may tell more than their hooks: open_in(), and of its 20 newest
+        those with late lines."""
+        newest = [one for one in self.all() if one.project_id == project_id][:20]
+        return self.open_in(project_id) + [one for one in newest if one.has_late_lines]
+
+    def all(self) -> list[Session]:
+        """Every record, newest first. Unreadable ones are left out. The first call reads the files."""
+        with self._lock:
+            if not self._all_read:
+                try:
+                    names = os.listdir(self._folder)
+                except OSError:
+                    names = []
+                for name in names:
+                    found = self._load(os.path.join(self._folder, name)) if name.endswith(".json") else None
+                    if found is not None:
+                        self._known.setdefault(found.id, found)
+                self._all_read = True
+            return sorted(self._known.values(), key=lambda session: -session.last_ms)
+
+    def forget(self, session_id: str) -> None:
+        """Remove a record."""
+        with self._lock:
+            self._known.pop(session_id, None)
+            self._changed.discard(session_id)
+            try:
+                os.unlink(self._path(session_id))
+            except FileNotFoundError:
+                return
+
+    def _path(self, session_id: str) -> str:
+        # A session id comes from outside and may hold anything, a path included.
+        return os.path.join(
+            self._folder, hashlib.sha256(session_id.encode("utf-8", "replace")).hexdigest()[:32] + ".json"
+        )
+
+    def _get(self, session_id: str) -> Session | None:
+        if session_id not in self._known:
+            found = self._load(self._path(session_id))
+            if found is None:
+                return None
+            self._known[session_id] = found
+        return self._known[session_id]
+
+    def _load(self, path: str) -> Session | None:
+        try:
+            with open(path, encoding="utf-8") as file:
+                data = json.load(file)
+            data.setdefault("compaction_count", data.get("compactions", 0))  # its name before there was a flush
+            names = {one.name for one in fields(Session)}
+            return Session(**{name: value for name, value in data.items() if name in names})
+        except (OSError, ValueError, TypeError, AttributeError):
+            return None
+
+    def _save(self, session: Session) -> None:
+        data = json.dumps(asdict(session), ensure_ascii=False).encode("utf-8", "replace")
+        paths.write_whole(self._path(session.id), data)

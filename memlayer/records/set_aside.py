@@ -1,0 +1,97 @@
+"""Spool files that could not be read, and so were set aside: which of them may hold what is forgotten."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Container, Sequence
+from dataclasses import dataclass
+
+from memlayer.edge.capture import spool
+from memlayer.edge.home import paths
+from memlayer.model import GLOBAL
+from memlayer.ports import Selection
+from memlayer.records.projects import Projects
+
+MAX_READ_CHARS = 2_000_000
+TELLING_CHARS = 8  # of a text: fewer stand in too much that is about something else
+
+
+@dataclass(frozen=True)
+class Said:
+    """What is forgotten by name: its texts, and the turns (session, prompt id) that go with it."""
+
+    texts: Sequence[str] = ()
+    turns: Container[tuple[str, str]] = ()
+
+
+def drop_forgotten(
+    home: str, event_ids: Container[str], selection: Selection, projects: Projects | None, said: Said | None = None
+) -> int:
+    """Remove those of these events, of that selection or with these texts, and those that do not say whose they are:
+    they cannot be recalled, but they can be read. Returns how many. Raises OSError."""
+    dropped = 0
+    for name, _ in spool.quarantined(home):
+        path = os.path.join(paths.quarantine(home), name)
+        if _is_gone(path, event_ids, selection, projects) or (said is not None and _tells(path, said)):
+            spool.drop_quarantined(home, name)
+            dropped += 1
+    return dropped
+
+
+def _tells(path: str, said: Said) -> bool:
+    """Whether a file holds one of these texts, whole, in part or cut short, or is of one of these turns."""
+    raw = _read(path)
+    session_id, prompt_id, text = (_field(raw, name) for name in ("session_id", "prompt_id", "text"))
+    if session_id and prompt_id and (session_id, prompt_id) in said.turns:
+        return True
+    found = " ".join(text.split())
+    for one in (" ".join(each.split()) for each in said.texts):
+        shorter, longer = sorted((one, found), key=len)
+        if shorter and (shorter == longer or (len(shorter) >= TELLING_CHARS and shorter in longer)):
+            return True
+    return False
+
+
+def _field(raw: str, name: str) -> str:
+    """A string of the event in a file, torn or not, as far as it is there."""
+    found = re.search(r'"%s":\s*"((?:[^"\\]|\\.)*)' % name, raw)
+    if found is None:
+        return ""
+    try:
+        return str(json.loads('"%s"' % found.group(1)))
+    except ValueError:  # control characters as they are, or half an escape
+        return found.group(1)
+
+
+def _read(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8", errors="ignore") as file:
+            return file.read(MAX_READ_CHARS)
+    except OSError:
+        return ""
+
+
+def _is_gone(path: str, event_ids: Container[str], selection: Selection, projects: Projects | None) -> bool:
+    event_id, at_ms = spool.id_of(path), spool.at_ms_of(path)
+    if not event_id or event_id in event_ids:
+        return True
+    if selection.memory_ids or selection == Selection():
+        return False
+    try:
+        event, _ = spool.load(path)
+    except OSError:
+        event = None
+    if event is None:
+        # Torn: its name tells the time, its beginning perhaps the session, and nothing the project.
+        of_another = selection.session_id and _field(_read(path), "session_id") not in ("", selection.session_id)
+        return not of_another and (not selection.before_ms or at_ms < selection.before_ms)
+    is_global = event["kind"] == "remember" and event["detail"] == GLOBAL
+    project_id = projects.find(str(event["project_dir"]))[0] if projects is not None else ""
+    project_id = GLOBAL if is_global else project_id
+    return (
+        selection.session_id in ("", event["session_id"])
+        and selection.project_id in ("", project_id)
+        and (not selection.before_ms or at_ms < selection.before_ms)
+    )

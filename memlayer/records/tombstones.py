@@ -1,0 +1,227 @@
+"""What was forgotten, without its words: so that no spool file, transcript or import brings it back."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+import secrets
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
+
+from memlayer.edge.home import paths
+from memlayer.model import Memory, event_id
+
+MARK_CHARS = 32
+KEY_BYTES = 32
+# A shorter text ("ok", "계속해", "번호는 1234") says little by itself: it is the same only about the same time.
+SHORT_CHARS = 24
+SAME_TIME_MS = 600_000
+HISTORY = ("transcript", "import")  # sources of what was said earlier
+CONVERSATION, TOOL, DAILY, CORE = "conversation", "tool", "daily", "core"
+_SAID, _STATEMENT = "said", "statement"
+_EITHER = "text"  # what homes of earlier versions hold, for both: of no project, and without the time it was forgotten
+
+
+class LetGo(NamedTuple):
+    """One run of retention: at at_ms everything of that kind from before before_ms went."""
+
+    kind: str
+    before_ms: int
+    at_ms: int
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+class Tombstones:
+    """Ids and keyed hashes of what one home has forgotten, one a line in `forgotten.txt`. Thread-safe.
+
+    A line is an id; `said:<hash>` for what was said in a turn; `statement:<hash>:<until ms>` for what a memory of a
+    project said, and until when that counts; or `conversation:<before ms>:<at ms>` (`tool:…`, `daily:…`, `core:…`) for
+    a run of retention.
+    The key of the hashes lies in `forgotten.key`, readable by the user alone: without it they tell nothing of texts.
+    """
+
+    def __init__(self, home: str, now_ms: Callable[[], int] = _now_ms) -> None:
+        self._now_ms = now_ms
+        self._path = os.path.join(home, "forgotten.txt")
+        self._key_path = os.path.join(home, "forgotten.key")
+        self._lock = threading.Lock()
+        try:
+            with open(self._path, encoding="ascii", errors="ignore") as file:
+                self._lines = set(file.read().split())
+        except OSError:
+            self._lines = set()
+        try:
+            with open(self._key_path, "rb") as key_file:
+                self._key = key_file.read(KEY_BYTES)
+        except OSError:
+            self._key = b""
+        self._runs = sorted(run for line in self._lines if (run := _run_of(line)) is not None)
+        self._statements = _statements_of(self._lines)  # hash -> until ms
+
+    def __contains__(self, wanted: object) -> bool:
+        """Whether an event or a memory of that id was forgotten."""
+        return wanted in self._lines
+
+    def add(
+        self,
+        ids: Iterable[str],
+        said: Iterable[tuple[str, int]] = (),
+        statements: Iterable[tuple[str, str, int]] = (),
+    ) -> None:
+        """Remember ids, what was said (text, at_ms), and statements (project id, text, until ms). Raises OSError; then
+        nothing counts as gone."""
+        with self._lock:
+            if len(self._key) < KEY_BYTES:
+                key = secrets.token_bytes(KEY_BYTES)
+                paths.write_whole(self._key_path, key)
+                self._key = key
+            known = dict(self._statements)
+            for project_id, text, until_ms in statements:
+                if text.strip():
+                    mark = self._statement_mark(project_id, text)
+                    known[mark] = max(until_ms, known.get(mark, 0))
+            others = {line for line in self._lines if not line.startswith(_STATEMENT + ":")}
+            marks = {self._said_mark(_SAID, text, at_ms) for text, at_ms in said if text.strip()}
+            lines = {"%s:%s:%d" % (_STATEMENT, mark, until_ms) for mark, until_ms in known.items()}
+            self._save(others | set(ids) | marks | lines)
+            self._statements = known
+
+    def let_go(self, kind: str, before_ms: int, at_ms: int) -> None:
+        """Remember that everything of a kind from before a moment went. Raises OSError."""
+        with self._lock:
+            if before_ms > self._before_ms(kind):
+                self._save(self._lines | {"%s:%d:%d" % (kind, before_ms, at_ms)})
+                self._runs = sorted([*self._runs, LetGo(kind, before_ms, at_ms)])
+
+    def forgot_of(self, session_id: str) -> bool:
+        """Whether something of a session was forgotten, which still stands in its transcript."""
+        return session_mark(session_id) in self._lines
+
+    def covers(self, event: Mapping[str, Any], *, is_history: bool = False) -> bool:
+        """Whether a captured event (edge.capture.payload.SPOOL_FIELDS) was forgotten.
+
+        What a hook brings is said now, and only its id counts: who says something again wants it kept. What comes from
+        a transcript or an import (is_history) may be the forgotten thing under another id.
+        """
+        if event["id"] in self._lines:
+            return True
+        if not (is_history or event["source"] in HISTORY):
+            return False
+        if event["at_ms"] < self._before_ms(TOOL if event["kind"] == "tool" else CONVERSATION):
+            return True
+        return self.knows_text(event["text"], event["at_ms"])
+
+    def covers_memory(self, memory: Memory, *, by_user: bool = False) -> bool:
+        """Whether a memory that is about to be made, or brought in, was forgotten, or is one that retention took.
+
+        What was said after it was forgotten is new, and so is what another project says. by_user: a person asks for it,
+        so that what a home of an earlier version knows of no time does not count.
+        """
+        if memory.id in self._lines or self._knows_statement(memory.project_id, memory.text, memory.at_ms):
+            return True
+        if not by_user and self._knows_either(memory.text, memory.at_ms):
+            return True
+        if memory.category == CONVERSATION:
+            return memory.at_ms < self._before_ms(CONVERSATION)
+        if memory.pinned or (memory.category == "custom" and memory.session_id):  # that one stands for a file
+            return False
+        return memory.at_ms < self._before_ms(DAILY if memory.category == DAILY else CORE)
+
+    def standing(self, events: Iterable[Mapping[str, Any]], *, is_history: bool = False) -> list[Mapping[str, Any]]:
+        """The events that are not covered. A turn of history whose prompt was forgotten goes whole: a transcript knows
+        more of an answer than the hook did, so that its text is another."""
+        given = list(events)
+        gone = {id(event) for event in given if self.covers(event, is_history=is_history)}
+        prompts = {
+            (event["session_id"], event["prompt_id"])
+            for event in given
+            if id(event) in gone and event["kind"] == "user" and event["prompt_id"]
+        }
+        return [
+            event
+            for event in given
+            if id(event) not in gone
+            and not (
+                (event["session_id"], event["prompt_id"]) in prompts and (is_history or event["source"] in HISTORY)
+            )
+        ]
+
+    def knows_text(self, text: str, at_ms: int) -> bool:
+        """Whether that was said, and forgotten; a short text only if it was about that time."""
+        if not self._key or not text.strip():
+            return False
+        times = (at_ms, at_ms - SAME_TIME_MS, at_ms + SAME_TIME_MS)
+        return any(self._said_mark(_SAID, text, one) in self._lines for one in times) or self._knows_either(text, at_ms)
+
+    def knew_statement(self, project_id: str, text: str) -> bool:
+        """Whether a memory of that project said that, at any time, and was forgotten."""
+        return self._knows_statement(project_id, text, 0) or self._knows_either(text, 0)
+
+    def let_go_at_ms(self, at_ms: int, kind: str = CONVERSATION) -> int:
+        """When retention took what was said at at_ms; 0 if it did not."""
+        return min((run.at_ms for run in self._runs_of(kind) if run.before_ms > at_ms), default=0)
+
+    def _before_ms(self, kind: str) -> int:
+        return max((run.before_ms for run in self._runs_of(kind)), default=0)
+
+    def _runs_of(self, kind: str) -> list[LetGo]:
+        """Without those of a clock that was ahead: they would keep out what is said until it is that late."""
+        now_ms = self._now_ms()
+        return [run for run in self._runs if run.kind == kind and run.at_ms <= now_ms]
+
+    def _knows_statement(self, project_id: str, text: str, at_ms: int) -> bool:
+        if not self._key or not text.strip():
+            return False
+        return at_ms <= self._statements.get(self._statement_mark(project_id, text), -1)
+
+    def _knows_either(self, text: str, at_ms: int) -> bool:
+        if not self._key or not text.strip():
+            return False
+        times = (at_ms, at_ms - SAME_TIME_MS, at_ms + SAME_TIME_MS)
+        marks = [self._said_mark(_EITHER, text, one) for one in times]
+        return any(one in self._lines for one in (*marks, "%s:%s" % (_EITHER, self._hash("", text))))
+
+    def _said_mark(self, kind: str, text: str, at_ms: int) -> str:
+        is_long = len(" ".join(text.split())) >= SHORT_CHARS
+        return "%s:%s" % (kind, self._hash("" if is_long else str(at_ms // SAME_TIME_MS), text))
+
+    def _statement_mark(self, project_id: str, text: str) -> str:
+        return self._hash(project_id + "\0" + _STATEMENT, text)
+
+    def _hash(self, about: str, text: str) -> str:
+        raw = (about + "\0" + " ".join(text.split())).encode("utf-8", "surrogatepass")
+        return hmac.new(self._key, raw, hashlib.sha256).hexdigest()[:MARK_CHARS]
+
+    def _save(self, lines: set[str]) -> None:
+        if lines != self._lines:
+            paths.write_whole(self._path, "\n".join(sorted(lines)).encode("ascii", "ignore") + b"\n")
+            self._lines = lines
+
+
+def session_mark(session_id: str) -> str:
+    """The id that stands for "something of this session was forgotten"."""
+    return event_id(session_id, "", "forgotten")
+
+
+def _run_of(line: str) -> LetGo | None:
+    kind, _, rest = line.partition(":")
+    before_ms, _, at_ms = rest.partition(":")
+    if kind not in (CONVERSATION, TOOL, DAILY, CORE) or not (before_ms.isdigit() and at_ms.isdigit()):
+        return None
+    return LetGo(kind, int(before_ms), int(at_ms))
+
+
+def _statements_of(lines: Iterable[str]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for line in lines:
+        kind, _, rest = line.partition(":")
+        mark, _, until_ms = rest.partition(":")
+        if kind == _STATEMENT and until_ms.isdigit():
+            found[mark] = max(int(until_ms), found.get(mark, 0))
+    return found

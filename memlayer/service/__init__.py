@@ -1,1 +1,0 @@
-"""What memlayer does, in terms of ports: ingest, consolidation, recall, flush, forget."""

@@ -1,0 +1,1 @@
+"""Words, sentences and chunks of English and Korean text."""

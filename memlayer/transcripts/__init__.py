@@ -1,0 +1,1 @@
+"""Read the host's transcripts: missed turns, imports, audits."""

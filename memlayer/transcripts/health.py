@@ -1,0 +1,98 @@
+"""An independent witness of what was kept: the host's transcripts, counted against the store.
+
+Counters of our own would only repeat what we believe. The host writes down every turn whether or not a hook ran, so a
+turn that stands there and neither in the store nor in the spool is lost, whatever else says that all is well.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Container, Iterable
+from dataclasses import dataclass, replace
+
+from memlayer.edge.capture import spool
+from memlayer.ports import Store
+from memlayer.records.sessions import Session
+from memlayer.transcripts import catch_up
+
+MAX_SESSIONS = 20
+MAX_TRANSCRIPT_BYTES = 50_000_000  # a longer one is left out: this is for a person who waits
+SETTLING_MS = 60_000  # the host's file lags behind, and a turn may still be going on
+
+
+@dataclass(frozen=True)
+class Witness:
+    """Prompts and answers of the sessions looked at. by_hook: brought when they happened. by_transcript: the hook
+    missed them, and they were found later. waiting: in the spool. forgotten: on request. lost: in the transcript
+    alone. left_out: sessions without a readable transcript, or with a very long one."""
+
+    sessions: int = 0
+    by_hook: int = 0
+    by_transcript: int = 0
+    waiting: int = 0
+    forgotten: int = 0
+    lost: int = 0
+    left_out: int = 0
+    worst_session: str = ""
+
+    @property
+    def missed_share(self) -> float:
+        """Of what was said, the share that hooks did not bring, in [0, 1]."""
+        said = self.by_hook + self.by_transcript + self.waiting + self.lost
+        return (self.by_transcript + self.lost) / said if said else 0.0
+
+
+def witness(home: str, sessions: Iterable[Session], store: Store, tombstones: Container[str], now_ms: int) -> Witness:
+    """Count the newest MAX_SESSIONS of these sessions. Reads whole transcripts: for `doctor`, not for a hook."""
+    in_spool = {os.path.basename(path).partition("-")[2].partition(".")[0] for path in spool.waiting(home)}
+    found = Witness()
+    most_lost = 0
+    for session in list(sessions)[:MAX_SESSIONS]:
+        path = session.transcript_path
+        if not (path and os.path.isfile(path) and os.path.getsize(path) <= MAX_TRANSCRIPT_BYTES):
+            found = replace(found, left_out=found.left_out + 1)
+            continue
+        kept = [one for one in store.events(session_id=session.id, limit=100_000) if one.kind in ("user", "assistant")]
+        by_hook = [one for one in kept if one.source != "transcript"]
+        # An answer that was read in mid-turn and went on is more than one event, and one answer.
+        by_transcript = len(
+            {(one.prompt_id, one.kind) for one in kept} - {(one.prompt_id, one.kind) for one in by_hook}
+        )
+        lacking, _ = catch_up.missed(replace(session, caught_up_bytes=0), store)
+        # The record may know the answer twice, as a whole and in parts; the event's id is what tells them apart.
+        settled = [str(event["id"]) for event in lacking if now_ms - int(event["at_ms"]) > SETTLING_MS]
+        waiting = sum(1 for one in settled if one in in_spool)
+        forgotten = sum(1 for one in settled if one in tombstones)
+        lost = len(settled) - waiting - forgotten
+        found = replace(
+            found,
+            sessions=found.sessions + 1,
+            by_hook=found.by_hook + len(by_hook),
+            by_transcript=found.by_transcript + by_transcript,
+            waiting=found.waiting + waiting,
+            forgotten=found.forgotten + forgotten,
+            lost=found.lost + lost,
+            worst_session=session.id if lost > most_lost else found.worst_session,
+        )
+        most_lost = max(most_lost, lost)
+    return found
+
+
+def finding(seen: Witness, *, is_capturing: bool = True) -> tuple[str, str, str]:
+    """("ok" | "warn" | "fail", what is so, what to do about it). is_capturing: the setting capture.enabled."""
+    said = (
+        f"{seen.by_hook} of {seen.by_hook + seen.by_transcript + seen.waiting + seen.lost} prompts and answers of "
+        f"{seen.sessions} sessions came by hooks, {seen.by_transcript} were found in transcripts afterwards"
+    )
+    if seen.lost and not is_capturing:
+        return "warn", f"{said}; {seen.lost} were not kept: capture.enabled is false", "set capture.enabled to true"
+    if seen.lost:
+        return (
+            "fail",
+            f"{said}; {seen.lost} stand in a transcript and nowhere else, most in session {seen.worst_session[:8]}",
+            "hooks did not run, or failed: see logs/hook.log; `memlayer flush --wait` reads open and just-ended "
+            "sessions again, `memlayer repair` all, and what was said in them while memlayer was off",
+        )
+    if seen.missed_share > 0.2 and seen.by_transcript >= 5:
+        return "warn", said, "hooks often do not run: is the plugin enabled in every session, and python3 on the PATH?"
+    return "ok", said, ""

@@ -1,0 +1,1 @@
+"""Export, import and the readable form of a turn."""

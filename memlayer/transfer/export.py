@@ -1,0 +1,210 @@
+"""Everything that memlayer holds as JSON Lines, and back: projects, sessions, events, memories; the index is derived.
+
+The first line is `{"memlayer_export": 1, …}`, the last one `{"end": {…}}` with the counts; in between each line is an
+object with one key: `project`, `session`, `event` or `memory`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+from memlayer import __version__
+from memlayer.errors import UserError
+from memlayer.indexing.ingest import Ingest
+from memlayer.indexing.rebuild import chunks_for
+from memlayer.model import Event, Memory
+from memlayer.ports import Progress, Store
+from memlayer.records.projects import Projects
+from memlayer.records.sessions import Session, Sessions
+from memlayer.records.tombstones import Tombstones
+from memlayer.transfer import export_line
+from memlayer.transfer.export_line import END, MARK, Read
+
+VERSION = 1
+BATCH_LINES = 400
+BATCH_BYTES = 2_000_000
+MAX_LINE_BYTES = 64 * 1024 * 1024
+_TAIL_BYTES = 4096
+
+
+@dataclass
+class Counts:
+    """Lines by what they hold."""
+
+    projects: int = 0
+    sessions: int = 0
+    events: int = 0
+    memories: int = 0
+
+
+@dataclass
+class TakenCounts(Counts):
+    """What an import took in. known: was there already, and stays as it is. forgotten: stays forgotten."""
+
+    known: int = 0
+    forgotten: int = 0
+
+
+def write(path: str, store: Store, projects: Projects, sessions: Sessions, progress: Progress) -> Counts:
+    """Write an export to `path` (0600): it appears when it is whole and on disk. Raises OSError, StoreError."""
+    counts = Counts()
+    total = store.stats().events + store.stats().memories
+    temporary = os.path.join(os.path.dirname(path), ".%s.%d.part" % (os.path.basename(path)[:80], os.getpid()))
+    fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), 0o600)
+    try:
+        with os.fdopen(fd, "w", encoding="utf-8", errors="surrogateescape", newline="\n") as file:
+
+            def line(name: str, value: object) -> None:
+                file.write(json.dumps({name: value}, ensure_ascii=False) + "\n")
+
+            file.write(json.dumps({MARK: VERSION, "build": __version__, "at_ms": int(time.time() * 1000)}) + "\n")
+            for project_id, known in projects.known().items():
+                line("project", {"id": project_id, **known})
+                counts.projects += 1
+            for session in sessions.all():
+                line("session", asdict(session))
+                counts.sessions += 1
+
+            def rows(found: Sequence[Event] | Sequence[Memory]) -> None:
+                for one in found:
+                    name = "event" if isinstance(one, Event) else "memory"
+                    line(name, asdict(one))
+                    counts.events += name == "event"
+                    counts.memories += name == "memory"
+                progress(counts.events + counts.memories, total)
+
+            store.scan(rows)
+            line(END, asdict(counts))
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    finally:
+        with contextlib.suppress(FileNotFoundError):  # there only if it did not become the export
+            os.unlink(temporary)
+    return counts
+
+
+@dataclass
+class Part:
+    """Some lines of an export. offset: where the next part begins."""
+
+    sessions: list[Session] = field(default_factory=list)
+    events: list[Event] = field(default_factory=list)
+    memories: list[Memory] = field(default_factory=list)
+    offset: int = 0
+
+
+class Exported:
+    """An export that is to be taken in. What is there already stays as it is; what was forgotten stays forgotten."""
+
+    def __init__(self, path: str, store: Store, projects: Projects, sessions: Sessions, tombstones: Tombstones) -> None:
+        """Raises UserError when the file is no whole export, OSError when it cannot be read."""
+        self.path = path
+        self.size = os.path.getsize(path)
+        self.counts = TakenCounts()
+        self._store, self._projects, self._sessions, self._tombstones = store, projects, sessions, tombstones
+        self._renamed: dict[str, str] = {}  # project ids that this home knows under another one
+        with open(path, "rb") as file:
+            head = _parsed(file.readline(_TAIL_BYTES))
+            file.seek(max(0, self.size - _TAIL_BYTES))
+            tail = _parsed(file.read().rstrip(b"\n").rpartition(b"\n")[2])
+        if MARK not in head:
+            raise UserError(f"{path} is no export of memlayer")
+        if head[MARK] != VERSION:
+            raise UserError(f"{path} was written by another version of memlayer: format {str(head[MARK])[:40]}")
+        if END not in tail:
+            raise UserError(f"{path} is not whole: its last line is missing")
+
+    def check(self) -> None:
+        """Raises UserError for the first line that is wrong, so that of such a file nothing is taken in."""
+        for _ in self._lines():
+            pass
+
+    def parts(self, is_rehearsal: bool = False) -> Iterator[Part]:
+        """The lines that are new here. Projects become known as they come. Raises UserError for a line that is none of
+        ours; what came before it stays."""
+        part, begun = Part(), 0
+        for found, end in self._lines():
+            self._read(found, part, is_rehearsal)
+            part.offset = end
+            held = len(part.events) + len(part.memories) + len(part.sessions)
+            if held >= BATCH_LINES or part.offset - begun >= BATCH_BYTES:
+                yield self._new(part)
+                begun = part.offset
+                part = Part(offset=begun)
+        yield self._new(part)
+
+    def _lines(self) -> Iterator[tuple[Read | None, int]]:
+        """(what a line holds, where it ends). Raises UserError with the number of a line that is wrong."""
+        with open(self.path, "rb") as file:
+            end = 0
+            for number, raw in enumerate(iter(lambda: file.readline(MAX_LINE_BYTES), b""), 1):
+                end += len(raw)
+                try:
+                    yield export_line.read(raw), end
+                except UserError as bad:
+                    raise UserError(f"{self.path}, line {number}: {bad}") from bad
+
+    def take(self, part: Part, ingest: Ingest) -> set[str]:
+        """Put a part into the store; the writer calls it. Returns the ids of the projects touched."""
+        for session in part.sessions:
+            self._sessions.restore(session)
+        self._store.add_events(part.events)
+        # Chunks first: a memory that is there counts as taken in.
+        with ingest.lock:
+            ingest.index(part.memories, chunks_for(self._store, ingest, part.memories), False)
+            self._store.put_memories(part.memories)
+        return {one.project_id for one in part.memories}
+
+    def _read(self, found: Read | None, part: Part, is_rehearsal: bool) -> None:
+        if isinstance(found, export_line.Project):
+            own = found.id
+            self._renamed[own] = own if is_rehearsal else self._projects.adopt(own, found.entry)
+            self.counts.projects += 1
+        elif isinstance(found, Session):
+            part.sessions.append(replace(found, project_id=self._here(found.project_id)))
+        elif isinstance(found, Event):
+            part.events.append(replace(found, project_id=self._here(found.project_id)))
+        elif found is not None:
+            part.memories.append(replace(found, project_id=self._here(found.project_id)))
+
+    def _new(self, part: Part) -> Part:
+        """Without what is known or forgotten."""
+        known = {one.id for one in self._store.events(ids=[one.id for one in part.events], limit=len(part.events) + 1)}
+        ids = [one.id for one in part.memories]
+        known |= {one.id for one in self._store.memories(ids=ids, limit=len(ids) + 1)}
+        gone = self._tombstones
+        events = [one for one in part.events if not gone.covers(asdict(one), is_history=True)]
+        memories = [
+            one
+            for one in part.memories
+            if not gone.covers_memory(one) and not any(source in gone for source in one.source_ids)
+        ]
+        sessions = [one for one in part.sessions if self._sessions.get(one.id) is None]
+        self.counts.forgotten += len(part.events) - len(events) + len(part.memories) - len(memories)
+        part.events = [one for one in events if one.id not in known]
+        part.memories = [one for one in memories if one.id not in known]
+        self.counts.known += len(events) - len(part.events) + len(memories) - len(part.memories)
+        self.counts.known += len(part.sessions) - len(sessions)
+        part.sessions = sessions
+        self.counts.sessions += len(sessions)
+        self.counts.events += len(part.events)
+        self.counts.memories += len(part.memories)
+        return part
+
+    def _here(self, project_id: str) -> str:
+        return self._renamed.get(project_id, project_id)
+
+
+def _parsed(line: bytes) -> dict[str, Any]:
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}

@@ -1,0 +1,210 @@
+"""One line of an export: checked field by field before anything of it is taken in, its secrets replaced.
+
+An export is a file like any other: it may be damaged, written by hand, or come from somebody else. Ids become parts of
+paths, numbers are computed with, and texts are stored, so nothing in it is taken as it stands.
+"""
+
+from __future__ import annotations
+
+import codecs
+import json
+import os
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, dataclass, fields
+from typing import Any, NamedTuple, NoReturn
+
+from memlayer.edge.capture.payload import MAX_EVENT_CHARS, clean
+from memlayer.edge.capture.spool import KINDS
+from memlayer.edge.home import registry
+from memlayer.edge.redaction.privacy import redact
+from memlayer.errors import UserError
+from memlayer.model import GLOBAL, Event, Memory, citation_of
+from memlayer.records.sessions import Session
+
+MARK = "memlayer_export"  # the first line's
+END = "end"  # the last line's
+CATEGORIES = ("core", "daily", "conversation", "custom")
+SOURCES = ("hook", "transcript", "import")
+MAX_NAME_CHARS = 4096  # of what is no text: a session's id, a path, a key
+LEFT_OUT_CHARS = 100  # the line within a long text that says how much of it is missing
+
+_UNPAIRED = re.compile("[\ud800-\udfff]")
+_is_id = re.compile("[0-9a-f]{32}").fullmatch
+_is_project_id = re.compile("[0-9a-f]{16}").fullmatch
+_is_key = re.compile(r"[a-z]{2,20}(?:_\d{4}-\d\d-\d\d)?(?:_[0-9a-z]{1,16})+").fullmatch
+
+
+class Project(NamedTuple):
+    """An entry of another home's registry."""
+
+    id: str
+    entry: dict[str, Any]
+
+
+Read = Project | Session | Event | Memory
+
+
+@dataclass(frozen=True)
+class _Rule:
+    holds: Callable[[Any], object]
+    expected: str
+
+
+def _is_name(value: object) -> bool:
+    return isinstance(value, str) and len(value) <= MAX_NAME_CHARS and "\0" not in value
+
+
+def _is_path(value: object) -> bool:
+    return _is_name(value) and (value == "" or os.path.isabs(str(value)))
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_keys(value: object) -> bool:
+    return isinstance(value, list) and all(_is_name(one) and one.startswith(registry.STRENGTH) for one in value)
+
+
+def _matches(pattern: Callable[[str], object], *others: str) -> Callable[[Any], object]:
+    return lambda value: isinstance(value, str) and (value in others or pattern(value))
+
+
+NAME = _Rule(_is_name, "a short text")
+NAMED = _Rule(lambda value: _is_name(value) and value, "a short text that is not empty")
+TEXT = _Rule(lambda value: isinstance(value, str), "a text")
+MOMENT = _Rule(lambda value: _is_whole(value) and 0 <= value < 2**53, "a time in milliseconds since 1970")
+ID = _Rule(_matches(_is_id), "32 hexadecimal digits")
+PROJECT_ID = _Rule(_matches(_is_project_id), "16 hexadecimal digits")
+IDS = _Rule(lambda value: isinstance(value, list) and all(map(ID.holds, value)), "a list of ids")
+
+_IN_SCOPE = _Rule(_matches(_is_project_id, GLOBAL), PROJECT_ID.expected + ", or " + GLOBAL)
+
+EVENT = {
+    "id": ID,
+    "kind": _Rule(lambda value: value in KINDS, "one of " + ", ".join(KINDS)),
+    "session_id": NAMED,
+    "project_id": _IN_SCOPE,
+    "prompt_id": NAME,
+    "text": TEXT,
+    "at_ms": MOMENT,
+    "source": _Rule(lambda value: value in SOURCES, "one of " + ", ".join(SOURCES)),
+    "uuid": NAME,
+    "detail": NAME,
+}
+MEMORY = {
+    "id": ID,
+    "key": _Rule(_matches(_is_key), "a key such as turn_2026-11-19_81d2"),
+    "citation": TEXT,
+    "category": _Rule(lambda value: value in CATEGORIES, "one of " + ", ".join(CATEGORIES)),
+    "kind": NAME,
+    "text": TEXT,
+    "importance": _Rule(
+        lambda value: (_is_whole(value) or isinstance(value, float)) and 0 <= value <= 1,
+        "a number from 0 to 1",
+    ),
+    "project_id": _IN_SCOPE,
+    "session_id": NAME,
+    "prompt_id": NAME,
+    "source_ids": IDS,
+    "at_ms": MOMENT,
+    "superseded_by": _Rule(_matches(_is_id, ""), ID.expected),
+    "superseded_ms": MOMENT,
+    "pinned": _Rule(lambda value: isinstance(value, bool), "true or false"),
+    "settled": NAME,
+}
+_BY_TYPE = {
+    "str": NAME,
+    "int": _Rule(lambda value: _is_whole(value) and -1 <= value < 2**53, "a whole number"),
+    "list[str]": IDS,
+}
+SESSION = {one.name: _BY_TYPE[str(one.type)] for one in fields(Session)} | {
+    "id": NAMED,
+    "project_id": _Rule(_matches(_is_project_id, ""), PROJECT_ID.expected),
+    "project_dir": _Rule(_is_path, "an absolute path"),
+    "transcript_path": _Rule(_is_path, "an absolute path"),
+}
+PROJECT = {
+    "id": PROJECT_ID,
+    "name": NAME,
+    "root": _Rule(_is_path, "an absolute path"),
+    "keys": _Rule(_is_keys, "a list of keys such as path:/srv/shop"),
+    "since_ms": MOMENT,
+}
+REQUIRED_OF_PROJECT = ("id", "keys")
+
+
+def read(raw: bytes) -> Read | None:
+    """What a line holds; None for the first and the last one. Raises UserError: what is wrong with it."""
+    try:
+        # A folder's name need not be UTF-8; it stands in the file as it is on disk.
+        line = json.loads(raw.removeprefix(codecs.BOM_UTF8).decode("utf-8", "surrogateescape"), parse_constant=_refuse)
+    except (ValueError, RecursionError) as bad:
+        raise UserError("not JSON") from bad
+    if not isinstance(line, dict):
+        raise UserError("not a line of an export")
+    if MARK in line or END in line:
+        return None
+    if len(line) != 1:
+        raise UserError("not a line of an export")
+    [(name, value)] = line.items()
+    if not isinstance(value, dict) or name not in ("project", "session", "event", "memory"):
+        raise UserError("neither a project, a session, an event nor a memory")
+    if name == "project":
+        _check(name, value, PROJECT, REQUIRED_OF_PROJECT)
+        known = {key: one for key, one in value.items() if key in PROJECT}
+        return Project(known.pop("id"), {**known, "keys": [_without_user(key) for key in known["keys"]]})
+    if name == "session":
+        known = {key: one for key, one in value.items() if key in SESSION}  # a newer memlayer may say more
+        _check(name, known, SESSION, ("id",))
+        return Session(**known)
+    if name == "event":
+        _check(name, value, EVENT, _required(Event), is_all=True)
+        return Event(**_storable(value))
+    _check(name, value, MEMORY, _required(Memory), is_all=True)
+    if value["citation"] != citation_of(value["id"]):
+        raise UserError("memory.citation: it is not that of its id")
+    return Memory(**{**_storable(value), "source_ids": tuple(value["source_ids"])})
+
+
+def _check(
+    name: str, value: Mapping[str, Any], rules: Mapping[str, _Rule], required: tuple[str, ...], is_all: bool = False
+) -> None:
+    """Raises UserError for a field that is missing or wrong; with is_all for one that is unknown, too."""
+    for field in required:
+        if field not in value:
+            raise UserError(f"{name}.{field} is missing")
+    for field, one in value.items():
+        rule = rules.get(field)
+        if rule is None:
+            if is_all:
+                raise UserError(f"{name}: there is no field {field[:40]!r}")
+        elif not rule.holds(one):
+            raise UserError(f"{name}.{field}: it must be {rule.expected}")
+
+
+def _required(kind: type[Event] | type[Memory]) -> tuple[str, ...]:
+    return tuple(one.name for one in fields(kind) if one.default is MISSING)
+
+
+def _storable(value: Mapping[str, Any]) -> dict[str, Any]:
+    """With its texts redacted as any that comes in, and nothing that cannot be written as UTF-8."""
+    out = {name: _UNPAIRED.sub("\ufffd", one) if isinstance(one, str) else one for name, one in value.items()}
+    text = out["text"]
+    # What was cut once is a little longer than what is kept; it is not cut again.
+    out["text"] = redact(text) if len(text) <= MAX_EVENT_CHARS + LEFT_OUT_CHARS else clean(text)
+    if out.get("detail"):
+        out["detail"] = redact(out["detail"])
+    return out
+
+
+def _without_user(key: str) -> str:
+    """A remote's key without the user and password that only a key not made by us holds."""
+    kind, _, rest = key.partition(":")
+    host, slash, path = rest.partition("/")
+    return f"{kind}:{host.rpartition('@')[2]}{slash}{path}" if kind == "remote" else key
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(constant)

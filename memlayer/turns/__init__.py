@@ -1,0 +1,1 @@
+"""What a turn says: its text, its outcome, whether it is worth recalling."""

@@ -1,0 +1,72 @@
+"""What a person asks to remember, as an event for the spool: durable before anything else happens to it."""
+
+from __future__ import annotations
+
+import re
+
+from memlayer.edge.capture.payload import clean, spool_event
+from memlayer.edge.home.ids import GLOBAL
+from memlayer.errors import UserError
+from memlayer.turns.turn import MAX_MEMORY_CHARS
+
+NO_SESSION = "memlayer"  # the session of what was said outside any
+_REDACTED = re.compile(r"\[redacted:[^\]]*\]")
+_EVERYWHERE = re.compile(
+    r"\b(?:in|for|across) (?:all|every|each)(?: (?:one )?of)?(?: (?:my|our))? (?:other )?"
+    r"(?:projects?|repos?|repositories|repository|codebases?)\b(?! (?:of|in|under|inside) (?:the|this|that|our)\b)"
+    r"|(?:모든|어느|어떤|전체) ?(?:내 ?)?(?:프로젝트|레포|저장소|리포지토리|projects?|repos?)(?:들)?"
+    r" ?(?:에서|에도|에 |이든|든지|든 |공통|전부|다 )",
+    re.IGNORECASE,
+)
+_NOT_EVERYWHERE = re.compile(
+    r"\bnot (?:in|for|across) (?:all|every|each)\b|\b(?:except|unless)\b|\b(?:only|just) (?:here|in this)\b"
+    r"|(?:프로젝트|레포|저장소)(?:들)?(?:에서)?(?:는|가)? ?(?:말고|아니라|아니고)"
+    r"|(?:여기|이 ?(?:프로젝트|레포|저장소)에)서?만|빼고|제외|필요 ?(?:는|가|도)? ?없",
+    re.IGNORECASE,
+)
+_SAYS = re.compile(r"[^\W_]")
+
+
+def says_something(text: str) -> bool:
+    """True if a redacted text holds a word or a number besides the marks of what was taken out."""
+    return _SAYS.search(_REDACTED.sub("", text)) is not None
+
+
+def is_all_redacted(text: str) -> bool:
+    """True if nothing but the marks of what was taken out is left of a redacted text."""
+    return _REDACTED.search(text) is not None and not says_something(text)
+
+
+def refuse_too_long(text: str) -> None:
+    """Raises UserError for a text that a memory cannot hold whole: what is kept of it must be all of it."""
+    if len(text) > MAX_MEMORY_CHARS:
+        raise UserError(
+            f"{len(text):,} characters are too long for one memory, and nothing was kept: give at most"
+            f" {MAX_MEMORY_CHARS:,}, or remember it in parts"
+        )
+
+
+def says_everywhere(text: str) -> bool:
+    """True if a text says of itself that it holds in every project; in doubt it does not."""
+    return _EVERYWHERE.search(text) is not None and _NOT_EVERYWHERE.search(text) is None
+
+
+def remember_event(
+    text: str, *, project_dir: str, at_ms: int, session_id: str = "", is_global: bool = False
+) -> dict[str, object]:
+    """The event (edge.capture.payload.SPOOL_FIELDS). text is redacted here. at_ms: Unix time in milliseconds.
+
+    The same text said again later is another event: it may hold again after something else did. is_global: for every
+    project; so it is as well if the text says so.
+    """
+    text = clean(text).strip()
+    return spool_event(
+        kind="remember",
+        session_id=session_id or NO_SESSION,
+        prompt_id="",
+        text=text,
+        at_ms=at_ms,
+        detail=GLOBAL if is_global or says_everywhere(text) else "",
+        extra="%d %s" % (at_ms, text),
+        project_dir=project_dir,
+    )
