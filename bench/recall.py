@@ -33,7 +33,7 @@ sys.path.insert(0, str(ROOT))
 from memlayer import compose  # noqa: E402
 from memlayer.config import load_settings  # noqa: E402
 from memlayer.edge.capture.payload import spool_event  # noqa: E402
-from memlayer.indexing.embedder_slot import EmbedderSlot  # noqa: E402
+from memlayer.indexing.embedders import EmbedderSlot  # noqa: E402
 from memlayer.model import Hit, Scope, turn_memory_id  # noqa: E402
 from memlayer.recall.query import reduce_prompt  # noqa: E402
 from memlayer.recall.scoring import coverage, frequencies  # noqa: E402

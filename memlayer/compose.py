@@ -11,18 +11,16 @@ from typing import TYPE_CHECKING
 
 from memlayer.briefing.working_set import WorkingSetRules
 from memlayer.config import Settings, daemon_variables
-from memlayer.consolidation.conflicts import Conflicts
+from memlayer.consolidation.conflicts import Conflicts, Neighbours
 from memlayer.consolidation.consolidator import Consolidator
 from memlayer.consolidation.extractor import Extractor, RulesExtractor
-from memlayer.consolidation.llm.model_budget import ModelBudget
-from memlayer.consolidation.llm.model_since import TurnedOn, turned_off, turned_on
-from memlayer.consolidation.neighbours import Neighbours
+from memlayer.consolidation.llm.model_budget import ModelBudget, TurnedOn, turned_off, turned_on
 from memlayer.deletion.erasure import Erasure
 from memlayer.deletion.forget import Forget
 from memlayer.deletion.retention import Retention, RetentionRules
 from memlayer.edge.capture.tool_use import ToolRules
 from memlayer.edge.home import paths
-from memlayer.indexing.embedder_slot import EmbedderSlot
+from memlayer.indexing.embedders import EmbedderSlot
 from memlayer.indexing.ingest import Ingest, VectorCache
 from memlayer.indexing.term_stats import TermStats
 from memlayer.memory_files.extra_files import ExtraFiles
@@ -84,8 +82,8 @@ def open_services(
     with lean_import.ONE_AT_A_TIME:
         lean_import.import_lancedb()
         from memlayer.adapters.embedding_cache import EmbeddingCache
-        from memlayer.adapters.import_log import ImportLog
         from memlayer.adapters.lance.lance_store import LanceStore
+        from memlayer.adapters.sqlite_file import ImportLog
 
     # 0: the length of the vectors is what the store has, until the model is loaded and says what it is.
     store = LanceStore.open(Path(paths.store(home)), 0)

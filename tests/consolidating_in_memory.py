@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from memlayer.consolidation.conflicts import Conflicts
+from memlayer.consolidation.conflicts import Conflicts, Neighbours
 from memlayer.consolidation.consolidator import Consolidator
 from memlayer.consolidation.extractor import Extractor, RulesExtractor
-from memlayer.consolidation.neighbours import Neighbours
 from memlayer.model import Memory
 from memlayer.ports import Embedder
 from memlayer.turns.remembered import remember_event

@@ -6,10 +6,9 @@ import os
 import re
 from pathlib import Path
 
-from memlayer.consolidation.conflicts import Conflicts
+from memlayer.consolidation.conflicts import Conflicts, Neighbours
 from memlayer.consolidation.consolidator import Consolidator
 from memlayer.consolidation.extractor import RulesExtractor
-from memlayer.consolidation.neighbours import Neighbours
 from memlayer.memory_files.memory_file_edits import Edits, TakenBack
 from memlayer.memory_files.memory_file_places import FileRules
 from memlayer.memory_files.memory_files import MemoryFiles

@@ -10,8 +10,7 @@ from collections.abc import Container, Iterable, Sequence
 from memlayer.briefing.left_open import is_due, is_farewell, left_open
 from memlayer.briefing.summary_text import COMMANDS, DECIDED, DONE, ERRORS, FILES, GOAL, LEFT, summary_text
 from memlayer.consolidation.rules.extraction import extract
-from memlayer.consolidation.rules.extraction_signs import has
-from memlayer.consolidation.rules.statements import CAUSE, COMMITMENT, DECISION, PREFERENCE
+from memlayer.consolidation.rules.extraction_signs import CAUSE, COMMITMENT, DECISION, PREFERENCE, has
 from memlayer.edge.capture import payload
 from memlayer.edge.capture.noise import recallable
 from memlayer.edge.home.ids import event_id
@@ -24,7 +23,7 @@ from memlayer.text.context import cut
 from memlayer.text.extraction_sentences import USER, candidates, trimmed
 from memlayer.text.sentences import width
 from memlayer.text.terms import query_terms
-from memlayer.transcripts.transcript_tools import read_calls
+from memlayer.transcripts.transcript_lines import read_calls
 from memlayer.turns.importance import importance
 from memlayer.turns.outcome import outcome, says_done
 from memlayer.turns.routine import is_routine

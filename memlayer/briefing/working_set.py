@@ -11,8 +11,7 @@ from memlayer.briefing.left_open import is_due, is_farewell
 from memlayer.briefing.session_summary import SESSION_SUMMARY
 from memlayer.briefing.summary_text import DONE, FILES, GOAL, LEFT, is_korean, items, joined, labelled, parts_of
 from memlayer.consolidation import lineage
-from memlayer.consolidation.rules.extraction_signs import has
-from memlayer.consolidation.rules.statements import COMMITMENT, DECISION, PREFERENCE
+from memlayer.consolidation.rules.extraction_signs import COMMITMENT, DECISION, PREFERENCE, has
 from memlayer.edge.capture.noise import recallable
 from memlayer.indexing.consolidation import OPEN_QUESTION
 from memlayer.model import GLOBAL, Memory

@@ -9,9 +9,8 @@ from dataclasses import dataclass, field, replace
 from memlayer.consolidation import lineage
 from memlayer.consolidation.conflicts import Conflicts
 from memlayer.consolidation.draft import Draft
-from memlayer.consolidation.extractor import BY_RULES, RULES, Extracted, Extractor
+from memlayer.consolidation.extractor import BY_RULES, RULES, Extracted, Extractor, resettle
 from memlayer.consolidation.rules.extraction_choices import may_choose
-from memlayer.consolidation.settled_anew import resettle
 from memlayer.consolidation.statement import as_said, daily_of, found_in, statement_of
 from memlayer.errors import UserError
 from memlayer.indexing.consolidation import prompt_and_answers
@@ -20,9 +19,8 @@ from memlayer.model import Event, Memory
 from memlayer.ports import Store
 from memlayer.records.sessions import Sessions
 from memlayer.turns.importance import importance as importance_of
-from memlayer.turns.readable_turn import cut_whole, readable
 from memlayer.turns.remembered import NO_SESSION, is_all_redacted, refuse_too_long
-from memlayer.turns.turn import MAX_MEMORY_CHARS
+from memlayer.turns.turn import MAX_MEMORY_CHARS, cut_whole, readable
 
 OPEN_MS = 3_600_000  # a turn without an answer may still get one; after an hour it will not
 MAY_BE_OPEN = 50  # turns looked at beyond those that are asked for: some of the newest are still open

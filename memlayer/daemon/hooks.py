@@ -15,9 +15,9 @@ from memlayer.daemon.server import Send
 from memlayer.daemon.tasks import flushing, giving, upkeep
 from memlayer.edge.bootstrap import health
 from memlayer.edge.capture import spool
+from memlayer.edge.capture.commands import continuation
 from memlayer.edge.capture.payload import Payload, read_payload
 from memlayer.edge.capture.reply import hook_reply
-from memlayer.edge.capture.store_request import continuation
 from memlayer.edge.home import project
 from memlayer.edge.home import working_set as on_disk
 from memlayer.edge.ipc import protocol

@@ -1,20 +1,23 @@
-"""A daemon's life: take the lock, listen, open the store in the background, leave when idle, told to, or homeless."""
+"""Start, lock, signal and end a daemon."""
 
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import gc
 import logging
 import os
+import signal
 import socket
 import sys
+import threading
 import time
 
 from memlayer import compose
 from memlayer.config import load_what_holds, settings_stamp, write_daemon_variables
-from memlayer.daemon import lock, log, opening, signals
+from memlayer.daemon import log, opening
 from memlayer.daemon.dispatch import Dispatch
-from memlayer.daemon.resources import priority
+from memlayer.daemon.resources import memory
 from memlayer.daemon.resources.state import State
 from memlayer.daemon.server import Server
 from memlayer.daemon.tasks import damage_watch, filing, flushing, letting_go, upkeep
@@ -22,6 +25,63 @@ from memlayer.edge.capture import spool
 from memlayer.edge.home import paths
 from memlayer.records.metrics import Metrics
 from memlayer.records.sessions import Sessions
+
+TOLD_TO_GO = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+
+
+def set_on_signal(event: threading.Event) -> None:
+    """Have `event` set when one of TOLD_TO_GO arrives. To be called in the main thread.
+
+    Python runs a handler in the main thread, between any two of its instructions: while that thread waits for the
+    event itself it may hold the event's lock, which no handler could take a second time. So the handler does nothing,
+    and a thread waits for the byte that the interpreter writes when a signal comes (signal.set_wakeup_fd).
+    """
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+    for number in TOLD_TO_GO:
+        signal.signal(number, lambda *_: None)
+
+    def wait() -> None:
+        while os.read(reading, 1):
+            event.set()
+
+    threading.Thread(target=wait, name="signals", daemon=True).start()
+
+
+def hold(home: str, wait_s: float) -> int | None:
+    """Take the lock; returns its open file, or None if another process still holds it after wait_s.
+
+    The kernel frees it with the process, however that ends. The file's text, pid and start, is for people only.
+    """
+    fd = os.open(paths.lock(home), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, paths.FILE_MODE)
+    ends = time.monotonic() + wait_s
+    while True:
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() >= ends:
+                os.close(fd)
+                return None
+            time.sleep(0.05)
+            continue
+        if still_ours(home, fd):
+            os.ftruncate(fd, 0)
+            os.write(fd, b"%d %d\n" % (os.getpid(), int(time.time())))
+            return fd
+        os.close(fd)  # the file was replaced while we waited for it: a lock on a ghost
+        return hold(home, max(0.0, ends - time.monotonic()))
+
+
+def still_ours(home: str, fd: int) -> bool:
+    """False once the home, or the lock in it, has been deleted or replaced."""
+    try:
+        named = os.stat(paths.lock(home))
+    except FileNotFoundError:
+        return False
+    ours = os.fstat(fd)
+    return (named.st_dev, named.st_ino) == (ours.st_dev, ours.st_ino)
+
 
 # A daemon that is told to go settles first; the next one waits for it this long.
 LOCK_WAIT_S = 15.0
@@ -57,7 +117,7 @@ def run(home: str) -> int:
         sessions=Sessions(home),
         metrics=Metrics(home),
     )
-    signals.set_on_signal(state.leaving)
+    set_on_signal(state.leaving)
     # Listening comes first: capture needs neither the store nor the model.
     opening.begin(state)
     server = Server(home, Dispatch(state))
@@ -76,7 +136,7 @@ def _live(state: State, held: int) -> bool:
     """Wait for the end; returns whether the home is still there."""
     idle_s = state.settings.daemon.idle_minutes * 60
     while not state.leaving.wait(min(TICK_S, idle_s or TICK_S)):
-        if not lock.still_ours(state.home, held):
+        if not still_ours(state.home, held):
             return False
         if not os.path.lexists(paths.socket(state.home)):
             logger.error("leaving: the socket was deleted, nobody can reach this daemon any more")
@@ -92,7 +152,7 @@ def _live(state: State, held: int) -> bool:
             elif not filing.look(state) and idle_s and time.monotonic() - state.last_request > idle_s:
                 logger.info("leaving: idle")
                 break
-    return lock.still_ours(state.home, held)
+    return still_ours(state.home, held)
 
 
 def _leave(state: State, server: Server, held: int, at_home: bool) -> None:
@@ -119,7 +179,7 @@ def _take_over(home: str) -> int | None:
     has only just begun): wait and see which."""
     ends = time.monotonic() + LOCK_WAIT_S
     while True:
-        held = lock.hold(home, 0.1)
+        held = hold(home, 0.1)
         if held is not None or _listens(home) or time.monotonic() > ends:
             return held
 
@@ -138,6 +198,6 @@ def _listens(home: str) -> bool:
 def main() -> None:
     """The entry point of memlayer/daemon/__main__.py."""
     gc.freeze()
-    priority.switch_often()
+    memory.switch_often()
     home = paths.home_of()
     sys.exit(run(home))

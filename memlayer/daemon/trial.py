@@ -29,7 +29,7 @@ def use(home: str) -> None:
     from memlayer import compose
     from memlayer.config import Settings
     from memlayer.errors import EmbedderError
-    from memlayer.indexing.embedder_slot import EmbedderSlot
+    from memlayer.indexing.embedders import EmbedderSlot
     from memlayer.records.sessions import Sessions
 
     settings = Settings()

@@ -9,10 +9,10 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memlayer.edge.capture import spool, typed
+from memlayer.edge.capture import commands, spool
 from memlayer.edge.home import paths, working_set
 from memlayer.edge.home.ids import GLOBAL
-from memlayer.indexing import cached_vectors
+from memlayer.indexing import embedders
 from memlayer.indexing.ingest import VectorCache
 from memlayer.ports import Doomed, Removed, Store
 from memlayer.records.sessions import Sessions
@@ -96,7 +96,7 @@ class Erasure:
             working_set.drop_all(self.home)
         working_set.sweep(self.home)
         spool.sweep(self.home, time.time())
-        typed.sweep(self.home, time.time(), UNTAKEN_S)
+        commands.sweep(self.home, time.time(), UNTAKEN_S)
         events, memories = set(what.event_ids), set(what.memory_ids)
         for path in spool.waiting(self.home):
             if spool.id_of(path) in events:
@@ -109,5 +109,5 @@ class Erasure:
                 self.sessions.changed(session)
         self.sessions.save_changed()
         removed = self.store.forget(what)
-        cached_vectors.drop_unused(self.store, self.cache)
+        embedders.drop_unused(self.store, self.cache)
         return removed

@@ -17,7 +17,7 @@ from typing import Any
 
 from memlayer.edge.home import paths, project
 from memlayer.edge.home.ids import event_id
-from memlayer.indexing import cached_vectors
+from memlayer.indexing import embedders
 from memlayer.indexing.document import Piece, pieces_of
 from memlayer.indexing.ingest import Ingest, VectorCache
 from memlayer.memory_files.markdown_walk import Found, read_text, walk
@@ -208,7 +208,7 @@ class ExtraFiles:
         if memory_ids:
             with self.ingest.lock:
                 self.store.forget(Doomed(memory_ids=tuple(memory_ids)))
-                cached_vectors.drop_unused(self.store, self.cache)
+                embedders.drop_unused(self.store, self.cache)
 
     def _save(self, known: dict[str, dict[str, Any]]) -> None:
         paths.write_whole(self._path, json.dumps(known, ensure_ascii=False).encode("utf-8", "replace"))

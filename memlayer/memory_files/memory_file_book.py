@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, fields
 
 from memlayer.edge.home import paths
-from memlayer.edge.home.path_part import is_path_part
+from memlayer.edge.home.ids import is_path_part
 from memlayer.errors import UserError
 from memlayer.memory_files.anchored_folder import Stamp
 from memlayer.memory_files.memory_merge import Entry

@@ -27,8 +27,7 @@ from memlayer.memory_files.memory_file_pages import (
     local_day,
 )
 from memlayer.memory_files.memory_file_pages import pages as pages_of
-from memlayer.memory_files.memory_file_places import FileRules, Place, place_at, place_of
-from memlayer.memory_files.memory_file_problems import Problems
+from memlayer.memory_files.memory_file_places import FileRules, Place, Problems, place_at, place_of
 from memlayer.memory_files.memory_markdown import digest, parse
 from memlayer.memory_files.memory_merge import Entry, compare, present
 from memlayer.ports import Store

@@ -1,20 +1,72 @@
-"""Memories as a Markdown file that a person may edit, and such a file read back; pure.
-
-A memory is one bullet, `- [mem:a7Bc3x] 2026-11-19: text`; its further lines are indented by two blanks. All that stands
-after the colon is data: citations, comments, headings and bullets in it count for nothing. The first line names the
-revision (a hash of what follows), the last one says that the file is whole.
-"""
+"""Memories as Markdown and back."""
 
 from __future__ import annotations
 
 import hashlib
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from memlayer.edge.redaction.privacy import plain
-from memlayer.memory_files.memory_fences import FENCE, Fences
+
+_SIGN = re.compile(r"\\([!-/:-@\[-`{-~])|`+")
+_TICKS = re.compile(r"`+")
+
+
+def unescaped(text: str) -> str:
+    """The text as it was before the editor wrote it. Takes time in proportion to its length."""
+    last = {len(run[0]): run.start() for run in _TICKS.finditer(text)}
+    out: list[str] = []
+    at = 0
+    while (sign := _SIGN.search(text, at)) is not None:
+        out.append(text[at : sign.start()])
+        at = sign.end()
+        if sign[1]:
+            out.append(sign[1])
+            continue
+        if last.get(len(sign[0]), -1) > sign.start():  # else it is closed nowhere, and no code
+            at = next(run.end() for run in _TICKS.finditer(text, at) if len(run[0]) == len(sign[0]))
+        out.append(text[sign.start() : at])
+    return "".join([*out, text[at:]])
+
+
+# A backtick behind the first ones makes it a code span, with which a sentence may begin.
+FENCE = re.compile(r"(`{3,}(?=[^`]*$)|~{3,})")
+_ALONE = re.compile(r"(?:`{3,}|~{3,})[ \t]*[^\s`~]*[ \t]*$")
+
+
+class Fences:
+    """The fenced blocks of a file. is_past: true for a line that no block goes past: a fence may be saved before it is
+    closed, and must not take what stands below it along."""
+
+    def __init__(self, lines: Sequence[str], is_past: Callable[[str], bool]) -> None:
+        self._lines, self._is_past = lines, is_past
+        # For each sign a line before which no fence of at least so many signs closes: each is looked for once.
+        self._none: dict[str, tuple[int, int]] = {}
+
+    def end(self, at: int) -> int:
+        """The line after the block that begins at line `at`; 0 when none does, or it has no end."""
+        opened = FENCE.match(self._lines[at])
+        if opened is None:
+            return 0
+        sign, length = opened.group(1)[0], len(opened.group(1))
+        until, least = self._none.get(sign, (0, 0))
+        if at < until and length >= least:
+            return 0
+        below = at + 1
+        while below < len(self._lines) and not self._is_past(self._lines[below]):
+            line = self._lines[below].strip()
+            below += 1
+            if len(line) >= length and not line.strip(sign):
+                return below
+        self._none[sign] = (below, length)
+        return 0
+
+    def is_alone(self, line: str) -> bool:
+        """True for a fence that says nothing itself, but for a language's name."""
+        return _ALONE.match(line) is not None
+
 
 NOTE = "note"
 # The order is that of the sections in the file.

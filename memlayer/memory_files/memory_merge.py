@@ -6,8 +6,7 @@ from collections import deque
 from collections.abc import Callable, Hashable, Sequence
 from typing import NamedTuple
 
-from memlayer.memory_files.markdown_escapes import unescaped
-from memlayer.memory_files.memory_markdown import NOTE, Item, digest, shown
+from memlayer.memory_files.memory_markdown import NOTE, Item, digest, shown, unescaped
 
 _HEADS = (*(box + slash + "[mem:" for box in ("", "[ ] ", "[x] ", "[X] ") for slash in ("", "\\")), "<!-- memlayer")
 SMALL = 3  # so many deletions at once are believed however few memories there are

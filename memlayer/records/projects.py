@@ -1,19 +1,36 @@
-"""Which project an event belongs to: resolves folders against the registry, and registers new projects."""
+"""Projects: their ids, names and folders."""
 
 from __future__ import annotations
 
 import hashlib
 import os
+import re
 import stat
 import threading
 import time
+import unicodedata
 from collections.abc import Callable
 from typing import Any
 
 from memlayer.edge.home import project, registry
-from memlayer.edge.home.path_part import is_path_part
+from memlayer.edge.home.ids import is_path_part
 from memlayer.errors import UserError
 from memlayer.model import GLOBAL
+
+MAX_CHARS = 40
+_OUT = re.compile(r"[^\w.+-]+")
+_EDGES = " .-_+"
+
+
+def folder_name(name: str, unique: str) -> str:
+    """`<readable part>-<unique>`: one path component without anything that a shell or a file system would trip over.
+
+    unique: letters and digits, which tell two projects of one name apart.
+    """
+    kept = _OUT.sub("-", unicodedata.normalize("NFC", name).encode("utf-8", "replace").decode("utf-8"))
+    kept = re.sub("-{2,}", "-", kept).strip(_EDGES)[:MAX_CHARS].strip(_EDGES)
+    return "%s-%s" % (kept or "project", unique)
+
 
 # A repository's common git folder -> its root commit, "" while it has none. Raises TimeoutError.
 RootCommit = Callable[[str], str]

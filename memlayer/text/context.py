@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memlayer.edge.capture.host_tags import TAG_BEGINNINGS
+from memlayer.edge.capture.noise import TAG_BEGINNINGS
 from memlayer.edge.redaction.privacy import plain
 
 HEADER = "[Memory context]"

@@ -13,8 +13,8 @@ from memlayer.edge.home import project
 from memlayer.ports import Store
 from memlayer.records.sessions import Session, Sessions
 from memlayer.records.tombstones import Tombstones
+from memlayer.transcripts.catch_up import captured, id_without_prompt_id
 from memlayer.transcripts.transcript import TranscriptRecord, read_turns
-from memlayer.transcripts.transcript_events import captured, id_without_prompt_id
 from memlayer.transcripts.transcript_files import Transcript
 from memlayer.transcripts.transcript_lines import Tally
 
@@ -29,7 +29,7 @@ COPIES = "copies of another session"
 
 
 class Reached(Protocol):
-    """How far each transcript was read; see adapters.import_log."""
+    """How far each transcript was read; see adapters.sqlite_file."""
 
     def offset(self, path: str, size: int, mtime_ns: int) -> int: ...
 

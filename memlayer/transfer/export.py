@@ -17,7 +17,7 @@ from typing import Any
 from memlayer import __version__
 from memlayer.errors import UserError
 from memlayer.indexing.ingest import Ingest
-from memlayer.indexing.rebuild import chunks_for
+from memlayer.indexing.repair import chunks_for
 from memlayer.model import Event, Memory
 from memlayer.ports import Progress, Store
 from memlayer.records.projects import Projects

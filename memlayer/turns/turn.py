@@ -1,7 +1,12 @@
-"""A turn as text: prompt and answer together, cut into pieces that each say what they are about."""
+"""A turn as text: prompt and answer, cut into pieces."""
 
 from __future__ import annotations
 
+import re
+import unicodedata
+from collections.abc import Sequence
+
+from memlayer.edge.redaction.privacy import PRIVATE
 from memlayer.text.chunking import chunk
 from memlayer.text.question import is_question
 from memlayer.text.sentences import sentences
@@ -60,3 +65,59 @@ def _without_afterthought(prompt: str) -> str:
     if len(spans) < 2 or spans[-1].end - spans[-1].start > AFTERTHOUGHT_CHARS:
         return prompt
     return prompt[: spans[-1].start]
+
+
+MAX_TURN_CHARS = 4000
+_MAX_CLUSTER_CHARS = 32  # a base character with more marks than that is no writing
+
+_MEDIA = re.compile(
+    r"!\[[^\]\n]{0,200}\]\([^)\n]{0,2000}\)"  # Markdown images
+    r"|(?<!\w)\[\s*(?:image|screenshot|video|audio|file|media|pasted (?:text|image)|이미지|사진|동영상|파일)\b"
+    r"[^\]\n]{0,300}\]"
+    r"|\bdata:[\w.+-]+/[\w.+-]+;base64,[A-Za-z0-9+/=]+"
+    r"|<(image|img|video|audio|media)\b[^<>]{0,2000}(?:/>|>(?:[^<]{0,2000}</\1>)?)",
+    re.IGNORECASE,
+)
+
+
+def readable(prompt: str, answers: Sequence[str], max_chars: int = MAX_TURN_CHARS) -> tuple[str, list[str]]:
+    """(prompt, answers) of which `User: …\\nAssistant: …` has at most max_chars characters; the prompt goes first."""
+    prompt = cut_whole(_bare(prompt), max_chars - len(USER))
+    room = max_chars - len(USER) - len(prompt) if prompt else max_chars
+    kept = []
+    for answer in map(_bare, answers):
+        room -= len(ASSISTANT) + 1
+        if room <= 0:
+            break
+        answer = cut_whole(answer, room)
+        if answer:
+            kept.append(answer)
+        room -= len(answer)
+    return prompt, kept
+
+
+def cut_whole(text: str, max_chars: int) -> str:
+    """The longest head of at most max_chars code points that does not end within what a person sees as one character:
+    a letter and its accents, the parts of a Hangul syllable, an emoji and what modifies it."""
+    if len(text) <= max_chars:
+        return text
+    end = max(0, max_chars)
+    while end and max_chars - end < _MAX_CLUSTER_CHARS and _goes_on(text[end - 1], text[end]):
+        end -= 1
+    return text[:end].rstrip()
+
+
+def _goes_on(before: str, after: str) -> bool:
+    """True if `after` belongs to the character that `before` is part of."""
+    if after.isascii():
+        return False
+    point = ord(after)
+    if unicodedata.category(after) in ("Mn", "Me", "Mc") or point == 0x200D or before == "\u200d":
+        return True
+    if 0x1160 <= point <= 0x11FF or 0x1F3FB <= point <= 0x1F3FF:  # vowels and finals of a syllable; skin tones
+        return True
+    return 0x1F1E6 <= point <= 0x1F1FF and 0x1F1E6 <= ord(before) <= 0x1F1FF  # the two halves of a flag
+
+
+def _bare(text: str) -> str:
+    return _MEDIA.sub(" ", text.replace(PRIVATE, " ")).strip()

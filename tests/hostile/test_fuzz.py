@@ -178,9 +178,9 @@ def test_reading_a_payload_never_raises(name: str, told: dict[str, object], raw:
 
 def test_the_fuzzer_can_fail(hook: HookRunner, tmp_path: Path) -> None:
     """A hook that prints a traceback, hangs or exits 2 is seen."""
-    broken = tmp_path / "memlayer" / "hook"
+    broken = tmp_path / "memlayer" / "edge" / "hook"
     broken.mkdir(parents=True)
-    for folder in (broken.parent, broken):
+    for folder in (broken.parent.parent, broken.parent, broken):
         (folder / "__init__.py").touch()
     (broken / "fallback.py").write_text("keep = True")
     for body, sign in (

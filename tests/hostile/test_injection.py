@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.edge.capture.host_tags import GENERATED_TAGS
-from memlayer.edge.capture.noise import is_noise
+from memlayer.edge.capture.noise import GENERATED_TAGS, is_noise
 from memlayer.edge.home import given
 from memlayer.text.context import EXPLANATION, HEADER, WORKING_SET_EXPLANATION, flatten
 from tests.cli_process import Cli

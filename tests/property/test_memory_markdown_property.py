@@ -9,8 +9,17 @@ import unicodedata
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from memlayer.memory_files.markdown_escapes import unescaped
-from memlayer.memory_files.memory_markdown import END, HEADINGS, Line, digest, heading_of, parse, render, shown
+from memlayer.memory_files.memory_markdown import (
+    END,
+    HEADINGS,
+    Line,
+    digest,
+    heading_of,
+    parse,
+    render,
+    shown,
+    unescaped,
+)
 from memlayer.memory_files.memory_merge import Entry, compare, present
 
 CITATION = st.text("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz", min_size=6, max_size=6)

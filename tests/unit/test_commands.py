@@ -12,8 +12,8 @@ import click
 import pytest
 
 from memlayer.cli.app import cli
-from memlayer.edge.capture import spool, typed
-from memlayer.edge.capture.own_commands import VERB_OF
+from memlayer.edge.capture import commands, spool
+from memlayer.edge.capture.commands import VERB_OF
 from memlayer.edge.capture.payload import OWN_COMMAND, prompt_detail
 from tests.cli_process import MEMORY, Cli
 from tests.processes import HookRunner
@@ -189,9 +189,9 @@ def test_too_many_words_are_refused(hook: HookRunner, memlayer: Cli) -> None:
 def test_words_that_nobody_takes_are_removed(hook: HookRunner, home: Path) -> None:
     expand(hook, "memory-remember", "잊힌 말")
     [path] = kept(home)
-    typed.sweep(str(home), path.stat().st_mtime + typed.KEPT_S - 1)
+    commands.sweep(str(home), path.stat().st_mtime + commands.KEPT_S - 1)
     assert kept(home) == [path]
-    typed.sweep(str(home), path.stat().st_mtime + typed.KEPT_S + 1)
+    commands.sweep(str(home), path.stat().st_mtime + commands.KEPT_S + 1)
     assert kept(home) == []
 
 

@@ -65,7 +65,7 @@ KNOWN_EVENTS = frozenset(
 # A broad `except` ends a process or a thread's task, and writes a traceback. How many handlers each file may have.
 SWALLOWING = {"memlayer/edge/hook/main.py": 2, "memlayer/daemon/dispatch.py": 1, "memlayer/daemon/resources/jobs.py": 1}
 # One says why there is no embedder, the other drops what was half done in memory; both let the error go on.
-RE_RAISING = {"memlayer/indexing/embedder_slot.py": 1, "memlayer/adapters/lance/lance_search.py": 1}
+RE_RAISING = {"memlayer/indexing/embedders.py": 1, "memlayer/adapters/lance/lance_search.py": 1}
 
 VAGUE = frozenset({"util", "utils", "helper", "helpers", "manager", "base", "common"})
 

@@ -12,7 +12,7 @@ from memlayer.memory_files.memory_file_edits import TakenBack
 from memlayer.memory_files.memory_file_places import FileRules
 from memlayer.memory_files.memory_markdown import END
 from memlayer.ports import Selection
-from memlayer.records.folder_name import folder_name
+from memlayer.records.projects import folder_name
 from tests.files_in_memory import PLANS, FilesInMemory, six_facts, written
 
 

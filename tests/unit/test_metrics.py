@@ -9,7 +9,7 @@ import pytest
 
 from memlayer.edge.redaction.privacy import redact
 from memlayer.errors import EmbedderError
-from memlayer.indexing.timed_embedder import TimedEmbedder
+from memlayer.indexing.embedders import TimedEmbedder
 from memlayer.ports import Vector
 from memlayer.records.metrics import Metrics
 from memlayer.testing import HashEmbedder

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memlayer.consolidation.extractor import Extracted, RulesExtractor
-from memlayer.consolidation.llm import model_prompt
+from memlayer.consolidation.llm import model_extractor
 from memlayer.consolidation.llm.model_budget import ModelBudget
 from memlayer.consolidation.llm.model_extractor import PAUSE_AFTER, ModelExtractor
 from memlayer.errors import ConsolidationError
@@ -250,6 +250,6 @@ def test_after_failures_in_a_row_the_model_is_left_alone(home: Path) -> None:
 
 def test_the_fingerprint_names_provider_model_and_both_versions(home: Path) -> None:
     assert extractor(home, ScriptedModel("")).fingerprint == "openai:tiny/%s+%s" % (
-        model_prompt.VERSION,
+        model_extractor.VERSION,
         RulesExtractor().fingerprint,
     )

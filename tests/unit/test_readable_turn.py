@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memlayer.edge.redaction.privacy import redact
-from memlayer.turns.readable_turn import cut_whole, readable
-from memlayer.turns.turn import turn_text
+from memlayer.turns.turn import cut_whole, readable, turn_text
 
 
 @pytest.mark.parametrize(

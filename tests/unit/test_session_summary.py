@@ -16,7 +16,7 @@ from memlayer.briefing.summary_text import COMMANDS, DECIDED, DONE, ERRORS, FILE
 from memlayer.model import Event, Memory, citation_of
 from memlayer.records.sessions import Session
 from memlayer.testing.memory_store import MemoryStore
-from memlayer.transcripts.transcript_tools import read_calls
+from memlayer.transcripts.transcript_lines import read_calls
 from memlayer.turns.work_done import Call, from_answers, from_calls
 
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"

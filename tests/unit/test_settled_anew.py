@@ -9,7 +9,7 @@ import pytest
 
 from memlayer.consolidation.extractor import Extracted, RulesExtractor
 from memlayer.consolidation.lineage import RETIRED, state_of
-from memlayer.consolidation.rules.statements import FACT, Statement
+from memlayer.consolidation.rules.extraction_signs import FACT, Statement
 from memlayer.model import Memory
 from tests.consolidating_in_memory import DAY_MS, Consolidating
 

@@ -13,9 +13,9 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 PROGRAM = """
 import os, signal, sys, threading, time
 sys.path.insert(0, sys.argv[1])
-from memlayer.daemon import signals
+from memlayer.daemon import lifecycle
 event = threading.Event()
-signals.set_on_signal(event)
+lifecycle.set_on_signal(event)
 with event._cond:  # as in Event.wait, before and after it sleeps
     os.kill(os.getpid(), int(sys.argv[2]))
     time.sleep(0.05)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from memlayer.model import Event
-from memlayer.recall import tool_search
+from memlayer.recall import search
 from tests.turns_in_memory import T0_MS, TurnsInMemory
 
 OUTPUT = "Bash failed: pytest tests/pay -k retry\nFAILED tests/pay/test_retry.py::test_a 결제 재시도 실패"
@@ -30,5 +30,5 @@ def memory(home: Path) -> TurnsInMemory:
 )  # fmt: skip
 def test_what_was_done_is_found_by_all_of_its_words(memory: TurnsInMemory, query: str, is_found: bool) -> None:
     for form in ("NFC", "NFD"):
-        found = tool_search.find(memory.store, unicodedata.normalize(form, query), None, 5)
+        found = search.find(memory.store, unicodedata.normalize(form, query), None, 5)
         assert [event.id for _, event in found] == ["t1"] * is_found, form

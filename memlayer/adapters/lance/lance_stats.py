@@ -1,7 +1,8 @@
-"""Counts over the whole store."""
+"""Scan and count the rows of a table."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,39 @@ import pyarrow.compute as pc
 from memlayer.adapters.lance import lance_filter as sql
 from memlayer.adapters.lance.lance_index import table_state
 from memlayer.adapters.lance.lance_open import SCHEMA_VERSION, Tables
-from memlayer.adapters.lance.lance_schema import CHUNKS, EVENTS, MEMORIES
+from memlayer.adapters.lance.lance_schema import (
+    CHUNKS,
+    EVENT_COLUMNS,
+    EVENTS,
+    MEMORIES,
+    MEMORY_COLUMNS,
+    events_from,
+    memories_from,
+)
+from memlayer.adapters.lance.lance_table import LanceTable
+from memlayer.model import Event, Memory
 from memlayer.ports import StoreStats
+
+_CHUNKS_AT_ONCE = 4096
+_ROWS_AT_ONCE = 200  # other readers wait while some are consumed
+
+
+def scan_records(
+    tables: Mapping[str, LanceTable], consume: Callable[[Sequence[Event] | Sequence[Memory]], None]
+) -> None:
+    """Hand over every event and then every memory, some at a time and in no order."""
+    tables[EVENTS].scan(EVENT_COLUMNS, "id IS NOT NULL", _ROWS_AT_ONCE, lambda rows: consume(events_from(rows)))
+    tables[MEMORIES].scan(MEMORY_COLUMNS, "id IS NOT NULL", _ROWS_AT_ONCE, lambda rows: consume(memories_from(rows)))
+
+
+def scan_chunks(tables: Mapping[str, LanceTable], columns: Sequence[str], consume: Callable[..., None]) -> None:
+    """Call consume(one value a column) for every chunk."""
+
+    def hand_over(batch: Any) -> None:
+        for row in zip(*(batch.column(name).to_pylist() for name in columns), strict=True):
+            consume(*row)
+
+    tables[CHUNKS].scan(columns, "id IS NOT NULL", _CHUNKS_AT_ONCE, hand_over)
 
 
 def stats_of(tables: Tables, folder: Path) -> StoreStats:

@@ -22,7 +22,6 @@ from memlayer.adapters.lance.lance_open import (
     stored_dimensions,
 )
 from memlayer.adapters.lance.lance_salvage import clear_damage, damage_of, drop_aside
-from memlayer.adapters.lance.lance_scan import scan_chunks, scan_records
 from memlayer.adapters.lance.lance_schema import (
     CHUNK_COLUMNS,
     CHUNKS,
@@ -39,7 +38,7 @@ from memlayer.adapters.lance.lance_schema import (
     vectors_to_arrow,
 )
 from memlayer.adapters.lance.lance_search import ChunkSearch
-from memlayer.adapters.lance.lance_stats import stats_of
+from memlayer.adapters.lance.lance_stats import scan_chunks, scan_records, stats_of
 from memlayer.adapters.lance.lance_table import LoopThread
 from memlayer.errors import StoreError
 from memlayer.model import Chunk, Event, Hit, Memory, Scope

@@ -9,8 +9,8 @@ import sys
 import click
 
 from memlayer.cli.terminal.invocation import home
-from memlayer.edge.capture import typed
-from memlayer.edge.capture.own_commands import MAX_TYPED_CHARS, VERB_OF
+from memlayer.edge.capture import commands
+from memlayer.edge.capture.commands import MAX_TYPED_CHARS, VERB_OF
 from memlayer.errors import UserError
 
 OF_PROJECT = ("forget", "list", "remember", "search")
@@ -25,7 +25,7 @@ def slash_verb(ctx: click.Context, command: str, session_id: str) -> None:
 
     The words come from the UserPromptExpansion hook: in a shell line not all of them would arrive.
     """
-    said = typed.take(home(), session_id, command)
+    said = commands.take(home(), session_id, command)
     if said is None:
         why = (
             "MEMLAYER_DISABLE=1 switches memlayer's hooks off"

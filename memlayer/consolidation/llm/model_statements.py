@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from memlayer.consolidation.rules.extraction import kind_of
 from memlayer.consolidation.rules.extraction_dates import with_dates
-from memlayer.consolidation.rules.statements import (
+from memlayer.consolidation.rules.extraction_signs import (
     CAUSE,
     COMMITMENT,
     DECISION,

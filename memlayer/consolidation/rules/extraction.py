@@ -11,16 +11,17 @@ from collections.abc import Sequence
 
 from memlayer.consolidation.rules.extraction_choices import chosen
 from memlayer.consolidation.rules.extraction_dates import has_date, with_dates
-from memlayer.consolidation.rules.extraction_signs import NAMES, has
-from memlayer.consolidation.rules.statements import (
+from memlayer.consolidation.rules.extraction_signs import (
     CAUSE,
     COMMITMENT,
     DECISION,
     FACT,
     MAX_DAILY_CHARS,
+    NAMES,
     PREFERENCE,
     Extraction,
     Statement,
+    has,
 )
 from memlayer.edge.capture.noise import is_noise, recallable
 from memlayer.text.extraction_sentences import ASSISTANT, MAX_TURN_CHARS, USER, Candidate, candidates, trimmed

@@ -1,10 +1,36 @@
-"""The signs that the rules of extraction look for, read from extraction_signs.tsv."""
+"""Statements, and the signs that the rules look for."""
 
 from __future__ import annotations
 
 import re
 from functools import lru_cache
 from importlib import resources
+from typing import NamedTuple
+
+DECISION, PREFERENCE, FACT, CAUSE, COMMITMENT = "decision", "preference", "fact", "cause", "commitment"
+KINDS = (DECISION, PREFERENCE, FACT, CAUSE, COMMITMENT)
+MAX_STATEMENTS = 6  # of one turn, from a language model; the rules keep fewer
+MAX_DAILY_CHARS = 320
+
+
+class Statement(NamedTuple):
+    """One lasting statement. kind: one of KINDS. text: reads alone. speaker: user | assistant.
+
+    source: the sentence as it stands in the turn, or in the turn before for a proposal that this turn chose.
+    """
+
+    kind: str
+    text: str
+    source: str
+    speaker: str
+
+
+class Extraction(NamedTuple):
+    """What is kept of a turn. daily: what happened, one or two sentences, or None for nothing worth a line."""
+
+    daily: str | None
+    statements: tuple[Statement, ...]
+
 
 # A thing that has a name: code, a path, a flag, a quoted string, a proper noun within the sentence.
 NAMES = re.compile(

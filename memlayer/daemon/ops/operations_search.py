@@ -10,9 +10,8 @@ from memlayer.daemon.ops.operations import Fields, Operation, Progress, memory_f
 from memlayer.daemon.resources.state import State
 from memlayer.indexing.consolidation import TURN
 from memlayer.memory_files.memory_file_lines import FileLines
-from memlayer.recall import tool_search
 from memlayer.recall.query import reduce_prompt
-from memlayer.recall.search import Filters, Found, Search
+from memlayer.recall.search import Filters, Found, Search, find
 from memlayer.recall.snippet import snippet
 
 SNIPPET_CHARS = 800
@@ -47,7 +46,7 @@ def search(state: State, asked: Fields, progress: Progress) -> Fields:
 
     done = []
     if filters.kind in ("", TURN) and filters.category in ("", "conversation"):
-        done = tool_search.find(services.store, query_text, scope.project_ids, TOOL_HITS, filters.admits_event)
+        done = find(services.store, query_text, scope.project_ids, TOOL_HITS, filters.admits_event)
     return {
         "mode": mode,
         "why": why,

@@ -13,7 +13,7 @@ from dataclasses import asdict
 from memlayer import compose
 from memlayer.daemon.ops.asked import folder_of, list_of, path_of
 from memlayer.daemon.ops.operations import Fields, Operation, Progress, services_of
-from memlayer.daemon.resources import memory, priority
+from memlayer.daemon.resources import memory
 from memlayer.daemon.resources.state import State
 from memlayer.daemon.tasks import filing, upkeep
 from memlayer.errors import UserError
@@ -34,7 +34,7 @@ def import_history(state: State, asked: Fields, progress: Progress) -> Fields:
     services = services_of(state)
     is_rehearsal, is_anew = bool(asked.get("dry_run")), bool(asked.get("again"))
     with _alone(state):
-        priority.go_second()
+        memory.go_second()
         started = time.monotonic()
         counts = Counts()
         if not is_rehearsal:
@@ -206,7 +206,7 @@ def _take(state: State, services: compose.Services, batch: Batch) -> set[str]:
         return set()
 
     def job() -> set[str]:
-        priority.go_second()
+        memory.go_second()
         with services.ingest.lock:
             touched = services.ingest.take(batch.events, is_history=True)
         state.drains += 1

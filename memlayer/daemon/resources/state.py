@@ -14,7 +14,7 @@ from memlayer.config import Settings, load_project_settings
 from memlayer.daemon.resources.jobs import Jobs
 from memlayer.daemon.resources.memory import rss_bytes
 from memlayer.edge.home.project import Place
-from memlayer.indexing.embedder_slot import EmbedderSlot
+from memlayer.indexing.embedders import EmbedderSlot
 from memlayer.model import GLOBAL, Scope
 from memlayer.records.metrics import Metrics
 from memlayer.records.projects import Projects

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future
 
-from memlayer.daemon.resources import priority
+from memlayer.daemon.resources import memory
 from memlayer.daemon.resources.state import State
 
 log = logging.getLogger(__name__)
@@ -49,7 +49,7 @@ def some(state: State, after: AfterEach) -> int:
 def batch(state: State, after: AfterEach) -> int:
     """Consolidate at most TURNS_AT_ONCE turns in this thread, the writer; returns how many."""
     services = state.services.result()
-    priority.go_second()
+    memory.go_second()
     done = services.consolidator.settle_turns(TURNS_AT_ONCE)
     state.batches += 1
     if state.batches % UPKEEP_EVERY == 0:
@@ -64,7 +64,7 @@ def batch(state: State, after: AfterEach) -> int:
 def read_all(state: State, after: AfterEach) -> int:
     """The reader's job: have a model read every turn that waits; the writer keeps what it finds. Returns how many."""
     services = state.services.result()
-    priority.go_second()
+    memory.go_second()
     total = 0
     while not state.leaving.is_set():
         found = services.consolidator.read_turns(TURNS_READ_AT_ONCE)

@@ -11,7 +11,7 @@ import traceback
 from memlayer.daemon.resources.jobs import frames_of
 from memlayer.daemon.resources.state import State
 from memlayer.daemon.tasks import upkeep
-from memlayer.indexing import rebuild
+from memlayer.indexing import repair
 
 log = logging.getLogger(__name__)
 APART_S = 30.0  # a full disk makes things fail as well, again and again
@@ -45,5 +45,5 @@ def recheck(state: State) -> None:
     if store.recheck():
         log.error("the store is damaged: %s", "; ".join(note.says for note in store.damage()))
         state.jobs.submit("repair", lambda: upkeep.repair(state))
-    elif rebuild.is_stale(store):
+    elif repair.is_stale(store):
         state.jobs.submit("reindex", lambda: upkeep.reindex(state))

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from memlayer import compose
 from memlayer.briefing import working_set
-from memlayer.daemon.resources import priority
+from memlayer.daemon.resources import memory
 from memlayer.daemon.resources.state import State
 from memlayer.edge.home import working_set as on_disk
 from memlayer.memory_files.memory_file_edits import TakenBack
@@ -104,7 +104,7 @@ def submit_extra(state: State) -> None:
 def extra_part(state: State) -> bool:
     """Index some of the extra Markdown; False when there is more."""
     services = state.services.result()
-    priority.go_second()
+    memory.go_second()
     try:
         return services.extra.sync()
     except OSError as bad:
@@ -118,7 +118,7 @@ def _submit(state: State, project_id: str, *, recent: bool) -> None:
 
 
 def _sync(state: State, project_id: str, recent: bool) -> None:
-    priority.go_second()
+    memory.go_second()
     sync(state, project_id, recent=recent)
     if state.services.result().files.is_behind(project_id) and not state.leaving.is_set():
         _submit(state, project_id, recent=False)

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 
 from memlayer.briefing import session_summary
-from memlayer.daemon.resources import priority
+from memlayer.daemon.resources import memory
 from memlayer.daemon.resources.state import State
 from memlayer.records.sessions import Session
 
@@ -44,7 +44,7 @@ def _next(state: State, catch_up: CatchUp, after: AfterEach) -> None:
     found = session_summary.pending(state.sessions.all(), _now_ms())
     if not found:
         return
-    priority.go_second()
+    memory.go_second()
     session = found[0]
     if not session.ended:
         catch_up(state, session)

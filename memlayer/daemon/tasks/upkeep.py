@@ -10,16 +10,15 @@ from dataclasses import asdict
 from pathlib import Path
 
 from memlayer import compose
-from memlayer.daemon.resources import memory, priority
+from memlayer.daemon.resources import memory
 from memlayer.daemon.resources.state import State
 from memlayer.daemon.tasks import consolidating, filing, summarizing
 from memlayer.daemon.tasks.filing import renew_working_set
-from memlayer.edge.capture import spool, typed
+from memlayer.edge.capture import commands, spool
 from memlayer.edge.home import paths
 from memlayer.edge.home import working_set as on_disk
-from memlayer.indexing import rebuild
 from memlayer.indexing import repair as repairing
-from memlayer.indexing.timed_embedder import TimedEmbedder
+from memlayer.indexing.embedders import TimedEmbedder
 from memlayer.model import GLOBAL
 from memlayer.records.sessions import Session
 from memlayer.transcripts import catch_up
@@ -36,9 +35,9 @@ MANY = 100  # events taken in at once from which tidying up the memory pays
 def drain(state: State, progress: Progress | None = None) -> int:
     """Take in what waits in the spool, and renew the working sets of the projects it touched; returns how many."""
     services = state.services.result()
-    priority.go_second()
+    memory.go_second()
     spool.sweep(state.home, time.time())  # a forget may have found one too young
-    typed.sweep(state.home, time.time())
+    commands.sweep(state.home, time.time())
     told = (lambda done, total: progress("spool", done, total)) if progress else None
     taken, touched = services.ingest.drain(told)
     for project_id in touched:
@@ -164,7 +163,7 @@ def save_small(state: State) -> None:
 def embed_missing(state: State, progress: Progress | None = None) -> int:
     """Give a vector to every chunk that has none of the current model."""
     services = state.services.result()
-    priority.go_second()
+    memory.go_second()
 
     def told(done: int, total: int) -> None:
         state.rebuilding = "embedding %d of %d" % (done, total)
@@ -188,7 +187,7 @@ def reindex(state: State, progress: Progress | None = None) -> int:
             progress("index", done, total)
 
     try:
-        return rebuild.rebuild(services.store, services.ingest, told)
+        return repairing.rebuild(services.store, services.ingest, told)
     finally:
         state.rebuilding = ""
         memory.give_back()
@@ -256,7 +255,7 @@ def open_store(state: State, resume: Callable[[State, compose.Services], None]) 
     if services.store.damage():
         log.error("the store is damaged: %s", "; ".join(note.says for note in services.store.damage()))
         state.jobs.submit("repair", lambda: repair(state))
-    elif rebuild.is_stale(services.store):
+    elif repairing.is_stale(services.store):
         state.jobs.submit("reindex", lambda: reindex(state))
     return services
 

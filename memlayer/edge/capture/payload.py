@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 
+from memlayer.edge.capture.commands import is_no_reply
 from memlayer.edge.capture.noise import is_noise
-from memlayer.edge.capture.store_request import is_no_reply
 from memlayer.edge.home.ids import event_id
 from memlayer.edge.redaction.privacy import redact_ends, strip_own_blocks
 

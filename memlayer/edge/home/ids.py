@@ -1,6 +1,12 @@
-"""Event ids: the same thing that happened gets the same id, whoever saw it (hook, daemon or transcript)."""
+"""Ids of events, and names that may become part of a path."""
 
 from __future__ import annotations
+
+
+def is_path_part(text: str) -> bool:
+    """True for ASCII letters and digits alone, as the ids that we make are; what comes with a file may be anything."""
+    return text.isascii() and text.isalnum()
+
 
 GLOBAL = "global"  # the project id of what holds in every project: put there by the person, and nothing else
 

@@ -6,8 +6,7 @@ import os
 import stat
 
 from memlayer.edge.home import paths, registry
-from memlayer.edge.home.ids import GLOBAL
-from memlayer.edge.home.path_part import is_path_part
+from memlayer.edge.home.ids import GLOBAL, is_path_part
 from memlayer.edge.home.project import Place
 from memlayer.errors import UserError
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import os
 
-from memlayer.edge.capture import typed
-from memlayer.edge.capture.own_commands import MAX_TYPED_CHARS, own_command
+from memlayer.edge.capture import commands
+from memlayer.edge.capture.commands import MAX_TYPED_CHARS, own_command
 from memlayer.edge.home import paths
 from memlayer.edge.redaction.privacy import redact
 
@@ -26,7 +26,7 @@ def keep_typed(raw: bytes, home_raw: bytes, project_raw: bytes) -> None:
         return
     is_too_long = len(words) > MAX_TYPED_CHARS
     folder = os.fsdecode(project_raw) or said.get("cwd")
-    typed.put(
+    commands.put(
         home,
         session_id,
         command,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from memlayer.edge.redaction.cuts import cut_out, lowered
+from memlayer.edge.redaction.private_spans import cut_out, lowered
 from memlayer.edge.redaction.secret_judges import (
     bare_is_secret,
     is_environment_line,

@@ -119,7 +119,7 @@ def plain(text: str) -> str:
 def _redacted(text: str) -> str:
     from memlayer.edge.redaction.named_secrets import hide_named_secrets
     from memlayer.edge.redaction.request_secrets import hide_request_secrets
-    from memlayer.edge.redaction.secret_hashes import hide_password_hashes
+    from memlayer.edge.redaction.secret_shapes import hide_password_hashes
     from memlayer.edge.redaction.secrets import hide_shaped_secrets
 
     for _ in range(_MAX_ROUNDS):

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from memlayer.edge.redaction.cuts import cut_out, lowered
-from memlayer.edge.redaction.ordinary_words import ORDINARY_WORDS
+from memlayer.edge.redaction.private_spans import cut_out, lowered
 from memlayer.edge.redaction.secret_commands import (
     CAPITAL_FLAGS,
     CAPITAL_P,
@@ -15,7 +14,7 @@ from memlayer.edge.redaction.secret_commands import (
     PROGRAM_FLAGS,
     USER_FLAG,
 )
-from memlayer.edge.redaction.secret_values import is_placeholder, is_reference, looks_random
+from memlayer.edge.redaction.secret_values import ORDINARY_WORDS, is_placeholder, is_reference, looks_random
 
 _URL_REST = r"://[^\s\"'`<>\\]+"
 _URL_SIGNATURE = r"(?i)([?&;](?:sig|signature|x-amz-signature|x-goog-signature)=)(?=[^&#]*\d)[0-9A-Za-z%+/=_-]{16,}"

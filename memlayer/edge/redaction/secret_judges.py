@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 
-from memlayer.edge.redaction.ordinary_words import ORDINARY_WORDS
 from memlayer.edge.redaction.secret_names import OWNED_KEY, PASS_OWNERS
 from memlayer.edge.redaction.secret_values import (
+    ORDINARY_WORDS,
     has_digit_and_letter,
     is_identifier,
     is_letters,

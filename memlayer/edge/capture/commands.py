@@ -1,8 +1,4 @@
-"""Words typed after a slash command, from the hook that sees them to the command that runs.
-
-The host puts `$ARGUMENTS` into a command's shell lines as text: a "```" ends them, a backslash has them refused. The
-UserPromptExpansion hook sees the words as they were typed, always before the command runs.
-"""
+"""The plugin's own slash commands, and the words typed after them."""
 
 from __future__ import annotations
 
@@ -13,6 +9,24 @@ import time
 
 from memlayer.edge.home import paths
 from memlayer.edge.home.ids import event_id
+
+# Command -> verb. `memory-stats` takes no words, and those of `memory-import` are for the model.
+VERB_OF = {
+    "memory-forget": "forget",
+    "memory-history": "history",
+    "memory-list": "list",
+    "memory-remember": "remember",
+    "memory-search": "search",
+    "memory-show": "show",
+}
+MAX_TYPED_CHARS = 100_000
+
+
+def own_command(name: str) -> str:
+    """The command in the name that the host calls it by (`memlayer:memory-search`); "" for any other."""
+    bare = name.rpartition(":")[2]
+    return bare if bare in VERB_OF and name in (bare, "memlayer:" + bare) else ""
+
 
 KEPT_S = 600.0  # a command that the host refused never takes its words
 
@@ -59,3 +73,29 @@ def sweep(home: str, now_s: float, kept_s: float = KEPT_S) -> None:
 
 def _path(home: str, session_id: str, command: str) -> str:
     return os.path.join(paths.typed(home), event_id(session_id, "", command) + ".json")
+
+
+NO_REPLY = "NO_REPLY"
+_MARK = "memlayer asks, before this conversation is compacted:"
+REQUEST = (
+    _MARK + " if it has brought up facts, decisions, preferences or commitments that later sessions will need and that"
+    ' you have not stored yet, store each of them now with the Bash command `memlayer remember "..."`: one sentence'
+    " that can be understood without this conversation, with its exact names, values and paths, in the user's language;"
+    " at most five. Then, or if there is nothing to store, answer with exactly " + NO_REPLY + " and nothing else."
+)
+_MOST_CHARS = len(NO_REPLY) + 8
+
+
+def continuation() -> bytes:
+    """What the Stop hook prints to have the model go on with REQUEST."""
+    return json.dumps({"decision": "block", "reason": REQUEST}).encode()
+
+
+def is_request(text: str) -> bool:
+    """True for the message by which the host tells the model of REQUEST."""
+    return _MARK in text[:400]
+
+
+def is_no_reply(text: str) -> bool:
+    """True for an answer that says it is none."""
+    return len(text) <= _MOST_CHARS and text.strip(" \t\r\n`*\"'.").upper() == NO_REPLY
