@@ -134,12 +134,12 @@ def test_the_model_is_asked_once_and_its_answer_is_no_turn(claude: Claude) -> No
 
 def test_a_session_that_ended_is_summed_up_for_the_next_one(claude: Claude) -> None:
     settings(claude)
-    edit = {"command": "echo 'retry = 3' > retry.toml"}
+    edit = {"command": "printf 'retry = 3' > retry.toml"}
 
     def script(request: Request) -> Answer:
         if request.is_turn and not request.has_tool_result and "retry.toml" in request.last_user_text:
             return Answer(text="파일을 쓰겠습니다.", tool_uses=(("Bash", edit),))
-        return Answer(text="재시도 횟수를 3으로 적었습니다. 남은 작업은 정산 배치에 같은 값을 넣는 것입니다.")
+        return Answer(text="재시도 횟수를 3으로 적었습니다.")
 
     claude.api.script = script
     allowed = ["-p", "--plugin-dir", str(claude.plugin), "--allowedTools", "Bash"]
@@ -149,4 +149,4 @@ def test_a_session_that_ended_is_summed_up_for_the_next_one(claude: Claude) -> N
     claude.api.script = lambda request: Answer(text="네.")
     started = claude("안녕").turn.injected("SessionStart")
     assert "목표: 결제 재시도 횟수를 retry.toml 에 적어줘" in started, started
-    assert "남은 작업은 정산 배치에 같은 값을 넣는 것입니다" in started
+    assert "재시도 횟수를 3으로 적었습니다" in started
