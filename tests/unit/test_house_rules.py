@@ -45,6 +45,7 @@ BARE = [
 ]
 HOOKS = json.loads((ROOT / "hooks.json").read_text(encoding="utf-8"))["hooks"]
 MAX_LINES = 400
+MAX_MODULES = 12
 MAX_HOOK_LINES = 15
 # Looked up here, because each test has a home of its own.
 FOLDERS = [found for place in USUAL_PLACES for found in glob.glob(os.path.expanduser(place))]
@@ -225,3 +226,38 @@ def test_what_hooks_run_imports_on_an_old_python(version: str) -> None:
     )
     done = subprocess.run([old, "-I", "-S", "-W", "error", "-c", code], capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_room_has_at_most_12_modules() -> None:
+    """A newcomer reads a room's names at a glance."""
+    folders = {path.parent for path in (ROOT / "memlayer").rglob("*.py")}
+    sizes = {name(one): sum(path.name != "__init__.py" for path in one.glob("*.py")) for one in folders}
+    assert {folder: count for folder, count in sizes.items() if count > MAX_MODULES} == {}
+
+
+def imports_of(path: Path, modules: dict[str, Path]) -> set[str]:
+    """The modules of memlayer that a module imports anywhere, but for type checkers."""
+    tree = parsed(path)
+    typed = [
+        one for one in ast.walk(tree) if isinstance(one, ast.If) and getattr(one.test, "id", "") == "TYPE_CHECKING"
+    ]
+    skipped = {inner for one in typed for inner in ast.walk(one)}
+    found: set[str] = set()
+    for one in ast.walk(tree):
+        if isinstance(one, ast.ImportFrom) and one.module and one not in skipped:
+            whole = {one.module + "." + alias.name for alias in one.names}
+            found |= whole & modules.keys() or {one.module} & modules.keys()
+        elif isinstance(one, ast.Import) and one not in skipped:
+            found |= {alias.name for alias in one.names} & modules.keys()
+    return found
+
+
+def test_no_import_cycle() -> None:
+    """Nor one of lazy imports: import-linter sees only those between rooms."""
+    paths = [path for path in (ROOT / "memlayer").rglob("*.py") if path.name != "__init__.py"]
+    modules = {name(path)[:-3].replace("/", "."): path for path in paths}
+    waiting = {module: imports_of(path, modules) for module, path in modules.items()}
+    while free := [module for module, needed in waiting.items() if not needed & waiting.keys()]:
+        for module in free:
+            del waiting[module]
+    assert waiting == {}

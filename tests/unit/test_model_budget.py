@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from memlayer.cli.verbs.stats import say_language_model
+from memlayer.cli.verbs.overview import say_language_model
 from memlayer.consolidation.llm.model_budget import KEPT_DAYS, MAX_ANSWER_TOKENS, ModelBudget, Reserved
 from memlayer.edge.home import paths
 

@@ -19,7 +19,7 @@ from memlayer.edge.home import paths
 
 TYPE_CHECKING = False  # what type checkers look for; importing `typing` costs a hook milliseconds
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
 LOCK_FILE = "requirements.lock"
 CONTENTS = "contents"
@@ -120,13 +120,6 @@ def is_built_from(venv: str, lock_file: str) -> bool:
             return ours.read() == theirs.read()
     except OSError:
         return False
-
-
-def build_runtime(home: str, root: str, report: Callable[[str, int, int], None], *, wait: bool = True) -> str | None:
-    """Make the runtime; see edge.bootstrap.provision.build_runtime, which is imported only now."""
-    from memlayer.edge.bootstrap import provision
-
-    return provision.build_runtime(home, root, report, wait=wait)
 
 
 def setup_failure(home: str) -> str | None:

@@ -81,9 +81,10 @@ def ensure_runtime(home: str, root: str, *, is_quiet: bool = False, wait: bool =
     python = runtime.find_runtime(home, root)
     if python is None:
         from memlayer.edge.bootstrap.progress import Progress
+        from memlayer.edge.bootstrap.provision import build_runtime
 
         with Progress(sys.stderr, is_quiet=is_quiet) as progress:
-            python = runtime.build_runtime(home, root, progress, wait=wait)
+            python = build_runtime(home, root, progress, wait=wait)
     elif not runtime.remembers_python(home) and os.path.isdir(home):
         from memlayer.edge.bootstrap.provision import remember_python
 
