@@ -45,7 +45,7 @@ def find(
 
 FILTERED_CANDIDATES = 2000  # chunks a leg: what a filter leaves may be far down
 MEMORIES_AT_ONCE = 100
-# A hit shares words with the query, or is near in meaning. Measured on the dialogues: docs/benchmarks.md.
+# A hit shares words with the query, or is near in meaning. Measured on the dialogues: docs/quality.md.
 LEAST_WORDS = 0.2
 LEAST_RELEVANCE = 0.4
 
