@@ -1,0 +1,122 @@
+"""Count the modules that run for a prompt, a Stop and a forget.
+
+`python tests/support/modules_passed.py [--names]`: a real daemon in this process, real hooks beside it, and a profiler
+that notes each module of memlayer with a function that is called. A first round warms up, the second counts.
+"""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import click
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+
+from memlayer.daemon import lifecycle  # noqa: E402
+from memlayer.edge.ipc.client import Client  # noqa: E402
+from tests.processes import HookRunner  # noqa: E402
+
+PACKAGE = str(ROOT / "memlayer") + os.sep
+QUIET_S = 2.0
+GOALS = {"prompt": 45, "stop": 70, "forget": 60}
+
+
+class Watch:
+    """A profiler for every thread: the files of memlayer whose functions are called."""
+
+    def __init__(self) -> None:
+        self.files: set[str] = set()
+
+    def start(self) -> None:
+        """Watch this thread and all that start from now on."""
+        threading.setprofile(self._called)
+        sys.setprofile(self._called)
+
+    def taken(self) -> set[str]:
+        """The files since the last call."""
+        found, self.files = self.files, set()
+        return {one[len(PACKAGE) :] for one in found if not one.endswith("__init__.py")}
+
+    def _called(self, frame: FrameType, event: str, argument: Any) -> None:
+        if event == "call" and frame.f_code.co_filename.startswith(PACKAGE):
+            self.files.add(frame.f_code.co_filename)
+
+
+def drive(home: Path, watch: Watch, result: Path) -> None:
+    """Play two turns and a forget against the daemon, write what ran, and end the daemon."""
+    counted: dict[str, list[str]] = {}
+    project = home.parent / "shop"
+    project.mkdir()
+    hook, client = HookRunner(ROOT, home, project), Client(str(home), str(ROOT), sys.executable)
+    try:
+        for number in range(2):
+            prompt_id = "p%d" % number
+            steps = {
+                "prompt": lambda n=prompt_id: hook("user_prompt_submit", "s1", n, prompt="Which port has the gateway?"),
+                "stop": lambda n=prompt_id: hook("stop", "s1", n, last_assistant_message="We decided on port 7481."),
+                "forget": lambda: client.call("forget", {"ids": [newest(client)]}, deadline_s=40, start=False),
+            }
+            for name, step in steps.items():
+                time.sleep(QUIET_S)
+                watch.taken()
+                step()
+                time.sleep(QUIET_S)
+                counted[name] = sorted(watch.taken())
+    finally:
+        result.write_text(json.dumps(counted))
+        client.stop(deadline_s=40)
+
+
+def newest(client: Client) -> str:
+    """The id of the newest turn."""
+    found = client.call("list", {"category": "conversation"}, deadline_s=40, start=False)
+    return str(found["memories"][0]["id"])
+
+
+def serve(home: Path, result: Path) -> None:
+    """Be the daemon, driven by a thread; a daemon that leaves ends its process, so the result goes to a file."""
+    watch = Watch()
+
+    def driven() -> None:
+        time.sleep(QUIET_S)
+        drive(home, watch, result)
+
+    watch.start()
+    threading.Thread(target=driven).start()
+    lifecycle.run(str(home))
+
+
+@click.command(help=__doc__)
+@click.option("--names", is_flag=True, help="Name the modules too.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def main(names: bool, as_json: bool) -> None:
+    with tempfile.TemporaryDirectory(prefix="memlayer-passed-") as folder:
+        base = Path(folder).resolve()
+        home, result = base / "home", base / "result.json"
+        home.mkdir(mode=0o700)
+        (home / "config.yaml").write_text(json.dumps({"embedding": {"provider": "none"}}))
+        daemon = multiprocessing.get_context("spawn").Process(target=serve, args=(home, result))
+        daemon.start()
+        daemon.join()
+        counted = json.loads(result.read_text())
+    if as_json:
+        click.echo(json.dumps(counted))
+        return
+    for name, files in counted.items():
+        click.echo("%-8s %3d modules (goal %d)" % (name, len(files), GOALS[name]))
+        for file in files if names else ():
+            click.echo("         " + file)
+
+
+if __name__ == "__main__":
+    main()
