@@ -16,7 +16,7 @@ from memlayer.edge.bootstrap import spawn
 from memlayer.edge.bootstrap.runtime import find_runtime
 from memlayer.edge.home import paths
 from memlayer.edge.ipc import protocol
-from memlayer.edge.ipc.protocol import peer_uid
+from memlayer.edge.ipc.peer import peer_uid
 from memlayer.errors import DaemonError, EmbedderError, MemlayerError, ProtocolError, StoreError, UserError
 
 TYPE_CHECKING = False  # what type checkers look for, without importing `typing`

@@ -1,10 +1,12 @@
-"""Frames of the socket between hooks, command line and daemon, and its owner."""
+"""Frames: what stands on the socket, both ways.
 
-from __future__ import annotations
+Request:  `memlayer/<protocol> <build> <op> <deadline_ms> <at_ms> <project> <length>\\n` + `length` bytes
+Answer:   any number of `<tag> <length>\\n` + `length` bytes; the last one is `reply`, `error` or `version`
 
-import socket
-import struct
-import sys
+tags: `durable` (the event is redacted and on disk), `progress` (JSON), `reply` (the raw answer), `error` (one line of
+text), `version` (the daemon speaks another version and has not taken the request). `project` is the project folder,
+percent-encoded, "-" for none. Everything is bytes; nothing here needs json.
+"""
 
 from memlayer.errors import ProtocolError
 
@@ -114,13 +116,3 @@ class AnswerReader:
                 return frames
             frames.append((tag, rest[:size]))
             self._buffer = rest[size:]
-
-
-_LOCAL_PEERCRED = 1  # macOS, <sys/un.h>; level 0 is SOL_LOCAL
-
-
-def peer_uid(connection: socket.socket) -> int:
-    """The user id of the process at the other end. Raises OSError."""
-    if sys.platform == "darwin":  # struct xucred { u_int version; uid_t uid; short ngroups; gid_t groups[16]; }
-        return int(struct.unpack_from("=II", connection.getsockopt(0, _LOCAL_PEERCRED, 76))[1])
-    return int(struct.unpack("3i", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))[1])
