@@ -82,8 +82,8 @@ def open_services(
     with lean_import.ONE_AT_A_TIME:
         lean_import.import_lancedb()
         from memlayer.adapters.embedding_cache import EmbeddingCache
+        from memlayer.adapters.import_log import ImportLog
         from memlayer.adapters.lance.lance_store import LanceStore
-        from memlayer.adapters.sqlite_file import ImportLog
 
     # 0: the length of the vectors is what the store has, until the model is loaded and says what it is.
     store = LanceStore.open(Path(paths.store(home)), 0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-from memlayer.adapters.sqlite_file import ImportLog
+from memlayer.adapters.import_log import ImportLog
 from memlayer.records.tombstones import Tombstones
 from memlayer.transcripts import transcript_files
 from memlayer.transcripts.past_turns import Counts, History, Rehearsal

@@ -1,1 +1,1 @@
-"""What a session starts with, and its summary at the end."""
+"""The working set at a session's start, the summary at its end."""

@@ -1,4 +1,4 @@
-"""Tell what a session left open: a prompt without an answer, or a question that the model closed with."""
+"""Find the open item of a session: an unanswered prompt or question."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _FAREWELL = re.compile(
 
 
 def left_open(turns: Sequence[tuple[str, Sequence[str]]]) -> str:
-    """What waits for the model or for the person, "" for nothing. turns: (prompt, answers), oldest first.
+    """The unanswered prompt or closing question, "" for none. turns: (prompt, answers), oldest first.
 
     Sentences that only sound like work left ("next step", "아직 안") are not looked for: in the last answers of real
     sessions they were wrong each time (docs/experiments.md).
@@ -41,7 +41,7 @@ def left_open(turns: Sequence[tuple[str, Sequence[str]]]) -> str:
 
 
 def is_farewell(text: str) -> bool:
-    """True for the words with which a day's work ends."""
+    """True for a goodbye at the end of a day's work."""
     return len(text) < 80 and bool(_FAREWELL.search(text))
 
 

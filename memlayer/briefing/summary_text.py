@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 GOAL, DONE, FILES, COMMANDS, DECIDED, ERRORS, LEFT = "goal", "done", "files", "commands", "decided", "errors", "left"
 PARTS = (GOAL, DONE, FILES, COMMANDS, DECIDED, ERRORS, LEFT)
-_ENGLISH = dict(zip(PARTS, ("Goal", "Done", "Files", "Commands", "Decided", "Errors", "Left open"), strict=False))
-_KOREAN = dict(zip(PARTS, ("목표", "한 일", "파일", "명령", "결정", "오류", "남은 일"), strict=False))
+_ENGLISH = dict(zip(PARTS, ("Goal", "Done", "Files", "Commands", "Decided", "Errors", "Left open"), strict=True))
+_KOREAN = dict(zip(PARTS, ("목표", "한 일", "파일", "명령", "결정", "오류", "남은 일"), strict=True))
 _PART_OF = {label: part for labels in (_ENGLISH, _KOREAN) for part, label in labels.items()}
 _SEPARATORS = {FILES: ", ", COMMANDS: " ; ", ERRORS: " ; "}
 

@@ -13,7 +13,7 @@ from memlayer.briefing.summary_text import DONE, FILES, GOAL, LEFT, is_korean, i
 from memlayer.consolidation import lineage
 from memlayer.consolidation.rules.extraction_signs import COMMITMENT, DECISION, PREFERENCE, has
 from memlayer.edge.capture.noise import recallable
-from memlayer.indexing.consolidation import OPEN_QUESTION
+from memlayer.indexing.turn_memories import OPEN_QUESTION
 from memlayer.model import GLOBAL, Memory
 from memlayer.ports import Store
 from memlayer.recall.replaced import Replacement, replacement_of
@@ -21,7 +21,6 @@ from memlayer.text import context
 from memlayer.text.extraction_sentences import prose
 from memlayer.turns.turn import ASSISTANT, USER
 
-LAST_TURNS = 1
 SHORTEST_CHARS = 25  # "ok", "계속": a turn that says nothing to somebody who was not there
 ENTRY_CHARS = 240
 SUMMARY_CHARS = 480
@@ -164,8 +163,7 @@ def _chosen(store: Store, project_id: str, excluded_session_id: str) -> Iterator
     newest = summaries[0] if summaries else None
     # The newest turn's session has no summary yet: it still runs, it died a moment ago, or it was too short for one.
     if turns and (newest is None or turns[0].at_ms > newest.at_ms):
-        for one in [one for one in turns if one.session_id == turns[0].session_id][:LAST_TURNS]:
-            yield _Line(one, shortened(one.text))
+        yield _Line(turns[0], shortened(turns[0].text))
     if newest is not None:
         yield _Line(newest, summary_in_short(newest.text, SUMMARY_CHARS, _gone(store, newest, over)), SUMMARY_CHARS)
     for one in [one for one in core if one.pinned]:

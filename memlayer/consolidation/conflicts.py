@@ -1,4 +1,7 @@
-"""Find what a new statement repeats, replaces or contradicts."""
+"""Find what a new statement repeats, replaces or contradicts.
+
+Time decides, not arrival: an older statement that comes in late (an import, a transcript) never replaces a newer one.
+"""
 
 from __future__ import annotations
 

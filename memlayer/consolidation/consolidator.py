@@ -13,8 +13,8 @@ from memlayer.consolidation.extractor import BY_RULES, RULES, Extracted, Extract
 from memlayer.consolidation.rules.extraction_choices import may_choose
 from memlayer.consolidation.statement import as_said, daily_of, found_in, statement_of
 from memlayer.errors import UserError
-from memlayer.indexing.consolidation import prompt_and_answers
 from memlayer.indexing.ingest import Ingest
+from memlayer.indexing.turn_memories import prompt_and_answers
 from memlayer.model import Event, Memory
 from memlayer.ports import Store
 from memlayer.records.sessions import Sessions

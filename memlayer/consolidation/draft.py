@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from memlayer.indexing.consolidation import full_text, is_searched
 from memlayer.indexing.ingest import Ingest
+from memlayer.indexing.turn_memories import full_text, is_searched
 from memlayer.model import Memory
 from memlayer.ports import Store, Vector
 

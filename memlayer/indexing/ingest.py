@@ -11,8 +11,8 @@ from memlayer.edge.capture import spool
 from memlayer.edge.capture.payload import spool_event
 from memlayer.edge.capture.tool_use import EVERY_TOOL, ToolRules
 from memlayer.errors import EmbedderError
-from memlayer.indexing.consolidation import carried_over, full_text, is_searched, turn_memory
 from memlayer.indexing.term_stats import TermStats
+from memlayer.indexing.turn_memories import carried_over, full_text, is_searched, turn_memory
 from memlayer.model import GLOBAL, Chunk, Event, Memory, chunk_id, turn_memory_id
 from memlayer.ports import Embedder, Store, Vector
 from memlayer.records.own_commands import without_repeats

@@ -6,8 +6,8 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memlayer.indexing.consolidation import full_text, is_searched
 from memlayer.indexing.ingest import Ingest
+from memlayer.indexing.turn_memories import full_text, is_searched
 from memlayer.model import Chunk, Memory, turn_memory_id
 from memlayer.ports import Progress, Store
 from memlayer.records.sessions import Sessions

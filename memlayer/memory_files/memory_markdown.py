@@ -1,4 +1,9 @@
-"""Memories as Markdown and back."""
+"""Memories as Markdown and back.
+
+A memory is one bullet, `- [mem:a7Bc3x] 2026-11-19: text`; its further lines are indented by two blanks. All that stands
+after the colon is data: citations, comments, headings and bullets in it count for nothing. The first line names the
+revision (a hash of what follows), the last one says that the file is whole.
+"""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from memlayer.edge.capture.noise import recallable
-from memlayer.indexing.consolidation import OPEN_QUESTION
+from memlayer.indexing.turn_memories import OPEN_QUESTION
 from memlayer.model import Chunk, Scope
 from memlayer.recall.candidate import Candidate, Reason, in_context, say_the_same, turn_of, whole
 from memlayer.recall.need import DIRECT_RELEVANCE, PromptSignals, helps, memory_signals, need, prompt_signals

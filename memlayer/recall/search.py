@@ -1,4 +1,7 @@
-"""Search on request, tool use included."""
+"""Search on request, tool use included.
+
+A scan of the newest tool events: they are not in the search index, where they would outweigh what was said.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Count the modules that run for a prompt, a Stop and a forget.
 
-`python tests/support/modules_passed.py [--names]`: a real daemon in this process, real hooks beside it, and a profiler
+`python tests/support/modules_passed.py [--names]`: a real daemon and real hooks, and a profiler in the daemon
 that notes each module of memlayer with a function that is called. A first round warms up, the second counts.
 """
 
@@ -28,6 +28,7 @@ from tests.processes import HookRunner  # noqa: E402
 
 PACKAGE = str(ROOT / "memlayer") + os.sep
 QUIET_S = 2.0
+POLL_S = 0.1
 GOALS = {"prompt": 45, "stop": 70, "forget": 60}
 
 
@@ -46,6 +47,14 @@ class Watch:
         """The files since the last call."""
         found, self.files = self.files, set()
         return {one[len(PACKAGE) :] for one in found if not one.endswith("__init__.py")}
+
+    def wait_until_quiet(self) -> None:
+        """Return once no module has run for the first time for QUIET_S."""
+        count, since = len(self.files), time.monotonic()
+        while time.monotonic() - since < QUIET_S:
+            time.sleep(POLL_S)
+            if len(self.files) != count:
+                count, since = len(self.files), time.monotonic()
 
     def _called(self, frame: FrameType, event: str, argument: Any) -> None:
         if event == "call" and frame.f_code.co_filename.startswith(PACKAGE):
@@ -67,10 +76,10 @@ def drive(home: Path, watch: Watch, result: Path) -> None:
                 "forget": lambda: client.call("forget", {"ids": [newest(client)]}, deadline_s=40, start=False),
             }
             for name, step in steps.items():
-                time.sleep(QUIET_S)
+                watch.wait_until_quiet()
                 watch.taken()
                 step()
-                time.sleep(QUIET_S)
+                watch.wait_until_quiet()
                 counted[name] = sorted(watch.taken())
     finally:
         result.write_text(json.dumps(counted))
@@ -88,7 +97,7 @@ def serve(home: Path, result: Path) -> None:
     watch = Watch()
 
     def driven() -> None:
-        time.sleep(QUIET_S)
+        watch.wait_until_quiet()
         drive(home, watch, result)
 
     watch.start()

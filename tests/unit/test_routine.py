@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.indexing.consolidation import ROUTINE
+from memlayer.indexing.turn_memories import ROUTINE
 from memlayer.recall.recall import RecallRules
 from memlayer.turns.routine import is_routine, is_routine_text
 from memlayer.turns.turn import turn_text

@@ -1,9 +1,12 @@
-"""Vectors of a project in memory, and the ids of their rows."""
+"""The vectors of recently searched projects in memory: a scan of their signs, and the best of those exactly.
+
+100,000 vectors of 384 dimensions on one core: 3 ms and 50 MB, where LanceDB's approximate index takes 12 to 16 ms of
+processor time (IVF_RQ, the best five times over re-ranked) and its exact search 165 ms. Of the true nearest forty 98 in
+100 are found; all of them up to 4,096 rows, which are scanned whole.
+"""
 
 from __future__ import annotations
 
-import hashlib
-from array import array
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -11,49 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-
-class IdList:
-    """Ids by row. A row is never taken out; an id may stand in several rows, of which the owner knows the live one."""
-
-    def __init__(self) -> None:
-        self._text = bytearray()
-        self._ends = array("Q")
-        self._keys = array("q")  # 64 bits of a hash
-
-    def __len__(self) -> int:
-        return len(self._ends)
-
-    def __getitem__(self, row: int) -> str:
-        start = self._ends[row - 1] if row else 0
-        return self._text[start : self._ends[row]].decode("utf-8", "surrogatepass")
-
-    def extend(self, ids: Sequence[str]) -> None:
-        """Add rows at the end."""
-        for one in ids:
-            self._text += one.encode("utf-8", "surrogatepass")
-            self._ends.append(len(self._text))
-            self._keys.append(_key(one))
-
-    def rows_of(self, ids: Sequence[str]) -> NDArray[np.intp]:
-        """All rows of these ids, in no order. Two ids out of a billion might be taken for one."""
-        if not len(self._keys):
-            return np.empty(0, np.intp)
-        keys = np.frombuffer(self._keys, np.int64)
-        wanted = np.fromiter((_key(one) for one in ids), np.int64, len(ids))
-        might_be = np.zeros(1 << 16, np.bool_)  # by 16 bits of the key: of 100,000 rows few are left
-        might_be[_part(wanted)] = True
-        rows = np.flatnonzero(might_be[_part(keys)])
-        return rows[np.isin(keys[rows], wanted)]
-
-
-def _part(keys: NDArray[np.int64]) -> NDArray[np.uint16]:
-    return keys.view(np.uint16)[::4]
-
-
-def _key(one: str) -> int:
-    digest = hashlib.blake2b(one.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-    return int.from_bytes(digest, "big", signed=True)
-
+from memlayer.adapters.search.id_list import IdList
 
 _BLOCK_ROWS = 1024  # 1.5 MB as float32: stays in the processor's cache, and on one thread, while it is multiplied
 _SCANNED = 4096  # rows whose cosines are computed; of more rows those whose signs agree best with the query's

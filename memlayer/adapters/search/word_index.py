@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from memlayer.adapters.search.vector_matrix import IdList
+from memlayer.adapters.search.id_list import IdList
 from memlayer.ports import Holding
 
 K1, B = 1.2, 0.75  # what the table's own search uses

@@ -8,7 +8,7 @@ from memlayer import compose
 from memlayer.daemon.ops.asked import limit_of, number_of, text_of
 from memlayer.daemon.ops.operations import Fields, Operation, Progress, memory_fields, parts_of, scope_of, services_of
 from memlayer.daemon.resources.state import State
-from memlayer.indexing.consolidation import TURN
+from memlayer.indexing.turn_memories import TURN
 from memlayer.memory_files.memory_file_lines import FileLines
 from memlayer.recall.query import reduce_prompt
 from memlayer.recall.search import Filters, Found, Search, find

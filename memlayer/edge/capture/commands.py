@@ -1,4 +1,8 @@
-"""The plugin's own slash commands, and the words typed after them."""
+"""The plugin's own slash commands, and the words typed after them.
+
+The host puts `$ARGUMENTS` into a command's shell lines as text: a "```" ends them, a backslash has them refused. The
+UserPromptExpansion hook sees the words as they were typed, always before the command runs.
+"""
 
 from __future__ import annotations
 

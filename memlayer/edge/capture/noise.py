@@ -1,4 +1,7 @@
-"""Tell human prompts from generated ones, and prompts worth a search from small talk."""
+"""Tell human prompts from generated ones, and prompts worth a search from small talk.
+
+Both are asked for every prompt, also by a hook that has no daemon: cheap at import.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,12 @@
-"""Find and cut private spans."""
+"""Find and cut private spans.
+
+`<private>...</private>`, `[private]...[/private]` and `<!-- private -->...<!-- /private -->`, in any case, with white
+space or attributes in the tag, escaped (`&lt;private&gt;`, `\u003cprivate\u003e`) or in full width, as a Korean
+keyboard writes it. Spans nest. An opener without its end covers the rest of the text: forgetting to close must not
+publish. Openers that are more likely code or a mention of the tag (`<private/>`, `List<Private>`, `<private key>`,
+`&lt;private&gt;`, `[private: note]`, the tag alone in backticks, `[private](url)`, `settings[private]`) count only when
+an end follows, and then an end of any form.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Secrets in command lines and calls."""
+"""Secrets in command lines and calls.
+
+All patterns are for lower-case text.
+
+All but the capital ones are for lower-case text; a match ends where the value begins.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Secrets given in a sentence, English and Korean."""
+"""Secrets given in a sentence, English and Korean.
+
+Talk about passwords has digits, too (`비밀번호는 8자이상`, `매월1일에 바꾼다`): a value holds other words than those of
+such talk, and the sentence gives it or the line ends behind it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Shapes of keys, tokens and hashes."""
+"""Shapes of keys, tokens and hashes.
+
+Sources: the issuers' own documents, and what the public rule sets of secret scanners agree on. A letter or digit before
+the prefix rules a match out. Order counts: an earlier shape takes a text before a later one sees it.
+"""
 
 from __future__ import annotations
 
