@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -102,10 +103,11 @@ def test_no_byte_of_a_forgotten_text_stays(folder: Path, others: int, indexed: s
     store.close()
 
 
-def test_forgetting_again_finishes_what_was_cut_off(folder: Path) -> None:
+@pytest.mark.parametrize("others", [1, 40])
+def test_interrupted_forget_is_finished_by_the_next(folder: Path, others: int) -> None:
     store = reopened(folder)
-    store.add_events([make_event(1, SECRETS[0]), make_event(2)])
-    # Rows are marked as deleted, then the process dies.
+    store.add_events([make_event(1, SECRETS[0]), *map(make_event, range(2, others + 2))])
+    # Rows are marked as deleted, then the process dies. LanceDB compacts a fragment with one in ten marked, or more.
     store._tables["events"].delete("id = 'e1'")
     store.close()
     assert SECRETS[0].encode() in folder_bytes(folder)
@@ -113,6 +115,32 @@ def test_forgetting_again_finishes_what_was_cut_off(folder: Path) -> None:
     store.forget(Selection(memory_ids=("m1",)))
     store.close()
     assert SECRETS[0].encode() not in folder_bytes(folder)
+
+
+def test_former_text_of_an_updated_memory_is_erased(folder: Path) -> None:
+    store = reopened(folder)
+    store.put_memories([make_memory(1, " ".join(SECRETS)), *map(make_memory, range(2, 42))])
+    store.put_memories([make_memory(1, "예전 값은 없다")])
+    assert store.forget(Selection(memory_ids=("m1",))).memories == 1
+    there = folder_bytes(folder)
+    assert [secret for secret in SECRETS if secret.encode() in there] == []
+    assert store.stats().memories == 40
+    store.close()
+
+
+def test_clock_set_back_keeps_no_forgotten_text(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # To LanceDB a version written before the clock was set back an hour looks as this age makes every version look.
+    monkeypatch.setattr(lance_index, "_EVERY_OLD_VERSION", timedelta(hours=1))
+    store = reopened(folder)
+    store.add_events([make_event(1, SECRETS[0]), make_event(2)])
+    store.put_memories([make_memory(1, SECRETS[0]), make_memory(2)])
+    store.forget(Selection(memory_ids=("m1",)))
+    assert SECRETS[0].encode() not in folder_bytes(folder)
+    store.add_events([make_event(3)])
+    store.close()
+    store = reopened(folder)
+    assert {event.id for event in store.events()} == {"e2", "e3"}
+    store.close()
 
 
 # -- upkeep

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from memlayer.adapters.lance import lance_filter as sql
-from memlayer.adapters.lance.lance_index import drop_old_versions, recreate_indexes
+from memlayer.adapters.lance.lance_index import erase_old_versions, recreate_indexes
 from memlayer.adapters.lance.lance_schema import CHUNKS, EVENTS, MEMORIES
 from memlayer.adapters.lance.lance_table import MAX_LISTED_IDS, LanceTable
 from memlayer.ports import Counted, Cutoffs, Doomed, Removed, Selection
@@ -108,17 +108,18 @@ def erase_rows(table: LanceTable, ids: Sequence[str]) -> None:
     A deletion only marks rows, and compaction leaves a fragment alone in which few are marked. So the survivors of
     the fragments concerned are written again, which empties those fragments; LanceDB then drops their files.
     """
-    if ids:
-        fragments: set[int] = set()
-        for batch in batches(ids):
-            row_ids = table.row_ids(sql.one_of("id", batch))
-            fragments.update(row_id >> _FRAGMENT_SHIFT for row_id in row_ids)
-        for batch in batches(ids):
-            table.delete(sql.one_of("id", batch))
+    fragments: set[int] = set()
+    for batch in batches(ids):
+        row_ids = table.row_ids(sql.one_of("id", batch))
+        fragments.update(row_id >> _FRAGMENT_SHIFT for row_id in row_ids)
+    for batch in batches(ids):
+        table.delete(sql.one_of("id", batch))
+    # Without ids too: an earlier forget may have been cut off, and an update leaves a row's former text behind.
+    fragments |= table.fragments_with_deletions()
+    if fragments:
         table.rewrite(sorted(fragments))
         recreate_indexes(table)
-    # Without ids too: an earlier forget may have been cut off right here.
-    drop_old_versions(table)
+    erase_old_versions(table)
 
 
 def _where(selection: Selection, id_column: str) -> str:

@@ -180,3 +180,17 @@ def drop_old_versions(table: LanceTable) -> None:
             "drop old versions",
             table.inner.optimize(cleanup_older_than=_EVERY_OLD_VERSION, delete_unverified=True),
         )
+
+
+def erase_old_versions(table: LanceTable) -> None:
+    """Leave the newest version and its files alone, whatever the clock says.
+
+    LanceDB goes by a version's age: after the clock is set back, an old version looks young and keeps its files.
+    """
+    drop_old_versions(table)
+    with table.gate.removing():
+        if table.remove_old_manifests():
+            table.write(
+                "erase old versions",
+                table.inner.optimize(cleanup_older_than=_EVERY_OLD_VERSION, delete_unverified=True),
+            )

@@ -15,7 +15,7 @@ from lancedb.query import ColumnOrdering, FullTextOperator, MatchQuery
 from lancedb.table import AsyncTable
 
 from memlayer.adapters.lance.lance_filter import NOTHING, one_of
-from memlayer.adapters.lance_sync import FolderSync
+from memlayer.adapters.lance_sync import FolderSync, fsync_path
 from memlayer.errors import StoreError
 
 T = TypeVar("T")
@@ -23,6 +23,7 @@ T = TypeVar("T")
 FAILURES = (RuntimeError, ValueError, OSError, pa.ArrowException)
 _SOURCE = re.compile(r",? ?/(?:rustc|root|home|Users|build)/\S*\.rs:\d+:\d+")  # where in LanceDB an error was raised
 NO_LIMIT = 2**31 - 1
+_MAX_U64 = 2**64 - 1  # less the version: a manifest's name
 MAX_LISTED_IDS = 500  # in one filter
 
 
@@ -99,6 +100,26 @@ class LanceTable:
     def versions_on_disk(self) -> int:
         """How many versions the next write has to step over."""
         return self._sync.count("_versions")
+
+    def fragments_with_deletions(self) -> set[int]:
+        """Numbers of the fragments that rows were marked as deleted in; older versions' included.
+
+        LanceDB has no call for it; its format names the files `_deletions/{fragment}-{version}-{id}.arrow` (or .bin).
+        """
+        with self.translated("list its deletions"):
+            names = [path.name for path in self.folder.glob("_deletions/*")]
+        return {int(name.split("-", 1)[0]) for name in names if name.split("-", 1)[0].isdigit()}
+
+    def remove_old_manifests(self) -> int:
+        """Unlink every version but the newest; returns how many there were. Readers must be kept out."""
+        with self.translated("remove old versions"):
+            newest = self.folder / "_versions" / f"{_MAX_U64 - self.version():020}.manifest"
+            old = [path for path in newest.parent.glob("*.manifest") if path != newest] if newest.exists() else []
+            for path in old:
+                path.unlink()
+            if old:
+                fsync_path(self.folder / "_versions")
+        return len(old)
 
     def version(self) -> int:
         """The number of the table's newest version."""
