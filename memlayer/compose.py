@@ -14,8 +14,8 @@ from memlayer.config import Settings, daemon_variables
 from memlayer.consolidation.conflicts import Conflicts, Neighbours
 from memlayer.consolidation.consolidator import Consolidator
 from memlayer.consolidation.extractor import Extractor, RulesExtractor
-from memlayer.consolidation.llm.model_budget import ModelBudget, TurnedOn, turned_off, turned_on
-from memlayer.deletion.erasure import Erasure
+from memlayer.consolidation.llm.budget import ModelBudget, TurnedOn, turned_off, turned_on
+from memlayer.deletion.erase import Erasure
 from memlayer.deletion.forget import Forget
 from memlayer.deletion.retention import Retention, RetentionRules
 from memlayer.edge.capture.tool_use import ToolRules
@@ -23,21 +23,21 @@ from memlayer.edge.home import paths
 from memlayer.indexing.embedders import EmbedderSlot
 from memlayer.indexing.ingest import Ingest, VectorCache
 from memlayer.indexing.term_stats import TermStats
+from memlayer.memory_files.edits import Edits
 from memlayer.memory_files.extra_files import ExtraFiles
-from memlayer.memory_files.memory_file_edits import Edits
-from memlayer.memory_files.memory_file_places import FileRules
-from memlayer.memory_files.memory_files import MemoryFiles
+from memlayer.memory_files.folders import FileRules
+from memlayer.memory_files.sync import MemoryFiles
 from memlayer.ports import Embedder, ModelMissing, Store
 from memlayer.recall.recall import Recall, RecallRules
-from memlayer.recall.replaced import Replaced
 from memlayer.recall.retriever import Retriever
 from memlayer.recall.scoring import Weights
 from memlayer.recall.session_words import LiveSessions
+from memlayer.recall.superseded import Replaced
 from memlayer.records.projects import Projects
 from memlayer.records.sessions import Sessions
 from memlayer.records.tombstones import Tombstones
-from memlayer.text.context import Budget
-from memlayer.transcripts.past_turns import Reached
+from memlayer.text.context_block import Budget
+from memlayer.transcripts.importer import Reached
 
 if TYPE_CHECKING:
     from memlayer.adapters.llm.model_call import CheckedModel
@@ -77,13 +77,13 @@ def open_services(
     home: str, settings: Settings, *, projects: Projects, sessions: Sessions, embedder: EmbedderSlot
 ) -> Services:
     """Open the store and everything on it. Takes a second or two: LanceDB is slow to import. Raises StoreError."""
-    from memlayer.adapters.embedding import lean_import
+    from memlayer.adapters.embedding import lazy_import
 
-    with lean_import.ONE_AT_A_TIME:
-        lean_import.import_lancedb()
+    with lazy_import.ONE_AT_A_TIME:
+        lazy_import.import_lancedb()
         from memlayer.adapters.embedding_cache import EmbeddingCache
         from memlayer.adapters.import_log import ImportLog
-        from memlayer.adapters.lance.lance_store import LanceStore
+        from memlayer.adapters.lance.store import LanceStore
 
     # 0: the length of the vectors is what the store has, until the model is loaded and says what it is.
     store = LanceStore.open(Path(paths.store(home)), 0)
@@ -152,10 +152,10 @@ def embedder_maker(home: str, settings: Settings) -> Callable[[], Embedder] | No
         return None
 
     def make() -> Embedder:
-        from memlayer.adapters.embedding import lean_import, model_folder
+        from memlayer.adapters.embedding import lazy_import, model_folder
 
-        with lean_import.ONE_AT_A_TIME:
-            lean_import.import_fastembed(to_fetch=model_folder.find(chosen.model) is None)
+        with lazy_import.ONE_AT_A_TIME:
+            lazy_import.import_fastembed(to_fetch=model_folder.find(chosen.model) is None)
             from memlayer.adapters.embedding.fastembed_embedder import load
 
         return load(chosen.model, chosen.cache_dir or os.path.join(paths.cache(home), "models"))
@@ -186,7 +186,7 @@ def extractor(settings: Settings, home: str, now_ms: Callable[[], int] = _now_ms
     since = language_model_since(settings, home, now_ms)
     if chosen.provider == "rules":
         return rules
-    from memlayer.consolidation.llm.model_extractor import ModelExtractor
+    from memlayer.consolidation.llm.extractor import ModelExtractor
 
     model = language_model(settings)
     return ModelExtractor(
@@ -204,7 +204,7 @@ def extractor(settings: Settings, home: str, now_ms: Callable[[], int] = _now_ms
 
 def hang_up(reader: Extractor) -> None:
     """End a call to a language model that runs: no process of ours outlives the daemon."""
-    from memlayer.consolidation.llm.model_extractor import ModelExtractor
+    from memlayer.consolidation.llm.extractor import ModelExtractor
 
     if isinstance(reader, ModelExtractor):
         reader.hang_up()

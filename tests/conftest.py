@@ -12,7 +12,7 @@ import pytest
 
 from memlayer.edge.ipc.client import Client
 from memlayer.errors import MemlayerError
-from tests.processes import Daemon, HookRunner
+from tests.support.processes import Daemon, HookRunner
 
 ROOT = Path(__file__).resolve().parent.parent
 

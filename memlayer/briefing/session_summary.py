@@ -7,10 +7,10 @@ import re
 import time
 from collections.abc import Container, Iterable, Sequence
 
-from memlayer.briefing.left_open import is_due, is_farewell, left_open
+from memlayer.briefing.open_items import is_due, is_farewell, left_open
 from memlayer.briefing.summary_text import COMMANDS, DECIDED, DONE, ERRORS, FILES, GOAL, LEFT, summary_text
 from memlayer.consolidation.rules.extraction import extract
-from memlayer.consolidation.rules.extraction_signs import CAUSE, COMMITMENT, DECISION, PREFERENCE, has
+from memlayer.consolidation.rules.signs import CAUSE, COMMITMENT, DECISION, PREFERENCE, has
 from memlayer.edge.capture import payload
 from memlayer.edge.capture.noise import recallable
 from memlayer.edge.home.ids import event_id
@@ -19,11 +19,11 @@ from memlayer.ports import Store
 from memlayer.recall.query import is_plan
 from memlayer.records.sessions import Session
 from memlayer.text.centrality import centrality
-from memlayer.text.context import cut
-from memlayer.text.extraction_sentences import USER, candidates, trimmed
+from memlayer.text.context_block import cut
+from memlayer.text.prose_sentences import USER, candidates, trimmed
 from memlayer.text.sentences import width
 from memlayer.text.terms import query_terms
-from memlayer.transcripts.transcript_lines import read_calls
+from memlayer.transcripts.lines import read_calls
 from memlayer.turns.importance import importance
 from memlayer.turns.outcome import outcome, says_done
 from memlayer.turns.routine import is_routine

@@ -7,18 +7,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, zip_longest
 
-from memlayer.briefing.left_open import is_due, is_farewell
+from memlayer.briefing.open_items import is_due, is_farewell
 from memlayer.briefing.session_summary import SESSION_SUMMARY
 from memlayer.briefing.summary_text import DONE, FILES, GOAL, LEFT, is_korean, items, joined, labelled, parts_of
 from memlayer.consolidation import lineage
-from memlayer.consolidation.rules.extraction_signs import COMMITMENT, DECISION, PREFERENCE, has
+from memlayer.consolidation.rules.signs import COMMITMENT, DECISION, PREFERENCE, has
 from memlayer.edge.capture.noise import recallable
 from memlayer.indexing.turn_memories import OPEN_QUESTION
 from memlayer.model import GLOBAL, Memory
 from memlayer.ports import Store
-from memlayer.recall.replaced import Replacement, replacement_of
-from memlayer.text import context
-from memlayer.text.extraction_sentences import prose
+from memlayer.recall.superseded import Replacement, replacement_of
+from memlayer.text import context_block
+from memlayer.text.prose_sentences import prose
 from memlayer.turns.turn import ASSISTANT, USER
 
 SHORTEST_CHARS = 25  # "ok", "계속": a turn that says nothing to somebody who was not there
@@ -61,7 +61,7 @@ def compose(store: Store, project_id: str, rules: WorkingSetRules, *, excluded_s
     """
     if not rules.enabled or not rules.max_entries:
         return ""
-    head = context.head(context.WORKING_SET_EXPLANATION)
+    head = context_block.head(context_block.WORKING_SET_EXPLANATION)
     lines: list[str] = []
     left = rules.max_chars - len(head)
     counted, everywhere = 0, left // 2  # what holds in every project takes no entry, and half of the room at most
@@ -76,8 +76,8 @@ def compose(store: Store, project_id: str, rules: WorkingSetRules, *, excluded_s
             continue  # said already: alone, within a summary, or by what was drawn from this turn
         seen.append(one.text)
         sources.update(one.memory.source_ids if one.memory.category == "core" else ())
-        day = context.day_of(one.memory.at_ms)
-        line = context.line_of(context.Entry(one.memory.citation, day, one.text), one.max_chars)
+        day = context_block.day_of(one.memory.at_ms)
+        line = context_block.line_of(context_block.Entry(one.memory.citation, day, one.text), one.max_chars)
         if len(line) + 1 > left:
             continue  # a shorter one may still fit
         if one.memory.project_id == GLOBAL != project_id:
@@ -97,11 +97,11 @@ def shortened(text: str, max_chars: int = ENTRY_CHARS) -> str:
     """A turn in short: the head of what was said, and the head of the answer."""
     said, _, answered = prose(text).partition("\n" + ASSISTANT)
     if not answered:
-        return context.cut(context.flatten(said), max_chars)
-    said = context.flatten(said)
+        return context_block.cut(context_block.flatten(said), max_chars)
+    said = context_block.flatten(said)
     half = max(max_chars // 2, max_chars - len(said) - 20)
-    answer = context.cut(context.flatten(answered), half)
-    said = context.cut(said, max(40, max_chars - len(answer) - len(ASSISTANT) - 1))
+    answer = context_block.cut(context_block.flatten(answered), half)
+    said = context_block.cut(said, max(40, max_chars - len(answer) - len(ASSISTANT) - 1))
     return "%s %s%s" % (said, ASSISTANT, answer)
 
 
@@ -120,15 +120,17 @@ def summary_in_short(text: str, max_chars: int = SUMMARY_CHARS, gone: Sequence[R
         if parts.keys().isdisjoint(_SHARES):
             return ""
     if not parts:
-        return context.cut(context.flatten(text), max_chars)
+        return context_block.cut(context_block.flatten(text), max_chars)
     room = {part: max_chars * share // 100 for part, share in _SHARES.items()}
     spare = sum(room[part] - min(room[part], len(parts.get(part, ""))) for part in room if part != DONE)
     said = []
     for part in _SHARES:
         if part in parts:
-            told = _last(parts[part], room[part] + spare) if part == DONE else context.cut(parts[part], room[part])
+            told = (
+                _last(parts[part], room[part] + spare) if part == DONE else context_block.cut(parts[part], room[part])
+            )
             said.append(labelled(part, told, is_korean=is_korean(text)))
-    return context.cut(" | ".join(said), max_chars)
+    return context_block.cut(" | ".join(said), max_chars)
 
 
 def _last(said: str, max_chars: int) -> str:
@@ -137,7 +139,7 @@ def _last(said: str, max_chars: int) -> str:
     kept = [things.pop()]
     while things and len(" / ".join([things[-1], *kept])) <= max_chars:
         kept.insert(0, things.pop())
-    return context.cut(" / ".join(kept), max_chars)
+    return context_block.cut(" / ".join(kept), max_chars)
 
 
 def _chosen(store: Store, project_id: str, excluded_session_id: str) -> Iterator[_Line]:

@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
-from memlayer.consolidation.conflict.conflict import MERGE, SUPERSEDE, judge
+from memlayer.consolidation.conflict.compare import MERGE, SUPERSEDE, judge
 from memlayer.consolidation.conflict.subject_name import compare_names
-from memlayer.consolidation.draft import Draft
 from memlayer.consolidation.lineage import earlier_wording
+from memlayer.consolidation.unit_of_work import Draft
 from memlayer.errors import EmbedderError
 from memlayer.model import Hit, Memory, Scope
 from memlayer.ports import Embedder, Store, Vector

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 
 from memlayer.consolidation import lineage
 from memlayer.consolidation.conflicts import Conflicts
-from memlayer.consolidation.draft import Draft
 from memlayer.consolidation.extractor import BY_RULES, RULES, Extracted, Extractor, resettle
-from memlayer.consolidation.rules.extraction_choices import may_choose
+from memlayer.consolidation.rules.choices import may_choose
 from memlayer.consolidation.statement import as_said, daily_of, found_in, statement_of
+from memlayer.consolidation.unit_of_work import Draft
 from memlayer.errors import UserError
 from memlayer.indexing.ingest import Ingest
 from memlayer.indexing.turn_memories import prompt_and_answers

@@ -7,13 +7,13 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 
+from memlayer.consolidation.rules.dates import with_dates
 from memlayer.consolidation.rules.extraction import kind_of
-from memlayer.consolidation.rules.extraction_dates import with_dates
-from memlayer.consolidation.rules.extraction_signs import COMMITMENT, DECISION, PREFERENCE, Statement
+from memlayer.consolidation.rules.signs import COMMITMENT, DECISION, PREFERENCE, Statement
 from memlayer.edge.home.ids import event_id
 from memlayer.edge.redaction.privacy import PRIVATE
 from memlayer.model import GLOBAL, Memory, citation_of
-from memlayer.text.extraction_sentences import USER
+from memlayer.text.prose_sentences import USER
 from memlayer.turns.importance import importance as importance_of
 from memlayer.turns.remembered import says_everywhere
 from memlayer.turns.turn import ASSISTANT, MAX_MEMORY_CHARS, cut_whole

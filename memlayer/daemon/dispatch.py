@@ -9,7 +9,7 @@ import time
 from memlayer import __version__
 from memlayer.daemon import opening
 from memlayer.daemon.hooks import Hooks
-from memlayer.daemon.ops.operations_all import OPERATIONS
+from memlayer.daemon.ops.table import OPERATIONS
 from memlayer.daemon.resources.jobs import where
 from memlayer.daemon.resources.state import State
 from memlayer.daemon.server import Send

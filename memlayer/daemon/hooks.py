@@ -12,7 +12,8 @@ from memlayer import compose
 from memlayer.briefing import working_set
 from memlayer.daemon.resources.state import State
 from memlayer.daemon.server import Send
-from memlayer.daemon.tasks import flushing, giving, upkeep
+from memlayer.daemon.tasks import flush as flushing
+from memlayer.daemon.tasks import given_notes, upkeep
 from memlayer.edge.bootstrap import health
 from memlayer.edge.capture import spool
 from memlayer.edge.capture.commands import continuation
@@ -102,7 +103,7 @@ class Hooks:
         notice = _notice(state) if hook == "session_start" else ""
         if hook in ("session_start", "user_prompt_submit") and state.is_open:
             notice = notice or health.ready(state.home)
-        with giving.noted(state, session, event, context, found, started + request.deadline_ms / 1000):
+        with given_notes.noted(state, session, event, context, found, started + request.deadline_ms / 1000):
             if hook == "stop" and flushing.asks(state, session, payload, flush):
                 send(protocol.REPLY, continuation())
             else:

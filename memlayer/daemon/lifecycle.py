@@ -20,7 +20,7 @@ from memlayer.daemon.dispatch import Dispatch
 from memlayer.daemon.resources import memory
 from memlayer.daemon.resources.state import State
 from memlayer.daemon.server import Server
-from memlayer.daemon.tasks import damage_watch, filing, flushing, letting_go, upkeep
+from memlayer.daemon.tasks import damage_watch, deletion, flush, memory_files, upkeep
 from memlayer.edge.capture import spool
 from memlayer.edge.home import paths
 from memlayer.records.metrics import Metrics
@@ -144,12 +144,12 @@ def _live(state: State, held: int) -> bool:
         damage_watch.look_at_opening(state)
         opening.look(state)
         if state.services.done() and not state.jobs.pending and not state.reader.pending:
-            letting_go.begin_gc_if_due(state)
+            deletion.begin_gc_if_due(state)
             damage_watch.look(state)
-            flushing.look(state)
+            flush.look(state)
             if upkeep.waiting_age_s(state.home) > SPOOL_WAITS_S and state.services.exception() is None:
                 state.jobs.submit("drain", lambda: upkeep.drain(state))
-            elif not filing.look(state) and idle_s and time.monotonic() - state.last_request > idle_s:
+            elif not memory_files.look(state) and idle_s and time.monotonic() - state.last_request > idle_s:
                 logger.info("leaving: idle")
                 break
     return still_ours(state.home, held)

@@ -7,7 +7,7 @@ from concurrent.futures import Future
 
 from memlayer import compose
 from memlayer.daemon.resources.state import State
-from memlayer.daemon.tasks import letting_go, upkeep
+from memlayer.daemon.tasks import deletion, upkeep
 from memlayer.errors import StoreError
 
 AGAIN_S = 15.0
@@ -45,7 +45,7 @@ def _submit(state: State, name: str) -> Future[compose.Services]:
 
 def _open(state: State) -> compose.Services:
     try:
-        return upkeep.open_store(state, letting_go.resume)
+        return upkeep.open_store(state, deletion.resume)
     except ImportError as bad:
         raise StoreError("memlayer's runtime does not work (%s): run `memlayer setup`" % bad) from bad
 

@@ -16,11 +16,11 @@ def load() -> None:
     """Import the third-party packages as the daemon and the command line do. Raises ImportError."""
     for name in PACKAGES:
         importlib.import_module(name)
-    from memlayer.adapters.embedding import lean_import
+    from memlayer.adapters.embedding import lazy_import
 
-    lean_import.import_lancedb()
-    lean_import.import_fastembed()
-    importlib.import_module("memlayer.adapters.lance.lance_store")
+    lazy_import.import_lancedb()
+    lazy_import.import_fastembed()
+    importlib.import_module("memlayer.adapters.lance.store")
     importlib.import_module("memlayer.adapters.embedding.fastembed_embedder")
 
 

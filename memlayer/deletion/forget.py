@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 from memlayer.briefing.session_summary import SESSION_SUMMARY, none_wanted
 from memlayer.consolidation import lineage
-from memlayer.deletion.erasure import Erasure
+from memlayer.deletion.erase import Erasure
 from memlayer.edge.capture import spool
 from memlayer.model import Memory
 from memlayer.ports import Doomed, Removed, Selection, Store
-from memlayer.records import set_aside
+from memlayer.records import quarantine
 from memlayer.records.projects import Projects
 from memlayer.records.sessions import Sessions
 from memlayer.records.tombstones import Tombstones, session_mark
@@ -108,17 +108,17 @@ class Forget:
         self.tombstones.add(ids, self._said(what.event_ids), statements)
         self._leave_spool(selection)
         said = self._named(going, what.event_ids) if named else None
-        set_aside.drop_forgotten(self.home, set(what.event_ids), selection, self.projects, said)
+        quarantine.drop_forgotten(self.home, set(what.event_ids), selection, self.projects, said)
         removed, concerned = self.erasure.erase(what, sorted(project_ids))
         if selection.session_id and not selection.memory_ids:
             self.sessions.forget(selection.session_id)
         return removed, concerned
 
-    def _named(self, going: Sequence[Memory], event_ids: Sequence[str]) -> set_aside.Said:
+    def _named(self, going: Sequence[Memory], event_ids: Sequence[str]) -> quarantine.Said:
         """What memories that are forgotten by name say, and the turns that go as a whole."""
         texts = {text for text, _ in self._said(event_ids)} | {memory.text for memory in going}
         turns = {(one.session_id, one.prompt_id) for one in going if one.category == "conversation" and one.prompt_id}
-        return set_aside.Said(tuple(texts), turns)
+        return quarantine.Said(tuple(texts), turns)
 
     def _only_remembered(self, alone: Sequence[Memory], going: Container[str]) -> list[str]:
         """The requests to remember that nothing will be drawn from once these memories are gone."""

@@ -6,10 +6,10 @@ import math
 import os
 from dataclasses import dataclass
 
-from memlayer.deletion.erasure import Erasure
+from memlayer.deletion.erase import Erasure
 from memlayer.edge.home import paths
 from memlayer.ports import Cutoffs, Doomed, Removed, Selection, Store
-from memlayer.records import set_aside
+from memlayer.records import quarantine
 from memlayer.records.tombstones import CONVERSATION, CORE, DAILY, TOOL, Tombstones
 
 DAY_MS = 86_400_000
@@ -70,7 +70,7 @@ class Retention:
         self.tombstones.let_go(DAILY, cutoffs.daily_ms, now_ms)
         self.tombstones.let_go(CORE, cutoffs.core_ms, now_ms)
         if cutoffs.conversation_ms:
-            set_aside.drop_forgotten(self.home, (), Selection(before_ms=cutoffs.conversation_ms), None)
+            quarantine.drop_forgotten(self.home, (), Selection(before_ms=cutoffs.conversation_ms), None)
         if what == Doomed():
             return Removed(), self.erasure.resume()
         return self.erasure.erase(what, sorted({one.project_id for one in what.counts}))

@@ -15,8 +15,8 @@ from memlayer.indexing.term_stats import TermStats
 from memlayer.indexing.turn_memories import carried_over, full_text, is_searched, turn_memory
 from memlayer.model import GLOBAL, Chunk, Event, Memory, chunk_id, turn_memory_id
 from memlayer.ports import Embedder, Store, Vector
-from memlayer.records.own_commands import without_repeats
 from memlayer.records.projects import Projects
+from memlayer.records.self_references import without_repeats
 from memlayer.records.sessions import Sessions
 from memlayer.records.tombstones import Tombstones
 from memlayer.text.terms import index_terms

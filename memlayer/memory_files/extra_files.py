@@ -20,8 +20,8 @@ from memlayer.edge.home.ids import event_id
 from memlayer.indexing import embedders
 from memlayer.indexing.document import Piece, pieces_of
 from memlayer.indexing.ingest import Ingest, VectorCache
-from memlayer.memory_files.markdown_walk import Found, read_text, walk
-from memlayer.memory_files.memory_file_pages import local_day
+from memlayer.memory_files.pages import local_day
+from memlayer.memory_files.walk import Found, read_text, walk
 from memlayer.model import GLOBAL, Memory, citation_of
 from memlayer.ports import Doomed, Store
 from memlayer.records.projects import Projects

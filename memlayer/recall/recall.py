@@ -14,13 +14,13 @@ from memlayer.model import Chunk, Scope
 from memlayer.recall.candidate import Candidate, Reason, in_context, say_the_same, turn_of, whole
 from memlayer.recall.need import DIRECT_RELEVANCE, PromptSignals, helps, memory_signals, need, prompt_signals
 from memlayer.recall.query import Query, is_plan, reduce_prompt
-from memlayer.recall.replaced import Replaced, Replacement
 from memlayer.recall.retriever import Rarity, Retriever
 from memlayer.recall.scoring import Score, Weights
 from memlayer.recall.session_words import LiveSessions, SessionWords
 from memlayer.recall.snippet import snippet
+from memlayer.recall.superseded import Replaced, Replacement
 from memlayer.records.sessions import Session
-from memlayer.text import context
+from memlayer.text import context_block
 
 MAX_QUERY_CHARS = 100_000
 SURER = 2.0  # times min_chance for each entry after the first: on real sessions they are noise far more often
@@ -45,7 +45,7 @@ class RecallRules:
     """The person's settings. min_chance: how sure recall must be to speak. candidates: chunks of each search."""
 
     enabled: bool = True
-    budget: context.Budget = field(default_factory=context.Budget)
+    budget: context_block.Budget = field(default_factory=context_block.Budget)
     min_chance: float = 0.126
     candidates: int = 30
     weights: Weights = field(default_factory=Weights)
@@ -106,11 +106,13 @@ class Recall:
         judged.sort(key=lambda one: (-round(one.chance, 2), one.chunk.category == "core", -one.chunk.at_ms))
         judged = self._chosen(judged, rules, session, rarity.weight)
         lines = [
-            context.Entry(one.citation, context.day_of(one.chunk.at_ms), one.snippet) for one in judged if one.kept
+            context_block.Entry(one.citation, context_block.day_of(one.chunk.at_ms), one.snippet)
+            for one in judged
+            if one.kept
         ]
-        explanation = "" if session is not None and session.explained_ms else context.EXPLANATION
-        block = context.block(lines, rules.budget, explanation)
-        judged = _within(judged, len(context.entry_lines(block)))
+        explanation = "" if session is not None and session.explained_ms else context_block.EXPLANATION
+        block = context_block.block(lines, rules.budget, explanation)
+        judged = _within(judged, len(context_block.entry_lines(block)))
         took_ms = (time.perf_counter() - started) * 1000
         return Recalled(block, mode, Gate.OPEN, query, signals, wanted, tuple(judged), took_ms)
 

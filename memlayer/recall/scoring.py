@@ -85,7 +85,7 @@ class Evidence:
         """How sure it is that the chunk answers the query, in [0, 1]; comparable between queries.
 
         A logistic regression on coverage and cosine, fitted to questions with their answers and their near misses
-        (the dev half of tests/eval/dialogues). Words alone are their own measure.
+        (the dev half of evals/data/dialogues). Words alone are their own measure.
         """
         if self.vector is None:
             return self.covered or 0.0

@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from memlayer.text.context import ELLIPSIS, best_sentences, cut, flatten
+from memlayer.text.context_block import ELLIPSIS, best_sentences, cut, flatten
 from memlayer.text.question import is_question
 from memlayer.text.sentences import sentences
 from memlayer.text.terms import index_terms

@@ -1,7 +1,7 @@
 """Cut a long text into overlapping pieces that fit the embedding model, at the best breaks there are.
 
 Tokens are estimated, not counted: the tokenizer lives in another process and this runs without it. The
-costs below were fitted to the tokenizer of the shipped model (see `tests/unit/test_chunking.py` for the
+costs below were fitted to the tokenizer of the shipped model (see `tests/unit/text/test_chunking.py` for the
 texts and the bounds).
 """
 

@@ -12,8 +12,8 @@ from memlayer.edge.home.ids import event_id
 from memlayer.model import Event, turn_memory_id
 from memlayer.ports import Store
 from memlayer.records.sessions import Session
-from memlayer.transcripts import transcript
-from memlayer.transcripts.transcript import TranscriptRecord
+from memlayer.transcripts import reader
+from memlayer.transcripts.reader import TranscriptRecord
 
 
 def captured(
@@ -64,7 +64,7 @@ def missed(session: Session, store: Store, *, until_ms: int = 0) -> tuple[list[d
     start = session.caught_up_bytes if session.caught_up_bytes <= os.path.getsize(path) else 0
     records: list[TranscriptRecord] = []
     offset = start
-    for record in transcript.read_turns(path, start_offset=start):
+    for record in reader.read_turns(path, start_offset=start):
         if until_ms and record.at_ms > until_ms:
             continue
         offset = record.resume_offset  # of the last turn: it may go on, so it is read again next time
@@ -166,7 +166,7 @@ def inherited(session: Session, store: Store) -> list[str]:
     if not path or not os.path.isfile(path):
         return []
     said: set[str] = set()
-    for record in transcript.read_turns(path):
+    for record in reader.read_turns(path):
         if record.kind == "compact":
             said.clear()
         elif record.at_ms < session.since_ms:

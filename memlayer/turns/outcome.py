@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from memlayer.text.extraction_sentences import ASSISTANT, candidates, trimmed
+from memlayer.text.prose_sentences import ASSISTANT, candidates, trimmed
 from memlayer.turns.turn import is_open_question
 
 _MIN_CHARS = 12

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from memlayer.edge.capture.tool_use import EDITS, FAILED
-from memlayer.text.extraction_sentences import ASSISTANT, candidates
+from memlayer.text.prose_sentences import ASSISTANT, candidates
 from memlayer.text.stopwords import words
 from memlayer.turns.outcome import says_done
 

@@ -11,7 +11,7 @@ student on a teacher's vectors).
 
 The turns were written for memlayer; none of them, nor any of their subjects by intent, stands in tests/eval. Those of
 turns.jsonl stand alone; projects.jsonl has the turns of whole projects in their order, with questions that were never
-discussed there; six more, for measuring, are in tests/eval/projects. Two cores need three quarters of an hour. The last
+discussed there; six more, for measuring, are in evals/data/projects. Two cores need three quarters of an hour. The last
 bits of the result depend on the processor.
 """
 
@@ -43,7 +43,7 @@ from vocabulary import kept_ids
 TURNS = Path(__file__).with_name("turns.jsonl")
 PROJECTS = Path(__file__).with_name("projects.jsonl")
 TOKENIZER = MODELS / "e5-small-ko-en-int8" / "tokenizer.json"
-HELD_OUT = MODELS.parent / "tests" / "eval" / "projects" / "turns.jsonl"
+HELD_OUT = MODELS.parent / "evals" / "data" / "projects" / "turns.jsonl"
 
 
 @dataclass(frozen=True)

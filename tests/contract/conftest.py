@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.adapters.lance.lance_store import LanceStore
+from memlayer.adapters.lance.store import LanceStore
 from memlayer.ports import Store
 from memlayer.testing import MemoryStore
 

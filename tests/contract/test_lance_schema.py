@@ -9,8 +9,8 @@ from pathlib import Path
 import lancedb
 import pytest
 
-from memlayer.adapters.lance import lance_open
-from memlayer.adapters.lance.lance_store import LanceStore
+from memlayer.adapters.lance import opening
+from memlayer.adapters.lance.store import LanceStore
 from memlayer.errors import StoreError
 
 from .store_rows import DIMENSIONS, make_memory
@@ -27,7 +27,7 @@ def reopened(folder: Path) -> LanceStore:
 
 def test_a_store_of_a_newer_version_is_refused(folder: Path) -> None:
     reopened(folder).close()
-    (folder / "schema.json").write_text(json.dumps({"version": lance_open.SCHEMA_VERSION + 1}))
+    (folder / "schema.json").write_text(json.dumps({"version": opening.SCHEMA_VERSION + 1}))
     with pytest.raises(StoreError, match="update the plugin"):
         reopened(folder)
 
@@ -43,10 +43,10 @@ def test_an_unreadable_schema_file_is_an_error(folder: Path, content: str) -> No
 def test_migrations_run_once_in_order(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     reopened(folder).close()
     ran: list[int] = []
-    now = lance_open.SCHEMA_VERSION
-    monkeypatch.setattr(lance_open, "SCHEMA_VERSION", now + 2)
+    now = opening.SCHEMA_VERSION
+    monkeypatch.setattr(opening, "SCHEMA_VERSION", now + 2)
     later = [(now + 1, lambda _: ran.append(now + 1)), (now + 2, lambda _: ran.append(now + 2))]
-    monkeypatch.setattr(lance_open, "MIGRATIONS", later)
+    monkeypatch.setattr(opening, "MIGRATIONS", later)
     reopened(folder).close()
     reopened(folder).close()
     assert ran == [now + 1, now + 2]
@@ -70,6 +70,6 @@ def test_a_store_of_the_first_schema_gets_the_newer_columns(folder: Path, cut_of
         store.put_memories([changed, make_memory(2)])
         assert store.memories(ids=["m1"]) == [changed]
         assert store.memories(is_current=True) == [make_memory(2)]
-        assert store.stats().schema_version == lance_open.SCHEMA_VERSION
+        assert store.stats().schema_version == opening.SCHEMA_VERSION
     finally:
         store.close()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.adapters.lance.lance_store import LanceStore
+from memlayer.adapters.lance.store import LanceStore
 from memlayer.model import Chunk, Memory
 
 from .store_rows import DIMENSIONS, make_chunk, make_memory

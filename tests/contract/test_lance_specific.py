@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.adapters.lance.lance_store import LanceStore
-from memlayer.adapters.lance_sync import FolderSync
+from memlayer.adapters.folder_sync import FolderSync
+from memlayer.adapters.lance.store import LanceStore
 from memlayer.errors import StoreError
 from memlayer.model import Scope
 from memlayer.ports import Selection
@@ -75,7 +75,7 @@ def test_a_lone_surrogate_loses_itself_only(store: LanceStore) -> None:
 WRITER = """
 import sys
 from pathlib import Path
-from memlayer.adapters.lance.lance_store import LanceStore
+from memlayer.adapters.lance.store import LanceStore
 from memlayer.model import Event
 
 store = LanceStore.open(Path(sys.argv[1]), 8)

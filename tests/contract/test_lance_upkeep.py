@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.adapters.lance import lance_index
-from memlayer.adapters.lance.lance_store import LanceStore
-from memlayer.adapters.lance.lance_table import ReadGate
+from memlayer.adapters.lance import indexes as lance_index
+from memlayer.adapters.lance.store import LanceStore
+from memlayer.adapters.lance.table import ReadGate
 from memlayer.errors import StoreError
 from memlayer.model import Scope
 from memlayer.ports import Selection

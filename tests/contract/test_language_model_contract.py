@@ -15,7 +15,7 @@ from memlayer.adapters.llm.anthropic_model import AnthropicModel
 from memlayer.adapters.llm.openai_model import OpenAIModel
 from memlayer.errors import ConsolidationError
 from memlayer.ports import LanguageModel, ModelMissing
-from tests.model_api import Asked, JsonObject, ModelApi, Said, chat_answer, messages_answer
+from tests.support.model_api import Asked, JsonObject, ModelApi, Said, chat_answer, messages_answer
 
 SYSTEM, PROMPT = "You keep a memory.", "결제 모듈은 포트원으로 바꾸기로 했어."
 KEY = "sk-test-0123456789"

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.adapters.lance.lance_store import LanceStore
 from memlayer.adapters.lance.row_cache import FILE_NAME, MAX_RECENT, RowCache
+from memlayer.adapters.lance.store import LanceStore
 from memlayer.model import Chunk, Scope
 from memlayer.ports import Selection
 from memlayer.text.terms import query_terms

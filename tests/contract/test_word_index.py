@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.adapters.giving_way import GOES_FIRST_S
-from memlayer.adapters.lance.lance_search import MAX_WORD_ROWS, ChunkSearch
-from memlayer.adapters.lance.lance_store import LanceStore
+from memlayer.adapters.lance.search import MAX_WORD_ROWS, ChunkSearch
+from memlayer.adapters.lance.store import LanceStore
+from memlayer.adapters.priority import GOES_FIRST_S
 from memlayer.adapters.search.word_index import K1, B, ProjectWords, WordIndex
 from memlayer.model import Chunk, Scope
 from memlayer.ports import Holding
@@ -164,7 +164,7 @@ def test_the_store_finds_the_same_rows_from_memory_as_from_the_table(tmp_path: P
 
 def test_a_project_of_many_chunks_is_left_to_the_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert MAX_WORD_ROWS > 10_000
-    monkeypatch.setattr("memlayer.adapters.lance.lance_search.MAX_WORD_ROWS", 20)
+    monkeypatch.setattr("memlayer.adapters.lance.search.MAX_WORD_ROWS", 20)
     store = LanceStore.open(tmp_path / "store", DIMENSIONS)
     store.put_chunks(rows(corpus(30)))
     store._search.warm("p1", "no model")

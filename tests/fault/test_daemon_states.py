@@ -26,7 +26,7 @@ from memlayer.edge.capture import spool
 from memlayer.edge.hook.main import DEADLINE_S
 from memlayer.edge.ipc import protocol
 from tests.fault.witness import BARE, ROOT, Witness
-from tests.processes import HookRunner
+from tests.support.processes import HookRunner
 
 OVERHEAD_S = 0.05
 TRIES = 6

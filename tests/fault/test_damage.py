@@ -17,7 +17,7 @@ import pytest
 
 from memlayer.errors import MemlayerError
 from tests.fault.doctor import cli, diagnosis
-from tests.processes import Daemon, HookRunner
+from tests.support.processes import Daemon, HookRunner
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 TURNS = 12
@@ -147,7 +147,7 @@ def healthy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Pa
 
 def compact(daemon: Daemon) -> None:
     """One data file of what there is so far."""
-    from memlayer.adapters.lance.lance_store import LanceStore
+    from memlayer.adapters.lance.store import LanceStore
 
     daemon.stop()
     store = LanceStore.open(daemon.home / "store", 0)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.adapters.lance.lance_store import LanceStore
+from memlayer.adapters.lance.store import LanceStore
 from memlayer.model import Scope
 from memlayer.ports import Selection
 from tests.contract.store_rows import DIMENSIONS, make_chunk, make_event, make_memory

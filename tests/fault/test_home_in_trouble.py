@@ -24,7 +24,7 @@ from memlayer.edge.ipc.client import Client
 from tests.fault.confined import NOBODY, NotHere, fill, powerless, python_for_others, small_disk, with_clock
 from tests.fault.doctor import diagnosis
 from tests.fault.witness import BARE, ROOT, Witness
-from tests.processes import Daemon, HookRunner
+from tests.support.processes import Daemon, HookRunner
 
 MB = 1 << 20
 FIELDS: dict[str, Any] = {

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.processes import Daemon, HookRunner
+from tests.support.processes import Daemon, HookRunner
 
 SPARE_BYTES = 1_000_000  # less than a thread's stack
 AT_ONCE = 24  # more than the stacks of ended threads that the C library keeps for new ones

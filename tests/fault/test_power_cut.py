@@ -19,13 +19,13 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.adapters.lance.lance_store import LanceStore
+from memlayer.adapters.lance.store import LanceStore
 from memlayer.edge.capture import spool
 from memlayer.edge.ipc.client import Client
 from memlayer.errors import DaemonError, StoreError
 from memlayer.model import Scope
 from tests.fault.disk_model import Call, Disk, calls_of, lay_out, strace
-from tests.processes import HookRunner
+from tests.support.processes import HookRunner
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 # How many cuts of the store's part to look at; there are some 2,500.

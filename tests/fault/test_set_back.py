@@ -9,7 +9,7 @@ import pytest
 
 from tests.fault.doctor import cli, diagnosis
 from tests.fault.test_damage import ROOT, compact, cut_short, data_files
-from tests.processes import Daemon
+from tests.support.processes import Daemon
 
 
 @pytest.mark.timeout(180)

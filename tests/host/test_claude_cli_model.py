@@ -14,7 +14,7 @@ import pytest
 from memlayer.adapters.llm.claude_cli_model import ClaudeCliModel
 from memlayer.config import Settings, daemon_variables
 from memlayer.config.consolidation import ConsolidationSettings
-from memlayer.consolidation.llm import model_extractor
+from memlayer.consolidation.llm import extractor
 from memlayer.errors import ConsolidationError
 from tests.host.claude_run import Claude
 from tests.host.messages_api import Answer, MessagesApi, Request
@@ -81,8 +81,8 @@ def test_the_request_holds_the_two_texts_and_nothing_else_happens(
     mine = len(api.requests)
     api.script = lambda request: Answer(text=SAID)
     before = files(claude.home)
-    question = model_extractor.question(TURN, 1_795_000_000_000)
-    done = model.complete(model_extractor.SYSTEM, question, max_tokens=1500, deadline_s=60)
+    question = extractor.question(TURN, 1_795_000_000_000)
+    done = model.complete(extractor.SYSTEM, question, max_tokens=1500, deadline_s=60)
 
     assert json.loads(done.text) == json.loads(SAID)
     assert done.input_tokens == 12 and done.output_tokens > 0 and done.cost_usd > 0
@@ -92,7 +92,7 @@ def test_the_request_holds_the_two_texts_and_nothing_else_happens(
     assert request.body["max_tokens"] <= 1500
     system = json.dumps(request.body["system"], ensure_ascii=False)
     assert "You keep the long-term memory" in system and "data: nothing in it is addressed" in system
-    assert len(json.dumps(request.body, ensure_ascii=False)) < 2500 + len(model_extractor.SYSTEM) + len(question)
+    assert len(json.dumps(request.body, ensure_ascii=False)) < 2500 + len(extractor.SYSTEM) + len(question)
     assert question in request.text
     assert "bananas" not in json.dumps(request.body)
     assert not ran.exists()

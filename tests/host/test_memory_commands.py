@@ -9,9 +9,9 @@ import uuid
 
 import pytest
 
-from memlayer.text.context import entry_lines
+from memlayer.text.context_block import entry_lines
 from tests.host.claude_run import Claude
-from tests.unit.test_commands import HARD
+from tests.unit.edge.test_commands import HARD
 
 pytestmark = [pytest.mark.host, pytest.mark.timeout(300)]
 

@@ -24,7 +24,7 @@ def items(name: str) -> list[dict[str, Any]]:
 
 
 def secrets() -> list[dict[str, Any]]:
-    """All that is found when it is looked at by itself; tests/unit/test_privacy.py says how much that must be."""
+    """All that is found when it is looked at by itself; tests/unit/edge/test_privacy.py says how much that must be."""
     corpus = [*items("secrets_positive"), *items("secrets_heldout_positive")]
     return [item for item in corpus if item["secret"] not in redact(item["text"])]
 

@@ -12,8 +12,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from tests.cli_process import Cli  # noqa: E402
-from tests.processes import Daemon, HookRunner  # noqa: E402
+from tests.support.cli_process import Cli  # noqa: E402
+from tests.support.processes import Daemon, HookRunner  # noqa: E402
 
 
 def main(top: Path) -> None:

@@ -23,7 +23,7 @@ from memlayer.edge.capture.payload import SPOOL_FIELDS, read_payload
 from memlayer.edge.home import paths
 from memlayer.edge.ipc import protocol
 from tests.hostile.mutate import ASKED, EVENTS, frames, payloads, rounds
-from tests.processes import Daemon, HookRunner
+from tests.support.processes import Daemon, HookRunner
 
 ROOT = Path(__file__).resolve().parents[2]
 LONG = bool(ASKED)

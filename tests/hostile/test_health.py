@@ -20,9 +20,9 @@ from memlayer.records.sessions import Sessions
 from memlayer.records.tombstones import Tombstones
 from memlayer.testing import MemoryStore
 from memlayer.transcripts import catch_up
-from memlayer.transcripts.health import Witness, finding, witness
+from memlayer.transcripts.audit import Witness, finding, witness
 from tests.hostile.corpus import transcript
-from tests.processes import HookRunner
+from tests.support.processes import HookRunner
 
 LATER_S = 3600.0
 

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from memlayer.edge.capture.noise import GENERATED_TAGS, is_noise
-from memlayer.edge.home import given
-from memlayer.text.context import EXPLANATION, HEADER, WORKING_SET_EXPLANATION, flatten
-from tests.cli_process import Cli
+from memlayer.edge.home import given_notes
+from memlayer.text.context_block import EXPLANATION, HEADER, WORKING_SET_EXPLANATION, flatten
 from tests.hostile.attacks import ATTACKS, CONTROLS, FORGED_IDS
 from tests.hostile.corpus import TELLS_ALL
-from tests.processes import Daemon, HookRunner
+from tests.support.cli_process import Cli
+from tests.support.processes import Daemon, HookRunner
 
 ROOT = Path(__file__).resolve().parents[2]
 OPENING = re.compile(
@@ -41,7 +41,7 @@ def attacked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[HookRun
     with Daemon(ROOT, home, settings=TELLS_ALL) as daemon:
         daemon.settle()
         hook("user_prompt_submit", "asker", "q", prompt="미끼 대답 뭐였지? " + ATTACKS["forges entries"])
-        daemon.wait_for(lambda: given.entries(str(home)), "entry")
+        daemon.wait_for(lambda: given_notes.entries(str(home)), "entry")
         yield hook, daemon, Cli(home, project)
 
 

@@ -16,7 +16,7 @@ from tests.hostile.corpus import (
     texts_in_store,
     transcript,
 )
-from tests.processes import Daemon, HookRunner
+from tests.support.processes import Daemon, HookRunner
 
 ROOT = Path(__file__).resolve().parents[2]
 PER_PROMPT = 20

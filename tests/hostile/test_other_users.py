@@ -20,7 +20,7 @@ import pytest
 
 from memlayer.edge.home import project, registry
 from memlayer.edge.hook.wake import _due
-from tests.processes import Daemon, HookRunner
+from tests.support.processes import Daemon, HookRunner
 
 ROOT = Path(__file__).resolve().parents[2]
 NOBODY, SOMEBODY = 65534, 65533

@@ -11,8 +11,8 @@ import pytest
 from memlayer.adapters import git as git_adapter
 from memlayer.edge.home.project import locate
 from memlayer.records.projects import Projects
-from tests.processes import Daemon, HookRunner
-from tests.repositories import git, repository
+from tests.support.processes import Daemon, HookRunner
+from tests.support.repositories import git, repository
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PIPES = [".git/config", ".git/HEAD", ".git/packed-refs", ".git/refs/heads/main", ".git/description", ".git"]

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from memlayer.edge.home.project_env import drop_project_variables, project_of_session
-from tests.processes import HookRunner
+from tests.support.processes import HookRunner
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 NAME = "MEMLAYER_RECALL__MAX_ENTRIES"

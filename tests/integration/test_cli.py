@@ -15,7 +15,7 @@ import pytest
 
 from memlayer.edge.capture import spool
 from memlayer.edge.capture.payload import read_payload
-from tests.processes import Daemon, HookRunner
+from tests.support.processes import Daemon, HookRunner
 
 ROOT = Path(__file__).resolve().parents[2]
 MAIN = ROOT / "memlayer" / "cli" / "__main__.py"

@@ -15,8 +15,8 @@ import pytest
 from memlayer.edge.capture import spool
 from memlayer.edge.capture.payload import read_payload
 from memlayer.turns.remembered import remember_event
-from tests.cli_process import MAIN, Cli
-from tests.processes import Daemon, HookRunner
+from tests.support.cli_process import MAIN, Cli
+from tests.support.processes import Daemon, HookRunner
 
 ROOT = Path(__file__).resolve().parents[2]
 POSTGRES = ("주문 이벤트는 Postgres에 저장하기로 했어.", "네, orders 테이블에 저장하겠습니다.")

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from memlayer.edge.ipc import protocol
-from tests.processes import Daemon, HookRunner
+from tests.support.processes import Daemon, HookRunner
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 

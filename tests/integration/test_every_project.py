@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from tests.cli_process import Cli
-from tests.processes import Daemon, HookRunner
+from tests.support.cli_process import Cli
+from tests.support.processes import Daemon, HookRunner
 
 ROOT = Path(__file__).resolve().parents[2]
 WISH = "커밋 메시지는 한국어로 쓴다"

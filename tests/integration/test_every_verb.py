@@ -12,8 +12,8 @@ import pytest
 
 from memlayer.cli.terminal.output import TALLIES
 from tests.integration.test_cli import ROOT, runner
-from tests.processes import Daemon, HookRunner
-from tests.unit.test_cli_every_verb import VERBS
+from tests.support.processes import Daemon, HookRunner
+from tests.unit.cli.test_every_verb import VERBS
 
 # Their keys are data: categories, settings, tables, operations of the daemon.
 KEYED = (*TALLIES, "tables", "hooks", "by_kind", "days", "refused", "trouble")

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from memlayer.adapters.lance.lance_store import LanceStore
+from memlayer.adapters.lance.store import LanceStore
 from memlayer.edge.home import paths
 from memlayer.model import Event, Memory
-from tests.cli_process import Cli
-from tests.processes import Daemon, HookRunner
+from tests.support.cli_process import Cli
+from tests.support.processes import Daemon, HookRunner
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -16,7 +16,7 @@ from memlayer.edge.capture.commands import REQUEST
 from memlayer.edge.home import paths
 from memlayer.records.sessions import Session
 from tests.conftest import ROOT
-from tests.processes import Daemon, HookResult, HookRunner
+from tests.support.processes import Daemon, HookResult, HookRunner
 
 LEXICAL = {"embedding": {"provider": "none"}}
 WINDOW = 50_000

@@ -11,7 +11,7 @@ from memlayer.edge.capture import spool
 from memlayer.edge.home import paths
 from memlayer.turns.turn import turn_text, unlabelled
 from tests.integration.told_story import KEPT, MARKS, ROOT, TURNS, Story
-from tests.processes import HookRunner
+from tests.support.processes import HookRunner
 
 
 def arguments(story: Story, by: str) -> list[str]:

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.edge.home import given
+from memlayer.edge.home import given_notes
 from memlayer.edge.terminal import status_line
-from tests.cli_process import Cli
 from tests.integration.test_main_job import FACTS, ROOT
-from tests.processes import Daemon, HookRunner
+from tests.support.cli_process import Cli
+from tests.support.processes import Daemon, HookRunner
 
 ASKED = "결제모듈 포트가 몇 번이었지?"
 TELLING = ("결제", "5433", "ClickHouse", "화요일", "포트")
@@ -30,7 +30,7 @@ class Home:
         self.hook = HookRunner(ROOT, self.path, project)
         self.cli = Cli(self.path, project)
 
-    def given(self, *arguments: str) -> list[dict[str, object]]:
+    def given_notes(self, *arguments: str) -> list[dict[str, object]]:
         done = self.cli("given", "--json", *arguments)
         assert (done.returncode, done.stderr) == (0, "")
         return list(json.loads(done.stdout)["prompts"])
@@ -57,7 +57,7 @@ def ask(home: Home, session: str, prompt: str, prompt_id: str = "q1") -> str:
 
 
 def recorded(home: Home, session: str) -> int:
-    return sum(entry["session_id"] == session for entry in given.entries(str(home.path)))
+    return sum(entry["session_id"] == session for entry in given_notes.entries(str(home.path)))
 
 
 def test_prompt_its_notes_and_why(told: Home) -> None:
@@ -109,7 +109,7 @@ def test_last_counts_from_the_newest(told: Home) -> None:
 
 def test_record_is_private_and_tells_nothing(told: Home) -> None:
     ask(told, "private", ASKED)
-    path = told.path / given.NAME
+    path = told.path / given_notes.NAME
     assert path.stat().st_mode & 0o777 == 0o600
     record = re.sub(r"[0-9a-f]{12,}|\b\d{10,}\b", "", path.read_text("utf-8"))  # ids and times may hold any digits
     assert record and not [word for word in TELLING if word in record]
@@ -210,7 +210,7 @@ def test_record_outlives_daemon_and_note(tmp_path: Path) -> None:
         [gone] = home.given("--session", "reader")
         assert gone["prompt"] is None
         assert "(prompt not kept, or forgotten)" in home.cli("given", "--session", "reader").stdout
-    assert os.path.exists(home.path / given.NAME)
+    assert os.path.exists(home.path / given_notes.NAME)
 
 
 def test_prompt_without_a_daemon_is_listed(tmp_path: Path) -> None:

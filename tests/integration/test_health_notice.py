@@ -16,7 +16,7 @@ from memlayer.edge.capture.payload import read_payload
 from memlayer.edge.home import paths
 from tests.fault.doctor import diagnosis
 from tests.hostile.corpus import transcript
-from tests.processes import Daemon, HookRunner
+from tests.support.processes import Daemon, HookRunner
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 HOURS_S = 3600.0

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from memlayer.edge.home import paths
-from tests.processes import Daemon, HookRunner
+from tests.support.processes import Daemon, HookRunner
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memlayer.edge.hook.main import DEADLINE_S
-from tests.processes import Daemon, HookRunner
+from tests.support.processes import Daemon, HookRunner
 
 OWN = {
     "memlayer",
@@ -19,7 +19,7 @@ OWN = {
     "memlayer.edge.hook.main",
     "memlayer.edge.home",
     "memlayer.edge.ipc",
-    "memlayer.edge.ipc.handover",
+    "memlayer.edge.ipc.forward",
     "memlayer.edge.home.project_env",  # only where variables of ours are set, as they are here
     "memlayer.edge.ipc.protocol",
 }

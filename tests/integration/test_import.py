@@ -16,9 +16,9 @@ import pytest
 
 from memlayer.edge.ipc.client import Client
 from memlayer.errors import DaemonError
-from tests.cli_process import MAIN, Cli
-from tests.processes import Daemon, HookRunner
-from tests.transcripts import LONG_AGO_S, record, turn, write
+from tests.support.cli_process import MAIN, Cli
+from tests.support.processes import Daemon, HookRunner
+from tests.support.transcripts import LONG_AGO_S, record, turn, write
 
 ROOT = Path(__file__).resolve().parents[2]
 

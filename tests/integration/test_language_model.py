@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from tests.model_api import Asked, ModelApi, Said, chat_answer
-from tests.processes import Daemon, HookRunner
+from tests.support.model_api import Asked, ModelApi, Said, chat_answer
+from tests.support.processes import Daemon, HookRunner
 
 ROOT = Path(__file__).resolve().parents[2]
 PROMPT = "결제 모듈은 토스페이먼츠에서 포트원으로 바꾸기로 했어. 정산 주기 때문이야."

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.processes import Daemon, HookRunner
-from tests.transcripts import record
+from tests.support.processes import Daemon, HookRunner
+from tests.support.transcripts import record
 
 PROMPT = "왜 이렇게 느려?"
 LATE = "Because 쿼리 QUARTZ spins."

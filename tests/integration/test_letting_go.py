@@ -15,7 +15,7 @@ import pytest
 from memlayer.edge.capture import spool
 from memlayer.edge.home import paths
 from tests.integration.told_story import DECIDED, LEARNT, MARKS, OLD_MS, ROOT, Story
-from tests.processes import HookRunner
+from tests.support.processes import HookRunner
 
 # --- what goes with what
 

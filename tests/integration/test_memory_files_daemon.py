@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from memlayer.memory_files.memory_markdown import END
-from tests.cli_process import Cli
-from tests.files_in_memory import bullets
-from tests.processes import Daemon, HookRunner
+from memlayer.memory_files.markdown import END
+from tests.support.cli_process import Cli
+from tests.support.files_in_memory import bullets
+from tests.support.processes import Daemon, HookRunner
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 TOLD = [

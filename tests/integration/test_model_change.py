@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from memlayer.adapters.embedding.model_folder import SHIPPED_MODEL, models_root
-from memlayer.adapters.lance.lance_store import LanceStore
+from memlayer.adapters.lance.store import LanceStore
 from memlayer.edge.home import paths
-from tests.cli_process import Cli
-from tests.processes import Daemon, HookRunner
+from tests.support.cli_process import Cli
+from tests.support.processes import Daemon, HookRunner
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 NONE: dict[str, Any] = {"embedding": {"provider": "none"}}

@@ -9,8 +9,8 @@ import pytest
 
 from memlayer.edge.capture import spool
 from memlayer.edge.home import paths
-from tests.cli_process import Cli
-from tests.processes import Daemon, HookRunner
+from tests.support.cli_process import Cli
+from tests.support.processes import Daemon, HookRunner
 
 
 @pytest.fixture

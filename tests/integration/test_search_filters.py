@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.integration.test_cli import ROOT, Run, runner
-from tests.processes import Daemon, HookRunner
+from tests.support.processes import Daemon, HookRunner
 
 NONSENSE = [
     "asdfqwer zxcv", "qwertyuiop", "blorptastic frimble", "xyzzy plugh", "zzzzzz", "12983 88123", "!!!", "🦆🦆",

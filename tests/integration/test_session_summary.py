@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from memlayer.edge.home import paths
-from tests.processes import Daemon, HookRunner
+from tests.support.processes import Daemon, HookRunner
 
 DONE = "재시도를 세 번으로 제한했습니다. 남은 작업은 정산 배치에 같은 값을 넣는 것입니다."
 

@@ -10,17 +10,17 @@ from typing import Any
 
 import pytest
 
-from bench.consolidation import MODEL
+from evals.consolidation import MODEL
 from memlayer.adapters.embedding.fastembed_embedder import load
 from memlayer.ports import Embedder
-from tests.cli_process import Cli
-from tests.consolidating_in_memory import DAY_MS, Consolidating
-from tests.processes import Daemon, HookRunner
+from tests.support.cli_process import Cli
+from tests.support.consolidating_in_memory import DAY_MS, Consolidating
+from tests.support.processes import Daemon, HookRunner
 
 ROOT = Path(__file__).resolve().parents[2]
 PAIRS = [
     json.loads(line)
-    for line in (ROOT / "tests" / "eval" / "superseding" / "pairs.jsonl").read_text(encoding="utf-8").splitlines()
+    for line in (ROOT / "evals" / "data" / "superseding" / "pairs.jsonl").read_text(encoding="utf-8").splitlines()
 ]
 SIDE_BY_SIDE = [
     "worker 1 listens on port 9001",

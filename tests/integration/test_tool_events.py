@@ -6,11 +6,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-from memlayer.adapters.lance.lance_store import LanceStore
+from memlayer.adapters.lance.store import LanceStore
 from memlayer.edge.home import paths
 from memlayer.model import Event, turn_memory_id
-from tests.cli_process import Cli
-from tests.processes import Daemon, HookRunner
+from tests.support.cli_process import Cli
+from tests.support.processes import Daemon, HookRunner
 
 ROOT = Path(__file__).resolve().parents[2]
 ERROR = "ModuleNotFoundError: No module named 'geopandas'"

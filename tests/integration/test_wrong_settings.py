@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.cli_process import Cli
-from tests.processes import Daemon, HookRunner
+from tests.support.cli_process import Cli
+from tests.support.processes import Daemon, HookRunner
 
 ROOT = Path(__file__).resolve().parents[2]
 TYPO: dict[str, Any] = {

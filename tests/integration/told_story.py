@@ -12,8 +12,8 @@ from typing import Any
 
 from memlayer.edge.capture import spool
 from memlayer.edge.capture.payload import read_payload
-from tests.cli_process import Cli
-from tests.processes import Daemon, HookRunner
+from tests.support.cli_process import Cli
+from tests.support.processes import Daemon, HookRunner
 
 ROOT = Path(__file__).resolve().parents[2]
 NO_MODEL = {"embedding": {"provider": "none"}}

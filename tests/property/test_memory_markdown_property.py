@@ -9,7 +9,7 @@ import unicodedata
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from memlayer.memory_files.memory_markdown import (
+from memlayer.memory_files.markdown import (
     END,
     HEADINGS,
     Line,
@@ -20,7 +20,7 @@ from memlayer.memory_files.memory_markdown import (
     shown,
     unescaped,
 )
-from memlayer.memory_files.memory_merge import Entry, compare, present
+from memlayer.memory_files.merge import Entry, compare, present
 
 CITATION = st.text("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz", min_size=6, max_size=6)
 # What Markdown, and our own notation, could take for something else.

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memlayer.adapters.lance.lance_store import LanceStore
+from memlayer.adapters.lance.store import LanceStore
 from memlayer.model import Chunk, Event, Memory, Scope, citation_of
 from memlayer.ports import Selection, Store
 from memlayer.testing import HashEmbedder, MemoryStore

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from memlayer.edge.capture.noise import is_noise, recallable
 from memlayer.text.chunking import chunk, estimate_tokens, sentences
 from memlayer.text.terms import MAX_TERM_CHARS, index_terms, query_terms
-from memlayer.transcripts.transcript import context_prompt_ids, read_turns
+from memlayer.transcripts.reader import context_prompt_ids, read_turns
 
 SNIPPETS = st.sampled_from(
     [

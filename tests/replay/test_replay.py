@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.processes import HookRunner
+from tests.support.processes import HookRunner
 
 CASES = sorted((Path(__file__).parent / "cases").glob("*.json"))
 FIXTURES = Path(__file__).parent.parent / "fixtures"

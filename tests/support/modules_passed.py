@@ -24,7 +24,7 @@ sys.path.insert(0, str(ROOT))
 
 from memlayer.daemon import lifecycle  # noqa: E402
 from memlayer.edge.ipc.client import Client  # noqa: E402
-from tests.processes import HookRunner  # noqa: E402
+from tests.support.processes import HookRunner  # noqa: E402
 
 PACKAGE = str(ROOT / "memlayer") + os.sep
 QUIET_S = 2.0

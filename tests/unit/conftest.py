@@ -8,7 +8,7 @@ import pytest
 
 from memlayer.adapters.git import root_commit
 from memlayer.records.projects import Projects
-from tests.repositories import Identify
+from tests.support.repositories import Identify
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
 FENCED = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 INLINE = re.compile(r"`([^`\n]+)`")
 LINK = re.compile(r"\]\(([^)\s]+)\)")
-FOLDERS = ("memlayer", "hooks", "docs", "tests", "models", "demo", "bench", "bin", "commands")
+FOLDERS = ("memlayer", "hooks", "docs", "tests", "models", "demo", "bench", "evals", "bin", "commands")
 PATH = re.compile(r"(?:%s)/[\w./-]*\w" % "|".join(FOLDERS))
 # What is named as a pattern, or as it stands in another folder than this repository.
 NO_PATHS = re.compile(r"[<*{$]|^~|^/|^https?:")
@@ -135,7 +135,7 @@ def test_changelog_begins_with_the_present_version() -> None:
 
 
 def test_readme_shows_a_block_as_it_is_made() -> None:
-    from memlayer.text import context
+    from memlayer.text import context_block
 
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert "```text\n%s\n- [mem:" % context.head(context.EXPLANATION) in readme
+    assert "```text\n%s\n- [mem:" % context_block.head(context_block.EXPLANATION) in readme

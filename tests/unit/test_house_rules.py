@@ -22,7 +22,7 @@ from memlayer.text.stopwords import words
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = sorted(
     path
-    for folder in ("memlayer", "hooks", "bench", "demo", "docs", "models", "tests")
+    for folder in ("memlayer", "hooks", "bench", "evals", "demo", "docs", "models", "tests")
     for path in (ROOT / folder).rglob("*.py")
 )
 ZONE_A = [
@@ -66,7 +66,7 @@ KNOWN_EVENTS = frozenset(
 # A broad `except` ends a process or a thread's task, and writes a traceback. How many handlers each file may have.
 SWALLOWING = {"memlayer/edge/hook/main.py": 2, "memlayer/daemon/dispatch.py": 1, "memlayer/daemon/resources/jobs.py": 1}
 # One says why there is no embedder, the other drops what was half done in memory; both let the error go on.
-RE_RAISING = {"memlayer/indexing/embedders.py": 1, "memlayer/adapters/lance/lance_search.py": 1}
+RE_RAISING = {"memlayer/indexing/embedders.py": 1, "memlayer/adapters/lance/search.py": 1}
 
 VAGUE = frozenset({"util", "utils", "helper", "helpers", "manager", "base", "common"})
 

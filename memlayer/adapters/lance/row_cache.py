@@ -17,7 +17,7 @@ import zlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from memlayer.adapters.lance.lance_schema import CHUNK_COLUMNS
+from memlayer.adapters.lance.schema import CHUNK_COLUMNS
 from memlayer.adapters.sqlite_file import DispensableFile, in_batches, marks
 from memlayer.model import Chunk
 

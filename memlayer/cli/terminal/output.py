@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Union
 
 from memlayer.edge.redaction.privacy import plain
-from memlayer.text.context import ELLIPSIS, cut, flatten
+from memlayer.text.context_block import ELLIPSIS, cut, flatten
 
 Part = Union[str, tuple[str, str]]  # text, or (text, rich style)
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from memlayer.cli.terminal.output import size
-from memlayer.text.context import flatten
+from memlayer.text.context_block import flatten
 
 IN_BYTES = ("import",)  # phases that count bytes
 

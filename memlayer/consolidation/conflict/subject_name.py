@@ -14,8 +14,8 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import NamedTuple
 
-from memlayer.consolidation.conflict.conflict_parts import CHANGE, FILLER, MAX_CHARS, UNIT
-from memlayer.consolidation.conflict.conflict_words import normal
+from memlayer.consolidation.conflict.features import CHANGE, FILLER, MAX_CHARS, UNIT
+from memlayer.consolidation.conflict.synonyms import normal
 from memlayer.text.stopwords import words
 from memlayer.text.terms import query_terms
 

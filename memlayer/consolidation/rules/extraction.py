@@ -9,9 +9,9 @@ import datetime
 import re
 from collections.abc import Sequence
 
-from memlayer.consolidation.rules.extraction_choices import chosen
-from memlayer.consolidation.rules.extraction_dates import has_date, with_dates
-from memlayer.consolidation.rules.extraction_signs import (
+from memlayer.consolidation.rules.choices import chosen
+from memlayer.consolidation.rules.dates import has_date, with_dates
+from memlayer.consolidation.rules.signs import (
     CAUSE,
     COMMITMENT,
     DECISION,
@@ -24,7 +24,7 @@ from memlayer.consolidation.rules.extraction_signs import (
     has,
 )
 from memlayer.edge.capture.noise import is_noise, recallable
-from memlayer.text.extraction_sentences import ASSISTANT, MAX_TURN_CHARS, USER, Candidate, candidates, trimmed
+from memlayer.text.prose_sentences import ASSISTANT, MAX_TURN_CHARS, USER, Candidate, candidates, trimmed
 from memlayer.text.terms import index_terms
 from memlayer.turns.outcome import happened
 

@@ -12,8 +12,8 @@ from pathlib import Path
 from memlayer import compose
 from memlayer.daemon.resources import memory
 from memlayer.daemon.resources.state import State
-from memlayer.daemon.tasks import consolidating, filing, summarizing
-from memlayer.daemon.tasks.filing import renew_working_set
+from memlayer.daemon.tasks import consolidation, memory_files, summaries
+from memlayer.daemon.tasks.memory_files import renew_working_set
 from memlayer.edge.capture import commands, spool
 from memlayer.edge.home import paths
 from memlayer.edge.home import working_set as on_disk
@@ -58,7 +58,7 @@ def consolidate(state: State) -> None:
     """Have the turns that wait consolidated, in jobs of their own; while the model still loads, load_model does."""
     if not state.embedder.settled.is_set():
         return
-    consolidating.submit(state, memories_changed)
+    consolidation.submit(state, memories_changed)
 
 
 def consolidate_now(state: State, progress: Progress | None = None, most: int = 0) -> int:
@@ -66,11 +66,11 @@ def consolidate_now(state: State, progress: Progress | None = None, most: int = 
 
     most: of more turns than that (an import brings thousands) the rest follows in jobs of its own; 0: no such bound.
     """
-    if consolidating.is_slow(state) or not state.embedder.settled.is_set():
+    if consolidation.is_slow(state) or not state.embedder.settled.is_set():
         consolidate(state)
         return 0
     total = 0
-    while done := consolidating.batch(state, memories_changed):
+    while done := consolidation.batch(state, memories_changed):
         total += done
         if progress is not None:
             progress("consolidate", total, total)
@@ -85,7 +85,7 @@ def memories_changed(state: State, project_ids: Iterable[str]) -> None:
     services = state.services.result()
     for project_id in project_ids:
         renew_working_set(state, services, project_id)
-    filing.memories_changed(state, project_ids)
+    memory_files.memories_changed(state, project_ids)
 
 
 def catch_up_session(state: State, session: Session, *, is_settling: bool = False) -> int:
@@ -136,9 +136,9 @@ def settle_memories(state: State, session: Session) -> None:
 def settle(state: State, session: Session) -> None:
     """The end of a session: all of it in the store and consolidated, its summary made, the indexes in shape."""
     settle_memories(state, session)
-    summarizing.sum_up(state, session, memories_changed)
+    summaries.sum_up(state, session, memories_changed)
     if session.project_id:
-        filing.sync(state, session.project_id, recent=True)
+        memory_files.sync(state, session.project_id, recent=True)
     save_small(state)
     if state.services.result().store.upkeep():
         memory.give_back()
@@ -147,7 +147,7 @@ def settle(state: State, session: Session) -> None:
 
 def sum_up_what_is_over(state: State) -> None:
     """Have summaries made of sessions that ended, or died, without one; in jobs of their own."""
-    summarizing.submit(state, catch_up_session, memories_changed)
+    summaries.submit(state, catch_up_session, memories_changed)
 
 
 def save_small(state: State) -> None:
@@ -157,7 +157,7 @@ def save_small(state: State) -> None:
     if state.services.done() and state.services.exception() is None:
         services = state.services.result()
         services.terms.save(Path(paths.cache(state.home)) / "terms.bin")
-        filing.write(state)
+        memory_files.write(state)
 
 
 def embed_missing(state: State, progress: Progress | None = None) -> int:
@@ -220,7 +220,7 @@ def flush(state: State, progress: Progress | None = None) -> dict[str, int]:
     services = state.services.result()
     taken = take_in(state, progress)
     consolidated = consolidate_now(state, progress)
-    filing.sync_all(state)
+    memory_files.sync_all(state)
     embedder = state.embedder()
     embedded = embed_missing(state, progress)
     if progress is not None:
@@ -276,7 +276,7 @@ def load_model(state: State) -> None:
         state.jobs.submit("embed", lambda: embed_missing(state))
         memory.loaded()
     consolidate(state)  # what the last daemon left, and what was said meanwhile
-    filing.begin(state)
+    memory_files.begin(state)
     state.jobs.submit("find sessions that are over", lambda: sum_up_what_is_over(state))
 
 

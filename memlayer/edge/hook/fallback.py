@@ -14,7 +14,7 @@ from memlayer.edge.home import paths, project
 from memlayer.edge.home.working_set import read_working_set
 from memlayer.edge.hook import log
 from memlayer.edge.hook.wake import wake
-from memlayer.edge.ipc.handover import ABSENT, KEPT, REFUSED
+from memlayer.edge.ipc.forward import ABSENT, KEPT, REFUSED
 
 # Session starts after which the model has nothing of earlier work in its context. After a compaction it has, and what
 # stands on disk does not tell this session's own turns from others'.

@@ -7,7 +7,7 @@ of ours are set.
 import posix
 import time
 
-from memlayer.edge.ipc.handover import TAKEN, hand_over
+from memlayer.edge.ipc.forward import TAKEN, hand_over
 
 # How long a hook waits for the daemon before it keeps the event by itself. The host's prompt waits as long.
 DEADLINE_S = {
@@ -52,7 +52,7 @@ def serve(event: str) -> None:
         refuse_home(event)
         return
     if event == EXPANSION:
-        from memlayer.edge.hook.typed import keep_typed
+        from memlayer.edge.hook.slash_arguments import keep_typed
 
         keep_typed(raw, home, project_dir)
         return

@@ -12,7 +12,7 @@ import time
 
 from memlayer.edge.bootstrap import health, runtime
 from memlayer.edge.capture import spool
-from memlayer.edge.home import given, paths, project
+from memlayer.edge.home import given_notes, paths, project
 from memlayer.edge.ipc import streams
 from memlayer.edge.redaction.privacy import plain
 
@@ -47,7 +47,7 @@ def facts(home: str, told: dict[str, object], now_s: float) -> Facts:
     if not _is_on(told):
         return {"line": "memlayer: off", "on": False}
     session_id = told.get("session_id")
-    entry = given.newest(home, session_id) if isinstance(session_id, str) and session_id else None
+    entry = given_notes.newest(home, session_id) if isinstance(session_id, str) and session_id else None
     turns, has_more = _turns_waiting(home, now_s)
     found: Facts = {
         "on": True,

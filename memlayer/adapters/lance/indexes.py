@@ -1,0 +1,196 @@
+"""Which indexes each table has, when upkeep is due, and how it is done."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any, cast
+
+from lancedb.index import FTS, Bitmap, BTree, IvfRq
+
+from memlayer.adapters.lance.schema import CHUNKS, EVENTS, MEMORIES, VECTOR
+from memlayer.adapters.lance.table import FAILURES, LanceTable, match_query
+
+TERMS = "terms"
+
+# Terms arrive split, folded and stemmed (text.terms), separated by blanks: the tokenizer must change nothing more.
+FULL_TEXT = FTS(
+    base_tokenizer="whitespace",
+    max_token_length=None,
+    lower_case=False,
+    stem=False,
+    remove_stop_words=False,
+    ascii_folding=False,
+    with_position=False,
+)
+
+INDEXES: Mapping[str, Mapping[str, BTree | Bitmap | FTS]] = {
+    EVENTS: {"id": BTree(), "session_id": BTree(), "prompt_id": BTree(), "project_id": Bitmap()},
+    MEMORIES: {"id": BTree(), "session_id": BTree(), "citation": BTree(), "project_id": Bitmap()},
+    CHUNKS: {
+        "id": BTree(),
+        "memory_id": BTree(),
+        "session_id": BTree(),
+        "project_id": Bitmap(),
+        "model": Bitmap(),
+        TERMS: FULL_TEXT,
+    },
+}
+
+# Beyond these a query visibly slows down: each fragment costs it about 0.1 ms, each row that the full-text index
+# does not know yet about 4 microseconds, and each version makes the next write slower.
+MAX_FRAGMENTS = 32
+MAX_VERSIONS = 64
+MAX_UNINDEXED_ROWS = 512
+
+# Searches that memory does not serve (all projects at once, or a project too large for it) scan all vectors: 1 to 2 ms
+# per thousand. From here on an approximate index pays; its candidates are scored exactly again.
+MIN_ROWS_FOR_VECTOR_INDEX = 100_000
+VECTOR_INDEX = IvfRq(distance_type="dot")
+
+# LanceDB warns about a zero age, and warnings cannot be silenced for one thread alone.
+_EVERY_OLD_VERSION = timedelta(milliseconds=1)
+
+
+def index_name(column: str) -> str:
+    return f"{column}_idx"
+
+
+def create_missing_indexes(table: LanceTable) -> None:
+    """Create the indexes the table ought to have; cheap on a new table, resumes where a crash left off.
+
+    Without the full-text index LanceDB would search the `terms` column all the same, but split and stem it its own way.
+    """
+
+    async def create() -> None:
+        there = {name for config in await table.inner.list_indices() for name in config.columns}
+        for column, config in INDEXES[table.name].items():
+            if column not in there:
+                await table.inner.create_index(column, config=config, name=index_name(column))
+
+    table.write("create its indexes", create())
+
+
+def recreate_broken_indexes(table: LanceTable) -> list[str]:
+    """Ask each index something; those that cannot answer (their files are gone or torn) are made anew from the rows.
+    Returns their columns."""
+
+    async def broken() -> list[str]:
+        found = []
+        for column in INDEXES[table.name]:
+            try:
+                if column == TERMS:
+                    query = table.inner.query().nearest_to_text(match_query("x", column)).select(["id", "_score"])
+                    await query.limit(1).to_arrow()
+                else:
+                    await table.inner.query().where(f"{column} = 'x'").select(["id"]).limit(1).to_arrow()
+            except FAILURES:
+                found.append(column)
+        return found
+
+    async def recreate(columns: list[str]) -> None:
+        for column in columns:
+            config = INDEXES[table.name][column]
+            await table.inner.create_index(column, config=config, name=index_name(column), replace=True)
+
+    with table.gate.reading():
+        columns = table.loop.run(broken())
+    if columns:
+        table.write("rebuild its broken indexes", recreate(columns))
+    return columns
+
+
+def recreate_indexes(table: LanceTable) -> None:
+    """Build all indexes anew from the rows as they are now: an index keeps values of deleted rows."""
+
+    async def recreate() -> None:
+        there = {name for config in await table.inner.list_indices() for name in config.columns}
+        configs = {**INDEXES[table.name], **({VECTOR: VECTOR_INDEX} if VECTOR in there else {})}
+        for column, config in configs.items():
+            await table.inner.create_index(column, config=config, name=index_name(column), replace=True)
+
+    table.write("rebuild its indexes", recreate())
+
+
+def create_vector_index_if_due(table: LanceTable) -> None:
+    """Index the vectors of a large chunks table; a smaller one is searched exactly."""
+
+    async def create() -> None:
+        there = {name for config in await table.inner.list_indices() for name in config.columns}
+        if VECTOR not in there and await table.inner.count_rows("model != ''") >= MIN_ROWS_FOR_VECTOR_INDEX:
+            await table.inner.create_index(VECTOR, config=VECTOR_INDEX, name=index_name(VECTOR))
+
+    table.write("index its vectors", create())
+
+
+def table_state(table: LanceTable) -> dict[str, object]:
+    """rows, fragments, versions, unindexed_rows (the index that lags most) and indexes of a table."""
+
+    async def state() -> dict[str, object]:
+        unindexed = 0
+        names = []
+        for config in await table.inner.list_indices():
+            names.append(config.name)
+            statistics = await table.inner.index_stats(config.name)
+            if statistics is not None:
+                unindexed = max(unindexed, statistics.num_unindexed_rows)
+        figures = cast(dict[str, Any], await table.inner.stats())  # a class in the stubs only
+        return {
+            "rows": figures["num_rows"],
+            "fragments": figures["fragment_stats"]["num_fragments"],
+            "versions": table.versions_on_disk(),
+            "unindexed_rows": unindexed,
+            "indexes": sorted(names),
+        }
+
+    with table.gate.reading(), table.translated("read its statistics"):
+        return table.loop.run(state())
+
+
+def is_upkeep_due(table: LanceTable) -> bool:
+    """Whether compaction would pay."""
+
+    async def due() -> bool:
+        figures = cast(dict[str, Any], await table.inner.stats())  # a class in the stubs only
+        if figures["fragment_stats"]["num_fragments"] > MAX_FRAGMENTS:
+            return True
+        if table.name != CHUNKS:
+            return False
+        statistics = await table.inner.index_stats(index_name(TERMS))
+        return statistics is not None and statistics.num_unindexed_rows > MAX_UNINDEXED_ROWS
+
+    if table.versions_on_disk() > MAX_VERSIONS:
+        return True
+    with table.gate.reading(), table.translated("read its statistics"):
+        return table.loop.run(due())
+
+
+def compact(table: LanceTable) -> None:
+    """Merge fragments and bring the indexes up to date, beside readers; then drop old versions, a moment without."""
+    table.write("compact", table.inner.optimize())
+    if table.name == CHUNKS:
+        create_vector_index_if_due(table)
+    drop_old_versions(table)
+
+
+def drop_old_versions(table: LanceTable) -> None:
+    """Delete every file that the newest version does not use; readers wait meanwhile."""
+    with table.gate.removing():
+        table.write(
+            "drop old versions",
+            table.inner.optimize(cleanup_older_than=_EVERY_OLD_VERSION, delete_unverified=True),
+        )
+
+
+def erase_old_versions(table: LanceTable) -> None:
+    """Leave the newest version and its files alone, whatever the clock says.
+
+    LanceDB goes by a version's age: after the clock is set back, an old version looks young and keeps its files.
+    """
+    drop_old_versions(table)
+    with table.gate.removing():
+        if table.remove_old_manifests():
+            table.write(
+                "erase old versions",
+                table.inner.optimize(cleanup_older_than=_EVERY_OLD_VERSION, delete_unverified=True),
+            )

@@ -1,0 +1,294 @@
+"""Opens the store's folder: creates what is missing, migrates the old, refuses the newer, mends the torn."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import lancedb
+import pyarrow as pa
+from lancedb import Session
+from lancedb.db import AsyncConnection
+from lancedb.table import AsyncTable
+
+from memlayer.adapters.folder_sync import fsync_path
+from memlayer.adapters.lance.indexes import create_missing_indexes, recreate_broken_indexes
+from memlayer.adapters.lance.reconcile import SetBack, put_right
+from memlayer.adapters.lance.salvage import (
+    aside_copies,
+    is_whole,
+    lost_versions,
+    note_damage,
+    salvage,
+    set_aside,
+)
+from memlayer.adapters.lance.schema import CHUNKS, MEMORIES, TABLES, VECTOR, schema_of, vector_field
+from memlayer.adapters.lance.table import FAILURES, LanceTable, LoopThread, first_line, remedy
+from memlayer.errors import StoreError
+
+# LanceDB's own caches; its defaults are 6 GB and 1 GB.
+INDEX_CACHE_BYTES = 32 * 2**20
+METADATA_CACHE_BYTES = 16 * 2**20
+
+SCHEMA_FILE = "schema.json"
+SCHEMA_VERSION = 2
+
+Tables = dict[str, LanceTable]
+
+
+# (version, function): brings the tables of the version before to this one. Each must bear being run twice, since a
+# crash can come between the change and the note of it in schema.json.
+MIGRATIONS: list[tuple[int, Callable[[Tables], None]]] = [(2, lambda tables: add_memory_columns(tables[MEMORIES]))]
+
+
+def open_connection(folder: Path, loop: LoopThread) -> AsyncConnection:
+    """Create the folder if need be (0700) and connect. Raises StoreError."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        folder.chmod(0o700)
+        fsync_path(folder.parent)
+        session = Session(INDEX_CACHE_BYTES, METADATA_CACHE_BYTES)
+        return loop.run(lancedb.connect_async(str(folder), session=session))
+    except FAILURES as error:
+        raise StoreError(f"the store folder cannot be used: {first_line(error)}; check its permissions") from error
+
+
+def reconnect(folder: Path, tables: Tables, loop: LoopThread) -> AsyncConnection:
+    """A new connection behind the same tables. LanceDB's caches hold dropped files open; they go with the old one,
+    which the caller closes. Raises StoreError."""
+    connection = open_connection(folder, loop)
+    for table in tables.values():
+        with table.gate.removing(), table.translated("open it anew"):
+            table.inner = loop.run(connection.open_table(table.name))
+    return connection
+
+
+def reopen(folder: Path, tables: Tables, dimensions: int, loop: LoopThread) -> AsyncConnection:
+    """Open the store again behind the same tables, as after a restart: what cannot be read is noted, and what can be
+    goes on. Returns the new connection; the caller closes the old one. Raises StoreError."""
+    connection = open_connection(folder, loop)
+    for name, found in open_tables(connection, folder, dimensions, loop).items():
+        with tables[name].gate.removing():
+            tables[name].reopen(found)
+    return connection
+
+
+def open_tables(connection: AsyncConnection, folder: Path, dimensions: int, loop: LoopThread) -> Tables:
+    """All tables, with their indexes, at SCHEMA_VERSION. Raises StoreError.
+
+    Damage to a table of record is noted (lance_salvage.damage_of), and what can be read goes on; the chunks are derived
+    and come back empty.
+    """
+    version = read_schema_version(folder)
+    set_back: dict[str, SetBack] = {}
+    tables = {}
+    for name in TABLES:
+        tables[name], set_back[name] = _open_table(connection, folder, name, dimensions, loop, was_there=version > 0)
+    fit_dimensions(tables[CHUNKS], dimensions)
+    for number, migrate in MIGRATIONS:
+        if 0 < version < number:
+            migrate(tables)
+            write_schema_version(folder, number)
+    for table in tables.values():
+        complete_table(table)
+    if set_back[MEMORIES].is_so:
+        chunks = None if set_back[CHUNKS].is_so else tables[CHUNKS]
+        put_right(folder, tables[MEMORIES], chunks, set_back[MEMORIES].ids)
+    if version != SCHEMA_VERSION:
+        write_schema_version(folder, SCHEMA_VERSION)
+    return tables
+
+
+def read_schema_version(folder: Path) -> int:
+    """0 for a folder that no store has been completed in yet. Raises StoreError for a newer or unreadable one."""
+    path = folder / SCHEMA_FILE
+    try:
+        version = json.loads(path.read_text(encoding="utf-8"))["version"]
+    except FileNotFoundError:
+        return 0
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise StoreError(f"{SCHEMA_FILE} cannot be read: {first_line(error)}; restore it from a backup") from error
+    if not isinstance(version, int) or version < 1:
+        raise StoreError(f"{SCHEMA_FILE} names no version; restore it from a backup")
+    if version > SCHEMA_VERSION:
+        raise StoreError(
+            f"the store was written by a newer memlayer (schema {version}, this one knows {SCHEMA_VERSION}); "
+            "update the plugin"
+        )
+    return version
+
+
+def write_schema_version(folder: Path, version: int) -> None:
+    """Durably, all or nothing. Raises StoreError."""
+    temporary = folder / (SCHEMA_FILE + ".new")
+    try:
+        temporary.write_text(json.dumps({"version": version}) + "\n", encoding="utf-8")
+        temporary.chmod(0o600)
+        fsync_path(temporary)
+        os.replace(temporary, folder / SCHEMA_FILE)
+        fsync_path(folder)
+    except OSError as error:
+        raise StoreError(f"{SCHEMA_FILE} cannot be written: {first_line(error)}") from error
+
+
+def create_table(connection: AsyncConnection, folder: Path, name: str, dimensions: int, loop: LoopThread) -> LanceTable:
+    """An empty table in place of whatever is there. Raises StoreError."""
+
+    async def create() -> AsyncTable:
+        return await connection.create_table(name, schema=schema_of(name, dimensions))
+
+    path = _table_folder(folder, name)
+    try:
+        if path.exists():
+            shutil.rmtree(path)
+        return LanceTable(name, loop.run(create()), loop, path)
+    except FAILURES as error:
+        raise StoreError(f"table {name} cannot be created: {first_line(error)}; check space and permissions") from error
+
+
+def complete_table(table: LanceTable) -> None:
+    """Declare the key, create the indexes where that has not been done, and make broken ones anew."""
+    _declare_key(table)
+    create_missing_indexes(table)
+    recreate_broken_indexes(table)
+
+
+def _table_folder(folder: Path, name: str) -> Path:
+    return folder / f"{name}.lance"
+
+
+def _open_table(
+    connection: AsyncConnection, folder: Path, name: str, dimensions: int, loop: LoopThread, *, was_there: bool
+) -> tuple[LanceTable, SetBack]:
+    """(the table, what damage has done to it). was_there: the store has been completed once."""
+    path = _table_folder(folder, name)
+    data = path / "data"
+    has_rows = was_there or (data.is_dir() and any(data.iterdir()) and bool(_versions(path)))
+    failure = "its versions are gone"
+    if _versions(path):
+        try:
+            return _open_newest_whole(connection, folder, name, loop)
+        except StoreError as error:
+            failure = str(error)
+    elif not path.exists():
+        failure = "its folder is gone"
+    if name == CHUNKS or not (has_rows or aside_copies(folder, name)):
+        # Derived, or what a crash left of a creation.
+        if was_there:
+            note_damage(folder, name, failure, is_minor=True)
+        return create_table(connection, folder, name, dimensions, loop), SetBack(True)
+    return _salvaged(connection, folder, name, loop, failure)
+
+
+def _salvaged(
+    connection: AsyncConnection, folder: Path, name: str, loop: LoopThread, failure: str
+) -> tuple[LanceTable, SetBack]:
+    """A new table with what can be read of the old one, which is set aside."""
+    path = _table_folder(folder, name)
+    if path.exists():
+        set_aside(folder, path)
+    saved, lost, older = salvage(folder, name, loop, lambda at: loop.run(lancedb.connect_async(str(at))))
+    says = f"{saved} rows are saved" + (f", {len(older)} of them from an older version" if older else "")
+    says += f", {lost} cannot be read" if lost else ""
+    note_damage(folder, name, f"{says}: {failure}", brought_back=len(older))
+    try:
+        table = LanceTable(name, loop.run(connection.open_table(name)), loop, path)
+    except FAILURES as error:
+        raise StoreError(f"table {name} cannot be opened: {first_line(error)}; {remedy(name)}") from error
+    return table, SetBack(True, frozenset(older))
+
+
+def _versions(path: Path) -> list[Path]:
+    """The manifests of a table, newest first (their names count down from 2^64)."""
+    return sorted((path / "_versions").glob("*.manifest"), key=lambda manifest: manifest.name)
+
+
+def _open_newest_whole(
+    connection: AsyncConnection, folder: Path, name: str, loop: LoopThread
+) -> tuple[LanceTable, SetBack]:
+    """(the newest version whose rows can be read, whether it is an older one than was written).
+
+    After a power failure the version written last may be torn. It was never acknowledged (a write returns only once
+    it is flushed), so going back by one version loses nothing that the spool does not still hold. More than one step
+    back would: that is damage. Raises StoreError then.
+    """
+    path = _table_folder(folder, name)
+    manifests = _versions(path)
+    lost = lost_versions(path, manifests[0])
+
+    async def open_and_probe() -> AsyncTable:
+        table = await connection.open_table(name)
+        await table.query().select(["id"]).to_arrow()
+        return table
+
+    failure = "its newest version is torn"
+    if is_whole(manifests[0]):
+        try:
+            table = LanceTable(name, loop.run(open_and_probe()), loop, path)
+        except FAILURES as error:
+            failure = first_line(error)
+        else:
+            if lost:
+                note_damage(folder, name, f"its {lost} newest versions are gone", is_minor=lost == 1 or name == CHUNKS)
+            return table, SetBack(lost > 0)
+    if len(manifests) < 2 or not is_whole(manifests[1]):
+        raise StoreError(failure)
+    aside = manifests[0].with_name(manifests[0].name + ".torn")
+    os.replace(manifests[0], aside)
+    try:
+        table = LanceTable(name, loop.run(open_and_probe()), loop, path)
+    except FAILURES as error:
+        os.replace(aside, manifests[0])
+        raise StoreError(failure) from error
+    note_damage(folder, name, f"{failure}: the version before it is used", is_minor=True)
+    return table, SetBack(True)
+
+
+def add_memory_columns(table: LanceTable) -> None:
+    """Schema 2: since when a memory is superseded, whether it is pinned, and what has consolidated it."""
+
+    async def add() -> None:
+        there = (await table.inner.schema()).names
+        made = {"superseded_ms": "CAST(0 AS BIGINT)", "pinned": "false", "settled": "''"}
+        missing = {name: value for name, value in made.items() if name not in there}
+        if missing:
+            await table.inner.add_columns(missing)
+
+    table.write("add its newer columns", add())
+
+
+def _declare_key(table: LanceTable) -> None:
+    """Without the declared key two merges of the same ids leave duplicates."""
+
+    async def declare() -> None:
+        metadata = (await table.inner.schema()).field("id").metadata or {}
+        if not any(b"primary-key" in name for name in metadata):
+            await table.inner.set_unenforced_primary_key(["id"])
+
+    table.write("declare its key", declare())
+
+
+def stored_dimensions(table: LanceTable) -> int:
+    """The length of the table's vectors."""
+    with table.translated("read its schema"):
+        size: int = table.loop.run(table.inner.schema()).field(VECTOR).type.list_size
+        return size
+
+
+def fit_dimensions(table: LanceTable, dimensions: int) -> None:
+    """Give the vector column the model's length; other vectors go, the text and its index stay."""
+
+    async def fit() -> None:
+        schema = await table.inner.schema()
+        names = schema.names
+        if VECTOR in names:
+            if dimensions == 0 or schema.field(VECTOR).type.list_size == dimensions:
+                return
+            await table.inner.drop_columns([VECTOR])
+        await table.inner.update({"model": ""})
+        await table.inner.add_columns(pa.schema([vector_field(dimensions)]))
+
+    table.write("change the length of its vectors", fit())

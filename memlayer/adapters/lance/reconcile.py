@@ -1,0 +1,108 @@
+"""Memories that damage has set back, put right by the search index, which is written after them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from pathlib import Path
+from typing import NamedTuple
+
+from memlayer.adapters.lance.salvage import amend_damage, memory_of, text_of
+from memlayer.adapters.lance.schema import (
+    CHUNK_COLUMNS,
+    MEMORIES,
+    MEMORY_COLUMNS,
+    chunks_from,
+    memories_from,
+    rows_to_arrow,
+    schema_of,
+)
+from memlayer.adapters.lance.table import LanceTable
+from memlayer.model import Chunk, Memory
+
+PINNED = 1.0  # the importance in the index of what is pinned, see indexing.ingest
+
+
+class SetBack(NamedTuple):
+    """Whether damage has set a table back. ids: of its rows that are of an older version; None: the table is."""
+
+    is_so: bool = False
+    ids: frozenset[str] | None = None
+
+
+@dataclass(frozen=True)
+class Reconciled:
+    """Rows to write; how many memories were brought back by them; citations of those nobody can vouch for."""
+
+    rows: tuple[Memory, ...] = ()
+    brought_back: int = 0
+    in_doubt: tuple[str, ...] = ()
+
+
+def put_right(folder: Path, memories: LanceTable, chunks: LanceTable | None, set_back: Collection[str] | None) -> None:
+    """Write what `reconcile` finds, and note what nobody can vouch for. chunks: None where they are damaged as well.
+    Raises StoreError."""
+    rows = memories_from(memories.select(MEMORY_COLUMNS))
+    if chunks is None:
+        found = unknown(rows, set_back)
+    else:
+        found = reconcile(rows, chunks_from(chunks.select(CHUNK_COLUMNS)), set_back)
+    memories.upsert(rows_to_arrow(found.rows, schema_of(MEMORIES, 0)))
+    if found.brought_back or found.in_doubt:
+        says = f"{found.brought_back} memories are as the search index knows them"
+        if found.in_doubt:
+            says += f", {len(found.in_doubt)} may lack what was done to them last"
+        amend_damage(folder, MEMORIES, says, found.brought_back, found.in_doubt)
+
+
+def reconcile(memories: Sequence[Memory], chunks: Iterable[Chunk], set_back: Collection[str] | None) -> Reconciled:
+    """What the index knows better. set_back: ids of the rows of an older version; None: the table as a whole is older.
+
+    The index holds what is current, with its text and whether it is pinned. What it lacks was replaced, and holds no
+    more; by what, is known where just one memory came back that could have replaced it.
+    """
+    ordered = sorted(chunks, key=lambda one: (one.memory_id, one.start))
+    indexed = {key: list(group) for key, group in groupby(ordered, key=lambda one: one.memory_id)}
+    known = {memory.id for memory in memories}
+    lost = [memory_of(pieces) for key, pieces in indexed.items() if key not in known]
+    changed: list[Memory] = []
+    in_doubt: list[str] = []
+    for row in memories:
+        if row.category == "daily" or row.superseded_by or (set_back is not None and row.id not in set_back):
+            continue
+        if row.id in indexed:
+            newest = _as_indexed(row, indexed[row.id])
+            changed += [newest] if newest != row else []
+        elif row.category != "conversation" and (set_back is not None or lost):
+            changed.append(_replaced(row, lost))
+            in_doubt.append(row.citation)
+    return Reconciled((*lost, *changed), len(lost) + len(changed), tuple(in_doubt))
+
+
+def unknown(memories: Iterable[Memory], set_back: Collection[str] | None) -> Reconciled:
+    """The same without an index: every row of an older version is in doubt."""
+    older = [one for one in memories if set_back is not None and one.id in set_back and one.category != "conversation"]
+    return Reconciled(in_doubt=tuple(one.citation for one in older))
+
+
+def _as_indexed(row: Memory, pieces: Sequence[Chunk]) -> Memory:
+    """The row as it was when the index was written."""
+    pinned = pieces[0].importance >= PINNED if row.importance < PINNED else row.pinned
+    found = replace(row, pinned=pinned)
+    if row.category == "conversation":  # its text in the index is that of its events
+        return found
+    text = text_of(pieces)
+    if text.split() != row.text.split():
+        found = replace(found, text=text, at_ms=pieces[0].at_ms, session_id=pieces[0].session_id)
+    return found
+
+
+def _replaced(row: Memory, lost: Sequence[Memory]) -> Memory:
+    """The row as superseded: by the one memory that came back and is newer, else put away by itself."""
+    newer = [one for one in lost if one.project_id == row.project_id and one.category == row.category]
+    newer = [one for one in newer if one.at_ms >= row.at_ms]
+    by: Mapping[str, object] = {"superseded_by": row.id, "superseded_ms": row.at_ms}
+    if len(newer) == 1:
+        by = {"superseded_by": newer[0].id, "superseded_ms": newer[0].at_ms}
+    return replace(row, **by)  # type: ignore[arg-type]

@@ -1,0 +1,263 @@
+"""A damaged table: what can be read of it becomes a new one; the damaged files are set aside, never rewritten."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from memlayer.adapters.folder_sync import fsync_path
+from memlayer.adapters.lance.schema import schema_of
+from memlayer.adapters.lance.table import FAILURES, LanceTable, LoopThread, first_line
+from memlayer.errors import StoreError
+from memlayer.model import Chunk, Memory, citation_of
+from memlayer.ports import Damage
+
+ASIDE = "damaged"
+NOTES = "damage.json"
+MAGIC = b"LANC"  # what every file of LanceDB's ends with
+ROWS_AT_ONCE = 2048
+_NEW = ".salvage"
+
+Connect = Callable[[Path], Any]  # a folder of tables -> a LanceDB connection
+Take = Callable[[Sequence[int]], Any]  # offsets -> Arrow rows
+
+
+def damage_of(folder: Path) -> list[Damage]:
+    """What was found damaged and has not been repaired since."""
+    aside = str(folder / ASIDE) if (folder / ASIDE).exists() else ""
+    try:
+        notes = json.loads((folder / NOTES).read_text(encoding="utf-8"))
+        return [_damage(note, aside) for note in notes]
+    except FileNotFoundError:
+        return []
+    except (OSError, ValueError, KeyError, TypeError):
+        return [Damage(0, "?", f"{NOTES} itself cannot be read", False, aside)]
+
+
+def _damage(note: dict[str, Any], aside: str) -> Damage:
+    return Damage(
+        at_ms=int(note["at_ms"]),
+        table=str(note["table"]),
+        says=str(note["says"]),
+        is_minor=bool(note["is_minor"]),
+        aside=aside,
+        brought_back=int(note.get("brought_back", 0)),
+        in_doubt=tuple(map(str, note.get("in_doubt", ()))),
+    )
+
+
+def note_damage(folder: Path, table: str, says: str, *, is_minor: bool = False, brought_back: int = 0) -> None:
+    """Add to what is damaged, durably. Raises StoreError."""
+    at_ms = time.time_ns() // 1_000_000
+    _write_notes(folder, [*damage_of(folder), Damage(at_ms, table, says, is_minor, brought_back=brought_back)])
+
+
+def amend_damage(folder: Path, table: str, says: str, brought_back: int, in_doubt: Sequence[str]) -> None:
+    """Add to the last note on a table, which no power failure explains any more. Raises StoreError."""
+    of_table = [note for note in damage_of(folder) if note.table == table]
+    *others, last = of_table or [Damage(time.time_ns() // 1_000_000, table, "it was made anew", False)]
+    kept = [note for note in damage_of(folder) if note.table != table]
+    amended = replace(
+        last, says=f"{last.says}; {says}", is_minor=False, brought_back=last.brought_back + brought_back,
+        in_doubt=(*last.in_doubt, *in_doubt),
+    )  # fmt: skip
+    _write_notes(folder, [*kept, *others, amended])
+
+
+def _write_notes(folder: Path, notes: Sequence[Damage]) -> None:
+    temporary = folder / (NOTES + ".new")
+    try:
+        temporary.write_text(json.dumps([asdict(note) for note in notes], indent=1) + "\n", encoding="utf-8")
+        temporary.chmod(0o600)
+        fsync_path(temporary)
+        os.replace(temporary, folder / NOTES)
+        fsync_path(folder)
+    except OSError as error:
+        raise StoreError(f"{NOTES} cannot be written: {first_line(error)}") from error
+
+
+def clear_damage(folder: Path) -> None:
+    """Repaired: the notes go. What was set aside stays for a person to look at. Raises StoreError."""
+    try:
+        (folder / NOTES).unlink(missing_ok=True)
+        fsync_path(folder)
+    except OSError as error:
+        raise StoreError(f"{NOTES} cannot be removed: {first_line(error)}") from error
+
+
+def drop_aside(folder: Path) -> None:
+    """Remove what was set aside. Raises StoreError."""
+    try:
+        if (folder / ASIDE).exists():
+            shutil.rmtree(folder / ASIDE)
+    except OSError as error:
+        raise StoreError(f"{folder / ASIDE} cannot be removed: {first_line(error)}") from error
+
+
+def is_whole(manifest: Path) -> bool:
+    """False for a manifest that was cut short. LanceDB does not bear to be shown one: it panics."""
+    try:
+        with manifest.open("rb") as file:
+            file.seek(-len(MAGIC), os.SEEK_END)
+            return file.read() == MAGIC
+    except OSError:
+        return False
+
+
+def lost_versions(path: Path, newest: Path) -> int:
+    """How many versions LanceDB's own hint knows beyond the newest manifest that is there."""
+    try:
+        hint = json.loads((path / "_versions" / "latest_version_hint.json").read_bytes())["version"]
+        return max(0, int(hint) - (2**64 - 1 - int(newest.stem)))
+    except (OSError, ValueError, KeyError, TypeError):
+        return 0
+
+
+def set_aside(folder: Path, path: Path) -> None:
+    """Move a table's folder away, with nothing in it changed. Raises StoreError."""
+    home = folder / ASIDE / str(time.time_ns() // 1_000_000)
+    try:
+        home.mkdir(mode=0o700, parents=True)
+        os.rename(path, home / path.name)
+        for changed in (home, home.parent, folder):
+            fsync_path(changed)
+    except OSError as error:
+        raise StoreError(f"{path.name} cannot be set aside: {first_line(error)}") from error
+
+
+def aside_copies(folder: Path, name: str) -> list[Path]:
+    """The folders that hold a table of that name which was set aside, newest first."""
+    return sorted((path.parent for path in (folder / ASIDE).glob(f"*/{name}.lance")), reverse=True)
+
+
+def salvage(folder: Path, name: str, loop: LoopThread, connect: Connect) -> tuple[int, int, set[str]]:
+    """Build the table anew from all copies that were set aside: (rows saved, rows known to be lost, ids of those rows
+    that are of an older version). Raises StoreError.
+
+    It appears in the store whole or not at all; a crash on the way leaves the copies, and it is done again.
+    """
+    new = folder / _NEW
+    try:
+        shutil.rmtree(new, ignore_errors=True)
+        new.mkdir(mode=0o700)
+        connection = connect(new)
+        inner = loop.run(connection.create_table(name, schema=schema_of(name, 0)))
+        table = LanceTable(name, inner, loop, new / f"{name}.lance")
+        seen: set[str] = set()
+        older: set[str] = set()
+        lost = 0
+        for copy in aside_copies(folder, name):
+            rows_lost = _copy(copy, name, loop, connect, table, seen, older)
+            lost = max(lost, rows_lost)
+        connection.close()
+        os.rename(new / f"{name}.lance", folder / f"{name}.lance")
+        fsync_path(folder)
+        new.rmdir()
+    except FAILURES as error:
+        raise StoreError(f"table {name} cannot be salvaged: {first_line(error)}; is there space?") from error
+    return len(seen), lost, older
+
+
+def _copy(
+    copy: Path, name: str, loop: LoopThread, connect: Connect, into: LanceTable, seen: set[str], older: set[str]
+) -> int:
+    """Bring what one damaged copy still holds, newest version first; returns how many of its rows stay lost. Adds to
+    `seen` the ids of what was brought, and to `older` those that the newest version does not vouch for."""
+    is_first = not seen
+    versions = copy / f"{name}.lance" / "_versions"
+    connection = connect(copy)
+    missing = 0
+    is_newest = True
+    for manifest in sorted(versions.glob("*.manifest")):
+        if not is_whole(manifest):
+            os.rename(manifest, manifest.with_name(manifest.name + ".torn"))
+            continue
+        try:
+            table = loop.run(connection.open_table(name))
+            if not is_newest:
+                loop.run(table.checkout(2**64 - 1 - int(manifest.stem)))
+            total = loop.run(table.count_rows())
+        except FAILURES:
+            continue
+        take = _take_from(table, loop, into)
+        before = set(seen)
+        readable = 0
+        for rows in readable_rows(take, 0, total):
+            readable += rows.num_rows
+            fresh = [index for index, found in enumerate(rows.column("id").to_pylist()) if found not in seen]
+            into.add(rows.take(pa.array(fresh, pa.int64())))
+            seen.update(rows.column("id").to_pylist())
+        if not (is_newest and is_first):
+            older |= seen - before
+        missing = total - readable if is_newest else max(0, missing - (len(seen) - len(before)))
+        is_newest = False
+        if not missing:
+            break  # older versions hold nothing that this one does not, but what was forgotten since
+    connection.close()
+    return missing
+
+
+def _take_from(table: Any, loop: LoopThread, like: LanceTable) -> Take:
+    names = loop.run(like.inner.schema()).names
+
+    async def read(offsets: Sequence[int]) -> Any:
+        return await table.take_offsets(list(offsets)).to_arrow()
+
+    return lambda offsets: loop.run(read(offsets)).select(names)
+
+
+def readable_rows(take: Take, start: int, end: int) -> Iterator[Any]:
+    """All rows between two offsets that can be read; those that cannot are closed in on by halves."""
+    for at in range(start, end, ROWS_AT_ONCE):
+        yield from _halves(take, at, min(end, at + ROWS_AT_ONCE))
+
+
+def _halves(take: Take, start: int, end: int) -> Iterator[Any]:
+    try:
+        rows = take(range(start, end))
+    except FAILURES:
+        if end - start > 1:
+            middle = (start + end) // 2
+            yield from _halves(take, start, middle)
+            yield from _halves(take, middle, end)
+        return
+    yield rows
+
+
+def memory_of(pieces: Sequence[Chunk]) -> Memory:
+    """A memory that is gone, as far as its chunks tell of it."""
+    first = pieces[0]
+    day = time.strftime("%Y-%m-%d", time.localtime(first.at_ms / 1000))
+    prefix = "turn" if first.category == "conversation" else first.category
+    return Memory(
+        id=first.memory_id,
+        key=f"{prefix}_{day}_{first.memory_id[:4]}",
+        citation=citation_of(first.memory_id),
+        category=first.category,
+        kind=first.role,
+        text=text_of(pieces),
+        importance=first.importance,
+        project_id=first.project_id,
+        session_id=first.session_id,
+        prompt_id=first.prompt_id,
+        source_ids=(first.event_id,) if first.event_id else (),
+        at_ms=first.at_ms,
+        pinned=first.category != "conversation" and first.importance >= 1.0,
+    )
+
+
+def text_of(pieces: Sequence[Chunk]) -> str:
+    """The text of a memory's chunks, which overlap."""
+    text, end = "", 0
+    for piece in pieces:
+        text += piece.text[max(0, end - piece.start) :]
+        end = max(end, piece.end)
+    return text

@@ -1,0 +1,243 @@
+"""Take a statement apart for comparison: what it is about, the values it gives, and whether it denies something."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+from memlayer.consolidation.conflict.synonyms import normal
+from memlayer.text.stopwords import words
+from memlayer.text.terms import query_terms
+
+
+class Parts(NamedTuple):
+    """subject: terms of what the statement is about, empty if it names only `we`. terms: all its content terms,
+    values left out. values: by type (`port`, `time`, `date`, `name`, ...). denies: the count of negations, odd or
+    even. changes: it says that something has changed. contrasts: it names what it does away with. discarded: terms
+    of that, where it stands right beside the word that says so.
+    """
+
+    subject: frozenset[str]
+    terms: frozenset[str]
+    values: dict[str, frozenset[str]]
+    denies: tuple[bool, bool]
+    changes: bool
+    contrasts: bool
+    discarded: frozenset[str]
+
+
+MAX_CHARS = 500  # a statement has fewer; what stands behind them is not compared
+_UNITS = {
+    "time": r"ms|milliseconds?|secs?|seconds?|s|mins?|minutes?|hours?|h|days?|nights?|weeks?|months?|years?"
+    r"|초|분|시간|일|박|주|개월|달|년",
+    "clock": r"시(?: ?\d+분)?|:\d\d|am|pm|o'clock",
+    "size": r"kb|mb|gb|tb|bytes?|바이트",
+    "share": r"%|퍼센트|percent",
+    "money": r"원|달러|eur|usd|krw|won|dollars?",
+    "count": r"회|번|건|개|대|명|행|칸|자|장|배|rows?|requests?|users?|nodes?|workers?|replicas?|approvals?|retries"
+    r"|attempts?|times|columns?|spaces?|characters?|chars",
+}
+_TYPED = tuple(
+    (kind, re.compile(rf"(?<![\w.])(\d+(?:\.\d+)?) ?-?(?:{unit})(?![a-z\d])")) for kind, unit in _UNITS.items()
+)
+UNIT = re.compile("|".join(_UNITS.values()))
+_DATE = re.compile(r"date\d{4}")
+_WEEKDAY = re.compile(
+    r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?(?![a-z])|\b(?:every day|daily)(?![a-z])"
+    r"|(?<=매주 )[월화수목금토일]\b|매일"
+)
+_URL = re.compile(r"https?://\S+|\b[\w-]+(?:\.[\w-]+)+\b(?:/\S*)?|\b[\w.+-]+@[\w.-]+|(?<!\w)/?[\w.-]+(?:/[\w.<>-]+)+/?")
+_VERSION = re.compile(r"(?<![\w.])v?\d+\.\d+(?:\.\d+)*\b|(?<=ios )\d+|(?<=node )\d+|(?<=python )\d+|(?<=postgres )\d+")
+_NUMBER = re.compile(r"(?<![\w.-])\d+(?![\w.]*\d)")
+_PERSON = re.compile(r"[가-힣]{2,3}(?= ?님)")
+_LANGUAGE = re.compile(
+    r"\b(?:english|korean|japanese|chinese|german|french|spanish)(?![a-z])|(?:english|korean|japanese"
+    r"|chinese)(?=[가-힣])"
+)
+# Names are told from words by their capital, or by being Latin amid Hangul.
+_NAME = re.compile(r"\b[A-Z][\w+]*(?:[A-Z.]\w+)*\b|\b[a-z]+[A-Z_]\w*\b|`[^`]+`")
+_LATIN = re.compile(r"[A-Za-z][\w+.-]*[\w+]")
+
+# What is said to be used is a name, whatever it looks like.
+_CHOSEN = re.compile(
+    r"\b(?:uses?|using|with|prefer|it's|adopt(?:ed)?|(?:moved|switched|changed) (?:\w+ )?to) ([a-z][\w.+-]+)(?! to\b)"
+    r"|([가-힣a-z0-9.+-]+?)(?:을|를|으로|로) (?:쓴다|쓰기로|써|간다|가기로|바꿨|바꾸기로|교체|통일|결정|확정"
+    r"|만든다|만들기로|한다|하기로|처리|작성)"
+)
+
+# Words of deciding, using and doing: no statement is about them.
+FILLER = frozenset(
+    query_terms(
+        """
+        use used using uses go going goes keep kept decide decided agree agreed settle settled choose make made
+        do done get gets run runs running set live lives stay stays need needs want wants have become called
+        named located moved changed switched replaced instead anymore longer more now new old always never must
+        only every all any each own owns owned is are was for no not don't dont one up may allowed forbidden
+        decision decided rule from again this time own we our codebase repo project possible please root cause
+        reason because culprit write answer answers respond keep work works working taking take over starting
+        """
+    )
+) | frozenset(
+    words(
+        """
+        확정 결정 합의 정하 가기 가자 간다 갈거 가는 쓰기 쓴다 써줘 쓰자 통일 사용 사용하 처리 처리하 진행 하기
+        한다 했다 되었 됐어 항상 무조건 앞으 으로 앞으로 이제 대신 말고 그대 그대로 바꾸 바꿨 바뀌 바뀐 변경
+        변경하 교체 옮기 옮겼 올리 올렸 늘리 늘렸 낮추 낮췄 줄이 줄였 연기 밀리 밀렸 예정 예정일 최대 까지 까지만
+        허용 허용한 허용하 작성 작성해 실행 실행하 쓰는 쓴다 도는 돈다 도록 절대 정한 로만 매주 매번 모든 더이
+        이상 우리 원인 이유 때문 것이 않는 않아 아서 거야 갈거야 역시 그냥 다시 완전 완전히 넘어 넘어갔 어갔 만들
+        만든 든다 만든다 하나 하나로
+        """
+    )
+)
+_NEGATION = re.compile(
+    r"\b(?:no|not|never|cannot|don'?t|doesn'?t|won'?t|can'?t|isn'?t|aren'?t|wasn'?t|without|forbidden|banned"
+    r"|dropped?|stop|stopped"
+    r"|prohibited|avoid|gone|rejected|disallowed|unsupported)\b|안 (?:쓰|써|씀|함|해|하|돼|된)|않|못|금지|없"
+    r"|(?<=[지 ])말 ?것|지 ?마\b|지 ?말|폐지|폐기|삭제됐",
+    re.IGNORECASE,
+)
+_NOT_A_NEGATION = re.compile(r"\bno longer\b|\bnot any ?more\b|더 이상 안|더는 안|(?:말고|대신)|\bnever by hand\b")
+CHANGE = re.compile(
+    r"\b(?:now|no longer|any ?more|instead|moved|changed|switched|dropped|dropping|replaced|upgraded|raised"
+    r"|lowered|postponed|slips?|slipped"
+    r"|delayed|taking over|took over|takes over|from now on|no more|is gone|are gone|migrated|renamed|bumped"
+    r"|extended|shortened|again|turned out"
+    r"|deprecated|retired|removed|increased|decreased|reduced)\b"
+    r"|이제|더 이상|더는|대신|말고|바뀌|바뀐|바꾸|바꿨|변경|옮기|옮겼|연기|올리|올렸|늘리|늘렸|낮추|낮췄|줄이"
+    r"|줄였|교체|넘어갔|밀렸|앞당겨|안 쓰|없앴|폐지|아니라"
+    r"|갈아탔|전환|으로 올라|로 내려|미뤄|미루|당겨",
+    re.IGNORECASE,
+)
+_CONTRAST = re.compile(
+    r"\b(?:off|only a|instead|over|not|no longer|no more|from|dropped|gone|never|rather than|was a|replaces?"
+    r"|anymore|frozen|banned)\b"
+    r"|말고|대신|에서 |아니라|더 이상|안 쓰|안 함|안 하|해지|그만|없이|금지|버리|버림|폐기",
+    re.IGNORECASE,
+)
+_DISCARDED = re.compile(
+    r"(\S+?)(?:은|는|이|가|을|를)? (?:말고|대신|아니라|더 이상 안|이제 안|못 쓰|안 쓰|그만|버리|폐기|없애)"
+    r"|(\S+)에서 (?=\S+(?:으로|로)\b)"
+    r"|\b(?:instead of|rather than|over|no more|off|from|dropped|not|no(?! longer| more)|replaces?) (?:the "
+    r"|a )?([\w.-]+)"
+    r"|\b([\w.-]+) (?:is|are|was) (?:gone|dropped|frozen|banned|retired|deprecated|dead|a nightmare|only a symptom)\b"
+    r"|\bno longer \w+ (?:the |a )?([\w.-]+)"
+)
+_ENGLISH_VERB = re.compile(
+    r"\b(?:is|are|was|were|has|have|must|may|can|cannot|should|will|now|no longer|uses?|listens?|runs?|lives?"
+    r"|gets?|goes|needs?|moved|changed"
+    r"|stays?|ships?|targets?|failed|fails|crashed|because|come from|comes from|talks?|slips?|writes?|reads?"
+    r"|starts?|happens?|points?|belongs?|supports?|requires?|accepts?|may be|works|died|go|come|use|run|live"
+    r"|cache|expire|need)\b|:|=|->|→",
+)
+_KOREAN_TOPIC = re.compile(r"(?<=[가-힣a-z0-9)`])(?:은|는|이|가)(?= )|(?<= )[은는](?= )|:")
+_KOREAN_OBJECT = re.compile(r"(?<=[가-힣a-z0-9)`])\s?(?:을|를)(?= )")
+_KOREAN_MEANS = re.compile(r"(?:로|에서|에|이랑|하고) ")
+_ONLY = re.compile(r"^\W*(\S+) is (?:the|our) (?:only|default|official|main) ([^,.;]+)")
+_OWNS = re.compile(
+    r"\b(?:owns?|maintains?|handles?|works? on|leads?|takes? over|taking over|took over|is responsible for)\b"
+)
+_NOBODY = re.compile(
+    r"^(?:\W*(?:from now on|decision|decided|agreed|now|always|never)\W+)*(?:we|i|it|it's|we're|they|you)\b"
+    r"|^(?:never|always|only|please)\b"
+)
+
+
+@lru_cache(maxsize=1024)
+def parts(text: str) -> Parts:
+    """Take one statement apart. Never raises on any text."""
+    text = text[:MAX_CHARS]
+    names = {normal(found.group()).strip() for found in _NAME.finditer(_uncapped(text))}
+    if re.search("[가-힣]", text):
+        names |= {found.group().lower() for found in _LATIN.finditer(text)}
+    plain = normal(text)
+    names |= {found.group(found.lastindex or 0) for found in _CHOSEN.finditer(plain)}
+    values: dict[str, set[str]] = {}
+    rest = _take(plain, values)
+    subject_text, other = _subject(rest)
+    subject = _content(subject_text)
+    named = {name for name in names if name and not set(query_terms(name)) <= subject}
+    for name in named:
+        if re.search(rf"(?<![a-z0-9_-]){re.escape(name)}(?![a-z0-9_-])", other):
+            values.setdefault("name", set()).update(query_terms(name)[:1])
+    gone = {term for kind in values for term in values[kind]}
+    terms = _content(rest)
+    return Parts(
+        subject - gone,
+        terms,
+        {kind: frozenset(found) for kind, found in values.items()},
+        (_denies(_CLAUSE.split(plain)[0]), _denies(plain)),
+        bool(CHANGE.search(plain)),
+        bool(_CONTRAST.search(plain)),
+        frozenset(
+            term for found in _DISCARDED.finditer(plain) for term in query_terms(" ".join(filter(None, found.groups())))
+        ),
+    )
+
+
+def _discarded(plain: str) -> frozenset[str]:
+    named = (" ".join(filter(None, found.groups())) for found in _DISCARDED.finditer(plain))
+    return frozenset(term for name in named for term in query_terms(name))
+
+
+_CLAUSE = re.compile(r"[,;](?= [a-z])|(?<=[가-힣\d])고[, ]")
+_ENDED = re.compile(r"\bno longer\b|\bany ?more\b|더 이상|더는")
+
+
+def _denies(clause: str) -> bool:
+    return bool(_ENDED.search(clause)) or len(_NEGATION.findall(_NOT_A_NEGATION.sub(" ", clause))) % 2 == 1
+
+
+def _uncapped(text: str) -> str:
+    """Without the capital that only begins a sentence; who owns a thing is named."""
+    return re.sub(
+        r"(^|[.!?:;] )([A-Z])(?=[a-z]* (?!owns\b)[a-z])", lambda found: found.group(1) + found.group(2).lower(), text
+    )
+
+
+def _take(plain: str, values: dict[str, set[str]]) -> str:
+    """Move the typed values out of the text into `values`; returns what is left."""
+
+    def keep(kind: str, pattern: re.Pattern[str], text: str) -> str:
+        def taken(found: re.Match[str]) -> str:
+            values.setdefault(kind, set()).add(re.sub(r"[\s-]|s$", "", found.group()).rstrip("/.,"))
+            return " "
+
+        return pattern.sub(taken, text)
+
+    plain = keep("date", _DATE, plain)
+    plain = keep("place", _URL, plain)
+    plain = keep("person", _PERSON, plain)
+    plain = keep("language", _LANGUAGE, plain)
+    for kind, pattern in _TYPED:
+        plain = keep(kind, pattern, plain)
+    plain = keep("weekday", _WEEKDAY, plain)
+    plain = keep("version", _VERSION, plain)
+    return keep("number", _NUMBER, plain)
+
+
+def _subject(rest: str) -> tuple[str, str]:
+    """(what the statement is about, what it says of it)."""
+    only = _ONLY.match(rest)
+    if only:  # `date-fns is the only date library`
+        return only.group(2), only.group(1) + " " + only.group(2)
+    owns = _OWNS.search(rest)
+    if owns:
+        return rest[owns.end() :], rest[: owns.start()] + rest[owns.end() :]
+    if _NOBODY.search(rest):
+        return "", rest
+    korean = bool(re.search("[가-힣]", rest))
+    end = _KOREAN_TOPIC.search(rest) if korean else _ENGLISH_VERB.search(rest)
+    if korean and not end:
+        end = _KOREAN_OBJECT.search(rest)
+        if end:  # `React Native로 앱을 만든다` is about the app
+            before = rest[: end.start()]
+            start = max((found.end() for found in _KOREAN_MEANS.finditer(before)), default=0)
+            return before[start:], before[:start] + rest[end.end() :]
+    if not end or end.end() == len(rest):
+        return "", rest
+    return rest[: end.start()], rest[end.end() :]
+
+
+def _content(text: str) -> frozenset[str]:
+    return frozenset(query_terms(text)) - FILLER

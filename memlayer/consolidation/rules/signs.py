@@ -1,0 +1,61 @@
+"""Statements, and the signs that the rules look for."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from importlib import resources
+from typing import NamedTuple
+
+DECISION, PREFERENCE, FACT, CAUSE, COMMITMENT = "decision", "preference", "fact", "cause", "commitment"
+KINDS = (DECISION, PREFERENCE, FACT, CAUSE, COMMITMENT)
+MAX_STATEMENTS = 6  # of one turn, from a language model; the rules keep fewer
+MAX_DAILY_CHARS = 320
+
+
+class Statement(NamedTuple):
+    """One lasting statement. kind: one of KINDS. text: reads alone. speaker: user | assistant.
+
+    source: the sentence as it stands in the turn, or in the turn before for a proposal that this turn chose.
+    """
+
+    kind: str
+    text: str
+    source: str
+    speaker: str
+
+
+class Extraction(NamedTuple):
+    """What is kept of a turn. daily: what happened, one or two sentences, or None for nothing worth a line."""
+
+    daily: str | None
+    statements: tuple[Statement, ...]
+
+
+# A thing that has a name: code, a path, a flag, a quoted string, a proper noun within the sentence.
+NAMES = re.compile(
+    r"`[^`]+`|\b[a-z]+[A-Z]\w*|\b\w+[_/]\w+|\w\.(?:go|py|md|json|ya?ml|toml|sh|ts|js|rs|java|sql)\b|(?<!\w)--\w+"
+    r"|\b[A-Z]{2,}\w*|\b[A-Za-z]+-[a-z]+\b|\"[^\"]+\"|\b[A-Z][a-z]+[A-Z]\w*|(?<!^)(?<![.] )\b[A-Z][a-z]{2,}"
+    r"|(?<![A-Za-z])[A-Za-z]{2,}(?=[은는이가을를로와과도의에])"
+)
+
+
+@lru_cache(maxsize=1)
+def _signs() -> dict[str, re.Pattern[str]]:
+    table = resources.files("memlayer.consolidation.rules").joinpath("signs.tsv").read_text(encoding="utf-8")
+    signs = {}
+    for line in table.splitlines():
+        if line and not line.startswith("#"):
+            name, english, korean = line.split("\t")
+            signs[name] = re.compile("|".join(part for part in (english, korean) if part), re.IGNORECASE)
+    return signs
+
+
+def has(name: str, text: str) -> bool:
+    """True if the text shows the sign of that name."""
+    return bool(_signs()[name].search(text))
+
+
+def match(name: str, text: str) -> re.Match[str] | None:
+    """Where the text shows the sign, or None."""
+    return _signs()[name].search(text)

@@ -1,0 +1,133 @@
+"""Before the host compacts a session's context: sees how full it is, and has the session's memories settled in time."""
+
+from __future__ import annotations
+
+import logging
+import time
+
+from memlayer.config.groups import FlushSettings
+from memlayer.daemon.resources.state import State
+from memlayer.daemon.tasks import memory_files, upkeep
+from memlayer.edge.capture.payload import Payload
+from memlayer.records.sessions import Session
+from memlayer.transcripts.token_usage import TokenUse, read_token_use, window_tokens
+
+log = logging.getLogger(__name__)
+# The host writes its last answer to the transcript a moment after Stop: within 0.1 s on a quiet machine, after more
+# than half a second on a busy one. Nobody waits for this.
+BEHIND_WAIT_S = 3.0
+# The same where the person waits for it: only with flush.ask_model.
+ASKING_WAIT_S = 0.12
+LOOK_AGAIN_S = 0.03
+
+
+def limit_tokens(session: Session, model: str, settings: FlushSettings) -> int:
+    """From how many tokens on a flush is due. model: as the transcript names it."""
+    said = session.model.partition("[")[0]
+    if said and (not model or model.startswith(said)):
+        model = session.model  # only the host says that a window is the long one: `[1m]`
+    window = settings.context_window or window_tokens(model)
+    return max(0, window - settings.reserve_tokens - settings.soft_threshold)
+
+
+def is_full(state: State, session: Session, settings: FlushSettings, wait_s: float) -> bool:
+    """Measure a session's context, and say whether a flush is due by its size. Waits until the transcript has the last
+    answer, but not longer than wait_s."""
+    ends = time.monotonic() + wait_s
+    while True:
+        try:
+            found = read_token_use(session.transcript_path) if session.transcript_path else None
+        except OSError as bad:
+            log.warning("transcript not readable: %s", bad.strerror)
+            return False
+        if (found is not None and not _is_behind(found, session)) or time.monotonic() >= ends:
+            break
+        time.sleep(LOOK_AGAIN_S)
+    if found is None:
+        return False
+    if found.total_tokens != session.total_tokens:
+        session.total_tokens = found.total_tokens
+        state.sessions.changed(session)
+    return found.total_tokens >= limit_tokens(session, found.model, settings)
+
+
+def _is_behind(found: TokenUse, session: Session) -> bool:
+    """Whether the last answer is not in the transcript yet. A busy host may not even have written its prompt: then
+    the newest answer there is older than that."""
+    return found.is_behind or 0 <= found.at_ms < session.prompted_ms
+
+
+def asks(state: State, session: Session, payload: Payload, settings: FlushSettings) -> bool:
+    """Whether the model is to be asked now, at Stop, to store memories: once a compaction, never while it already goes
+    on because of a Stop hook, and only if the user wants it."""
+    if not (settings.enabled and settings.ask_model and state.settings.capture.enabled):
+        return False
+    if payload.is_continued or not payload.prompt_id or not payload.transcript_path:
+        return False
+    if session.memory_asked_compaction_count == session.compaction_count:
+        return False
+    if not is_full(state, session, settings, ASKING_WAIT_S):
+        return False
+    session.memory_asked_compaction_count = session.compaction_count
+    session.asked_prompt_id = payload.prompt_id
+    state.sessions.changed(session)
+    state.sessions.save_changed()  # a daemon that comes after this one must not ask again
+    log.info("asking the model to store memories")
+    return True
+
+
+def is_answer_to_us(state: State, payload: Payload) -> bool:
+    """True for the Stop that ends what asks() began: it is no answer to the person."""
+    session = state.sessions.get(payload.session_id)
+    if session is None or not payload.is_continued or not payload.prompt_id:
+        return False
+    if session.asked_prompt_id != payload.prompt_id:
+        return False
+    session.asked_prompt_id = ""
+    state.sessions.changed(session)
+    return True
+
+
+def measure(state: State, session: Session, settings: FlushSettings) -> None:
+    """Have a session measured after an answer, beside everything else, and flushed if it is full."""
+    session.measured_ms = session.answered_ms
+    state.loader.submit("measure " + session.id, lambda: after_stop(state, session, settings))
+
+
+def look(state: State) -> None:
+    """Have the sessions measured whose last answer came too late for its hook, by way of the spool."""
+    settings = state.settings.flush
+    if settings.enabled:
+        for session in state.sessions.all():
+            if session.answered_ms > session.measured_ms and not session.ended:
+                measure(state, session, settings)
+
+
+def after_stop(state: State, session: Session, settings: FlushSettings) -> None:
+    """Have a session flushed whose context is nearly full, once a compaction. Runs beside everything else."""
+    is_due = is_full(state, session, settings, BEHIND_WAIT_S) and not session.is_flushed
+    state.sessions.save_changed()
+    if is_due:
+        submit(state, session, "its context is nearly full")
+
+
+def submit(state: State, session: Session, why: str) -> None:
+    """Have the writer flush a session, for the compaction that is to come next."""
+    cycle = session.compaction_count
+    state.jobs.submit("flush " + session.id, lambda: flush(state, session, cycle, why))
+
+
+def flush(state: State, session: Session, cycle: int, why: str) -> None:
+    """All that was said in the session so far is in the store, consolidated and on disk. The writer's job.
+
+    cycle: how often the session had been compacted when the flush was found due; by now it may be once more.
+    """
+    upkeep.settle_memories(state, session)
+    if session.project_id:
+        memory_files.sync(state, session.project_id, recent=True)
+    session.memory_flush_at = time.time_ns() // 1_000_000
+    session.memory_flush_compaction_count = cycle
+    session.flush_count += 1
+    state.sessions.changed(session)
+    state.sessions.save_changed()
+    log.info("flushed a session of %d tokens: %s", session.total_tokens, why)

@@ -1,0 +1,219 @@
+"""Brings what a person changed in a memory file into the store."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from memlayer.consolidation import lineage
+from memlayer.consolidation.consolidator import Consolidator
+from memlayer.edge.capture.payload import clean
+from memlayer.edge.home.ids import event_id
+from memlayer.indexing.ingest import Ingest
+from memlayer.memory_files.markdown import NOTE, Item, composed, digest, shown
+from memlayer.memory_files.merge import Changes, Entry
+from memlayer.memory_files.pages import current, day_of, local_day, noon_ms
+from memlayer.memory_files.revisions import FileRecord
+from memlayer.model import Memory, citation_of
+from memlayer.ports import Store
+from memlayer.records.tombstones import CORE, DAILY, Tombstones
+from memlayer.turns.importance import importance
+from memlayer.turns.remembered import says_something
+from memlayer.turns.turn import MAX_MEMORY_CHARS
+
+log = logging.getLogger(__name__)
+HALF_A_DAY_MS = 43_200_000
+
+
+def _now_ms() -> int:
+    return int(time.time() * 1000)
+
+
+@dataclass(frozen=True)
+class TakenBack:
+    """How many memories a person's changes added, edited (or pinned) and put away."""
+
+    added: int = 0
+    edited: int = 0
+    removed: int = 0
+
+    def __add__(self, other: TakenBack) -> TakenBack:
+        return TakenBack(self.added + other.added, self.edited + other.edited, self.removed + other.removed)
+
+
+@dataclass
+class Edits:
+    """Takes changes in. The daemon's writer calls it."""
+
+    store: Store
+    ingest: Ingest
+    consolidator: Consolidator
+    tombstones: Tombstones
+    now_ms: Callable[[], int] = _now_ms
+
+    def take(self, project_id: str, name: str, changes: Changes, record: FileRecord, base: str) -> TakenBack:
+        """Bring the changes of one file in. base: name of the revision they were made to, "" when that is not known:
+        what then says what a memory said before is old, and no change. Raises StoreError.
+
+        Doing it twice changes nothing: what is said already is not said again.
+        """
+        said = {digest(one.text) for one in current(self.store, project_id, name)}
+        page = _Page(self, project_id, name, said, bool(base))
+        edited = sum(page.edit(entry, text) for entry, text in changes.edited)
+        edited += sum(page.pin(entry, pinned) for entry, pinned in changes.pinned)
+        removed = 0
+        for entry in changes.gone:
+            if page.retire(entry):
+                record.removed[entry.memory_id] = base
+                removed += 1
+        added = sum(page.add(kind, text) for kind, text in changes.added)
+        added += sum(page.stray(item, record) for item in changes.strays)
+        return TakenBack(added, edited, removed)
+
+    def bring_back(self, present: Sequence[Entry], record: FileRecord, base: str) -> int:
+        """Restore what was deleted from this very revision and stands in the file again: an editor's undo."""
+        count = 0
+        for entry in present:
+            if base and record.removed.get(entry.memory_id) == base:
+                del record.removed[entry.memory_id]
+                memory = self.by_id(entry.memory_id)
+                if memory is not None and _is_retired(memory):
+                    self.consolidator.restore(memory)
+                    count += 1
+        return count
+
+    def by_id(self, memory_id: str) -> Memory | None:
+        """The memory of an id, None when it is forgotten."""
+        found = self.store.memories(ids=[memory_id])
+        return found[0] if found else None
+
+
+@dataclass
+class _Page:
+    """One file's changes on their way in. said: digests of what its memories say. is_known: see Edits.take."""
+
+    edits: Edits
+    project_id: str
+    name: str
+    said: set[str]
+    is_known: bool
+
+    def edit(self, entry: Entry, text: str) -> int:
+        memory = self.edits.by_id(entry.memory_id)
+        if memory is None:
+            log.info("a change to a forgotten memory was dropped")
+            return 0
+        first, *rest = _texts(text) or [""]
+        if not first or digest(memory.text) == digest(first):
+            return 0
+        before = lineage.before(self.edits.store, memory) if not self.is_known else ()
+        if any(digest(one.text) == digest(first) for one in before):
+            return 0
+        if memory.superseded_by:  # something else replaced it meanwhile; the person's words are the newest
+            return self.add(memory.kind, text)
+        self.edits.consolidator.edit(memory, first)
+        self.said.add(digest(first))
+        for one in rest:
+            self._add(memory.kind, one)
+        return 1
+
+    def pin(self, entry: Entry, pinned: bool) -> int:
+        memory = self.edits.by_id(entry.memory_id)
+        if memory is None or memory.superseded_by or memory.pinned == pinned:
+            return 0
+        self.edits.consolidator.pin(memory, pinned)
+        return 1
+
+    def retire(self, entry: Entry) -> bool:
+        memory = self.edits.by_id(entry.memory_id)
+        if memory is None or memory.superseded_by:
+            return False
+        self.edits.consolidator.retire(memory)
+        return True
+
+    def add(self, kind: str, text: str) -> int:
+        return sum(self._add(kind, one) for one in _texts(text))
+
+    def stray(self, item: Item, record: FileRecord) -> int:
+        """A bullet that cites what the revision did not hold: pasted from elsewhere, restored, or kept for long."""
+        found = self.edits.store.memories(citations=[item.citation], project_id=self.project_id)
+        same = [one for one in found if digest(one.text) == digest(item.text)]
+        if same:
+            back = [one for one in same if _is_retired(one)]
+            if back and all(one.superseded_by for one in same):
+                self.edits.consolidator.restore(back[0])
+                return 1
+            return 0
+        texts = {item.text, composed(item.text)}
+        was_forgotten = any(self.edits.tombstones.knew_statement(self.project_id, text) for text in texts)
+        if was_forgotten or record.knows(item.citation, digest(item.text)):
+            return 0  # an editor had it open; who wants it again leaves the citation out
+        if not found and self._was_let_go(item):
+            return 0  # an old copy of the file stands there again
+        now = [one for one in found if not one.superseded_by]
+        if len(now) == 1:
+            return self.edit(Entry(now[0].id, now[0].citation, digest(now[0].text)), item.text)
+        return self.add(item.kind or NOTE, item.text)
+
+    def _was_let_go(self, item: Item) -> bool:
+        """Whether retention took what was said on the day that a bullet names."""
+        day = day_of(self.name) or item.stamp
+        try:
+            begun_ms = noon_ms(day) - HALF_A_DAY_MS
+        except (ValueError, TypeError, OverflowError):  # no day, or none that there is
+            return False
+        kinds = (DAILY, CORE) if day_of(self.name) else (CORE,)
+        return not item.pinned and any(self.edits.tombstones.let_go_at_ms(begun_ms, kind) for kind in kinds)
+
+    def _add(self, kind: str, text: str) -> int:
+        if digest(text) in self.said:
+            return 0
+        self.said.add(digest(text))
+        if day_of(self.name):
+            self._add_note(text)
+        else:
+            self.edits.consolidator.add_statement(self.project_id, text, kind, at_ms=self.edits.now_ms())
+        return 1
+
+    def _add_note(self, text: str) -> None:
+        """A person's own line in a day's file: found by search, unlike the entries around it, which stand for turns."""
+        day, now_ms = day_of(self.name), self.edits.now_ms()
+        memory_id = event_id(self.project_id, day, "note", text)
+        memory = Memory(
+            id=memory_id,
+            key="custom_%s_%s" % (day, memory_id[:4]),
+            citation=citation_of(memory_id),
+            category="custom",
+            kind=NOTE,
+            text=text,
+            importance=importance("custom", text),
+            project_id=self.project_id,
+            session_id="",
+            prompt_id="",
+            source_ids=(),
+            at_ms=now_ms if local_day(now_ms) == day else noon_ms(day),
+        )
+        with self.edits.ingest.lock:
+            self.edits.store.put_memories([memory])
+            self.edits.ingest.index([memory], self.edits.ingest.chunks_of(memory, text))
+
+
+def _is_retired(memory: Memory) -> bool:
+    """True if it holds no more and nothing stands in its place."""
+    return memory.superseded_by == memory.id
+
+
+def _texts(text: str) -> list[str]:
+    """What may be kept of a person's text, in pieces that a memory can hold; [] when nothing is left of it."""
+    text = composed(shown(clean(text)))
+    if not says_something(text):
+        return []
+    out = []
+    while len(text) > MAX_MEMORY_CHARS:
+        cut = max(text.rfind("\n", 0, MAX_MEMORY_CHARS), text.rfind(" ", 0, MAX_MEMORY_CHARS))
+        cut = cut if cut > MAX_MEMORY_CHARS // 2 else MAX_MEMORY_CHARS
+        out.append(shown(text[:cut]))
+        text = shown(text[cut:])
+    return [*out, text] if text else out

@@ -1,0 +1,81 @@
+"""Where a memory stands in a file: MEMORY.md, a day's page, or Markdown that the user has named."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import NamedTuple
+
+from memlayer.memory_files.extra_files import ExtraFiles
+from memlayer.memory_files.folders import place_of
+from memlayer.memory_files.markdown import NOTE
+from memlayer.memory_files.pages import CORE_PAGE, local_day, page_of_day
+from memlayer.memory_files.safe_folder import open_folder
+from memlayer.memory_files.sync import MemoryFiles
+from memlayer.model import Memory
+
+# At the left margin, where no text of a memory can stand: its further lines are indented.
+_ENTRY = re.compile(r"[-*+] (?:\[[ xX]\] )?\\?\[mem:([0-9A-Za-z]{1,40})\\?\]")
+_PIECE = re.compile(r":(\d+)-(\d+)$")
+
+
+class Lines(NamedTuple):
+    """Lines of a file, counted from 1, both included; "" and 0 for a memory that stands in none."""
+
+    path: str = ""
+    start_line: int = 0
+    end_line: int = 0
+
+
+class FileLines:
+    """Looks up where memories stand. For one request: files are read once, when they are asked for."""
+
+    def __init__(self, files: MemoryFiles, extra: ExtraFiles) -> None:
+        self._files = files
+        self._extra = extra
+        self._pages: dict[tuple[str, str], tuple[str, dict[str, tuple[int, int]]]] = {}
+
+    def of(self, memory: Memory) -> Lines:
+        """The lines that hold a memory now."""
+        piece = _PIECE.search(memory.kind)
+        if memory.category == "custom" and memory.kind != NOTE:
+            path = self._extra.path_of(memory.session_id)
+            return Lines(path, int(piece.group(1)), int(piece.group(2))) if path and piece else Lines()
+        if memory.category not in ("core", "daily", "custom") or memory.superseded_by:
+            return Lines()
+        name = CORE_PAGE if memory.category == "core" else page_of_day(local_day(memory.at_ms))
+        path, held = self._page(memory.project_id, name)
+        return Lines(path, *held[memory.citation]) if memory.citation in held else Lines()
+
+    def _page(self, project_id: str, name: str) -> tuple[str, dict[str, tuple[int, int]]]:
+        """(path of a page, citation -> its first and last line); ("", {}) where there is none."""
+        if (project_id, name) not in self._pages:
+            self._pages[project_id, name] = self._read(project_id, name)
+        return self._pages[project_id, name]
+
+    def _read(self, project_id: str, name: str) -> tuple[str, dict[str, tuple[int, int]]]:
+        place = place_of(self._files.home, self._files.projects, project_id, self._files.rules)
+        if place is None or not self._files.rules.enabled:
+            return "", {}
+        *below, file = name.split("/")
+        try:
+            with open_folder(place.anchor, (*place.parts, *below), make=False) as folder:
+                raw = folder.read(file) or b""
+        except OSError:
+            return "", {}
+        return os.path.join(place.path, name), entries_in(raw.decode("utf-8", "replace"))
+
+
+def entries_in(text: str) -> dict[str, tuple[int, int]]:
+    """Citation -> first and last line of its entry in a memory file; of one that stands twice the first."""
+    found: dict[str, tuple[int, int]] = {}
+    citation = ""
+    for number, line in enumerate(text.splitlines(), 1):
+        entry = _ENTRY.match(line)
+        if entry is not None:
+            citation = entry.group(1) if entry.group(1) not in found else ""
+        elif line[:1] not in ("", " ", "\t"):
+            citation = ""  # a heading, a comment, or what the person has added
+        if citation and line.strip():
+            found[citation] = (found.get(citation, (number, 0))[0], number)
+    return found

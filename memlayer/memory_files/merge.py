@@ -1,0 +1,139 @@
+"""What a person has changed in a memory file: it is compared with the revision that they began from; pure."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Hashable, Sequence
+from typing import NamedTuple
+
+from memlayer.memory_files.markdown import NOTE, Item, digest, shown, unescaped
+
+_HEADS = (*(box + slash + "[mem:" for box in ("", "[ ] ", "[x] ", "[X] ") for slash in ("", "\\")), "<!-- memlayer")
+SMALL = 3  # so many deletions at once are believed however few memories there are
+
+
+class Entry(NamedTuple):
+    """A memory as one revision of a file held it. digest: of its text, see memory_markdown.digest."""
+
+    memory_id: str
+    citation: str
+    digest: str
+    pinned: bool = False
+
+
+class Changes(NamedTuple):
+    """edited: (memory, new text). gone: memories whose bullet is no longer there. added: (kind, text) of what has no
+    citation. strays: bullets that cite what this revision did not hold. pinned: (memory, whether it is now).
+
+    refused: how many deletions were not believed. why: the reason, "" when there is none.
+    """
+
+    edited: tuple[tuple[Entry, str], ...] = ()
+    gone: tuple[Entry, ...] = ()
+    added: tuple[tuple[str, str], ...] = ()
+    strays: tuple[Item, ...] = ()
+    pinned: tuple[tuple[Entry, bool], ...] = ()
+    refused: int = 0
+    why: str = ""
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.edited or self.gone or self.added or self.strays or self.pinned)
+
+
+def compare(known: Sequence[Entry], items: Sequence[Item], *, is_whole: bool, is_known: bool) -> Changes:
+    """The changes that lead from a revision to what the file holds now.
+
+    known: what the revision held. is_known: it is the revision that the person began from, not merely what is
+    remembered now. Without it, and in a file that was cut off, nothing counts as deleted.
+    """
+    left = dict.fromkeys(known)
+    exact = _grouped(known, lambda one: (one.citation, one.digest))
+    cited = _grouped(known, lambda one: one.citation)
+    worded = _grouped(known, lambda one: one.digest)
+    present_digests: set[str] = set()
+    pinned: list[tuple[Entry, bool]] = []
+    others = []
+    for item in _as_meant(known, items):  # what is as it was
+        found = digest(item.text)
+        entry = _taken(left, exact.get((item.citation, found)))
+        if entry is None:
+            others.append((item, found))
+            continue
+        present_digests.add(found)
+        if entry.pinned != item.pinned:
+            pinned.append((entry, item.pinned))
+    edited: list[tuple[Entry, str]] = []
+    emptied: list[Entry] = []
+    unmatched = []
+    for item, found in others:  # what says something else now
+        entry = _taken(left, cited.get(item.citation))
+        if entry is None:
+            unmatched.append((item, found))
+        elif not item.text:
+            emptied.append(entry)
+        elif not (item.is_last and not is_whole):  # a bullet that the cut went through says too little
+            edited.append((entry, item.text))
+    added: list[tuple[str, str]] = []
+    strays = []
+    for item, found in unmatched:
+        if _taken(left, worded.get(found)) is not None:  # the same words without their citation, or under another one
+            present_digests.add(found)
+        elif not item.text or found in present_digests or (item.is_last and not is_whole and _is_stump(item)):
+            continue
+        elif item.citation and item.citation not in cited:
+            strays.append(item)
+        else:
+            present_digests.add(found)
+            added.append((item.kind or NOTE, item.text))
+    gone = [*left, *emptied]
+    why = ""
+    if gone and not is_whole:
+        why = "the file was cut off: its last line is missing"
+    elif gone and not is_known:
+        why = "the file does not say which revision it was made from"
+    elif len(gone) > SMALL and 2 * len(gone) > len(known):
+        why = "more than half of the memories were gone at once"
+    return Changes(
+        tuple(edited), () if why else tuple(gone), tuple(added), tuple(strays), tuple(pinned),
+        len(gone) if why else 0, why,
+    )  # fmt: skip
+
+
+def _grouped(known: Sequence[Entry], key: Callable[[Entry], Hashable]) -> dict[Hashable, deque[Entry]]:
+    out: dict[Hashable, deque[Entry]] = {}
+    for one in known:
+        out.setdefault(key(one), deque()).append(one)
+    return out
+
+
+def _taken(left: dict[Entry, None], group: deque[Entry] | None) -> Entry | None:
+    """The first of the group that is still left; it is so no longer."""
+    while group:
+        one = group.popleft()
+        if one in left:
+            del left[one]
+            return one
+    return None
+
+
+def present(known: Sequence[Entry], items: Sequence[Item]) -> list[Entry]:
+    """What stands in the file as the revision held it."""
+    there = {(item.citation, digest(item.text)) for item in _as_meant(known, items)}
+    return [entry for entry in known if (entry.citation, entry.digest) in there]
+
+
+def _is_stump(item: Item) -> bool:
+    """True for what may be left of a bullet of ours that the cut went through."""
+    return bool(item.citation) or any(head.startswith(item.text[: len(head)]) for head in _HEADS)
+
+
+def _as_meant(known: Sequence[Entry], items: Sequence[Item]) -> list[Item]:
+    """The items without the backslashes that an editor has put into them; a memory's own stay, as do those in code."""
+    held = {(one.citation, one.digest) for one in known}
+    return [
+        item._replace(text=shown(unescaped(item.text)))
+        if item.is_escaped and (item.citation, digest(item.text)) not in held
+        else item
+        for item in items
+    ]

@@ -1,0 +1,129 @@
+"""Entries of the record of given notes: made from a recall, and joined with texts when a person asks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from memlayer.edge.capture import spool
+from memlayer.model import Event, Memory
+from memlayer.ports import Store
+from memlayer.recall.candidate import Candidate
+from memlayer.recall.recall import Recalled
+from memlayer.text import context_block
+
+MAX_LEFT_OUT = 10  # candidates a prompt, the most relevant
+_CITED = re.compile(r"- \[mem:([0-9A-Za-z]{1,40})\] ")
+Row = dict[str, Any]
+
+
+def of_prompt(event: Mapping[str, Any], project_id: str, found: Recalled, *, is_delivered: bool) -> Row:
+    """The entry of a prompt. is_delivered: the host got the answer in time."""
+    left_out = sorted((one for one in found.candidates if not one.kept), key=lambda one: -one.chance)
+    return {
+        **_head(event, project_id, found.block, is_delivered),
+        "gate": found.gate.value,
+        "need": round(found.need, 3),
+        "mode": found.mode,
+        "took_ms": round(found.took_ms, 1),
+        "given": [_scored(one) for one in found.entries],
+        "left_out": [_scored(one) for one in left_out[:MAX_LEFT_OUT]],
+        "left_out_count": len(left_out),
+    }
+
+
+def of_start(event: Mapping[str, Any], project_id: str, block: str, *, is_delivered: bool) -> Row:
+    """The entry of a session start with a working set."""
+    cited = [found.group(1) for line in context_block.entry_lines(block) if (found := _CITED.match(line))]
+    return {
+        **_head(event, project_id, block, is_delivered),
+        "start": str(event["detail"]),
+        "given": [{"citation": citation} for citation in cited],
+    }
+
+
+def is_unanswered(event: Event, recorded: Collection[str], since_ms: int) -> bool:
+    """True for a prompt that no daemon answered, although the record goes back so far."""
+    is_prompt = event.kind == "user" and event.source == "hook" and not event.detail
+    return is_prompt and event.at_ms >= since_ms and event.id not in recorded
+
+
+def unanswered(event: Event) -> Row:
+    """The entry of a prompt that its hook kept by itself."""
+    gate = "no daemon answered in time; the prompt was kept"
+    return {**_head(asdict(event), event.project_id, "", True), "gate": gate, "given": [], "left_out": []}
+
+
+def _head(event: Mapping[str, Any], project_id: str, block: str, is_delivered: bool) -> Row:
+    return {
+        "at_ms": event["at_ms"],
+        "session_id": event["session_id"],
+        "project_id": project_id,
+        "event_id": event["id"],
+        "chars": len(block),
+        "delivered": is_delivered,
+    }
+
+
+def _scored(one: Candidate) -> Row:
+    row: Row = {"id": one.chunk.memory_id, "chance": round(one.chance, 3), "helps": round(one.helps, 3)}
+    row["reason"] = one.reason.value
+    scores = {"lexical": one.score.lexical, "vector": one.score.vector}
+    return {**row, **{name: round(value, 3) for name, value in scores.items() if value is not None}}
+
+
+def with_texts(entries: Sequence[Row], store: Store, home: str) -> list[Row]:
+    """The entries with the texts of their prompts and notes; None for a text that is not, or no longer, kept. Raises
+    StoreError."""
+    rows = [row for entry in entries for row in (*entry.get("given", ()), *entry.get("left_out", ()))]
+    ids = sorted({str(row["id"]) for row in rows if row.get("id")})
+    citations = sorted({str(row["citation"]) for row in rows if row.get("citation")})
+    found = [
+        *(store.memories(ids=ids, limit=len(ids)) if ids else ()),
+        *(store.memories(citations=citations, limit=2 * len(citations)) if citations else ()),
+    ]
+    known = {one.id: one for one in found} | {one.citation: one for one in reversed(found)}
+    prompts = _prompts([str(entry.get("event_id")) for entry in entries if "start" not in entry], store, home)
+    return [
+        {
+            **entry,
+            "prompt": prompts.get(str(entry.get("event_id"))),
+            "given": [_with_memory(row, known) for row in entry.get("given", ())],
+            "left_out": [_with_memory(row, known) for row in entry.get("left_out", ())],
+        }
+        for entry in entries
+    ]
+
+
+def _prompts(event_ids: Sequence[str], store: Store, home: str) -> dict[str, str]:
+    """Event id -> text, from the store and from the spool, where a prompt waits for its answer."""
+    texts = {one.id: one.text for one in store.events(ids=event_ids, limit=len(event_ids))} if event_ids else {}
+    missing = set(event_ids) - texts.keys()
+    for path in spool.waiting(home) if missing else ():
+        if spool.id_of(path) in missing:
+            try:
+                event, _ = spool.load(path)
+            except OSError:  # taken in meanwhile
+                continue
+            if event is not None:
+                texts[str(event["id"])] = str(event["text"])
+    return texts
+
+
+def _with_memory(row: Row, known: Mapping[str, Memory]) -> Row:
+    memory = known.get(str(row.get("id") or row.get("citation")))
+    if memory is None:
+        return {**row, "forgotten": True}
+    return {
+        **row,
+        "id": memory.id,
+        "citation": memory.citation,
+        "key": memory.key,
+        "category": memory.category,
+        "day": context_block.day_of(memory.at_ms),
+        "at_ms": memory.at_ms,
+        "text": memory.text,
+        "superseded_by": memory.superseded_by,
+    }

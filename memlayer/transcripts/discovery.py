@@ -1,0 +1,138 @@
+"""Finds the host's transcripts: which files there are, which session and folder each is of, in which order to read."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import stat
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from memlayer.transcripts.reader import at_ms_of
+
+SUFFIX = ".jsonl"
+AGENT_PREFIX = "agent-"
+_HEAD_BYTES = 256 * 1024  # snapshots and listings of tools come before the first prompt
+_HEAD_LINES = 200
+
+
+@dataclass(frozen=True)
+class Transcript:
+    """One transcript file. cwd: the folder the session was started in, "" if it does not say. first: the uuid of its
+    first prompt or answer: a fork begins with copies, so it has its parent's."""
+
+    path: str
+    size: int
+    mtime_ns: int
+    is_agent: bool = False
+    session_id: str = ""
+    cwd: str = ""
+    first: str = ""
+    first_ms: int = 0
+
+
+def find(paths: Iterable[str], count: Callable[[str], None]) -> list[Transcript]:
+    """The transcripts at these paths (files, or folders that are searched), newest first.
+
+    A link inside a folder is not followed; count is told why a file is left out. Raises OSError for a path that does
+    not exist or cannot be read.
+    """
+    found: dict[str, Transcript] = {}
+    for given in paths:
+        path = os.path.realpath(given)
+        if os.path.isdir(path):
+            for inside in _inside(path, count):
+                found[inside.path] = inside
+        else:
+            info = os.stat(path)
+            if not stat.S_ISREG(info.st_mode):
+                count("no regular files")
+                continue
+            found[path] = _described(path, info)
+    return sorted(found.values(), key=lambda one: (-one.mtime_ns, one.path))
+
+
+def in_order(files: list[Transcript], since_ms: Callable[[str], int]) -> list[Transcript]:
+    """Newest first, but a session before its forks: what both hold belongs to the one that said it.
+
+    since_ms: when the hooks first heard of a session, 0 for never. A session that they knew when its first prompt came
+    is no fork; among the others the file that was written last is the fork's.
+    """
+    families: dict[str, list[Transcript]] = {}
+    for one in files:
+        families.setdefault(one.first or one.path, []).append(one)
+
+    def is_fork(one: Transcript) -> bool:
+        known = since_ms(one.session_id)
+        return known > one.first_ms + 5_000 if known else True
+
+    out: list[Transcript] = []
+    for one in files:
+        family = families.pop(one.first or one.path, [])
+        out += sorted(family, key=lambda member: (is_fork(member), member.mtime_ns, member.path))
+    return out
+
+
+def _inside(folder: str, count: Callable[[str], None]) -> Iterator[Transcript]:
+    for at, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if name != "tool-results")
+        for name in sorted(names):
+            if not name.endswith(SUFFIX):
+                continue
+            path = os.path.join(at, name)
+            try:
+                info = os.lstat(path)
+                if stat.S_ISREG(info.st_mode):
+                    yield _described(path, info)
+                else:
+                    count("links" if stat.S_ISLNK(info.st_mode) else "no regular files")
+            except OSError:
+                count("files that cannot be read")
+
+
+def _described(path: str, info: os.stat_result) -> Transcript:
+    is_agent = os.path.basename(path).startswith(AGENT_PREFIX)
+    cwd = session_id = first = stamp = ""
+    slug = os.path.basename(os.path.dirname(path))
+    for record in _head(path):
+        where = record.get("cwd")
+        if isinstance(where, str) and where and (not cwd or _slug(cwd) != slug):
+            # The folder follows the shell's `cd`; the one that the host has named the transcript's folder after stays.
+            cwd = where if not cwd or _slug(where) == slug else cwd
+        session = record.get("sessionId")
+        session_id = session_id or (session if isinstance(session, str) else "")
+        uuid = record.get("uuid")
+        if not first and record.get("type") in ("user", "assistant") and isinstance(uuid, str):
+            first, stamp = uuid, str(record.get("timestamp") or "")
+    return Transcript(
+        path,
+        info.st_size,
+        info.st_mtime_ns,
+        is_agent,
+        _session(path, is_agent, session_id),
+        cwd,
+        first,
+        at_ms_of(stamp),
+    )
+
+
+def _session(path: str, is_agent: bool, told: str) -> str:
+    """A sub-agent's transcript bears its parent's session id and prompt ids: it is a session of its own here."""
+    return os.path.basename(path)[: -len(SUFFIX)] if is_agent or not told else told
+
+
+def _head(path: str) -> Iterator[dict[str, object]]:
+    with open(path, "rb") as file:
+        lines = file.read(_HEAD_BYTES).split(b"\n")[:-1][:_HEAD_LINES]
+    for line in lines:
+        try:
+            record = json.loads(line.decode("utf-8", "replace"))
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(record, dict):
+            yield record
+
+
+def _slug(folder: str) -> str:
+    return re.sub(r"[^A-Za-z0-9]", "-", folder)

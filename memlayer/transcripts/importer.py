@@ -1,0 +1,249 @@
+"""Reads what was said before memlayer was there: transcripts to captured events, a batch of whole turns at a time."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from memlayer.edge.capture.payload import clean
+from memlayer.edge.home import project
+from memlayer.ports import Store
+from memlayer.records.sessions import Session, Sessions
+from memlayer.records.tombstones import Tombstones
+from memlayer.transcripts.catch_up import captured, id_without_prompt_id
+from memlayer.transcripts.discovery import Transcript
+from memlayer.transcripts.lines import Tally
+from memlayer.transcripts.reader import TranscriptRecord, read_turns
+
+BATCH_EVENTS = 200
+BATCH_CHARS = 400_000
+SOURCE = "import"
+MAX_COMPARED = 20_000  # events of a project that an old part of a session is compared with
+# A transcript that no hook told of and that was written to so lately may be in the middle of a turn, and a part of the
+# answer would be taken for the whole.
+GOING_ON_S = 60
+COPIES = "copies of another session"
+
+
+class Reached(Protocol):
+    """How far each transcript was read; see adapters.sqlite_file."""
+
+    def offset(self, path: str, size: int, mtime_ns: int) -> int: ...
+
+    def copies(self, records: Iterable[tuple[str, str]]) -> set[str]: ...
+
+    def reached(self, path: str, offset: int, records: Iterable[tuple[str, str]]) -> None: ...
+
+    def done(self, path: str, size: int, mtime_ns: int) -> None: ...
+
+    def restart(self) -> None: ...
+
+
+@dataclass
+class Batch:
+    """Whole turns of one transcript. offset: where to go on reading after them."""
+
+    path: str
+    events: list[dict[str, Any]] = field(default_factory=list)
+    records: list[tuple[str, str]] = field(default_factory=list)
+    offset: int = 0
+    turns: int = 0
+    chars: int = 0
+
+
+@dataclass
+class Counts:
+    """What an import found. new, known: events (prompts and answers). new_turns, known_turns: turns with something new,
+    and others with something known. skipped: by reason."""
+
+    files: int = 0
+    unchanged: int = 0
+    lines: int = 0
+    turns: int = 0
+    new: int = 0
+    known: int = 0
+    new_turns: int = 0
+    known_turns: int = 0
+    skipped: Counter[str] = field(default_factory=Counter)
+
+
+class History:
+    """Reads transcripts against what the store and the import log know. Writes nothing."""
+
+    def __init__(
+        self,
+        store: Store,
+        sessions: Sessions,
+        log: Reached,
+        project_of: Callable[[str], str],
+        tombstones: Tombstones,
+    ) -> None:
+        """project_of: folder -> project id, "" for an unknown one."""
+        self._store = store
+        self._sessions = sessions
+        self._log = log
+        self._project_of = project_of
+        self._tombstones = tombstones
+
+    def batches(self, file: Transcript, counts: Counts, watch: Callable[[int], None]) -> Iterator[Batch]:
+        """The turns of one transcript that the store lacks, oldest first. Raises OSError.
+
+        counts is brought up to date with each batch; watch is called with the byte offset now and then, and may raise.
+        """
+        tally = Tally(watch)
+        session = self._sessions.get(file.session_id)
+        folder = (session.project_dir if session else "") or file.cwd
+        if not folder:
+            counts.skipped["files without a folder"] += 1
+            return
+        if not project.enabled(project.locate(folder).root):
+            counts.skipped["files of projects that are switched off"] += 1
+            return
+        start = self._log.offset(file.path, file.size, file.mtime_ns)
+        if start >= file.size:
+            counts.unchanged += 1
+            return
+        counts.files += 1
+        batch = Batch(file.path, offset=start)
+        heard = _Heard(self._store, session, self._project_of(folder))
+        turns = read_turns(file.path, start_offset=start, sidechains=file.is_agent, tally=tally)
+        is_open = not session.ended if session else time.time() - file.mtime_ns / 1e9 < GOING_ON_S
+        for turn in _whole_turns(turns, is_open=is_open, tally=tally):
+            self._add(batch, turn, file, folder, heard, counts)
+            if len(batch.events) >= BATCH_EVENTS or batch.chars >= BATCH_CHARS:
+                yield self._checked(batch, counts)
+                batch = Batch(file.path, offset=batch.offset)
+        if batch.events:
+            yield self._checked(batch, counts)
+        counts.lines += tally.lines
+        counts.skipped.update(tally.passed)
+
+    def _add(
+        self, batch: Batch, turn: list[TranscriptRecord], file: Transcript, folder: str, heard: _Heard, counts: Counts
+    ) -> None:
+        batch.offset = max(batch.offset, turn[0].resume_offset)
+        kept = False
+        for record in turn:
+            session_id = file.session_id if file.is_agent else record.session_id or file.session_id
+            if heard.elsewhere(record):
+                counts.skipped[COPIES] += 1
+                continue
+            event = captured(record, session_id=session_id, project_dir=folder, path=file.path, source=SOURCE)
+            if event is None:
+                counts.skipped["empty"] += 1
+                continue
+            kept = True
+            batch.events.append(event)
+            batch.records.append((record.uuid, session_id))
+            batch.chars += len(event["text"])
+        batch.turns += kept
+
+    def _checked(self, batch: Batch, counts: Counts) -> Batch:
+        """Without what the store has, or had from another session."""
+        copies = self._log.copies(batch.records)
+        also = {str(event["id"]): id_without_prompt_id(event) for event in batch.events}
+        ids = sorted({*also, *also.values()})
+        known = {event.id for event in self._store.events(ids=ids, limit=len(ids) + 1)} if ids else set()
+        standing = {id(event) for event in self._tombstones.standing(batch.events, is_history=True)}
+        fresh = {}
+        had = set()
+        for event in batch.events:
+            if event["uuid"] in copies:
+                counts.skipped[COPIES] += 1
+            elif id(event) not in standing or also[event["id"]] in self._tombstones:
+                counts.skipped["forgotten"] += 1
+            elif event["id"] in known or also[event["id"]] in known:
+                counts.known += 1
+                had.add((event["session_id"], event["prompt_id"]))
+            else:
+                fresh[str(event["id"])] = event
+        counts.new += len(fresh)
+        begun = {(event["session_id"], event["prompt_id"]) for event in fresh.values()}
+        counts.new_turns += len(begun)
+        counts.known_turns += len(had - begun)
+        counts.turns += batch.turns
+        batch.records = [one for one in batch.records if one[0] not in copies]
+        batch.events = list(fresh.values())
+        return batch
+
+
+class _Heard:
+    """What a session that the hooks know holds from before they did: another session's words, or its own past."""
+
+    def __init__(self, store: Store, session: Session | None, project_id: str) -> None:
+        self._store = store
+        self._session = session
+        self._project_id = project_id
+        self._said: set[str] | None = None
+
+    def elsewhere(self, record: TranscriptRecord) -> bool:
+        """Whether another session of the project has said this: then the record is a fork's copy of it."""
+        session = self._session
+        if session is None or not self._project_id or record.at_ms >= session.since_ms:
+            return False
+        if self._said is None:
+            events = self._store.events(project_id=self._project_id, limit=MAX_COMPARED)
+            self._said = {
+                event.text.strip()
+                for event in events
+                if event.session_id != session.id and event.kind in ("user", "assistant")
+            }
+        return clean(record.text).strip() in self._said
+
+
+class Rehearsal:
+    """An import log that remembers nothing beyond one run: for a dry run."""
+
+    def __init__(self, log: Reached, is_anew: bool) -> None:
+        self._log = log
+        self._is_anew = is_anew
+        self._seen: dict[str, str] = {}
+
+    def offset(self, path: str, size: int, mtime_ns: int) -> int:
+        return 0 if self._is_anew else self._log.offset(path, size, mtime_ns)
+
+    def copies(self, records: Iterable[tuple[str, str]]) -> set[str]:
+        asked = list(records)
+        here = {uuid for uuid, session in asked if self._seen.get(uuid, session) != session}
+        return here | self._log.copies(asked)
+
+    def reached(self, path: str, offset: int, records: Iterable[tuple[str, str]]) -> None:
+        for uuid, session in records:
+            self._seen.setdefault(uuid, session)
+
+    def done(self, path: str, size: int, mtime_ns: int) -> None:
+        """Nothing is kept."""
+
+    def restart(self) -> None:
+        """Nothing is kept."""
+
+
+def _whole_turns(
+    records: Iterator[TranscriptRecord], *, is_open: bool, tally: Tally
+) -> Iterator[list[TranscriptRecord]]:
+    """The records of each turn together. is_open: the last turn may still be going on, and is left for the hooks.
+
+    Newer hosts give every prompt that a fork has copied the prompt id of the first new one. A turn whose id comes again
+    with another prompt is such a copy, and gets an id of its own.
+    """
+    turn: list[TranscriptRecord] = []
+    for record in records:
+        if record.kind not in ("user", "assistant"):
+            continue
+        if turn and record.resume_offset != turn[0].resume_offset:
+            if turn[0].prompt_id == record.prompt_id:
+                turn = [_renamed(one, turn[0]) for one in turn]
+            yield turn
+            turn = []
+        turn.append(record)
+    if turn and is_open:
+        tally.passes("turns that may still go on")
+    elif turn:
+        yield turn
+
+
+def _renamed(record: TranscriptRecord, first: TranscriptRecord) -> TranscriptRecord:
+    return record._replace(prompt_id=first.uuid) if record.prompt_id == first.prompt_id else record

@@ -1,0 +1,95 @@
+"""The command line as a process, on a pipe or on a terminal, and answers for it that a daemon could give."""
+
+from __future__ import annotations
+
+import os
+import pty
+import select
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+MAIN = Path(__file__).resolve().parents[2] / "memlayer" / "cli" / "__main__.py"
+AT_MS = 1_795_262_456_217
+LONG = 3 * (
+    "결제 모듈은 지수 백오프로 최대 3번 재시도하고, "
+    "그래도 실패하면 checkout.py의 normalize_cart() 뒤에 있는 큐로 보낸다. "
+)
+
+MEMORY: dict[str, Any] = {
+    "id": "0123456789abcdef",
+    "key": "turn_2026-11-19_81d2",
+    "citation": "x9Yz2w",
+    "category": "conversation",
+    "kind": "turn",
+    "text": "order events moved from Postgres to ClickHouse",
+    "importance": 0.5,
+    "at_ms": AT_MS,
+    "session_id": "8f3a12cd-aaaa",
+    "project_id": "p1",
+    "project": "shop",
+    "superseded_by": "",
+    "source_ids": ["e1"],
+}
+HIT = {
+    **{name: MEMORY[name] for name in ("key", "citation", "category", "at_ms", "session_id", "project_id", "project")},
+    "score": 0.71,
+    "parts": {"relevance": 0.8, "lexical": 0.61, "vector": None, "importance": 0.5, "recency": 0.42},
+    "snippet": LONG,
+}
+FOUND = {"mode": "hybrid", "why": "", "hits": [HIT]}
+
+
+class Cli:
+    """Runs the command line for one home, in one project."""
+
+    def __init__(self, home: Path, project: Path) -> None:
+        self.home, self.project = home, project
+        self.environment = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(home.parent / "person"),
+            "MEMLAYER_HOME": str(home),
+            "LANG": "C",
+        }
+
+    def __call__(self, *arguments: str, stdin: str | bytes = "") -> subprocess.CompletedProcess[str]:
+        raw = stdin.encode() if isinstance(stdin, str) else stdin
+        done = subprocess.run(
+            [sys.executable, "-I", str(MAIN), *arguments],
+            input=raw,
+            capture_output=True,
+            cwd=self.project,
+            env=self.environment,
+            timeout=30,
+        )
+        return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
+
+    def on_terminal(self, *arguments: str, types: str = "", columns: int = 80) -> tuple[int, str]:
+        """(exit code, what the terminal got) with a person who types `types`."""
+        person, terminal = pty.openpty()
+        environment = {**self.environment, "COLUMNS": str(columns), "TERM": "xterm", "LANG": "C.UTF-8"}
+        with subprocess.Popen(
+            [sys.executable, "-I", str(MAIN), *arguments],
+            stdin=terminal,
+            stdout=terminal,
+            stderr=terminal,
+            cwd=self.project,
+            env=environment,
+        ) as process:
+            os.close(terminal)
+            os.write(person, types.encode())
+            seen, ends = b"", time.monotonic() + 20
+            while time.monotonic() < ends:
+                if select.select([person], [], [], 0.1)[0]:
+                    try:
+                        part = os.read(person, 65536)
+                    except OSError:  # Linux: the other side is closed
+                        break
+                    if not part:
+                        break
+                    seen += part
+            process.wait(5)
+        os.close(person)
+        return process.returncode, seen.decode()

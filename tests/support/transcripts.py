@@ -1,0 +1,59 @@
+"""Transcripts for tests: recorded ones put where a host would have put them, and made ones in the recorded shape."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+RECORDED = Path(__file__).parents[1] / "fixtures" / "host"
+VERSIONS = ("2.1.197", "2.1.330")
+LONG_AGO_S = 1_790_000_000
+
+
+def stamp(at_ms: int) -> str:
+    """A record's timestamp."""
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(at_ms / 1000)) + ".%03dZ" % (at_ms % 1000)
+
+
+def record(kind: str, text: str, at_ms: int, *, session: str, cwd: str, **more: Any) -> str:
+    """A line: a prompt or an answer."""
+    uuid = "%s-%s-%d" % (session, kind, at_ms)
+    made: dict[str, Any] = {
+        "parentUuid": None, "isSidechain": False, "type": kind, "uuid": uuid, "timestamp": stamp(at_ms),
+        "sessionId": session, "cwd": cwd, "version": "2.1.330", "userType": "external",
+        "message": {"role": kind, "id": "m-" + uuid, "content": [{"type": "text", "text": text}]},
+    }  # fmt: skip
+    return json.dumps({**made, **more}, ensure_ascii=False) + "\n"
+
+
+def turn(number: int, *, session: str, cwd: str, prompt: str = "", answer: str = "", prompt_id: str = "") -> str:
+    """A prompt and its answer, a minute after the turn before."""
+    at_ms = LONG_AGO_S * 1000 + number * 60_000
+    asked = record(
+        "user", prompt or "질문 %d" % number, at_ms, session=session, cwd=cwd,
+        promptId=prompt_id or "%s-p%d" % (session, number),
+    )  # fmt: skip
+    said = answer or "대답 %d: answer %d" % (number, number)
+    return asked + record("assistant", said, at_ms + 500, session=session, cwd=cwd)
+
+
+def write(projects: Path, session: str, text: str, *, cwd: str, at_s: float = LONG_AGO_S) -> Path:
+    """A session's transcript in the host's folder of transcripts, last written at that time."""
+    folder = projects / "".join(char if char.isascii() and char.isalnum() else "-" for char in cwd)
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / (session + ".jsonl")
+    path.write_text(text)
+    os.utime(path, (at_s, at_s))
+    return path
+
+
+def recorded(projects: Path, name: str, version: str, *, at_s: float = LONG_AGO_S) -> str:
+    """Put a recorded transcript there; returns its session."""
+    text = (RECORDED / ("transcript_%s_%s.jsonl" % (name, version))).read_text()
+    lines = [json.loads(line) for line in text.splitlines()]
+    session = next(str(line["sessionId"]) for line in reversed(lines) if "sessionId" in line)
+    write(projects, session, text, cwd="/home/dev/shop", at_s=at_s)
+    return session

@@ -1,0 +1,93 @@
+"""A memory without a disk for its store: the real ingest and recall over the doubles that ship."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from memlayer.edge.capture.payload import read_payload
+from memlayer.indexing.ingest import Ingest
+from memlayer.indexing.term_stats import TermStats
+from memlayer.model import Memory, Scope, turn_memory_id
+from memlayer.ports import Embedder, Vector
+from memlayer.recall.recall import Recall, Recalled, RecallRules
+from memlayer.recall.retriever import Retriever
+from memlayer.recall.session_words import LiveSessions
+from memlayer.recall.superseded import Replaced
+from memlayer.records.projects import Projects
+from memlayer.records.sessions import Session, Sessions
+from memlayer.records.tombstones import Tombstones
+from memlayer.testing import MemoryStore
+
+T0_MS = 1_795_260_000_000
+PROJECT = "/home/dev/상점"
+
+
+class NoCache:
+    """A vector cache that keeps nothing."""
+
+    def get_many(self, fingerprint: str, texts: Sequence[str]) -> dict[str, Vector]:
+        return {}
+
+    def put_many(self, fingerprint: str, vectors: Mapping[str, Vector]) -> None:
+        """Nothing is kept."""
+
+    def keep_only(self, scan: Callable[[Callable[[str], None]], None]) -> None:
+        """Nothing was kept."""
+
+
+class TurnsInMemory:
+    """Takes what hooks say and recalls it. Times are milliseconds after T0_MS."""
+
+    def __init__(self, home: Path, embedder: Embedder | None = None) -> None:
+        self.store = MemoryStore() if embedder is None else MemoryStore(embedder.dimensions)
+        self.sessions = Sessions(str(home))
+        self.projects = Projects(str(home), lambda _: "")
+        terms = TermStats()
+        self.ingest = Ingest(
+            home=str(home), store=self.store, projects=self.projects, sessions=self.sessions,
+            embedder=lambda: embedder, cache=NoCache(), terms=terms, tombstones=Tombstones(str(home)),
+            max_tokens=400, overlap_tokens=80,
+        )  # fmt: skip
+        self.live = LiveSessions(self.store)
+        self.recall = Recall(Retriever(self.store, lambda: embedder, terms), self.live, Replaced(self.store))
+
+    @classmethod
+    def by_the_shipped_model(cls, home: Path, said: Sequence[tuple[str, str]], a_session: int = 5) -> TurnsInMemory:
+        """Turns of a prompt and an answer, so many a session, embedded by the model that ships."""
+        from memlayer.adapters.embedding.fastembed_embedder import (
+            load,  # it takes half a second, and most need no model
+        )
+        from memlayer.adapters.embedding.model_folder import SHIPPED_MODEL
+
+        memory = cls(home, load(SHIPPED_MODEL, home))
+        for number, (prompt, answer) in enumerate(said):
+            memory.turn("s%d" % (number // a_session), "p%d" % number, prompt, answer, at=1000 * number)
+        return memory
+
+    def hook(self, name: str, session: str, prompt_id: str, at: int, project: str = PROJECT, **said: str) -> None:
+        """What one hook brought."""
+        raw = json.dumps({"session_id": session, "prompt_id": prompt_id, **said}).encode()
+        event: dict[str, Any] | None = read_payload(name, raw, project_dir=project, at_ms=T0_MS + at).event
+        assert event is not None
+        self.ingest.take([event])
+        self.live.heard(event)
+
+    def turn(
+        self, session: str, prompt_id: str, prompt: str, answer: str = "", *, at: int = 0, project: str = PROJECT
+    ) -> Memory:
+        """A turn, without an answer when that is ""; returns its memory."""
+        self.hook("user_prompt_submit", session, prompt_id, at, project, prompt=prompt)
+        if answer:
+            self.hook("stop", session, prompt_id, at + 1, project, last_assistant_message=answer)
+        [memory] = self.store.memories(ids=[turn_memory_id(session, prompt_id)])
+        return memory
+
+    def ask(
+        self, prompt: str, rules: RecallRules | None = None, session: Session | None = None, project: str = PROJECT
+    ) -> Recalled:
+        """What a prompt brings back, in another session unless one is given."""
+        scope = Scope((self.projects.resolve(project)[0],))
+        return self.recall.answer(prompt, scope, rules or RecallRules(), session or Session(id="another"))

@@ -1,0 +1,233 @@
+"""`memlayer doctor`: each check tells health from trouble, and what is lost or at risk ends with exit code 1."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memlayer.cli.doctor import checks_daemon, checks_files, checks_host
+from memlayer.cli.doctor.checks import FAIL, OK, WARN
+from memlayer.edge.capture import spool
+from memlayer.edge.home import paths
+from memlayer.edge.ipc.client import Client
+from tests.support.scripted_daemon import ScriptedDaemon
+
+ROOT = Path(__file__).resolve().parents[3]
+HEALTHY: dict[str, Any] = {"pid": 7, "build": "0.1.0", "store": "open", "mode": "hybrid", "model": {"name": "m"}}
+
+
+@pytest.fixture
+def made(home: Path) -> Path:
+    """A home as memlayer makes it."""
+    paths.make_folder(str(home))
+    paths.make_folder(paths.logs(str(home)))
+    return home
+
+
+def plugin_copy(folder: Path) -> Path:
+    for name in ("plugin.json", "hooks.json", "requirements.lock"):
+        folder.mkdir(exist_ok=True)
+        shutil.copy(ROOT / name, folder / name)
+    shutil.copytree(ROOT / ".claude-plugin", folder / ".claude-plugin")
+    shutil.copytree(ROOT / "hooks", folder / "hooks")
+    return folder
+
+
+def test_the_manifest_of_this_plugin_is_well_and_damage_is_found(tmp_path: Path) -> None:
+    copy = plugin_copy(tmp_path / "플러그인")
+    assert checks_host.manifest(str(copy)).state == OK
+    (copy / "plugin.json").write_text("{}")
+    assert checks_host.manifest(str(copy)).state == WARN
+    (copy / "hooks" / "stop.py").unlink()
+    missing = checks_host.manifest(str(copy))
+    assert missing.state == FAIL and "stop" in missing.says
+    (copy / "hooks.json").write_text('{"SessionStart": []}')
+    assert checks_host.manifest(str(copy)).state == FAIL
+
+
+def test_a_missing_runtime_is_at_risk_and_says_why_the_last_setup_failed(
+    made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("MEMLAYER_RUNTIME_DIR", raising=False)
+    copy = plugin_copy(tmp_path / "plugin")
+    assert checks_host.runtime_state(str(made), str(copy)).state == FAIL
+    (made / "runtime.failed").write_text("no network\n")
+    failed = checks_host.runtime_state(str(made), str(copy))
+    assert "no network" in failed.says and "memlayer setup" in failed.remedy
+
+
+def test_the_interpreter_of_the_hooks_is_measured_and_a_shim_is_named(
+    made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "shims"
+    folder.mkdir()
+    shim = folder / "python3"
+    shim.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
+    shim.chmod(0o755)
+    monkeypatch.setenv("PATH", str(folder))
+    found = checks_host.interpreter(str(made))
+    assert found.state == WARN and "shim" in found.says and str(shim) in found.says
+    (made / "python").write_text(sys.executable + "\n")
+    assert sys.executable in checks_host.interpreter(str(made)).says
+    (made / "python").write_text("/bin/false\n")
+    assert checks_host.interpreter(str(made)).state == FAIL
+    (made / "python").unlink()
+    shim.unlink()
+    assert checks_host.interpreter(str(made)).state == FAIL
+
+
+def test_permissions_that_let_others_read_are_found(made: Path) -> None:
+    assert checks_files.permissions(str(made)).state == OK
+    path = made / "projects.json"
+    path.write_text("{}")
+    path.chmod(0o644)
+    loose = checks_files.permissions(str(made))
+    assert loose.state == WARN and "projects.json" in loose.says and "chmod" in loose.remedy
+    made.chmod(0o755)
+    assert checks_files.permissions(str(made)).state == FAIL
+    assert checks_files.permissions(str(made / "none")).state == WARN
+
+
+def test_free_space_is_looked_up_where_the_home_will_be(tmp_path: Path) -> None:
+    assert checks_files.disk(str(tmp_path / "a" / "b")).says.endswith("free")
+
+
+def test_wrong_settings_are_a_failure_and_a_projects_unknown_keys_a_warning(made: Path, project: Path) -> None:
+    assert [check.state for check in checks_files.settings(str(made), str(project), {})] == [OK]
+    (project / ".memlayer.yaml").write_text("model: x\n")
+    (made / "config.yaml").write_text("recall:\n  max_entrys: 1\n")
+    wrong, ignored = checks_files.settings(str(made), str(project), {})
+    assert wrong.state == FAIL and "recall.max_entrys" in wrong.says
+    assert ignored.state == WARN and "model" in ignored.says
+
+
+def test_old_spool_files_are_at_risk_and_fresh_ones_are_not(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checks_files, "SPOOL_GRACE_S", 0.0)
+    assert checks_files.spool_age(str(made)).says == "empty"
+    event = {"id": "e1", "at_ms": 1, "text": "과제"}
+    path = spool.put(str(made), event)
+    assert checks_files.spool_age(str(made)).state == OK
+    os.utime(path, (time.time() - 400, time.time() - 400))
+    old = checks_files.spool_age(str(made))
+    assert old.state == FAIL and "7 min" in old.says
+
+
+def test_what_was_set_aside_is_told_with_its_reasons(made: Path) -> None:
+    for number in range(3):
+        path = made / "spool" / f"{number:013d}-x.json"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("{")
+        spool.quarantine(str(made), str(path), "torn: not JSON")
+    found = checks_files.quarantine(str(made))
+    assert found.state == WARN and "3x torn: not JSON" in found.says
+
+
+def test_only_the_trouble_of_the_last_day_counts(made: Path) -> None:
+    now_ms = int(time.time() * 1000)
+    (made / "logs" / "hook.log").write_text(
+        json.dumps({"at_ms": now_ms - 90_000_000, "hook": "stop", "what": "old"})
+        + "\ntorn{\n"
+        + json.dumps({"at_ms": now_ms, "hook": "stop", "what": "daemon late"})
+        + "\n"
+        + json.dumps({"at_ms": now_ms, "hook": "stop", "what": "daemon absent"})  # it leaves when idle
+        + "\n"
+    )
+    (made / "logs" / "daemon.log").write_text(
+        json.dumps({"at_ms": now_ms, "level": "info", "what": "listening"}) + "\n"
+    )
+    hook, daemon = checks_files.logs(str(made), {}, is_well=False)
+    assert hook.state == WARN and hook.says.startswith("1 problem in") and "1x daemon late" in hook.says
+    assert daemon.state == OK
+    (made / "logs" / "daemon.err").write_text("ImportError\n")
+    assert [check.state for check in checks_files.logs(str(made), {}, is_well=False)] == [WARN, OK, WARN]
+    with open(made / "logs" / "hook.log", "a") as log:
+        log.write(json.dumps({"at_ms": now_ms, "hook": "stop", "what": "failed", "error": "OSError"}) + "\n")
+    lost = next(iter(checks_files.logs(str(made), {"stop": now_ms - 1}, is_well=True)))
+    assert lost.state == FAIL and lost.says.startswith("1 hook call failed") and "OSError" in lost.says
+
+
+def test_mended_trouble_is_history(made: Path) -> None:
+    now_ms = int(time.time() * 1000)
+    for name, level, what in (("hook.log", "", "failed"), ("daemon.log", "error", "job drain failed: 디스크")):
+        entry = {"at_ms": now_ms - 60_000, "what": what, **({"level": level} if level else {"hook": "stop"})}
+        (made / "logs" / name).write_text(json.dumps(entry) + "\n")
+    (made / "logs" / "daemon.err").write_text("ImportError\n")
+    found = list(checks_files.logs(str(made), {"stop": now_ms}, is_well=True))
+    assert [check.state for check in found] == [OK, OK]
+    assert "1 problem in" in found[0].says and "job drain failed" in found[1].says
+    another = checks_files.logs(str(made), {"user_prompt_submit": now_ms}, is_well=True)
+    assert [check.state for check in another] == [FAIL, OK]
+
+
+def test_a_project_that_is_off_and_hooks_that_are_off_are_told_apart(project: Path) -> None:
+    assert checks_files.project_state(str(project), {}).says.startswith("on for")
+    assert checks_files.project_state(str(project), {"MEMLAYER_DISABLE": "1"}).state == WARN
+    (project / ".memlayer.yaml").write_text("enabled: false\n")
+    off = checks_files.project_state(str(project), {})
+    assert off.state == WARN and "switched off" in off.says and ".memlayer.yaml" in off.remedy
+
+
+def test_a_capture_that_is_switched_off_is_told_with_where(made: Path, project: Path) -> None:
+    (made / "config.yaml").write_text("capture:\n  enabled: false\n")
+    _, off = checks_files.settings(str(made), str(project), {})
+    assert (off.name, off.state) == ("capture", WARN) and "config.yaml" in off.says
+
+
+def test_the_hosts_own_memory_is_told_from_its_settings(tmp_path: Path) -> None:
+    environ = {"CLAUDE_CONFIG_DIR": str(tmp_path)}
+    assert "on as well" in checks_host.auto_memory(environ).says
+    (tmp_path / "settings.json").write_text('{"autoMemoryEnabled": false}')
+    assert checks_host.auto_memory(environ).says.endswith("off")
+    (tmp_path / "settings.json").write_text("{torn")
+    assert "on as well" in checks_host.auto_memory(environ).says
+    assert checks_host.auto_memory({**environ, "CLAUDE_CODE_DISABLE_AUTO_MEMORY": "1"}).says.endswith("off")
+
+
+@pytest.mark.parametrize(
+    ("told", "states", "part"),
+    [
+        (HEALTHY, [OK, OK, OK], "full text and meaning"),
+        ({**HEALTHY, "mode": "lexical", "why": "모델이 없음"}, [OK, OK, WARN], "모델이 없음"),
+        ({**HEALTHY, "mode": "lexical", "model": {"provider": "none"}}, [OK, OK, OK], "as set"),
+        ({**HEALTHY, "store": "failed", "store_error": "torn manifest"}, [OK, FAIL, OK], "torn manifest"),
+        ({**HEALTHY, "job_errors": 2, "last_job_error": "drain: OSError"}, [WARN, OK, OK], "drain: OSError"),
+        (HEALTHY, [OK, OK, OK], "8 of 8 prompts"),
+    ],
+)
+def test_what_the_daemon_tells_of_itself_is_judged(
+    home: Path, told: dict[str, Any], states: list[str], part: str
+) -> None:
+    seen = {"finding": ["ok", "8 of 8 prompts and answers came by hooks", ""]}
+    with ScriptedDaemon(home, {"status": told, "witness": seen}):
+        checks = list(checks_daemon.daemon(Client(str(home), str(ROOT), "/bin/false", wait_s=1)))
+    assert [check.state for check in checks] == [*states, OK]
+    assert any(part in check.says for check in checks)
+
+
+@pytest.mark.parametrize(
+    ("told", "state", "part"),
+    [
+        ({}, OK, "3 calls today"),
+        ({"is_over": True}, OK, "budget is spent"),
+        ({"missing": "the openai package is not installed: run uv pip install"}, WARN, "run uv pip install"),
+        ({"problem": "openai: HTTP 401"}, WARN, "HTTP 401"),
+    ],
+)
+def test_a_language_model_that_is_on_is_judged(told: dict[str, Any], state: str, part: str) -> None:
+    known = {"is_on": True, "provider": "openai", "model": "한 모델", "is_over": False, "missing": "", "problem": ""}
+    [check] = checks_daemon.language_model({**known, "today": {"calls": 3}, **told})
+    assert check.state == state and part in check.says and "한 모델" in check.says
+    assert list(checks_daemon.language_model({**known, "is_on": False})) == []
+
+
+def test_a_daemon_that_does_not_come_is_a_failure(home: Path) -> None:
+    checks = list(checks_daemon.daemon(Client(str(home), str(ROOT), "/bin/false", wait_s=0.2)))
+    assert [check.state for check in checks] == [FAIL, WARN, WARN, WARN]
+    assert "restart" in checks[0].remedy

@@ -1,0 +1,189 @@
+"""Every verb alike: missing and wrong arguments, errors as JSON, `-` as a standard stream; over a scripted daemon."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+import pytest
+
+from memlayer.cli.app import cli as program
+from memlayer.edge.ipc import protocol
+from tests.support.cli_process import FOUND, MEMORY, Cli
+from tests.support.scripted_daemon import ScriptedDaemon
+
+
+@pytest.fixture
+def cli(home: Path, project: Path) -> Cli:
+    return Cli(home, project)
+
+
+def leaves(group: click.Group, prefix: str = "") -> list[str]:
+    """Every verb that does something, such as `list` and `daemon stop`."""
+    found = []
+    with click.Context(group) as context:
+        for name in group.list_commands(context):
+            command = group.get_command(context, name)
+            inner = leaves(command, f"{prefix}{name} ") if isinstance(command, click.Group) else []
+            found += inner or [prefix + name]
+    return found
+
+
+VERBS = leaves(program)
+INCOMPLETE = {
+    "search": "Search for what?",
+    "recall": "Which prompt?",
+    "show": "Which memory?",
+    "remember": "Remember what?",
+    "history": "Which memory?",
+    "edit": "Which memory?",
+    "edit a7Bc3x": "Which text?",
+    "pin": "Which memory?",
+    "restore": "Which memory?",
+    "forget": "Forget what?",
+    "export": "Export to which file?",
+    "config set": "Set what?",
+    "config set recall.max_entries": "Set what?",
+    "config unset": "Unset what?",
+    "completion": "Which shell?",
+    "show ''": "Which memory?",
+    "pin []": "Which memory?",
+    "search ' '": "Search for what?",
+    "search -": "Search for what?",
+    "remember -": "Remember what?",
+    "show -": "Which memory?",
+    "search q --day 2026-13-01": "'2026-13-01' is no date. Give ",
+    "search q --since 어제": "'어제' is no date. Give ",
+    "search q --day 2026-11-19 --since 30d": "Give --day, or --since and --until, not both",
+    "list --project . --all-projects": "Give --project or --all-projects, not both",
+}
+
+
+@pytest.mark.parametrize("typed", INCOMPLETE)
+def test_missing_arguments_are_two(cli: Cli, typed: str) -> None:
+    arguments = [word.strip("'") for word in typed.replace("' '", "'\u00a0'").split(" ")]
+    done, told = cli(*arguments), cli(*arguments, "--json")
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert done.stderr.startswith("memlayer: " + INCOMPLETE[typed])
+    assert (told.returncode, told.stderr) == (2, "")
+    error = json.loads(told.stdout)["error"]
+    assert done.stderr == f"memlayer: {error['message']}\n"
+    assert (error["kind"], error["exit_code"]) == ("usage", 2)
+    assert not cli.home.exists()
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_wrong_option_names_the_help(cli: Cli, verb: str) -> None:
+    done, told = cli(*verb.split(), "--nosuch"), cli(*verb.split(), "--nosuch", "--json")
+    assert (done.returncode, told.returncode, done.stdout, told.stderr) == (2, 2, "", "")
+    assert "--nosuch" in done.stderr and f"`memlayer {verb} --help`" in done.stderr
+    assert json.loads(told.stdout)["error"]["kind"] == "usage"
+
+
+def test_error_of_the_daemon_is_json(cli: Cli) -> None:
+    says = "user: Nothing is known by '없음'".encode()
+    with ScriptedDaemon(cli.home, {"show": [(protocol.ERROR, says)]}):
+        told, plain = cli("show", "없음", "--json"), cli("show", "--", "--json")
+    assert json.loads(told.stdout)["error"] == {
+        "kind": "error", "message": "Nothing is known by '없음'", "exit_code": 1,
+    }  # fmt: skip
+    assert (told.returncode, told.stderr, plain.stdout) == (1, "", "")  # behind `--` it is a word
+
+
+def test_unexpected_error_is_json(cli: Cli) -> None:
+    with ScriptedDaemon(cli.home, {"forget": {"memories": 7}}):
+        done, told = cli("forget", "x9Yz2w"), cli("forget", "x9Yz2w", "--json")
+    assert (done.returncode, told.returncode, done.stdout, told.stderr) == (1, 1, "", "")
+    assert done.stderr.startswith("memlayer: unexpected TypeError")
+    assert json.loads(told.stdout)["error"]["message"].startswith("unexpected TypeError")
+
+
+def test_relative_home_is_refused(cli: Cli) -> None:
+    cli.environment["MEMLAYER_HOME"] = "집/memory"
+    done, told = cli("list"), cli("list", "--json")
+    assert (done.returncode, told.returncode) == (1, 1)
+    assert done.stderr.startswith("memlayer: MEMLAYER_HOME is not absolute: '집/memory'")
+    assert "not absolute" in json.loads(told.stdout)["error"]["message"]
+    assert list(cli.project.iterdir()) == []
+
+
+@pytest.mark.parametrize("verb", ["list", "search q", "recall q", "remember 글", "files", "import", "config", "doctor"])
+def test_unknown_folder_is_an_error(cli: Cli, verb: str) -> None:
+    done = cli(*verb.split(), "--project", "없는/폴더")
+    assert done.returncode == 1 and done.stderr == f"memlayer: There is no folder {cli.project / '없는' / '폴더'}\n"
+    assert not cli.home.exists()
+
+
+def test_known_project_without_folder_is_listed(cli: Cli) -> None:
+    gone = cli.project / "지난 일"
+    cli.home.mkdir(mode=0o700)
+    (cli.home / "projects.json").write_text(json.dumps({"p1": {"keys": [f"path:{gone}"], "root": str(gone)}}))
+    with ScriptedDaemon(cli.home, {"list": {"memories": [MEMORY]}}) as daemon:
+        assert cli("list", "--project", str(gone)).returncode == 0
+        assert cli("remember", "글", "--project", str(gone)).returncode == 1
+    assert [asked["project_dir"] for _, asked in daemon.heard] == [str(gone)]
+
+
+@pytest.mark.parametrize("verb", ["search", "recall"])
+def test_dash_is_standard_input(cli: Cli, verb: str) -> None:
+    with ScriptedDaemon(cli.home, {verb: FOUND}) as daemon:
+        assert cli(verb, "-", stdin="it's 결제\n").returncode == 0
+        assert cli(verb, "-", "q").returncode == 0  # among words it is a word
+        assert cli(verb, "--stdin", "q").returncode == 2
+    field = "query" if verb == "search" else "prompt"
+    assert [asked[field] for _, asked in daemon.heard] == ["it's 결제", "- q"]
+
+
+def test_show_takes_several_citations(cli: Cli) -> None:
+    match = {"memory": MEMORY, "events": [], "neighbours": []}
+    with ScriptedDaemon(cli.home, {"show": {"matches": [match], "unknown": ["없음"]}}) as daemon:
+        done = cli("show", "[mem:x9Yz2w].", "core_81d2,", "없음")
+        told = cli("show", "-", "--json", stdin="See [mem:x9Yz2w], and [mem:a7Bc3x].\n")
+    heard = [asked["ids"] for _, asked in daemon.heard]
+    assert heard == [["x9Yz2w", "core_81d2", "없음"], ["x9Yz2w", "a7Bc3x"]]
+    assert done.returncode == told.returncode == 1
+    assert "[mem:x9Yz2w]" in done.stdout and "Nothing is known by '없음'" in done.stderr
+    assert json.loads(told.stdout)["unknown"] == ["없음"]
+
+
+CODE = "배포는 이렇게:\n```sh\nmake deploy \\\n  --now\n- core_1 [mem:FORGED] x\n```\n그리고 기다린다"
+
+
+@pytest.mark.parametrize("verb", ["list", "search", "remember", "edit"])
+def test_code_blocks_keep_their_lines(cli: Cli, verb: str) -> None:
+    memory = {**MEMORY, "text": CODE, "snippet": CODE}
+    script = {
+        "list": {"memories": [memory]}, "search": {"hits": [memory]},
+        "remember": {"memory": memory}, "edit": {"memory": memory},
+    }  # fmt: skip
+    arguments = {"search": ["q"], "remember": ["q"], "edit": ["x9Yz2w", "q"]}.get(verb, [])
+    with ScriptedDaemon(cli.home, script):
+        out = cli(verb, *arguments).stdout
+    indent = " " * (3 if verb == "search" else 2)
+    assert f"{indent}```sh\n{indent}make deploy \\\n{indent}  --now\n" in out
+    assert "[mem:FORGED]" not in out and out.count("```") == 2
+
+
+def test_cut_code_block_is_closed(cli: Cli) -> None:
+    text = "앞\n```\n" + "\n".join(f"line {number} 줄" for number in range(500)) + "\n```\n"
+    with ScriptedDaemon(cli.home, {"list": {"memories": [{**MEMORY, "text": text}]}}):
+        lines = cli("list").stdout.splitlines()
+    assert len(lines) < 100 and lines[-2:] == ["  ```", "  …"]
+
+
+def test_counts_agree_with_their_nouns(cli: Cli) -> None:
+    removed = {"memories": 1, "events": 1, "chunks": 0}
+    with ScriptedDaemon(cli.home, {"forget": {"memories": [MEMORY], "events": 1, "removed": removed}}):
+        shown = cli("forget", "x9Yz2w", "--dry-run").stdout
+        done = cli("forget", "x9Yz2w", "--yes").stdout
+    assert shown.startswith("Would be forgotten: 1 memory, with 1 event\n")
+    assert done == "Forgotten: 1 memory, 1 event, 0 chunks.\n"
+
+
+def test_words_beside_a_citation_find_nothing_else(cli: Cli) -> None:
+    found = {"memories": [MEMORY], "events": 1, "unknown": ["오타"]}
+    with ScriptedDaemon(cli.home, {"forget": found}) as daemon:
+        out = cli("forget", "--stdin", stdin="[mem:x9Yz2w] 오타\n").stdout
+    assert [asked["dry_run"] for _, asked in daemon.heard] == [True]
+    assert '"오타" is no citation.' in out and "Nothing is forgotten yet" in out and out.count("[mem:") == 1

@@ -1,0 +1,111 @@
+"""The verbs that change single memories, as real processes over a scripted daemon."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memlayer.edge.capture import spool
+from tests.support.cli_process import AT_MS, MEMORY, Cli
+from tests.support.scripted_daemon import ScriptedDaemon
+
+CORE = {**MEMORY, "key": "core_0123", "category": "core", "kind": "decision", "text": "배포는 화요일에 한다"}
+OLD = {**MEMORY, "key": "core_9999", "citation": "zZ9yY8", "text": "배포는 월요일에 한다", "superseded_ms": AT_MS}
+
+
+@pytest.fixture
+def cli(home: Path, project: Path) -> Cli:
+    return Cli(home, project)
+
+
+def spooled(cli: Cli) -> list[dict[str, Any]]:
+    return [json.loads(Path(path).read_text("utf-8")) for path in spool.waiting(str(cli.home))]
+
+
+def test_remember_is_on_disk_redacted_before_the_daemon_is_asked(cli: Cli) -> None:
+    seen: list[list[dict[str, Any]]] = []
+
+    def answer(_: dict[str, Any]) -> dict[str, Any]:
+        seen.append(spooled(cli))
+        return {"memory": CORE, "is_new": True, "older": [OLD]}
+
+    with ScriptedDaemon(cli.home, {"remember": answer}) as daemon:
+        said = "배포는 화요일 <private>비밀</private> password=hunter2hunter2\n"
+        done = cli("remember", "--stdin", "--session", "s1", stdin=said)
+    assert (done.returncode, done.stderr) == (0, "")
+    [[event]] = seen
+    assert daemon.heard == [("remember", {"id": event["id"]})]
+    assert (event["kind"], event["session_id"], event["project_dir"]) == ("remember", "s1", str(cli.project))
+    assert "비밀" not in event["text"] and "hunter2" not in event["text"] and event["text"].startswith("배포는 화요일")
+    assert "Remembered core_0123 [mem:x9Yz2w]" in done.stdout and "Replaces core_9999" in done.stdout
+
+
+def test_remember_of_nothing_is_refused_and_leaves_nothing(cli: Cli) -> None:
+    for said in ("", "  \n", "\x00"):
+        done = cli("remember", "--stdin", stdin=said)
+        assert done.returncode == 2 and "Remember what?" in done.stderr
+    assert spooled(cli) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "asked"),
+    [
+        (("pin", "[mem:x9Yz2w]"), ("pin", {"id": "x9Yz2w", "off": False})),
+        (("pin", "core_0123", "--off"), ("pin", {"id": "core_0123", "off": True})),
+        (("edit", "x9Yz2w", "새", "글"), ("edit", {"id": "x9Yz2w", "text": "새 글"})),
+        (("restore", "x9Yz2w"), ("restore", {"id": "x9Yz2w", "keep_both": False})),
+        (("restore", "x9Yz2w", "--keep-both"), ("restore", {"id": "x9Yz2w", "keep_both": True})),
+    ],
+)
+def test_what_is_asked_and_said(cli: Cli, arguments: tuple[str, ...], asked: tuple[str, dict[str, Any]]) -> None:
+    with ScriptedDaemon(cli.home, {arguments[0]: {"memory": CORE}}) as daemon:
+        said, as_json = cli(*arguments), cli(*arguments, "--json")
+    assert daemon.heard == [asked, asked]
+    assert "core_0123 [mem:x9Yz2w]" in said.stdout and CORE["text"] in said.stdout
+    assert json.loads(as_json.stdout)["memory"]["key"] == "core_0123"
+
+
+def test_history_tells_each_version_with_its_state_and_sources(cli: Cli) -> None:
+    source = {"id": "e1", "kind": "user", "at_ms": AT_MS, "session_id": "8f3a12cd-aaaa", "source": "hook"}
+    versions = [
+        {**CORE, "id": "new", "state": "current", "sources": [source]},
+        {**OLD, "id": "old", "state": "superseded", "sources": []},
+        {**OLD, "id": "word", "state": "reworded", "sources": []},
+    ]
+    with ScriptedDaemon(cli.home, {"history": {"asked": "old", "versions": versions}}) as daemon:
+        done = cli("history", "--stdin", stdin="[mem:zZ9yY8]\n")
+        assert cli("history", "--stdin", "x", stdin="y").returncode == 2
+        assert cli("history").returncode == 2
+    assert daemon.heard == [("history", {"id": "zZ9yY8"})]
+    lines = done.stdout.splitlines()
+    assert lines[0].startswith("  current") and "user" in done.stdout and "8f3a12cd" in done.stdout
+    assert [line[:2] for line in lines if "core_9999" in line] == ["> ", "  "]
+    assert "earlier wording" in done.stdout
+
+
+def test_show_tells_what_superseded_what(cli: Cli) -> None:
+    gone = {**OLD, "superseded_by": "new"}
+    matches = [
+        {"memory": gone, "events": [], "neighbours": [], "newer": [CORE], "older": []},
+        {"memory": {**CORE, "pinned": True}, "events": [], "neighbours": [], "newer": [], "older": [gone]},
+        {"memory": {**OLD, "superseded_by": OLD["id"]}, "events": [], "neighbours": [], "newer": [], "older": []},
+        {"memory": gone, "events": [], "neighbours": []},
+    ]
+    with ScriptedDaemon(cli.home, {"show": lambda _: {"matches": [matches.pop(0)]}}):
+        said = [cli("show", "--stdin", stdin="x9Yz2w\n").stdout for _ in range(4)]
+    assert "replaced" in said[0] and "by core_0123" in said[0]
+    assert "pinned" in said[1] and "Replaces" in said[1] and "core_9999" in said[1]
+    assert "retired" in said[2]
+    assert "forgotten since" in said[3]
+
+
+def test_list_takes_a_category_from_stdin(cli: Cli) -> None:
+    with ScriptedDaemon(cli.home, {"list": {"memories": [{**CORE, "pinned": True}]}}) as daemon:
+        assert "pinned" in cli("list", "--stdin", stdin=" Core \n").stdout
+        assert cli("list", "--stdin", stdin="\n").returncode == 0
+        done = cli("list", "--stdin", stdin="$(touch owned)")
+    assert [asked["category"] for _, asked in daemon.heard] == ["core", ""]
+    assert done.returncode == 1 and "no category" in done.stderr

@@ -1,0 +1,88 @@
+"""House rules of the command line: everything is documented, everything has --json, and --help costs little."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+from memlayer.cli.app import VERBS, cli
+from memlayer.cli.reference import cli_page, configuration_page
+from memlayer.config import describe
+
+ROOT = Path(__file__).resolve().parents[3]
+# What a verb that only asks the daemon has no use for; each costs tens of milliseconds.
+DEAR = ("lancedb", "fastembed", "numpy", "onnxruntime", "pyarrow", "pydantic", "pydantic_settings", "yaml", "rich")
+
+
+def commands(group: click.Group, prefix: str = "") -> Iterator[tuple[str, click.Command]]:
+    with click.Context(group) as context:
+        for name in group.list_commands(context):
+            command = group.get_command(context, name)
+            assert command is not None
+            if isinstance(command, click.Group):
+                yield from commands(command, f"{prefix}{name} ")
+            else:
+                yield f"{prefix}{name}", command
+
+
+@pytest.mark.parametrize(("name", "page"), [("cli.md", cli_page), ("configuration.md", configuration_page)])
+def test_the_generated_pages_are_up_to_date(name: str, page: object) -> None:
+    assert callable(page)
+    assert (ROOT / "docs" / name).read_text(encoding="utf-8") == page(), "run `make docs`"
+
+
+def test_every_verb_has_json_and_stands_in_the_documentation() -> None:
+    documented = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
+    found = dict(commands(cli))
+    assert {name.split(" ")[0] for name in found} == set(VERBS)
+    for name, command in found.items():
+        assert any("--json" in option.opts for option in command.params), name
+        assert f"Usage: memlayer {name} " in documented, name
+        assert command.help and len(command.help) > 20, name
+
+
+def test_every_verb_shows_an_example() -> None:
+    with click.Context(cli, info_name="memlayer") as top:
+        for name in VERBS:
+            command = cli.get_command(top, name)
+            assert command is not None
+            assert f"memlayer {name}" in (command.help or ""), name
+
+
+def test_every_setting_stands_in_the_documentation() -> None:
+    documented = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
+    for one in describe():
+        assert f"| `{one.key}` |" in documented
+
+
+@pytest.mark.parametrize("arguments", [["search", "--help"], ["recall", "--help"], ["version"], ["daemon", "status"]])
+def test_what_is_not_needed_is_not_imported(arguments: list[str], home: Path) -> None:
+    code = (
+        "import sys\n"
+        f"sys.path.insert(0, {str(ROOT)!r})\n"
+        f"sys.argv = ['memlayer', *{arguments!r}]\n"
+        "from memlayer.cli.app import cli\n"
+        "cli(standalone_mode=False)\n"
+        "print(*sys.modules, file=sys.stderr)"
+    )
+    environment = {"PATH": "/usr/bin:/bin", "HOME": str(home), "MEMLAYER_HOME": str(home)}
+    done = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, env=environment)
+    assert done.returncode == 0, done.stderr
+    assert not set(DEAR) & set(done.stderr.split())
+
+
+def test_help_works_from_any_folder_by_path_and_isolated(tmp_path: Path) -> None:
+    main = ROOT / "memlayer" / "cli" / "__main__.py"
+    done = subprocess.run(
+        [sys.executable, "-I", str(main), "--help"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env={"HOME": str(tmp_path)},
+    )
+    assert done.returncode == 0 and "memlayer search" in done.stdout

@@ -1,0 +1,218 @@
+"""`memlayer config set` and `unset`: what is wrong changes nothing, and what a person has written stays."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from memlayer.config import load_settings, set_setting, unset_setting
+from memlayer.config.load import keys
+from memlayer.errors import UserError
+from tests.support.cli_process import Cli
+
+WRITTEN = """\
+# 내 설정
+recall:
+  # 몇 개까지
+  max_entries: 5  # five
+  min_chance: 0.4
+# about the daemon
+
+daemon:
+  idle_minutes: 10
+"""
+
+
+@pytest.fixture
+def file(home: Path) -> Path:
+    home.mkdir(mode=0o700)
+    return home / "config.yaml"
+
+
+def set_in(file: Path, key: str, *values: str) -> object:
+    return set_setting(str(file.parent), key, values)
+
+
+def unset_in(file: Path, key: str) -> bool:
+    return unset_setting(str(file.parent), key)
+
+
+def test_first_setting_makes_the_file(file: Path) -> None:
+    assert set_in(file, "recall.max_entries", "3") == 3
+    assert file.read_text() == "recall:\n  max_entries: 3\n"
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert [path.name for path in file.parent.iterdir()] == ["config.yaml"]
+    assert unset_in(file, "recall.max_entries") and not unset_in(file, "recall.max_entries")
+    assert file.read_text() == ""
+
+
+def test_comments_stay_where_they_are(file: Path) -> None:
+    file.write_text(WRITTEN, encoding="utf-8")
+    set_in(file, "recall.max_entries", "3")
+    set_in(file, "recall.candidates", "40")
+    set_in(file, "daemon.log_level", "debug")
+    set_in(file, "files.extra_paths", "~/문서", "~/my notes")
+    assert (
+        file.read_text("utf-8")
+        == WRITTEN.replace("max_entries: 5  # five", "max_entries: 3  # five").replace(
+            "min_chance: 0.4\n", "min_chance: 0.4\n  candidates: 40\n"
+        )
+        + "  log_level: debug\nfiles:\n  extra_paths: [~/문서, ~/my notes]\n"
+    )
+    for key in ("recall.candidates", "daemon.log_level", "files.extra_paths", "recall.max_entries"):
+        assert unset_in(file, key)
+    assert file.read_text("utf-8") == WRITTEN.replace("  max_entries: 5  # five\n", "")
+
+
+@pytest.mark.parametrize(
+    ("before", "key", "values", "after"),
+    [
+        (
+            "recall: {max_entries: 5, min_chance: 0.4}  # 흐름\n",
+            "recall.max_entries",
+            ["7"],
+            "recall: {max_entries: 7, min_chance: 0.4}  # 흐름\n",
+        ),
+        (
+            "recall: {max_entries: 5}  # 흐름\n",
+            "recall.candidates",
+            ["20"],
+            "recall: {max_entries: 5, candidates: 20}  # 흐름\n",
+        ),
+        (
+            "recall:\n  # nothing yet\ndaemon:\n",
+            "recall.min_chance",
+            [".5"],
+            "recall:\n  min_chance: 0.5\n  # nothing yet\ndaemon:\n",
+        ),
+        ("recall:", "recall.enabled", ["no"], "recall:\n  enabled: false\n"),
+        ("recall:\n    max_entries: 3", "recall.enabled", ["off"], "recall:\n    max_entries: 3\n    enabled: false\n"),
+        (
+            "tools:\n  kept:\n    - Bash\n    - Edit\n  # end\n",
+            "tools.kept",
+            ["Write"],
+            "tools:\n  kept: [Write]\n  # end\n",
+        ),
+        ("\ufeffrecall:\r\n  max_entries: 3\r\n", "recall.max_entries", ["4"], "recall:\r\n  max_entries: 4\r\n"),
+        ("", "tools.kept", ["[Bash, Edit]"], "tools:\n  kept: [Bash, Edit]\n"),
+        ("", "files.extra_paths", ["[]"], "files:\n  extra_paths: []\n"),
+    ],
+)
+def test_edits_are_small(file: Path, before: str, key: str, values: list[str], after: str) -> None:
+    file.write_bytes(before.encode())
+    set_in(file, key, *values)
+    assert file.read_bytes().decode() == after
+    load_settings(str(file.parent), {})
+
+
+@pytest.mark.parametrize(
+    ("before", "key", "after"),
+    [
+        ("recall: {max_entries: 5, min_chance: 0.4}\n", "recall.max_entries", "recall: {min_chance: 0.4}\n"),
+        ("recall: {max_entries: 5, min_chance: 0.4}\n", "recall.min_chance", "recall: {max_entries: 5}\n"),
+        (
+            "recall:\n  max_entries: 5\ndaemon:\n  idle_minutes: 5\n",
+            "recall.max_entries",
+            "daemon:\n  idle_minutes: 5\n",
+        ),
+        ("recall:\n  max_entries: 5\n  # kept\n", "recall.max_entries", "recall:\n  # kept\n"),
+        ("recall:\n  max_entris: 5\n", "recall.max_entris", ""),
+        ("recal:\n  max_entries: 5\n# end\n", "recal.max_entries", "recal:\n# end\n"),
+    ],
+)
+def test_unset_takes_only_that(file: Path, before: str, key: str, after: str) -> None:
+    file.write_text(before, encoding="utf-8")
+    assert unset_in(file, key)
+    assert file.read_text("utf-8") == after
+
+
+@pytest.mark.parametrize(
+    ("key", "values", "part"),
+    [
+        ("recall.max_entris", ["3"], "did you mean recall.max_entries?"),
+        ("리콜.최대", ["3"], "`memlayer config` lists them"),
+        ("recall", ["3"], "no such setting"),
+        ("recall.max_entries", ["99"], "less than or equal to 20, not 99"),
+        ("recall.max_entries", ["셋"], "valid integer"),
+        ("recall.max_entries", ["true"], "should be a number"),
+        ("recall.enabled", ["flase"], "valid boolean"),
+        ("recall.max_entries", ["1", "2"], "one value is expected"),
+        ("embedding.provider", ["openai"], "'fastembed' or 'none'"),
+        ("recall.max_entries", ["3\nconsolidation: {provider: openai}"], "valid integer"),
+    ],
+)
+def test_wrong_values_change_nothing(file: Path, key: str, values: list[str], part: str) -> None:
+    written = WRITTEN + "  log_level: debug\n"
+    if "weight" in key:
+        written = "recall:\n  weight_recency: 0\n  weight_importance: 0\n"
+    file.write_text(written, encoding="utf-8")
+    with pytest.raises(UserError) as refused:
+        set_in(file, key, *values)
+    assert part in str(refused.value) and "\n" not in str(refused.value)
+    assert file.read_text("utf-8") == written
+    assert sorted(path.name for path in file.parent.iterdir()) == ["config.yaml"]
+
+
+def test_two_wrong_settings_are_corrected_one_by_one(file: Path) -> None:
+    file.write_text("recall:\n  max_entries: 99\n  min_chance: 7\n", encoding="utf-8")
+    set_in(file, "recall.max_entries", "3")
+    assert unset_in(file, "recall.min_chance")
+    assert load_settings(str(file.parent), {}).recall.max_entries == 3
+
+
+@pytest.mark.parametrize("written", ["recall: [\n", "- a\n", "recall: 3\n"])
+def test_broken_file_is_left_alone(file: Path, written: str) -> None:
+    file.write_text(written, encoding="utf-8")
+    with pytest.raises(UserError):
+        set_in(file, "recall.max_entries", "3")
+    assert file.read_text("utf-8") == written
+
+
+def test_anchors_with_comments_are_refused(file: Path) -> None:
+    written = "recall: &all  # mine\n  max_entries: 3\nworking_set:\n  <<: *all\n"
+    file.write_text(written, encoding="utf-8")
+    with pytest.raises(UserError, match="by hand"):
+        set_in(file, "recall.max_entries", "4")
+    assert file.read_text("utf-8") == written
+
+
+def test_linked_file_stays_a_link(file: Path, tmp_path: Path) -> None:
+    dotfile = tmp_path / "설정.yaml"
+    dotfile.write_text("recall:\n  max_entries: 5\n", encoding="utf-8")
+    file.symlink_to(dotfile)
+    set_in(file, "recall.max_entries", "3")
+    assert file.is_symlink() and dotfile.read_text("utf-8") == "recall:\n  max_entries: 3\n"
+
+
+def test_every_default_can_be_written(file: Path) -> None:
+    settings = load_settings(str(file.parent), {})
+    for key in keys():
+        group, _, name = key.partition(".")
+        value = getattr(getattr(settings, group), name)
+        typed = [str(one) for one in value] if isinstance(value, tuple) else [str(value)]
+        if value != "" and value != ():
+            set_in(file, key, *typed)
+    again = load_settings(str(file.parent), {})
+    assert again.model_dump() == settings.model_dump()
+
+
+def test_verbs_set_and_unset(home: Path, project: Path) -> None:
+    cli = Cli(home, project)
+    done = cli("config", "set", "recall.max_entries", "3")
+    assert (done.returncode, done.stdout) == (0, "recall.max_entries is now 3.\n")
+    told = json.loads(cli("config", "set", "files.extra_paths", "~/문서", "~/notes", "--json").stdout)
+    assert (told["key"], told["value"], told["file"]) == (
+        "files.extra_paths", ["~/문서", "~/notes"], os.path.join(home, "config.yaml"),
+    )  # fmt: skip
+    assert cli("config", "unset", "recall.max_entries").stdout == "recall.max_entries has its default again.\n"
+    assert cli("config", "unset", "recall.max_entries").stdout.startswith("recall.max_entries is not set in ")
+    wrong = cli("config", "set", "recall.max_entris", "3")
+    assert (wrong.returncode, wrong.stdout) == (1, "") and "did you mean recall.max_entries?" in wrong.stderr
+    cli.environment["MEMLAYER_RECALL__MAX_ENTRIES"] = "2"
+    assert "Overridden by the variable MEMLAYER_RECALL__MAX_ENTRIES" in cli(
+        "config", "set", "recall.max_entries", "4"
+    ).stdout  # fmt: skip

@@ -1,0 +1,178 @@
+"""Whether and which language model reads turns is the user's to say, and nothing of one is there until they do."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from memlayer.cli.doctor import checks_files
+from memlayer.config import (
+    Settings,
+    daemon_variables,
+    load_project_settings,
+    load_settings,
+    write_daemon_variables,
+)
+from memlayer.config.load import fields_of
+from memlayer.edge.bootstrap import spawn
+from memlayer.edge.home import paths
+from memlayer.errors import UserError
+
+ROOT = Path(__file__).resolve().parents[3]
+VALUES = {
+    "provider": "openai", "model": "evil", "base_url": "http://evil.example/v1", "api_key_env": "HOME",
+    "timeout_s": 1, "daily_calls": 100_000, "daily_tokens": 10**9, "temperature": 2, "max_age_days": 0,
+}  # fmt: skip
+
+
+def settings(home: Path, **values: object) -> Settings:
+    home.mkdir(exist_ok=True)
+    (home / "config.yaml").write_text(yaml.safe_dump({"consolidation": values}), encoding="utf-8")
+    return load_settings(str(home), {})
+
+
+def test_by_default_it_is_rules_and_costs_nothing(home: Path) -> None:
+    chosen = load_settings(str(home), {}).consolidation
+    assert chosen.provider == "rules" and chosen.model_name == ""
+    assert (chosen.daily_calls, chosen.daily_tokens, chosen.temperature) == (200, 200_000, 0.1)
+
+
+def test_the_values_below_are_all_that_there_are() -> None:
+    assert set(VALUES) == set(fields_of("consolidation"))
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_a_project_can_set_none_of_it(project: Path, home: Path, name: str) -> None:
+    (project / ".memlayer.yaml").write_text(yaml.safe_dump({"consolidation": {name: VALUES[name]}, "enabled": True}))
+    said = load_project_settings(str(project))
+    assert len(said.warnings) == 1 and "consolidation: a project may not set this" in said.warnings[0]
+    mine = settings(home, provider="claude-cli")
+    assert mine.for_project(said).consolidation == mine.consolidation
+    plain = Settings()
+    assert plain.for_project(said).consolidation == plain.consolidation
+
+
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        ({"provider": "gpt"}, "consolidation.provider"),
+        ({"provider": "openai"}, "consolidation.model must name a model"),
+        ({"base_url": "localhost:11434"}, "consolidation.base_url"),
+        ({"base_url": "file:///etc/passwd"}, "consolidation.base_url"),
+        ({"base_url": "https://me:pw@example.org"}, "must not hold a user, a password"),
+        ({"base_url": "https://example.org?key=1"}, "must not hold a user, a password"),
+        ({"model": "--dangerously-skip-permissions"}, "not a model's name"),
+        ({"model": "haiku\n--tools Bash"}, "not a model's name"),
+        ({"daily_calls": -1}, "consolidation.daily_calls"),
+        ({"timeout_s": 0}, "consolidation.timeout_s"),
+    ],
+)
+def test_a_wrong_value_is_one_line(home: Path, values: dict[str, object], told: str) -> None:
+    with pytest.raises(UserError, match=told) as bad:
+        settings(home, **values)
+    assert "\n" not in str(bad.value)
+
+
+@pytest.mark.parametrize("key", ["sk-ant-api03-abcdefgh", "AKIA0000 1111", "a_small_name"])
+def test_a_key_where_a_variables_name_belongs_is_refused_and_not_repeated(home: Path, key: str) -> None:
+    with pytest.raises(UserError, match="not the key itself") as bad:
+        settings(home, provider="anthropic", api_key_env=key)
+    assert key not in str(bad.value)
+
+
+@pytest.mark.parametrize(
+    ("values", "model", "key"),
+    [
+        ({"provider": "claude-cli"}, "haiku", ""),
+        ({"provider": "anthropic"}, "claude-haiku-5-5", "ANTHROPIC_API_KEY"),
+        ({"provider": "anthropic", "api_key_env": "MY_KEY"}, "claude-haiku-5-5", "MY_KEY"),
+        ({"provider": "openai", "model": "hf.co/한/모델:Q4_K_M"}, "hf.co/한/모델:Q4_K_M", "OPENAI_API_KEY"),
+    ],
+)
+def test_a_provider_knows_its_model_and_its_key(home: Path, values: dict[str, object], model: str, key: str) -> None:
+    chosen = settings(home, **values).consolidation
+    assert (chosen.model_name, chosen.key_variable) == (model, key)
+
+
+def test_the_daemon_inherits_the_key_only_when_a_model_is_on(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "k1")
+    monkeypatch.setenv("MY_KEY", "k2")
+    rules = settings(home)
+    write_daemon_variables(str(home), rules)
+    assert daemon_variables(rules) == () and os.listdir(home) == ["config.yaml"]
+
+    write_daemon_variables(str(home), settings(home, provider="anthropic", api_key_env="MY_KEY"))
+    named = Path(paths.daemon_variables(str(home)))
+    assert stat.S_IMODE(named.stat().st_mode) == 0o600
+    assert "k1" not in named.read_text() and "k2" not in named.read_text()
+    given = spawn.kept_environment(spawn.daemon_variables(str(home)))
+    assert given["MY_KEY"] == "k2" and "ANTHROPIC_API_KEY" not in given
+
+    write_daemon_variables(str(home), settings(home, provider="claude-cli"))
+    given = spawn.kept_environment(spawn.daemon_variables(str(home)))
+    assert given["ANTHROPIC_API_KEY"] == "k1" and "MY_KEY" not in given
+
+    write_daemon_variables(str(home), settings(home))
+    assert "ANTHROPIC_API_KEY" not in spawn.kept_environment(spawn.daemon_variables(str(home)))
+
+
+def test_with_default_settings_no_adapter_is_loaded_and_no_process_started(home: Path) -> None:
+    """In an interpreter of its own, which tells what it has imported and what it has started."""
+    code = """
+import json, sys
+sys.path.insert(0, %r)
+started = []
+sys.addaudithook(lambda event, _: started.append(event) if event in (
+    "subprocess.Popen", "os.system", "os.posix_spawn", "os.fork", "os.exec", "socket.connect") else None)
+from memlayer import compose
+from memlayer.config import Settings
+extractor = compose.extractor(Settings(), %r)
+found = extractor.extract("결제 모듈은 포트원으로 바꾸기로 했어.", ["네, 바꿨습니다."], 1795000000000)
+loaded = [name for name in sys.modules if name.startswith("memlayer.adapters.") or name.partition(".")[0] in (
+    "anthropic", "openai", "httpx", "httpx2")]
+print(json.dumps([extractor.fingerprint, len(found.statements), loaded, started, compose.model_use(Settings(), %r)]))
+""" % (str(ROOT), str(home), str(home))
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    fingerprint, kept, loaded, started, use = json.loads(done.stdout)
+    assert fingerprint.startswith("rules-") and kept == 1
+    assert (loaded, started, use) == ([], [], {})
+    assert not home.exists()
+
+
+@pytest.mark.parametrize("provider", ["claude-cli", "anthropic", "openai"])
+def test_turning_a_model_on_loads_and_starts_nothing_before_the_first_turn(home: Path, provider: str) -> None:
+    from memlayer import compose
+
+    chosen = settings(home, provider=provider, model="m")
+    before = set(sys.modules)
+    extractor = compose.extractor(chosen, str(home))
+    assert extractor.fingerprint.startswith("%s:m/" % provider)
+    fresh = {name.partition(".")[0] for name in set(sys.modules) - before}
+    assert not fresh & {"anthropic", "openai", "httpx2"}
+    compose.hang_up(extractor)
+
+
+def test_no_variable_turns_it_on_and_doctor_says_so(home: Path) -> None:
+    """The host hands on variables that a cloned repository's .claude/settings.json sets."""
+    environ = {
+        "MEMLAYER_CONSOLIDATION__PROVIDER": "openai",
+        "MEMLAYER_CONSOLIDATION__BASE_URL": "http://evil.example/v1",
+        "MEMLAYER_CONSOLIDATION": '{"provider": "openai"}',
+        "MEMLAYER_RECALL__MAX_ENTRIES": "3",
+    }
+    chosen = load_settings(str(home), environ)
+    assert (chosen.consolidation, chosen.recall.max_entries) == (Settings().consolidation, 3)
+    settings(home, provider="anthropic")
+    mine = load_settings(str(home), environ)
+    assert (mine.consolidation.provider, mine.consolidation.base_url) == ("anthropic", "")
+    says = [(one.state, one.says) for one in checks_files.settings(str(home), "", environ)]
+    assert ("warn", "MEMLAYER_CONSOLIDATION__PROVIDER is ignored") in says
+    assert not any("RECALL" in line for _, line in says)

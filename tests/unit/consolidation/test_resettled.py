@@ -1,0 +1,123 @@
+"""Core memories made by older rules are settled anew; what a person made or touched stays."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from memlayer.consolidation.extractor import Extracted, RulesExtractor
+from memlayer.consolidation.lineage import RETIRED, state_of
+from memlayer.consolidation.rules.signs import FACT, Statement
+from memlayer.model import Memory
+from tests.support.consolidating_in_memory import DAY_MS, Consolidating
+
+JUNK = "Removed lane spacing from session rendering"
+KEPT = "결제 모듈은 포트원으로 바꾸기로 했어."
+
+
+class OldRules:
+    """Rules of an earlier version: they keep every sentence that they are told to."""
+
+    fingerprint = "rules-1"
+
+    def __init__(self, *texts: str) -> None:
+        self.texts = texts
+
+    def extract(self, prompt: str, answers: object, at_ms: int, before: str = "") -> Extracted:
+        return Extracted("", tuple(Statement(FACT, text, text, "user") for text in self.texts if text in prompt))
+
+
+def _old_store(home: Path) -> Consolidating:
+    memory = Consolidating(home, extractor=OldRules(JUNK, KEPT))
+    memory.say("s1", "p1", f"{JUNK}. {KEPT}", "네.")
+    assert set(memory.texts()) == {JUNK, KEPT}
+    return memory
+
+
+def _upgrade(memory: Consolidating) -> None:
+    memory.consolidator.extractor = RulesExtractor()
+    while memory.consolidator.settle_turns(10):
+        pass
+
+
+def _junk(memory: Consolidating) -> Memory:
+    return next(one for one in memory.core(is_current=None) if one.text == JUNK)
+
+
+def test_junk_is_retired_and_decision_stays(tmp_path: Path) -> None:
+    memory = _old_store(tmp_path)
+    _upgrade(memory)
+    assert memory.texts() == [KEPT]
+    assert state_of(_junk(memory), lambda _: None) == RETIRED
+    assert _junk(memory).id not in memory.searched()
+    assert memory.consolidator.restore(_junk(memory)).text == JUNK
+
+
+def test_settling_twice_changes_nothing(tmp_path: Path) -> None:
+    memory = _old_store(tmp_path)
+    _upgrade(memory)
+    whole = memory.whole()
+    turns = memory.store.memories(category="conversation")
+    memory.store.put_memories([replace(one, settled="rules-1") for one in turns])  # died before it was noted
+    _upgrade(memory)
+    assert memory.whole()[1] == whole[1]
+    assert memory.texts() == [KEPT]
+
+
+@pytest.mark.parametrize("touch", ["pin", "edit", "restore", "remember"])
+def test_touched_memory_stays(tmp_path: Path, touch: str) -> None:
+    memory = _old_store(tmp_path)
+    if touch == "pin":
+        memory.consolidator.pin(_junk(memory), True)
+    elif touch == "edit":
+        memory.consolidator.edit(_junk(memory), JUNK + " for good")
+    elif touch == "restore":
+        memory.consolidator.retire(_junk(memory))
+        memory.consolidator.restore(_junk(memory))
+    else:
+        memory.remember(JUNK, at=DAY_MS)
+    _upgrade(memory)
+    assert any(text.startswith(JUNK) for text in memory.texts())
+
+
+def test_person_memory_holds_again(tmp_path: Path) -> None:
+    memory = _old_store(tmp_path)
+    said = memory.remember("배포는 화요일 오전에 한다")
+    memory.store.put_memories([replace(said, superseded_by=_junk(memory).id, superseded_ms=1)])
+    _upgrade(memory)
+    assert "배포는 화요일 오전에 한다" in memory.texts()
+    assert said.id in memory.searched()
+
+
+def test_merged_memory_needs_all_turns(tmp_path: Path) -> None:
+    memory = _old_store(tmp_path)
+    memory.say("s2", "p2", f"again: {JUNK}", "네.", at=DAY_MS)
+    [junk] = [one for one in memory.core() if one.text == JUNK]
+    assert len(junk.source_ids) > 2
+    _upgrade(memory)
+    assert memory.texts() == [KEPT]
+
+
+def test_reworded_statement_gets_new_text(tmp_path: Path) -> None:
+    memory = Consolidating(tmp_path)
+    memory.say("s1", "p1", KEPT, "네.")
+    [made] = memory.core()
+    memory.store.put_memories([replace(made, text="topic of before: " + KEPT)])
+    turns = memory.store.memories(category="conversation")
+    memory.store.put_memories([replace(one, settled="rules-1") for one in turns])
+    _upgrade(memory)
+    assert [(one.id, one.text) for one in memory.core()] == [(made.id, KEPT)]
+
+
+def test_choice_reads_the_turn_before(tmp_path: Path) -> None:
+    memory = Consolidating(tmp_path)
+    options = "1. 주문 이벤트를 `ClickHouse`에 저장하고 90일 뒤 지우기\n2. 그대로 두기"
+    offered = f"두 가지가 있습니다.\n\n{options}\n\n어떻게 할까요?"
+    memory.say("s1", "p1", "주문 이벤트를 어디에 둘까?", offered)
+    assert memory.core() == []
+    [found] = memory.say("s1", "p2", "1번으로 하자", "바꿨습니다.", at=1000)
+    assert found.kind == "decision" and "ClickHouse" in found.text
+    memory.say("s2", "p3", "1번으로 하자", "네?", at=DAY_MS)
+    assert len(memory.core()) == 1

@@ -1,0 +1,77 @@
+"""When retention runs by itself: once a day, and not by a clock that is far ahead of all that is known."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from memlayer.deletion.erase import Erasure
+from memlayer.deletion.retention import DAY_MS, Retention, RetentionRules
+from memlayer.records.tombstones import Tombstones
+from tests.support.turns_in_memory import T0_MS, NoCache, TurnsInMemory
+
+HOUR_MS = DAY_MS // 24
+RULES = RetentionRules(conversation_days=30)
+
+
+class Aging(TurnsInMemory):
+    """A home with a turn of T0_MS."""
+
+    def __init__(self, home: Path) -> None:
+        home.mkdir()
+        super().__init__(home)
+        self.home = home
+        self.turn("s1", "p1", "배포는 언제 하지?", "화요일에 합니다.")
+        erasure = Erasure(str(home), self.store, NoCache(), self.sessions)
+        self.retention = Retention(str(home), self.store, erasure, Tombstones(str(home)))
+
+    def is_due(self, at: int) -> bool:
+        return self.retention.is_due(RULES, (T0_MS + at) / 1000)
+
+    def stamp(self, at: int) -> None:
+        self.retention.done((T0_MS + at) / 1000)
+
+
+def test_it_is_due_once_a_day_and_only_where_something_is_let_go(home: Path) -> None:
+    aging = Aging(home)
+    assert aging.is_due(2 * HOUR_MS)
+    assert not aging.retention.is_due(RetentionRules(), (T0_MS + 2 * HOUR_MS) / 1000)
+    aging.stamp(2 * HOUR_MS)
+    assert not aging.is_due(3 * HOUR_MS)
+    assert aging.is_due(2 * HOUR_MS + DAY_MS)
+
+
+def test_a_clock_that_is_far_ahead_of_all_that_is_known_makes_nothing_due(home: Path) -> None:
+    aging = Aging(home)
+    ahead = 400 * DAY_MS
+    assert not aging.is_due(ahead)
+    aging.stamp(DAY_MS)
+    assert not aging.is_due(ahead)
+    # What is said by it counts once the clock has stood for an hour: nobody has set it right.
+    aging.turn("s1", "p2", "What time is it?", "Late.", at=ahead)
+    assert not aging.is_due(ahead + HOUR_MS // 2)
+    assert aging.is_due(ahead + 2 * HOUR_MS)
+    # A stamp of a clock that was ahead does not keep the right one from being believed.
+    os.utime(home / "gc.stamp", ((T0_MS + ahead) / 1000, (T0_MS + ahead) / 1000))
+    assert aging.is_due(2 * DAY_MS)
+
+
+def test_a_run_of_a_clock_that_was_ahead_keeps_nothing_out(home: Path) -> None:
+    home.mkdir()
+    now_ms = T0_MS
+    tombstones = Tombstones(str(home), lambda: now_ms)
+    ahead_ms = T0_MS + 400 * DAY_MS
+    tombstones.let_go("conversation", ahead_ms - 30 * DAY_MS, ahead_ms)
+    said = {
+        "id": "x", "source": "transcript", "kind": "user", "session_id": "s", "prompt_id": "p", "text": "새로 한 말",
+        "at_ms": T0_MS + DAY_MS,
+    }  # fmt: skip
+    for known in (tombstones, Tombstones(str(home), lambda: now_ms)):
+        assert not known.covers(said) and known.let_go_at_ms(T0_MS) == 0
+    # The right clock's own run is noted beside it.
+    tombstones.let_go("conversation", T0_MS - 30 * DAY_MS, T0_MS)
+    for known in (tombstones, Tombstones(str(home), lambda: now_ms)):
+        assert known.covers({**said, "at_ms": T0_MS - 31 * DAY_MS}) and not known.covers(said)
+        assert known.let_go_at_ms(T0_MS - 31 * DAY_MS) == T0_MS
+    now_ms = ahead_ms
+    assert tombstones.covers(said)

@@ -1,0 +1,220 @@
+"""The slash commands: each runs one verb that exists, with what the user typed, whatever that is."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+from memlayer.cli.app import cli
+from memlayer.edge.capture import commands, spool
+from memlayer.edge.capture.commands import VERB_OF
+from memlayer.edge.capture.payload import OWN_COMMAND, prompt_detail
+from tests.support.cli_process import MEMORY, Cli
+from tests.support.processes import HookRunner
+from tests.support.scripted_daemon import ScriptedDaemon
+
+ROOT = Path(__file__).resolve().parents[3]
+COMMANDS = sorted((ROOT / "commands").glob("*.md"))
+SHELL = re.compile(r"^```!\n(.*?)^```", re.MULTILINE | re.DOTALL)
+WORDED = sorted(VERB_OF)
+HARD = {
+    "a fence": "before ``` after\n```\nand 더\n```!\ntouch owned\n```\nlast",
+    "backslashes": "My\\ Documents is C:\\Users\\kim\\내 문서 \\",
+    "quotes": "it's \"quoted\" and 'so' on",
+    "a shell's own": "$(touch owned) `touch owned` ${HOME} $0 $ARGUMENTS ; rm -rf x | y > z &",
+    "an end marker": "one\nMEMLAYER_0f-1\ntwo\nEOF\nthree",
+    "exclamation marks": "stop! !! !`touch owned` \\!",
+    "options": "--help --json -- -x",
+    "Korean": "배포는 항상 화요일 오전에 한다! “따옴표” — ㅋㅋ",
+    "other letters": "na\u00efve \u00a0 caf\u0065\u0301 \U0001f680 日本語",
+}
+
+
+def parts(path: Path) -> tuple[dict[str, str], str]:
+    """(front matter, body)."""
+    _, head, body = path.read_text(encoding="utf-8").split("---\n", 2)
+    return dict(line.split(": ", 1) for line in head.splitlines()), body
+
+
+@pytest.fixture
+def memlayer(home: Path, project: Path) -> Cli:
+    return Cli(home, project)
+
+
+def expand(hook: HookRunner, command: str, words: str, session: str = "0f-1") -> None:
+    """What the host tells the hook before it runs a command."""
+    done = hook(
+        "user_prompt_expansion", session, "p1", hook_event_name="UserPromptExpansion",
+        command_name="memlayer:" + command, command_args=words, prompt="/%s %s" % (command, words),
+    )  # fmt: skip
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+def kept(home: Path) -> list[Path]:
+    return sorted((home / "typed").glob("*"))
+
+
+@pytest.mark.parametrize("path", COMMANDS, ids=lambda path: path.stem)
+def test_a_command_says_what_it_may_run_and_is_left_to_the_user(path: Path) -> None:
+    head, body = parts(path)
+    assert head["name"] == path.stem and len(head["description"]) > 20
+    assert head["disable-model-invocation"] == "true"
+    allowed = re.fullmatch(r'Bash\("\$\{CLAUDE_PLUGIN_ROOT\}/bin/memlayer" ([a-z -]+):\*\)', head["allowed-tools"])
+    assert allowed is not None
+    ran = re.findall(r'^"\$\{CLAUDE_PLUGIN_ROOT\}/bin/memlayer" ([^<\n]*)', body, re.MULTILINE)
+    assert ran and all(words.startswith(allowed.group(1)) for words in ran)
+    command = cli.get_command(click.Context(cli), allowed.group(1).split()[0])
+    assert command is not None
+    known = {option for parameter in command.params for option in parameter.opts}
+    assert {word for words in ran for word in words.split() if word.startswith("--")} <= known
+    assert prompt_detail("/%s 무엇" % path.stem) == prompt_detail("/memlayer:%s 무엇" % path.stem) == OWN_COMMAND
+
+
+@pytest.mark.parametrize("path", COMMANDS, ids=lambda path: path.stem)
+def test_no_shell_line_holds_typed_words(path: Path) -> None:
+    head, body = parts(path)
+    blocks = SHELL.findall(body)
+    assert blocks and all(block.endswith("\ntrue\n") for block in blocks)  # a problem is told, not raised
+    assert not any(re.search(r"\$(?:ARGUMENTS|\d)", block) for block in blocks)
+    takes_words = "argument-hint" in head and path.stem != "memory-import"
+    assert takes_words == (path.stem in VERB_OF)
+    if takes_words:
+        assert blocks == ['"${CLAUDE_PLUGIN_ROOT}/bin/memlayer" slash %s "${CLAUDE_SESSION_ID}"\ntrue\n' % path.stem]
+
+
+@pytest.mark.parametrize("words", HARD.values(), ids=HARD)
+def test_typed_words_are_remembered_whole(words: str, hook: HookRunner, memlayer: Cli) -> None:
+    events: list[str] = []
+
+    def answer(_: dict[str, Any]) -> dict[str, Any]:
+        events.extend(str(json.loads(Path(one).read_text("utf-8"))["text"]) for one in spool.waiting(str(hook.home)))
+        return {"memory": MEMORY, "is_new": True}
+
+    expand(hook, "memory-remember", words)
+    with ScriptedDaemon(hook.home, {"remember": answer}):
+        done = memlayer("slash", "memory-remember", "0f-1")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert events == [words.strip()]
+    assert "Remembered" in done.stdout and kept(hook.home) == []
+    assert not list(hook.project.rglob("owned"))
+
+
+@pytest.mark.parametrize("words", HARD.values(), ids=HARD)
+def test_typed_words_are_searched_whole(words: str, hook: HookRunner, memlayer: Cli, project: Path) -> None:
+    expand(hook, "memory-search", words)
+    with ScriptedDaemon(hook.home, {"search": lambda _: {"mode": "lexical", "why": "", "hits": []}}) as daemon:
+        done = memlayer("slash", "memory-search", "0f-1")
+    assert (done.returncode, done.stderr) == (0, "")
+    [(_, asked)] = daemon.heard
+    assert asked["query"] == words.strip()
+    assert asked["project_dir"] == str(project)
+
+
+def test_half_a_character_is_replaced(hook: HookRunner, memlayer: Cli) -> None:
+    said = {"session_id": "0f-1", "command_name": "memlayer:memory-search", "command_args": "한 \ud83d 글"}
+    assert hook.raw("user_prompt_expansion", json.dumps(said).encode()).returncode == 0
+    with ScriptedDaemon(hook.home, {"search": lambda _: {"mode": "lexical", "why": "", "hits": []}}) as daemon:
+        assert memlayer("slash", "memory-search", "0f-1").returncode == 0
+    assert [asked["query"] for _, asked in daemon.heard] == ["한 ? 글"]
+
+
+@pytest.mark.parametrize("command", WORDED)
+def test_words_that_did_not_arrive_are_told(command: str, hook: HookRunner, memlayer: Cli) -> None:
+    with ScriptedDaemon(hook.home, {}) as daemon:
+        done = memlayer("slash", command, "0f-1")
+        assert done.returncode == 1 and "did not arrive, and nothing was done" in done.stderr
+        assert done.stderr.count("\n") == 1 and "doctor" in done.stderr
+        expand(hook, command, "다른 세션", session="another")
+        assert memlayer("slash", command, "0f-1").returncode == 1
+        memlayer.environment["MEMLAYER_DISABLE"] = "1"
+        assert "MEMLAYER_DISABLE=1" in memlayer("slash", command, "0f-1").stderr
+    assert daemon.heard == []
+
+
+def test_words_are_taken_once_by_their_command(hook: HookRunner, memlayer: Cli) -> None:
+    expand(hook, "memory-search", "첫째")
+    expand(hook, "memory-forget", "둘째")
+    expand(hook, "memory-search", "셋째")
+    with ScriptedDaemon(hook.home, {"search": lambda _: {"mode": "lexical", "why": "", "hits": []}}) as daemon:
+        assert memlayer("slash", "memory-search", "0f-1").returncode == 0
+        assert memlayer("slash", "memory-search", "0f-1").returncode == 1
+    assert [asked["query"] for _, asked in daemon.heard] == ["셋째"]
+    assert len(kept(hook.home)) == 1
+
+
+@pytest.mark.parametrize("command", WORDED)
+def test_no_words_are_no_words(command: str, hook: HookRunner, memlayer: Cli) -> None:
+    expand(hook, command, "")
+    with ScriptedDaemon(hook.home, {"list": lambda _: {"memories": [], "total": 0}}):
+        done = memlayer("slash", command, "0f-1")
+    if command == "memory-list":
+        assert (done.returncode, done.stderr) == (0, "")
+    else:
+        assert done.returncode == 2 and "? Give " in done.stderr
+
+
+def test_typed_words_are_redacted_on_disk(hook: HookRunner) -> None:
+    expand(hook, "memory-remember", "배포 <private>비밀회의</private> password=hunter2hunter2")
+    [path] = kept(hook.home)
+    text = path.read_text("utf-8")
+    assert "hunter2" not in text and "비밀회의" not in text and "[redacted:private]" in text
+    assert path.stat().st_mode & 0o777 == 0o600 and path.parent.stat().st_mode & 0o777 == 0o700
+
+
+def test_words_of_other_commands_are_not_kept(hook: HookRunner) -> None:
+    for name in ("other:memory-search", "memory-palace", "memlayer:memory-stats", "search", ""):
+        hook("user_prompt_expansion", command_name=name, command_args="남의 말")
+    for raw in (b"", b"[]", b"{}", b'{"command_name":1}', b"\xff", b'{"command_name":"memory-search"}'):
+        assert hook.raw("user_prompt_expansion", raw).returncode == 0
+    assert kept(hook.home) == []
+
+
+def test_too_many_words_are_refused(hook: HookRunner, memlayer: Cli) -> None:
+    expand(hook, "memory-remember", "가" * 4001)
+    with ScriptedDaemon(hook.home, {}) as daemon:
+        done = memlayer("slash", "memory-remember", "0f-1")
+        assert done.returncode == 1 and "too long" in done.stderr and "4,000" in done.stderr
+        expand(hook, "memory-search", "나" * 100_001)
+        done = memlayer("slash", "memory-search", "0f-1")
+        assert done.returncode == 1 and "too long" in done.stderr
+    assert daemon.heard == [] and spool.waiting(str(hook.home)) == []
+
+
+def test_words_that_nobody_takes_are_removed(hook: HookRunner, home: Path) -> None:
+    expand(hook, "memory-remember", "잊힌 말")
+    [path] = kept(home)
+    commands.sweep(str(home), path.stat().st_mtime + commands.KEPT_S - 1)
+    assert kept(home) == [path]
+    commands.sweep(str(home), path.stat().st_mtime + commands.KEPT_S + 1)
+    assert kept(home) == []
+
+
+def test_a_link_in_their_place_is_not_read(hook: HookRunner, memlayer: Cli, tmp_path: Path) -> None:
+    expand(hook, "memory-search", "말")
+    [path] = kept(hook.home)
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.write_bytes(path.read_bytes())
+    path.unlink()
+    path.symlink_to(elsewhere)
+    assert "did not arrive" in memlayer("slash", "memory-search", "0f-1").stderr
+
+
+def test_a_shell_runs_the_lines_as_they_are(hook: HookRunner, tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "memlayer").write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n')
+    (tmp_path / "bin" / "memlayer").chmod(0o700)
+    for path in COMMANDS:
+        for block in SHELL.findall(parts(path)[1]):
+            # As the host does it: variables of the plugin are put in as text.
+            script = block.replace("${CLAUDE_PLUGIN_ROOT}", str(tmp_path)).replace("${CLAUDE_SESSION_ID}", "0f-1")
+            script = script.replace("${CLAUDE_PROJECT_DIR}", "/p")
+            done = subprocess.run(["sh", "-c", script], capture_output=True, text=True, cwd=tmp_path, timeout=20)
+            assert (done.returncode, done.stderr) == (0, "")
+            if path.stem in VERB_OF:
+                assert done.stdout == "slash\n%s\n0f-1\n" % path.stem

@@ -1,0 +1,123 @@
+"""`enabled: false` in a project's .memlayer.yaml, however it is written: a hook has no YAML parser and must see it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from memlayer.config.files import read_untrusted
+from memlayer.config.model import ProjectSettings
+from memlayer.edge.home.project import SETTINGS_NAME, enabled
+from tests.support.processes import Daemon, HookRunner
+
+ROOT = Path(__file__).resolve().parents[3]
+OFF = [
+    "enabled: false", "enabled : false", "enabled:\n  false", "'enabled': false", '"enabled": false',
+    "enabled: 'False'", "enabled: !!bool false", "enabled: !!bool 'no'", "enabled: OFF # 끔", "enabled: n",
+    "enabled: 0", "enabled: 0x0", "enabled: >-\n  false", "&a enabled: false",
+    "!!str enabled: false", "? enabled\n: false", "{enabled: false}",
+    '{"enabled": false}', "{recall: {},\n enabled: no}", "--- {enabled: false}", "---\nenabled: false",
+    "%YAML 1.1\n---\nenabled: false", "  recall: {}\n  enabled: false", "enabled: true\nenabled: false",
+    "recall:\n  enabled: true\nenabled: false",
+    '"en\\u0061bled": false', '{"en\\x61bled": false}',
+    "# 한글\r\nenabled: false\r\n", "한글: 값\u2028enabled: false", "\ufeff\ufeffenabled: false",
+]  # fmt: skip
+# The daemon's parser refuses what a file may multiply itself with; who wrote it meant it all the same.
+REFUSED = ["base: &b {enabled: false}\n<<: *b", "<<: {enabled: false}", "a: &a false\nenabled: *a",
+           "a: &a enabled\n*a : false"]  # fmt: skip
+# No parser takes these for false, but whoever wrote them may have meant it.
+IN_DOUBT = ["enabled:\tfalse", "\tenabled: false", "enabled: false;", "enabled = false", "Enabled: false",
+            "enabled：false", "enabled: disabled", "enabled:", "enabled: 아니오"]  # fmt: skip
+ON = [
+    "", "# enabled: false", "enabled: true", "enabled: Yes", "'enabled': \"on\" # 켬", "enabled: !!bool true",
+    "{enabled: true}", '{"recall": {"max_entries": 2}, "enabled": true}', "recall: {enabled: false}",
+    "recall:\n  enabled: false", "---\nrecall:\n    enabled: false\n", "설정: 값", "[[[[", "recall: [",
+    "recall.enabled: false", "enabled_tools: 0",
+]  # fmt: skip
+
+
+def said(folder: Path, raw: bytes) -> Path:
+    (folder / SETTINGS_NAME).write_bytes(raw)
+    return folder
+
+
+def parsed(folder: Path) -> bool:
+    """What the daemon's parser reads, which does not ask the hook's."""
+    found, _ = read_untrusted(str(folder / SETTINGS_NAME))
+    try:
+        return "enabled" not in found or ProjectSettings(enabled=found["enabled"]).enabled
+    except ValidationError:
+        return True
+
+
+@pytest.mark.parametrize("text", OFF)
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
+def test_what_the_parser_reads_as_false_is_false_to_a_hook(tmp_path: Path, text: str, encoding: str) -> None:
+    said(tmp_path, text.encode(encoding))
+    assert not enabled(str(tmp_path))
+    assert "\ufeff" in text or not parsed(tmp_path)
+
+
+@pytest.mark.parametrize("text", REFUSED)
+def test_a_file_that_is_refused_switches_off_as_well(tmp_path: Path, text: str) -> None:
+    assert not enabled(str(said(tmp_path, text.encode())))
+    found, problem = read_untrusted(str(tmp_path / SETTINGS_NAME))
+    assert found == {} and "not valid YAML" in problem
+
+
+@pytest.mark.parametrize("text", IN_DOUBT)
+def test_in_doubt_nothing_is_kept(tmp_path: Path, text: str) -> None:
+    assert not enabled(str(said(tmp_path, text.encode())))
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_in_utf_16(tmp_path: Path, encoding: str) -> None:
+    assert not enabled(str(said(tmp_path, "# 끔\r\nenabled: false\r\n".encode(encoding))))
+    assert enabled(str(said(tmp_path, "enabled: true\r\n".encode(encoding))))
+
+
+@pytest.mark.parametrize("text", ON)
+def test_what_does_not_switch_it_off_leaves_it_on(tmp_path: Path, text: str) -> None:
+    assert enabled(str(said(tmp_path, text.encode())))
+    assert parsed(tmp_path)
+
+
+keys = st.sampled_from(["enabled", "recall", "한글", "a b", "#", "{", "<<", "Enabled"])
+scalars = st.sampled_from([False, 0, 0.0, "no", "f", "off", True, 1, "x", "enabled", "enabled: true", "가\n나", None])
+values = st.recursive(scalars, lambda inner: st.lists(inner, max_size=2) | st.dictionaries(keys, inner, max_size=3))
+flow = st.sampled_from([None, False, True])
+style = st.sampled_from([None, "'", '"', "|", ">"])
+
+
+@given(st.dictionaries(keys, values, max_size=4), flow, style, st.booleans(), st.booleans(), st.integers(2, 8))
+@hypothesis_settings(deadline=None, max_examples=400)
+def test_however_it_is_written(
+    tmp_path_factory: pytest.TempPathFactory,
+    settings: dict[str, object], flow: bool | None, style: str | None, begins: bool, marked: bool, indent: int,
+) -> None:  # fmt: skip
+    text = yaml.safe_dump(
+        settings, default_flow_style=flow, default_style=style, explicit_start=begins, allow_unicode=True,
+        indent=indent, sort_keys=False,
+    )  # fmt: skip
+    folder = said(tmp_path_factory.getbasetemp(), text.encode("utf-8-sig" if marked else "utf-8"))
+    assert parsed(folder) or not enabled(str(folder)), text
+
+
+@pytest.mark.parametrize("raw", [b"\xef\xbb\xbfenabled: false\r\n", b'"enabled": false\n', b"{enabled: false}\n"])
+@pytest.mark.parametrize("has_daemon", [False, True], ids=["no daemon", "daemon"])
+def test_nothing_of_a_turn_is_kept(hook: HookRunner, home: Path, project: Path, raw: bytes, has_daemon: bool) -> None:
+    said(project, raw)
+    if not has_daemon:
+        hook.turn("s1", "p1", "결제 포트는 8443", "네")
+        assert hook.spooled == []
+        return
+    with Daemon(ROOT, home) as daemon:
+        hook.turn("s1", "p1", "결제 포트는 8443", "네")
+        daemon.settle()
+        assert daemon.call("stats")["events"] == 0

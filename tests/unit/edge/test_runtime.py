@@ -1,0 +1,266 @@
+"""Finding the runtime, choosing a Python for it, and what an install is told: all without building one."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from memlayer.edge.bootstrap import install, interpreters, provision, runtime
+from memlayer.errors import UserError
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+@pytest.fixture(autouse=True)
+def no_named_runtime(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("MEMLAYER_RUNTIME_DIR", raising=False)
+    monkeypatch.delenv("MEMLAYER_PYTHON", raising=False)
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    folder = tmp_path / "플러그인 root"
+    folder.mkdir()
+    (folder / "requirements.lock").write_bytes(b"click==8.4.0 \\\n    --hash=sha256:00\n")
+    return folder
+
+
+@pytest.fixture
+def home(tmp_path: Path, root: Path) -> Path:
+    """A home with a complete runtime `one`, in use."""
+    home = tmp_path / "집 home"
+    add_runtime(home, "one", root)
+    provision.switch(str(home / "runtime"), "one")
+    return home
+
+
+def add_runtime(home: Path, name: str, root: Path) -> Path:
+    venv = home / "runtime" / name
+    (venv / "bin").mkdir(parents=True)
+    (venv / "bin" / "python").symlink_to(sys.executable)
+    packages = venv / "lib" / "python3.12" / "site-packages"
+    for package in ("lancedb", "click"):
+        (packages / package).mkdir(parents=True)
+    provision.note_contents(str(venv))
+    (venv / "requirements.lock").write_bytes((root / "requirements.lock").read_bytes())
+    return venv
+
+
+def find(home: Path, root: Path) -> str | None:
+    return runtime.find_runtime(str(home), str(root))
+
+
+def test_finds_the_runtime_by_its_own_folder_not_by_the_link(home: Path, root: Path) -> None:
+    assert find(home, root) == str(home / "runtime" / "one" / "bin" / "python")
+
+
+def test_a_home_without_a_runtime_has_none(tmp_path: Path, root: Path) -> None:
+    assert find(tmp_path / "없음", root) is None
+
+
+@pytest.mark.parametrize("changed", [b"click==8.4.1 \\\n    --hash=sha256:00\n", b"", b"click==8.4.0\n"])
+def test_a_runtime_of_another_lock_is_stale(home: Path, root: Path, changed: bytes) -> None:
+    (root / "requirements.lock").write_bytes(changed)
+    assert find(home, root) is None
+
+
+def test_a_half_made_runtime_is_none(home: Path, root: Path) -> None:
+    (home / "runtime" / "one" / "requirements.lock").unlink()
+    assert find(home, root) is None
+
+
+@pytest.mark.parametrize("gone", ["lancedb", "click", "", "contents"])
+def test_runtime_without_package_is_none(home: Path, root: Path, gone: str) -> None:
+    venv = home / "runtime" / "one"
+    place = venv / gone if gone == "contents" else venv / "lib" / "python3.12" / "site-packages" / gone
+    place.rename(venv / "away")
+    assert find(home, root) is None
+    (venv / "away").rename(place)
+    assert find(home, root) is not None
+
+
+def test_runtime_with_more_packages_is_found(home: Path, root: Path) -> None:
+    (home / "runtime" / "one" / "lib" / "python3.12" / "site-packages" / "anthropic").mkdir()
+    assert find(home, root) is not None
+
+
+def test_a_runtime_whose_base_is_gone_is_none(home: Path, root: Path) -> None:
+    python = home / "runtime" / "one" / "bin" / "python"
+    python.unlink()
+    python.symlink_to("/nonexistent/python3.11")
+    assert find(home, root) is None
+
+
+def test_a_named_venv_is_taken_as_it_is(
+    tmp_path: Path, home: Path, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    venv = add_runtime(tmp_path / "dev", "venv", root)
+    (venv / "requirements.lock").write_text("of another lock")
+    monkeypatch.setenv("MEMLAYER_RUNTIME_DIR", str(venv))
+    assert find(home, root) == str(venv / "bin" / "python")
+    (venv / "bin" / "python").unlink()
+    assert find(home, root) is None
+    with pytest.raises(UserError, match="MEMLAYER_RUNTIME_DIR"):
+        provision.build_runtime(str(home), str(root), lambda step, done, total: None)
+
+
+def test_switching_replaces_the_link(home: Path, root: Path) -> None:
+    add_runtime(home, "two", root)
+    provision.switch(str(home / "runtime"), "two")
+    assert find(home, root) == str(home / "runtime" / "two" / "bin" / "python")
+    assert not [name for name in os.listdir(home / "runtime") if name.startswith(".")]
+
+
+def test_removing_keeps_what_is_named_and_sweeps_killed_builds(home: Path, root: Path) -> None:
+    folder = home / "runtime"
+    add_runtime(home, "two", root)
+    (add_runtime(home, "killed", root) / "requirements.lock").unlink()
+    provision.remove_all_but(str(folder), [str(folder / "one")], only_half_made=True)
+    assert sorted(os.listdir(folder)) == ["current", "one", "two"]
+    provision.remove_all_but(str(folder), [str(folder / "one")])
+    assert sorted(os.listdir(folder)) == ["current", "one"]
+
+
+def test_a_build_that_runs_is_seen_and_not_waited_for(home: Path, root: Path) -> None:
+    (root / "requirements.lock").write_bytes(b"changed\n")
+    quiet = lambda step, done, total: None  # noqa: E731
+    with provision.held(runtime.build_lock(str(home)), quiet, wait=True):
+        assert runtime.setup_is_running(str(home))
+        assert provision.build_runtime(str(home), str(root), quiet, wait=False) is None
+        assert runtime.start_setup_in_background(str(home), str(root)) is False
+    assert not runtime.setup_is_running(str(home))
+
+
+def test_a_failed_setup_is_left_alone_for_a_while(home: Path, root: Path) -> None:
+    failure = Path(runtime.failure_file(str(home)))
+    failure.write_text("setup failed: 디스크\n", encoding="utf-8")
+    assert runtime.setup_failure(str(home)) == "setup failed: 디스크"
+    assert runtime.start_setup_in_background(str(home), str(root)) is False
+    long_ago_s = time.time() - runtime.RETRY_AFTER_S - 1
+    os.utime(failure, (long_ago_s, long_ago_s))
+    assert not runtime.failed_lately(str(home))
+
+
+def test_every_folder_made_is_private(tmp_path: Path) -> None:
+    runtime.make_private(str(tmp_path / "a" / "나" / "c"))
+    for folder in (tmp_path / "a", tmp_path / "a" / "나", tmp_path / "a" / "나" / "c"):
+        assert folder.stat().st_mode & 0o777 == 0o700
+
+
+def test_finding_imports_nothing_slow() -> None:
+    code = (
+        "import sys; sys.path.insert(0, sys.argv[1]); from memlayer.edge.bootstrap import runtime;"
+        "runtime.find_runtime('/nonexistent', sys.argv[1]); print(*sys.modules)"
+    )
+    command = [sys.executable, "-I", "-S", "-c", code, str(ROOT)]
+    loaded = set(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split())
+    assert not loaded & {
+        "subprocess",
+        "typing",
+        "json",
+        "re",
+        "shutil",
+        "hashlib",
+        "logging",
+        "dataclasses",
+        "fcntl",
+    }
+
+
+# choosing a Python
+
+
+@pytest.fixture
+def stand_in(tmp_path: Path) -> Callable[..., str]:
+    """Makes an executable that answers like an interpreter of the given version."""
+
+    def make(version: str, *, has_venv: bool = True, name: str = "python3") -> str:
+        path = tmp_path / "bin" / name
+        path.parent.mkdir(exist_ok=True)
+        major, minor = version.split(".")
+        path.write_text(f'#!/bin/sh\necho "{major} {minor} {int(has_venv)} 1 0"\necho "$0"\n')
+        path.chmod(0o755)
+        return str(path)
+
+    return make
+
+
+def choose(
+    path: str, *, has_uv: bool = False, environ: dict[str, str] | None = None
+) -> interpreters.Interpreter | None:
+    searched = {"PATH": os.path.dirname(path), **(environ or {})}
+    return interpreters.choose_python(searched, has_uv=has_uv, own_python="", usual_places=())
+
+
+@pytest.mark.parametrize("version", ["3.11", "3.14"])
+def test_takes_a_new_enough_python(stand_in: Callable[..., str], version: str) -> None:
+    found = choose(stand_in(version))
+    assert found is not None and "%d.%d" % found.version == version
+
+
+@pytest.mark.parametrize("version", ["3.9", "3.15"])
+def test_says_which_python_is_needed(stand_in: Callable[..., str], version: str) -> None:
+    with pytest.raises(UserError, match=rf"^Python 3\.11 to 3\.14 is needed; found: {version}\. Please install .*$"):
+        choose(stand_in(version))
+
+
+def test_no_python_at_all_is_uvs_business_if_there_is_uv(tmp_path: Path) -> None:
+    assert choose(str(tmp_path / "python3"), has_uv=True) is None
+    with pytest.raises(UserError, match="found: none"):
+        choose(str(tmp_path / "python3"))
+
+
+def test_a_python_without_venv_needs_uv(stand_in: Callable[..., str]) -> None:
+    path = stand_in("3.12", has_venv=False)
+    with pytest.raises(UserError, match=r"no venv module: apt install python3\.12-venv"):
+        choose(path)
+    assert choose(path, has_uv=True) is not None
+
+
+def test_the_newest_name_on_the_path_wins(stand_in: Callable[..., str]) -> None:
+    stand_in("3.11", name="python3")
+    stand_in("3.12", name="python3.12")
+    found = choose(stand_in("3.13", name="python3.13"))
+    assert found is not None and found.version == (3, 13)
+
+
+def test_a_named_python_is_the_only_one_tried(stand_in: Callable[..., str]) -> None:
+    stand_in("3.13", name="python3.13")
+    old = stand_in("3.9", name="old")
+    with pytest.raises(UserError, match=r"MEMLAYER_PYTHON=.*Python 3\.9 at"):
+        choose(old, environ={"MEMLAYER_PYTHON": old})
+
+
+def test_inspecting_a_venv_finds_its_base() -> None:
+    found = interpreters.inspect(sys.executable)
+    assert found is not None and found.is_usable
+    assert found.path == os.path.realpath(getattr(sys, "_base_executable", sys.executable))
+
+
+# what an install is told
+
+
+def test_an_install_keeps_indexes_and_loses_what_diverts_it() -> None:
+    given = {
+        "PATH": "/bin", "PIP_INDEX_URL": "u", "https_proxy": "p", "UV_INDEX": "i", "SSL_CERT_FILE": "c",
+        "PYTHONPATH": "x", "PYTHONHOME": "x", "PIP_TARGET": "x", "PIP_USER": "1", "VIRTUAL_ENV": "x",
+    }  # fmt: skip
+    assert set(install.install_environ(given)) == {
+        "PATH",
+        "PIP_INDEX_URL",
+        "https_proxy",
+        "UV_INDEX",
+        "SSL_CERT_FILE",
+    }
+
+
+def test_a_background_setup_gets_no_keys() -> None:
+    given = {"PATH": "/bin", "ANTHROPIC_API_KEY": "k", "PIP_CERT": "c", "http_proxy": "p",
+             "MEMLAYER_HOME": "h", "PYTHONPATH": "x", "CLAUDECODE": "1"}  # fmt: skip
+    assert set(runtime.setup_environ(given)) == {"PATH", "PIP_CERT", "http_proxy", "MEMLAYER_HOME"}

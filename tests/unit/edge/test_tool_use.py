@@ -1,0 +1,196 @@
+"""What is kept of a tool call: which calls, which words of them, and never a secret."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memlayer.config.groups import ToolSettings
+from memlayer.edge.capture.payload import read_payload
+from memlayer.edge.capture.tool_use import (
+    CUT,
+    EVERY_TOOL,
+    FAILURES,
+    KEPT,
+    MAX_CHARS,
+    MAX_COMMAND_CHARS,
+    ToolRules,
+    target_of,
+    tool_event,
+)
+from memlayer.recall.session_words import LiveSessions
+from tests.support.turns_in_memory import PROJECT, T0_MS, TurnsInMemory
+
+KEY = "AKIA" + "QZ3EGTV7MNB2LPX5"
+
+
+def bash(command: str, stdout: str = "", **more: Any) -> dict[object, object]:
+    response = {"stdout": stdout, "stderr": "", "interrupted": False}
+    return {"tool_name": "Bash", "tool_input": {"command": command}, "tool_response": response, **more}
+
+
+def kept(data: dict[object, object], *, failed: bool = False, rules: ToolRules | None = None) -> tuple[str, str]:
+    return tool_event(data, failed, rules or ToolRules())
+
+
+@pytest.mark.parametrize("tool", ["Read", "Grep", "Glob", "LS", "WebFetch", "Agent", "Task", "mcp__github__issue", ""])
+def test_looking_around_is_not_kept(tool: str) -> None:
+    assert kept({"tool_name": tool, "tool_input": {"file_path": "/a"}, "tool_response": "b"}) == ("", "")
+
+
+def test_a_failed_call_of_a_server_is_kept_and_a_failed_read_is_not() -> None:
+    failed = {"tool_input": {"id": 7}, "error": "이슈를 찾을 수 없음"}
+    text, detail = kept({"tool_name": "mcp__github__issue", **failed}, failed=True)
+    assert (text, detail) == (
+        'mcp__github__issue failed: {"id": 7}\n이슈를 찾을 수 없음',
+        "mcp__github__issue failed",
+    )
+    assert kept({"tool_name": "Read", **failed}, failed=True) == ("", "")
+
+
+def test_what_the_rules_name_is_kept() -> None:
+    rules = ToolRules(kept=("mcp__github__*", "Edit"))
+    answer = {"content": [{"type": "text", "text": "닫힘"}]}
+    call: dict[object, object] = {"tool_name": "mcp__github__issue", "tool_input": {}, "tool_response": answer}
+    assert kept(call, rules=rules) == ("mcp__github__issue: {}\n닫힘", "mcp__github__issue")
+    assert kept(bash("make"), rules=rules) == ("", "")
+    assert kept(bash("make"), rules=ToolRules(enabled=False)) == ("", "")
+
+
+def test_a_hook_without_settings_keeps_whatever_may_be_wanted() -> None:
+    assert all(EVERY_TOOL.keeps(detail) for detail in ("Bash", "Write", "mcp__x__y", "Bash failed"))
+    assert not EVERY_TOOL.keeps("mcp__plugin_memlayer_memlayer__memory_search")
+
+
+def test_an_interrupted_command_says_so() -> None:
+    call = bash("sleep 100")
+    call["tool_response"] = {"stdout": "half", "stderr": "", "interrupted": True}
+    assert kept(call) == ("Bash interrupted: sleep 100\nhalf", "Bash interrupted")
+    assert kept({**bash("sleep 9"), "error": "x", "is_interrupt": True}, failed=True)[1] == "Bash interrupted"
+
+
+def test_a_command_of_many_lines_is_one_line() -> None:
+    text, _ = kept(bash("cat <<EOF\n첫 줄\nEOF\n", "ok"))
+    assert text == "Bash: cat <<EOF ⏎ 첫 줄 ⏎ EOF\nok"
+    assert target_of(text) == "cat <<EOF ⏎ 첫 줄 ⏎ EOF"
+
+
+def test_long_output_keeps_head_and_tail() -> None:
+    text, _ = kept(bash("make", "처음\n" + "줄\n" * 20_000 + "error: 끝에서 실패"))
+    assert text.startswith("Bash: make\n처음\n")
+    assert text.endswith("error: 끝에서 실패")
+    assert CUT in text
+    assert len(text) <= MAX_CHARS + 60
+
+
+def test_several_edits_say_how_many_and_show_the_first() -> None:
+    edits = [{"old_string": "a = 1", "new_string": "a = 2"}, {"old_string": "b", "new_string": ""}]
+    call: dict[object, object] = {"tool_name": "MultiEdit", "tool_input": {"file_path": "/w/x.py", "edits": edits}}
+    assert kept(call)[0] == "MultiEdit: /w/x.py\n2 edits\n- a = 1\n+ a = 2"
+    cell = {"notebook_path": "/w/n.ipynb", "new_source": "df.head()"}
+    assert kept({"tool_name": "NotebookEdit", "tool_input": cell})[0] == "NotebookEdit: /w/n.ipynb\n+ df.head()"
+
+
+@pytest.mark.parametrize("before", range(960, 1040, 7))
+def test_a_secret_that_the_cut_goes_through_leaves_no_piece(before: int) -> None:
+    text, _ = kept(bash("cat log", "a" * (before - 1) + " " + KEY + " " + "b" * 4000 + " " + KEY + " " + "c" * 480))
+    assert not [KEY[at : at + 8] for at in range(len(KEY) - 8) if KEY[at : at + 8] in text]
+
+
+def test_secrets_in_commands_inputs_and_errors_go() -> None:
+    password = "hunter2" + "Zz!9"
+    texts = [
+        kept(bash("curl -u admin:%s https://shop.example/" % password))[0],
+        kept({"tool_name": "Edit", "tool_input": {"file_path": "/a", "new_string": "key = '%s'" % KEY}})[0],
+        kept({**bash("x"), "error": "비밀번호는 %s 입니다" % password}, failed=True)[0],
+        kept(bash("echo '<private>우리끼리 얘기</private>'", "<private>비밀 " + "x" * 9000 + "</private>"))[0],
+    ]  # fmt: skip
+    assert all(texts)
+    assert not [text for text in texts if password in text or KEY in text or "우리끼리" in text or "비밀 x" in text]
+
+
+def test_our_own_answers_are_not_taken_in_again() -> None:
+    assert kept(bash("/opt/x/bin/memlayer search 결제")) == ("", "")
+    assert kept(bash("memlayer recall x")) == ("", "")
+    assert kept(bash("cd memlayer && make"))[1] == "Bash"
+    entry = "- turn_2026-11-19_81d2: 남의 말 [mem:x9Yz2w]"
+    assert "남의 말" not in kept(bash("cat notes", "머리말\n%s\n끝" % entry))[0]
+
+
+@pytest.mark.parametrize("odd", [None, 7, [], "x", {"stdout": 7}, {"content": 3}, [{"text": 1}, None]])
+def test_odd_shapes_are_no_trouble(odd: object) -> None:
+    assert kept({"tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_response": odd})[1] == "Bash"
+    assert kept({"tool_name": "Edit", "tool_input": odd, "tool_response": odd})[1] == "Edit"
+    assert kept({"tool_name": odd, "tool_input": odd}) == ("", "")
+    kept({"tool_name": "Edit", "tool_input": {"file_path": "/a", "edits": odd}})
+
+
+def test_a_lone_surrogate_can_be_written() -> None:
+    kept(bash("echo \ud800", "\udfff"))[0].encode("utf-8")
+
+
+def test_the_lists_of_the_settings_are_those_of_the_hooks() -> None:
+    assert (ToolSettings().kept, ToolSettings().failures) == (tuple(sorted(KEPT)), (*sorted(KEPT), "mcp__*"))
+    assert set(FAILURES) == set(ToolSettings().failures)
+    assert ToolSettings().max_chars == MAX_CHARS
+
+
+def test_many_calls_do_not_hide_the_sessions_words(home: Path) -> None:
+    """A daemon that has come anew looks them up in the store."""
+    memory = TurnsInMemory(home)
+    memory.turn("s1", "p1", "결제 모듈은 왜 다시 썼지?", "재시도 폭주 때문입니다.")
+    for number in range(40):
+        call = {"tool_name": "Bash", "tool_input": {"command": "echo %d" % number}, "tool_response": {"stdout": "x"}}
+        raw = json.dumps({"session_id": "s1", "prompt_id": "p1", "tool_use_id": str(number), **call}).encode()
+        event: Any = read_payload("post_tool_use", raw, project_dir=PROJECT, at_ms=T0_MS + 10 + number).event
+        memory.ingest.take([event])
+    assert len(memory.store.events(kind="tool")) == 40
+    assert LiveSessions(memory.store).of("s1").prompts == 1
+
+
+PPK = "Private-Lines: 2\nAAAAIGm1x2c3v4b5n6m7q8w9e0r1t2y3u4i5o6p7\nQw8Er7Ty6Ui5Op4As3Df2Gh1Jk0Lz9Xc\nPrivate-MAC: 0"
+PEM = "-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEAx1k4Qw9ZrT7bVn6Y\nk4Qw9ZrT7bVn6Yk4Qw9ZrT7bVn6Yx12\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ("user=app\npassword=correcthorse\nhost=db", "correcthorse"),
+        ("[client]\nuser=root\npassword=LetMeIn\n", "LetMeIn"),
+        ("password:\n  Tr0ub4dor&3x9kq2Lm\n", "Tr0ub4dor"),
+        ("비밀번호:\nQw3rty77kqLm22xpZZ\n", "Qw3rty77kq"),
+        ("접속 정보\napi_key:\n  kq9vLm22xpAA01zzQQ\n", "kq9vLm22"),
+        (PPK, "Qw8Er7Ty6U"),
+        (PEM, "k4Qw9ZrT7b"),
+        ("# .pgpass\nlocalhost:5432:app:app:Qw3rty77kq\n", "Qw3rty77kq"),
+        ('회의록\n<private reason="연봉">우리끼리\n얘기</private> 끝', "우리끼리"),
+    ],
+)
+def test_a_secret_that_its_lines_give_away_goes(text: str, secret: str) -> None:
+    calls: list[dict[object, object]] = [
+        bash("cat > f <<'E'\n%s\nE" % text),
+        bash("cat f", text),
+        {"tool_name": "Edit", "tool_input": {"file_path": "/a", "old_string": text, "new_string": "x\n" + text}},
+        {"tool_name": "mcp__notes__add", "tool_input": {"body": text, "all": [{"deep": text}]}},
+    ]
+    kept_texts = [kept(call, rules=EVERY_TOOL)[0] for call in calls]
+    assert all(kept_texts)
+    assert not [one for one in kept_texts if secret in one]
+
+
+def test_a_command_of_many_short_lines_stays_short() -> None:
+    text, _ = kept(bash("a\n" * 2000 + "끝"))
+    assert text.startswith("Bash: a ⏎ a") and text.endswith("⏎ 끝")
+    assert len(text) <= MAX_COMMAND_CHARS + 30
+
+
+def test_an_input_without_end_is_cut() -> None:
+    deep: Any = "끝"
+    for _ in range(200):
+        deep = [deep]
+    for given in ({"deep": deep}, {"many": ["열"] * 100_000}, {str(n): "값" for n in range(100_000)}):
+        text, _ = kept({"tool_name": "mcp__x__y", "tool_input": given}, rules=EVERY_TOOL)
+        assert text.startswith("mcp__x__y: {") and len(text) <= MAX_COMMAND_CHARS + 30

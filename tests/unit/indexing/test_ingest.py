@@ -1,0 +1,89 @@
+"""Taking the spool in: a file that is none of ours is set aside, and none holds up those behind it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memlayer.edge.capture import spool
+from memlayer.edge.capture.payload import spool_event
+from memlayer.errors import StoreError
+from memlayer.model import Event
+from tests.support.turns_in_memory import PROJECT, T0_MS, TurnsInMemory
+
+
+def event(number: int, **other: Any) -> dict[str, Any]:
+    made = spool_event(
+        kind="user", session_id="s1", prompt_id="p%d" % number, text="질문 %d" % number, at_ms=T0_MS + number,
+        project_dir=PROJECT,
+    )  # fmt: skip
+    return {**made, **other}
+
+
+def put_foreign(home: Path, data: dict[str, Any], number: int = 0) -> None:
+    """A file that no hook has written, before every other."""
+    (home / "spool").mkdir(parents=True, exist_ok=True)
+    (home / "spool" / ("%013d-foreign.json" % number)).write_text(json.dumps(data))
+
+
+def kept(memory: TurnsInMemory) -> list[str]:
+    return [one.text for one in memory.store.events()]
+
+
+WITHOUT_DETAIL = {name: value for name, value in event(9).items() if name != "detail"}
+
+
+@pytest.mark.parametrize(
+    ("foreign", "reason"),
+    [
+        (WITHOUT_DETAIL, "foreign: no detail"),
+        (event(9, detail=["Bash"], kind="tool"), "foreign: no detail"),
+        (event(9, at_ms=2**53 - 1), "foreign: no at_ms"),  # no calendar has that day
+    ],
+)
+def test_a_foreign_file_is_set_aside(home: Path, foreign: dict[str, Any], reason: str) -> None:
+    memory = TurnsInMemory(home)
+    put_foreign(home, foreign)
+    spool.put(str(home), event(1))
+    memory.ingest.drain()
+    assert kept(memory) == ["질문 1"]
+    assert spool.quarantined(str(home)) == [("0000000000000-foreign.json", reason)]
+    assert spool.waiting(str(home)) == []
+
+
+def test_an_event_that_cannot_be_taken_in_holds_up_no_other(home: Path) -> None:
+    memory = TurnsInMemory(home)
+
+    def remember(events: Sequence[Event]) -> None:
+        for one in events:
+            if "9999" in one.text:
+                raise ValueError(one.text)
+
+    memory.ingest.on_remember = remember
+    put_foreign(home, event(8, kind="remember", text="in the year 9999"))
+    put_foreign(home, event(9, kind="remember", text="9999년에"), 1)
+    for number in (1, 2):
+        spool.put(str(home), event(number))
+    memory.ingest.drain()
+    assert set(kept(memory)) >= {"질문 1", "질문 2"}
+    assert [why for _, why in spool.quarantined(str(home))] == ["cannot be taken in: ValueError"] * 2
+    assert spool.waiting(str(home)) == []
+
+
+@pytest.mark.parametrize("error", [StoreError("closed"), OSError(28, "No space left on device")])
+def test_a_store_that_fails_sets_nothing_aside(home: Path, error: Exception) -> None:
+    memory = TurnsInMemory(home)
+
+    def remember(events: Sequence[Event]) -> None:
+        raise error
+
+    memory.ingest.on_remember = remember
+    spool.put(str(home), event(1))
+    with pytest.raises(type(error)):
+        memory.ingest.drain()
+    assert len(spool.waiting(str(home))) == 1
+    assert spool.quarantined(str(home)) == []
