@@ -30,7 +30,7 @@ class Home:
         self.hook = HookRunner(ROOT, self.path, project)
         self.cli = Cli(self.path, project)
 
-    def given_notes(self, *arguments: str) -> list[dict[str, object]]:
+    def given(self, *arguments: str) -> list[dict[str, object]]:
         done = self.cli("given", "--json", *arguments)
         assert (done.returncode, done.stderr) == (0, "")
         return list(json.loads(done.stdout)["prompts"])
