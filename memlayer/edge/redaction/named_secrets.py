@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 
-from memlayer.edge.redaction.private_spans import cut_out, lowered
-from memlayer.edge.redaction.secret_judges import (
+from memlayer.edge.redaction.name_patterns import NAME_START, NAMED_VALUE, TRIGGERS
+from memlayer.edge.redaction.named_value_rules import (
     bare_is_secret,
     is_environment_line,
     is_no_name,
@@ -18,10 +18,10 @@ from memlayer.edge.redaction.secret_judges import (
     kind_of,
     quoted_is_secret,
 )
-from memlayer.edge.redaction.secret_names import NAME_START, NAMED_VALUE, TRIGGERS
-from memlayer.edge.redaction.secret_phrases import phrase_cuts
-from memlayer.edge.redaction.secret_values import is_ordinary_word
-from memlayer.edge.redaction.secret_words import FOUR_GROUPS, HANGUL_VALUE, are_four_groups
+from memlayer.edge.redaction.passphrases import FOUR_GROUPS, HANGUL_VALUE, are_four_groups
+from memlayer.edge.redaction.private_spans import cut_out, lowered
+from memlayer.edge.redaction.sentence_secrets import phrase_cuts
+from memlayer.edge.redaction.value_traits import is_ordinary_word
 
 _VALUE = (
     r"(?P<opener>[bru]{0,2}(?:'\"'\"'|\\{0,7}[\"'`‘“]))"

@@ -119,8 +119,7 @@ def plain(text: str) -> str:
 def _redacted(text: str) -> str:
     from memlayer.edge.redaction.named_secrets import hide_named_secrets
     from memlayer.edge.redaction.request_secrets import hide_request_secrets
-    from memlayer.edge.redaction.secret_shapes import hide_password_hashes
-    from memlayer.edge.redaction.secrets import hide_shaped_secrets
+    from memlayer.edge.redaction.shaped_secrets import hide_password_hashes, hide_shaped_secrets
 
     for _ in range(_MAX_ROUNDS):
         out = hide_shaped_secrets(_without_private_spans(text))

@@ -4,17 +4,9 @@ from __future__ import annotations
 
 import re
 
+from memlayer.edge.redaction.command_secrets import flag_cuts
 from memlayer.edge.redaction.private_spans import cut_out, lowered
-from memlayer.edge.redaction.secret_commands import (
-    CAPITAL_FLAGS,
-    CAPITAL_P,
-    FLAG,
-    PIPED,
-    PIPED_TO,
-    PROGRAM_FLAGS,
-    USER_FLAG,
-)
-from memlayer.edge.redaction.secret_values import ORDINARY_WORDS, is_placeholder, is_reference, looks_random
+from memlayer.edge.redaction.value_traits import ORDINARY_WORDS, is_placeholder, is_reference, looks_random
 
 _URL_REST = r"://[^\s\"'`<>\\]+"
 _URL_SIGNATURE = r"(?i)([?&;](?:sig|signature|x-amz-signature|x-goog-signature)=)(?=[^&#]*\d)[0-9A-Za-z%+/=_-]{16,}"
@@ -41,7 +33,6 @@ _HEADER = (
 )
 _HEADER_VALUE = r"[^\s\"'`,;<>\\]+"
 _COOKIE = r"cookie(?<![a-z]cookie)[\"']?:[ ]?[\"']{0,5}(?=[\w.-]{1,80}=)"
-_FLAG_VALUE = r"[^\s\"'`<>]+"
 _COOKIE_FLAG = r"(?:-b(?<=\s-b)|--cookie)[ =]?[\"']{0,5}(?=[\w.-]{1,80}=)"
 
 
@@ -65,21 +56,9 @@ def hide_request_secrets(text: str) -> str:
                 cuts.append((*match.span("secret"), "basic-auth"))
     if "cookie" in low:
         cuts += _cookies(text, low, _COOKIE)
-    if "--" in low:
-        cuts += _flag_values(text, low, FLAG, "password", None)
     if "curl" in low:
         cuts += _cookies(text, low, _COOKIE_FLAG)
-    if "curl" in low or "wget" in low or "http" in low:
-        cuts += _flag_values(text, low, USER_FLAG, "basic-auth", re.compile(r"(?:curl|wget|https?)\b"))
-    for word, flag, program in PROGRAM_FLAGS:
-        if word in low:
-            cuts += _flag_values(text, low, flag, "password", re.compile(program))
-    if any(word in low for word in PIPED_TO):
-        for printed in ("echo", "printf"):
-            cuts += _flag_values(text, low, printed + PIPED, "password", re.compile(""))
-    for word, program in CAPITAL_FLAGS:
-        if word in text and " -P" in text:
-            cuts += _flag_values(text, text, CAPITAL_P, "password", re.compile(program))
+    cuts += flag_cuts(text, low)
     return cut_out(text, cuts)
 
 
@@ -168,44 +147,6 @@ def _end_of_password(rest: str, at: int, colon: int, database: bool) -> int:
     if sure:
         return sure[-1]
     return later[0] if at < 0 and database and later else at
-
-
-def _flag_values(
-    text: str, low: str, flag: str, kind: str, program: re.Pattern[str] | None
-) -> list[tuple[int, int, str]]:
-    """Values of a command-line flag; with a program, only after it in the same line."""
-    cuts = []
-    value = re.compile(_FLAG_VALUE)
-    past = 0
-    for match in re.compile(flag).finditer(low):
-        if match.start() < past:
-            continue
-        if program is not None:
-            line_start = low.rfind("\n", max(0, match.start() - 200), match.start()) + 1
-            if not program.search(low, max(line_start, match.start() - 200), match.start()):
-                continue
-        found = value.match(text, match.end())
-        if found is None or len(found.group()) < 3 or is_placeholder(found.group()):
-            continue
-        if program is None and is_reference(found.group()):
-            continue
-        # `--password options` is prose, `--token ACCESS_TOKEN` a manual's; what is piped to a login is neither.
-        piped = match.group().startswith(("echo", "printf"))
-        if match.group().endswith(" ") and not piped and re.match(r"[A-Za-z]+$|[A-Z_]+$", found.group()):
-            continue
-        if kind == "basic-auth" and found.group().isdigit() and len(found.group()) <= 5:
-            continue
-        name = match.group()
-        past = max(found.end(), _end_of_quoted(text, match.end()))
-        cuts.append((found.start(), past, "token" if "token" in name else "api-key" if "key" in name else kind))
-    return cuts
-
-
-def _end_of_quoted(text: str, at: int) -> int:
-    """Where a value with spaces ends whose quote opens before at (`-p'two words'`); 0 when it is in no quotes."""
-    mark = text[at - 1]
-    end = text.find(mark, at, at + 200) if mark in "\"'" else -1
-    return 0 if end < 0 or "\n" in text[at:end] else end
 
 
 def _is_credential(value: str, word: str, in_header: bool) -> bool:

@@ -4,122 +4,20 @@ from __future__ import annotations
 
 import re
 
-from memlayer.edge.redaction.secret_values import is_ordinary_word, is_wordy
+from memlayer.edge.redaction.value_traits import is_ordinary_word, is_wordy
 
 HANGUL_VALUE = r"[가-힣]{1,12}[0-9]+[!-~]*"
 FOUR_GROUPS = r"[a-z]{4}(?:[ ][a-z]{4}){3}(?![a-z0-9]|[ ][a-z])"
 # What stands in a sentence or a name about passwords, and hardly in one.
-_TALK = frozenset(
-    [
-        "password",
-        "passwords",
-        "passwd",
-        "passphrase",
-        "pass",
-        "pw",
-        "pin",
-        "secret",
-        "secrets",
-        "token",
-        "tokens",
-        "key",
-        "keys",
-        "name",
-        "names",
-        "file",
-        "path",
-        "ref",
-        "env",
-        "var",
-        "value",
-        "type",
-        "typed",
-        "field",
-        "page",
-        "form",
-        "screen",
-        "reset",
-        "change",
-        "changed",
-        "forgot",
-        "forgotten",
-        "hint",
-        "hash",
-        "hashed",
-        "prompt",
-        "input",
-        "label",
-        "title",
-        "subject",
-        "text",
-        "message",
-        "error",
-        "invalid",
-        "required",
-        "must",
-        "should",
-        "enter",
-        "your",
-        "please",
-        "character",
-        "characters",
-        "letters",
-        "digits",
-        "digit",
-        "symbols",
-        "least",
-        "minimum",
-        "maximum",
-        "min",
-        "max",
-        "default",
-        "none",
-        "null",
-        "true",
-        "false",
-        "config",
-        "vault",
-        "manager",
-        "policy",
-        "confirm",
-        "confirmation",
-        "mismatch",
-        "match",
-        "expired",
-        "user",
-        "username",
-        "email",
-        "login",
-        "sign",
-        "again",
-        "choose",
-        "pick",
-        "repeat",
-        "wrong",
-        "incorrect",
-        "cannot",
-        "not",
-        "is",
-        "are",
-        "was",
-        "be",
-        "been",
-        "too",
-        "short",
-        "long",
-        "weak",
-        "strong",
-        "empty",
-        "missing",
-        "set",
-        "unset",
-        "new",
-        "current",
-        "set",
-        "contain",
-        "contains",
-    ]
-)
+_TALK_WORDS = """
+password passwords passwd passphrase pass pw pin secret secrets token tokens key keys name names file path ref env var
+value type typed field page form screen reset change changed forgot forgotten hint hash hashed prompt input label
+title subject text message error invalid required must should enter your please character characters letters digits
+digit symbols least minimum maximum min max default none null true false config vault manager policy confirm
+confirmation mismatch match expired user username email login sign again choose pick repeat wrong incorrect cannot not
+is are was be been too short long weak strong empty missing set unset new current contain contains
+"""
+_TALK = frozenset(_TALK_WORDS.split())
 _KOREAN_TALK = ("비밀번호", "비번", "암호", "입력", "이상", "확인", "자리", "글자", "하세요", "해주세요", "주세요")
 _MEANS = r"(?:으로|로)? ?(?:해시|해싱|암호화|인코딩)| ?(?:화면|페이지|버튼|컴포넌트|탭|폼|필드|칸)"
 _ANOTHER_NOUN = r" (?!값|내용|자체|문자열)[가-힣]{2,8}(?:은|는) $"

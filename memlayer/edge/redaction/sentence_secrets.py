@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 
+from memlayer.edge.redaction.command_secrets import call_cuts
 from memlayer.edge.redaction.private_spans import lowered, unquoted
-from memlayer.edge.redaction.secret_commands import call_cuts
-from memlayer.edge.redaction.secret_values import (
+from memlayer.edge.redaction.value_traits import (
     has_digit_and_letter,
+    is_no_literal,
     is_passwordlike,
     is_placeholder,
-    is_reference,
     is_technical,
     is_wordy,
 )
@@ -273,8 +273,7 @@ def _is_passwordlike(value: str) -> bool:
 
 def _stands_alone(value: str) -> bool:
     """Whether a value that no name introduces looks like a password."""
-    varied = any(char.isdigit() for char in value) and any(char.isalpha() for char in value)
-    return varied and not (is_placeholder(value) or is_reference(value) or is_technical(value))
+    return has_digit_and_letter(value) and not is_no_literal(value)
 
 
 _NAMED = (
@@ -327,7 +326,7 @@ def _looks_handed_over(value: str, kind: str) -> bool:
     if len(value) < (6 if kind == "password" else 8) or not has_digit_and_letter(value) or is_wordy(value):
         return False
     named = re.match(r"[\w.-]+[:=(]", value) is not None
-    return not (named or is_placeholder(value) or is_reference(value) or is_technical(value))
+    return not (named or is_no_literal(value))
 
 
 def _is_plainly_random(value: str) -> bool:
@@ -335,7 +334,7 @@ def _is_plainly_random(value: str) -> bool:
 
 
 def _stands_below(value: str, joined: bool) -> bool:
-    if is_placeholder(value) or is_reference(value) or is_technical(value) or re.match(_LABEL, value):
+    if is_no_literal(value) or re.match(_LABEL, value):
         return False
     if not value.isascii():
         return is_hangul_password(value)

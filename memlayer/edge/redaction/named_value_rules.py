@@ -1,29 +1,14 @@
 """Judges the value beside a telling name, by what joins the two and by what the value looks like.
 
-match is always one of NAMED_VALUE (secret_names.py), over a text in lower case.
+match is always one of NAMED_VALUE (name_patterns.py), over a text in lower case.
 """
 
 from __future__ import annotations
 
 import re
 
-from memlayer.edge.redaction.secret_names import OWNED_KEY, PASS_OWNERS
-from memlayer.edge.redaction.secret_values import (
-    ORDINARY_WORDS,
-    has_digit_and_letter,
-    is_identifier,
-    is_letters,
-    is_mixed,
-    is_number,
-    is_ordinary_word,
-    is_passwordlike,
-    is_placeholder,
-    is_reference,
-    is_technical,
-    is_wordy,
-    looks_random,
-)
-from memlayer.edge.redaction.secret_words import (
+from memlayer.edge.redaction.name_patterns import OWNED_KEY, PASS_OWNERS
+from memlayer.edge.redaction.passphrases import (
     are_four_groups,
     are_joined_words,
     are_quoted_words,
@@ -32,6 +17,19 @@ from memlayer.edge.redaction.secret_words import (
     is_of_another_noun,
     says_how,
     stands_for,
+)
+from memlayer.edge.redaction.value_traits import (
+    ORDINARY_WORDS,
+    has_digit_and_letter,
+    is_identifier,
+    is_letters,
+    is_mixed,
+    is_no_literal,
+    is_number,
+    is_ordinary_word,
+    is_passwordlike,
+    is_wordy,
+    looks_random,
 )
 
 # After digits or a word in Korean these say that it counts or is a means, not that it is the secret itself.
@@ -66,9 +64,7 @@ def kind_of(match: re.Match[str]) -> str:
 def quoted_is_secret(value: str, text: str, match: re.Match[str]) -> bool:
     kind, strict = kind_of(match), is_strict(match)
     value = value.strip()
-    if len(value) < 4 or is_placeholder(value) or "${" in value:
-        return False
-    if is_reference(value) or is_technical(value) or is_ordinary_word(value):
+    if len(value) < 4 or "${" in value or is_no_literal(value) or is_ordinary_word(value):
         return False
     if is_verb(match) and not match.group("assign"):
         return False
@@ -107,7 +103,7 @@ def bare_is_secret(value: str, whole: str, text: str, end: int, match: re.Match[
     after = text[end : end + 12]
     if kind == "private-key" and match.group("korean") is not None and after.startswith(_PLACE):
         return False
-    if len(value) < 4 or is_placeholder(value) or is_reference(value) or is_technical(value):
+    if len(value) < 4 or is_no_literal(value):
         return False
     if whole[-1] in ":=([{":
         return _with_open_end(value, whole, text, end, match)

@@ -1,12 +1,17 @@
-"""Shapes of keys, tokens and hashes.
+"""Secrets known by their shape: issued tokens, password hashes and private key blocks.
 
-Sources: the issuers' own documents, and what the public rule sets of secret scanners agree on. A letter or digit before
-the prefix rules a match out. Order counts: an earlier shape takes a text before a later one sees it.
+Sources: the issuers' own documents, and the shapes that public rule sets of secret scanners agree on. A letter or digit
+before the prefix rules a match out. Order counts: an earlier shape takes a text before a later one sees it.
+
+Every pattern starts with a literal that is first looked for in the text, so that a text without it costs a substring
+search and no compilation. Each start looks at a bounded piece or consumes the text it read, so the whole is linear.
 """
 
 from __future__ import annotations
 
 import re
+
+from memlayer.edge.redaction.value_traits import is_placeholder
 
 _A = r"[A-Za-z0-9./+]"
 _HASH_END = r"(?![A-Za-z0-9./+$])"
@@ -32,23 +37,10 @@ _HASHES = (
 )  # fmt: skip
 _LEAST_VARIED = 10  # distinct characters
 
-
-def hide_password_hashes(text: str) -> str:
-    """Text with every password hash replaced by `[redacted:password-hash]`."""
-    for literal, pattern in _HASHES:
-        if literal in text:
-            text = re.sub(pattern, _hide, text)
-    return text
-
-
-def _hide(match: re.Match[str]) -> str:
-    return "[redacted:password-hash]" if len(set(match.group())) >= _LEAST_VARIED else match.group()
-
-
 _END = r"(?![0-9A-Za-z])"
 _UUID = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 
-SHAPES: tuple[tuple[str, tuple[str, ...], str], ...] = (
+_SHAPES: tuple[tuple[str, tuple[str, ...], str], ...] = (
     # clouds
     ("aws-key", ("AKIA", "ASIA", "ABIA", "ACCA"), "[0-9A-Z]{16}" + _END),
     ("aws-token", ("IQoJb3JpZ2lu", "FwoGZXIvYXdz", "ABSKQmVkcm9ja"), "[0-9A-Za-z+/=]{60,}"),
@@ -174,7 +166,7 @@ SHAPES: tuple[tuple[str, tuple[str, ...], str], ...] = (
 )
 
 # kind, literal, pattern: what has its literal in the middle. The lookbehind keeps each start cheap.
-INFIXES: tuple[tuple[str, str, str], ...] = (
+_INFIXES: tuple[tuple[str, str, str], ...] = (
     ("azure-key", "Q~", r"(?<![\w~.-])[\w~.-]{3}[0-9]Q~[0-9A-Za-z_~.-]{30,36}"),
     ("azure-key", "JQQJ9", r"(?<![0-9A-Za-z])[0-9A-Za-z]{52}JQQJ9[0-9A-Za-z]{20,30}"),
     ("azure-key", "AZDO", r"(?<![0-9A-Za-z])[0-9A-Za-z]{76}AZDO[0-9A-Za-z]{4}" + _END),
@@ -186,3 +178,96 @@ INFIXES: tuple[tuple[str, str, str], ...] = (
     ("asana-token", "/1", r"(?<![\w/])[0-2]/1\d{15}(?:/\d{16})?:[0-9a-f]{32}" + _END),
     ("webhook", ".webhook.office.com/", r"(?<=\.webhook\.office\.com/)webhookb2/[\w@-]{60,}(?:/[\w-]{10,}){1,4}"),
 )
+
+_FREE_PREFIXES = ("AccountKey=", "SharedAccessKey=")  # Azure connection strings
+_DISCORD = r"[MNO](?<![\w-][MNO])[\w-]{22,28}\.[\w-]{6}\.[\w-]{26,40}(?![\w-])"
+
+_PEM_MARK = r"----[- ](BEGIN|END) [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?[- ]----"
+_PEM_LINE = r"[A-Za-z0-9+/=]{16,}"
+_MAX_PEM_CHARS = 60_000
+_PEM_TRUNCATED = (
+    r"(?:(?:\\+[nr]|\n[ ]{0,8}\d{1,6}\t|[\s\"'>|])*(?:"
+    r"(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset): [^\n\\]{0,200}|"
+    + _PEM_LINE
+    + r"))+(?:(?:\\+n|\n)[ \t>|]{0,20}[A-Za-z0-9+/=]{1,64}(?![^\s\\\"']))?"
+)
+
+
+def hide_password_hashes(text: str) -> str:
+    """Text with every password hash replaced by `[redacted:password-hash]`."""
+    for literal, pattern in _HASHES:
+        if literal in text:
+            text = re.sub(pattern, _hide_hash, text)
+    return text
+
+
+def _hide_hash(match: re.Match[str]) -> str:
+    return "[redacted:password-hash]" if len(set(match.group())) >= _LEAST_VARIED else match.group()
+
+
+def hide_shaped_secrets(text: str) -> str:
+    """Text with every secret of a known shape replaced by `[redacted:<kind>]`."""
+    if "---BEGIN " in text or "--- BEGIN " in text:
+        text = _hide_key_blocks(text)
+    for kind, prefixes, rest in _SHAPES:
+        for prefix in prefixes:
+            if prefix in text:
+                start = re.escape(prefix)
+                # After `\\n`, a line break as JSON writes it, the n is no letter of a word.
+                alone = r"(?:(?<![0-9A-Za-z]%s)|(?<=\\[nrt]%s))" % (start, start)
+                text = _hide(text, kind, start + alone + rest)
+    for prefix in _FREE_PREFIXES:
+        if prefix in text:
+            pattern = "%s(?P<secret>[0-9A-Za-z+/=]{20,})" % prefix
+            text = _hide(text, "azure-key", pattern)
+    for kind, literal, pattern in _INFIXES:
+        if literal in text:
+            text = _hide(text, kind, pattern)
+    if text.count(".", 0, 1 << 20) >= 2:
+        text = _hide(text, "discord-token", _DISCORD)
+    return text
+
+
+def _looks_issued(token: str) -> bool:
+    """Whether a token of the right shape can be real: not `sk-your-key-here`, not xxxx, not words with hyphens."""
+    issued = "-" not in token or any(char.isdigit() for char in token)
+    if len(token) >= 40 and len(set(token)) >= 20:
+        # By chance one of three hundred such tokens holds three x in a row.
+        token = re.sub("(?i)xxx", "", token, count=1)
+    return issued and len(set(token)) >= 10 and not is_placeholder(token)
+
+
+def _hide(text: str, kind: str, pattern: str) -> str:
+    """Replace the group `secret`, or the whole match, of every issued token."""
+
+    def replace(match: re.Match[str]) -> str:
+        group: int | str = "secret" if match.re.groupindex else 0
+        if not _looks_issued(match.group(group)):
+            return match.group()
+        start, end = match.span(group)
+        before, after = match.string[match.start() : start], match.string[end : match.end()]
+        return "%s[redacted:%s]%s" % (before, kind, after)
+
+    return re.sub(pattern, replace, text)
+
+
+def _hide_key_blocks(text: str) -> str:
+    """Private key blocks from BEGIN to END, or as far as key material goes when END is missing or far away."""
+    marks = list(re.compile(_PEM_MARK).finditer(text))
+    out: list[str] = []
+    at = 0
+    for mark, following in zip(marks, [*marks[1:], None]):
+        if mark.group(1) != "BEGIN" or mark.start() < at:
+            continue
+        end = 0
+        if following is not None and following.group(1) == "END":
+            near = following.start() - mark.end() <= _MAX_PEM_CHARS
+            if near and re.compile(_PEM_LINE).search(text, mark.end(), following.start()):
+                end = following.end()
+        if not end:
+            body = re.compile(_PEM_TRUNCATED).match(text, mark.end())
+            end = body.end() if body else 0
+        if end:
+            out += (text[at : mark.start()], "[redacted:private-key]")
+            at = end
+    return "".join(out) + text[at:] if out else text

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from memlayer.edge.redaction.secret_values import is_ordinary_word, is_placeholder, is_reference, is_technical
+from memlayer.edge.redaction.value_traits import is_no_literal, is_ordinary_word, is_placeholder, is_reference
 
 _LOGIN = (
     r"\.(?:login|log_in|sign_?in|authenticate|auth)\(\s{0,9}[\\\"']{1,5}[^\"'\n]{1,80}[\"']{1,5},\s{0,9}"
@@ -69,7 +69,7 @@ def _found(text: str, low: str, pattern: str) -> list[tuple[int, int, str]]:
 
 
 def _may_be_password(value: str) -> bool:
-    return not (is_placeholder(value) or is_reference(value) or is_technical(value) or is_ordinary_word(value))
+    return not (is_no_literal(value) or is_ordinary_word(value))
 
 
 _OPTIONS = r"(?:[ ]-[a-z0-9]{1,8}){1,5}"
@@ -78,13 +78,13 @@ _WITH_N = _WITH_B + r"(?=(?:[ ]-[a-z0-9]{1,8}){0,4}[ ]-[a-z]{0,5}n)"
 _WITHOUT_N = _WITH_B + r"(?!(?:[ ]-[a-z0-9]{1,8}){0,4}[ ]-[a-z]{0,5}n)"
 _NAME = r"[a-z0-9_.@-]{1,60}"
 _SPACE_AND_VALUE = r"[ ]+[\"']{0,5}(?=[^\s\"'-])"
-FLAG = (
+_FLAG = (
     r"--(?<![\w-]--)(?:[a-z0-9]{1,20}-){0,4}(?:password|passwd|passphrase|pass|token|secret|api-key|apikey|access-key"
     r"|secret-key|auth-key|license-key)(?:[ ]+|=)[\"']{0,5}(?=[^\s\"'-])"
 )
-USER_FLAG = r"-(?<=\s-)(?:[a-z]{0,6}u|-user|-proxy-user)[ =]?[\"']?[^\s:\"'/]{1,80}:"
+_USER_FLAG = r"-(?<=\s-)(?:[a-z]{0,6}u|-user|-proxy-user)[ =]?[\"']?[^\s:\"'/]{1,80}:"
 # What a program takes a password with; after `mysql -p` and a space comes a database instead.
-PROGRAM_FLAGS = (
+_PROGRAM_FLAGS = (
     ("mysql", r"-p(?<=\s-p)[\"']{0,5}(?=[^\s\"'-])", r"mysql(?:dump|admin)?\b"),
     ("mariadb", r"-p(?<=\s-p)[\"']{0,5}(?=[^\s\"'-])", r"mariadb\b"),
     ("sshpass", r"-p(?<=\s-p)[ ]?[\"']{0,5}(?=[^\s\"'-])", r"sshpass\b"),
@@ -125,16 +125,77 @@ PROGRAM_FLAGS = (
     ("sqlplus", r"(?<=sqlplus)[ ](?:-[a-z]{1,4}[ ]){0,3}[\"']?[\w.-]{1,40}/(?=[^\s\"'@])", r""),
 )
 # These mean something else in lower case.
-CAPITAL_FLAGS = (
+_CAPITAL_FLAGS = (
     ("mosquitto_", r"mosquitto_(?:pub|sub)\b"),
     ("zip", r"\b(?:un)?zip\b"),
     ("sqlcmd", r"\bsqlcmd\b"),
     ("bcp", r"\bbcp\b"),
 )
-CAPITAL_P = r"-P(?<=\s-P)[ ]?[\"']{0,5}(?=[^\s\"'-])"
+_CAPITAL_P = r"-P(?<=\s-P)[ ]?[\"']{0,5}(?=[^\s\"'-])"
 # What is piped to a program that reads a password there; each behind `echo` and `printf`.
-PIPED_TO = ("-stdin", "--with-token")
-PIPED = (
+_PIPED_TO = ("-stdin", "--with-token")
+_PIPED = (
     r"[ ](?:-n[ ])?(?:[\"']?%s(?:\\\\?n)?[\"']?[ ])?[\"']{0,5}(?=[^\s|\"'$]{4,120}[\"']{0,5}[ ]?\|"
     r"[^\n|]{0,80}--(?:(?:password-)?stdin|with-token)\b)"
 )
+_FLAG_VALUE = r"[^\s\"'`<>]+"
+
+
+def flag_cuts(text: str, low: str) -> list[tuple[int, int, str]]:
+    """Return (start, end, kind) of each secret that a command line gives away.
+
+    low: the text in lower case, of the same length.
+    """
+    cuts: list[tuple[int, int, str]] = []
+    if "--" in low:
+        cuts += _flag_values(text, low, _FLAG, "password", None)
+    if "curl" in low or "wget" in low or "http" in low:
+        cuts += _flag_values(text, low, _USER_FLAG, "basic-auth", re.compile(r"(?:curl|wget|https?)\b"))
+    for word, flag, program in _PROGRAM_FLAGS:
+        if word in low:
+            cuts += _flag_values(text, low, flag, "password", re.compile(program))
+    if any(word in low for word in _PIPED_TO):
+        for printed in ("echo", "printf"):
+            cuts += _flag_values(text, low, printed + _PIPED, "password", re.compile(""))
+    for word, program in _CAPITAL_FLAGS:
+        if word in text and " -P" in text:
+            cuts += _flag_values(text, text, _CAPITAL_P, "password", re.compile(program))
+    return cuts
+
+
+def _flag_values(
+    text: str, low: str, flag: str, kind: str, program: re.Pattern[str] | None
+) -> list[tuple[int, int, str]]:
+    """Values of a command-line flag; with a program, only after it in the same line."""
+    cuts = []
+    value = re.compile(_FLAG_VALUE)
+    past = 0
+    for match in re.compile(flag).finditer(low):
+        if match.start() < past:
+            continue
+        if program is not None:
+            line_start = low.rfind("\n", max(0, match.start() - 200), match.start()) + 1
+            if not program.search(low, max(line_start, match.start() - 200), match.start()):
+                continue
+        found = value.match(text, match.end())
+        if found is None or len(found.group()) < 3 or is_placeholder(found.group()):
+            continue
+        if program is None and is_reference(found.group()):
+            continue
+        # `--password options` is prose, `--token ACCESS_TOKEN` a manual's; what is piped to a login is neither.
+        piped = match.group().startswith(("echo", "printf"))
+        if match.group().endswith(" ") and not piped and re.match(r"[A-Za-z]+$|[A-Z_]+$", found.group()):
+            continue
+        if kind == "basic-auth" and found.group().isdigit() and len(found.group()) <= 5:
+            continue
+        name = match.group()
+        past = max(found.end(), _end_of_quoted(text, match.end()))
+        cuts.append((found.start(), past, "token" if "token" in name else "api-key" if "key" in name else kind))
+    return cuts
+
+
+def _end_of_quoted(text: str, at: int) -> int:
+    """Where a value with spaces ends whose quote opens before at (`-p'two words'`); 0 when it is in no quotes."""
+    mark = text[at - 1]
+    end = text.find(mark, at, at + 200) if mark in "\"'" else -1
+    return 0 if end < 0 or "\n" in text[at:end] else end

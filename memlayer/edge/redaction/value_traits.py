@@ -96,6 +96,11 @@ def is_technical(value: str) -> bool:
     )
 
 
+def is_no_literal(value: str) -> bool:
+    """True for a placeholder, a reference or a technical term."""
+    return is_placeholder(value) or is_reference(value) or is_technical(value)
+
+
 def is_number(value: str) -> bool:
     """`4096`, `1,000`, `128k`, `30s`."""
     return re.match(_NUMBER, value[:80]) is not None
