@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, field
 
-from memlayer.edge.home.ids import GLOBAL, event_id
+from memlayer.edge.capture.spool import event_id
+from memlayer.edge.home.registry import GLOBAL
 
 __all__ = [
     "GLOBAL",

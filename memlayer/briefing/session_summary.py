@@ -13,7 +13,7 @@ from memlayer.consolidation.rules.extraction import extract
 from memlayer.consolidation.rules.signs import CAUSE, COMMITMENT, DECISION, PREFERENCE, has
 from memlayer.edge.capture import payload
 from memlayer.edge.capture.noise import recallable
-from memlayer.edge.home.ids import event_id
+from memlayer.edge.capture.spool import event_id
 from memlayer.model import Event, Memory, citation_of
 from memlayer.ports import Store
 from memlayer.recall.query import is_plan

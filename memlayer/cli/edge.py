@@ -14,8 +14,8 @@ import click
 from memlayer import __version__
 from memlayer.cli.terminal.invocation import Incomplete
 from memlayer.edge.home import paths
-from memlayer.edge.ipc import streams
 from memlayer.edge.redaction.privacy import plain
+from memlayer.edge.terminal import streams
 from memlayer.errors import MemlayerError, UserError
 
 MAX_LINE_CHARS = 500

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from memlayer.edge.home.ids import event_id
+from memlayer.edge.capture.spool import event_id
 from memlayer.model import Memory, citation_of
 from memlayer.ports import Store
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from memlayer.consolidation.rules.dates import with_dates
 from memlayer.consolidation.rules.extraction import kind_of
 from memlayer.consolidation.rules.signs import COMMITMENT, DECISION, PREFERENCE, Statement
-from memlayer.edge.home.ids import event_id
+from memlayer.edge.capture.spool import event_id
 from memlayer.edge.redaction.privacy import PRIVATE
 from memlayer.model import GLOBAL, Memory, citation_of
 from memlayer.text.prose_sentences import USER

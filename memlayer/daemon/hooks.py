@@ -16,9 +16,8 @@ from memlayer.daemon.tasks import flush as flushing
 from memlayer.daemon.tasks import given_notes, upkeep
 from memlayer.edge.bootstrap import health
 from memlayer.edge.capture import spool
-from memlayer.edge.capture.commands import continuation
 from memlayer.edge.capture.payload import Payload, read_payload
-from memlayer.edge.capture.reply import hook_reply
+from memlayer.edge.capture.reply import continuation, hook_reply
 from memlayer.edge.home import project
 from memlayer.edge.home import working_set as on_disk
 from memlayer.edge.ipc import protocol

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from memlayer.edge.home import paths
 from memlayer.edge.ipc import protocol
-from memlayer.edge.ipc.peer import peer_uid
+from memlayer.edge.ipc.endpoint import peer_uid
 from memlayer.errors import ProtocolError
 
 MAX_CONNECTIONS = 64

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from memlayer.edge.capture import commands, spool
 from memlayer.edge.home import paths, working_set
-from memlayer.edge.home.ids import GLOBAL
+from memlayer.edge.home.registry import GLOBAL
 from memlayer.indexing import embedders
 from memlayer.indexing.ingest import VectorCache
 from memlayer.ports import Doomed, Removed, Store

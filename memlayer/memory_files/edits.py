@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from memlayer.consolidation import lineage
 from memlayer.consolidation.consolidator import Consolidator
 from memlayer.edge.capture.payload import clean
-from memlayer.edge.home.ids import event_id
+from memlayer.edge.capture.spool import event_id
 from memlayer.indexing.ingest import Ingest
 from memlayer.memory_files.markdown import NOTE, Item, composed, digest, shown
 from memlayer.memory_files.merge import Changes, Entry

@@ -15,8 +15,8 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from memlayer.edge.capture.spool import event_id
 from memlayer.edge.home import paths, project
-from memlayer.edge.home.ids import event_id
 from memlayer.indexing import embedders
 from memlayer.indexing.document import Piece, pieces_of
 from memlayer.indexing.ingest import Ingest, VectorCache

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, fields
 
 from memlayer.edge.home import paths
-from memlayer.edge.home.ids import is_path_part
+from memlayer.edge.home.registry import is_path_part
 from memlayer.errors import UserError
 from memlayer.memory_files.merge import Entry
 from memlayer.memory_files.safe_folder import Stamp

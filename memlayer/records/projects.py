@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from memlayer.edge.home import project, registry
-from memlayer.edge.home.ids import is_path_part
+from memlayer.edge.home.registry import is_path_part
 from memlayer.errors import UserError
 from memlayer.model import GLOBAL
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from memlayer.edge.capture.payload import clean, prompt_detail, spool_event
-from memlayer.edge.home.ids import event_id
+from memlayer.edge.capture.spool import event_id
 from memlayer.model import Event, turn_memory_id
 from memlayer.ports import Store
 from memlayer.records.sessions import Session

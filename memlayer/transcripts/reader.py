@@ -16,8 +16,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from memlayer.edge.capture.commands import is_request
 from memlayer.edge.capture.noise import is_noise
+from memlayer.edge.capture.reply import is_request
 from memlayer.text.stopwords import words
 from memlayer.transcripts.lines import Tally, read_records
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from memlayer.edge.capture.payload import clean, spool_event
-from memlayer.edge.home.ids import GLOBAL
+from memlayer.edge.home.registry import GLOBAL
 from memlayer.errors import UserError
 from memlayer.turns.turn import MAX_MEMORY_CHARS
 

@@ -186,8 +186,8 @@ def test_a_changed_lock_or_a_vanished_python_renews_the_runtime(plugin: Plugin) 
 
 def test_a_background_setup_outlives_its_starter_and_is_started_once(plugin: Plugin) -> None:
     code = (
-        "import sys; sys.path.insert(0, sys.argv[1]); from memlayer.edge.bootstrap import runtime as r;"
-        "print(r.start_setup_in_background(sys.argv[2], sys.argv[1]))"
+        "import sys; sys.path.insert(0, sys.argv[1]); from memlayer.edge.bootstrap import spawn;"
+        "print(spawn.spawn_setup(sys.argv[2], sys.argv[1]))"
     )
     starter = [BASE_PYTHON, "-I", "-S", "-c", code, str(plugin.root), str(plugin.home)]
 

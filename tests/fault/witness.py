@@ -17,7 +17,8 @@ from typing import Any, NamedTuple
 from memlayer.adapters.lance.store import LanceStore
 from memlayer.edge.capture import spool
 from memlayer.edge.home import paths
-from memlayer.edge.ipc.client import Client, lock_holder
+from memlayer.edge.ipc.client import Client
+from memlayer.edge.ipc.endpoint import lock_holder
 from memlayer.model import Event, turn_memory_id
 
 ROOT = Path(__file__).resolve().parent.parent.parent

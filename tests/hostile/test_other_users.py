@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from memlayer.edge.home import project, registry
-from memlayer.edge.hook.wake import _due
+from memlayer.edge.hook.fallback import _due
 from tests.support.processes import Daemon, HookRunner
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -24,7 +24,7 @@ from memlayer.cli.terminal.output import line, memory_title, print_json, say, sa
 from memlayer.cli.verbs.browse import say_text
 from memlayer.edge.capture import spool
 from memlayer.edge.home import project as places
-from memlayer.edge.home.ids import GLOBAL
+from memlayer.edge.home.registry import GLOBAL
 from memlayer.errors import MemlayerError, UserError
 from memlayer.turns.remembered import is_all_redacted, refuse_too_long, remember_event, says_everywhere
 

@@ -30,7 +30,7 @@ from memlayer.cli.terminal.invocation import (
 from memlayer.cli.terminal.output import counted, duration, line, pairs, print_json, say
 from memlayer.cli.terminal.progress import progress
 from memlayer.edge.home import paths as home_paths
-from memlayer.edge.ipc import streams
+from memlayer.edge.terminal import streams
 from memlayer.errors import UserError
 
 _MARK = "memlayer_export"

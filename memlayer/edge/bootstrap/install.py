@@ -14,13 +14,12 @@ import shutil
 import subprocess
 import time
 
-from memlayer.edge.bootstrap import slim
 from memlayer.edge.bootstrap.spawn import plugin_root
 from memlayer.errors import UserError
 
 TYPE_CHECKING = False  # what type checkers look for, without importing `typing`
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from typing import TextIO
 
     from memlayer.edge.bootstrap.interpreters import Interpreter
@@ -76,6 +75,21 @@ PIP_FILES = (
 )
 UV_INDEX_NAMES = ("UV_DEFAULT_INDEX", "UV_INDEX", "UV_INDEX_URL", "UV_FIND_LINKS", "UV_NO_INDEX")
 UV_INDEX_LINE = re.compile(r"^\s*(index-url|extra-index-url|find-links|\[\[index\]\])", re.MULTILINE)
+
+SITE = os.path.join("lib", "python3*", "site-packages")
+
+# Below site-packages: headers, tests, clients of servers, tools that make models, second copies of libraries.
+UNUSED = (
+    "pyarrow/include", "pyarrow/src", "pyarrow/tests", "pyarrow/libarrow_flight*", "pyarrow/libarrow_python_flight*",
+    "pyarrow/_flight*", "pyarrow/libarrow_s3*", "pyarrow/_s3fs*", "pyarrow/libarrow_python*.so",
+    "pyarrow/libarrow_python*.so.*.*.*", "numpy/tests", "numpy/*/tests", "onnxruntime/transformers",
+    "onnxruntime/tools", "onnxruntime/quantization", "onnxruntime/capi/libonnxruntime.so.*",
+)  # fmt: skip
+
+# What `python -m venv` puts there and no wheel needs. The .pth goes first: it imports the others at every start.
+FROM_VENV = ("distutils-precedence.pth", "_distutils_hack", "pkg_resources", "setuptools", "setuptools-*")
+
+ASIDE = "unused"
 
 
 class Installer:
@@ -140,15 +154,15 @@ class Installer:
 
     def slim_down(self) -> None:
         """Leave out what memlayer never loads, and try the rest: a missing library shows now, not in the daemon."""
-        moved = slim.set_aside(self.venv, self.names)
+        moved = set_aside(self.venv, self.names)
         name, command = "trying the packages", [self.python, "-I", trial()]
         try:
             self.step(name, command)
         except UserError:
             print("-- it needs what was left out, or fails anyway", file=self.log, flush=True)
-            slim.put_back(moved)
+            put_back(moved)
             self.step(name, command)
-        slim.remove(self.venv)
+        remove_unused(self.venv)
 
     def requirements(self) -> str:
         """The lock's bytes as a file in the venv; an update of the plugin may replace the original."""
@@ -263,3 +277,39 @@ def uv_has_an_index(environ: Mapping[str, str]) -> bool:
             return UV_INDEX_LINE.search(stream.read()) is not None
     except (OSError, UnicodeDecodeError):
         return False
+
+
+def site_of(venv: str) -> str:
+    """The folder that holds a venv's packages; "" when there is none."""
+    return next(iter(glob.glob(os.path.join(glob.escape(venv), SITE))), "")
+
+
+def set_aside(venv: str, pinned: Iterable[str]) -> list[tuple[str, str]]:
+    """Move what is unused to another folder of the venv: (from, to) of each. pinned: names of packages to keep whole.
+
+    Compiled modules go at once: what is used is compiled again when it is first loaded. Raises OSError.
+    """
+    site, folder = site_of(venv), os.path.join(venv, ASIDE)
+    os.makedirs(folder, exist_ok=True)
+    patterns = UNUSED if "setuptools" in pinned else UNUSED + FROM_VENV
+    moved: list[tuple[str, str]] = []
+    for pattern in patterns:
+        for path in glob.glob(os.path.join(glob.escape(site), pattern)):
+            moved.append((path, os.path.join(folder, str(len(moved)))))
+            os.rename(*moved[-1])
+    for parent, names, _ in os.walk(site):
+        if "__pycache__" in names:
+            names.remove("__pycache__")
+            shutil.rmtree(os.path.join(parent, "__pycache__"), ignore_errors=True)
+    return moved
+
+
+def put_back(moved: list[tuple[str, str]]) -> None:
+    """Undo set_aside. Raises OSError."""
+    for path, aside in reversed(moved):
+        os.rename(aside, path)
+
+
+def remove_unused(venv: str) -> None:
+    """Remove what was set aside."""
+    shutil.rmtree(os.path.join(venv, ASIDE), ignore_errors=True)

@@ -12,8 +12,8 @@ import shutil
 import sys
 import time
 
-from memlayer.edge.bootstrap import runtime, slim
-from memlayer.edge.bootstrap.install import Installer
+from memlayer.edge.bootstrap import runtime
+from memlayer.edge.bootstrap.install import Installer, site_of
 from memlayer.edge.bootstrap.interpreters import choose_python, platform_problem, runs
 from memlayer.edge.home import paths
 from memlayer.errors import MemlayerError, UserError
@@ -21,11 +21,54 @@ from memlayer.errors import MemlayerError, UserError
 TYPE_CHECKING = False  # what type checkers look for, without importing `typing`
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from types import TracebackType
     from typing import TextIO
 
     Report = Callable[[str, int, int], None]  # (step, packages done, packages in all); called at least twice a second
 
 MAX_LOG_BYTES = 1_000_000
+
+
+class Progress:
+    """Says on a stream which step runs: one line that is rewritten on a terminal, else one line a step."""
+
+    def __init__(self, stream: TextIO, *, is_quiet: bool = False) -> None:
+        self.stream = stream
+        self.is_quiet = is_quiet
+        self.rewrites = stream.isatty()
+        self.step = ""
+        self.shown = ""
+        self.started_s = time.monotonic()
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def __call__(self, step: str, done: int, total: int) -> None:
+        """Show that `step` runs, with `done` of `total` packages fetched when `total` is not 0."""
+        if self.is_quiet:
+            return
+        if self.rewrites:
+            count = " %d/%d" % (done, total) if total else ""
+            line = "memlayer: %s%s (%d s)" % (step, count, time.monotonic() - self.started_s)
+            if line != self.shown:
+                self.stream.write("\r\x1b[K" + line)
+        elif step != self.step:
+            line = "memlayer: %s%s ..." % (step, " (%d)" % total if total else "")
+            self.stream.write(line + "\n")
+        else:
+            return
+        self.step, self.shown = step, line
+        self.stream.flush()
+
+    def close(self) -> None:
+        """Take the rewritten line away."""
+        if self.rewrites and self.shown:
+            self.stream.write("\r\x1b[K")
+            self.stream.flush()
+            self.shown = ""
 
 
 def build_runtime(home: str, root: str, report: Report, *, wait: bool = True) -> str | None:
@@ -104,7 +147,7 @@ def make_venv(venv: str, lock_file: str, report: Report, log_path: str, lock_fd:
 
 def note_contents(venv: str) -> None:
     """Write down what stands among the packages of a venv, see runtime.has_its_packages. Raises OSError."""
-    site = slim.site_of(venv)
+    site = site_of(venv)
     names = sorted(name for name in os.listdir(site) if name != "__pycache__")
     text = "\n".join([os.path.relpath(site, venv), *names]) + "\n"
     paths.write_whole(os.path.join(venv, runtime.CONTENTS), text.encode("utf-8", "surrogateescape"))
@@ -177,7 +220,7 @@ def prepare(home: str) -> None:
     """Make the folders that a build writes to. Raises UserError when the home cannot be written."""
     try:
         for folder in (home, paths.logs(home), runtime.runtimes(home)):
-            runtime.make_private(folder)
+            paths.make_folder(folder)
     except OSError as error:
         raise UserError("cannot write %s: %s" % (error.filename or home, error.strerror)) from error
 
@@ -193,8 +236,6 @@ def open_log(path: str) -> TextIO:
 
 def main(argv: list[str]) -> int:
     """Make, or keep, the venv at a fixed place: the development environment."""
-    from memlayer.edge.bootstrap.progress import Progress
-
     venv, lock_file = os.path.abspath(argv[0]), os.path.abspath(argv[1])
     if runtime.is_built_from(venv, lock_file) and runs(runtime.python_in(venv)):
         return 0

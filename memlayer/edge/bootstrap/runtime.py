@@ -12,26 +12,12 @@ A hook imports this on its fallback path, so it imports `os` and little else; ed
 
 from __future__ import annotations
 
-import errno
 import os
 
 from memlayer.edge.home import paths
 
-TYPE_CHECKING = False  # what type checkers look for; importing `typing` costs a hook milliseconds
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 LOCK_FILE = "requirements.lock"
 CONTENTS = "contents"
-
-# How long hooks leave a failed setup alone: without a network each prompt would otherwise start another one.
-RETRY_AFTER_S = 600
-
-# What an install may need of the user's environment, and nothing that could change which code runs.
-PASSED_ON = ("PATH", "HOME", "USER", "LOGNAME", "LANG", "TZ", "TMPDIR", "TERM", "SSL_CERT_FILE", "SSL_CERT_DIR",
-             "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "NIX_SSL_CERT_FILE", "NETRC")  # fmt: skip
-PASSED_ON_PREFIXES = ("LC_", "PIP_", "UV_", "XDG_", "MEMLAYER_")
-PASSED_ON_PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "FTP_PROXY")
 
 
 def runtimes(home: str) -> str:
@@ -132,69 +118,5 @@ def setup_failure(home: str) -> str | None:
 
 
 def setup_is_running(home: str) -> bool:
-    """Whether some process is building this home's runtime now."""
-    import fcntl
-
-    try:
-        fd = os.open(build_lock(home), os.O_RDWR)
-    except OSError:
-        return False
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return True
-    finally:
-        os.close(fd)
-    return False
-
-
-def start_setup_in_background(home: str, root: str) -> bool:
-    """Start `bin/memlayer setup` as a process of its own; True when this call started one.
-
-    False when one is running, or when the last one failed within RETRY_AFTER_S. Returns at once. The process
-    is double-forked, because the host kills the process tree of a hook. Raises OSError when the disk refuses.
-    """
-    import sys
-
-    from memlayer.edge.bootstrap.spawn import spawn_detached
-
-    if failed_lately(home) or setup_is_running(home):
-        return False
-    make_private(paths.logs(home))
-    environ = setup_environ(os.environ)
-    environ["MEMLAYER_HOME"] = home
-    started_by = [sys.executable, "-I", "-S"] if sys.executable else ["/bin/sh"]
-    command = [*started_by, os.path.join(root, "bin", "memlayer"), "setup", "--quiet", "--no-wait"]
-    spawn_detached(command, environ, os.path.join(paths.logs(home), "setup.err"))
-    return True
-
-
-def failed_lately(home: str) -> bool:
-    import time
-
-    try:
-        return time.time() - os.stat(failure_file(home)).st_mtime < RETRY_AFTER_S
-    except OSError:
-        return False
-
-
-def setup_environ(environ: Mapping[str, str]) -> dict[str, str]:
-    """The part of `environ` that a setup in the background gets."""
-    return {
-        name: value
-        for name, value in environ.items()
-        if name in PASSED_ON or name.startswith(PASSED_ON_PREFIXES) or name.upper() in PASSED_ON_PROXIES
-    }
-
-
-def make_private(folder: str) -> None:
-    """Make one folder, and whatever above it is missing, for this user only."""
-    if not os.path.isdir(folder):
-        above = os.path.dirname(folder)
-        if above != folder:
-            make_private(above)
-        try:
-            os.mkdir(folder, paths.FOLDER_MODE)
-        except FileExistsError:
-            if not os.path.isdir(folder):
-                raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), folder) from None
+    """True while a process builds this home's runtime."""
+    return paths.is_locked(build_lock(home))

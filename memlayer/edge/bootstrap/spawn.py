@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 import os
+import sys
+import time
 
+from memlayer.edge.bootstrap import runtime
 from memlayer.edge.home import paths
+
+TYPE_CHECKING = False  # for type checkers: importing `typing` costs a hook milliseconds
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 # What a daemon inherits, and never the rest: a host's environment holds API keys. One that the user's settings name for
 # a language model comes on top: daemon_variables().
@@ -13,6 +20,14 @@ KEPT_PREFIX = "MEMLAYER_"
 MAX_NAMES_CHARS = 4000
 # The daemon's many threads would each keep a heap of their own: two hold a third less memory, and none waits for them.
 DAEMON_ENVIRONMENT = {"MALLOC_ARENA_MAX": "2", "ARROW_DEFAULT_MEMORY_POOL": "system"}
+# How long hooks leave a failed setup alone: without a network each prompt would otherwise start another one.
+RETRY_AFTER_S = 600
+
+# What an install may need of the user's environment, and nothing that could change which code runs.
+PASSED_ON = ("PATH", "HOME", "USER", "LOGNAME", "LANG", "TZ", "TMPDIR", "TERM", "SSL_CERT_FILE", "SSL_CERT_DIR",
+             "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "NIX_SSL_CERT_FILE", "NETRC")  # fmt: skip
+PASSED_ON_PREFIXES = ("LC_", "PIP_", "UV_", "XDG_", "MEMLAYER_")
+PASSED_ON_PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "FTP_PROXY")
 
 
 def plugin_root() -> str:
@@ -43,6 +58,39 @@ def spawn_daemon(home: str, python: str) -> None:
     script = os.path.join(plugin_root(), "memlayer", "daemon", "__main__.py")
     environment = {**DAEMON_ENVIRONMENT, **kept_environment(daemon_variables(home)), "MEMLAYER_HOME": home}
     spawn_detached([python, "-I", script], environment, os.path.join(paths.logs(home), "daemon.err"))
+
+
+def spawn_setup(home: str, root: str) -> bool:
+    """Start `bin/memlayer setup` as a process of its own; True when this call started one.
+
+    False when one is running, or when the last one failed within RETRY_AFTER_S. Returns at once. The process
+    is double-forked, because the host kills the process tree of a hook. Raises OSError when the disk refuses.
+    """
+    if failed_lately(home) or runtime.setup_is_running(home):
+        return False
+    paths.make_folder(paths.logs(home))
+    environ = setup_environ(os.environ)
+    environ["MEMLAYER_HOME"] = home
+    started_by = [sys.executable, "-I", "-S"] if sys.executable else ["/bin/sh"]
+    command = [*started_by, os.path.join(root, "bin", "memlayer"), "setup", "--quiet", "--no-wait"]
+    spawn_detached(command, environ, os.path.join(paths.logs(home), "setup.err"))
+    return True
+
+
+def failed_lately(home: str) -> bool:
+    try:
+        return time.time() - os.stat(runtime.failure_file(home)).st_mtime < RETRY_AFTER_S
+    except OSError:
+        return False
+
+
+def setup_environ(environ: Mapping[str, str]) -> dict[str, str]:
+    """The part of `environ` that a setup in the background gets."""
+    return {
+        name: value
+        for name, value in environ.items()
+        if name in PASSED_ON or name.startswith(PASSED_ON_PREFIXES) or name.upper() in PASSED_ON_PROXIES
+    }
 
 
 def spawn_detached(argv: list[str], environment: dict[str, str], error_log: str) -> None:

@@ -11,8 +11,9 @@ import json
 import os
 import time
 
+from memlayer.edge.capture.spool import event_id
 from memlayer.edge.home import paths
-from memlayer.edge.home.ids import event_id
+from memlayer.edge.redaction.privacy import redact
 
 # Command -> verb. `memory-stats` takes no words, and those of `memory-import` are for the model.
 VERB_OF = {
@@ -33,6 +34,33 @@ def own_command(name: str) -> str:
 
 
 KEPT_S = 600.0  # a command that the host refused never takes its words
+
+
+def keep_typed(raw: bytes, home_raw: bytes, project_raw: bytes) -> None:
+    """Keep the words of a UserPromptExpansion payload; those of other commands are none of ours. Raises OSError, and
+    ValueError for what is no payload."""
+    said = json.loads(raw.decode("utf-8", "replace"))
+    command, words, session_id = (said.get(name) for name in ("command_name", "command_args", "session_id"))
+    command = own_command(command) if isinstance(command, str) else ""
+    if not (command and isinstance(words, str) and isinstance(session_id, str) and session_id):
+        return
+    os.umask(0o077)
+    home = os.fsdecode(home_raw)
+    paths.make_folder(home)
+    if os.stat(home).st_uid != os.getuid():
+        return
+    is_too_long = len(words) > MAX_TYPED_CHARS
+    folder = os.fsdecode(project_raw) or said.get("cwd")
+    put(
+        home,
+        session_id,
+        command,
+        {
+            "text": "" if is_too_long else redact(words),
+            "problem": "%d characters" % len(words) if is_too_long else "",
+            "project_dir": folder if isinstance(folder, str) else "",
+        },
+    )
 
 
 def put(home: str, session_id: str, command: str, said: dict[str, str]) -> None:
@@ -77,29 +105,3 @@ def sweep(home: str, now_s: float, kept_s: float = KEPT_S) -> None:
 
 def _path(home: str, session_id: str, command: str) -> str:
     return os.path.join(paths.typed(home), event_id(session_id, "", command) + ".json")
-
-
-NO_REPLY = "NO_REPLY"
-_MARK = "memlayer asks, before this conversation is compacted:"
-REQUEST = (
-    _MARK + " if it has brought up facts, decisions, preferences or commitments that later sessions will need and that"
-    ' you have not stored yet, store each of them now with the Bash command `memlayer remember "..."`: one sentence'
-    " that can be understood without this conversation, with its exact names, values and paths, in the user's language;"
-    " at most five. Then, or if there is nothing to store, answer with exactly " + NO_REPLY + " and nothing else."
-)
-_MOST_CHARS = len(NO_REPLY) + 8
-
-
-def continuation() -> bytes:
-    """What the Stop hook prints to have the model go on with REQUEST."""
-    return json.dumps({"decision": "block", "reason": REQUEST}).encode()
-
-
-def is_request(text: str) -> bool:
-    """True for the message by which the host tells the model of REQUEST."""
-    return _MARK in text[:400]
-
-
-def is_no_reply(text: str) -> bool:
-    """True for an answer that says it is none."""
-    return len(text) <= _MOST_CHARS and text.strip(" \t\r\n`*\"'.").upper() == NO_REPLY

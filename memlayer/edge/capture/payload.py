@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 
-from memlayer.edge.capture.commands import is_no_reply
 from memlayer.edge.capture.noise import is_noise
-from memlayer.edge.home.ids import event_id
+from memlayer.edge.capture.reply import is_no_reply
+from memlayer.edge.capture.spool import event_id
 from memlayer.edge.redaction.privacy import redact_ends, strip_own_blocks
 
 TYPE_CHECKING = False  # what type checkers look for; importing `typing` costs a hook milliseconds

@@ -15,6 +15,18 @@ _REQUIRED = ("id", "kind", "session_id", "prompt_id", "text", "detail", "project
 KINDS = ("user", "assistant", "tool", "remember", "session_start", "session_end", "pre_compact", "post_compact")
 
 
+def event_id(session_id: str, prompt_id: str, kind: str, extra: str = "") -> str:
+    """Return 32 hex characters made of session, prompt id and kind.
+
+    extra: told apart by it are events with the same three: the text of a prompt from a host that sends no prompt id,
+    the answer of a continued Stop, the moment of a session event.
+    """
+    # _sha2/_sha256 would be cheaper than hashlib, but their names changed between the Pythons we support.
+    from hashlib import sha256
+
+    return sha256("\0".join((session_id, prompt_id, kind, extra)).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
 def put(home: str, event: dict[str, object]) -> str:
     """Write one captured event (edge.capture.payload.SPOOL_FIELDS), already redacted; returns the file's path.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import stat
 
 from memlayer.errors import UserError
 
@@ -144,6 +145,41 @@ def write_whole(path: str, data: bytes) -> None:
             os.unlink(temporary)
         raise
     sync_folder(folder)
+
+
+def read_start(path: str, max_bytes: int, *, follow_links: bool = True) -> bytes:
+    """Return the start of a regular file; b"" for anything else.
+
+    A clone or an archive may hold anything under a name, a pipe included: opening one must not wait.
+    """
+    flags = os.O_RDONLY | os.O_NONBLOCK | (0 if follow_links else getattr(os, "O_NOFOLLOW", 0))
+    try:
+        fd = os.open(path, flags)
+    except OSError:
+        return b""
+    try:
+        return os.read(fd, max_bytes) if stat.S_ISREG(os.fstat(fd).st_mode) else b""
+    except OSError:
+        return b""
+    finally:
+        os.close(fd)
+
+
+def is_locked(path: str) -> bool:
+    """True while a process holds the lock of this file."""
+    import fcntl  # seldom needed
+
+    try:
+        fd = os.open(path, os.O_RDONLY)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(fd)
+    return False
 
 
 def sweep(folder: str, now_s: float, kept_s: float, dead_kept_s: float) -> int:

@@ -6,7 +6,8 @@ Reads files only, runs no git: both ends of the socket use it, and a hook must s
 from __future__ import annotations
 
 import os
-import stat
+
+from memlayer.edge.home.paths import read_start
 
 SETTINGS_NAME = ".memlayer.yaml"
 BORN_FILE = "description"
@@ -65,7 +66,7 @@ def enabled(root: str) -> bool:
     A hook without a daemon has no YAML parser, so the file is read line by line: what a parser takes for false must be
     false here, and the other way round only less is kept than might be.
     """
-    raw = _read(os.path.join(root, SETTINGS_NAME), _MAX_SETTINGS_BYTES)
+    raw = read_start(os.path.join(root, SETTINGS_NAME), _MAX_SETTINGS_BYTES)
     # An editor may have put a mark in front, or saved UTF-16: that is ASCII between zeros.
     text = raw.replace(b"\0", b"").decode("utf-8-sig", "replace").lstrip("\ufeff\ufffd").lower()
     margin = -1
@@ -103,23 +104,6 @@ def _is_true(value: str) -> bool:
     return value.strip(" \t\"'") in _TRUE
 
 
-def _read(path: str, limit: int) -> bytes:
-    """The start of a regular file; b"" for what is none, or cannot be read.
-
-    A clone or an archive may hold anything under a name, a pipe included: opening one must not wait.
-    """
-    try:
-        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
-    except OSError:
-        return b""
-    try:
-        return os.read(fd, limit) if stat.S_ISREG(os.fstat(fd).st_mode) else b""
-    except OSError:
-        return b""
-    finally:
-        os.close(fd)
-
-
 def _common_git_dir(marker: str) -> str:
     """The common git folder behind a `.git` folder or file; "" when it is none."""
     if os.path.isdir(marker):
@@ -149,14 +133,14 @@ def _born(git_dir: str) -> str:
 
 
 def _first_line(path: str) -> str:
-    return _read(path, _MAX_LINE_BYTES).decode("utf-8", "surrogateescape").partition("\n")[0].strip()
+    return read_start(path, _MAX_LINE_BYTES).decode("utf-8", "surrogateescape").partition("\n")[0].strip()
 
 
 def _remote(config_path: str) -> str:
     """The normalised address of `origin`, else of the alphabetically first remote."""
     remotes: dict[str, str] = {}
     section = ""
-    for line in _read(config_path, _MAX_CONFIG_BYTES).decode("utf-8", "replace").splitlines():
+    for line in read_start(config_path, _MAX_CONFIG_BYTES).decode("utf-8", "replace").splitlines():
         line = line.strip()
         if line.startswith("["):
             section = line

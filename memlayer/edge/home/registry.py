@@ -21,12 +21,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
+GLOBAL = "global"  # the project id of memories for every project, put there by the person alone
 STRENGTH = ("remote:", "commit:", "git:", "path:")
 # What speaks for another repository when it differs. A moved folder changes `git:` and `path:` only.
 IDENTITY = ("remote:", "commit:")
 
 # project id -> {"name", "root", "keys": [...], "since_ms", "born": {git folder: Place.born when it was last seen}}
 Registry = dict[str, dict[str, "Any"]]
+
+
+def is_path_part(text: str) -> bool:
+    """True for ASCII letters and digits alone, as in ids made here.
+
+    An id that comes with a file may be anything, and must not become part of a path.
+    """
+    return text.isascii() and text.isalnum()
 
 
 def keys_of(place: Place, root_commit: str = "") -> list[str]:

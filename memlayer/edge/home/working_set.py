@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-import stat
 
-from memlayer.edge.home import paths, registry
-from memlayer.edge.home.ids import GLOBAL, is_path_part
+from memlayer.edge.home import paths
 from memlayer.edge.home.project import Place
+from memlayer.edge.home.registry import GLOBAL, find_place, is_path_part, load
 from memlayer.errors import UserError
 
 MAX_BYTES = 60_000
@@ -22,19 +21,17 @@ def path_of(home: str, project_id: str) -> str:
 
 def read_working_set(home: str, place: Place) -> str:
     """The working set of the project that `place` is; without one what holds in every project, or ""."""
-    project_id = registry.find_place(registry.load(home), place)
+    project_id = find_place(load(home), place)
     return (_read(home, project_id) if project_id else "") or _read(home, GLOBAL)
 
 
 def _read(home: str, project_id: str) -> str:
     try:
-        # What stands there goes to the model: no link is followed to somewhere else, and no pipe waited for.
-        fd = os.open(path_of(home, project_id), os.O_RDONLY | os.O_NONBLOCK | getattr(os, "O_NOFOLLOW", 0))
-        with open(fd, "rb") as file:
-            raw = file.read(MAX_BYTES) if stat.S_ISREG(os.fstat(fd).st_mode) else b""
-    except (OSError, UserError):
+        path = path_of(home, project_id)
+    except UserError:
         return ""
-    return raw.decode("utf-8", "replace")
+    # The text goes to the model: no link may lead to another file.
+    return paths.read_start(path, MAX_BYTES, follow_links=False).decode("utf-8", "replace")
 
 
 def write_working_set(home: str, project_id: str, text: str) -> None:

@@ -52,7 +52,7 @@ def serve(event: str) -> None:
         refuse_home(event)
         return
     if event == EXPANSION:
-        from memlayer.edge.hook.slash_arguments import keep_typed
+        from memlayer.edge.capture.commands import keep_typed
 
         keep_typed(raw, home, project_dir)
         return

@@ -5,7 +5,6 @@ The hooks use edge.ipc.handover instead, which never starts, never waits long an
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import socket
@@ -16,7 +15,7 @@ from memlayer.edge.bootstrap import spawn
 from memlayer.edge.bootstrap.runtime import find_runtime
 from memlayer.edge.home import paths
 from memlayer.edge.ipc import protocol
-from memlayer.edge.ipc.peer import peer_uid
+from memlayer.edge.ipc.endpoint import check_peer, connect, is_locked, last_line, lock_holder
 from memlayer.errors import DaemonError, EmbedderError, MemlayerError, ProtocolError, StoreError, UserError
 
 TYPE_CHECKING = False  # what type checkers look for, without importing `typing`
@@ -30,7 +29,6 @@ WAIT_S = 15.0  # for a daemon to come, or for one of another version to go
 SPAWN_AGAIN_S = 2.0
 POLL_S = 0.05
 MAX_LOST = 2  # connections lost before an answer, until we call it an error
-MAX_ADDRESS_BYTES = 103  # macOS: 104 with the closing zero; Linux: 108
 
 # Error frames are `kind: message`.
 ERROR_KINDS: dict[str, type[MemlayerError]] = {
@@ -196,81 +194,6 @@ class Client:
             return f"a daemon{_pid_of(self.home)} runs but does not listen: run `memlayer daemon restart`"
         last = last_line(os.path.join(paths.logs(self.home), "daemon.err"))
         return f"the daemon did not come up within {self.wait_s:g} s: {last or 'run `memlayer doctor`'}"
-
-
-def connect(sock: socket.socket, home: str) -> None:
-    """Connect to the daemon of `home`, whatever the length of its path. Raises OSError.
-
-    A unix socket's address holds about a hundred bytes. Longer ones are reached by a relative name: on Linux
-    through /proc/self/fd, which disturbs nothing; elsewhere by changing into the home and back, which the
-    whole process sees.
-    """
-    address = os.fsencode(paths.socket(home))
-    if len(address) <= MAX_ADDRESS_BYTES:
-        sock.connect(address)
-        return
-    folder = os.open(home, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
-    try:
-        through_proc = f"/proc/self/fd/{folder}"
-        if os.path.isdir(through_proc):
-            sock.connect(f"{through_proc}/{paths.SOCKET_NAME}")
-            return
-        connect_from(sock, folder)
-    finally:
-        os.close(folder)
-
-
-def connect_from(sock: socket.socket, folder: int) -> None:
-    """Connect by the socket's bare name from within an open folder, and go back. Raises OSError."""
-    before = os.open(".", os.O_RDONLY)
-    try:
-        os.fchdir(folder)
-        sock.connect(paths.SOCKET_NAME)
-    finally:
-        os.fchdir(before)
-        os.close(before)
-
-
-def check_peer(sock: socket.socket) -> None:
-    """Raises UserError when another user listens: it could read prompts and forge memories."""
-    uid = peer_uid(sock)
-    if uid != os.getuid():
-        raise UserError(
-            f"another user (uid {uid}) listens on memlayer's socket: set MEMLAYER_HOME to a folder of yours"
-        )
-
-
-def is_locked(home: str) -> bool:
-    """Whether a process holds the daemon's lock: a daemon runs, is starting or is leaving."""
-    try:
-        fd = os.open(paths.lock(home), os.O_RDONLY)
-    except OSError:
-        return False
-    try:
-        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except OSError:
-        return True
-    finally:
-        os.close(fd)
-    return False
-
-
-def lock_holder(home: str) -> int:
-    """The process that says it holds the lock; 0 when nobody does or it does not say."""
-    if not is_locked(home):
-        return 0
-    first = last_line(paths.lock(home)).split(" ")[0]
-    return int(first) if first.isdigit() else 0
-
-
-def last_line(path: str) -> str:
-    """The last line of a small text file that is not blank; "" when there is none."""
-    try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            lines = file.read(1 << 16).split("\n")
-    except OSError:
-        return ""
-    return next((line.strip() for line in reversed(lines) if line.strip()), "")
 
 
 def _pid_of(home: str) -> str:

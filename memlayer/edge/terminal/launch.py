@@ -12,7 +12,7 @@ import time
 from memlayer.edge.bootstrap import runtime
 from memlayer.edge.home import paths
 from memlayer.edge.home.project_env import drop_project_variables, project_of_session
-from memlayer.edge.ipc import streams
+from memlayer.edge.terminal import streams
 from memlayer.errors import MemlayerError, UserError
 
 SETUP_HELP = """\
@@ -80,8 +80,7 @@ def ensure_runtime(home: str, root: str, *, is_quiet: bool = False, wait: bool =
     """
     python = runtime.find_runtime(home, root)
     if python is None:
-        from memlayer.edge.bootstrap.progress import Progress
-        from memlayer.edge.bootstrap.provision import build_runtime
+        from memlayer.edge.bootstrap.provision import Progress, build_runtime
 
         with Progress(sys.stderr, is_quiet=is_quiet) as progress:
             python = build_runtime(home, root, progress, wait=wait)

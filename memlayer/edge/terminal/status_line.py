@@ -13,8 +13,8 @@ import time
 from memlayer.edge.bootstrap import health, runtime
 from memlayer.edge.capture import spool
 from memlayer.edge.home import given_notes, paths, project
-from memlayer.edge.ipc import streams
 from memlayer.edge.redaction.privacy import plain
+from memlayer.edge.terminal import streams
 
 TYPE_CHECKING = False  # what type checkers look for, without importing `typing`
 if TYPE_CHECKING:

@@ -17,8 +17,7 @@ from typing import Any
 import pytest
 
 from memlayer import __version__
-from memlayer.edge.ipc import client as wire_client
-from memlayer.edge.ipc import protocol
+from memlayer.edge.ipc import endpoint, protocol
 from memlayer.edge.ipc.client import Client
 from memlayer.errors import DaemonError, EmbedderError, MemlayerError, ProtocolError, StoreError, UserError
 from tests.support.scripted_daemon import ScriptedDaemon
@@ -142,8 +141,8 @@ def test_a_daemon_of_another_version_that_stays_is_named_as_such(home: Path) -> 
 @pytest.mark.timeout(20)
 def test_stop_waits_until_the_lock_is_free(home: Path) -> None:
     with ScriptedDaemon(home, {"stop": {}}, holds_lock=True) as daemon:
-        assert wire_client.is_locked(str(home))
-        assert wire_client.lock_holder(str(home)) == os.getpid()
+        assert endpoint.is_locked(str(home))
+        assert endpoint.lock_holder(str(home)) == os.getpid()
         leaving = threading.Timer(0.4, daemon.release_lock)
         leaving.start()
         began = time.monotonic()
@@ -184,12 +183,12 @@ def test_where_there_is_no_proc_the_working_folder_is_changed_and_restored(home:
     with ScriptedDaemon(home, {}):
         folder = os.open(home, os.O_RDONLY)
         with socket.socket(socket.AF_UNIX) as sock:
-            wire_client.connect_from(sock, folder)
-            wire_client.check_peer(sock)
+            endpoint.connect_from(sock, folder)
+            endpoint.check_peer(sock)
         os.close(folder)
     empty = os.open(tmp_path, os.O_RDONLY)
     with socket.socket(socket.AF_UNIX) as sock, pytest.raises(FileNotFoundError):
-        wire_client.connect_from(sock, empty)
+        endpoint.connect_from(sock, empty)
     os.close(empty)
     assert os.getcwd() == here
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.edge.bootstrap import install, slim
+from memlayer.edge.bootstrap import install
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -36,21 +36,21 @@ UNUSED = {"pyarrow/libarrow_flight.so.2600", "pyarrow/tests/test_io.py", "pyarro
 
 def test_unused_parts_are_left_out(tmp_path: Path) -> None:
     site = filled(tmp_path / "가상 환경 [1]", *USED, *UNUSED)
-    slim.set_aside(str(tmp_path / "가상 환경 [1]"), ["lancedb"])
+    install.set_aside(str(tmp_path / "가상 환경 [1]"), ["lancedb"])
     assert held(site) == USED
-    slim.remove(str(tmp_path / "가상 환경 [1]"))
+    install.remove_unused(str(tmp_path / "가상 환경 [1]"))
     assert sorted(path.name for path in (tmp_path / "가상 환경 [1]").iterdir()) == ["lib"]
 
 
 def test_needed_parts_come_back(tmp_path: Path) -> None:
     site = filled(tmp_path, *USED, *UNUSED)
-    slim.put_back(slim.set_aside(str(tmp_path), ["lancedb"]))
+    install.put_back(install.set_aside(str(tmp_path), ["lancedb"]))
     assert held(site) == (USED | UNUSED) - {"lancedb/__pycache__/x.pyc"}
 
 
 def test_pinned_setuptools_stays(tmp_path: Path) -> None:
     site = filled(tmp_path, *USED, *UNUSED)
-    slim.set_aside(str(tmp_path), ["setuptools"])
+    install.set_aside(str(tmp_path), ["setuptools"])
     assert "setuptools/__init__.py" in held(site) and "pyarrow/tests/test_io.py" not in held(site)
 
 

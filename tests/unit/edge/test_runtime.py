@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.edge.bootstrap import install, interpreters, provision, runtime
+from memlayer.edge.bootstrap import install, interpreters, provision, runtime, spawn
+from memlayer.edge.home import paths
 from memlayer.errors import UserError
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -133,7 +134,7 @@ def test_a_build_that_runs_is_seen_and_not_waited_for(home: Path, root: Path) ->
     with provision.held(runtime.build_lock(str(home)), quiet, wait=True):
         assert runtime.setup_is_running(str(home))
         assert provision.build_runtime(str(home), str(root), quiet, wait=False) is None
-        assert runtime.start_setup_in_background(str(home), str(root)) is False
+        assert spawn.spawn_setup(str(home), str(root)) is False
     assert not runtime.setup_is_running(str(home))
 
 
@@ -141,14 +142,14 @@ def test_a_failed_setup_is_left_alone_for_a_while(home: Path, root: Path) -> Non
     failure = Path(runtime.failure_file(str(home)))
     failure.write_text("setup failed: 디스크\n", encoding="utf-8")
     assert runtime.setup_failure(str(home)) == "setup failed: 디스크"
-    assert runtime.start_setup_in_background(str(home), str(root)) is False
-    long_ago_s = time.time() - runtime.RETRY_AFTER_S - 1
+    assert spawn.spawn_setup(str(home), str(root)) is False
+    long_ago_s = time.time() - spawn.RETRY_AFTER_S - 1
     os.utime(failure, (long_ago_s, long_ago_s))
-    assert not runtime.failed_lately(str(home))
+    assert not spawn.failed_lately(str(home))
 
 
 def test_every_folder_made_is_private(tmp_path: Path) -> None:
-    runtime.make_private(str(tmp_path / "a" / "나" / "c"))
+    paths.make_folder(str(tmp_path / "a" / "나" / "c"))
     for folder in (tmp_path / "a", tmp_path / "a" / "나", tmp_path / "a" / "나" / "c"):
         assert folder.stat().st_mode & 0o777 == 0o700
 
@@ -263,4 +264,4 @@ def test_an_install_keeps_indexes_and_loses_what_diverts_it() -> None:
 def test_a_background_setup_gets_no_keys() -> None:
     given = {"PATH": "/bin", "ANTHROPIC_API_KEY": "k", "PIP_CERT": "c", "http_proxy": "p",
              "MEMLAYER_HOME": "h", "PYTHONPATH": "x", "CLAUDECODE": "1"}  # fmt: skip
-    assert set(runtime.setup_environ(given)) == {"PATH", "PIP_CERT", "http_proxy", "MEMLAYER_HOME"}
+    assert set(spawn.setup_environ(given)) == {"PATH", "PIP_CERT", "http_proxy", "MEMLAYER_HOME"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memlayer.edge.home.ids import GLOBAL
+from memlayer.edge.home.registry import GLOBAL
 from memlayer.turns.remembered import remember_event, says_everywhere
 
 
