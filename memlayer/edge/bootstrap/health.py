@@ -1,6 +1,7 @@
-"""Whether memory has been failing, from files alone: what hooks logged, what waits in the spool, what was set aside.
+"""Find out from files alone whether memory has been failing.
 
-Standard library only: a hook without a daemon asks this too.
+Sources: errors that hooks logged, events that wait in the spool, events in quarantine. Standard library only: a hook
+without a daemon asks this too.
 """
 
 from __future__ import annotations
@@ -19,21 +20,23 @@ STUCK_S = 3_600.0  # a spool file this old is waiting for a daemon that does not
 CALLED_S = 60.0  # a daemon that was called so long after a file was written should have taken it
 FEW = 3  # so many late or failed calls in a day happen on a busy machine
 MAX_CAUSE_CHARS = 160
-MAX_SETUP_CHARS = 400  # what failed, and what to do about it
+MAX_SETUP_CHARS = 400  # the failure and its cure
 
-# What hook.log says (hook.fallback, hook.main) -> what it means for the person.
+# Entries of hook.log (hook.fallback, hook.main) by their meaning for the person.
 _LATE = ("daemon late", "daemon kept")
 _ALONE = ("daemon refused", "daemon absent")
-PREPARING = b"preparing\n"  # what `setup.noticed` holds from the notice of a setup until it is known to be done
+PREPARING = b"preparing\n"  # content of `setup.noticed` from a setup's notice to its end
 READY = "memlayer is ready: memories are recalled from now on, and what was said meanwhile is kept."
-CALLS = ("wake.stamp", "setup.stamp")  # when a hook last called a daemon, or the setup of one (hook.wake)
+CALLS = ("wake.stamp", "setup.stamp")  # written when a hook calls a daemon or its setup (hook.fallback)
 
 
 class Trouble:
-    """Counts of the last day. lost: calls that raised, so that their event may be gone. late: no answer in time.
-    alone: kept by the hook itself. unread: payloads without an event. waiting, oldest_s: the spool. aside: quarantine,
-    aside_new: what came there in the last day. stuck: what waits although daemons were called since. cause: why that
-    is, if a log says so. setup: why the last setup failed.
+    """Counts of the last day, and causes.
+
+    lost: calls that raised, so that their event may be gone. late: no answer in time. alone: kept by the hook itself.
+    unread: payloads without an event. waiting, oldest_s: the spool. aside: quarantine, aside_new: quarantined in the
+    last day. stuck: events that wait although daemons were called since. cause: the reason, if a log names it. setup:
+    why the last setup failed.
     """
 
     __slots__ = (
@@ -49,18 +52,21 @@ class Trouble:
 
 
 def trouble(home: str, now_s: float) -> Trouble:
-    """What went wrong in the 24 hours before now_s (Unix time). Never raises on damaged logs."""
+    """Return the trouble of the 24 hours before now_s (Unix time).
+
+    Never raises on damaged logs.
+    """
     found = Trouble()
     found.setup = runtime.setup_failure(home) or ""
     for entry in _entries(paths.hook_log(home) + ".1", now_s) + _entries(paths.hook_log(home), now_s):
-        what = entry.get("what")
-        if what == "failed":
+        message = entry.get("what")
+        if message == "failed":
             found.lost += 1
             found.last_error = str(entry.get("error") or "")[:80]
-        elif what in _LATE:
+        elif message in _LATE:
             found.late += 1
             found.late_prompts += entry.get("hook") == "user_prompt_submit"
-        elif what in _ALONE:
+        elif message in _ALONE:
             found.alone += 1
         else:
             found.unread += 1
@@ -71,7 +77,7 @@ def trouble(home: str, now_s: float) -> Trouble:
         except FileNotFoundError:  # taken in meanwhile
             continue
         found.waiting += 1
-        # What was written last thing, before the machine went to sleep, is not stuck: nobody was called since.
+        # An event written just before the machine went to sleep is not stuck: nobody was called since.
         found.stuck += age_s > STUCK_S and called_s > now_s - age_s + CALLED_S
         found.oldest_s = max(found.oldest_s, age_s)
     for name, reason in spool.quarantined(home):
@@ -86,7 +92,7 @@ def trouble(home: str, now_s: float) -> Trouble:
 
 
 def cause(home: str, now_s: float) -> str:
-    """Why nothing is taken in, as setup or daemon last said; "" when neither did."""
+    """Return why nothing is taken in, as setup or daemon logged it."""
     try:
         with open(runtime.failure_file(home), encoding="utf-8", errors="replace") as file:
             return file.read(MAX_CAUSE_CHARS).strip()
@@ -98,8 +104,10 @@ def cause(home: str, now_s: float) -> str:
 
 
 def sentence(found: Trouble, store_error: str = "", settings_error: str = "") -> str:
-    """One line for the person, the gravest first; "" when nothing needs them. store_error: why the store is closed.
-    settings_error: what is wrong in config.yaml."""
+    """Return one line on the gravest trouble; "" when there is none.
+
+    store_error: why the store is closed. settings_error: the error in config.yaml.
+    """
     if found.lost:
         return "memlayer: %s failed in the last day%s; turns may be lost." % (
             _counted(found.lost, "hook call"),
@@ -136,28 +144,34 @@ def _counted(number: int, noun: str) -> str:
 def notice(
     home: str, now_s: float, store_error: str = "", settings_error: str = "", *, is_settling: bool = False
 ) -> str:
-    """`sentence` with what to do, at most once a day and home, and for each setup that failed; "" otherwise.
-    is_settling: what is in the logs and the spool is about to be made up for, and not told. Raises OSError."""
+    """Return `sentence` with advice, at most once a day and home.
+
+    Once more for each setup that failed; "" otherwise. is_settling: logs and spool are about to be settled, and do not
+    count. Raises OSError.
+    """
     stamp = os.path.join(home, "health.noticed")
-    told_s = _written_s(stamp)
-    if 0 <= now_s - told_s < DAY_S and _written_s(runtime.failure_file(home)) <= told_s:
+    noticed_s = _written_s(stamp)
+    if 0 <= now_s - noticed_s < DAY_S and _written_s(runtime.failure_file(home)) <= noticed_s:
         return ""
-    said = sentence(Trouble() if is_settling else trouble(home, now_s), store_error, settings_error)
-    if not said:
+    line = sentence(Trouble() if is_settling else trouble(home, now_s), store_error, settings_error)
+    if not line:
         return ""
     paths.write_whole(stamp, b"")
     os.utime(stamp, (now_s, now_s))
-    return said + " `memlayer doctor` says more."
+    return line + " `memlayer doctor` says more."
 
 
 def ready(home: str) -> str:
-    """One line for the person, once, when a setup that they were told of is done; the daemon asks, so it runs."""
+    """Return a line for the person, once, when a setup is done.
+
+    Only after a notice of that setup. The daemon asks, so a runtime exists.
+    """
     noticed = os.path.join(home, "setup.noticed")
     try:
         with open(noticed, "rb") as file:
             if file.read(len(PREPARING)) != PREPARING:
                 return ""
-        os.unlink(noticed)  # of two that ask at once only one succeeds
+        os.unlink(noticed)  # of two calls at once only the first succeeds
     except OSError:
         return ""
     return READY
@@ -172,7 +186,7 @@ def _one_line(text: str, max_chars: int) -> str:
 
 
 def _written_s(path: str) -> float:
-    """When a file was last written, Unix time; 0 when it is missing."""
+    """Return the Unix time of the last write; 0 without a file."""
     try:
         return os.lstat(path).st_mtime
     except OSError:
@@ -180,7 +194,7 @@ def _written_s(path: str) -> float:
 
 
 def _entries(path: str, now_s: float) -> list[dict[str, object]]:
-    """The JSON lines of a log's tail that are not older than a day."""
+    """Return the JSON lines of a log's tail from the last day."""
     try:
         with open(path, "rb") as file:
             file.seek(max(0, os.fstat(file.fileno()).st_size - LOG_TAIL_BYTES))

@@ -1,6 +1,8 @@
-"""Fills one venv with the packages of a lock file, by uv or pip, and says how far it is.
+"""Install the packages of a lock file into a venv, by uv or pip.
 
-uv does not read pip's settings: where pip is told of an index of its own and uv is not, pip does it.
+uv does not read pip's settings: pip installs where only pip is told of an index. Files that memlayer never loads are
+left out: a third of the size. They are set aside first, removed once the rest has been tried; where a platform needs
+one of them after all, all come back.
 """
 
 from __future__ import annotations
@@ -17,14 +19,14 @@ import time
 from memlayer.edge.bootstrap.spawn import plugin_root
 from memlayer.errors import UserError
 
-TYPE_CHECKING = False  # what type checkers look for, without importing `typing`
+TYPE_CHECKING = False  # for type checkers, without importing `typing`
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from typing import TextIO
 
     from memlayer.edge.bootstrap.interpreters import Interpreter
 
-# What an install must not take from the user's shell: it would land elsewhere, or contradict the lock.
+# Variables of the user's shell that would send an install elsewhere, or contradict the lock.
 KEPT_OUT = {
     "VIRTUAL_ENV", "CONDA_PREFIX", "__PYVENV_LAUNCHER__",
     "PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PIP_USER", "PIP_PYTHON", "PIP_CONSTRAINT", "PIP_REQUIREMENT",
@@ -38,7 +40,7 @@ NO_NETWORK = re.compile(
     "|tcp connect error",
     re.IGNORECASE,
 )
-# What went wrong by a sign of it in the output -> what it is, and what to do. The first that fits counts.
+# Sign in the output -> cause and cure. The first match counts.
 CURES = (
     (re.compile("No space left on device|Disk quota exceeded"), "the disk is full: make room"),
     (
@@ -86,14 +88,17 @@ UNUSED = (
     "onnxruntime/tools", "onnxruntime/quantization", "onnxruntime/capi/libonnxruntime.so.*",
 )  # fmt: skip
 
-# What `python -m venv` puts there and no wheel needs. The .pth goes first: it imports the others at every start.
+# Files of `python -m venv` that no wheel needs. The .pth goes first: it imports the others at every start.
 FROM_VENV = ("distutils-precedence.pth", "_distutils_hack", "pkg_resources", "setuptools", "setuptools-*")
 
 ASIDE = "unused"
 
 
 class Installer:
-    """One venv in the making. `report(step, done, total)` is called at least every TICK_S."""
+    """A venv in the making.
+
+    `report(step, done, total)` is called at least every TICK_S.
+    """
 
     def __init__(
         self,
@@ -153,7 +158,10 @@ class Installer:
         )  # fmt: skip
 
     def slim_down(self) -> None:
-        """Leave out what memlayer never loads, and try the rest: a missing library shows now, not in the daemon."""
+        """Leave out unused files, and try the rest.
+
+        A missing library shows now, not in the daemon.
+        """
         moved = set_aside(self.venv, self.names)
         name, command = "trying the packages", [self.python, "-I", trial()]
         try:
@@ -165,14 +173,20 @@ class Installer:
         remove_unused(self.venv)
 
     def requirements(self) -> str:
-        """The lock's bytes as a file in the venv; an update of the plugin may replace the original."""
+        """Write the lock's bytes to a file in the venv; return its path.
+
+        An update of the plugin may replace the original.
+        """
         path = os.path.join(self.venv, "installing.txt")
         with open(path, "wb") as stream:
             stream.write(self.pinned)
         return path
 
     def step(self, name: str, command: list[str]) -> None:
-        """Run one command, its output into the log. Raises UserError with the reason when it fails."""
+        """Run a command, its output into the log.
+
+        Raises UserError with the reason when it fails.
+        """
         lines: list[str] = []
         started_s = time.monotonic()
         with subprocess.Popen(
@@ -185,14 +199,17 @@ class Installer:
             raise UserError("setup failed while %s: %s (log: %s)" % (name, reason(lines), self.log_path))
 
     def follow(self, process: subprocess.Popen[bytes], name: str, lines: list[str]) -> None:
-        """Copy the output to the log line by line and report, until the process closes it."""
+        """Copy the output to the log and report progress.
+
+        Line by line, until the process closes its output.
+        """
         assert process.stdout is not None
         counted = name == "installing packages"
         total, done, rest = len(self.names) if counted else 0, 0, b""
         with selectors.DefaultSelector() as selector:
             selector.register(process.stdout, selectors.EVENT_READ)
             while True:
-                if counted:  # uv says nothing until it has ended, so what stands in the venv counts too
+                if counted:  # uv says nothing until it has ended, so packages in the venv count too
                     done = max(done, len(glob.glob(os.path.join(glob.escape(self.venv), INSTALLED))))
                 self.report(name, min(done, total), total)
                 if not selector.select(TICK_S):
@@ -211,27 +228,36 @@ class Installer:
 
 
 def install_environ(environ: Mapping[str, str]) -> dict[str, str]:
-    """The environment without what would divert the install; indexes, proxies and certificates stay."""
+    """Return the environment without variables that divert an install.
+
+    Indexes, proxies and certificates stay.
+    """
     return {name: value for name, value in environ.items() if name not in KEPT_OUT and not name.startswith("PYTHON")}
 
 
 def reason(lines: list[str]) -> str:
-    """What went wrong, from a failed command's output: the cause when known, and the last error line."""
+    """Return why a command failed, from its output.
+
+    The cause when known, and the last error line.
+    """
     text = "\n".join(lines)
-    said = [line for line in lines if line.strip()] or ["it ended without a word"]
-    errors = [line for line in said if re.match(r"\s*(ERROR|error|fatal|\w*Error)\b", line)] or said
+    printed = [line for line in lines if line.strip()] or ["it ended without a word"]
+    errors = [line for line in printed if re.match(r"\s*(ERROR|error|fatal|\w*Error)\b", line)] or printed
     last = re.sub(r"^\s*(ERROR|error):\s*", "", errors[-1])[:300].strip()
     cure = next((cure for sign, cure in CURES if sign.search(text)), "")
     return "%s; %s" % (cure, last) if cure else last
 
 
 def trial() -> str:
-    """The script that tries a runtime."""
+    """Return the path of the script that tries a runtime."""
     return os.path.join(plugin_root(), "memlayer", "daemon", "trial.py")
 
 
 def problem_of(python: str) -> str:
-    """Why the packages of this runtime's python cannot be loaded, one line; "" when they can. Takes a second."""
+    """Return why a runtime's packages cannot be loaded; "" when they can.
+
+    One line; takes a second.
+    """
     if not os.path.isfile(trial()):
         return ""
     try:
@@ -248,7 +274,10 @@ def problem_of(python: str) -> str:
 
 
 def pip_has_an_index(environ: Mapping[str, str]) -> bool:
-    """Whether pip is told where packages come from, by its environment or one of its files."""
+    """True if pip is told where packages come from.
+
+    By its environment or one of its files.
+    """
     keys = ("index-url", "extra-index-url", "find-links", "no-index")
     if any(environ.get("PIP_" + key.upper().replace("-", "_")) for key in keys):
         return True
@@ -267,7 +296,7 @@ def pip_has_an_index(environ: Mapping[str, str]) -> bool:
 
 
 def uv_has_an_index(environ: Mapping[str, str]) -> bool:
-    """Whether uv is told where packages come from."""
+    """True if uv is told where packages come from."""
     if any(environ.get(name) for name in UV_INDEX_NAMES):
         return True
     config_home = environ.get("XDG_CONFIG_HOME") or "~/.config"
@@ -280,14 +309,15 @@ def uv_has_an_index(environ: Mapping[str, str]) -> bool:
 
 
 def site_of(venv: str) -> str:
-    """The folder that holds a venv's packages; "" when there is none."""
+    """Return the folder of a venv's packages; "" without one."""
     return next(iter(glob.glob(os.path.join(glob.escape(venv), SITE))), "")
 
 
 def set_aside(venv: str, pinned: Iterable[str]) -> list[tuple[str, str]]:
-    """Move what is unused to another folder of the venv: (from, to) of each. pinned: names of packages to keep whole.
+    """Move unused files to another folder of the venv.
 
-    Compiled modules go at once: what is used is compiled again when it is first loaded. Raises OSError.
+    Returns (from, to) of each. pinned: names of packages to keep whole. Compiled modules go at once: each module in use
+    is compiled again when it is first loaded. Raises OSError.
     """
     site, folder = site_of(venv), os.path.join(venv, ASIDE)
     os.makedirs(folder, exist_ok=True)
@@ -311,5 +341,5 @@ def put_back(moved: list[tuple[str, str]]) -> None:
 
 
 def remove_unused(venv: str) -> None:
-    """Remove what was set aside."""
+    """Remove the files that were set aside."""
     shutil.rmtree(os.path.join(venv, ASIDE), ignore_errors=True)

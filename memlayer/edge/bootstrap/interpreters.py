@@ -1,4 +1,7 @@
-"""Chooses the Python that the runtime is built with: new enough, real (no shim), able to make a venv."""
+"""Choose the Python that the runtime is built with.
+
+New enough, real (no shim), able to make a venv.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ import sys
 
 from memlayer.errors import UserError
 
-TYPE_CHECKING = False  # what type checkers look for, without importing `typing`
+TYPE_CHECKING = False  # for type checkers, without importing `typing`
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
@@ -47,7 +50,7 @@ print(getattr(sys, "_base_executable", None) or sys.executable)
 
 
 class Interpreter:
-    """One Python on this machine, as it described itself."""
+    """A Python on this machine, as it described itself."""
 
     def __init__(self, path: str, version: tuple[int, int], has_venv: bool, is_usable: bool) -> None:
         self.path = path
@@ -66,9 +69,10 @@ def choose_python(
     own_python: str = OWN_PYTHON,
     usual_places: Sequence[str] = USUAL_PLACES,
 ) -> Interpreter | None:
-    """The first fit one: MEMLAYER_PYTHON alone when set, else this one, then PATH, then the usual places.
+    """Return the first fit interpreter.
 
-    None when there is none but `has_uv`: uv brings a Python of its own. Raises UserError otherwise.
+    MEMLAYER_PYTHON alone when set, else the running one, then PATH, then the usual places. None when there is none but
+    `has_uv`: uv brings a Python of its own. Raises UserError otherwise.
     """
     named = environ.get("MEMLAYER_PYTHON")
     seen: list[Interpreter] = []
@@ -79,8 +83,8 @@ def choose_python(
         if found:
             seen.append(found)
     if named:
-        what = str(seen[0]) if seen else "it does not run"
-        raise UserError("MEMLAYER_PYTHON=%s cannot be used (%s): %s" % (named, what, needed()))
+        problem = str(seen[0]) if seen else "it does not run"
+        raise UserError("MEMLAYER_PYTHON=%s cannot be used (%s): %s" % (named, problem, needed()))
     for each in seen:
         if each.is_usable:
             raise UserError(
@@ -97,7 +101,7 @@ def needed() -> str:
 
 
 def candidates(environ: Mapping[str, str], own_python: str, usual_places: Sequence[str]) -> Iterator[str]:
-    """Paths to try, best first, none twice."""
+    """Yield paths to try, best first, each once."""
     tried: set[str] = set()
     names = ["python3.%d" % minor for minor in range(NEWEST[1], OLDEST[1] - 1, -1)] + ["python3", "python"]
     on_path = [shutil.which(name, path=environ.get("PATH", os.defpath)) for name in names]
@@ -111,21 +115,24 @@ def candidates(environ: Mapping[str, str], own_python: str, usual_places: Sequen
 
 
 def by_version(folder: str) -> list[int]:
-    """Sort key: folders that name a newer version come first, folders that name none before them."""
+    """Sort key: folders that name no version first, then the newest."""
     return [-int(part) for part in re.findall(r"\d+", folder)] or [-1000]
 
 
 def inspect(path: str) -> Interpreter | None:
-    """Ask one interpreter what it is; None when it does not run. The path found is the base, never a shim."""
+    """Ask an interpreter for its version and abilities; None when it fails.
+
+    The path found is the base, never a shim.
+    """
     try:
-        said = subprocess.run(
+        probed = subprocess.run(
             [path, "-I", "-S", "-c", PROBE],
             capture_output=True,
             text=True,
             timeout=30,
             stdin=subprocess.DEVNULL,
         )
-        facts, base = said.stdout.splitlines()
+        facts, base = probed.stdout.splitlines()
         major, minor, has_venv, has_ssl, free_threaded = map(int, facts.split())
     except (OSError, ValueError, subprocess.SubprocessError):
         return None
@@ -134,7 +141,7 @@ def inspect(path: str) -> Interpreter | None:
 
 
 def runs(python: str) -> bool:
-    """Whether this file is an interpreter that starts without its site packages."""
+    """True for an interpreter that starts without its site packages."""
     try:
         tried = subprocess.run([python, "-I", "-S", "-c", "pass"], capture_output=True, timeout=30)
     except (OSError, subprocess.SubprocessError):
@@ -143,7 +150,10 @@ def runs(python: str) -> bool:
 
 
 def platform_problem() -> str | None:
-    """Why this machine cannot run memlayer (no wheels of LanceDB or ONNX Runtime) in one line, or None."""
+    """Return why this machine cannot run memlayer, or None.
+
+    One line: LanceDB or ONNX Runtime has no wheels for it.
+    """
     system, _, release, _, machine = os.uname()
     if system == "Darwin":
         if machine != "arm64":

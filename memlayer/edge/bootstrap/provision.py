@@ -1,6 +1,7 @@
-"""Makes the runtime: one venv per requirements.lock, built aside, then switched to, never by two at once.
+"""Build the runtime: one venv per requirements.lock.
 
-Run as `python3 -m memlayer.edge.bootstrap.provision VENV LOCK_FILE` it makes a venv at a fixed place, for development.
+Built aside, then switched to, never by two processes at once. Run as `python3 -m memlayer.edge.bootstrap.provision VENV
+LOCK_FILE` it makes a venv at a fixed place, for development.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from memlayer.edge.bootstrap.interpreters import choose_python, platform_problem
 from memlayer.edge.home import paths
 from memlayer.errors import MemlayerError, UserError
 
-TYPE_CHECKING = False  # what type checkers look for, without importing `typing`
+TYPE_CHECKING = False  # for type checkers, without importing `typing`
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from types import TracebackType
@@ -30,7 +31,10 @@ MAX_LOG_BYTES = 1_000_000
 
 
 class Progress:
-    """Says on a stream which step runs: one line that is rewritten on a terminal, else one line a step."""
+    """Progress of a setup on a stream.
+
+    A line that is rewritten on a terminal, else a line a step.
+    """
 
     def __init__(self, stream: TextIO, *, is_quiet: bool = False) -> None:
         self.stream = stream
@@ -47,7 +51,10 @@ class Progress:
         self.close()
 
     def __call__(self, step: str, done: int, total: int) -> None:
-        """Show that `step` runs, with `done` of `total` packages fetched when `total` is not 0."""
+        """Show the step that runs.
+
+        done: packages fetched of `total`, when that is not 0.
+        """
         if self.is_quiet:
             return
         if self.rewrites:
@@ -72,11 +79,11 @@ class Progress:
 
 
 def build_runtime(home: str, root: str, report: Report, *, wait: bool = True) -> str | None:
-    """Make the runtime for `root/requirements.lock` unless it is there; returns its python's absolute path.
+    """Build the runtime of `root/requirements.lock` unless it exists.
 
-    While another process builds, this one waits and then takes what that one made; with `wait=False` it
-    returns None instead. Raises UserError (one line: what failed, the log) after removing what it made;
-    the runtime that was in use, if any, stays in use.
+    Returns its python's absolute path. While another process builds, this one waits and then takes the result; with
+    `wait=False` it returns None instead. Raises UserError (one line: the failure, the log) after removing its half-made
+    venv; the runtime that was in use, if any, stays in use.
     """
     if os.environ.get("MEMLAYER_RUNTIME_DIR"):
         raise UserError(
@@ -109,7 +116,7 @@ def build_held(home: str, root: str, report: Report, lock_fd: int) -> str:
             paths.write_whole(runtime.failure_file(home), ("%s\n" % error).encode())
         raise
     finally:
-        if not is_made:  # after ctrl-C too: half a venv is of no use to anyone
+        if not is_made:  # after Ctrl-C too: half a venv is useless
             shutil.rmtree(venv, ignore_errors=True)
     with contextlib.suppress(OSError):
         os.unlink(runtime.failure_file(home))
@@ -119,9 +126,9 @@ def build_held(home: str, root: str, report: Report, lock_fd: int) -> str:
 
 
 def make_venv(venv: str, lock_file: str, report: Report, log_path: str, lock_fd: int = -1) -> str:
-    """Make a whole venv at `venv`, which must not exist, from `lock_file`; returns its base interpreter.
+    """Make a whole venv from `lock_file`; return its base interpreter.
 
-    A copy of the lock is put into the venv last of all: without it the venv counts as half-made.
+    venv must not exist. A copy of the lock is put into the venv last of all: without it the venv counts as half-made.
     """
     problem = platform_problem()
     if problem:
@@ -146,7 +153,10 @@ def make_venv(venv: str, lock_file: str, report: Report, log_path: str, lock_fd:
 
 
 def note_contents(venv: str) -> None:
-    """Write down what stands among the packages of a venv, see runtime.has_its_packages. Raises OSError."""
+    """Write down the names of a venv's packages.
+
+    See runtime.has_its_packages. Raises OSError.
+    """
     site = site_of(venv)
     names = sorted(name for name in os.listdir(site) if name != "__pycache__")
     text = "\n".join([os.path.relpath(site, venv), *names]) + "\n"
@@ -154,7 +164,10 @@ def note_contents(venv: str) -> None:
 
 
 def discard(home: str) -> None:
-    """Have the present runtime count as half-made: it does not work. Raises UserError when it may not be touched."""
+    """Mark the present runtime as half-made: it does not work.
+
+    Raises UserError when it may not be touched.
+    """
     venv = runtime.runtime_dir(home)
     try:
         os.unlink(os.path.join(venv, runtime.LOCK_FILE))
@@ -166,10 +179,10 @@ def discard(home: str) -> None:
 
 @contextlib.contextmanager
 def held(lock_path: str, report: Report, wait: bool) -> Iterator[int | None]:
-    """Hold the build lock; yields its descriptor, or None when another process has it and `wait` is False.
+    """Hold the build lock; yield its descriptor.
 
-    The installer's child processes inherit the descriptor, so that the lock of a killed build is free only
-    when nothing writes into its folder any more.
+    None when another process has it and `wait` is False. The installer's child processes inherit the descriptor, so
+    that the lock of a killed build is free only when nothing writes into its folder any more.
     """
     fd = os.open(lock_path, os.O_RDWR | os.O_CREAT, paths.FILE_MODE)
     try:
@@ -189,7 +202,10 @@ def held(lock_path: str, report: Report, wait: bool) -> Iterator[int | None]:
 
 
 def switch(folder: str, name: str) -> None:
-    """Point `current` at the runtime of this name; a reader sees the old one or the new one."""
+    """Point `current` at the runtime of this name.
+
+    A reader sees the old link or the new one.
+    """
     temporary = os.path.join(folder, ".current-%d" % os.getpid())
     with contextlib.suppress(FileNotFoundError):
         os.unlink(temporary)
@@ -199,7 +215,10 @@ def switch(folder: str, name: str) -> None:
 
 
 def remove_all_but(folder: str, kept: list[str], *, only_half_made: bool = False) -> None:
-    """Remove the runtimes not in `kept`; with `only_half_made`, just those whose build was killed."""
+    """Remove the runtimes not in `kept`.
+
+    With `only_half_made`, just those whose build was killed.
+    """
     for name in os.listdir(folder):
         path = os.path.join(folder, name)
         if path in kept or name == "current":
@@ -211,13 +230,16 @@ def remove_all_but(folder: str, kept: list[str], *, only_half_made: bool = False
 
 
 def remember_python(home: str, base: str) -> None:
-    """Write `<home>/python`: the interpreter that hook scripts are started with from now on."""
+    """Write `<home>/python`: the interpreter of later hooks."""
     if runs(base):
         paths.write_whole(runtime.remembered_python(home), (base + "\n").encode())
 
 
 def prepare(home: str) -> None:
-    """Make the folders that a build writes to. Raises UserError when the home cannot be written."""
+    """Make the folders that a build writes to.
+
+    Raises UserError when the home cannot be written.
+    """
     try:
         for folder in (home, paths.logs(home), runtime.runtimes(home)):
             paths.make_folder(folder)
@@ -226,7 +248,7 @@ def prepare(home: str) -> None:
 
 
 def open_log(path: str) -> TextIO:
-    """The setup log, appended to; begun anew once it is large."""
+    """Open the setup log for appending; begin a large one anew."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
     with contextlib.suppress(OSError):
         if os.stat(path).st_size > MAX_LOG_BYTES:
@@ -235,7 +257,7 @@ def open_log(path: str) -> TextIO:
 
 
 def main(argv: list[str]) -> int:
-    """Make, or keep, the venv at a fixed place: the development environment."""
+    """Make, or keep, the venv of the development environment."""
     venv, lock_file = os.path.abspath(argv[0]), os.path.abspath(argv[1])
     if runtime.is_built_from(venv, lock_file) and runs(runtime.python_in(venv)):
         return 0

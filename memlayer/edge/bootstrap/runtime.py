@@ -1,11 +1,11 @@
-"""Finds the runtime (the venv that holds memlayer's third-party packages), and has it made in the background.
+"""Find the runtime: the venv with memlayer's third-party packages.
 
 A hook imports this on its fallback path, so it imports `os` and little else; edge.bootstrap.provision builds.
 
-    <home>/runtime/<stamp>/              one venv; complete once it holds a copy of the lock it was built from
-    <home>/runtime/<stamp>/contents      the folder of its packages, and what stood in it then, a line each
-    <home>/runtime/current -> <stamp>    the one in use
-    <home>/runtime.lock                  held (flock) by whoever builds
+    <home>/runtime/<stamp>/              a venv; complete once it holds a copy of its lock
+    <home>/runtime/<stamp>/contents      the folder of its packages, and their names, a line each
+    <home>/runtime/current -> <stamp>    the venv in use
+    <home>/runtime.lock                  held (flock) by the process that builds
     <home>/runtime.failed                why the last build failed, one line; absent after a good one
     <home>/python                        absolute path of a real interpreter for the hook scripts; no shim
 """
@@ -21,7 +21,7 @@ CONTENTS = "contents"
 
 
 def runtimes(home: str) -> str:
-    """The folder of all runtimes of this home."""
+    """Return the folder of all runtimes of this home."""
     return os.path.join(home, "runtime")
 
 
@@ -42,7 +42,7 @@ def remembered_python(home: str) -> str:
 
 
 def remembers_python(home: str) -> bool:
-    """Whether `<home>/python` names an interpreter that is there."""
+    """True if `<home>/python` names an existing interpreter."""
     try:
         with open(remembered_python(home), encoding="utf-8", errors="surrogateescape") as stream:
             named = stream.readline().rstrip("\n")
@@ -52,10 +52,11 @@ def remembers_python(home: str) -> bool:
 
 
 def runtime_dir(home: str) -> str:
-    """The venv to use: MEMLAYER_RUNTIME_DIR when it is set, else where `<home>/runtime/current` points.
+    """Return the venv to use.
 
-    The link is resolved: a process that was started from one runtime must not import from the next one once
-    `current` is switched. Without a link the answer is the link's own path, where nothing stands.
+    MEMLAYER_RUNTIME_DIR when it is set, else the target of `<home>/runtime/current`. The link is resolved: a process
+    that was started from one runtime must not import from the next one once `current` is switched. Without a link the
+    answer is the link's own path, where nothing stands.
     """
     named = os.environ.get("MEMLAYER_RUNTIME_DIR")
     if named:
@@ -72,10 +73,11 @@ def python_in(venv: str) -> str:
 
 
 def find_runtime(home: str, root: str) -> str | None:
-    """The absolute path of the runtime's python; None when missing, half-made, stale, or its base or a package is gone.
+    """Return the absolute path of the runtime's python, or None.
 
-    `root` is the plugin's root: the runtime must have been built from the bytes of `root/requirements.lock`.
-    A venv that MEMLAYER_RUNTIME_DIR names is its owner's business and is taken as it is.
+    None when missing, half-made, stale, or without its base or a package. `root` is the plugin's root: the runtime must
+    have been built from the bytes of `root/requirements.lock`. A venv that MEMLAYER_RUNTIME_DIR names is its owner's
+    business and is taken as it is.
     """
     venv = runtime_dir(home)
     python = python_in(venv)
@@ -87,7 +89,10 @@ def find_runtime(home: str, root: str) -> str | None:
 
 
 def has_its_packages(venv: str) -> bool:
-    """Whether every package is still there, by its name. One that was damaged within is found by `doctor`."""
+    """True if every package still exists, by its name.
+
+    Damage within a package is found by `doctor`.
+    """
     try:
         with open(os.path.join(venv, CONTENTS), encoding="utf-8", errors="surrogateescape") as stream:
             folder, *names = stream.read().splitlines()
@@ -97,7 +102,7 @@ def has_its_packages(venv: str) -> bool:
 
 
 def is_built_from(venv: str, lock_file: str) -> bool:
-    """Whether this venv is complete and was made from the very bytes of `lock_file`."""
+    """True for a complete venv made from the bytes of `lock_file`."""
     built_from = os.path.join(venv, LOCK_FILE)
     try:
         if os.stat(built_from).st_size != os.stat(lock_file).st_size:
@@ -109,7 +114,7 @@ def is_built_from(venv: str, lock_file: str) -> bool:
 
 
 def setup_failure(home: str) -> str | None:
-    """One line on why the last setup failed, or None."""
+    """Return why the last setup failed, one line, or None."""
     try:
         with open(failure_file(home), encoding="utf-8", errors="replace") as stream:
             return stream.readline().strip() or None

@@ -1,4 +1,7 @@
-"""Starts processes that outlive the caller: the host kills the process tree of a hook, so a daemon is forked twice."""
+"""Start processes that outlive the caller: the daemon and the setup.
+
+The host kills the process tree of a hook, so each is forked twice.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +16,8 @@ TYPE_CHECKING = False  # for type checkers: importing `typing` costs a hook mill
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-# What a daemon inherits, and never the rest: a host's environment holds API keys. One that the user's settings name for
-# a language model comes on top: daemon_variables().
+# All that a daemon inherits: a host's environment holds API keys. A key that the user's settings name for a language
+# model comes on top: daemon_variables().
 KEPT_NAMES = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "LD_LIBRARY_PATH")
 KEPT_PREFIX = "MEMLAYER_"
 MAX_NAMES_CHARS = 4000
@@ -23,7 +26,7 @@ DAEMON_ENVIRONMENT = {"MALLOC_ARENA_MAX": "2", "ARROW_DEFAULT_MEMORY_POOL": "sys
 # How long hooks leave a failed setup alone: without a network each prompt would otherwise start another one.
 RETRY_AFTER_S = 600
 
-# What an install may need of the user's environment, and nothing that could change which code runs.
+# Variables that an install may need, and none that could change the code that runs.
 PASSED_ON = ("PATH", "HOME", "USER", "LOGNAME", "LANG", "TZ", "TMPDIR", "TERM", "SSL_CERT_FILE", "SSL_CERT_DIR",
              "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "NIX_SSL_CERT_FILE", "NETRC")  # fmt: skip
 PASSED_ON_PREFIXES = ("LC_", "PIP_", "UV_", "XDG_", "MEMLAYER_")
@@ -31,12 +34,12 @@ PASSED_ON_PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "FTP_
 
 
 def plugin_root() -> str:
-    """The folder that holds hooks/, models/ and the memlayer package."""
+    """Return the folder of hooks/, models/ and the memlayer package."""
     return os.path.abspath(__file__).rpartition("/memlayer/")[0]
 
 
 def kept_environment(more: tuple[str, ...] = ()) -> dict[str, str]:
-    """The part of this process's environment that a background process gets."""
+    """Return the variables that a background process inherits."""
     return {
         name: value
         for name, value in os.environ.items()
@@ -45,7 +48,10 @@ def kept_environment(more: tuple[str, ...] = ()) -> dict[str, str]:
 
 
 def daemon_variables(home: str) -> tuple[str, ...]:
-    """Names of the variables that the user's settings have the daemon inherit; none unless a language model is on."""
+    """Return the names of further variables for the daemon.
+
+    The user's settings name them; none unless a language model is on.
+    """
     try:
         with open(paths.daemon_variables(home), encoding="utf-8") as file:
             return tuple(file.read(MAX_NAMES_CHARS).split())
@@ -54,17 +60,20 @@ def daemon_variables(home: str) -> tuple[str, ...]:
 
 
 def spawn_daemon(home: str, python: str) -> None:
-    """Start the daemon of `home` with the runtime's interpreter. Harmless when one runs: its lock decides."""
+    """Start the daemon of `home` with the runtime's interpreter.
+
+    Harmless when one runs: its lock decides.
+    """
     script = os.path.join(plugin_root(), "memlayer", "daemon", "__main__.py")
     environment = {**DAEMON_ENVIRONMENT, **kept_environment(daemon_variables(home)), "MEMLAYER_HOME": home}
     spawn_detached([python, "-I", script], environment, os.path.join(paths.logs(home), "daemon.err"))
 
 
 def spawn_setup(home: str, root: str) -> bool:
-    """Start `bin/memlayer setup` as a process of its own; True when this call started one.
+    """Start `bin/memlayer setup` as a process; True when started.
 
-    False when one is running, or when the last one failed within RETRY_AFTER_S. Returns at once. The process
-    is double-forked, because the host kills the process tree of a hook. Raises OSError when the disk refuses.
+    False when one is running, or when the last one failed within RETRY_AFTER_S. Returns at once. Raises OSError when
+    the disk refuses.
     """
     if failed_lately(home) or runtime.setup_is_running(home):
         return False
@@ -78,6 +87,7 @@ def spawn_setup(home: str, root: str) -> bool:
 
 
 def failed_lately(home: str) -> bool:
+    """True if the last setup failed within RETRY_AFTER_S."""
     try:
         return time.time() - os.stat(runtime.failure_file(home)).st_mtime < RETRY_AFTER_S
     except OSError:
@@ -85,7 +95,7 @@ def failed_lately(home: str) -> bool:
 
 
 def setup_environ(environ: Mapping[str, str]) -> dict[str, str]:
-    """The part of `environ` that a setup in the background gets."""
+    """Return the variables that a setup in the background inherits."""
     return {
         name: value
         for name, value in environ.items()
@@ -94,9 +104,10 @@ def setup_environ(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def spawn_detached(argv: list[str], environment: dict[str, str], error_log: str) -> None:
-    """Run argv with no tie to this process: own session, parent init, stdin and stdout closed, stderr to a file.
+    """Run argv with no tie to this process.
 
-    Returns once the intermediate child is gone. Raises OSError when it cannot fork.
+    Own session, parent init, stdin and stdout closed, stderr to a file. Returns once the intermediate child is gone.
+    Raises OSError when it cannot fork.
     """
     child = os.fork()
     if child:

@@ -1,6 +1,6 @@
 """The plugin's own slash commands, and the words typed after them.
 
-The host puts `$ARGUMENTS` into a command's shell lines as text: a "```" ends them, a backslash has them refused. The
+The host puts `$ARGUMENTS` into a command's shell lines as text: a "```" ends the lines, with a backslash the host refuses them. The
 UserPromptExpansion hook sees the words as they were typed, always before the command runs.
 """
 
@@ -28,7 +28,10 @@ MAX_TYPED_CHARS = 100_000
 
 
 def own_command(name: str) -> str:
-    """The command in the name that the host calls it by (`memlayer:memory-search`); "" for any other."""
+    """Return the bare name of one of the plugin's own commands.
+
+    The host calls it `memlayer:memory-search`; "" for any other.
+    """
     bare = name.rpartition(":")[2]
     return bare if bare in VERB_OF and name in (bare, "memlayer:" + bare) else ""
 
@@ -37,10 +40,12 @@ KEPT_S = 600.0  # a command that the host refused never takes its words
 
 
 def keep_typed(raw: bytes, home_raw: bytes, project_raw: bytes) -> None:
-    """Keep the words of a UserPromptExpansion payload; those of other commands are none of ours. Raises OSError, and
-    ValueError for what is no payload."""
-    said = json.loads(raw.decode("utf-8", "replace"))
-    command, words, session_id = (said.get(name) for name in ("command_name", "command_args", "session_id"))
+    """Keep the words of a UserPromptExpansion payload, redacted.
+
+    Only for the plugin's own commands. Raises OSError, and ValueError for anything but JSON.
+    """
+    payload = json.loads(raw.decode("utf-8", "replace"))
+    command, words, session_id = (payload.get(name) for name in ("command_name", "command_args", "session_id"))
     command = own_command(command) if isinstance(command, str) else ""
     if not (command and isinstance(words, str) and isinstance(session_id, str) and session_id):
         return
@@ -50,7 +55,7 @@ def keep_typed(raw: bytes, home_raw: bytes, project_raw: bytes) -> None:
     if os.stat(home).st_uid != os.getuid():
         return
     is_too_long = len(words) > MAX_TYPED_CHARS
-    folder = os.fsdecode(project_raw) or said.get("cwd")
+    folder = os.fsdecode(project_raw) or payload.get("cwd")
     put(
         home,
         session_id,
@@ -63,30 +68,36 @@ def keep_typed(raw: bytes, home_raw: bytes, project_raw: bytes) -> None:
     )
 
 
-def put(home: str, session_id: str, command: str, said: dict[str, str]) -> None:
-    """Keep what `command` is to be given in this session. said: redacted. Raises OSError."""
+def put(home: str, session_id: str, command: str, words: dict[str, str]) -> None:
+    """Keep the words for `command` in this session.
+
+    words: redacted. Raises OSError.
+    """
     path = _path(home, session_id, command)
     sweep(home, time.time())
     with contextlib.suppress(FileNotFoundError):
         os.unlink(path)  # even if the disk refuses the new words, the old ones are not taken for them
-    paths.write_whole(path, json.dumps(said, ensure_ascii=False).encode("utf-8", "surrogatepass"))
+    paths.write_whole(path, json.dumps(words, ensure_ascii=False).encode("utf-8", "surrogatepass"))
 
 
 def take(home: str, session_id: str, command: str) -> dict[str, str] | None:
-    """What `command` was given in this session, once; None when no hook has said. Raises OSError."""
+    """Return the words for `command` in this session, once.
+
+    None when no hook has kept any. Raises OSError.
+    """
     path = _path(home, session_id, command)
     sweep(home, time.time())
     try:
         if os.path.islink(path):
             return None
         with open(path, "rb") as file:
-            said = json.load(file)
+            words = json.load(file)
         os.unlink(path)
     except (FileNotFoundError, ValueError):
         return None
-    if not isinstance(said, dict):
+    if not isinstance(words, dict):
         return None
-    return {name: value for name, value in said.items() if isinstance(value, str)}
+    return {name: value for name, value in words.items() if isinstance(value, str)}
 
 
 def sweep(home: str, now_s: float, kept_s: float = KEPT_S) -> None:

@@ -1,4 +1,4 @@
-"""Tell human prompts from generated ones, and prompts worth a search from small talk.
+"""Tell human prompts from generated ones, and questions from small talk.
 
 Both are asked for every prompt, also by a hook that has no daemon: cheap at import.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-# Blocks that the host (or an agent framework above it) puts where a prompt would stand.
+# Blocks that the host (or an agent framework above it) sends in the place of a prompt.
 GENERATED_TAGS = (
     "command-name", "command-message", "command-args", "command-contents", "local-command-stdout",
     "local-command-stderr", "local-command-caveat", "bash-input", "bash-stdout", "bash-stderr", "tool_result",
@@ -15,7 +15,7 @@ GENERATED_TAGS = (
     "agent-notification", "cross-session-message", "persisted-output", "user-prompt-submit-hook", "session-start-hook",
     "environment_context", "channel-status",
 )  # fmt: skip
-# How names begin that stored text may not open: those above, what the host adds to a prompt, and turns of a dialogue.
+# Beginnings of tags that stored text may not open: the tags above, additions of the host to a prompt, dialogue turns.
 TAG_BEGINNINGS = (
     "system", "user", "assistant", "human", "command", "local-command", "tool", "function", "invoke", "antml", "memory",
     "private", "im_start", "im_end", "ide_selection", "ide_opened_file", "ide_diagnostics", "new-diagnostics",
@@ -98,14 +98,17 @@ _OTHER_SMALL_TALK = _word_set(
 _WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)*")
 # Exact things with no letter in them: an issue, a version, a port with its colon.
 _NAMED_NUMBER = re.compile(r"#\d+|\bv?\d+\.\d+\.\d+|:\d{2,5}\b")
-# As they are typed: those that a decomposed word is made of are no laughter.
+# Jamo as they are typed: the jamo of a decomposed word are no laughter.
 _JAMO_ONLY = re.compile("[\u3131-\u318e]+")
-# Small talk is short: a longer prompt says something, whatever its words are.
+# Small talk is short: a longer prompt has content, whatever its words are.
 _MAX_SMALL_TALK_WORDS = 12
 
 
 def is_noise(prompt: str) -> bool:
-    """True for what no person said: slash commands, host and tool blocks, wake-ups, blank prompts."""
+    """True for a prompt that no person wrote.
+
+    Slash commands, host and tool blocks, wake-ups, blank prompts.
+    """
     text = prompt.strip()
     if text.startswith(("<system-reminder>", "<system_reminder>")):
         text = _REMINDER.sub("", text).strip()
@@ -127,7 +130,10 @@ def is_noise(prompt: str) -> bool:
 
 
 def recallable(prompt: str) -> bool:
-    """True if a search for `prompt` may find something: no noise, and a word beyond small talk and sums."""
+    """True if a search for `prompt` may find something.
+
+    No noise, and a word beyond small talk and sums.
+    """
     if is_noise(prompt):
         return False
     if _NAMED_NUMBER.search(prompt):

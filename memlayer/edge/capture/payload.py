@@ -1,6 +1,6 @@
-"""Reads what the host sends a hook and says what happened: raw stdin bytes to one captured event, redacted.
+"""Read a hook's stdin bytes into one captured event, redacted.
 
-Pure, and used by both ends: the daemon reads the bytes a hook handed over, a hook without a daemon reads its own. A
+Pure, and used by both ends: the daemon reads the bytes that a hook forwarded, a hook without a daemon reads its own. A
 captured event is a plain dict, because it goes to the spool as JSON (SPOOL_FIELDS).
 """
 
@@ -13,7 +13,7 @@ from memlayer.edge.capture.reply import is_no_reply
 from memlayer.edge.capture.spool import event_id
 from memlayer.edge.redaction.privacy import redact_ends, strip_own_blocks
 
-TYPE_CHECKING = False  # what type checkers look for; importing `typing` costs a hook milliseconds
+TYPE_CHECKING = False  # for type checkers: importing `typing` costs a hook milliseconds
 if TYPE_CHECKING:
     from memlayer.edge.capture.tool_use import ToolRules
 
@@ -22,16 +22,16 @@ MAX_EVENT_CHARS = 400_000
 KEPT_TAIL_CHARS = 100_000
 NOISE_KEPT_CHARS = 200
 
-# What a spool file holds; all are strings but `v` and `at_ms`.
+# Fields of a spool file; all are strings but `v` and `at_ms`.
 SPOOL_FIELDS = (
     "v", "id", "kind", "session_id", "prompt_id", "text", "at_ms", "source", "uuid", "detail", "project_dir",
     "transcript_path",
 )  # fmt: skip
 
-# `detail` of a user event: what recall and consolidation must know without reading the text again.
-NOISE = "noise"  # generated, nobody said it
+# `detail` of a user event, so that recall and consolidation need not read the text again.
+NOISE = "noise"  # generated, no person wrote it
 COMMAND = "command"  # a slash command: kept, never recalled for
-OWN_COMMAND = "own_command"  # one of memlayer's own: its answer repeats memories and is no new one
+OWN_COMMAND = "own_command"  # memlayer's own command: its answer repeats memories
 
 _KINDS = {
     "session_start": "session_start",
@@ -43,13 +43,16 @@ _KINDS = {
     "pre_compact": "pre_compact",
     "post_compact": "post_compact",
 }
-# Which field of its payload tells an event without text from another one.
+# The payload field that tells events without text apart.
 _DETAILS = {"session_start": "source", "session_end": "reason", "pre_compact": "trigger", "post_compact": "trigger"}
 _OWN_COMMANDS = ("/memlayer:", "/memory-")
 
 
 class Payload:
-    """What a hook call said. event: the captured event, or None when there is nothing to keep. problem: why not."""
+    """The content of a hook call.
+
+    event: the captured event, or None when there is nothing to keep. problem: why not.
+    """
 
     __slots__ = (
         "cwd", "event", "is_continued", "model", "problem", "prompt", "prompt_id", "session_id", "source",
@@ -70,8 +73,11 @@ class Payload:
 
 
 def read_payload(hook: str, raw: bytes, *, project_dir: str, at_ms: int, tools: ToolRules | None = None) -> Payload:
-    """Never raises on any bytes. project_dir falls back to the payload's cwd. at_ms: Unix time of the call. tools:
-    which tool calls are kept; None: all that may be wanted."""
+    """Read a hook's payload. Never raises on any bytes.
+
+    project_dir falls back to the payload's cwd. at_ms: Unix time of the call. tools: rules of the tool calls to keep;
+    None: all that may be wanted.
+    """
     found = Payload()
     try:
         data = json.loads(raw.decode("utf-8", "replace"))
@@ -159,7 +165,10 @@ def spool_event(
     source: str = "hook",
     uuid: str = "",
 ) -> dict[str, object]:
-    """An event as the spool holds it (SPOOL_FIELDS). A missing prompt_id is made from the event's own id."""
+    """Return an event as the spool holds it (SPOOL_FIELDS).
+
+    A missing prompt_id is made from the event's own id.
+    """
     made = event_id(session_id, prompt_id, kind, extra)
     return {
         "v": SPOOL_VERSION,
@@ -178,9 +187,10 @@ def spool_event(
 
 
 def clean(text: str) -> str:
-    """Text as it may be kept: secrets, private spans and our own earlier blocks gone, its length bounded.
+    """Return text as it may be kept, its length bounded.
 
-    Redacted before it is cut: a cut through a secret would hide it from the detectors.
+    Without secrets, private spans and memlayer's own earlier blocks. Redacted before it is cut: a cut through a secret
+    would hide it from the detectors.
     """
     head, tail = redact_ends(text, MAX_EVENT_CHARS - KEPT_TAIL_CHARS, KEPT_TAIL_CHARS)
     out = strip_own_blocks(head)
@@ -192,7 +202,7 @@ def clean(text: str) -> str:
 
 
 def prompt_detail(prompt: str) -> str:
-    """NOISE, COMMAND, OWN_COMMAND, or "" for what a person said."""
+    """Return NOISE, COMMAND, OWN_COMMAND, or "" for a human prompt."""
     start = prompt.lstrip()[:64]
     if start.startswith(_OWN_COMMANDS):
         return OWN_COMMAND

@@ -1,5 +1,7 @@
-"""What a hook prints: the host's JSON around a context block and a notice for the person, or plain text for the host's
-summarizer."""
+"""Output of hooks: JSON for the host, or plain text for its summarizer.
+
+Also the request that a Stop hook makes before a compaction.
+"""
 
 from __future__ import annotations
 
@@ -20,11 +22,11 @@ HOST_LIMIT_CHARS = 10_000  # longer values reach the model as a file name and a 
 
 
 def hook_reply(hook: str, context: str, notice: str = "") -> bytes:
-    """One JSON object, or nothing when there is nothing to say.
+    """Return one JSON object, or nothing without context and notice.
 
     context: for the model; only session_start and user_prompt_submit can give one. For pre_compact it is one line of
-    plain text: the host adds what stands there to its summarizer's instructions as it is, JSON and all. notice: one
-    line for the person.
+    plain text: the host adds the output to its summarizer's instructions as it is, JSON and all. notice: one line for
+    the person.
     """
     if hook in _PLAIN:
         return " ".join(context.split())[:HOST_LIMIT_CHARS].encode("utf-8", "replace") if hook == "pre_compact" else b""
@@ -40,15 +42,15 @@ def hook_reply(hook: str, context: str, notice: str = "") -> bytes:
 
 
 def continuation() -> bytes:
-    """What the Stop hook prints to have the model go on with REQUEST."""
+    """Return the Stop hook's output that makes the model follow REQUEST."""
     return json.dumps({"decision": "block", "reason": REQUEST}).encode()
 
 
 def is_request(text: str) -> bool:
-    """True for the message by which the host tells the model of REQUEST."""
+    """True for the host's message that tells the model of REQUEST."""
     return _MARK in text[:400]
 
 
 def is_no_reply(text: str) -> bool:
-    """True for an answer that says it is none."""
+    """True for the answer NO_REPLY."""
     return len(text) <= _MOST_CHARS and text.strip(" \t\r\n`*\"'.").upper() == NO_REPLY

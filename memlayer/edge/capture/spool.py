@@ -1,4 +1,7 @@
-"""The spool: one file per event, on disk before a hook returns, until the daemon has it in the store."""
+"""Keep one file per event until the store has it.
+
+On disk before a hook returns.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from memlayer.edge.home import paths
 SUFFIX = ".json"
 TEMPORARY_KEPT_S = 3600  # of a hook that lives: the machine may sleep in the middle of it
 TEMPORARY_OF_DEAD_KEPT_S = 3
-LATEST_MS = 253_370_764_800_000  # the year 9999, the last one that a date can name
+LATEST_MS = 253_370_764_800_000  # the year 9999, the last that a date can name
 _REQUIRED = ("id", "kind", "session_id", "prompt_id", "text", "detail", "project_dir", "transcript_path", "source")
 KINDS = ("user", "assistant", "tool", "remember", "session_start", "session_end", "pre_compact", "post_compact")
 
@@ -18,8 +21,8 @@ KINDS = ("user", "assistant", "tool", "remember", "session_start", "session_end"
 def event_id(session_id: str, prompt_id: str, kind: str, extra: str = "") -> str:
     """Return 32 hex characters made of session, prompt id and kind.
 
-    extra: told apart by it are events with the same three: the text of a prompt from a host that sends no prompt id,
-    the answer of a continued Stop, the moment of a session event.
+    extra tells apart events with the same three: the text of a prompt from a host that sends no prompt id, the answer
+    of a continued Stop, the moment of a session event.
     """
     # _sha2/_sha256 would be cheaper than hashlib, but their names changed between the Pythons we support.
     from hashlib import sha256
@@ -28,10 +31,10 @@ def event_id(session_id: str, prompt_id: str, kind: str, extra: str = "") -> str
 
 
 def put(home: str, event: dict[str, object]) -> str:
-    """Write one captured event (edge.capture.payload.SPOOL_FIELDS), already redacted; returns the file's path.
+    """Write a captured event, already redacted; return the file's path.
 
-    The name is the moment and the event's id: the same event from the daemon and from the hook is the same file.
-    Raises OSError when the disk refuses.
+    event: edge.capture.payload.SPOOL_FIELDS. The name is the moment and the event's id: the same event from the daemon
+    and from the hook is the same file. Raises OSError when the disk refuses.
     """
     path = os.path.join(paths.spool(home), "%s-%s%s" % (str(event["at_ms"]).zfill(13), event["id"], SUFFIX))
     paths.write_whole(path, json.dumps(event, ensure_ascii=False).encode("utf-8", "replace"))
@@ -39,7 +42,7 @@ def put(home: str, event: dict[str, object]) -> str:
 
 
 def waiting(home: str) -> list[str]:
-    """Paths of the spool files, oldest first."""
+    """Return the paths of the spool files, oldest first."""
     folder = paths.spool(home)
     try:
         names = os.listdir(folder)
@@ -49,19 +52,28 @@ def waiting(home: str) -> list[str]:
 
 
 def id_of(path: str) -> str:
-    """The id of the event in a file, by the file's name; "" for a name that none of ours has."""
+    """Return the event's id from the file's name.
+
+    "" for a foreign name.
+    """
     at_ms, _, rest = os.path.basename(path).partition("-")
     return rest.partition(".")[0] if at_ms.isdigit() else ""
 
 
 def at_ms_of(path: str) -> int:
-    """When the event in a file happened, Unix time in ms, by the file's name; 0 when that does not say."""
+    """Return the event's moment, Unix time in ms, from the file's name.
+
+    0 for a foreign name.
+    """
     at_ms = os.path.basename(path).partition("-")[0]
     return int(at_ms) if at_ms.isdigit() else 0
 
 
 def load(path: str) -> tuple[dict[str, object] | None, str]:
-    """(event, "") or (None, why it is none). Follows no symlink. Raises OSError when the file cannot be read."""
+    """Return (event, "") or (None, problem).
+
+    Follows no symlink. Raises OSError when the file cannot be read.
+    """
     if os.path.islink(path) or not os.path.isfile(path):
         return None, "not a regular file"
     with open(path, "rb") as file:
@@ -88,7 +100,7 @@ def load(path: str) -> tuple[dict[str, object] | None, str]:
 
 
 def quarantine(home: str, path: str, reason: str) -> None:
-    """Move a file aside, with its reason beside it. Raises OSError."""
+    """Move a file to quarantine, with its reason beside it. Raises OSError."""
     folder = paths.make_folder(paths.quarantine(home))
     name = os.path.basename(path)
     paths.write_whole(os.path.join(folder, name + ".reason"), reason.encode("utf-8", "replace") + b"\n")
@@ -97,7 +109,7 @@ def quarantine(home: str, path: str, reason: str) -> None:
 
 
 def quarantined(home: str) -> list[tuple[str, str]]:
-    """(file name, reason) of each file set aside."""
+    """Return (file name, reason) of each file in quarantine."""
     folder = paths.quarantine(home)
     try:
         names = sorted(os.listdir(folder))
@@ -112,7 +124,7 @@ def quarantined(home: str) -> list[tuple[str, str]]:
 
 
 def give_back(home: str, name: str) -> None:
-    """Move a file that was set aside into the spool again. Raises OSError."""
+    """Move a file from quarantine to the spool again. Raises OSError."""
     aside = os.path.join(paths.quarantine(home), name)
     os.rename(aside, os.path.join(paths.make_folder(paths.spool(home)), name))
     paths.sync_folder(paths.spool(home))
@@ -120,7 +132,7 @@ def give_back(home: str, name: str) -> None:
 
 
 def drop_quarantined(home: str, name: str) -> None:
-    """Remove a file that was set aside, and its reason. Raises OSError."""
+    """Remove a file from quarantine, and its reason. Raises OSError."""
     aside = os.path.join(paths.quarantine(home), name)
     drop([aside, aside + ".reason"])
     paths.sync_folder(paths.quarantine(home))
@@ -136,6 +148,8 @@ def drop(taken: list[str]) -> None:
 
 
 def sweep(home: str, now_s: float) -> int:
-    """Remove temporary files that a crash left behind, with the words in them; returns how many. A hook may be writing
-    one in this moment."""
+    """Remove temporary files of a crash, with their words; return how many.
+
+    A hook may be writing one in this moment.
+    """
     return paths.sweep(paths.spool(home), now_s, TEMPORARY_KEPT_S, TEMPORARY_OF_DEAD_KEPT_S)

@@ -1,8 +1,8 @@
-"""What a tool call of the host did, in a few redacted lines: the file that was edited, the command and its output.
+"""Record of a tool call in a few redacted lines.
 
-A tool event's text begins with a line `<tool>: <target>`, `<tool> failed: <target>` or `<tool> interrupted: <target>`;
-the target is a path, a command on one line, or a tool's input. More lines say what was changed, or head and tail of the
-output. Its `detail` is that line's part before the colon.
+The edited file, or the command and its output. A tool event's text begins with a line `<tool>: <target>`, `<tool>
+failed: <target>` or `<tool> interrupted: <target>`; the target is a path, a command on one line, or a tool's input.
+More lines hold the change, or head and tail of the output. Its `detail` is that line's part before the colon.
 """
 
 from __future__ import annotations
@@ -26,12 +26,15 @@ NEWLINE = " ⏎ "
 FAILED = "failed"
 INTERRUPTED = "interrupted"
 
-# Ours repeats memories, which must not be taken in again.
+# memlayer's own server repeats memories, which must not be captured again.
 _OWN_TOOL = "mcp__plugin_memlayer"
 
 
 class ToolRules:
-    """Which calls are kept, and how long. Patterns are tool names, or end with `*`."""
+    """Rules of the tool calls to keep, and their length.
+
+    Patterns are tool names, or end with `*`.
+    """
 
     __slots__ = ("enabled", "failures", "kept", "max_chars")
 
@@ -48,7 +51,7 @@ class ToolRules:
         self.max_chars = max_chars
 
     def keeps(self, detail: str) -> bool:
-        """Whether an event with this detail (`Bash`, `Edit failed`) is kept."""
+        """True if an event with this detail (`Bash`, `Edit failed`) is kept."""
         tool, _, outcome = detail.partition(" ")
         if not self.enabled or not tool or tool.startswith(_OWN_TOOL):
             return False
@@ -57,28 +60,34 @@ class ToolRules:
         return outcome == FAILED and matches(tool, self.failures)
 
 
-# What a hook without a daemon keeps: it reads no settings, and the daemon drops what they do not want.
+# Rules of a hook without a daemon: it reads no settings, and the daemon drops unwanted calls.
 EVERY_TOOL = ToolRules(kept=("*",))
 
 
 def matches(tool: str, patterns: tuple[str, ...]) -> bool:
-    """Whether a tool's name is one of the patterns, or begins as one that ends with `*`."""
-    return any(tool == one or (one.endswith("*") and tool.startswith(one[:-1])) for one in patterns)
+    """True if a tool's name fits a pattern.
+
+    A pattern is a name, or ends with `*`.
+    """
+    return any(tool == pattern or (pattern.endswith("*") and tool.startswith(pattern[:-1])) for pattern in patterns)
 
 
 def tool_event(data: dict[object, object], failed: bool, rules: ToolRules) -> tuple[str, str]:
-    """(text, detail) of a tool call as its hook tells it; ("", "") for one that is not kept. Never raises."""
+    """Return (text, detail) of a tool call; ("", "") to keep nothing.
+
+    Never raises.
+    """
     tool = _text(data, "tool_name")
-    given, response = _dict(data.get("tool_input")), data.get("tool_response")
+    arguments, response = _dict(data.get("tool_input")), data.get("tool_response")
     outcome = FAILED if failed else ""
     if data.get("is_interrupt") is True or _dict(response).get("interrupted") is True:
         outcome = INTERRUPTED
     # A name is the host's, or an MCP server's: it must not pass for anything else.
     tool = "".join(char for char in tool[:120] if char.isalnum() or char in "_-.:")
     detail = ("%s %s" % (tool, outcome)).strip()
-    if not rules.keeps(detail) or _is_own(_text(given, "command")):
+    if not rules.keeps(detail) or _is_own(_text(arguments, "command")):
         return "", ""
-    target, change = _what(tool, given, _dict(response))
+    target, change = _target_and_change(tool, arguments, _dict(response))
     lines = ["%s: %s" % (detail, target)]
     if failed:
         lines.append(_short(_text(data, "error"), rules.max_chars))
@@ -91,24 +100,24 @@ def tool_event(data: dict[object, object], failed: bool, rules: ToolRules) -> tu
 
 
 def target_of(text: str) -> str:
-    """The path, command or input that a tool event's text is about."""
+    """Return the path, command or input of a tool event's text."""
     return text.split("\n", 1)[0].partition(": ")[2]
 
 
-def _what(tool: str, given: dict[object, object], response: dict[object, object]) -> tuple[str, str]:
-    """(target, change) of a call."""
+def _target_and_change(tool: str, arguments: dict[object, object], response: dict[object, object]) -> tuple[str, str]:
+    """Return (target, change) of a call."""
     if tool == "Bash":
-        return _one_line(_text(given, "command").strip(), MAX_COMMAND_CHARS), ""
-    path = _text(given, "file_path") or _text(given, "notebook_path")
+        return _one_line(_text(arguments, "command").strip(), MAX_COMMAND_CHARS), ""
+    path = _text(arguments, "file_path") or _text(arguments, "notebook_path")
     if tool not in EDITS or not path:
-        values = _Values().cleaned(given)
+        values = _Values().cleaned(arguments)
         return _one_line(json.dumps(values, ensure_ascii=False, default=str), MAX_COMMAND_CHARS), ""
     if tool == "Write":
-        content = _text(given, "content")
+        content = _text(arguments, "content")
         lines = content.count("\n") + (content[-1:] not in ("", "\n"))
         return _short(path, MAX_COMMAND_CHARS), "%s, %d lines" % (_text(response, "type")[:20] or "write", lines)
-    edits = given.get("edits")
-    first = _dict(edits[0]) if isinstance(edits, list) and edits else given
+    edits = arguments.get("edits")
+    first = _dict(edits[0]) if isinstance(edits, list) and edits else arguments
     change = []
     if isinstance(edits, list) and len(edits) > 1:
         change.append("%d edits" % len(edits))
@@ -122,21 +131,24 @@ def _what(tool: str, given: dict[object, object], response: dict[object, object]
 
 
 def _output(response: object) -> str:
-    """What a call printed or answered."""
+    """Return the output or the answer of a call."""
     if isinstance(response, str):
         return response
     if isinstance(response, list):
         texts = [_text(_dict(block), "text") for block in response]
         return "\n".join(text for text in texts if text)
     fields = _dict(response)
-    said = [_text(fields, name) for name in ("stdout", "stderr", "text", "result")]
-    if any(said):
-        return "\n".join(text.strip("\r\n") for text in said if text)
+    outputs = [_text(fields, name) for name in ("stdout", "stderr", "text", "result")]
+    if any(outputs):
+        return "\n".join(text.strip("\r\n") for text in outputs if text)
     return _output(fields["content"]) if isinstance(fields.get("content"), (str, list)) else ""
 
 
 def _short(text: str, max_chars: int) -> str:
-    """Redacted, then cut to head and tail: a cut through a secret would hide it from the detectors."""
+    """Redact text, then cut it to head and tail.
+
+    A cut through a secret would hide it from the detectors.
+    """
     text = plain(text)
     head_chars = max_chars * 2 // 3
     head, tail = redact_ends(text, head_chars, max_chars - head_chars, SEAM_CHARS)
@@ -145,7 +157,10 @@ def _short(text: str, max_chars: int) -> str:
 
 
 def _one_line(text: str, max_chars: int) -> str:
-    """As _short, with the line breaks made visible last: what a secret looks like depends on where its lines end."""
+    """Return `_short` with its line breaks made visible.
+
+    Last of all: the look of a secret depends on where its lines end.
+    """
     out = _short(text, max_chars).replace("\n", NEWLINE)
     if len(out) <= max_chars + len(CUT) + 2:
         return out
@@ -154,20 +169,23 @@ def _one_line(text: str, max_chars: int) -> str:
 
 
 class _Values:
-    """A tool's input with every string in it redacted by itself: within JSON a line or an attribute is escaped."""
+    """A tool's input with every string redacted by itself.
+
+    Within JSON a line or an attribute is escaped.
+    """
 
     def __init__(self) -> None:
         self.left = MAX_VALUES
 
     def cleaned(self, value: object, depth: int = 0) -> object:
-        """What is too deep or too much to be shown is left out."""
+        """Return a redacted copy, without parts too deep or too many."""
         self.left -= 1
         if self.left < 0 or depth > MAX_DEPTH:
             return CUT
         if isinstance(value, str):
             return _short(value, MAX_COMMAND_CHARS)
         if isinstance(value, list):
-            return [self.cleaned(one, depth + 1) for one in value[:MAX_VALUES]]
+            return [self.cleaned(item, depth + 1) for item in value[:MAX_VALUES]]
         if isinstance(value, dict):
             return {name: self.cleaned(value[name], depth + 1) for name in list(value)[:MAX_VALUES]}
         return value

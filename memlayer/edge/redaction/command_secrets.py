@@ -1,8 +1,6 @@
-"""Secrets in command lines and calls.
+"""Secrets in command lines and in calls of code.
 
-All patterns are for lower-case text.
-
-All but the capital ones are for lower-case text; a match ends where the value begins.
+All patterns but the capital ones are for lower-case text; a match ends where the value begins.
 """
 
 from __future__ import annotations
@@ -28,7 +26,7 @@ _USER_CALLS = (
     ("authtokens.basic(", r"authtokens\.basic\(\s{0,20}" + _ARGUMENT + _SECRET),
     ("datasource.getconnection(", r"datasource\.getconnection\(\s{0,20}" + _ARGUMENT + _SECRET),
     ("oracle", r"(?:cx_oracle|oracledb)\.connect\(\s{0,20}" + _ARGUMENT + _SECRET),
-    # with an address before them
+    # with an address first
     ("new ", r"new[ ]\\{0,2}(?:pdo|mysqli)\(" + _ANY_ARGUMENT + _ARGUMENT + _SECRET),
     ("mysql", r"mysqli?_p?connect\(" + _ANY_ARGUMENT + _ARGUMENT + _SECRET),
     ("mysqli_real_connect(", r"mysqli_real_connect\(" + _ANY_ARGUMENT + _ANY_ARGUMENT + _ARGUMENT + _SECRET),
@@ -44,7 +42,10 @@ _ORACLE_ADDRESS = r"jdbc:oracle:(?:thin|oci8?):[\w.-]{1,60}/\\{0,3}[\"']?(?P<sec
 
 
 def call_cuts(text: str, low: str) -> list[tuple[int, int, str]]:
-    """(start, end, kind) of each secret found; low is text in lower case and of the same length."""
+    """Return (start, end, kind) of each secret in calls of code.
+
+    low: the text in lower case, of the same length.
+    """
     cuts: list[tuple[int, int, str]] = []
     if "log" in low or "sign" in low or "auth" in low:
         cuts += _found(text, low, _LOGIN)
@@ -59,6 +60,7 @@ def call_cuts(text: str, low: str) -> list[tuple[int, int, str]]:
 
 
 def _found(text: str, low: str, pattern: str) -> list[tuple[int, int, str]]:
+    """Return the password spans that a pattern finds."""
     cuts = []
     for match in re.compile(pattern).finditer(low):
         start, end = match.span("secret")
@@ -83,7 +85,7 @@ _FLAG = (
     r"|secret-key|auth-key|license-key)(?:[ ]+|=)[\"']{0,5}(?=[^\s\"'-])"
 )
 _USER_FLAG = r"-(?<=\s-)(?:[a-z]{0,6}u|-user|-proxy-user)[ =]?[\"']?[^\s:\"'/]{1,80}:"
-# What a program takes a password with; after `mysql -p` and a space comes a database instead.
+# Flags by which programs take a password; after `mysql -p` and a space comes a database instead.
 _PROGRAM_FLAGS = (
     ("mysql", r"-p(?<=\s-p)[\"']{0,5}(?=[^\s\"'-])", r"mysql(?:dump|admin)?\b"),
     ("mariadb", r"-p(?<=\s-p)[\"']{0,5}(?=[^\s\"'-])", r"mariadb\b"),
@@ -124,7 +126,7 @@ _PROGRAM_FLAGS = (
     ("chpasswd", r"(?:<<<|echo)[ ][\"']{0,5}[\w.-]{1,40}:(?=[^\s\"'])", r""),
     ("sqlplus", r"(?<=sqlplus)[ ](?:-[a-z]{1,4}[ ]){0,3}[\"']?[\w.-]{1,40}/(?=[^\s\"'@])", r""),
 )
-# These mean something else in lower case.
+# Programs whose `-p` in lower case is another flag.
 _CAPITAL_FLAGS = (
     ("mosquitto_", r"mosquitto_(?:pub|sub)\b"),
     ("zip", r"\b(?:un)?zip\b"),
@@ -132,7 +134,7 @@ _CAPITAL_FLAGS = (
     ("bcp", r"\bbcp\b"),
 )
 _CAPITAL_P = r"-P(?<=\s-P)[ ]?[\"']{0,5}(?=[^\s\"'-])"
-# What is piped to a program that reads a password there; each behind `echo` and `printf`.
+# A password piped to a program that reads one from stdin; each behind `echo` and `printf`.
 _PIPED_TO = ("-stdin", "--with-token")
 _PIPED = (
     r"[ ](?:-n[ ])?(?:[\"']?%s(?:\\\\?n)?[\"']?[ ])?[\"']{0,5}(?=[^\s|\"'$]{4,120}[\"']{0,5}[ ]?\|"
@@ -142,7 +144,7 @@ _FLAG_VALUE = r"[^\s\"'`<>]+"
 
 
 def flag_cuts(text: str, low: str) -> list[tuple[int, int, str]]:
-    """Return (start, end, kind) of each secret that a command line gives away.
+    """Return (start, end, kind) of each secret in a command line.
 
     low: the text in lower case, of the same length.
     """
@@ -166,7 +168,10 @@ def flag_cuts(text: str, low: str) -> list[tuple[int, int, str]]:
 def _flag_values(
     text: str, low: str, flag: str, kind: str, program: re.Pattern[str] | None
 ) -> list[tuple[int, int, str]]:
-    """Values of a command-line flag; with a program, only after it in the same line."""
+    """Return the values of a command-line flag.
+
+    program: counts only the flag that follows it in the same line.
+    """
     cuts = []
     value = re.compile(_FLAG_VALUE)
     past = 0
@@ -182,7 +187,7 @@ def _flag_values(
             continue
         if program is None and is_reference(found.group()):
             continue
-        # `--password options` is prose, `--token ACCESS_TOKEN` a manual's; what is piped to a login is neither.
+        # `--password options` is prose, `--token ACCESS_TOKEN` a manual's; a value piped to a login is neither.
         piped = match.group().startswith(("echo", "printf"))
         if match.group().endswith(" ") and not piped and re.match(r"[A-Za-z]+$|[A-Z_]+$", found.group()):
             continue
@@ -195,7 +200,10 @@ def _flag_values(
 
 
 def _end_of_quoted(text: str, at: int) -> int:
-    """Where a value with spaces ends whose quote opens before at (`-p'two words'`); 0 when it is in no quotes."""
+    """Return the end of a quoted value with spaces (`-p'two words'`).
+
+    Its quote opens before at; 0 without quotes.
+    """
     mark = text[at - 1]
     end = text.find(mark, at, at + 200) if mark in "\"'" else -1
     return 0 if end < 0 or "\n" in text[at:end] else end

@@ -1,8 +1,8 @@
-"""The grammar of telling names: `password`, `API_KEY`, `비밀번호`, and what joins a name to its value.
+"""Grammar of telling names (`password`, `API_KEY`, `비밀번호`) and their joins.
 
-All patterns are for lower-case text. Groups of NAMED_VALUE: name, suffix (`_prod`, `_key`), other (any other rest of
-the name), close (quotes and brackets after it), then one of element, attribute, typed, equal, assign (with newline),
-call, quoted, prose, korean, bare.
+A join is the text between a name and its value. All patterns are for lower-case text. Groups of NAMED_VALUE: name,
+suffix (`_prod`, `_key`), other (any other rest of the name), close (quotes and brackets after it), then exactly one
+join: element, attribute, typed, equal, assign (with newline), call, quoted, prose, korean, bare.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ TRIGGERS = (
 _KEY_OWNERS = (
     "api", "access", "account", "auth", "private", "encryption", "encrypt", "signing", "master", "service", "deploy",
     "license", "subscription", "secret", "hmac", "webhook", "admin", "rest",
-    # whose keys people call by the service's name
+    # services that name their keys
     "openai", "claude", "anthropic", "gemini", "cohere", "wandb", "google", "maps", "firebase", "kakao", "naver",
     "toss", "openweather", "weather", "tmdb", "algolia", "datadog", "mailchimp", "cloudflare", "aws", "azure", "stripe",
     "twilio", "supabase", "rapidapi",
@@ -22,8 +22,7 @@ _KEY_OWNERS = (
 _KOREAN_KEY_OWNERS = (
     "비밀", "인증", "개인", "접근", "접속", "연동", "액세스", "암호화", "서비스", "라이선스", "시크릿", "관리자", "api",
 )  # fmt: skip
-# What the short names pass and pw are written together with: dbPass, ADMINPW. Not com, by, over, render, first, which
-# make other words of them.
+# Prefixes of the short names pass and pw: dbPass, ADMINPW. Not com, by, over, render, first: they make other words.
 PASS_OWNERS = (
     "db", "sql", "mysql", "maria", "pg", "psql", "postgres", "mongo", "redis", "oracle", "ora", "mssql", "rabbit",
     "mq", "kafka", "elastic", "neo4j", "jdbc", "datasource", "mail", "smtp", "imap", "pop3", "gmail",
@@ -35,7 +34,10 @@ PASS_OWNERS = (
 
 
 def _owned(key: str, owners: tuple[str, ...], joint: str) -> str:
-    """key with one of its owners before it; starts with the literal, which lets the engine skip everything else."""
+    """Return a pattern for key with an owner before it.
+
+    The pattern starts with the literal, which lets the engine skip everything else.
+    """
     return "|".join("(?<=%s%s)|(?<=%s%s%s)" % (owner, key, owner, joint, key) for owner in owners)
 
 

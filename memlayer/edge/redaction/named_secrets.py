@@ -1,7 +1,8 @@
-"""Secrets that only the name beside them gives away: `password is X`, `비밀번호는 X`, `API_KEY=X`, `"token": "X"`.
+"""Secrets that only the name beside them gives away.
 
-Only the value is replaced, so the sentence still reads. How sure a value must look depends on what joins it to its
-name: a quoted literal after `=` may be any word, a word in prose must look like no ordinary one.
+`password is X`, `비밀번호는 X`, `API_KEY=X`, `"token": "X"`. Only the value is replaced, so the sentence still reads.
+The required certainty depends on the join between name and value: a quoted literal after `=` may be any word, a word
+in prose must not look ordinary.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ _CLOSERS = {"‘": "’", "“": "”"}
 
 
 def hide_named_secrets(text: str) -> str:
-    """Text with the value beside every telling name replaced by `[redacted:<kind>]`."""
+    """Return text with values beside telling names as `[redacted:<kind>]`."""
     low = lowered(text)
     cuts = phrase_cuts(text, low)
     if any(word in low for word in TRIGGERS):
@@ -51,7 +52,7 @@ def hide_named_secrets(text: str) -> str:
 
 
 def _secret_span(text: str, match: re.Match[str]) -> tuple[int, int] | None:
-    """The range of the value that follows a name and its join, or None when it is no secret."""
+    """Return the span of the value after a name; None if harmless."""
     value = re.compile(_VALUE).match(text, match.end(), match.end() + _MAX_JUDGED)
     if value is None or _is_product(match) or is_no_name(match):
         return None
@@ -86,7 +87,10 @@ def _secret_span(text: str, match: re.Match[str]) -> tuple[int, int] | None:
 
 
 def _passphrase(text: str, start: int, match: re.Match[str]) -> tuple[int, int] | None:
-    """`passphrase: correct horse battery staple`: three or more words up to the end of the line."""
+    """Return the span of `passphrase: correct horse battery staple`.
+
+    Three or more words up to the end of the line; None otherwise.
+    """
     if "phrase" not in match.group("name") or not (match.group("assign") or match.group("prose")):
         return None
     found = re.compile(_WORDS_TO_LINE_END).match(text, start, start + _MAX_JUDGED)
@@ -103,7 +107,10 @@ def _words_before(match: re.Match[str]) -> str:
 
 
 def _is_product(match: re.Match[str]) -> bool:
-    """`1Password "platform"`; what 1Password is said to be, or stands behind its colon, is judged like the rest."""
+    """True for the product in `1Password "platform"`.
+
+    A value that 1Password is said to be, or that stands behind its colon, is judged like the rest.
+    """
     before = match.string[max(0, match.start() - 2) : match.start()]
     joined = match.group("quoted") or match.group("bare")
     return bool(joined) and match.group("name") == "password" and re.search(r"(?:^|\W)1$", before) is not None

@@ -1,6 +1,6 @@
-"""Judges the value beside a telling name, by what joins the two and by what the value looks like.
+"""Rules that judge a value by its join and its look.
 
-match is always one of NAMED_VALUE (name_patterns.py), over a text in lower case.
+match is always a match of NAMED_VALUE (name_patterns.py) over a text in lower case.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from memlayer.edge.redaction.value_traits import (
     looks_random,
 )
 
-# After digits or a word in Korean these say that it counts or is a means, not that it is the secret itself.
+# After digits or a Korean word these mark a count or a means, not a secret.
 _COUNTERS = (
     "자", "글자", "개", "번", "회", "일", "분", "초", "시간", "년", "월", "원", "명", "건",
     "토큰", "비트", "바이트", "차", "단계", "%",
@@ -41,11 +41,12 @@ _COPULAS = (
     "야", "이야", "입니다", "이에요", "예요", "에요", "이고", "임", "이다", "이니", "인데", "였",
     "이었", "라고", "이라고",
 )  # fmt: skip
-_FIELD = r"(?:칸|필드|입력|화면|버튼)"  # what a password is typed into; a name may stand behind it
-_PLACE = " 안에"  # where a key is kept
+_FIELD = r"(?:칸|필드|입력|화면|버튼)"  # where a password is typed; a name may follow
+_PLACE = " 안에"  # a key lies inside it
 
 
 def kind_of(match: re.Match[str]) -> str:
+    """Return the kind of secret that the name announces."""
     name = match.group("name") + match.group("suffix")
     if match.group("name") in ("key", "키"):
         name = _name_before(match) + name
@@ -62,6 +63,7 @@ def kind_of(match: re.Match[str]) -> str:
 
 
 def quoted_is_secret(value: str, text: str, match: re.Match[str]) -> bool:
+    """True if a value in quotes is a secret."""
     kind, strict = kind_of(match), is_strict(match)
     value = value.strip()
     if len(value) < 4 or "${" in value or is_no_literal(value) or is_ordinary_word(value):
@@ -95,9 +97,13 @@ def quoted_is_secret(value: str, text: str, match: re.Match[str]) -> bool:
 
 
 def bare_is_secret(value: str, whole: str, text: str, end: int, match: re.Match[str]) -> bool:
+    """True if a value without quotes is a secret.
+
+    whole: the value with trailing signs. end: where value ends in text.
+    """
     kind = kind_of(match)
     if kind != "password" and match.group("bare") and len(value) < 16:
-        return False  # `token count`: most of what stands behind such a name
+        return False  # `token count`: the usual words behind such a name
     if value.count("=") > 20:
         return False  # a row of assignments, and slow to judge at each of them
     after = text[end : end + 12]
@@ -170,7 +176,10 @@ def bare_is_secret(value: str, whole: str, text: str, end: int, match: re.Match[
 
 
 def _with_open_end(value: str, whole: str, text: str, end: int, match: re.Match[str]) -> bool:
-    """A value that ends as a name does before its own value: padded base64, or what is assigned in a shell."""
+    """True for a secret that ends like a name: `=` or `:`.
+
+    Padded base64 does, and a value assigned in a shell.
+    """
     sure = match.group("newline") is None and not is_strict(match) and match.group("bare") is None
     password = kind_of(match) == "password"
     named = password and not is_verb(match)
@@ -184,7 +193,7 @@ def _with_open_end(value: str, whole: str, text: str, end: int, match: re.Match[
 
 
 def _word_is_secret(value: str, kind: str, text: str, end: int, match: re.Match[str]) -> bool:
-    """A word of letters only, unquoted: a secret where nothing but a value can stand."""
+    """True for an unquoted word where only a value can stand."""
     rest = _rest_of_line(text, end).strip()
     if match.group("assign"):
         if "newline" in match.groupdict() and match.group("newline"):
@@ -212,13 +221,19 @@ def _word_is_secret(value: str, kind: str, text: str, end: int, match: re.Match[
 
 
 def _is_set_to(text: str, match: re.Match[str]) -> bool:
-    """`I set the root password to X`, `reset the password to X`."""
+    """True for `I set the root password to X`.
+
+    Also for `reset the password to X`.
+    """
     before = text[max(0, match.start() - 40) : match.start()].lower()
     return re.search(r"\b(?:re)?set |\bchang|\bupdat|\brotat", before) is not None
 
 
 def is_strict(match: re.Match[str]) -> bool:
-    """The name is only part of a longer one (`token_type`), too general, or its value stands in the next line."""
+    """True where only a random value counts as a secret.
+
+    The name is a part of a longer name (`token_type`), too general, or its value stands in the next line.
+    """
     name = match.group("name")
     general = name.startswith("credential") or (name == "key" and not re.search(OWNED_KEY, _name_before(match) + name))
     return bool(match.group("other")) or general or match.group("newline") is not None
@@ -229,13 +244,19 @@ def _name_before(match: re.Match[str]) -> str:
 
 
 def is_verb(match: re.Match[str]) -> bool:
-    """`pass` by itself is more often a verb; DB_PASS, smtp-pass and dbPass are names."""
+    """True for `pass` by itself, more often a verb.
+
+    DB_PASS, smtp-pass and dbPass are names.
+    """
     before = match.string[max(0, match.start() - 1) : match.start()]
     return match.group("name") == "pass" and before not in ("_", "-") and not before.isalpha()
 
 
 def is_no_name(match: re.Match[str]) -> bool:
-    """`compass`; and in `dbPass`, `psk` and `REDIS_AUTH` only what is assigned to them is a value."""
+    """True for a part of another word, as in `compass`.
+
+    For `dbPass`, `psk` and `REDIS_AUTH` only an assigned value counts.
+    """
     name = match.group("name")
     if name not in ("pass", "pw", "psk", "_auth"):
         return False
@@ -255,7 +276,7 @@ def _starts_line(text: str, match: re.Match[str]) -> bool:
 
 
 def _alone_in_line(text: str, end: int, match: re.Match[str]) -> bool:
-    """`password=X` and nothing else: a line of a file of settings."""
+    """True for `password=X` and nothing else: a line of settings."""
     return match.group("assign") == "=" and _fills_line(text, end, match)
 
 
@@ -269,6 +290,6 @@ def _rest_of_line(text: str, end: int) -> str:
 
 
 def is_environment_line(text: str, match: re.Match[str]) -> bool:
-    """`API_KEY=x`, `export DB_PASSWORD=x`: a line of an environment file or shell."""
+    """True for a line of an environment file: `API_KEY=x`, `export DB_PASSWORD=x`."""
     name = text[match.start() : match.start("close")]
     return match.group("assign") == "=" and name.isupper()

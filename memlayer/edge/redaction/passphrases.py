@@ -1,4 +1,7 @@
-"""Judges what is made of words: passphrases, words with hyphens, app passwords in groups, Hangul with digits."""
+"""Judge values made of words.
+
+Passphrases, words with hyphens, app passwords in groups, Hangul with digits.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from memlayer.edge.redaction.value_traits import is_ordinary_word, is_wordy
 
 HANGUL_VALUE = r"[가-힣]{1,12}[0-9]+[!-~]*"
 FOUR_GROUPS = r"[a-z]{4}(?:[ ][a-z]{4}){3}(?![a-z0-9]|[ ][a-z])"
-# What stands in a sentence or a name about passwords, and hardly in one.
+# Words of sentences and names about passwords, rarely of a password.
 _TALK_WORDS = """
 password passwords passwd passphrase pass pw pin secret secrets token tokens key keys name names file path ref env var
 value type typed field page form screen reset change changed forgot forgotten hint hash hashed prompt input label
@@ -26,14 +29,17 @@ _BASE64 = r"(?:[0-9A-Za-z+/_-]{4})+(?:[0-9A-Za-z+/_-]{2}==|[0-9A-Za-z+/_-]{3}=)$
 
 
 def is_base64(value: str) -> bool:
-    """`aHVudGVyMg==`: whole groups of four that end in padding."""
+    """True for whole groups of four with padding: `aHVudGVyMg==`."""
     if len(value) < 8 or len(value) % 4 or re.match(_BASE64, value) is None:
         return False
     return any(char.isdigit() for char in value) or not (value.islower() or value.isupper())
 
 
 def are_four_groups(value: str, sure: bool) -> bool:
-    """`abcd efgh ijkl mnop`, as mail services issue it. sure: its name or the sentence leaves no doubt."""
+    """True for `abcd efgh ijkl mnop`, as mail services issue it.
+
+    sure: the name or the sentence leaves no doubt.
+    """
     words = value.split(" ")
     unspeakable = any(not set(word) & set("aeiouy") for word in words)
     return (
@@ -44,7 +50,10 @@ def are_four_groups(value: str, sure: bool) -> bool:
 
 
 def are_quoted_words(value: str, environment: bool) -> bool:
-    """`correct horse battery staple`, and not a sentence to the person who types a password."""
+    """True for `correct horse battery staple`.
+
+    False for a sentence to the person who types a password.
+    """
     words = value.lower().split()
     if any(word.strip(".,!?:'") in _TALK for word in words) or any(said in value for said in _KOREAN_TALK):
         return False
@@ -55,14 +64,17 @@ def are_quoted_words(value: str, environment: bool) -> bool:
 
 
 def are_joined_words(value: str, least: int) -> bool:
-    """`correct-horse-battery-staple`, and not `forgot-password-page`."""
+    """True for `correct-horse-battery-staple`, false for `forgot-password-page`."""
     words = value.lower().split("-")
     plain = all(re.match(r"[a-z]{1,12}\d{0,2}$|\d{1,4}$", word) for word in words)
     return plain and len(words) >= least and not any(word in _TALK for word in words)
 
 
 def hangul_is_secret(value: str, rest: str) -> bool:
-    """`사과나무12`; with a digit or two and no sign, `버전2` and `화면12 에서` look so too. rest: of its line."""
+    """True for `사과나무12`.
+
+    With a digit or two and no sign, `버전2` and `화면12 에서` look alike, so the sentence must end. rest: of its line.
+    """
     word = re.match(r"[가-힣]+(\d+)", value)
     if word is None or len(word.group(1)) >= 3 or len(value) > word.end():
         return True
@@ -71,12 +83,15 @@ def hangul_is_secret(value: str, rest: str) -> bool:
 
 
 def says_how(value: str, after: str) -> bool:
-    """`sha3로 해싱`, `vue3 화면`: names the means or the place, not the secret."""
+    """True for a means or a place: `sha3로 해싱`, `vue3 화면`."""
     return re.match(_MEANS, after) is not None and value.isalnum() and value.islower() and is_wordy(value)
 
 
 def is_of_another_noun(joint: str, value: str, after: str) -> bool:
-    """`비밀번호 테이블은 users2로`, `비밀번호는 step2에서`: the value is that of the table, or says where."""
+    """True where another noun owns the value.
+
+    `비밀번호 테이블은 users2로`: it is the table's; `비밀번호는 step2에서`: it names a place.
+    """
     if not (value.isascii() and value.islower() and value.isalnum() and is_wordy(value)):
         return False
     noun = re.match(_ANOTHER_NOUN, joint) is not None and re.match(_COPULA, after) is None
@@ -84,5 +99,5 @@ def is_of_another_noun(joint: str, value: str, after: str) -> bool:
 
 
 def stands_for(name: str, value: str) -> bool:
-    """`pw: playwright`: what the short name is short for."""
+    """True for the long form of a short name: `pw: playwright`."""
     return name == "pw" and value[:1].lower() == "p" and "w" in value[1:].lower()

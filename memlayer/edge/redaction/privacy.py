@@ -1,4 +1,4 @@
-"""What never reaches the disk, and what comes back out clean: redact, strip_own_blocks, plain.
+"""Clean text: redact secrets, strip own blocks, remove hidden characters.
 
 Standard library only, and cheap to import: a hook without a daemon runs this. Patterns are compiled on first use, and
 only those whose trigger words occur in the text.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-PRIVATE = "[redacted:private]"  # stands where a private span was
+PRIVATE = "[redacted:private]"  # in the place of a private span
 
 SEAM_CHARS = 64_000  # longer than the longest private key block
 
@@ -37,7 +37,7 @@ _WRITTEN = "[\t\n\r -~\uac00-\ud7a3\uff01-\uff5e]"
 _HIDDEN_BETWEEN = f"[{_UNSEEN_OR_SHAPING}](?<={_WRITTEN}[{_UNSEEN_OR_SHAPING}])[{_UNSEEN_OR_SHAPING}]*(?={_WRITTEN})"
 
 # `- [mem:x9Yz2w] 2026-11-19: text` is a whole line of ours, also when its header was lost; so are the lines of older
-# versions, `- turn_2026-11-19_81d2: text [mem:x9Yz2w]`, which transcripts still hold.
+# versions, `- turn_2026-11-19_81d2: text [mem:x9Yz2w]`, still found in transcripts.
 _CITED = r"\[mem:[^\]\s]{1,40}\]"
 _DATED_ENTRY = r"[\s>]*- " + _CITED + r" \d{4}-\d\d-\d\d: "
 _ENTRY = _DATED_ENTRY + r"|[\s>]*- \S{1,120}: .*" + _CITED + r"\s*$"
@@ -48,23 +48,22 @@ _HOST_LABEL = r"[\s>]*(?:<system-reminder>\s*)?\w+(?::\w+)? hook (?:additional c
 
 
 def redact(text: str) -> str:
-    """Text without private spans and with secrets replaced by `[redacted:<kind>]`. A span leaves PRIVATE, an empty
-    one nothing.
+    """Replace secrets by `[redacted:<kind>]` and private spans by PRIVATE.
 
-    Invisible characters inside words go first: a secret that one of them breaks would be found by nobody, and be whole
-    again where it is shown.
+    An empty span leaves nothing. Invisible characters inside words go first: no pattern would find a secret that such a
+    character breaks, and it would be whole again where it is shown.
     Idempotent, and linear in the text's length. Never raises on any str, lone surrogates included.
     """
     return _redacted(_without_hidden_signs(text))
 
 
 def redact_ends(text: str, head_chars: int, tail_chars: int, seam_chars: int = SEAM_CHARS) -> tuple[str, str]:
-    """A text redacted, in two pieces if it is too long: head_chars from its start, tail_chars from its end.
+    """Redact a text, and return its start and its end.
 
-    A text that fits comes back whole, with an empty tail. Of one that is much longer only what is kept is searched for
-    secrets, so that 5 MB cost no more than half a megabyte. A private span counts wherever its tags stand. seam_chars
-    more are looked at on the inner side of each end and then dropped: a secret that the cut goes through lies in there,
-    if it is shorter than that.
+    A text that fits comes back whole, with an empty tail; else head_chars from its start and tail_chars from its end.
+    Only the kept parts of a much longer text are searched for secrets, so that 5 MB cost no more than half a megabyte.
+    A private span counts wherever its tags stand. seam_chars more are searched on the inner side of each end and then
+    dropped: a secret that the cut goes through lies within, if it is shorter than that.
     """
     text = _without_private_spans(_without_hidden_signs(text))
     if len(text) <= head_chars + tail_chars + 2 * seam_chars:
@@ -77,7 +76,10 @@ def redact_ends(text: str, head_chars: int, tail_chars: int, seam_chars: int = S
 
 
 def strip_own_blocks(text: str) -> str:
-    """Text without memlayer's own `[Memory context]` blocks and entry lines, so that no memory is taken in again."""
+    """Remove memlayer's own `[Memory context]` blocks and entry lines.
+
+    Otherwise memories would be captured again.
+    """
     if "[mem:" not in text:
         return text
     lines = text.split("\n")
@@ -99,9 +101,10 @@ def strip_own_blocks(text: str) -> str:
 
 
 def plain(text: str) -> str:
-    """Text that can be printed or handed to a model: no terminal escapes, control, bidi or invisible characters.
+    """Make text safe to print or to hand to a model.
 
-    Line breaks of every kind become a newline, a tab a space, an unpaired surrogate U+FFFD.
+    No terminal escapes, control, bidi or invisible characters. Line breaks of every kind become a newline, a tab a
+    space, an unpaired surrogate U+FFFD.
     """
     if text.isascii() and text.isprintable():
         return text
@@ -151,7 +154,10 @@ def _without_private_spans(text: str) -> str:
 
 
 def _end_of_block(lines: list[str], at: int) -> int:
-    """The line after the block whose header is in line `at`; `at` itself when no entry follows: a mere mention."""
+    """Return the line after the block whose header is in line at.
+
+    at itself when no entry follows: a mere mention.
+    """
     first = at + 1
     while first < len(lines) and first <= at + _MAX_EXPLANATION_LINES and not _is_entry(lines[first]):
         first += 1

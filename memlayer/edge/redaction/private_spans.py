@@ -15,12 +15,18 @@ from bisect import bisect_left
 
 
 def lowered(text: str) -> str:
-    """text in lower case and of the same length (the one character that grows when lowered is replaced first)."""
+    """Return text in lower case and of the same length.
+
+    The one character that grows when lowered is replaced first.
+    """
     return text.lower() if text.isascii() else text.replace("\u0130", "I").lower()
 
 
 def unquoted(text: str) -> str:
-    """text with line breaks and quotes as they are, where JSON or a shell has escaped them; of the same length."""
+    """Return text with escaped line breaks and quotes restored.
+
+    JSON or a shell has escaped them; the length stays the same.
+    """
     if "\\" in text:
         text = re.sub(r"\\{1,15}[\"'nrt]", _unescaped, text)
     return text.replace("'\"'\"'", "    '")
@@ -32,7 +38,10 @@ def _unescaped(match: re.Match[str]) -> str:
 
 
 def cut_out(text: str, cuts: list[tuple[int, int, str]]) -> str:
-    """text with each (start, end, kind) replaced by `[redacted:<kind>]`; overlapping cuts become one."""
+    """Replace each (start, end, kind) by `[redacted:<kind>]`.
+
+    Overlapping cuts become one.
+    """
     out: list[str] = []
     at = 0
     for start, end, kind in sorted(cuts):
@@ -56,16 +65,16 @@ _TAG = (
 )
 _TAG_END = r"""(?:"[^"]*"|'[^']*'|[^<>"'])*>|[^<>]*>"""
 
-# Full-width signs and letters, and the brackets beside them on a Korean keyboard, as what they stand for.
+# Full-width signs and letters, and the brackets of a Korean keyboard, to their ASCII forms.
 _NARROW = {wide: wide - 0xFEE0 for wide in range(0xFF01, 0xFF5F)}
 _NARROW.update(zip(map(ord, "　〈〉【】〔〕"), map(ord, " <>[][]")))
 _WIDE_LETTERS = "ｒｉｖａｔｅＲＩＶＡＴＥ"
 
 
 def private_spans(text: str) -> list[tuple[int, int, bool]]:
-    """(start, end, whether there is nothing between its tags) of each span to remove, in order and disjoint.
+    """Return (start, end, is empty) of each span to remove.
 
-    Linear in the text's length.
+    In order and disjoint; linear in the text's length. Empty: nothing stands between its tags.
     """
     if not _is_named(text):
         return []
@@ -96,7 +105,7 @@ def _narrow(text: str) -> str:
 
 
 def _found(text: str) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
-    """The spans, and every tag."""
+    """Return the spans and every tag, each as (start, end)."""
     found: list[tuple[int, int]] = []
     tags: list[tuple[int, int]] = []
     sure: dict[str, list[int]] = {shape: [] for shape in _SHAPES}
@@ -120,8 +129,8 @@ def _found(text: str) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
         elif sure[shape]:
             found.append((sure[shape].pop(), end))
         else:
-            # One that is no opener by itself becomes one by any end that no other opener waits for.
-            latest = shape if unsure[shape] else max(_SHAPES, key=lambda one: unsure[one][-1] if unsure[one] else -1)
+            # An unsure opener counts with any end that no sure opener waits for.
+            latest = shape if unsure[shape] else max(_SHAPES, key=lambda each: unsure[each][-1] if unsure[each] else -1)
             if unsure[latest]:
                 found.append((unsure[latest].pop(), end))
     closed = _merged(found)
@@ -134,7 +143,10 @@ def _found(text: str) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
 
 
 def _angle_tag(text: str, at: int, closing: bool) -> tuple[int, bool]:
-    """Where the tag ends whose name ends at `at`, and whether it is plainly a tag."""
+    """Return a tag's end and whether it is plainly a tag.
+
+    at: where its name ends.
+    """
     if text.startswith(">", at):
         return at + 1, True
     match = re.compile(_TAG_END).match(text, at, at + _MAX_ATTRIBUTES)
@@ -146,7 +158,7 @@ def _angle_tag(text: str, at: int, closing: bool) -> tuple[int, bool]:
 
 
 def _opens_alone(text: str, start: int, end: int, shape: str) -> bool:
-    """False for an opener that needs an end before it is believed."""
+    """True for an opener that counts without an end."""
     before, after = text[max(0, start - 1) : start], text[end : end + 1]
     if before == "`" and after == "`":
         return False
@@ -161,7 +173,7 @@ def _opens_alone(text: str, start: int, end: int, shape: str) -> bool:
 
 
 def _merged(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Spans in order, overlapping ones joined."""
+    """Return spans in order, overlapping ones joined."""
     out: list[tuple[int, int]] = []
     for start, end in sorted(spans):
         if out and start <= out[-1][1]:

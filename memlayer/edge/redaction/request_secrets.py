@@ -1,4 +1,4 @@
-"""Secrets by where they travel: passwords in URLs, `Authorization` and cookie headers, flags of command lines."""
+"""Secrets of requests: passwords in URLs, `Authorization` headers, cookies."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SURE_HOST = (
     r"(?:[\w-]+(?:\.[\w-]+)*:\d{2,5}|localhost|\d{1,3}(?:\.\d{1,3}){3}|[\w-]+(?:\.[\w-]+)*\.[A-Za-z]{2,24}|\[[0-9a-fA-F:]+\])"
     r"(?=[/?#,;)\]]|:\d|$)"
 )
-# A parameter that carries a credential, and one that does only when its value looks like nothing else.
+# Parameters that carry a credential; a vague name needs a value that looks like one.
 _URL_PARAMETER = (
     r"(?i)([?&;](?:(?:[a-z0-9]{1,20}[_.-]?)?(?:api_?key|access_?key|secret_?key|client_?secret|access_?token|refresh_?token"
     r"|auth_?token|id_?token|session_?token)|service_?key|auth_?key|crtfc_?key|confm_?key|app_?id|app_?key"
@@ -37,7 +37,7 @@ _COOKIE_FLAG = r"(?:-b(?<=\s-b)|--cookie)[ =]?[\"']{0,5}(?=[\w.-]{1,80}=)"
 
 
 def hide_request_secrets(text: str) -> str:
-    """Text without the passwords in URLs and the credentials in headers, cookies and command-line flags."""
+    """Redact secrets in URLs, headers, cookies and command-line flags."""
     if "://" in text:
         text = re.sub(_URL_REST, _hide_in_url, text)
     low = lowered(text)
@@ -63,7 +63,7 @@ def hide_request_secrets(text: str) -> str:
 
 
 def _cookies(text: str, low: str, opening: str) -> list[tuple[int, int, str]]:
-    """Cookies of which one at least may be a session's."""
+    """Return cookies of which at least one may identify a session."""
     cuts = []
     past = 0
     for match in re.compile(opening).finditer(low):
@@ -77,7 +77,10 @@ def _cookies(text: str, low: str, opening: str) -> list[tuple[int, int, str]]:
 
 
 def _hide_in_url(match: re.Match[str]) -> str:
-    """`://user:password@host` inside one run of URL characters, which may hold several URLs."""
+    """Redact `://user:password@host` in a run of URL characters.
+
+    The run may hold several URLs.
+    """
     pieces = match.group().split("://")
     before = match.string[max(0, match.start() - 30) : match.start()]
     for i in range(1, len(pieces)):
@@ -100,7 +103,10 @@ def _hide_parameter(match: re.Match[str]) -> str:
 
 
 def _names_user_and_password(value: str) -> bool:
-    """Whether value is `user:password` in base64, as Docker's configuration keeps it."""
+    """True for `user:password` in base64.
+
+    Docker's configuration keeps it so.
+    """
     from binascii import Error, a2b_base64
 
     try:
@@ -111,7 +117,10 @@ def _names_user_and_password(value: str) -> bool:
 
 
 def _without_url_password(rest: str, scheme: str) -> str:
-    """rest: a URL after `://`; scheme: what stands before. The password may hold `@`, `/`, `?` and `#`."""
+    """Redact the password of a URL.
+
+    rest: the URL after `://`; scheme: the text before. The password may hold `@`, `/`, `?` and `#`.
+    """
     if rest.startswith(("[redacted:", "[")):
         return rest
     database = re.search(_DATABASE_SCHEME, scheme, re.IGNORECASE) is not None
@@ -137,7 +146,10 @@ def _without_url_password(rest: str, scheme: str) -> str:
 
 
 def _end_of_password(rest: str, at: int, colon: int, database: bool) -> int:
-    """Where the `@` before the host is: `at`, unless no host follows that one and one follows a later one."""
+    """Return the position of the `@` before the host.
+
+    at, unless no host follows it and one follows a later `@`.
+    """
     is_port = re.match(r"\d{2,5}(?:[/,?]|$)", rest[colon + 1 : colon + 7]) is not None
     host = re.compile(_SURE_HOST)
     if (at >= 0 and (at < colon or host.match(rest, at + 1))) or (is_port and at < 0):
@@ -150,7 +162,10 @@ def _end_of_password(rest: str, at: int, colon: int, database: bool) -> int:
 
 
 def _is_credential(value: str, word: str, in_header: bool) -> bool:
-    """word: the scheme; without a header around them `basic` and `bearer` are ordinary words."""
+    """True for a plausible credential of a header.
+
+    word: the scheme; without a header around them `basic` and `bearer` are ordinary words.
+    """
     digits = any(char.isdigit() for char in value)
     if in_header:
         credible = len(value) >= 6 and (digits or "=" in value or not (value.islower() or value.istitle()))

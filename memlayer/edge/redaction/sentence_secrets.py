@@ -36,7 +36,7 @@ _GIVES = r"[ ]?(?:%s(?![가-힣]{3})|일 ?거|이거|이걸|(?:으?로)?[ ]?(?:�
 _CHANGES = r"[ ]?(?:바꿨|바꿔|바꾸|바꾼|변경|설정|해[ 줘뒀놨]|했|하[면자고]|통일|맞[추춰]|접속|로그인|들어가|걸[어었])"
 _MEANS = r"[ ]으?로[ ]"
 _LINE_ENDS = r"[ ]{0,8}[.,;)\]]?[ \t]*(?:[\r\n\"']|$)|[,;]|[.][ ]"
-# What talk about passwords is made of. Taken away, together with digits, nothing is left of `최소8자이상`.
+# Words of talk about passwords: without them and without digits nothing is left of `최소8자이상`.
 _TALK = (
     "비밀번호|비번|암호|패스워드|특수문자|대문자|소문자|영문자|영문|한글|숫자|문자|기호|글자|자리|최소|최대|이상|이하|"
     "미만|초과|이내|연속|반복|단계|인증|로그인|화면|페이지|필드|입력|필수|항목|변경|설정|확인|재설정|정책|규칙|길이|주기|"
@@ -48,7 +48,7 @@ _SENTENCE = r"[ ].*(?:다|요|까|오|음|함|됨)[.!?]?$"
 
 
 def hangul_cuts(low: str) -> list[tuple[int, int, str]]:
-    """(start, end, kind) of each password found in a text in lower case."""
+    """Return (start, end, kind) of each password in lower-case text."""
     if low.isascii() or not any(name in low for name in _NAMES):
         return []
     cuts = []
@@ -67,12 +67,15 @@ def hangul_cuts(low: str) -> list[tuple[int, int, str]]:
 
 
 def is_hangul_password(value: str) -> bool:
-    """For a value alone in its line, below its name."""
+    """True for a password alone in its line, below its name."""
     return re.match("[%s!-~]{4,40}$" % _HANGUL, value) is not None and _is_password(value)
 
 
 def _given(value: str, rest: str, assigned: bool) -> str:
-    """The value without what the sentence adds to it; "" where the sentence gives none."""
+    """Return the value without the ending of its sentence.
+
+    "" where the sentence gives no value.
+    """
     value = value.rstrip(".,;:)]}")
     ending = re.search(_ENDING, value)
     if ending is not None and any(char.isdigit() for char in value[: ending.start()]):
@@ -125,7 +128,7 @@ _PHRASES = (
     ),
     ("login ", r"login[ ]+\S{1,80}\s{1,4}password[ ]+(?P<secret>\S{4,200})", "password"),
 )
-# `admin / X!`, and `root/X!` where something says that one logs in there.
+# `admin / X!`, and `root/X!` where the text speaks of a login.
 _LOGIN_NAMES = (
     "root", "admin", "administrator", "sa", "ubuntu", "postgres", "deploy", "guest", "test", "user", "ec2-user",
 )  # fmt: skip
@@ -135,7 +138,7 @@ _LOGS_IN = r"접속|로그인|계정|비번|들어가|서버|ssh\b|log ?in|crede
 # `credentials: kim@acme.io / X`, `아이디/비번: kim / X`, `계정은 admin / X`
 _BOTH = r" ?[/:,|&+] ?(?:pw|pass(?:word|wd)?)"
 _BOTH_KOREAN = r" ?[/,|] ?(?:비번|비밀번호|패스워드|암호|pw)"
-# A pattern for each beginning: one for all would have to be tried at every other letter.
+# A pattern for each beginning: a common one would have to be tried at every other letter.
 _PAIR_STARTS = (
     ("credential", "s?"),
     ("creds", ""),
@@ -165,7 +168,7 @@ _IN_BRACKETS = (
     r"|(?:비밀번호|비번|암호|패스워드)[가-힣]{0,3}(?:[ ][가-힣]{1,8}){0,3})"
     r"[ ]?\([\"'`]?(?P<secret>[^\s()\"'`]{6,80})[\"'`]?\)"
 )
-# Codes that stand for a second factor once it is lost.
+# Recovery codes replace a lost second factor.
 _CODE_STARTS = ("recovery", "backup", "rescue", "2fa", "otp", "복구", "백업")
 _SPARE_CODE = (
     r"(?:[ ](?:backup[ ]|recovery[ ])?codes?|[ ]?코드)"
@@ -180,7 +183,10 @@ _PIN = (
 
 
 def phrase_cuts(text: str, low: str) -> list[tuple[int, int, str]]:
-    """(start, end, kind) of each secret found; low is text in lower case and of the same length."""
+    """Return (start, end, kind) of each secret in a sentence.
+
+    low: the text in lower case, of the same length.
+    """
     cuts: list[tuple[int, int, str]] = []
     if any(word in low for word in ("seed", "recovery", "mnemonic", "backup")):
         cuts += [(*m.span("secret"), "seed-phrase") for m in re.compile(_SEED).finditer(low)]
@@ -241,19 +247,25 @@ def _after_login_name(text: str, low: str, joint: str) -> list[tuple[int, int, s
 
 
 def _host_before(text: str, end: int) -> bool:
-    """A line of .pgpass begins with a host; read from its end, so that no other text has to be."""
+    """True if a host of .pgpass ends at this position.
+
+    Read from its end, so that no other text has to be.
+    """
     return re.match(r"[\w.*-]{1,100}(?:[\s\"']|$)", text[max(0, end - 101) : end][::-1]) is not None
 
 
 def _is_code(match: re.Match[str]) -> bool:
-    """With nothing between the name and it, `backup code review-1234-abcd` is a branch or a page."""
+    """True for a recovery code.
+
+    Without a join, `backup code review-1234-abcd` is a branch or a page.
+    """
     groups = match.group("secret").split("-")
     digits = sum(any(char.isdigit() for char in group) for group in groups)
     return digits > 0 if match.group("join") else 2 * digits > len(groups)
 
 
 def _used_as_password(text: str, low: str) -> list[tuple[int, int, str]]:
-    """`use X as the password`."""
+    """Return the spans of `use X as the password`."""
     cuts = []
     for match in re.compile(_USED_AS).finditer(low):
         end = match.start()
@@ -266,13 +278,16 @@ def _used_as_password(text: str, low: str) -> list[tuple[int, int, str]]:
 
 
 def _is_passwordlike(value: str) -> bool:
-    """Letters and digits, and a sign or both cases: nothing else looks so between brackets."""
+    """True for letters and digits with a sign or both cases.
+
+    Nothing else between brackets looks so.
+    """
     signs = any(not char.isalnum() and char not in ".,-" for char in value)
     return _stands_alone(value) and (signs or not (value.islower() or value.isupper()))
 
 
 def _stands_alone(value: str) -> bool:
-    """Whether a value that no name introduces looks like a password."""
+    """True for a plausible password that no name introduces."""
     return has_digit_and_letter(value) and not is_no_literal(value)
 
 
@@ -284,7 +299,7 @@ _HANDS_OVER = (
     r"(?:^|[^a-z])(?:(?P<sure>here(?:[ ]{0,15}['’]s| is| are|s| you (?:go|are),?)|this is)|us(?:e|ing)|with|try|put|set"
     r"|got|add(?:ed)?)[ ](?:(?:the|this|that|my|your|our|its|a|an|new|old)[ ]){0,2}(?:[a-z-]{1,20}[ ]){0,2}$"
 )
-_FARTHEST = 100  # characters looked back for what hands it over
+_MAX_LOOKBACK = 100  # characters looked back for the verb that hands a value over
 _KINDS = {"token": "token", "key": "api-key", "secret": "secret", "credential": "credential"}
 
 _BELOW_NAME = r"(?:pass(?:word|wd|phrase|code)|pw(?<![a-z]pw)|비밀 ?번호|비번|패스워드|패스프레이즈|암호)"
@@ -301,7 +316,10 @@ _TAIL = r"(?:이?야|입니다|이?예요|이에요|임|이다)?[.,!]?$"
 
 
 def given_cuts(text: str, low: str) -> list[tuple[int, int, str]]:
-    """(start, end, kind) of each secret found; low is text in lower case and of the same length."""
+    """Return (start, end, kind) of each secret handed over in a sentence.
+
+    low: the text in lower case, of the same length.
+    """
     cuts: list[tuple[int, int, str]] = []
     if any(name in low for name in ("token", "key", "secret", "pass", "credential")):
         for match in re.compile(_NAMED).finditer(low):
@@ -309,7 +327,7 @@ def given_cuts(text: str, low: str) -> list[tuple[int, int, str]]:
             value = text[start:end].rstrip("\"'`.,;:!?)")
             kind = _KINDS.get(match.group("name"), "password")
             if _looks_handed_over(value, kind):
-                handed = re.search(_HANDS_OVER, low[max(0, match.start() - _FARTHEST) : match.start()])
+                handed = re.search(_HANDS_OVER, low[max(0, match.start() - _MAX_LOOKBACK) : match.start()])
                 if handed and (handed.group("sure") or _is_plainly_random(value)):
                     cuts.append((start, start + len(value), kind))
     if "\n" in low and ("pass" in low or "pw" in low or not low.isascii()):

@@ -165,7 +165,7 @@ _SHAPES: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("jwt", ("eyJ",), r"[\w-]{8,}\.(?:eyJ[\w-]{8,}(?:\.[\w-]*)?|[\w-]{16,}\.[\w-]{16,}|[\w-]*(?:\.[\w-]+){3})"),
 )
 
-# kind, literal, pattern: what has its literal in the middle. The lookbehind keeps each start cheap.
+# kind, literal, pattern: tokens with their literal in the middle. The lookbehind keeps each start cheap.
 _INFIXES: tuple[tuple[str, str, str], ...] = (
     ("azure-key", "Q~", r"(?<![\w~.-])[\w~.-]{3}[0-9]Q~[0-9A-Za-z_~.-]{30,36}"),
     ("azure-key", "JQQJ9", r"(?<![0-9A-Za-z])[0-9A-Za-z]{52}JQQJ9[0-9A-Za-z]{20,30}"),
@@ -194,7 +194,7 @@ _PEM_TRUNCATED = (
 
 
 def hide_password_hashes(text: str) -> str:
-    """Text with every password hash replaced by `[redacted:password-hash]`."""
+    """Return text with password hashes as `[redacted:password-hash]`."""
     for literal, pattern in _HASHES:
         if literal in text:
             text = re.sub(pattern, _hide_hash, text)
@@ -206,7 +206,7 @@ def _hide_hash(match: re.Match[str]) -> str:
 
 
 def hide_shaped_secrets(text: str) -> str:
-    """Text with every secret of a known shape replaced by `[redacted:<kind>]`."""
+    """Return text with secrets of known shapes as `[redacted:<kind>]`."""
     if "---BEGIN " in text or "--- BEGIN " in text:
         text = _hide_key_blocks(text)
     for kind, prefixes, rest in _SHAPES:
@@ -229,7 +229,10 @@ def hide_shaped_secrets(text: str) -> str:
 
 
 def _looks_issued(token: str) -> bool:
-    """Whether a token of the right shape can be real: not `sk-your-key-here`, not xxxx, not words with hyphens."""
+    """True for a token that a service may have issued.
+
+    Not `sk-your-key-here`, not xxxx, not words with hyphens.
+    """
     issued = "-" not in token or any(char.isdigit() for char in token)
     if len(token) >= 40 and len(set(token)) >= 20:
         # By chance one of three hundred such tokens holds three x in a row.
@@ -252,7 +255,10 @@ def _hide(text: str, kind: str, pattern: str) -> str:
 
 
 def _hide_key_blocks(text: str) -> str:
-    """Private key blocks from BEGIN to END, or as far as key material goes when END is missing or far away."""
+    """Redact private key blocks from BEGIN to END.
+
+    As far as key material goes when END is missing or far away.
+    """
     marks = list(re.compile(_PEM_MARK).finditer(text))
     out: list[str] = []
     at = 0

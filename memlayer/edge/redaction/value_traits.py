@@ -1,4 +1,4 @@
-"""Values that may be a secret, and words that are none."""
+"""Traits of a value: placeholder, reference, ordinary word, number, random."""
 
 from __future__ import annotations
 
@@ -73,7 +73,10 @@ _WORD_ENDINGS = (
 
 
 def is_placeholder(value: str) -> bool:
-    """`${DB_PASSWORD}`, `<your-key>`, `xxxx`, `changeme`, `****`, `[redacted:...]`: stands for a secret, is none."""
+    """True for a value that only stands for a secret.
+
+    `${DB_PASSWORD}`, `<your-key>`, `xxxx`, `changeme`, `****`, `[redacted:...]`.
+    """
     if re.compile(_PLACEHOLDER, re.IGNORECASE).search(value[:400]):
         return True
     solid = set(value) - set("-_ ./")
@@ -81,12 +84,18 @@ def is_placeholder(value: str) -> bool:
 
 
 def is_reference(value: str) -> bool:
-    """`settings.api_key`, `os.environ["X"]`, `hash(pw)`, an URL: code or an address that leads to the value."""
+    """True for code or an address that leads to the value.
+
+    `settings.api_key`, `os.environ["X"]`, `hash(pw)`, a URL.
+    """
     return re.match(_REFERENCE, value[:400]) is not None
 
 
 def is_technical(value: str) -> bool:
-    """`SHA-256`, `config.py`, `/run/secrets/db`, `2026-01-31`, `varchar(64)`: says something about a secret."""
+    """True for a technical term about a secret.
+
+    `SHA-256`, `config.py`, `/run/secrets/db`, `2026-01-31`, `varchar(64)`.
+    """
     piece = value[:400]
     return (
         re.match(_DATE, piece) is not None
@@ -102,18 +111,21 @@ def is_no_literal(value: str) -> bool:
 
 
 def is_number(value: str) -> bool:
-    """`4096`, `1,000`, `128k`, `30s`."""
+    """True for `4096`, `1,000`, `128k`, `30s`."""
     return re.match(_NUMBER, value[:80]) is not None
 
 
 def is_ordinary_word(value: str) -> bool:
-    """A word of letters that says what a password is like, or may well be one that does."""
+    """True for a dictionary word ("strong"), not a password."""
     low = value.lower().strip(".,;:!?*_-'")
     return low in ORDINARY_WORDS or (5 < len(low) < 15 and low.isalpha() and low.endswith(_WORD_ENDINGS))
 
 
 def is_wordy(value: str) -> bool:
-    """Only words, joined by `-`, `_`, `.`, `/` or capitals: `my-secret-v1`, `accessTokenUrl`."""
+    """True for words joined by `-`, `_`, `.`, `/` or capitals.
+
+    `my-secret-v1`, `accessTokenUrl`.
+    """
     word = re.compile(r"(?:[a-z]{1,24}|[A-Z]{1,24}|[A-Z]?[a-z]{2,24}(?:[A-Z][a-z]{1,24}){0,8})\d{0,2}$|\d{1,4}$|v?\d+$")
     return all(word.match(part) is not None for part in re.split(r"[-_./:]+", value[:400]) if part)
 
@@ -131,20 +143,26 @@ def has_digit_and_letter(value: str) -> bool:
 
 
 def is_mixed(value: str) -> bool:
-    """Letters with digits or symbols, as passwords have."""
+    """True for letters with digits or symbols, as in passwords."""
     digits = any(char.isdigit() for char in value)
     symbols = any(not char.isalnum() and char not in "-_./" for char in value)
     return any(char.isalpha() for char in value) and (digits or symbols) and not is_identifier(value)
 
 
 def is_passwordlike(value: str) -> bool:
-    """Letters and digits, and a sign or both cases: what stands alone and looks so is a password."""
+    """True for letters and digits with a sign or both cases.
+
+    A value that stands alone and looks so is a password.
+    """
     signs = any(not char.isalnum() and char not in ".,-_/:" for char in value)
     return has_digit_and_letter(value) and (signs or not (value.islower() or value.isupper()))
 
 
 def looks_random(value: str) -> bool:
-    """Long, mixed and of high entropy: what a machine issues, not what a person writes."""
+    """True for a long mixed value of high entropy.
+
+    A machine issues such a value, no person writes it.
+    """
     if len(value) < 16 or any(char.isspace() for char in value[:400]):
         return False
     piece = value[:400]
@@ -156,5 +174,5 @@ def looks_random(value: str) -> bool:
 
 
 def _entropy_bits(value: str) -> float:
-    """Shannon entropy per character."""
+    """Return the Shannon entropy per character."""
     return -sum((n / len(value)) * math.log2(n / len(value)) for n in (value.count(char) for char in set(value)))
