@@ -1,4 +1,4 @@
-"""PostCompact: notes that the host has compacted its context."""
+"""PostCompact: note that the host has compacted its context."""
 
 import sys
 

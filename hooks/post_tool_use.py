@@ -1,4 +1,4 @@
-"""PostToolUse: keeps what was edited or run."""
+"""PostToolUse: keep the edit or the command."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""PostToolUseFailure: keeps what failed, and how."""
+"""PostToolUseFailure: keep the failed call and its error."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""PreCompact: has memories flushed before the host compacts its context."""
+"""PreCompact: flush memories before the host compacts its context."""
 
 import sys
 

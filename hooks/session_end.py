@@ -1,4 +1,4 @@
-"""SessionEnd: closes the session and asks for a flush."""
+"""SessionEnd: close the session and ask for a flush."""
 
 import sys
 

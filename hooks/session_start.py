@@ -1,4 +1,4 @@
-"""SessionStart: registers the session and says where the last one left off."""
+"""SessionStart: register the session and print where the last left off."""
 
 import sys
 

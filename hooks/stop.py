@@ -1,4 +1,4 @@
-"""Stop: keeps the assistant's answer."""
+"""Stop: keep the assistant's answer."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""UserPromptExpansion: keeps what was typed after one of memlayer's own commands, for that command."""
+"""UserPromptExpansion: keep the words typed after a memlayer command."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""UserPromptSubmit: keeps the prompt and answers with the memories that fit it."""
+"""UserPromptSubmit: keep the prompt and print the memories that fit."""
 
 import sys
 

@@ -1,1 +1,1 @@
-"""All that a hook may import: the standard library and Python 3.9, nothing else."""
+"""All code that a hook may import: standard library, Python 3.9."""

@@ -1,4 +1,4 @@
-"""Install the packages of a lock file into a venv, by uv or pip.
+"""Install the packages of a lock file, by uv or pip.
 
 uv does not read pip's settings: pip installs where only pip is told of an index. Files that memlayer never loads are
 left out: a third of the size. They are set aside first, removed once the rest has been tried; where a platform needs
@@ -119,9 +119,9 @@ class Installer:
         self.kept_fds = (lock_fd,) if lock_fd >= 0 else ()
 
     def run(self, base: Interpreter | None, uv: str | None) -> None:
-        """Make the venv, install, and load what was installed. Raises UserError, naming the log.
+        """Make the venv, install the packages, and load them.
 
-        `base` is None only when `uv` is given: uv then brings a Python.
+        `base` is None only when `uv` is given: uv then brings a Python. Raises UserError, naming the log.
         """
         pip_can = base is not None and base.has_venv
         if uv and not (pip_can and pip_has_an_index(os.environ) and not uv_has_an_index(os.environ)):
@@ -173,7 +173,7 @@ class Installer:
         remove_unused(self.venv)
 
     def requirements(self) -> str:
-        """Write the lock's bytes to a file in the venv; return its path.
+        """Write the lock into the venv; return the file's path.
 
         An update of the plugin may replace the original.
         """

@@ -121,7 +121,7 @@ def build_held(home: str, root: str, report: Report, lock_fd: int) -> str:
     with contextlib.suppress(OSError):
         os.unlink(runtime.failure_file(home))
     remember_python(home, base)
-    remove_all_but(folder, [venv, previous])  # the previous one: a daemon may still be running from it
+    remove_all_but(folder, [venv, previous])  # a daemon may still be running from the previous runtime
     return runtime.python_in(venv)
 
 

@@ -23,7 +23,7 @@ KEPT_PREFIX = "MEMLAYER_"
 MAX_NAMES_CHARS = 4000
 # The daemon's many threads would each keep a heap of their own: two hold a third less memory, and none waits for them.
 DAEMON_ENVIRONMENT = {"MALLOC_ARENA_MAX": "2", "ARROW_DEFAULT_MEMORY_POOL": "system"}
-# How long hooks leave a failed setup alone: without a network each prompt would otherwise start another one.
+# How long hooks leave a failed setup alone: without a network each prompt would otherwise start a setup.
 RETRY_AFTER_S = 600
 
 # Variables that an install may need, and none that could change the code that runs.

@@ -1,6 +1,6 @@
 """The plugin's own slash commands, and the words typed after them.
 
-The host puts `$ARGUMENTS` into a command's shell lines as text: a "```" ends the lines, with a backslash the host refuses them. The
+The host puts `$ARGUMENTS` into a command's shell lines as text: a "```" ends them, and it refuses a backslash. The
 UserPromptExpansion hook sees the words as they were typed, always before the command runs.
 """
 

@@ -1,4 +1,4 @@
-"""Output of hooks: JSON for the host, or plain text for its summarizer.
+"""Output of hooks: JSON for the host, or plain text.
 
 Also the request that a Stop hook makes before a compaction.
 """

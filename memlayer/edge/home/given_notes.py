@@ -1,7 +1,7 @@
-"""Record of the notes that prompts and session starts were given: ids and scores, no text.
+"""Record of the notes given to prompts and session starts.
 
-One JSON line a prompt, appended by the daemon after its answer; the status line reads the end of it without a daemon.
-Texts are looked up when a person asks, so a forgotten memory needs no change here.
+Ids and scores, no text. A JSON line per prompt, appended by the daemon after its answer; the status line reads the end
+of it without a daemon. Texts are looked up when a person asks, so a forgotten memory needs no change here.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ import stat
 
 from memlayer.edge.home import paths
 
-TYPE_CHECKING = False  # what type checkers look for, without importing `typing`
+TYPE_CHECKING = False  # for type checkers, without importing `typing`
 if TYPE_CHECKING:
     from typing import Any
 
 NAME = "given.jsonl"
 MAX_BYTES = 1_000_000  # some hundred prompts; then the older half goes
 TAIL_BYTES = 100_000  # how far back the newest entry of a session is looked for
-NEWEST_LINES = 8  # of these; more than one, as the last may be torn
+NEWEST_LINES = 8  # parsed at most; the last may be torn
 
 
 def path_of(home: str) -> str:
@@ -28,7 +28,10 @@ def path_of(home: str) -> str:
 
 
 def put(home: str, entry: dict[str, Any]) -> None:
-    """Append one entry, for this user alone; drop the older half of a full record. One writer. Raises OSError."""
+    """Append one entry, for this user alone. Raises OSError.
+
+    Drops the older half of a full record. Only one process may write.
+    """
     path = path_of(home)
     flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK | getattr(os, "O_NOFOLLOW", 0)
     fd = os.open(path, flags, paths.FILE_MODE)
@@ -43,36 +46,39 @@ def put(home: str, entry: dict[str, Any]) -> None:
 
 
 def entries(home: str) -> list[dict[str, Any]]:
-    """Every entry, newest first; torn and foreign lines are left out."""
+    """Return every whole entry, newest first."""
     return _parsed(_end_of(path_of(home), MAX_BYTES * 2))
 
 
 def newest(home: str, session_id: str) -> dict[str, Any] | None:
-    """The newest entry of a session, or None: it was given nothing lately."""
+    """Return the newest entry of a session; None without a recent one."""
     named = json.dumps(session_id, ensure_ascii=False).encode("utf-8", "replace")
     lines = [line for line in _end_of(path_of(home), TAIL_BYTES).splitlines() if named in line]
     found = _parsed(b"\n".join(lines[-NEWEST_LINES:]))
     return next((entry for entry in found if entry["session_id"] == session_id), None)
 
 
-def _end_of(path: str, most: int) -> bytes:
-    """The last whole lines of a regular file, at most so many bytes; b"" when it cannot be read."""
+def _end_of(path: str, max_bytes: int) -> bytes:
+    """Return the last whole lines of a regular file.
+
+    At most max_bytes; b"" when it cannot be read.
+    """
     try:
         fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | getattr(os, "O_NOFOLLOW", 0))
         with open(fd, "rb") as file:
             found = os.fstat(fd)
             if not stat.S_ISREG(found.st_mode):
                 return b""
-            start = max(0, found.st_size - most)
+            start = max(0, found.st_size - max_bytes)
             file.seek(start)
-            data = file.read(most)
+            data = file.read(max_bytes)
     except OSError:
         return b""
     return data.partition(b"\n")[2] if start else data
 
 
 def _parsed(lines: bytes) -> list[dict[str, Any]]:
-    """The entries of these lines, newest first."""
+    """Return the entries of these lines, newest first."""
     found = []
     for line in reversed(lines.splitlines()):
         try:
@@ -89,5 +95,5 @@ def _is_whole(entry: dict[str, Any]) -> bool:
     return (
         isinstance(entry.get("at_ms"), int)
         and all(isinstance(entry.get(name), str) for name in ("session_id", "project_id", "event_id"))
-        and all(isinstance(some, list) and all(isinstance(row, dict) for row in some) for some in rows)
+        and all(isinstance(part, list) and all(isinstance(row, dict) for row in part) for part in rows)
     )

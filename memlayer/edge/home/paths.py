@@ -1,4 +1,7 @@
-"""Where everything under the memlayer home stands. Plain string joins: a hook imports this on its fallback path."""
+"""Paths under the memlayer home, and durable writes.
+
+Plain string joins: a hook imports this on its fallback path.
+"""
 
 from __future__ import annotations
 
@@ -18,10 +21,13 @@ SOCKET_NAME = "daemon.sock"
 
 
 def home_of(environ: object = None) -> str:
-    """The memlayer home: MEMLAYER_HOME, else ~/.memlayer. Raises UserError for a relative one."""
+    """Return the memlayer home: MEMLAYER_HOME, else ~/.memlayer.
+
+    Raises UserError for a relative path.
+    """
     env = os.environ if environ is None else environ
     home = os.path.expanduser(env.get("MEMLAYER_HOME") or "~/.memlayer")  # type: ignore[attr-defined]
-    if not os.path.isabs(home):  # another home in every folder, and in repositories that others read
+    if not os.path.isabs(home):  # it would be another home in every folder, and in repositories that others read
         raise UserError("MEMLAYER_HOME is not absolute: %r. Set it to a path that begins with / or ~" % home)
     return os.path.normpath(home)
 
@@ -63,17 +69,17 @@ def settings(home: str) -> str:
 
 
 def model_use(home: str) -> str:
-    """What the language model has spent, once one was turned on."""
+    """Tokens spent by the language model, once one was turned on."""
     return os.path.join(home, "model_use.json")
 
 
 def model_since(home: str) -> str:
-    """Since when a language model is turned on, while one is."""
+    """Moment when the language model was turned on."""
     return os.path.join(home, "model_since.json")
 
 
 def daemon_variables(home: str) -> str:
-    """Names, no values, of variables that the daemon is given on top of the usual ones."""
+    """Names, no values, of further variables for the daemon."""
     return os.path.join(home, "daemon_variables")
 
 
@@ -98,9 +104,10 @@ def socket(home: str) -> str:
 
 
 def make_folder(path: str) -> str:
-    """Make a folder, and those above it that are missing, for this user only; returns the path. Raises OSError.
+    """Make a folder and its missing parents for this user only.
 
-    A folder that is made here is on disk: what is fsynced in a folder whose own name a power cut takes is lost with it.
+    Returns the path. Raises OSError. A folder that is made here is on disk: a file that is fsynced in a folder is lost
+    when a power cut takes the folder's own name.
     """
     try:
         os.mkdir(path, FOLDER_MODE)
@@ -112,16 +119,16 @@ def make_folder(path: str) -> str:
         if not os.path.isdir(path):
             raise
         return path
-    with contextlib.suppress(PermissionError):  # one may write a folder that one may not read
+    with contextlib.suppress(PermissionError):  # a folder may be writable and not readable
         sync_folder(os.path.dirname(path))
     return path
 
 
 def write_whole(path: str, data: bytes) -> None:
-    """Put `data` at `path` so that a reader, or a crash at any moment, sees the old bytes or the new ones.
+    """Write a file atomically: old bytes or new, after any crash.
 
-    Temporary name, fsync, rename, fsync of the folder; mode 0600. The folder is made when it is missing.
-    Raises OSError when the disk says no; then nothing has changed.
+    Temporary name, fsync, rename, fsync of the folder; mode 0600. The folder is made when it is missing. Raises OSError
+    when the disk refuses; then nothing has changed.
     """
     folder, name = os.path.split(path)
     temporary = os.path.join(folder, "%s%s-%d" % (TEMPORARY, name[:80], os.getpid()))
@@ -183,10 +190,10 @@ def is_locked(path: str) -> bool:
 
 
 def sweep(folder: str, now_s: float, kept_s: float, dead_kept_s: float) -> int:
-    """Remove the temporary files of write_whole that a crash left in a folder; returns how many.
+    """Remove temporary files of write_whole after a crash; return how many.
 
-    kept_s: a younger one may still be written. dead_kept_s: the same for one whose process is not there any more; more
-    than 0 where the writer may run in a container and not be seen.
+    kept_s: a younger file may still be written. dead_kept_s: the same for a file whose process has ended; more than 0
+    where the writer may run in a container and not be seen.
     """
     swept = 0
     try:
@@ -209,7 +216,7 @@ def _runs(pid: str) -> bool:
         os.kill(int(pid), 0)
     except (ProcessLookupError, ValueError, OverflowError):
         return False
-    except OSError:  # it is somebody else's
+    except OSError:  # another user's process
         return True
     return True
 

@@ -1,4 +1,4 @@
-"""What a folder tells about the project it belongs to: git root, common git folder, remote; and whether it opted out.
+"""Git root, git folder, remote and opt-out of a folder's project.
 
 Reads files only, runs no git: both ends of the socket use it, and a hook must stay cheap.
 """
@@ -18,9 +18,12 @@ _TRUE = ("true", "yes", "on", "1", "y", "t")
 
 
 class Place:
-    """root: the project's folder (the git work tree, else the folder itself), real path. git_dir: the repository's
-    common git folder, "" outside git. remote: normalised address of the remote, "" when there is none. born: when the
-    repository was made, "" when nothing tells."""
+    """A folder's project as its files show it.
+
+    root: the project's folder (the git work tree, else the folder itself), real path. git_dir: the repository's common
+    git folder, "" outside git. remote: normalised address of the remote, "" when there is none. born: when the
+    repository was made, "" when unknown.
+    """
 
     __slots__ = ("born", "git_dir", "remote", "root")
 
@@ -32,7 +35,10 @@ class Place:
 
 
 def locate(folder: str) -> Place:
-    """The place `folder` belongs to. Works for folders that no longer exist (then it is just their path)."""
+    """Return the place of a folder.
+
+    A folder that no longer exists is just its path.
+    """
     start = real(folder)
     at = start
     while True:
@@ -47,12 +53,18 @@ def locate(folder: str) -> Place:
 
 
 def real(folder: str) -> str:
-    """The path of a folder without links, "/" for none. Works for what does not exist, and for what no path can be."""
+    """Return a folder's path without links, "/" for none.
+
+    Works for missing folders, and for text that no path can hold.
+    """
     return os.path.realpath(_possible(folder) or "/")
 
 
 def _possible(folder: str) -> str:
-    """Without what no path can hold. The JSON that a hook gets can, and it must not cost the event."""
+    """Return text without characters that no path can hold.
+
+    The JSON that a hook gets can hold them, and they must not cost the event.
+    """
     try:
         os.fsencode(folder)
     except UnicodeEncodeError:
@@ -61,10 +73,10 @@ def _possible(folder: str) -> str:
 
 
 def enabled(root: str) -> bool:
-    """False if the project's .memlayer.yaml says `enabled: false`, and where it may say so.
+    """False if the project's .memlayer.yaml may say `enabled: false`.
 
-    A hook without a daemon has no YAML parser, so the file is read line by line: what a parser takes for false must be
-    false here, and the other way round only less is kept than might be.
+    A hook without a daemon has no YAML parser, so the file is read line by line: any value that a parser takes for
+    false must be false here; the other way round only less is kept than might be.
     """
     raw = read_start(os.path.join(root, SETTINGS_NAME), _MAX_SETTINGS_BYTES)
     # An editor may have put a mark in front, or saved UTF-16: that is ASCII between zeros.
@@ -85,7 +97,10 @@ def enabled(root: str) -> bool:
 
 
 def _leaves_on(line: str, text: str) -> bool:
-    """Whether a line at the margin of a settings file leaves memory on. Both in lower case."""
+    """True if a settings line at the margin leaves memory on.
+
+    Both in lower case.
+    """
     name, _, value = line.partition(":")
     if line[0] in "{[?*!&" or name.strip() == "<<":  # flow style, or a key that stands elsewhere: every value counts
         return "\\" not in text and all(_is_true(rest) for rest in text.split("enabled")[1:])
@@ -95,7 +110,7 @@ def _leaves_on(line: str, text: str) -> bool:
 
 
 def _is_true(value: str) -> bool:
-    """Whether what stands behind `enabled` is plainly true."""
+    """True if the value behind `enabled` is plainly true."""
     value = value.lstrip(" \t\"':")
     if value.startswith("!!bool "):
         value = value[7:]
@@ -105,7 +120,10 @@ def _is_true(value: str) -> bool:
 
 
 def _common_git_dir(marker: str) -> str:
-    """The common git folder behind a `.git` folder or file; "" when it is none."""
+    """Return the common git folder behind `.git`, or "".
+
+    marker: a `.git` folder, or a file that points to one.
+    """
     if os.path.isdir(marker):
         return marker if os.path.exists(os.path.join(marker, "HEAD")) else ""
     if not os.path.isfile(marker):
@@ -114,15 +132,16 @@ def _common_git_dir(marker: str) -> str:
     if not pointer.startswith("gitdir:"):
         return ""
     git_dir = os.path.normpath(os.path.join(os.path.dirname(marker), pointer[7:].strip()))
-    shared = _first_line(os.path.join(git_dir, "commondir"))  # a linked work tree has one
+    shared = _first_line(os.path.join(git_dir, "commondir"))  # of a linked work tree
     return os.path.normpath(os.path.join(git_dir, shared)) if shared else git_dir
 
 
 def _born(git_dir: str) -> str:
-    """What tells a repository from one that is made in its place later: when a file was written that git writes once.
+    """Return when git wrote a file that it writes once.
 
-    Not its inode: the file system gives the same one to the next repository. Where the template had no such file the
-    configuration stands for it; that one changes now and then, so it can say that nothing has happened, and no more.
+    So a repository is told from a later one in its place. Not by its inode: the file system gives the same inode to the
+    next repository. Where the template had no such file the configuration stands for it; that file changes now and
+    then, so it can prove that nothing has happened, and no more.
     """
     for name in (BORN_FILE, "config"):
         try:
@@ -137,7 +156,7 @@ def _first_line(path: str) -> str:
 
 
 def _remote(config_path: str) -> str:
-    """The normalised address of `origin`, else of the alphabetically first remote."""
+    """Return the normalised address of `origin`, else the first remote by name."""
     remotes: dict[str, str] = {}
     section = ""
     for line in read_start(config_path, _MAX_CONFIG_BYTES).decode("utf-8", "replace").splitlines():
@@ -154,10 +173,11 @@ def _remote(config_path: str) -> str:
 
 
 def normalise_remote(url: str) -> str:
-    """host/path without scheme, user, password, port 22/443 and `.git`, so that ssh and https name the same remote.
+    """Return host/path of a remote, the same for ssh and https.
 
-    A remote that is a folder of this machine keeps its path. A relative one is "": `../origin` is another folder beside
-    each repository, and what it leads to changes when the repository moves.
+    Without scheme, user, password, port 22/443 and `.git`. A remote that is a folder of this machine keeps its path. A
+    relative remote is "": `../origin` is another folder beside each repository, and its target changes when the
+    repository moves.
     """
     url = url.strip().rstrip("/")
     if url.endswith(".git"):
@@ -179,5 +199,8 @@ def normalise_remote(url: str) -> str:
 
 
 def _folder(path: str) -> str:
-    """How a remote on this machine is named; "" for one that is not the same folder from everywhere."""
+    """Return the name of a remote on this machine.
+
+    "" for a path that is not the same folder from everywhere.
+    """
     return "file:" + path.rstrip("/") if path.startswith("/") else ""

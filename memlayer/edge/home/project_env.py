@@ -1,14 +1,14 @@
-"""Variables that a project's own Claude Code settings set: memlayer does not heed those of its names.
+"""Drop MEMLAYER_ variables that a project's Claude Code settings set.
 
 A cloned repository may bring a `.claude/settings.json` whose `env` the host hands to every hook. Only `posix` is
-imported unless such a file names one of them.
+imported unless such a file names one of these variables.
 """
 
 import posix
 import sys
 
 PREFIX = "MEMLAYER_"
-HARMLESS = (b"MEMLAYER_DISABLE",)  # less is kept, and nobody is told more
+HARMLESS = (b"MEMLAYER_DISABLE",)  # less is kept, and nothing more is disclosed
 FILES = (b"/.claude/settings.json", b"/.claude/settings.local.json")
 MAX_BYTES = 1 << 20
 # Without one of these a file names none of our variables: plainly, escaped, or in UTF-16.
@@ -17,9 +17,9 @@ _REGULAR, _KIND = 0o100000, 0o170000
 
 
 def drop_project_variables(environ: dict[bytes, bytes], project_dir: bytes) -> None:
-    """Take out of this process's environment what the settings in `project_dir` set.
+    """Remove variables set by the settings in `project_dir`.
 
-    environ: `posix.environ`. Free when it has no variable of ours. In the home folder those settings are the
+    environ: `posix.environ`. Free when it has no variable of memlayer's. In the home folder those settings are the
     person's own. Never raises: the event of a hook that comes after must be kept.
     """
     if not project_dir or not any(name.startswith(PREFIX.encode()) for name in environ):
@@ -32,13 +32,16 @@ def drop_project_variables(environ: dict[bytes, bytes], project_dir: bytes) -> N
         if any(sign in data for sign in _SIGNS) or len(data) > MAX_BYTES:
             for name in _named(data, ours):
                 if environ.pop(name, None) is not None:
-                    posix.unsetenv(name)  # what a program inherits that this process becomes
+                    posix.unsetenv(name)  # also for the program that this process becomes
                     if "os" in sys.modules:  # it has made a copy of its own
                         sys.modules["os"].environ.pop(name.decode(errors="surrogateescape"), None)
 
 
 def project_of_session(environ: dict[bytes, bytes]) -> bytes:
-    """The folder whose settings the host has read for a command that it runs; b"" outside of the host."""
+    """Return the folder whose settings the host has read.
+
+    For a command that the host runs; b"" outside of the host.
+    """
     if b"CLAUDE_PROJECT_DIR" in environ or b"CLAUDECODE" not in environ:
         return environ.get(b"CLAUDE_PROJECT_DIR", b"")
     try:
@@ -53,8 +56,11 @@ def project_of_session(environ: dict[bytes, bytes]) -> bytes:
 
 
 def _named(data: bytes, ours: list[bytes]) -> list[bytes]:
-    """Which of our variables a settings file sets: all where only the host may know, whose parser takes more than this
-    one (any length and depth, numbers of any size, UTF-16)."""
+    """Return memlayer's variables that a settings file sets.
+
+    All of them where only the host may know, whose parser takes more than this one (any length and depth, numbers of
+    any size, UTF-16).
+    """
     import json
 
     if len(data) > MAX_BYTES:
@@ -69,16 +75,19 @@ def _named(data: bytes, ours: list[bytes]) -> list[bytes]:
 
 
 def _is_same(folder: bytes, other: bytes) -> bool:
-    """Whether two paths lead to one folder."""
+    """True if two paths lead to one folder."""
     try:
-        one, two = posix.stat(folder), posix.stat(other)
+        left, right = posix.stat(folder), posix.stat(other)
     except OSError:
         return False
-    return (one.st_dev, one.st_ino) == (two.st_dev, two.st_ino)
+    return (left.st_dev, left.st_ino) == (right.st_dev, right.st_ino)
 
 
 def _read(path: bytes) -> bytes:
-    """What a regular file holds, and no more than shows that it is too big to be read; b"" when there is none."""
+    """Return the content of a regular file, or b"".
+
+    At most MAX_BYTES and a bit more: enough to show that the file is too big.
+    """
     try:
         file = posix.open(path, posix.O_RDONLY | posix.O_NONBLOCK | posix.O_CLOEXEC)
     except OSError:

@@ -1,12 +1,12 @@
-"""Which project a place is: the registry of known projects in projects.json, and how a place is matched against it.
+"""Registry of known projects in projects.json, and matching of places.
 
 A project is known by keys, strongest first: `remote:` (the repository's remote), `commit:` (its root commit), `git:`
 (its common git folder), `path:` (its root folder). A place matches the project that holds its strongest known key,
-unless the two disagree on a stronger one: a fork with another remote, or a new repository in an old folder, is a
-project of its own. A clone whose remote has been changed is still the same: root commit and git folder both say so.
+unless the two disagree on a stronger key: a fork with another remote, or a new repository in an old folder, is a
+project of its own. A clone whose remote has been changed is still the same: root commit and git folder both prove it.
 
-Folders are used again. So a project that is found by `git:` or `path:` alone must not have been another repository,
-which is seen by when that one was made; see `_began_anew`.
+Folders are used again. So a project that is found by `git:` or `path:` alone must not have been another repository: see
+`_is_other_repository`.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ import json
 from memlayer.edge.home import paths
 from memlayer.edge.home.project import BORN_FILE, Place
 
-TYPE_CHECKING = False  # what type checkers look for; importing `typing` costs a hook milliseconds
+TYPE_CHECKING = False  # for type checkers: importing `typing` costs a hook milliseconds
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
 GLOBAL = "global"  # the project id of memories for every project, put there by the person alone
 STRENGTH = ("remote:", "commit:", "git:", "path:")
-# What speaks for another repository when it differs. A moved folder changes `git:` and `path:` only.
+# Keys that differ between repositories. A moved folder changes `git:` and `path:` only.
 IDENTITY = ("remote:", "commit:")
 
 # project id -> {"name", "root", "keys": [...], "since_ms", "born": {git folder: Place.born when it was last seen}}
@@ -39,7 +39,7 @@ def is_path_part(text: str) -> bool:
 
 
 def keys_of(place: Place, root_commit: str = "") -> list[str]:
-    """The keys of a place, strongest first."""
+    """Return the keys of a place, strongest first."""
     keys = []
     if place.remote:
         keys.append("remote:" + place.remote)
@@ -52,7 +52,7 @@ def keys_of(place: Place, root_commit: str = "") -> list[str]:
 
 
 def load(home: str) -> Registry:
-    """The registry on disk; empty when there is none or it cannot be read."""
+    """Return the registry on disk; empty when missing or unreadable."""
     try:
         with open(paths.projects(home), encoding="utf-8") as file:
             found = json.load(file)
@@ -67,72 +67,80 @@ def load(home: str) -> Registry:
 
 
 def without_relative(keys: list[str]) -> list[str]:
-    """Without remotes like `../origin`, which were keys once: unrelated repositories share them. Who has one is still
-    known by its other keys."""
+    """Return keys without remotes like `../origin`.
+
+    They were keys once, but unrelated repositories share them. Their projects are still known by other keys.
+    """
     return [key for key in keys if not key.startswith("remote:file:") or key.startswith("remote:file:/")]
 
 
 def save(home: str, registry: Registry) -> None:
-    """Raises OSError."""
+    """Write the registry. Raises OSError."""
     paths.write_whole(
         paths.projects(home), json.dumps(registry, ensure_ascii=False, indent=1).encode("utf-8", "replace")
     )
 
 
 def find_place(registry: Registry, place: Place, root_commit: str = "") -> str:
-    """The id of the project that a place is, or ""."""
+    """Return the id of the project of a place, or ""."""
     keys = keys_of(place, root_commit)
     for key, project_id in _matches(registry, keys):
-        if key.startswith(IDENTITY) or not _began_anew(registry[project_id], place, keys):
+        if key.startswith(IDENTITY) or not _is_other_repository(registry[project_id], place, keys):
             return project_id
     return ""
 
 
 def find(registry: Registry, keys: list[str]) -> str:
-    """The id of the project these keys belong to, or "". For what is no place of this machine, or no longer one."""
+    """Return the id of the project with these keys, or "".
+
+    For keys that are not, or no longer, of a place on this machine.
+    """
     return next((project_id for _, project_id in _matches(registry, keys)), "")
 
 
 def _matches(registry: Registry, keys: list[str]) -> Iterator[tuple[str, str]]:
-    """(shared key, project id), strongest key first."""
+    """Yield (shared key, project id), strongest key first."""
     for key in keys:
         for project_id, project in registry.items():
             if key in project["keys"] and not _contradicts(project["keys"], keys, key):
                 yield key, project_id
 
 
-def _began_anew(known: dict[str, Any], place: Place, asked: list[str]) -> bool:
-    """True if the folder is a known project's, but the repository in it is another one or may be.
+def _is_other_repository(known: dict[str, Any], place: Place, keys: list[str]) -> bool:
+    """True if another repository may have replaced the project's.
 
-    Without a commit to compare (there is none yet, or git is not asked) nothing but its birth tells a repository from
-    the one that was there. A project that has never been a repository with a commit is its folder.
+    Without a commit to compare (there is none yet, or git is not asked) only its birth tells a repository from its
+    predecessor. A project that has never been a repository with a commit is its folder.
     """
     born = known.get("born", {}).get(place.git_dir, "")
     if born and born == place.born:
         return False
     if born.startswith(BORN_FILE) and place.born.startswith(BORN_FILE):
         return True
-    return _has_commit(known["keys"]) and not _has_commit(asked)
+    return _has_commit(known["keys"]) and not _has_commit(keys)
 
 
 def _has_commit(keys: list[str]) -> bool:
     return any(key.startswith("commit:") for key in keys)
 
 
-def _contradicts(known: list[str], asked: list[str], shared: str) -> bool:
-    """True if both sides have an identity key of one sort, stronger than the shared key, and none in common."""
-    agreed = {key.partition(":")[0] for key in known if key in asked}
+def _contradicts(known: list[str], keys: list[str], shared: str) -> bool:
+    """True if a stronger identity key of one sort differs.
+
+    Both sides have keys of that sort, stronger than the shared key, and none in common.
+    """
+    agreed = {key.partition(":")[0] for key in known if key in keys}
     if agreed >= {"commit", "git"}:
         return False
     strength = STRENGTH.index(shared.partition(":")[0] + ":")
-    return differ(known, asked, IDENTITY[:strength])
+    return differ(known, keys, IDENTITY[:strength])
 
 
-def differ(known: list[str], asked: list[str], sorts: tuple[str, ...] = IDENTITY) -> bool:
-    """True if both sides have an identity key of one sort, and none in common."""
+def differ(known: list[str], keys: list[str], sorts: tuple[str, ...] = IDENTITY) -> bool:
+    """True if both sides have identity keys of a sort, none shared."""
     for prefix in sorts:
         ours = {key for key in known if key.startswith(prefix)}
-        theirs = {key for key in asked if key.startswith(prefix)}
+        theirs = {key for key in keys if key.startswith(prefix)}
         if ours and theirs and not ours & theirs:
             return True
     return False

@@ -1,4 +1,7 @@
-"""The working set as text on disk, one file a project: the daemon writes it, a hook without a daemon can read it."""
+"""Working sets as text on disk, a file per project.
+
+The daemon writes them, a hook without a daemon reads them.
+"""
 
 from __future__ import annotations
 
@@ -13,14 +16,20 @@ MAX_BYTES = 60_000
 
 
 def path_of(home: str, project_id: str) -> str:
-    """Where a project's working set stands. Raises UserError for what is no id of ours and may lead elsewhere."""
+    """Return the file of a project's working set.
+
+    Raises UserError for a foreign id, which may lead elsewhere.
+    """
     if not is_path_part(project_id):
         raise UserError("a project's id is not one of memlayer's: %r" % project_id[:40])
     return os.path.join(paths.working_sets(home), project_id + ".txt")
 
 
 def read_working_set(home: str, place: Place) -> str:
-    """The working set of the project that `place` is; without one what holds in every project, or ""."""
+    """Return the working set of a place's project.
+
+    Without one the working set for every project, or "".
+    """
     project_id = find_place(load(home), place)
     return (_read(home, project_id) if project_id else "") or _read(home, GLOBAL)
 
@@ -55,5 +64,8 @@ def drop_all(home: str) -> None:
 
 
 def sweep(home: str) -> int:
-    """Remove what a crash left of working sets that were being written; returns how many. For who alone writes them."""
+    """Remove half-written working sets after a crash; return how many.
+
+    Only for the process that writes them.
+    """
     return paths.sweep(paths.working_sets(home), 0.0, 0.0, 0.0)

@@ -1,4 +1,7 @@
-"""What a hook does when no daemon took its event: redact it, spool it, wake the daemon. The promise is the same."""
+"""Keep a hook's event without a daemon: redact, spool, wake the daemon.
+
+The promise is the same as the daemon's.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +19,8 @@ from memlayer.edge.home.working_set import read_working_set
 from memlayer.edge.hook import log
 from memlayer.edge.ipc.forward import ABSENT, KEPT, REFUSED
 
-# Session starts after which the model has nothing of earlier work in its context. After a compaction it has, and what
-# stands on disk does not tell this session's own turns from others'.
+# Session starts with nothing of earlier work in the model's context. After a compaction it has some, and the text on
+# disk does not tell this session's own turns from others'.
 FRESH_SOURCES = ("startup", "clear")
 AGAIN_AFTER_S = 2.0
 SETUP_AGAIN_AFTER_S = 60.0
@@ -27,10 +30,10 @@ NOTICE = (
 )
 
 
-def keep(hook: str, raw: bytes, home_raw: bytes, project_raw: bytes, at_ms: int, came: str) -> bytes:
-    """Make the event durable unless the daemon did, see that a daemon comes, and return what to print.
+def keep(hook: str, raw: bytes, home_raw: bytes, project_raw: bytes, at_ms: int, outcome: str) -> bytes:
+    """Make the event durable unless the daemon did; return the output.
 
-    came: what became of the hand-over (edge.ipc.handover). Raises OSError when neither is possible.
+    Also starts a daemon. outcome: the result of edge.ipc.forward. Raises OSError when the disk refuses.
     """
     os.umask(0o077)
     home = os.fsdecode(home_raw)
@@ -40,20 +43,22 @@ def keep(hook: str, raw: bytes, home_raw: bytes, project_raw: bytes, at_ms: int,
         return b""
     paths.make_folder(home)
     if os.stat(home).st_uid != os.getuid():
-        # Whoever owns the home can bend what is in it, and so what a session starts with.
+        # The owner of the home can bend its files, and so the start of a session.
         return b""
-    if came != KEPT and payload.event is not None:
+    if outcome != KEPT and payload.event is not None:
         spool.put(home, payload.event)
     notice = ""
     with suppress(OSError):  # the event is safe; a full disk must not keep the daemon from being called
-        log.write(home, hook, "daemon " + came)
+        log.write(home, hook, "daemon " + outcome)
         if payload.problem:
             log.write(home, hook, payload.problem)
         if hook == "session_start":
-            notice = health.notice(home, time.time())  # before a daemon is called: what waits is what the last one left
-    if came in (ABSENT, REFUSED):
-        told = wake(home)
-        notice = notice or told
+            notice = health.notice(
+                home, time.time()
+            )  # before a daemon is called: the last daemon left the events that wait
+    if outcome in (ABSENT, REFUSED):
+        setup_notice = wake(home)
+        notice = notice or setup_notice
     context = ""
     if hook == "session_start" and payload.source in FRESH_SOURCES:
         context = read_working_set(home, place)
@@ -61,9 +66,10 @@ def keep(hook: str, raw: bytes, home_raw: bytes, project_raw: bytes, at_ms: int,
 
 
 def wake(home: str) -> str:
-    """Start the daemon, or the setup when there is no runtime. Returns a notice for the person, once a setup.
+    """Start the daemon, or the setup when there is no runtime.
 
-    Raises OSError when the disk or the process table refuses.
+    Waits for neither. Returns a notice for the person, once a setup. Raises OSError when the disk or the process table
+    refuses.
     """
     root = spawn.plugin_root()
     python = find_runtime(home, root)
@@ -81,7 +87,10 @@ def wake(home: str) -> str:
 
 
 def _due(stamp: str, after_s: float) -> bool:
-    """True if the stamp is missing, old, or from the future (a clock set back); then it is renewed."""
+    """True if the stamp is missing, old, or from the future.
+
+    A clock may be set back. Then the stamp is renewed.
+    """
     try:
         age_s = time.time() - os.lstat(stamp).st_mtime
     except FileNotFoundError:

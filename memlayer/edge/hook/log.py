@@ -1,4 +1,7 @@
-"""logs/hook.log: what a hook swallowed. Never memory text, never the environment."""
+"""logs/hook.log: errors that hooks swallowed.
+
+Never memory text, never the environment.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +15,16 @@ from memlayer.edge.home import paths
 MAX_LOG_BYTES = 1_000_000
 
 
-def write(home: str, hook: str, what: str, **numbers: object) -> None:
-    """Append one JSON line. Raises OSError. When the file has grown too long it is turned over once."""
+def write(home: str, hook: str, message: str, **numbers: object) -> None:
+    """Append one JSON line. Raises OSError.
+
+    A file that has grown too long is rotated once.
+    """
     path = paths.hook_log(home)
     paths.make_folder(os.path.dirname(path))
-    line = json.dumps({"at_ms": time.time_ns() // 1_000_000, "hook": hook, "what": what, **numbers}, ensure_ascii=False)
+    line = json.dumps(
+        {"at_ms": time.time_ns() // 1_000_000, "hook": hook, "what": message, **numbers}, ensure_ascii=False
+    )
     try:
         if os.stat(path).st_size > MAX_LOG_BYTES:
             os.replace(path, path + ".1")
@@ -30,8 +38,11 @@ def write(home: str, hook: str, what: str, **numbers: object) -> None:
 
 
 def write_traceback(hook: str) -> None:
-    """Log the exception being handled: its type, and where; not its message, which may hold text of the prompt."""
-    import traceback  # dear, and seldom needed
+    """Log the exception being handled: its type and place.
+
+    Not its message, which may hold text of the prompt.
+    """
+    import traceback  # slow to import, and seldom needed
 
     kind, _, where = sys.exc_info()
     frames = [

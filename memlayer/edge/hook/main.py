@@ -1,13 +1,13 @@
-"""The fail-open edge of a hook process: read stdin, hand it over or keep it, print the answer, exit 0 whatever happens.
+"""The fail-open edge of a hook process.
 
-With a live daemon this file and edge.ipc.handover are all that is imported; edge.home.project_env too where variables
-of ours are set.
+Read stdin, forward it or keep it, print the answer, exit 0 whatever happens. With a live daemon this file and
+edge.ipc.forward are all that is imported; edge.home.project_env too where MEMLAYER_ variables are set.
 """
 
 import posix
 import time
 
-from memlayer.edge.ipc.forward import TAKEN, hand_over
+from memlayer.edge.ipc.forward import TAKEN, forward
 
 # How long a hook waits for the daemon before it keeps the event by itself. The host's prompt waits as long.
 DEADLINE_S = {
@@ -20,7 +20,7 @@ DEADLINE_S = {
     "pre_compact": 0.3,
     "post_compact": 0.3,
 }
-EXPANSION = "user_prompt_expansion"  # keeps no event, and asks no daemon: what was typed after a command of ours
+EXPANSION = "user_prompt_expansion"  # keeps no event, and asks no daemon: the words typed after an own command
 RELATIVE_HOME = "memlayer keeps nothing: MEMLAYER_HOME is not absolute. Set it to a path that begins with / or ~"
 
 
@@ -28,13 +28,13 @@ def run(event: str) -> None:
     """Serve one hook call; ends the process with exit code 0."""
     try:
         serve(event)
-    except BaseException:  # the one edge: a hook never fails the host, not even on SystemExit or MemoryError
+    except BaseException:  # the only edge: a hook never fails the host, not even on SystemExit or MemoryError
         report(event)
     posix._exit(0)  # skips interpreter teardown, which costs a fifth of a bare start
 
 
 def serve(event: str) -> None:
-    """Read stdin, hand over or keep, print."""
+    """Read stdin, forward or keep, print."""
     environ = posix.environ  # bytes to bytes; `os` is not needed for it
     if environ.get(b"MEMLAYER_DISABLE") == b"1":
         return
@@ -56,19 +56,22 @@ def serve(event: str) -> None:
 
         keep_typed(raw, home, project_dir)
         return
-    came, answer = hand_over(home, "hook." + event, raw, project_dir, DEADLINE_S[event], at_ms)
-    if came != TAKEN:
+    outcome, answer = forward(home, "hook." + event, raw, project_dir, DEADLINE_S[event], at_ms)
+    if outcome != TAKEN:
         from memlayer.edge.hook.fallback import keep
 
-        answer = keep(event, raw, home, project_dir, at_ms, came)
+        answer = keep(event, raw, home, project_dir, at_ms, outcome)
     try:
         write_all(1, answer)
-    except OSError:  # the host has gone, or reads no more: the event is durable, and what is logged counts as lost
+    except OSError:  # the host has gone, or reads no more: the event is durable, and a log entry would count as lost
         return
 
 
 def refuse_home(event: str) -> None:
-    """Say at a session's start that a relative home keeps nothing: it would be another one in every folder."""
+    """Report at a session's start that a relative home keeps nothing.
+
+    It would be another home in every folder.
+    """
     if event == "session_start":
         from memlayer.edge.capture.reply import hook_reply
 
@@ -76,7 +79,10 @@ def refuse_home(event: str) -> None:
 
 
 def expanded(home: bytes, own: bytes) -> bytes:
-    """A path that begins with `~`, as paths.home_of reads it: what a settings file says is expanded by no shell."""
+    """Return the path of a home that begins with `~`.
+
+    As paths.home_of reads it: no shell expands a settings file.
+    """
     if own and home[1:2] in (b"", b"/"):
         return own.rstrip(b"/") + home[1:]
     import os  # `~somebody`, or no HOME: the list of users knows
@@ -85,7 +91,7 @@ def expanded(home: bytes, own: bytes) -> bytes:
 
 
 def read_all(fd: int) -> bytes:
-    """Everything on fd up to its end."""
+    """Return all bytes of fd up to its end."""
     parts: list[bytes] = []
     while True:
         part = posix.read(fd, 1 << 20)
@@ -95,14 +101,14 @@ def read_all(fd: int) -> bytes:
 
 
 def write_all(fd: int, data: bytes) -> None:
-    """All of data to fd."""
+    """Write all of data to fd."""
     view = memoryview(data)
     while view:
         view = view[posix.write(fd, view) :]
 
 
 def report(event: str) -> None:
-    """Write the traceback to logs/hook.log; there is nobody else to tell."""
+    """Write the traceback to logs/hook.log, the only reader."""
     try:
         from memlayer.edge.hook.log import write_traceback
 

@@ -1,6 +1,6 @@
-"""Asks the daemon for something on behalf of a person: connects, starts the daemon if it must, waits, raises.
+"""Call the daemon for a person: connect, start, wait, raise.
 
-The hooks use edge.ipc.handover instead, which never starts, never waits long and never raises.
+The hooks use edge.ipc.forward instead, which never starts, never waits long and never raises.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from memlayer.edge.ipc import protocol
 from memlayer.edge.ipc.endpoint import check_peer, connect, is_locked, last_line, lock_holder
 from memlayer.errors import DaemonError, EmbedderError, MemlayerError, ProtocolError, StoreError, UserError
 
-TYPE_CHECKING = False  # what type checkers look for, without importing `typing`
+TYPE_CHECKING = False  # for type checkers, without importing `typing`
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
     Progress = Callable[[dict[str, Any]], None]
 
-WAIT_S = 15.0  # for a daemon to come, or for one of another version to go
+WAIT_S = 15.0  # for a daemon to come, or for an older version to go
 SPAWN_AGAIN_S = 2.0
 POLL_S = 0.05
 MAX_LOST = 2  # connections lost before an answer, until we call it an error
@@ -39,7 +39,7 @@ ERROR_KINDS: dict[str, type[MemlayerError]] = {
 
 _STAYS = "a daemon of another memlayer version serves this home and stays: update the older plugin, or stop it there"
 
-# What became of one attempt, when it is no reply.
+# Outcomes of an attempt without a reply.
 _ABSENT = "absent"
 _BUSY = "busy"
 _VERSION = "version"
@@ -47,11 +47,17 @@ _LOST = "lost"
 
 
 class Client:
-    """A person's side of the socket. One connection a call; to be kept, but not shared by threads."""
+    """A person's side of the socket.
+
+    A connection per call; not to be shared by threads.
+    """
 
     def __init__(self, home: str, root: str, python: str | None = None, *, wait_s: float = WAIT_S) -> None:
-        """home: the memlayer home. root: the plugin's root. python: what to start a daemon with; None: what
-        find_runtime(home, root) finds. wait_s: how long to wait for a daemon to come."""
+        """Keep the home and how to start its daemon.
+
+        home: the memlayer home. root: the plugin's root. python: the interpreter to start a daemon with; None: the
+        result of find_runtime(home, root). wait_s: how long to wait for a daemon to come.
+        """
         self.home = home
         self.root = root
         self.python = python
@@ -67,13 +73,15 @@ class Client:
         on_progress: Progress | None = None,
         start: bool = True,
     ) -> dict[str, Any]:
-        """The daemon's reply to `op`. Starts a daemon when there is none (unless `start` is False), and waits
-        for one of another version to be replaced.
+        """Return the daemon's reply to `op`.
+
+        Starts a daemon when there is none (unless `start` is False), and waits for a daemon of another version to be
+        replaced.
 
         deadline_s: from the moment the daemon is connected to its reply. on_progress gets each progress frame
-        ({"phase", "done", "total"}). Raises UserError, StoreError or EmbedderError as the daemon says, and
-        DaemonError when there is none, it is late or it goes away. Each op may be sent twice: when the daemon
-        leaves before it answers, the next one is asked.
+        ({"phase", "done", "total"}). Raises UserError, StoreError or EmbedderError as the daemon reports, and
+        DaemonError when there is none, it is late or it goes away. Each op may be sent twice: when the daemon leaves
+        before it answers, the next daemon is asked.
         """
         request = self._request(op, payload, deadline_s, project_dir)
         ends = time.monotonic() + self.wait_s
@@ -98,9 +106,10 @@ class Client:
             time.sleep(POLL_S)
 
     def status(self, *, deadline_s: float = 3.0) -> dict[str, Any] | None:
-        """What a running daemon says of itself; None when none runs. Starts nothing.
+        """Return a running daemon's status; None when none runs.
 
-        A daemon of another version leaves when asked: it counts as none. Raises DaemonError when it hangs.
+        Starts nothing. A daemon of another version leaves when asked: it counts as none. Raises DaemonError when it
+        hangs.
         """
         request = self._request("status", {}, deadline_s, "")
         outcome, reply = self._attempt("status", request, deadline_s, None)
@@ -110,9 +119,9 @@ class Client:
         return reply
 
     def stop(self, *, deadline_s: float = 30.0) -> bool:
-        """Ask the daemon to settle and leave, and wait until it is gone; False when none ran.
+        """Stop the daemon and wait until it is gone.
 
-        Raises DaemonError when it is still there after deadline_s.
+        False when none ran. Raises DaemonError when it is still there after deadline_s.
         """
         ends = time.monotonic() + deadline_s
         was_there = is_locked(self.home)
@@ -136,7 +145,7 @@ class Client:
     def _attempt(
         self, op: str, request: bytes, deadline_s: float, on_progress: Progress | None
     ) -> tuple[str, dict[str, Any] | None]:
-        """("", reply), or (what became of it, None)."""
+        """Return ("", reply), or (outcome, None)."""
         ends = time.monotonic() + deadline_s
         sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
@@ -169,7 +178,7 @@ class Client:
                         on_progress(_object(body))
         except (BrokenPipeError, ConnectionResetError):
             return _LOST, None
-        except (TimeoutError, socket.timeout) as late:  # one and the same from Python 3.10 on
+        except (TimeoutError, socket.timeout) as late:  # the same class from Python 3.10 on
             raise DaemonError(
                 f"the daemon{_pid_of(self.home)} did not answer `{op}` within {deadline_s:g} s: "
                 f"see {paths.daemon_log(self.home)}, or run `memlayer daemon restart`"
@@ -212,7 +221,7 @@ def _object(body: bytes) -> dict[str, Any]:
 
 
 def _error(body: bytes) -> MemlayerError:
-    """The exception that an error frame stands for."""
+    """Return the exception of an error frame."""
     text = " ".join(body.decode("utf-8", "replace").split())
     kind, colon, message = text.partition(": ")
     if colon and kind.isidentifier():

@@ -1,4 +1,4 @@
-"""The daemon's socket and lock: reach it, check its owner, name its process."""
+"""The daemon's socket and lock: reach, check the owner, name the process."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _LOCAL_PEERCRED = 1  # macOS, <sys/un.h>; level 0 is SOL_LOCAL
 
 
 def connect(sock: socket.socket, home: str) -> None:
-    """Connect to the daemon of `home`, whatever the length of its path. Raises OSError.
+    """Connect to the daemon of `home`, whatever the path's length.
 
-    A unix socket's address holds about a hundred bytes. Longer ones are reached by a relative name: on Linux
-    through /proc/self/fd, which disturbs nothing; elsewhere by changing into the home and back, which the
-    whole process sees.
+    Raises OSError. A unix socket's address holds about a hundred bytes. Longer paths are reached by a relative name: on
+    Linux through /proc/self/fd, which disturbs nothing; elsewhere by changing into the home and back, which the whole
+    process sees.
     """
     address = os.fsencode(paths.socket(home))
     if len(address) <= MAX_ADDRESS_BYTES:
@@ -37,7 +37,10 @@ def connect(sock: socket.socket, home: str) -> None:
 
 
 def connect_from(sock: socket.socket, folder: int) -> None:
-    """Connect by the socket's bare name from within an open folder, and go back. Raises OSError."""
+    """Connect by the socket's bare name from an open folder.
+
+    Changes the working folder and goes back. Raises OSError.
+    """
     before = os.open(".", os.O_RDONLY)
     try:
         os.fchdir(folder)
@@ -48,7 +51,10 @@ def connect_from(sock: socket.socket, folder: int) -> None:
 
 
 def check_peer(sock: socket.socket) -> None:
-    """Raises UserError when another user listens: it could read prompts and forge memories."""
+    """Raise UserError when another user listens.
+
+    Another user could read prompts and forge memories.
+    """
     uid = peer_uid(sock)
     if uid != os.getuid():
         raise UserError(
@@ -62,7 +68,10 @@ def is_locked(home: str) -> bool:
 
 
 def lock_holder(home: str) -> int:
-    """The process that says it holds the lock; 0 when nobody does or it does not say."""
+    """Return the process id of the lock's holder, or 0.
+
+    0 when nobody holds it or the file does not name a process.
+    """
     if not is_locked(home):
         return 0
     first = last_line(paths.lock(home)).split(" ")[0]
@@ -70,7 +79,7 @@ def lock_holder(home: str) -> int:
 
 
 def last_line(path: str) -> str:
-    """The last line of a small text file that is not blank; "" when there is none."""
+    """Return the last line with text of a small file, or ""."""
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
             lines = file.read(1 << 16).split("\n")
@@ -80,7 +89,7 @@ def last_line(path: str) -> str:
 
 
 def peer_uid(connection: socket.socket) -> int:
-    """The user id of the process at the other end. Raises OSError."""
+    """Return the user id of the other end's process. Raises OSError."""
     if sys.platform == "darwin":  # struct xucred { u_int version; uid_t uid; short ngroups; gid_t groups[16]; }
         return int(struct.unpack_from("=II", connection.getsockopt(0, _LOCAL_PEERCRED, 76))[1])
     return int(struct.unpack("3i", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))[1])

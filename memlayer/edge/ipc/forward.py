@@ -1,7 +1,7 @@
-"""Hands a hook's raw stdin to the daemon and gives back its raw answer, for the price of one bare interpreter start.
+"""Forward a hook's stdin to the daemon and return its answer.
 
-Imports only built-in modules (sys, posix, _socket, time) beside protocol: json and the socket wrapper would double the
-cost of a hook. Everything is bytes.
+For the price of a bare interpreter start: imports only built-in modules (sys, posix, _socket, time) beside protocol;
+json and the socket wrapper would double the cost of a hook. Everything is bytes.
 """
 
 import _socket
@@ -14,7 +14,7 @@ from memlayer.errors import MemlayerError
 
 SOCKET_NAME = b"daemon.sock"  # paths.SOCKET_NAME as bytes, without importing os
 
-# What became of a hand-over.
+# Outcomes.
 TAKEN = "taken"  # answered; the event is durable
 KEPT = "kept"  # durable, but the answer did not come in time
 ABSENT = "absent"  # no daemon listens
@@ -22,13 +22,14 @@ LATE = "late"  # connected, but nothing durable within the deadline
 REFUSED = "refused"  # a daemon of another version, now leaving
 
 
-def hand_over(home: bytes, op: str, raw: bytes, project_dir: bytes, deadline_s: float, at_ms: int) -> tuple[str, bytes]:
-    """Returns (what became of it, the raw answer). Never raises; never takes longer than deadline_s plus a moment.
+def forward(home: bytes, op: str, raw: bytes, project_dir: bytes, deadline_s: float, at_ms: int) -> tuple[str, bytes]:
+    """Return (outcome, raw answer).
 
-    home: the memlayer home. at_ms: when the event happened, Unix time. project_dir: absolute, or empty.
+    Never raises; never takes longer than deadline_s plus a moment. home: the memlayer home. at_ms: when the event
+    happened, Unix time. project_dir: absolute, or empty.
     """
     ends = time.monotonic() + deadline_s
-    durable = False
+    unanswered = ABSENT
     sock = None
     try:
         # Another user could offer a socket in a home that is not ours: a wrong owner counts as no daemon.
@@ -36,6 +37,7 @@ def hand_over(home: bytes, op: str, raw: bytes, project_dir: bytes, deadline_s: 
             return ABSENT, b""
         posix.chdir(home)
         sock = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+        unanswered = LATE
         sock.settimeout(deadline_s)
         try:
             sock.connect(SOCKET_NAME)
@@ -52,23 +54,23 @@ def hand_over(home: bytes, op: str, raw: bytes, project_dir: bytes, deadline_s: 
         while True:
             left = ends - time.monotonic()
             if left <= 0:
-                return (KEPT if durable else LATE), b""
+                return unanswered, b""
             sock.settimeout(left)
             data = sock.recv(65536)
             if not data:
-                return (KEPT if durable else LATE), b""
+                return unanswered, b""
             for tag, body in reader.feed(data):
                 if tag == protocol.DURABLE:
-                    durable = True
+                    unanswered = KEPT
                 elif tag == protocol.REPLY:
                     return TAKEN, body
                 elif tag == protocol.VERSION:
                     return REFUSED, b""
                 elif tag == protocol.ERROR:
-                    return (KEPT if durable else LATE), b""
+                    return unanswered, b""
     except (OSError, MemlayerError):
         # _socket.timeout is an OSError; before Python 3.10 it is not TimeoutError, so it may also end up here.
-        return (KEPT if durable else LATE if sock is not None else ABSENT), b""
+        return unanswered, b""
     finally:
         if sock is not None:
             sock.close()

@@ -1,7 +1,7 @@
-"""Frames: what stands on the socket, both ways.
+"""Frames on the socket, both ways.
 
 Request:  `memlayer/<protocol> <build> <op> <deadline_ms> <at_ms> <project> <length>\\n` + `length` bytes
-Answer:   any number of `<tag> <length>\\n` + `length` bytes; the last one is `reply`, `error` or `version`
+Answer:   any number of `<tag> <length>\\n` + `length` bytes; the last is `reply`, `error` or `version`
 
 tags: `durable` (the event is redacted and on disk), `progress` (JSON), `reply` (the raw answer), `error` (one line of
 text), `version` (the daemon speaks another version and has not taken the request). `project` is the project folder,
@@ -23,7 +23,10 @@ LAST = (REPLY, ERROR, VERSION)
 
 
 class Request:
-    """A request as the daemon reads it. deadline_ms: how long the client waits. at_ms: when it happened, Unix time."""
+    """A request as the daemon reads it.
+
+    deadline_ms: how long the client waits. at_ms: when it happened, Unix time.
+    """
 
     __slots__ = ("at_ms", "body", "build", "deadline_ms", "op", "project_dir", "protocol")
 
@@ -40,7 +43,7 @@ class Request:
 
 
 def quote(raw: bytes) -> bytes:
-    """Percent-encode what would break the header line."""
+    """Percent-encode characters that would break the header line."""
     if not raw:
         return b"-"
     out = raw.replace(b"%", b"%25").replace(b" ", b"%20").replace(b"\n", b"%0A").replace(b"\r", b"%0D")
@@ -48,7 +51,7 @@ def quote(raw: bytes) -> bytes:
 
 
 def unquote(raw: bytes) -> bytes:
-    """The reverse of quote."""
+    """Reverse quote."""
     if raw == b"-":
         return b""
     raw = raw.replace(b"%2D", b"-").replace(b"%0D", b"\r").replace(b"%0A", b"\n").replace(b"%20", b" ")
@@ -56,13 +59,16 @@ def unquote(raw: bytes) -> bytes:
 
 
 def request(op: str, body: bytes, *, build: str, deadline_ms: int, at_ms: int, project_dir: bytes = b"") -> bytes:
-    """The bytes of a request."""
+    """Return the bytes of a request."""
     head = "memlayer/%d %s %s %d %d " % (PROTOCOL, build, op, deadline_ms, at_ms)
     return head.encode() + quote(project_dir) + b" %d\n" % len(body) + body
 
 
 def parse_header(line: bytes) -> tuple[Request, int]:
-    """A request without its body, and the body's length. Raises ProtocolError."""
+    """Return a request without its body, and the body's length.
+
+    Raises ProtocolError.
+    """
     parts = line.split(b" ")
     try:
         magic, build, op, deadline_ms, at_ms, project, length = parts
@@ -86,12 +92,12 @@ def parse_header(line: bytes) -> tuple[Request, int]:
 
 
 def answer(tag: bytes, body: bytes = b"") -> bytes:
-    """The bytes of one answer frame."""
+    """Return the bytes of one answer frame."""
     return tag + b" %d\n" % len(body) + body
 
 
 class AnswerReader:
-    """Feeds on bytes from the socket and gives back whole answer frames."""
+    """Reader of answer frames out of bytes from the socket."""
 
     __slots__ = ("_buffer",)
 
@@ -99,7 +105,10 @@ class AnswerReader:
         self._buffer = b""
 
     def feed(self, data: bytes) -> list[tuple[bytes, bytes]]:
-        """Raises ProtocolError on bytes that are no frame."""
+        """Return the frames that are whole now.
+
+        Raises ProtocolError on foreign bytes.
+        """
         self._buffer += data
         frames: list[tuple[bytes, bytes]] = []
         while True:

@@ -1,4 +1,4 @@
-"""Secrets known by their shape: issued tokens, password hashes and private key blocks.
+"""Secrets known by their shape: issued tokens, password hashes, key blocks.
 
 Sources: the issuers' own documents, and the shapes that public rule sets of secret scanners agree on. A letter or digit
 before the prefix rules a match out. Order counts: an earlier shape takes a text before a later one sees it.

@@ -1,4 +1,7 @@
-"""What bin/memlayer does: makes the runtime when needed, with visible progress, then becomes the CLI."""
+"""Entry of bin/memlayer: make the runtime, then become the CLI.
+
+Only when the runtime is missing or stale, and with visible progress.
+"""
 
 from __future__ import annotations
 
@@ -29,14 +32,17 @@ Options:
   --json     Print the result as JSON: runtime, built, seconds.
   --help     Show this message and exit.
 """
-COMPLETION = "_MEMLAYER_COMPLETE"  # set by the shell that asks what could come next
+COMPLETION = "_MEMLAYER_COMPLETE"  # set by the shell that asks for completions
 SETUP_FLAGS = {"--quiet", "--no-wait", "--json"}
-# Verbs that say what is so, and change nothing: without a runtime they do with the standard library.
+# Verbs that only report: without a runtime the standard library is enough for them.
 BARE = (["doctor"], ["version"], ["--version"], ["daemon", "status"])
 
 
 def main(root: str, argv: list[str]) -> int:
-    """Run `setup`, or make sure of the runtime and become the CLI, not returning. Returns an exit code."""
+    """Run `setup`, or ensure the runtime and become the CLI.
+
+    Does not return in the latter case. Returns an exit code.
+    """
     streams.open_closed()
     drop_project_variables(posix.environ, project_of_session(posix.environ))
     if argv in (["statusline"], ["statusline", "--json"]):  # the host waits for it: no runtime, no daemon
@@ -55,8 +61,8 @@ def main(root: str, argv: list[str]) -> int:
     except MemlayerError as error:
         return failed(argv, str(error), streams.USER_ERROR)
     except OSError as error:
-        says = "setup failed: %s: %s" % (error.strerror or error, error.filename or "?")
-        return failed(argv, says, streams.USER_ERROR)
+        message = "setup failed: %s: %s" % (error.strerror or error, error.filename or "?")
+        return failed(argv, message, streams.USER_ERROR)
     except KeyboardInterrupt:
         return failed(argv, "stopped; the next start begins again", streams.STOPPED)
     sys.stdout.flush()
@@ -68,15 +74,15 @@ def main(root: str, argv: list[str]) -> int:
 
 
 def failed(argv: list[str], message: str, code: int) -> int:
-    """Tell of an error; returns its exit code."""
+    """Report an error; return its exit code."""
     streams.tell_error(argv, message, code)
     return code
 
 
 def ensure_runtime(home: str, root: str, *, is_quiet: bool = False, wait: bool = True) -> str:
-    """The runtime's python, made when it is missing or stale; progress on stderr, stdout untouched.
+    """Return the runtime's python, made when missing or stale.
 
-    Returns "" only with `wait=False` and another setup running.
+    Progress on stderr, stdout untouched. Returns "" only with `wait=False` and another setup running.
     """
     python = runtime.find_runtime(home, root)
     if python is None:
@@ -94,7 +100,7 @@ def ensure_runtime(home: str, root: str, *, is_quiet: bool = False, wait: bool =
 
 
 def setup(root: str, flags: list[str]) -> int:
-    """The verb `setup`: make the runtime and say what was done."""
+    """Run the verb `setup`: make the runtime and report the result."""
     if "--help" in flags:
         print(SETUP_HELP, end="")
         return 0
@@ -122,7 +128,10 @@ def setup(root: str, flags: list[str]) -> int:
 
 
 def is_broken(home: str, root: str) -> bool:
-    """Whether the runtime cannot load its packages; then it counts as none from here on. Raises UserError."""
+    """True if the runtime cannot load its packages.
+
+    Then it is discarded. Raises UserError.
+    """
     from memlayer.edge.bootstrap.install import problem_of
     from memlayer.edge.bootstrap.provision import discard
 
@@ -141,7 +150,7 @@ def is_broken(home: str, root: str) -> bool:
 
 
 def start_daemon(home: str, root: str, python: str) -> None:
-    """Have a daemon run with a runtime that is new, so that the next prompt finds it ready.
+    """Start a daemon with a new runtime, ready for the next prompt.
 
     Not where it needs variables that this process lacks: then the next hook starts it.
     """
@@ -151,5 +160,5 @@ def start_daemon(home: str, root: str, python: str) -> None:
     if any(name not in os.environ for name in spawn.daemon_variables(home)):
         return
     with contextlib.suppress(MemlayerError, OSError):  # a hook or a verb starts it as well
-        Client(home, root).stop()  # one that runs on what was there before
+        Client(home, root).stop()  # a daemon of the previous runtime
         spawn.spawn_daemon(home, python)

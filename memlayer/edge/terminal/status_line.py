@@ -1,4 +1,4 @@
-"""One line for the host's status line: notes given to the last prompt, turns waiting, trouble.
+"""The host's status line: notes of the last prompt, turns waiting, trouble.
 
 Standard library and files of the home only: the host runs this after each message, with or without a daemon.
 """
@@ -16,7 +16,7 @@ from memlayer.edge.home import given_notes, paths, project
 from memlayer.edge.redaction.privacy import plain
 from memlayer.edge.terminal import streams
 
-TYPE_CHECKING = False  # what type checkers look for, without importing `typing`
+TYPE_CHECKING = False  # for type checkers, without importing `typing`
 if TYPE_CHECKING:
     from typing import Any
 
@@ -28,25 +28,31 @@ Facts = dict[str, object]
 
 
 def main(argv: list[str]) -> int:
-    """Print the line, or with --json its facts. Returns 0 always: an error would blank the host's line."""
+    """Print the line, or with --json its facts. Return 0.
+
+    Always 0: an error would blank the host's line.
+    """
     try:
-        found = facts(paths.home_of(), _told(), time.time())
+        found = facts(paths.home_of(), _host_json(), time.time())
     except OSError as bad:
         found = {"line": "memlayer: %s" % (bad.strerror or "unreadable")}
-    said = json.dumps(found) if "--json" in argv else str(found["line"])
+    line = json.dumps(found) if "--json" in argv else str(found["line"])
     try:
-        sys.stdout.buffer.write(said.encode("utf-8", "replace") + b"\n")
+        sys.stdout.buffer.write(line.encode("utf-8", "replace") + b"\n")
         sys.stdout.flush()
     except OSError:  # nobody reads it
         streams.drop(1)
     return 0
 
 
-def facts(home: str, told: dict[str, object], now_s: float) -> Facts:
-    """The line and its facts. told: the JSON of the host. notes: None where no session is named."""
-    if not _is_on(told):
+def facts(home: str, host: dict[str, object], now_s: float) -> Facts:
+    """Return the line and its facts.
+
+    host: the JSON of the host. notes: None where no session is named.
+    """
+    if not _is_on(host):
         return {"line": "memlayer: off", "on": False}
-    session_id = told.get("session_id")
+    session_id = host.get("session_id")
     entry = given_notes.newest(home, session_id) if isinstance(session_id, str) and session_id else None
     turns, has_more = _turns_waiting(home, now_s)
     found: Facts = {
@@ -65,23 +71,23 @@ def facts(home: str, told: dict[str, object], now_s: float) -> Facts:
     return found
 
 
-def _told() -> dict[str, object]:
-    """The host's JSON; {} on a terminal, and for what is no such thing."""
+def _host_json() -> dict[str, object]:
+    """Return the host's JSON; {} on a terminal or for anything else."""
     if sys.stdin is None or sys.stdin.isatty():
         return {}
     try:
-        told = json.loads(sys.stdin.buffer.read(MAX_STDIN_BYTES))
+        host = json.loads(sys.stdin.buffer.read(MAX_STDIN_BYTES))
     except (ValueError, RecursionError):
         return {}
-    return told if isinstance(told, dict) else {}
+    return host if isinstance(host, dict) else {}
 
 
-def _is_on(told: dict[str, object]) -> bool:
-    """Whether memory is on for the host's project."""
+def _is_on(host: dict[str, object]) -> bool:
+    """True if memory is on for the host's project."""
     if os.environ.get("MEMLAYER_DISABLE") == "1":
         return False
-    workspace = told.get("workspace")
-    folder = workspace.get("project_dir") if isinstance(workspace, dict) else told.get("cwd")
+    workspace = host.get("workspace")
+    folder = workspace.get("project_dir") if isinstance(workspace, dict) else host.get("cwd")
     if not isinstance(folder, str) or not folder or "\0" in folder:
         return True
     return project.enabled(project.locate(folder).root)
@@ -93,12 +99,15 @@ def _notes(entry: dict[str, Any] | None) -> str:
     if not entry.get("delivered", True):
         return "notes came too late"
     count = len(entry["given"])
-    said = "1 note" if count == 1 else "%d notes" % count if count else "no notes"
-    return said + (" at the start" if "start" in entry else "")
+    text = "1 note" if count == 1 else "%d notes" % count if count else "no notes"
+    return text + (" at the start" if "start" in entry else "")
 
 
 def _turns_waiting(home: str, now_s: float) -> tuple[int, bool]:
-    """How many turns wait for the store, and whether there are more files than were read."""
+    """Return how many turns wait for the store, and "more".
+
+    More: there are files that were not read.
+    """
     waiting = spool.waiting(home)
     turns = set()
     for path in waiting[:MAX_READ]:
@@ -114,17 +123,17 @@ def _turns_waiting(home: str, now_s: float) -> tuple[int, bool]:
 
 
 def _trouble(home: str, now_s: float) -> str:
-    """The gravest trouble in a few words, or ""."""
+    """Return the gravest trouble in a few words, or ""."""
     failure = runtime.setup_failure(home)
     if failure:
         return "setup failed: %s" % plain(failure)[:60]
     found = health.trouble(home, now_s)
-    for count, what, became in (
+    for count, noun, outcome in (
         (found.lost, "hook call", "failed"),
         (found.aside_new, "event", "set aside"),
         (found.stuck, "event", "stuck"),
         (found.late_prompts if found.late_prompts > health.FEW else 0, "prompt", "answered too late"),
     ):
         if count:
-            return "%d %s%s %s" % (count, what, "" if count == 1 else "s", became)
+            return "%d %s%s %s" % (count, noun, "" if count == 1 else "s", outcome)
     return ""

@@ -1,11 +1,11 @@
-"""Standard streams: closed ones are opened on the null device, errors are told as a line or as JSON."""
+"""Standard streams: open closed ones, report errors as line or JSON."""
 
 from __future__ import annotations
 
 import os
 import sys
 
-TYPE_CHECKING = False  # what type checkers look for, without importing `typing`
+TYPE_CHECKING = False  # for type checkers, without importing `typing`
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -14,9 +14,10 @@ _KINDS = {USER_ERROR: "error", USAGE_ERROR: "usage", STOPPED: "stopped"}
 
 
 def open_closed() -> None:
-    """Open what is closed of stdin, stdout and stderr; what this process becomes later finds them open, too.
+    """Open closed ones of stdin, stdout and stderr on the null device.
 
-    Otherwise the next file or socket that is opened gets the number of one of them, and what is printed goes there.
+    For the program that this process becomes, too. Otherwise the next file or socket that is opened gets the number of
+    one of them, and printed text goes there.
     """
     for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
         try:
@@ -38,13 +39,16 @@ def wants_json(arguments: Sequence[str]) -> bool:
 
 
 def tell_error(arguments: Sequence[str], message: str, code: int) -> None:
-    """Report an error: one line on stderr, or one JSON document on stdout where the arguments ask for JSON."""
+    """Report an error: a line on stderr, or JSON on stdout.
+
+    One JSON document where the arguments ask for JSON.
+    """
     try:
         if wants_json(arguments):
             import json  # seldom needed
 
-            told = {"error": {"kind": _KINDS.get(code, "error"), "message": message, "exit_code": code}}
-            print(json.dumps(told, ensure_ascii=True), flush=True)
+            report = {"error": {"kind": _KINDS.get(code, "error"), "message": message, "exit_code": code}}
+            print(json.dumps(report, ensure_ascii=True), flush=True)
             return
     except OSError:  # nobody reads it, or the disk is full: a line may still reach somebody
         drop(1)
@@ -60,7 +64,10 @@ def tell_line(message: str) -> None:
 
 
 def drop(number: int) -> None:
-    """Let go of what could not be written to a stream: Python would try again at its end, and say so in its own way."""
+    """Discard the text that could not be written to a stream.
+
+    Python would try again at its end, and report it in its own way.
+    """
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, number)
     os.close(null)
