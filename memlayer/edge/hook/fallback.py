@@ -53,9 +53,8 @@ def keep(hook: str, raw: bytes, home_raw: bytes, project_raw: bytes, at_ms: int,
         if payload.problem:
             log.write(home, hook, payload.problem)
         if hook == "session_start":
-            notice = health.notice(
-                home, time.time()
-            )  # before a daemon is called: the last daemon left the events that wait
+            # Before a daemon is called: the last daemon left the events that wait.
+            notice = health.notice(home, time.time())
     if outcome in (ABSENT, REFUSED):
         setup_notice = wake(home)
         notice = notice or setup_notice

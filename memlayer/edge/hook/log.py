@@ -22,9 +22,8 @@ def write(home: str, hook: str, message: str, **numbers: object) -> None:
     """
     path = paths.hook_log(home)
     paths.make_folder(os.path.dirname(path))
-    line = json.dumps(
-        {"at_ms": time.time_ns() // 1_000_000, "hook": hook, "what": message, **numbers}, ensure_ascii=False
-    )
+    entry = {"at_ms": time.time_ns() // 1_000_000, "hook": hook, "what": message, **numbers}
+    line = json.dumps(entry, ensure_ascii=False)
     try:
         if os.stat(path).st_size > MAX_LOG_BYTES:
             os.replace(path, path + ".1")

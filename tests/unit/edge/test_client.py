@@ -1,4 +1,4 @@
-"""The person's side of the socket: replies, errors, waiting, starting, and never trusting another user."""
+"""The person's side of the socket: replies, errors, waiting, foreign users."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from tests.support.scripted_daemon import ScriptedDaemon
 
 
 def client_of(home: Path, wait_s: float = 1.0) -> Client:
-    """One whose daemon, if it tries to start any, ends at once."""
+    """Return a client whose daemon, if it starts any, ends at once."""
     return Client(str(home), "/nonexistent", "/bin/false", wait_s=wait_s)
 
 
-def test_a_call_carries_op_project_and_json_and_gives_the_reply_back(home: Path, project: Path) -> None:
+def test_call_sends_request_and_returns_reply(home: Path, project: Path) -> None:
     with ScriptedDaemon(home, {"search": {"hits": ["과제"]}}) as daemon:
         reply = client_of(home).call("search", {"query": "과제를 \ud800"}, deadline_s=2.5, project_dir=str(project))
     assert reply == {"hits": ["과제"]}
@@ -38,7 +38,7 @@ def test_a_call_carries_op_project_and_json_and_gives_the_reply_back(home: Path,
     assert abs(request.at_ms - time.time() * 1000) < 60_000
 
 
-def test_progress_is_passed_on_and_what_does_not_concern_a_person_is_skipped(home: Path) -> None:
+def test_progress_frames_are_passed_on(home: Path) -> None:
     frames = [
         (protocol.DURABLE, b""),
         (protocol.PROGRESS, json.dumps({"phase": "임베딩", "done": 1, "total": 2}).encode()),
@@ -62,22 +62,20 @@ def test_progress_is_passed_on_and_what_does_not_concern_a_person_is_skipped(hom
         ("", DaemonError, "does not say why"),
     ],
 )
-def test_an_error_frame_is_the_exception_it_names(
-    home: Path, body: str, kind: type[MemlayerError], message: str
-) -> None:
+def test_error_frame_raises_its_exception(home: Path, body: str, kind: type[MemlayerError], message: str) -> None:
     with ScriptedDaemon(home, {"show": [(protocol.ERROR, body.encode())]}), pytest.raises(kind) as raised:
         client_of(home).call("show", {"id": "x"})
     assert message in str(raised.value) and "\n" not in str(raised.value)
 
 
 @pytest.mark.parametrize("body", [b"[1]", b"{", b"\xff"])
-def test_a_reply_that_is_no_object_is_an_error_not_a_crash(home: Path, body: bytes) -> None:
+def test_reply_must_be_an_object(home: Path, body: bytes) -> None:
     with ScriptedDaemon(home, {"stats": [(protocol.REPLY, body)]}), pytest.raises(ProtocolError):
         client_of(home).call("stats", {})
 
 
 @pytest.mark.timeout(20)
-def test_a_daemon_that_is_late_is_an_error_that_says_so(home: Path) -> None:
+def test_late_daemon_is_an_error(home: Path) -> None:
     held = threading.Event()
     with (
         ScriptedDaemon(home, {"stats": lambda _: held.wait(5) and None}),
@@ -89,16 +87,16 @@ def test_a_daemon_that_is_late_is_an_error_that_says_so(home: Path) -> None:
             held.set()
 
 
-def test_without_a_daemon_and_without_leave_to_start_one_it_says_so_at_once(home: Path) -> None:
+def test_absent_daemon_fails_at_once(home: Path) -> None:
     began = time.monotonic()
     with pytest.raises(DaemonError, match="no daemon is running"):
         client_of(home, wait_s=60).call("stats", {}, start=False)
     assert client_of(home, wait_s=60).status() is None
-    assert time.monotonic() - began < 30  # it did not wait for one to come
+    assert time.monotonic() - began < 30  # without waiting for a daemon
     assert not home.exists()
 
 
-def test_a_daemon_that_cannot_come_up_is_reported_with_its_own_last_words(home: Path, tmp_path: Path) -> None:
+def test_failed_start_quotes_the_daemon(home: Path, tmp_path: Path) -> None:
     dying = tmp_path / "python"
     dying.write_text("#!/bin/sh\necho 'ImportError: 없는 모듈' >&2\nexit 1\n")
     dying.chmod(0o755)
@@ -107,39 +105,39 @@ def test_a_daemon_that_cannot_come_up_is_reported_with_its_own_last_words(home: 
     assert home.stat().st_mode & 0o777 == 0o700
 
 
-def test_without_a_runtime_it_says_how_to_get_one(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_runtime_names_setup(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("MEMLAYER_RUNTIME_DIR", raising=False)
     with pytest.raises(DaemonError, match="memlayer setup"):
         Client(str(home), "/nonexistent", wait_s=0.5).call("stats", {})
 
 
-def test_a_daemon_that_leaves_before_it_answers_is_asked_again(home: Path) -> None:
+def test_lost_connection_is_retried(home: Path) -> None:
     answers: list[Any] = [None, {"hits": []}]
     with ScriptedDaemon(home, {"search": lambda _: answers.pop(0)}) as daemon:
         assert client_of(home).call("search", {"query": "q"}) == {"hits": []}
     assert len(daemon.heard) == 2
 
 
-def test_a_daemon_that_dies_of_a_request_is_not_asked_for_ever(home: Path) -> None:
+def test_retries_are_bounded(home: Path) -> None:
     with ScriptedDaemon(home, {}) as daemon, pytest.raises(DaemonError, match="goes away while it answers `search`"):
         client_of(home).call("search", {"query": "q"})
     assert len(daemon.heard) == 3
 
 
-def test_a_daemon_of_another_version_is_waited_for_until_the_next_one_answers(home: Path) -> None:
+def test_other_version_is_waited_out(home: Path) -> None:
     old = [(protocol.VERSION, b"1 0.0.9")]
     answers: list[Any] = [old, old, {"hits": []}]
     with ScriptedDaemon(home, {"search": lambda _: answers.pop(0)}):
         assert client_of(home, wait_s=5).call("search", {"query": "q"}) == {"hits": []}
 
 
-def test_a_daemon_of_another_version_that_stays_is_named_as_such(home: Path) -> None:
+def test_other_version_that_stays_is_named(home: Path) -> None:
     with ScriptedDaemon(home, {"search": [(protocol.VERSION, b"9 9.0")]}), pytest.raises(DaemonError, match="another"):
         client_of(home, wait_s=0.3).call("search", {"query": "q"})
 
 
 @pytest.mark.timeout(20)
-def test_stop_waits_until_the_lock_is_free(home: Path) -> None:
+def test_stop_waits_for_the_lock(home: Path) -> None:
     with ScriptedDaemon(home, {"stop": {}}, holds_lock=True) as daemon:
         assert endpoint.is_locked(str(home))
         assert endpoint.lock_holder(str(home)) == os.getpid()
@@ -153,7 +151,7 @@ def test_stop_waits_until_the_lock_is_free(home: Path) -> None:
 
 
 @pytest.mark.timeout(20)
-def test_stop_gives_up_on_a_daemon_that_does_not_leave_and_names_its_process(home: Path) -> None:
+def test_stop_names_a_stubborn_process(home: Path) -> None:
     with (
         ScriptedDaemon(home, {"stop": {}}, holds_lock=True),
         pytest.raises(DaemonError, match=f"process {os.getpid()}"),
@@ -161,7 +159,7 @@ def test_stop_gives_up_on_a_daemon_that_does_not_leave_and_names_its_process(hom
         client_of(home).stop(deadline_s=0.3)
 
 
-def test_a_lock_without_a_listener_is_told_from_no_daemon_at_all(home: Path) -> None:
+def test_lock_without_listener_is_named(home: Path) -> None:
     with ScriptedDaemon(home, {}, holds_lock=True) as daemon:
         (home / "daemon.sock").unlink()
         with pytest.raises(DaemonError, match=r"process \d+\) runs but does not listen"):
@@ -169,7 +167,7 @@ def test_a_lock_without_a_listener_is_told_from_no_daemon_at_all(home: Path) -> 
         daemon.release_lock()
 
 
-def test_a_home_with_a_path_longer_than_a_socket_address_is_reached(tmp_path: Path) -> None:
+def test_long_home_path_is_reached(tmp_path: Path) -> None:
     deep = tmp_path / ("긴 이름" * 8) / ("x" * 120) / "home"
     assert len(os.fsencode(deep)) > 108
     here = os.getcwd()
@@ -178,7 +176,7 @@ def test_a_home_with_a_path_longer_than_a_socket_address_is_reached(tmp_path: Pa
     assert os.getcwd() == here
 
 
-def test_where_there_is_no_proc_the_working_folder_is_changed_and_restored(home: Path, tmp_path: Path) -> None:
+def test_working_folder_is_restored_without_proc(home: Path, tmp_path: Path) -> None:
     here = os.getcwd()
     with ScriptedDaemon(home, {}):
         folder = os.open(home, os.O_RDONLY)
@@ -193,7 +191,7 @@ def test_where_there_is_no_proc_the_working_folder_is_changed_and_restored(home:
     assert os.getcwd() == here
 
 
-SYSTEM_PYTHON = "/usr/bin/python3"  # one that every user may run
+SYSTEM_PYTHON = "/usr/bin/python3"  # every user may run it
 LISTEN = """
 import os, socket, sys
 os.chdir(sys.argv[1])
@@ -210,7 +208,7 @@ print(len(connection.recv(100)), flush=True)
 @pytest.mark.skipif(
     os.getuid() != 0 or not os.path.exists(SYSTEM_PYTHON), reason="only root can start a process of another user"
 )
-def test_a_socket_of_another_user_gets_nothing() -> None:
+def test_foreign_socket_gets_nothing() -> None:
     shared = Path(tempfile.mkdtemp())
     try:
         shared.chmod(0o777)
@@ -225,7 +223,7 @@ def test_a_socket_of_another_user_gets_nothing() -> None:
         shutil.rmtree(shared)
 
 
-def test_the_client_imports_nothing_but_the_standard_library() -> None:
+def test_client_imports_standard_library_only() -> None:
     code = "import sys, memlayer.edge.ipc.client; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=Path.cwd())
     assert not {"click", "rich", "pydantic", "yaml", "lancedb", "dataclasses", "subprocess"} & set(done.stdout.split())

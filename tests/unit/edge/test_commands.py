@@ -1,4 +1,4 @@
-"""The slash commands: each runs one verb that exists, with what the user typed, whatever that is."""
+"""Slash commands: each runs an existing verb with any typed words."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ HARD = {
 
 
 def parts(path: Path) -> tuple[dict[str, str], str]:
-    """(front matter, body)."""
+    """Return (front matter, body)."""
     _, head, body = path.read_text(encoding="utf-8").split("---\n", 2)
     return dict(line.split(": ", 1) for line in head.splitlines()), body
 
@@ -48,7 +48,7 @@ def memlayer(home: Path, project: Path) -> Cli:
 
 
 def expand(hook: HookRunner, command: str, words: str, session: str = "0f-1") -> None:
-    """What the host tells the hook before it runs a command."""
+    """Run the hook as the host does before a command."""
     done = hook(
         "user_prompt_expansion", session, "p1", hook_event_name="UserPromptExpansion",
         command_name="memlayer:" + command, command_args=words, prompt="/%s %s" % (command, words),
@@ -61,7 +61,7 @@ def kept(home: Path) -> list[Path]:
 
 
 @pytest.mark.parametrize("path", COMMANDS, ids=lambda path: path.stem)
-def test_a_command_says_what_it_may_run_and_is_left_to_the_user(path: Path) -> None:
+def test_command_allows_its_own_verbs(path: Path) -> None:
     head, body = parts(path)
     assert head["name"] == path.stem and len(head["description"]) > 20
     assert head["disable-model-invocation"] == "true"
@@ -77,10 +77,10 @@ def test_a_command_says_what_it_may_run_and_is_left_to_the_user(path: Path) -> N
 
 
 @pytest.mark.parametrize("path", COMMANDS, ids=lambda path: path.stem)
-def test_no_shell_line_holds_typed_words(path: Path) -> None:
+def test_shell_lines_hold_no_words(path: Path) -> None:
     head, body = parts(path)
     blocks = SHELL.findall(body)
-    assert blocks and all(block.endswith("\ntrue\n") for block in blocks)  # a problem is told, not raised
+    assert blocks and all(block.endswith("\ntrue\n") for block in blocks)  # a problem is reported, not raised
     assert not any(re.search(r"\$(?:ARGUMENTS|\d)", block) for block in blocks)
     takes_words = "argument-hint" in head and path.stem != "memory-import"
     assert takes_words == (path.stem in VERB_OF)
@@ -89,7 +89,7 @@ def test_no_shell_line_holds_typed_words(path: Path) -> None:
 
 
 @pytest.mark.parametrize("words", HARD.values(), ids=HARD)
-def test_typed_words_are_remembered_whole(words: str, hook: HookRunner, memlayer: Cli) -> None:
+def test_words_are_remembered_whole(words: str, hook: HookRunner, memlayer: Cli) -> None:
     events: list[str] = []
 
     def answer(_: dict[str, Any]) -> dict[str, Any]:
@@ -106,7 +106,7 @@ def test_typed_words_are_remembered_whole(words: str, hook: HookRunner, memlayer
 
 
 @pytest.mark.parametrize("words", HARD.values(), ids=HARD)
-def test_typed_words_are_searched_whole(words: str, hook: HookRunner, memlayer: Cli, project: Path) -> None:
+def test_words_are_searched_whole(words: str, hook: HookRunner, memlayer: Cli, project: Path) -> None:
     expand(hook, "memory-search", words)
     with ScriptedDaemon(hook.home, {"search": lambda _: {"mode": "lexical", "why": "", "hits": []}}) as daemon:
         done = memlayer("slash", "memory-search", "0f-1")
@@ -116,7 +116,7 @@ def test_typed_words_are_searched_whole(words: str, hook: HookRunner, memlayer: 
     assert asked["project_dir"] == str(project)
 
 
-def test_half_a_character_is_replaced(hook: HookRunner, memlayer: Cli) -> None:
+def test_lone_surrogate_is_replaced(hook: HookRunner, memlayer: Cli) -> None:
     said = {"session_id": "0f-1", "command_name": "memlayer:memory-search", "command_args": "한 \ud83d 글"}
     assert hook.raw("user_prompt_expansion", json.dumps(said).encode()).returncode == 0
     with ScriptedDaemon(hook.home, {"search": lambda _: {"mode": "lexical", "why": "", "hits": []}}) as daemon:
@@ -125,7 +125,7 @@ def test_half_a_character_is_replaced(hook: HookRunner, memlayer: Cli) -> None:
 
 
 @pytest.mark.parametrize("command", WORDED)
-def test_words_that_did_not_arrive_are_told(command: str, hook: HookRunner, memlayer: Cli) -> None:
+def test_missing_words_are_reported(command: str, hook: HookRunner, memlayer: Cli) -> None:
     with ScriptedDaemon(hook.home, {}) as daemon:
         done = memlayer("slash", command, "0f-1")
         assert done.returncode == 1 and "did not arrive, and nothing was done" in done.stderr
@@ -137,7 +137,7 @@ def test_words_that_did_not_arrive_are_told(command: str, hook: HookRunner, meml
     assert daemon.heard == []
 
 
-def test_words_are_taken_once_by_their_command(hook: HookRunner, memlayer: Cli) -> None:
+def test_words_are_taken_once(hook: HookRunner, memlayer: Cli) -> None:
     expand(hook, "memory-search", "첫째")
     expand(hook, "memory-forget", "둘째")
     expand(hook, "memory-search", "셋째")
@@ -149,7 +149,7 @@ def test_words_are_taken_once_by_their_command(hook: HookRunner, memlayer: Cli) 
 
 
 @pytest.mark.parametrize("command", WORDED)
-def test_no_words_are_no_words(command: str, hook: HookRunner, memlayer: Cli) -> None:
+def test_empty_words_stay_empty(command: str, hook: HookRunner, memlayer: Cli) -> None:
     expand(hook, command, "")
     with ScriptedDaemon(hook.home, {"list": lambda _: {"memories": [], "total": 0}}):
         done = memlayer("slash", command, "0f-1")
@@ -159,7 +159,7 @@ def test_no_words_are_no_words(command: str, hook: HookRunner, memlayer: Cli) ->
         assert done.returncode == 2 and "? Give " in done.stderr
 
 
-def test_typed_words_are_redacted_on_disk(hook: HookRunner) -> None:
+def test_words_are_redacted_on_disk(hook: HookRunner) -> None:
     expand(hook, "memory-remember", "배포 <private>비밀회의</private> password=hunter2hunter2")
     [path] = kept(hook.home)
     text = path.read_text("utf-8")
@@ -167,7 +167,7 @@ def test_typed_words_are_redacted_on_disk(hook: HookRunner) -> None:
     assert path.stat().st_mode & 0o777 == 0o600 and path.parent.stat().st_mode & 0o777 == 0o700
 
 
-def test_words_of_other_commands_are_not_kept(hook: HookRunner) -> None:
+def test_foreign_commands_are_not_kept(hook: HookRunner) -> None:
     for name in ("other:memory-search", "memory-palace", "memlayer:memory-stats", "search", ""):
         hook("user_prompt_expansion", command_name=name, command_args="남의 말")
     for raw in (b"", b"[]", b"{}", b'{"command_name":1}', b"\xff", b'{"command_name":"memory-search"}'):
@@ -186,7 +186,7 @@ def test_too_many_words_are_refused(hook: HookRunner, memlayer: Cli) -> None:
     assert daemon.heard == [] and spool.waiting(str(hook.home)) == []
 
 
-def test_words_that_nobody_takes_are_removed(hook: HookRunner, home: Path) -> None:
+def test_unclaimed_words_are_removed(hook: HookRunner, home: Path) -> None:
     expand(hook, "memory-remember", "잊힌 말")
     [path] = kept(home)
     commands.sweep(str(home), path.stat().st_mtime + commands.KEPT_S - 1)
@@ -195,7 +195,7 @@ def test_words_that_nobody_takes_are_removed(hook: HookRunner, home: Path) -> No
     assert kept(home) == []
 
 
-def test_a_link_in_their_place_is_not_read(hook: HookRunner, memlayer: Cli, tmp_path: Path) -> None:
+def test_link_is_not_read(hook: HookRunner, memlayer: Cli, tmp_path: Path) -> None:
     expand(hook, "memory-search", "말")
     [path] = kept(hook.home)
     elsewhere = tmp_path / "elsewhere"
@@ -205,7 +205,7 @@ def test_a_link_in_their_place_is_not_read(hook: HookRunner, memlayer: Cli, tmp_
     assert "did not arrive" in memlayer("slash", "memory-search", "0f-1").stderr
 
 
-def test_a_shell_runs_the_lines_as_they_are(hook: HookRunner, tmp_path: Path) -> None:
+def test_shell_runs_lines_unchanged(hook: HookRunner, tmp_path: Path) -> None:
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin" / "memlayer").write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n')
     (tmp_path / "bin" / "memlayer").chmod(0o700)

@@ -1,4 +1,4 @@
-"""Filling a runtime with packages: reasons of failure, indexes, the lock, and what is left out."""
+"""Installing packages: failures, indexes, the lock, unused files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 def filled(venv: Path, *files: str) -> Path:
-    """A venv with these files among its packages."""
+    """Make a venv with these files among its packages."""
     site = venv / "lib" / "python3.12" / "site-packages"
     for file in files:
         (site / file).parent.mkdir(parents=True, exist_ok=True)
@@ -86,7 +86,7 @@ def test_broken_runtime_has_problem(tmp_path: Path) -> None:
         ([], "it ended without a word"),
     ],
 )  # fmt: skip
-def test_the_reason_is_one_line(lines: list[str], expected: str) -> None:
+def test_failure_reason_is_one_line(lines: list[str], expected: str) -> None:
     assert install.reason(lines).startswith(expected)
     assert "\n" not in install.reason(lines)
 
@@ -96,7 +96,7 @@ def test_offline_cure_names_wheel_folder() -> None:
     assert all(word in said for word in ("PIP_FIND_LINKS", "UV_INDEX_URL", "HTTPS_PROXY", "Name or service not known"))
 
 
-def test_uv_steps_back_where_only_pip_knows_the_index(tmp_path: Path) -> None:
+def test_pip_index_beats_uv(tmp_path: Path) -> None:
     config = tmp_path / "pip.conf"
     config.write_text("[global]\nextra-index-url = https://pypi.example/simple\n")
     assert install.pip_has_an_index({"PIP_CONFIG_FILE": str(config)})
@@ -108,7 +108,7 @@ def test_uv_steps_back_where_only_pip_knows_the_index(tmp_path: Path) -> None:
     assert not install.uv_has_an_index({"UV_CONFIG_FILE": str(tmp_path / "none.toml")})
 
 
-def test_the_lock_pins_every_range_with_hashes_and_names_no_index() -> None:
+def test_lock_pins_every_requirement() -> None:
     text = (ROOT / "requirements.lock").read_text(encoding="utf-8")
     ranges = (ROOT / "requirements.in").read_text(encoding="utf-8")
     wanted = re.findall(r"^([a-z-]+)[><=]", ranges, re.MULTILINE)

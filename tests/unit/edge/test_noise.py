@@ -1,4 +1,4 @@
-"""Which prompts nobody said, and which are worth a search."""
+"""Generated prompts, and prompts that are worth a search."""
 
 from __future__ import annotations
 
@@ -67,13 +67,13 @@ HUMAN = [
 
 
 @pytest.mark.parametrize("prompt", GENERATED)
-def test_generated(prompt: str) -> None:
+def test_generated_prompt_is_noise(prompt: str) -> None:
     assert is_noise(prompt)
     assert not recallable(prompt)
 
 
 @pytest.mark.parametrize("prompt", HUMAN)
-def test_human(prompt: str) -> None:
+def test_human_prompt_is_recallable(prompt: str) -> None:
     assert not is_noise(prompt)
     assert recallable(prompt)
 
@@ -87,7 +87,7 @@ def test_human(prompt: str) -> None:
     2+2?|42|3.5 * 2 =|...|y|はい|好的 继续|that's great, let's go
     """.replace("\n", "|").split("|"),
 )
-def test_small_talk(prompt: str) -> None:
+def test_small_talk_is_not_recallable(prompt: str) -> None:
     assert not recallable(prompt.strip())
 
 
@@ -111,5 +111,5 @@ def test_small_talk(prompt: str) -> None:
         "응 근데 캐시는 왜 껐어",
     ],
 )
-def test_a_content_word_is_enough(prompt: str) -> None:
+def test_content_word_is_enough(prompt: str) -> None:
     assert recallable(prompt)

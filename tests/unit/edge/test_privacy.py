@@ -1,4 +1,4 @@
-"""redact, strip_own_blocks and plain: what must go, what must stay, and how long it may take."""
+"""redact, strip_own_blocks and plain: removals, survivors, time."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import pytest
 from memlayer.edge.capture.payload import MAX_EVENT_CHARS, clean, read_payload
 from memlayer.edge.redaction.privacy import PRIVATE, plain, redact, strip_own_blocks
 
-# --- long texts: only what is kept is searched
+# --- long texts: only the kept parts are searched
 
 _FILL = "그 줄은 그대로 둔다. keep this line. " * 30_000  # about 1,000,000 characters
 
 
 @pytest.mark.parametrize("at", [0, 299_000, 299_990, 300_003, 320_000, 500_000, -100_010, -99_980, -60, -30])
-def test_a_secret_anywhere_in_a_long_text_is_gone(at: int) -> None:
+def test_secret_in_long_text_goes(at: int) -> None:
     where = at % len(_FILL)
     text = "%s AKIA7LRWFVEALKXWKKXZ 비밀번호는 Zxcv!357이야 %s" % (_FILL[:where], _FILL[where:])
     out = clean(text)
@@ -27,7 +27,7 @@ def test_a_secret_anywhere_in_a_long_text_is_gone(at: int) -> None:
     assert out.startswith("그 줄은" if where else " [redacted")
 
 
-def test_the_ends_of_a_long_text_are_kept_whole() -> None:
+def test_ends_of_long_text_stay() -> None:
     out = clean("처음 " + _FILL + " 마지막")
     assert out.startswith("처음 그 줄은")
     assert out.endswith("마지막")
@@ -35,13 +35,13 @@ def test_the_ends_of_a_long_text_are_kept_whole() -> None:
     assert " characters left out" in out
 
 
-def test_a_private_span_reaches_across_what_is_left_out() -> None:
+def test_private_span_crosses_the_cut() -> None:
     text = "앞 <private>SECRET%sSECRET</private> 뒤" % _FILL
     assert clean(text) == "앞 %s 뒤" % PRIVATE
     assert "SECRET" not in clean("앞 <private>%sSECRET" % _FILL)
 
 
-def test_a_key_block_across_the_cut_is_gone() -> None:
+def test_key_block_crosses_the_cut() -> None:
     rng = random.Random(5)
     body = "\n".join(base64.b64encode(rng.randbytes(48)).decode() for _ in range(700))
     block = "-----BEGIN RSA PRIVATE KEY-----\n%s\n-----END RSA PRIVATE KEY-----" % body
@@ -116,11 +116,11 @@ def test_private_spans_go(text: str, kept: str) -> None:
         ("<!-- private --><!-- /private -->", ""),
     ],
 )
-def test_an_empty_span_leaves_no_marker(text: str, kept: str) -> None:
+def test_empty_span_leaves_no_marker(text: str, kept: str) -> None:
     assert redact(text) == kept
 
 
-def test_a_prompt_of_an_empty_span_is_no_event() -> None:
+def test_empty_span_is_no_event() -> None:
     said = '{"session_id": "s", "prompt": "<private></private>", "last_assistant_message": "[private] "}'
     for hook in ("user_prompt_submit", "stop"):
         found = read_payload(hook, said.encode(), project_dir="/p", at_ms=1)
@@ -147,7 +147,7 @@ def test_a_prompt_of_an_empty_span_is_no_event() -> None:
         "［privacy］ 항목",
     ],
 )
-def test_the_word_private_is_not_a_span(text: str) -> None:
+def test_word_private_is_no_span(text: str) -> None:
     assert redact(text) == text
 
 
@@ -168,12 +168,12 @@ def test_the_word_private_is_not_a_span(text: str) -> None:
         ("<priv|ate>우리끼리</private>", "우리끼리"),
     ],
 )
-def test_an_invisible_character_hides_nothing(text: str, secret: str, sign: str) -> None:
+def test_invisible_character_hides_nothing(text: str, secret: str, sign: str) -> None:
     out = clean(text.replace("|", sign))
     assert secret not in plain(out).replace(sign, "")
 
 
-def test_colours_of_a_terminal_hide_nothing() -> None:
+def test_terminal_colours_hide_nothing() -> None:
     out = clean("\x1b[1mAKIA\x1b[0m7LRWFVEALKXWKKXZ \x1b]8;;https://x\x07pass\x1b]8;;\x07word: Qw3rty77!")
     assert "7LRWFVEALKXW" not in plain(out) and "Qw3rty77!" not in plain(out)
 
@@ -188,11 +188,11 @@ def test_colours_of_a_terminal_hide_nothing() -> None:
         "葛\U000e0100飾区",
     ],
 )
-def test_what_a_script_or_an_emoji_needs_stays(text: str) -> None:
+def test_joiners_of_scripts_and_emoji_stay(text: str) -> None:
     assert redact(text) == text
 
 
-# --- our own blocks
+# --- own blocks
 
 BLOCK = (
     "[Memory context]\nNotes that memlayer kept from earlier work.\n"
@@ -269,7 +269,7 @@ def test_talk_about_memories_stays(text: str) -> None:
         ("plain text, 한글, émoji 😀\nline", "plain text, 한글, émoji 😀\nline"),
     ],
 )
-def test_plain(text: str, out: str) -> None:
+def test_plain_removes_control_characters(text: str, out: str) -> None:
     assert plain(text) == out
     assert plain(out) == out
 

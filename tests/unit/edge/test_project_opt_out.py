@@ -1,4 +1,7 @@
-"""`enabled: false` in a project's .memlayer.yaml, however it is written: a hook has no YAML parser and must see it."""
+"""`enabled: false` in a project's .memlayer.yaml, in any style.
+
+A hook has no YAML parser and must see it.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,7 @@ OFF = [
     '"en\\u0061bled": false', '{"en\\x61bled": false}',
     "# 한글\r\nenabled: false\r\n", "한글: 값\u2028enabled: false", "\ufeff\ufeffenabled: false",
 ]  # fmt: skip
-# The daemon's parser refuses what a file may multiply itself with; who wrote it meant it all the same.
+# The daemon's parser refuses aliases, which can blow a file up; the author meant it all the same.
 REFUSED = ["base: &b {enabled: false}\n<<: *b", "<<: {enabled: false}", "a: &a false\nenabled: *a",
            "a: &a enabled\n*a : false"]  # fmt: skip
 # No parser takes these for false, but whoever wrote them may have meant it.
@@ -48,7 +51,7 @@ def said(folder: Path, raw: bytes) -> Path:
 
 
 def parsed(folder: Path) -> bool:
-    """What the daemon's parser reads, which does not ask the hook's."""
+    """Return the setting as the daemon's parser reads it."""
     found, _ = read_untrusted(str(folder / SETTINGS_NAME))
     try:
         return "enabled" not in found or ProjectSettings(enabled=found["enabled"]).enabled
@@ -58,32 +61,32 @@ def parsed(folder: Path) -> bool:
 
 @pytest.mark.parametrize("text", OFF)
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
-def test_what_the_parser_reads_as_false_is_false_to_a_hook(tmp_path: Path, text: str, encoding: str) -> None:
+def test_parser_and_hook_agree_on_off(tmp_path: Path, text: str, encoding: str) -> None:
     said(tmp_path, text.encode(encoding))
     assert not enabled(str(tmp_path))
     assert "\ufeff" in text or not parsed(tmp_path)
 
 
 @pytest.mark.parametrize("text", REFUSED)
-def test_a_file_that_is_refused_switches_off_as_well(tmp_path: Path, text: str) -> None:
+def test_refused_file_switches_off(tmp_path: Path, text: str) -> None:
     assert not enabled(str(said(tmp_path, text.encode())))
     found, problem = read_untrusted(str(tmp_path / SETTINGS_NAME))
     assert found == {} and "not valid YAML" in problem
 
 
 @pytest.mark.parametrize("text", IN_DOUBT)
-def test_in_doubt_nothing_is_kept(tmp_path: Path, text: str) -> None:
+def test_doubtful_file_switches_off(tmp_path: Path, text: str) -> None:
     assert not enabled(str(said(tmp_path, text.encode())))
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
-def test_in_utf_16(tmp_path: Path, encoding: str) -> None:
+def test_utf_16_is_read(tmp_path: Path, encoding: str) -> None:
     assert not enabled(str(said(tmp_path, "# 끔\r\nenabled: false\r\n".encode(encoding))))
     assert enabled(str(said(tmp_path, "enabled: true\r\n".encode(encoding))))
 
 
 @pytest.mark.parametrize("text", ON)
-def test_what_does_not_switch_it_off_leaves_it_on(tmp_path: Path, text: str) -> None:
+def test_other_settings_leave_it_on(tmp_path: Path, text: str) -> None:
     assert enabled(str(said(tmp_path, text.encode())))
     assert parsed(tmp_path)
 
@@ -97,7 +100,7 @@ style = st.sampled_from([None, "'", '"', "|", ">"])
 
 @given(st.dictionaries(keys, values, max_size=4), flow, style, st.booleans(), st.booleans(), st.integers(2, 8))
 @hypothesis_settings(deadline=None, max_examples=400)
-def test_however_it_is_written(
+def test_any_yaml_style_switches_off(
     tmp_path_factory: pytest.TempPathFactory,
     settings: dict[str, object], flow: bool | None, style: str | None, begins: bool, marked: bool, indent: int,
 ) -> None:  # fmt: skip
@@ -111,7 +114,7 @@ def test_however_it_is_written(
 
 @pytest.mark.parametrize("raw", [b"\xef\xbb\xbfenabled: false\r\n", b'"enabled": false\n', b"{enabled: false}\n"])
 @pytest.mark.parametrize("has_daemon", [False, True], ids=["no daemon", "daemon"])
-def test_nothing_of_a_turn_is_kept(hook: HookRunner, home: Path, project: Path, raw: bytes, has_daemon: bool) -> None:
+def test_opted_out_turn_is_not_kept(hook: HookRunner, home: Path, project: Path, raw: bytes, has_daemon: bool) -> None:
     said(project, raw)
     if not has_daemon:
         hook.turn("s1", "p1", "결제 포트는 8443", "네")

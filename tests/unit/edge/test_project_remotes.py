@@ -1,4 +1,4 @@
-"""What a remote says about a project, and what a relative one does not."""
+"""Remotes as keys of a project; relative remotes are none."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from tests.support.repositories import Identify, git, repository
 @pytest.mark.parametrize(
     "remote", ["../origin.git", "./origin", "origin", ".", "..", "", "상점/원본:2", "file://origin"]
 )
-def test_a_relative_remote_makes_no_two_repositories_one(identify: Identify, tmp_path: Path, remote: str) -> None:
+def test_relative_remote_joins_no_repositories(identify: Identify, tmp_path: Path, remote: str) -> None:
     ours = repository(tmp_path / "고객 A" / "app", commit="ours")
     theirs = repository(tmp_path / "고객 B" / "web", commit="theirs")
-    for one in (ours, theirs):
-        git(one, "config", "remote.origin.url", remote)
-        assert locate(str(one)).remote == ""
+    for folder in (ours, theirs):
+        git(folder, "config", "remote.origin.url", remote)
+        assert locate(str(folder)).remote == ""
     git(tmp_path / "고객 A", "clone", str(ours), "copy")
     git(tmp_path / "고객 A" / "copy", "config", "remote.origin.url", remote)
     before = identify(ours)
@@ -30,22 +30,22 @@ def test_a_relative_remote_makes_no_two_repositories_one(identify: Identify, tmp
     assert identify(ours.rename(tmp_path / "elsewhere")) == before  # where another folder is at `../origin.git`
 
 
-def test_a_remote_in_the_home_folder_is_named_by_its_whole_path(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_home_remote_has_whole_path(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", "/home/지수")
     assert normalise_remote("~/git/상점.git") == "file:/home/지수/git/상점"
 
 
-def test_a_project_that_was_known_by_a_relative_remote_is_known_by_its_other_keys(tmp_path: Path, home: Path) -> None:
+def test_other_keys_replace_relative_remote(tmp_path: Path, home: Path) -> None:
     with_commit, without = repository(tmp_path / "a" / "app"), repository(tmp_path / "b" / "웹", commit="")
     theirs = repository(tmp_path / "c" / "app", commit="theirs")
-    for one in (with_commit, without, theirs):
-        git(one, "remote", "add", "origin", "../origin.git")
+    for folder in (with_commit, without, theirs):
+        git(folder, "remote", "add", "origin", "../origin.git")
     commit = root_commit(str(with_commit / ".git"))
     old = "remote:file:../origin"
     registry.save(
         str(home),
         {
-            # What two repositories with this remote had become; the one that came second left no commit.
+            # Two repositories with this remote; the second left no commit.
             "a" * 16: {"keys": [old, "commit:" + commit, "path:%s" % theirs, "git:%s/.git" % theirs]},
             "b" * 16: {"keys": [old, "git:%s/.git" % without]},
         },
@@ -58,9 +58,7 @@ def test_a_project_that_was_known_by_a_relative_remote_is_known_by_its_other_key
     assert b"../origin" not in (home / "projects.json").read_bytes()
 
 
-def test_a_relative_remote_in_an_export_makes_no_two_projects_one(
-    projects: Projects, home: Path, tmp_path: Path
-) -> None:
+def test_exported_relative_remote_joins_no_projects(projects: Projects, home: Path, tmp_path: Path) -> None:
     entry = {"name": "app", "root": "/x/app", "since_ms": 1}
     first = projects.adopt("a" * 16, {**entry, "keys": ["remote:file:../origin", "commit:1"]})
     assert projects.adopt("b" * 16, {**entry, "keys": ["remote:file:../origin", "commit:2"]}) != first
@@ -83,5 +81,5 @@ def test_a_relative_remote_in_an_export_makes_no_two_projects_one(
         ("file:///srv/git/상점.git", "file:/srv/git/상점"),
     ],
 )
-def test_a_remote_is_named_by_host_and_path(url: str, same_as: str) -> None:
+def test_remote_is_host_and_path(url: str, same_as: str) -> None:
     assert normalise_remote(url) == same_as

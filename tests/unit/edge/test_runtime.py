@@ -1,4 +1,4 @@
-"""Finding the runtime, choosing a Python for it, and what an install is told: all without building one."""
+"""Finding the runtime, choosing its Python, install environments; builds nothing."""
 
 from __future__ import annotations
 
@@ -57,21 +57,21 @@ def find(home: Path, root: Path) -> str | None:
     return runtime.find_runtime(str(home), str(root))
 
 
-def test_finds_the_runtime_by_its_own_folder_not_by_the_link(home: Path, root: Path) -> None:
+def test_runtime_link_is_resolved(home: Path, root: Path) -> None:
     assert find(home, root) == str(home / "runtime" / "one" / "bin" / "python")
 
 
-def test_a_home_without_a_runtime_has_none(tmp_path: Path, root: Path) -> None:
+def test_empty_home_has_no_runtime(tmp_path: Path, root: Path) -> None:
     assert find(tmp_path / "없음", root) is None
 
 
 @pytest.mark.parametrize("changed", [b"click==8.4.1 \\\n    --hash=sha256:00\n", b"", b"click==8.4.0\n"])
-def test_a_runtime_of_another_lock_is_stale(home: Path, root: Path, changed: bytes) -> None:
+def test_other_lock_makes_runtime_stale(home: Path, root: Path, changed: bytes) -> None:
     (root / "requirements.lock").write_bytes(changed)
     assert find(home, root) is None
 
 
-def test_a_half_made_runtime_is_none(home: Path, root: Path) -> None:
+def test_half_made_runtime_is_none(home: Path, root: Path) -> None:
     (home / "runtime" / "one" / "requirements.lock").unlink()
     assert find(home, root) is None
 
@@ -91,16 +91,14 @@ def test_runtime_with_more_packages_is_found(home: Path, root: Path) -> None:
     assert find(home, root) is not None
 
 
-def test_a_runtime_whose_base_is_gone_is_none(home: Path, root: Path) -> None:
+def test_runtime_without_base_is_none(home: Path, root: Path) -> None:
     python = home / "runtime" / "one" / "bin" / "python"
     python.unlink()
     python.symlink_to("/nonexistent/python3.11")
     assert find(home, root) is None
 
 
-def test_a_named_venv_is_taken_as_it_is(
-    tmp_path: Path, home: Path, root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_named_venv_is_not_checked(tmp_path: Path, home: Path, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     venv = add_runtime(tmp_path / "dev", "venv", root)
     (venv / "requirements.lock").write_text("of another lock")
     monkeypatch.setenv("MEMLAYER_RUNTIME_DIR", str(venv))
@@ -111,14 +109,14 @@ def test_a_named_venv_is_taken_as_it_is(
         provision.build_runtime(str(home), str(root), lambda step, done, total: None)
 
 
-def test_switching_replaces_the_link(home: Path, root: Path) -> None:
+def test_switch_replaces_the_link(home: Path, root: Path) -> None:
     add_runtime(home, "two", root)
     provision.switch(str(home / "runtime"), "two")
     assert find(home, root) == str(home / "runtime" / "two" / "bin" / "python")
     assert not [name for name in os.listdir(home / "runtime") if name.startswith(".")]
 
 
-def test_removing_keeps_what_is_named_and_sweeps_killed_builds(home: Path, root: Path) -> None:
+def test_killed_builds_are_removed(home: Path, root: Path) -> None:
     folder = home / "runtime"
     add_runtime(home, "two", root)
     (add_runtime(home, "killed", root) / "requirements.lock").unlink()
@@ -128,7 +126,7 @@ def test_removing_keeps_what_is_named_and_sweeps_killed_builds(home: Path, root:
     assert sorted(os.listdir(folder)) == ["current", "one"]
 
 
-def test_a_build_that_runs_is_seen_and_not_waited_for(home: Path, root: Path) -> None:
+def test_running_build_is_not_awaited(home: Path, root: Path) -> None:
     (root / "requirements.lock").write_bytes(b"changed\n")
     quiet = lambda step, done, total: None  # noqa: E731
     with provision.held(runtime.build_lock(str(home)), quiet, wait=True):
@@ -138,7 +136,7 @@ def test_a_build_that_runs_is_seen_and_not_waited_for(home: Path, root: Path) ->
     assert not runtime.setup_is_running(str(home))
 
 
-def test_a_failed_setup_is_left_alone_for_a_while(home: Path, root: Path) -> None:
+def test_failed_setup_waits_for_retry(home: Path, root: Path) -> None:
     failure = Path(runtime.failure_file(str(home)))
     failure.write_text("setup failed: 디스크\n", encoding="utf-8")
     assert runtime.setup_failure(str(home)) == "setup failed: 디스크"
@@ -148,13 +146,13 @@ def test_a_failed_setup_is_left_alone_for_a_while(home: Path, root: Path) -> Non
     assert not spawn.failed_lately(str(home))
 
 
-def test_every_folder_made_is_private(tmp_path: Path) -> None:
+def test_made_folders_are_private(tmp_path: Path) -> None:
     paths.make_folder(str(tmp_path / "a" / "나" / "c"))
     for folder in (tmp_path / "a", tmp_path / "a" / "나", tmp_path / "a" / "나" / "c"):
         assert folder.stat().st_mode & 0o777 == 0o700
 
 
-def test_finding_imports_nothing_slow() -> None:
+def test_finding_runtime_imports_nothing_slow() -> None:
     code = (
         "import sys; sys.path.insert(0, sys.argv[1]); from memlayer.edge.bootstrap import runtime;"
         "runtime.find_runtime('/nonexistent', sys.argv[1]); print(*sys.modules)"
@@ -179,7 +177,7 @@ def test_finding_imports_nothing_slow() -> None:
 
 @pytest.fixture
 def stand_in(tmp_path: Path) -> Callable[..., str]:
-    """Makes an executable that answers like an interpreter of the given version."""
+    """Make an executable that answers like an interpreter of a version."""
 
     def make(version: str, *, has_venv: bool = True, name: str = "python3") -> str:
         path = tmp_path / "bin" / name
@@ -200,54 +198,54 @@ def choose(
 
 
 @pytest.mark.parametrize("version", ["3.11", "3.14"])
-def test_takes_a_new_enough_python(stand_in: Callable[..., str], version: str) -> None:
+def test_new_enough_python_is_taken(stand_in: Callable[..., str], version: str) -> None:
     found = choose(stand_in(version))
     assert found is not None and "%d.%d" % found.version == version
 
 
 @pytest.mark.parametrize("version", ["3.9", "3.15"])
-def test_says_which_python_is_needed(stand_in: Callable[..., str], version: str) -> None:
+def test_needed_python_is_named(stand_in: Callable[..., str], version: str) -> None:
     with pytest.raises(UserError, match=rf"^Python 3\.11 to 3\.14 is needed; found: {version}\. Please install .*$"):
         choose(stand_in(version))
 
 
-def test_no_python_at_all_is_uvs_business_if_there_is_uv(tmp_path: Path) -> None:
+def test_uv_replaces_a_missing_python(tmp_path: Path) -> None:
     assert choose(str(tmp_path / "python3"), has_uv=True) is None
     with pytest.raises(UserError, match="found: none"):
         choose(str(tmp_path / "python3"))
 
 
-def test_a_python_without_venv_needs_uv(stand_in: Callable[..., str]) -> None:
+def test_python_without_venv_needs_uv(stand_in: Callable[..., str]) -> None:
     path = stand_in("3.12", has_venv=False)
     with pytest.raises(UserError, match=r"no venv module: apt install python3\.12-venv"):
         choose(path)
     assert choose(path, has_uv=True) is not None
 
 
-def test_the_newest_name_on_the_path_wins(stand_in: Callable[..., str]) -> None:
+def test_newest_python_on_path_wins(stand_in: Callable[..., str]) -> None:
     stand_in("3.11", name="python3")
     stand_in("3.12", name="python3.12")
     found = choose(stand_in("3.13", name="python3.13"))
     assert found is not None and found.version == (3, 13)
 
 
-def test_a_named_python_is_the_only_one_tried(stand_in: Callable[..., str]) -> None:
+def test_named_python_alone_is_tried(stand_in: Callable[..., str]) -> None:
     stand_in("3.13", name="python3.13")
     old = stand_in("3.9", name="old")
     with pytest.raises(UserError, match=r"MEMLAYER_PYTHON=.*Python 3\.9 at"):
         choose(old, environ={"MEMLAYER_PYTHON": old})
 
 
-def test_inspecting_a_venv_finds_its_base() -> None:
+def test_inspected_venv_names_its_base() -> None:
     found = interpreters.inspect(sys.executable)
     assert found is not None and found.is_usable
     assert found.path == os.path.realpath(getattr(sys, "_base_executable", sys.executable))
 
 
-# what an install is told
+# environments of installs
 
 
-def test_an_install_keeps_indexes_and_loses_what_diverts_it() -> None:
+def test_install_environment_keeps_indexes() -> None:
     given = {
         "PATH": "/bin", "PIP_INDEX_URL": "u", "https_proxy": "p", "UV_INDEX": "i", "SSL_CERT_FILE": "c",
         "PYTHONPATH": "x", "PYTHONHOME": "x", "PIP_TARGET": "x", "PIP_USER": "1", "VIRTUAL_ENV": "x",
@@ -261,7 +259,7 @@ def test_an_install_keeps_indexes_and_loses_what_diverts_it() -> None:
     }
 
 
-def test_a_background_setup_gets_no_keys() -> None:
+def test_background_setup_gets_no_keys() -> None:
     given = {"PATH": "/bin", "ANTHROPIC_API_KEY": "k", "PIP_CERT": "c", "http_proxy": "p",
              "MEMLAYER_HOME": "h", "PYTHONPATH": "x", "CLAUDECODE": "1"}  # fmt: skip
     assert set(spawn.setup_environ(given)) == {"PATH", "PIP_CERT", "http_proxy", "MEMLAYER_HOME"}

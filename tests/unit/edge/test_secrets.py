@@ -1,4 +1,4 @@
-"""Secrets: the corpora that redaction is tested with, and what surrounds a secret in tools and files."""
+"""Corpora of secrets, and the texts of tools and files around them."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ def _items(name: str) -> list[dict[str, str]]:
 
 POSITIVE = _items("secrets_positive.jsonl")
 NEGATIVE = _items("secrets_negative.jsonl")
-# Written before the code was looked at, in six goes; `set` says which. What was found at first sight stands in
-# docs/privacy.md; since then the code has been mended for what it missed, so that today these are corpora as well.
+# Written in six sets (`set`) before looking at the code. docs/privacy.md has the shares found at first sight; the code has
+# been mended for the misses since, so that today these are corpora as well.
 HELDOUT_POSITIVE = _items("secrets_heldout_positive.jsonl")
 HELDOUT_NEGATIVE = _items("secrets_heldout_negative.jsonl")
 
 
 def piece_left(secret: str, text: str) -> bool:
-    """Whether the secret, or any 12 characters of it, still stand in text."""
+    """True if the secret, or any 12 characters of it, remain."""
     size = min(12, len(secret))
     return any(secret[at : at + size] in text for at in range(len(secret) - size + 1))
 
 
-def test_the_corpora_are_large_and_varied() -> None:
+def test_corpora_are_large_and_varied() -> None:
     assert len(POSITIVE) >= 210
     assert len({item["kind"] for item in POSITIVE}) >= 30
     assert len(NEGATIVE) >= 300
@@ -52,7 +52,7 @@ def test_secrets_are_found(corpus: list[dict[str, str]]) -> None:
 
 
 @pytest.mark.parametrize("corpus", [POSITIVE, HELDOUT_POSITIVE], ids=["corpus", "heldout"])
-def test_secrets_are_named_by_their_kind(corpus: list[dict[str, str]]) -> None:
+def test_secrets_are_named_by_kind(corpus: list[dict[str, str]]) -> None:
     other = [item["text"] for item in corpus if "[redacted:%s]" % item["kind"] not in redact(item["text"])]
     assert len(other) <= 0.02 * len(corpus), other
 
@@ -76,11 +76,11 @@ def _numbered(text: str) -> str:
 
 
 @pytest.mark.parametrize("wrap", [_as_json, _as_nested_json, _numbered, shlex.quote], ids=lambda wrap: wrap.__name__)
-def test_secrets_are_found_in_what_tools_take_and_give(wrap: Callable[[str], str]) -> None:
+def test_secrets_in_tool_texts_are_found(wrap: Callable[[str], str]) -> None:
     corpus = [*POSITIVE, *HELDOUT_POSITIVE]
     missed = []
     for item in corpus:
-        line = max(item["secret"].split("\n"), key=len)  # of a key block: a line of it, however its ends are escaped
+        line = max(item["secret"].split("\n"), key=len)  # a line of a key block, however its ends are escaped
         if line in wrap(item["text"]) and piece_left(line, redact(wrap(item["text"]))):
             missed.append(wrap(item["text"]))
     assert len(missed) <= 0.02 * len(corpus), missed
@@ -92,7 +92,7 @@ def test_redacting_twice_changes_nothing() -> None:
         assert redact(once) == once
 
 
-def test_secrets_are_found_between_ordinary_lines() -> None:
+def test_secrets_between_lines_are_found() -> None:
     around = [item["text"] for item in NEGATIVE if "private" not in item["text"].lower()]
     rng = random.Random(7)
     for item in POSITIVE:
@@ -117,11 +117,11 @@ def test_only_the_value_goes() -> None:
         ("1Password CLI v2 is on the runner", "1Password: Zxcv!357"),
     ],
 )
-def test_a_product_a_field_and_a_place_are_no_secret(product: str, secret: str) -> None:
+def test_product_field_and_place_stay(product: str, secret: str) -> None:
     assert redact(product) == product
     assert "[redacted:" in redact(secret)
 
 
-def test_a_long_value_goes_to_its_end() -> None:
+def test_long_value_goes_whole() -> None:
     secret = "aB3" * 5000
     assert redact("export SESSION_SECRET=%s\nnext" % secret) == "export SESSION_SECRET=[redacted:secret]\nnext"

@@ -1,4 +1,4 @@
-"""The status line: from files alone, through bin/memlayer as the host runs it, never an error."""
+"""The status line: from files alone, never an error."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def made(home: Path) -> None:
 
 
 def host(home: Path, stdin: bytes, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """As Claude Code runs it, on a machine where memlayer has no runtime."""
+    """Run the status line as Claude Code does, without a runtime."""
     done = subprocess.run(
         [sys.executable, "-I", "-S", str(ROOT / "bin" / "memlayer"), "statusline", *arguments],
         input=stdin, capture_output=True, cwd="/", timeout=30, check=False,
@@ -156,7 +156,7 @@ def test_no_home_gets_a_line(home: Path) -> None:
     assert not home.exists()
 
 
-def test_nothing_but_the_standard_library(home: Path) -> None:
+def test_line_needs_standard_library_only(home: Path) -> None:
     code = (
         "import sys; sys.path.insert(0, %r); from memlayer.edge.terminal import status_line; print(*sys.modules)"
         % str(ROOT)

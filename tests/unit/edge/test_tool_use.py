@@ -1,4 +1,4 @@
-"""What is kept of a tool call: which calls, which words of them, and never a secret."""
+"""Capture of tool calls: the kept calls and words, never a secret."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ def kept(data: dict[object, object], *, failed: bool = False, rules: ToolRules |
 
 
 @pytest.mark.parametrize("tool", ["Read", "Grep", "Glob", "LS", "WebFetch", "Agent", "Task", "mcp__github__issue", ""])
-def test_looking_around_is_not_kept(tool: str) -> None:
+def test_read_only_calls_are_dropped(tool: str) -> None:
     assert kept({"tool_name": tool, "tool_input": {"file_path": "/a"}, "tool_response": "b"}) == ("", "")
 
 
-def test_a_failed_call_of_a_server_is_kept_and_a_failed_read_is_not() -> None:
+def test_failed_server_call_is_kept() -> None:
     failed = {"tool_input": {"id": 7}, "error": "이슈를 찾을 수 없음"}
     text, detail = kept({"tool_name": "mcp__github__issue", **failed}, failed=True)
     assert (text, detail) == (
@@ -51,7 +51,7 @@ def test_a_failed_call_of_a_server_is_kept_and_a_failed_read_is_not() -> None:
     assert kept({"tool_name": "Read", **failed}, failed=True) == ("", "")
 
 
-def test_what_the_rules_name_is_kept() -> None:
+def test_rules_choose_the_calls() -> None:
     rules = ToolRules(kept=("mcp__github__*", "Edit"))
     answer = {"content": [{"type": "text", "text": "닫힘"}]}
     call: dict[object, object] = {"tool_name": "mcp__github__issue", "tool_input": {}, "tool_response": answer}
@@ -60,19 +60,19 @@ def test_what_the_rules_name_is_kept() -> None:
     assert kept(bash("make"), rules=ToolRules(enabled=False)) == ("", "")
 
 
-def test_a_hook_without_settings_keeps_whatever_may_be_wanted() -> None:
+def test_hook_without_settings_keeps_all() -> None:
     assert all(EVERY_TOOL.keeps(detail) for detail in ("Bash", "Write", "mcp__x__y", "Bash failed"))
     assert not EVERY_TOOL.keeps("mcp__plugin_memlayer_memlayer__memory_search")
 
 
-def test_an_interrupted_command_says_so() -> None:
+def test_interrupted_command_is_marked() -> None:
     call = bash("sleep 100")
     call["tool_response"] = {"stdout": "half", "stderr": "", "interrupted": True}
     assert kept(call) == ("Bash interrupted: sleep 100\nhalf", "Bash interrupted")
     assert kept({**bash("sleep 9"), "error": "x", "is_interrupt": True}, failed=True)[1] == "Bash interrupted"
 
 
-def test_a_command_of_many_lines_is_one_line() -> None:
+def test_long_command_is_one_line() -> None:
     text, _ = kept(bash("cat <<EOF\n첫 줄\nEOF\n", "ok"))
     assert text == "Bash: cat <<EOF ⏎ 첫 줄 ⏎ EOF\nok"
     assert target_of(text) == "cat <<EOF ⏎ 첫 줄 ⏎ EOF"
@@ -86,7 +86,7 @@ def test_long_output_keeps_head_and_tail() -> None:
     assert len(text) <= MAX_CHARS + 60
 
 
-def test_several_edits_say_how_many_and_show_the_first() -> None:
+def test_several_edits_are_counted() -> None:
     edits = [{"old_string": "a = 1", "new_string": "a = 2"}, {"old_string": "b", "new_string": ""}]
     call: dict[object, object] = {"tool_name": "MultiEdit", "tool_input": {"file_path": "/w/x.py", "edits": edits}}
     assert kept(call)[0] == "MultiEdit: /w/x.py\n2 edits\n- a = 1\n+ a = 2"
@@ -95,12 +95,12 @@ def test_several_edits_say_how_many_and_show_the_first() -> None:
 
 
 @pytest.mark.parametrize("before", range(960, 1040, 7))
-def test_a_secret_that_the_cut_goes_through_leaves_no_piece(before: int) -> None:
+def test_cut_leaves_no_secret(before: int) -> None:
     text, _ = kept(bash("cat log", "a" * (before - 1) + " " + KEY + " " + "b" * 4000 + " " + KEY + " " + "c" * 480))
     assert not [KEY[at : at + 8] for at in range(len(KEY) - 8) if KEY[at : at + 8] in text]
 
 
-def test_secrets_in_commands_inputs_and_errors_go() -> None:
+def test_secrets_in_calls_go() -> None:
     password = "hunter2" + "Zz!9"
     texts = [
         kept(bash("curl -u admin:%s https://shop.example/" % password))[0],
@@ -112,7 +112,7 @@ def test_secrets_in_commands_inputs_and_errors_go() -> None:
     assert not [text for text in texts if password in text or KEY in text or "우리끼리" in text or "비밀 x" in text]
 
 
-def test_our_own_answers_are_not_taken_in_again() -> None:
+def test_own_answers_are_dropped() -> None:
     assert kept(bash("/opt/x/bin/memlayer search 결제")) == ("", "")
     assert kept(bash("memlayer recall x")) == ("", "")
     assert kept(bash("cd memlayer && make"))[1] == "Bash"
@@ -121,24 +121,24 @@ def test_our_own_answers_are_not_taken_in_again() -> None:
 
 
 @pytest.mark.parametrize("odd", [None, 7, [], "x", {"stdout": 7}, {"content": 3}, [{"text": 1}, None]])
-def test_odd_shapes_are_no_trouble(odd: object) -> None:
+def test_odd_shapes_are_tolerated(odd: object) -> None:
     assert kept({"tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_response": odd})[1] == "Bash"
     assert kept({"tool_name": "Edit", "tool_input": odd, "tool_response": odd})[1] == "Edit"
     assert kept({"tool_name": odd, "tool_input": odd}) == ("", "")
     kept({"tool_name": "Edit", "tool_input": {"file_path": "/a", "edits": odd}})
 
 
-def test_a_lone_surrogate_can_be_written() -> None:
+def test_lone_surrogate_can_be_written() -> None:
     kept(bash("echo \ud800", "\udfff"))[0].encode("utf-8")
 
 
-def test_the_lists_of_the_settings_are_those_of_the_hooks() -> None:
+def test_settings_and_hooks_agree() -> None:
     assert (ToolSettings().kept, ToolSettings().failures) == (tuple(sorted(KEPT)), (*sorted(KEPT), "mcp__*"))
     assert set(FAILURES) == set(ToolSettings().failures)
     assert ToolSettings().max_chars == MAX_CHARS
 
 
-def test_many_calls_do_not_hide_the_sessions_words(home: Path) -> None:
+def test_many_calls_hide_no_words(home: Path) -> None:
     """A daemon that has come anew looks them up in the store."""
     memory = TurnsInMemory(home)
     memory.turn("s1", "p1", "결제 모듈은 왜 다시 썼지?", "재시도 폭주 때문입니다.")
@@ -169,7 +169,7 @@ PEM = "-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEAx1k4Qw9ZrT7bVn6Y\nk4Qw9Z
         ('회의록\n<private reason="연봉">우리끼리\n얘기</private> 끝', "우리끼리"),
     ],
 )
-def test_a_secret_that_its_lines_give_away_goes(text: str, secret: str) -> None:
+def test_secret_across_lines_goes(text: str, secret: str) -> None:
     calls: list[dict[object, object]] = [
         bash("cat > f <<'E'\n%s\nE" % text),
         bash("cat f", text),
@@ -181,13 +181,13 @@ def test_a_secret_that_its_lines_give_away_goes(text: str, secret: str) -> None:
     assert not [one for one in kept_texts if secret in one]
 
 
-def test_a_command_of_many_short_lines_stays_short() -> None:
+def test_many_short_lines_stay_short() -> None:
     text, _ = kept(bash("a\n" * 2000 + "끝"))
     assert text.startswith("Bash: a ⏎ a") and text.endswith("⏎ 끝")
     assert len(text) <= MAX_COMMAND_CHARS + 30
 
 
-def test_an_input_without_end_is_cut() -> None:
+def test_endless_input_is_cut() -> None:
     deep: Any = "끝"
     for _ in range(200):
         deep = [deep]

@@ -1,4 +1,4 @@
-"""The turns that the model is trained on: whole, in both languages, and none of what recall is measured with."""
+"""Training turns: whole, in both languages, disjoint from measured sets."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ def texts_of(row: dict[str, Any]) -> list[str]:
 
 
 def phrases(text: str) -> set[tuple[str, ...]]:
-    """Every run of LONG words."""
+    """Return every run of LONG words."""
     words = re.findall(r"\w+", text.lower())
     return {tuple(words[at : at + LONG]) for at in range(len(words) - LONG + 1)}
 
 
-def test_every_turn_has_its_questions_and_its_near_misses_in_both_languages() -> None:
+def test_turns_have_questions_and_near_misses() -> None:
     found = rows()
     assert len(found) >= 1500
     assert len({row["passage"] for row in found}) == len(found)
@@ -43,15 +43,15 @@ def test_every_turn_has_its_questions_and_its_near_misses_in_both_languages() ->
         assert row["passage"].startswith("User: ") and "\nAssistant: " in row["passage"]
         assert (len(row["q"]), len(row["near"])) == (4, 2)
         assert not set(row["q"]) & set(row["near"])
-        assert any(re.search("[가-힣]", one) for one in row["q"])
-        assert not all(re.search("[가-힣]", one) for one in row["q"])
+        assert any(re.search("[가-힣]", question) for question in row["q"])
+        assert not all(re.search("[가-힣]", question) for question in row["q"])
     languages = Counter(row["lang"] for row in found)
     assert set(languages) == {"ko", "en", "mixed"}
     assert languages["ko"] + languages["mixed"] >= len(found) // 2
 
 
 @pytest.mark.parametrize(("file", "near_misses"), [(PROJECTS, 2)])
-def test_every_project_is_whole(file: Path, near_misses: int) -> None:
+def test_projects_are_whole(file: Path, near_misses: int) -> None:
     projects: dict[str, list[dict[str, Any]]] = {}
     for row in rows(file):
         projects.setdefault(row["project"], []).append(row)
@@ -73,7 +73,7 @@ def test_no_measured_text_is_trained_on() -> None:
     assert trained & measured == set()
 
 
-def test_it_holds_no_secret() -> None:
+def test_training_text_holds_no_secret() -> None:
     for row in rows(TURNS, PROJECTS):
         for text in texts_of(row):
             assert redact(text) == text
