@@ -39,11 +39,6 @@ class Trouble:
     why the last setup failed.
     """
 
-    __slots__ = (
-        "alone", "aside", "aside_new", "aside_why", "cause", "last_error", "late", "late_prompts", "lost", "oldest_s",
-        "setup", "stuck", "unread", "waiting",
-    )  # fmt: skip
-
     def __init__(self) -> None:
         self.lost = self.late = self.late_prompts = self.alone = self.unread = 0
         self.waiting = self.stuck = self.aside = self.aside_new = 0

@@ -153,10 +153,7 @@ def make_venv(venv: str, lock_file: str, report: Report, log_path: str, lock_fd:
 
 
 def note_contents(venv: str) -> None:
-    """Write down the names of a venv's packages.
-
-    See runtime.has_its_packages. Raises OSError.
-    """
+    """Write down the names of a venv's packages. See runtime.has_its_packages. Raises OSError."""
     site = site_of(venv)
     names = sorted(name for name in os.listdir(site) if name != "__pycache__")
     text = "\n".join([os.path.relpath(site, venv), *names]) + "\n"

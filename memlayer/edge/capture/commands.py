@@ -69,10 +69,7 @@ def keep_typed(raw: bytes, home_raw: bytes, project_raw: bytes) -> None:
 
 
 def put(home: str, session_id: str, command: str, words: dict[str, str]) -> None:
-    """Keep the words for `command` in this session.
-
-    words: redacted. Raises OSError.
-    """
+    """Keep the words for `command` in this session. words: redacted. Raises OSError."""
     path = _path(home, session_id, command)
     sweep(home, time.time())
     with contextlib.suppress(FileNotFoundError):

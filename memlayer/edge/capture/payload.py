@@ -54,11 +54,6 @@ class Payload:
     event: the captured event, or None when there is nothing to keep. problem: why not.
     """
 
-    __slots__ = (
-        "cwd", "event", "is_continued", "model", "problem", "prompt", "prompt_id", "session_id", "source",
-        "transcript_path",
-    )  # fmt: skip
-
     def __init__(self) -> None:
         self.event: dict[str, object] | None = None
         self.problem = ""
@@ -87,8 +82,7 @@ def read_payload(hook: str, raw: bytes, *, project_dir: str, at_ms: int, tools: 
     if not isinstance(data, dict):
         found.problem = "stdin is not a JSON object"
         return found
-    session_id = _text(data, "session_id")
-    found.session_id = session_id
+    session_id = found.session_id = _text(data, "session_id")
     found.source = _text(data, "source")
     found.transcript_path = _text(data, "transcript_path")
     found.cwd = _text(data, "cwd")
@@ -100,43 +94,20 @@ def read_payload(hook: str, raw: bytes, *, project_dir: str, at_ms: int, tools: 
         found.problem = "" if kind == "tool" else "sub-agent"  # a sub-agent calls hundreds of tools
         return found
     prompt_id = found.prompt_id = _text(data, "prompt_id")
-    text, detail, extra = "", "", ""
     if hook == "user_prompt_submit":
-        prompt = _text(data, "prompt")
-        if not prompt.strip():
-            found.problem = "empty prompt"
-            return found
-        text = clean(prompt)
-        if not text.strip():
-            found.problem = "nothing left of the prompt"  # an empty private span, or a block of ours alone
-            return found
-        detail = prompt_detail(prompt)
-        if detail == NOISE:
-            text = text[:NOISE_KEPT_CHARS]
-        found.prompt = text
-        extra = "" if prompt_id else text
+        content = _prompt(data, found)
     elif hook == "stop":
-        found.is_continued = data.get("stop_hook_active") is True
-        if found.is_continued and is_no_reply(_text(data, "last_assistant_message")):
-            found.problem = "answer to memlayer itself"
-            return found
-        text = clean(_text(data, "last_assistant_message"))
-        if not text.strip():
-            found.problem = "no answer"  # the transcript has it; the next session start takes it from there
-            return found
-        extra = text if data.get("stop_hook_active") or not prompt_id else ""
+        content = _answer(data, found)
     elif kind == "tool":
-        from memlayer.edge.capture.tool_use import EVERY_TOOL, tool_event
-
-        text, detail = tool_event(data, hook == "post_tool_use_failure", tools or EVERY_TOOL)
-        if not text:
-            return found
-        extra = _text(data, "tool_use_id") or "%s %d" % (text, at_ms)
+        content = _tool_call(data, hook, tools, at_ms)
     else:
         found.model = _text(data, "model") if hook == "session_start" else ""
-        detail = _text(data, _DETAILS[hook])
-        extra = "%s %d" % (detail, at_ms)
         prompt_id = ""
+        detail = _text(data, _DETAILS[hook])
+        content = "", detail, "%s %d" % (detail, at_ms)
+    if content is None:
+        return found
+    text, detail, extra = content
     found.event = spool_event(
         kind=kind,
         session_id=session_id,
@@ -149,6 +120,46 @@ def read_payload(hook: str, raw: bytes, *, project_dir: str, at_ms: int, tools: 
         transcript_path=found.transcript_path,
     )
     return found
+
+
+def _prompt(data: dict[object, object], found: Payload) -> tuple[str, str, str] | None:
+    """Return (text, detail, extra) of a prompt; None with found.problem."""
+    prompt = _text(data, "prompt")
+    if not prompt.strip():
+        found.problem = "empty prompt"
+        return None
+    text = clean(prompt)
+    if not text.strip():
+        found.problem = "nothing left of the prompt"  # an empty private span, or an own block alone
+        return None
+    detail = prompt_detail(prompt)
+    if detail == NOISE:
+        text = text[:NOISE_KEPT_CHARS]
+    found.prompt = text
+    return text, detail, "" if found.prompt_id else text
+
+
+def _answer(data: dict[object, object], found: Payload) -> tuple[str, str, str] | None:
+    """Return (text, detail, extra) of an answer; None with found.problem."""
+    found.is_continued = data.get("stop_hook_active") is True
+    if found.is_continued and is_no_reply(_text(data, "last_assistant_message")):
+        found.problem = "answer to memlayer itself"
+        return None
+    text = clean(_text(data, "last_assistant_message"))
+    if not text.strip():
+        found.problem = "no answer"  # the transcript has it; the next session start takes it from there
+        return None
+    return text, "", text if data.get("stop_hook_active") or not found.prompt_id else ""
+
+
+def _tool_call(
+    data: dict[object, object], hook: str, tools: ToolRules | None, at_ms: int
+) -> tuple[str, str, str] | None:
+    """Return (text, detail, extra) of a tool call, or None."""
+    from memlayer.edge.capture.tool_use import EVERY_TOOL, tool_event
+
+    text, detail = tool_event(data, hook == "post_tool_use_failure", tools or EVERY_TOOL)
+    return (text, detail, _text(data, "tool_use_id") or "%s %d" % (text, at_ms)) if text else None
 
 
 def spool_event(

@@ -1,7 +1,4 @@
-"""logs/hook.log: errors that hooks swallowed.
-
-Never memory text, never the environment.
-"""
+"""logs/hook.log: errors that hooks swallowed. Never memory text, never the environment."""
 
 from __future__ import annotations
 

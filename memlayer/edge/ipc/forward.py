@@ -51,10 +51,7 @@ def forward(home: bytes, op: str, raw: bytes, project_dir: bytes, deadline_s: fl
         sock.settimeout(max(0.001, ends - time.monotonic()))
         sock.sendall(frame)
         reader = protocol.AnswerReader()
-        while True:
-            left = ends - time.monotonic()
-            if left <= 0:
-                return unanswered, b""
+        while (left := ends - time.monotonic()) > 0:
             sock.settimeout(left)
             data = sock.recv(65536)
             if not data:
@@ -68,6 +65,7 @@ def forward(home: bytes, op: str, raw: bytes, project_dir: bytes, deadline_s: fl
                     return REFUSED, b""
                 elif tag == protocol.ERROR:
                     return unanswered, b""
+        return unanswered, b""
     except (OSError, MemlayerError):
         # _socket.timeout is an OSError; before Python 3.10 it is not TimeoutError, so it may also end up here.
         return unanswered, b""

@@ -65,10 +65,7 @@ def request(op: str, body: bytes, *, build: str, deadline_ms: int, at_ms: int, p
 
 
 def parse_header(line: bytes) -> tuple[Request, int]:
-    """Return a request without its body, and the body's length.
-
-    Raises ProtocolError.
-    """
+    """Return a request without its body, and the body's length. Raises ProtocolError."""
     parts = line.split(b" ")
     try:
         magic, build, op, deadline_ms, at_ms, project, length = parts
@@ -105,10 +102,7 @@ class AnswerReader:
         self._buffer = b""
 
     def feed(self, data: bytes) -> list[tuple[bytes, bytes]]:
-        """Return the frames that are whole now.
-
-        Raises ProtocolError on foreign bytes.
-        """
+        """Return the frames that are whole now. Raises ProtocolError on foreign bytes."""
         self._buffer += data
         frames: list[tuple[bytes, bytes]] = []
         while True:

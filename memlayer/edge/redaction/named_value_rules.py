@@ -120,16 +120,7 @@ def bare_is_secret(value: str, whole: str, text: str, end: int, match: re.Match[
     if value[0] in "#*?@" and not (kind == "password" and match.group("assign") and has_digit_and_letter(value)):
         return False
     if match.group("bare"):
-        if kind != "password" and len(value) >= 24 and not match.group("other"):
-            hash_like = kind == "token" and re.match(r"[0-9a-fA-F-]+$", value)
-            return looks_random(value) and not hash_like
-        return (
-            kind == "password"
-            and not is_verb(match)
-            and len(value) >= 6
-            and after[:1] not in ("=", "(")
-            and (has_digit_and_letter(value) and not is_identifier(value) and not re.match(r"[a-z]+\d$", value))
-        )
+        return _unjoined_is_secret(value, kind, after, match)
     if (after[:1] >= "가" or after[1:2] >= "가") and says_how(value, after):
         return False
     if is_of_another_noun(match.group("korean") or "", value, after):
@@ -147,9 +138,7 @@ def bare_is_secret(value: str, whole: str, text: str, end: int, match: re.Match[
     ):
         return looks_random(value) or (match.group("attribute") is not None and is_mixed(value))
     if is_number(value):
-        joined = match.group("assign") or match.group("prose") or match.group("korean") is not None
-        counted = after.lstrip(" ").startswith(_COUNTERS) or re.match(r" [a-z]{3}", after) is not None
-        return kind == "password" and bool(joined) and len(value) >= 4 and value.isdigit() and not counted
+        return kind == "password" and _number_is_secret(value, after, match)
     if match.group("element"):
         tag = re.search(r"<[\w:.-]*$", text[max(0, match.start() - 60) : match.start()])
         judged = kind == "password" or is_mixed(value)
@@ -161,6 +150,35 @@ def bare_is_secret(value: str, whole: str, text: str, end: int, match: re.Match[
         return bool(match.group("assign")) and len(value) >= 6 and is_mixed(value)
     if is_letters(value):
         return _word_is_secret(value, kind, text, end, match)
+    return _mixed_is_secret(value, kind, text, end, match, alone)
+
+
+def _unjoined_is_secret(value: str, kind: str, after: str, match: re.Match[str]) -> bool:
+    """True for a secret that follows its name without a join."""
+    if kind != "password" and len(value) >= 24 and not match.group("other"):
+        hash_like = kind == "token" and re.match(r"[0-9a-fA-F-]+$", value)
+        return looks_random(value) and not hash_like
+    return (
+        kind == "password"
+        and not is_verb(match)
+        and len(value) >= 6
+        and after[:1] not in ("=", "(")
+        and (has_digit_and_letter(value) and not is_identifier(value) and not re.match(r"[a-z]+\d$", value))
+    )
+
+
+def _number_is_secret(value: str, after: str, match: re.Match[str]) -> bool:
+    """True for a numeric password; false for a count."""
+    joined = match.group("assign") or match.group("prose") or match.group("korean") is not None
+    counted = after.lstrip(" ").startswith(_COUNTERS) or re.match(r" [a-z]{3}", after) is not None
+    return bool(joined) and len(value) >= 4 and value.isdigit() and not counted
+
+
+def _mixed_is_secret(value: str, kind: str, text: str, end: int, match: re.Match[str], alone: bool) -> bool:
+    """True for a secret of letters and other signs.
+
+    alone: nothing else stands in its line.
+    """
     if match.group("name") == "_auth":
         return is_mixed(value) and not is_wordy(value)
     if kind == "password":

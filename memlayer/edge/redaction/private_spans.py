@@ -38,10 +38,7 @@ def _unescaped(match: re.Match[str]) -> str:
 
 
 def cut_out(text: str, cuts: list[tuple[int, int, str]]) -> str:
-    """Replace each (start, end, kind) by `[redacted:<kind>]`.
-
-    Overlapping cuts become one.
-    """
+    """Replace each (start, end, kind) by `[redacted:<kind>]`. Overlapping cuts become one."""
     out: list[str] = []
     at = 0
     for start, end, kind in sorted(cuts):

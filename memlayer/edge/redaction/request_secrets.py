@@ -103,10 +103,7 @@ def _hide_parameter(match: re.Match[str]) -> str:
 
 
 def _names_user_and_password(value: str) -> bool:
-    """True for `user:password` in base64.
-
-    Docker's configuration keeps it so.
-    """
+    """True for `user:password` in base64. Docker's configuration keeps it so."""
     from binascii import Error, a2b_base64
 
     try:
