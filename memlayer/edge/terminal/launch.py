@@ -59,24 +59,18 @@ def main(root: str, argv: list[str]) -> int:
         is_bare = is_missing and any(argv[: len(verb)] == verb for verb in BARE)
         python = sys.executable if is_bare else ensure_runtime(home, root)
     except MemlayerError as error:
-        return failed(argv, str(error), streams.USER_ERROR)
+        return streams.tell_error(argv, str(error), streams.USER_ERROR)
     except OSError as error:
         message = "setup failed: %s: %s" % (error.strerror or error, error.filename or "?")
-        return failed(argv, message, streams.USER_ERROR)
+        return streams.tell_error(argv, message, streams.USER_ERROR)
     except KeyboardInterrupt:
-        return failed(argv, "stopped; the next start begins again", streams.STOPPED)
+        return streams.tell_error(argv, "stopped; the next start begins again", streams.STOPPED)
     sys.stdout.flush()
     sys.stderr.flush()
     # A macOS framework Python in a venv leaves this behind; the next Python would take itself for the first.
     os.environ.pop("__PYVENV_LAUNCHER__", None)
     script = os.path.join(root, "memlayer", "cli", *(("doctor", "bare.py") if is_bare else ("__main__.py",)))
     os.execv(python, [python, "-I", *(["-S"] if is_bare else []), script, *argv])
-
-
-def failed(argv: list[str], message: str, code: int) -> int:
-    """Report an error; return its exit code."""
-    streams.tell_error(argv, message, code)
-    return code
 
 
 def ensure_runtime(home: str, root: str, *, is_quiet: bool = False, wait: bool = True) -> str:
@@ -106,7 +100,9 @@ def setup(root: str, flags: list[str]) -> int:
         return 0
     unknown = [flag for flag in flags if flag not in SETUP_FLAGS]
     if unknown:
-        return failed(flags, "No such option: %s. See `memlayer setup --help`." % unknown[0], streams.USAGE_ERROR)
+        return streams.tell_error(
+            flags, "No such option: %s. See `memlayer setup --help`." % unknown[0], streams.USAGE_ERROR
+        )
     home = paths.home_of()
     started_s = time.monotonic()
     was_there = runtime.find_runtime(home, root) is not None and not is_broken(home, root)

@@ -38,10 +38,10 @@ def wants_json(arguments: Sequence[str]) -> bool:
     return "--json" in (options[: options.index("--")] if "--" in options else options)
 
 
-def tell_error(arguments: Sequence[str], message: str, code: int) -> None:
-    """Report an error: a line on stderr, or JSON on stdout.
+def tell_error(arguments: Sequence[str], message: str, code: int) -> int:
+    """Report an error; return its exit code.
 
-    One JSON document where the arguments ask for JSON.
+    A line on stderr, or one JSON document on stdout where the arguments ask for JSON.
     """
     try:
         if wants_json(arguments):
@@ -49,10 +49,11 @@ def tell_error(arguments: Sequence[str], message: str, code: int) -> None:
 
             report = {"error": {"kind": _KINDS.get(code, "error"), "message": message, "exit_code": code}}
             print(json.dumps(report, ensure_ascii=True), flush=True)
-            return
+            return code
     except OSError:  # nobody reads it, or the disk is full: a line may still reach somebody
         drop(1)
     tell_line(message)
+    return code
 
 
 def tell_line(message: str) -> None:

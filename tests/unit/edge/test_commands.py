@@ -93,7 +93,7 @@ def test_words_are_remembered_whole(words: str, hook: HookRunner, memlayer: Cli)
     events: list[str] = []
 
     def answer(_: dict[str, Any]) -> dict[str, Any]:
-        events.extend(str(json.loads(Path(one).read_text("utf-8"))["text"]) for one in spool.waiting(str(hook.home)))
+        events.extend(str(json.loads(Path(path).read_text("utf-8"))["text"]) for path in spool.waiting(str(hook.home)))
         return {"memory": MEMORY, "is_new": True}
 
     expand(hook, "memory-remember", words)
@@ -111,17 +111,17 @@ def test_words_are_searched_whole(words: str, hook: HookRunner, memlayer: Cli, p
     with ScriptedDaemon(hook.home, {"search": lambda _: {"mode": "lexical", "why": "", "hits": []}}) as daemon:
         done = memlayer("slash", "memory-search", "0f-1")
     assert (done.returncode, done.stderr) == (0, "")
-    [(_, asked)] = daemon.heard
-    assert asked["query"] == words.strip()
-    assert asked["project_dir"] == str(project)
+    [(_, request)] = daemon.heard
+    assert request["query"] == words.strip()
+    assert request["project_dir"] == str(project)
 
 
 def test_lone_surrogate_is_replaced(hook: HookRunner, memlayer: Cli) -> None:
-    said = {"session_id": "0f-1", "command_name": "memlayer:memory-search", "command_args": "한 \ud83d 글"}
-    assert hook.raw("user_prompt_expansion", json.dumps(said).encode()).returncode == 0
+    payload = {"session_id": "0f-1", "command_name": "memlayer:memory-search", "command_args": "한 \ud83d 글"}
+    assert hook.raw("user_prompt_expansion", json.dumps(payload).encode()).returncode == 0
     with ScriptedDaemon(hook.home, {"search": lambda _: {"mode": "lexical", "why": "", "hits": []}}) as daemon:
         assert memlayer("slash", "memory-search", "0f-1").returncode == 0
-    assert [asked["query"] for _, asked in daemon.heard] == ["한 ? 글"]
+    assert [request["query"] for _, request in daemon.heard] == ["한 ? 글"]
 
 
 @pytest.mark.parametrize("command", WORDED)
@@ -144,7 +144,7 @@ def test_words_are_taken_once(hook: HookRunner, memlayer: Cli) -> None:
     with ScriptedDaemon(hook.home, {"search": lambda _: {"mode": "lexical", "why": "", "hits": []}}) as daemon:
         assert memlayer("slash", "memory-search", "0f-1").returncode == 0
         assert memlayer("slash", "memory-search", "0f-1").returncode == 1
-    assert [asked["query"] for _, asked in daemon.heard] == ["셋째"]
+    assert [request["query"] for _, request in daemon.heard] == ["셋째"]
     assert len(kept(hook.home)) == 1
 
 

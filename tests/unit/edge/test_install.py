@@ -92,8 +92,10 @@ def test_failure_reason_is_one_line(lines: list[str], expected: str) -> None:
 
 
 def test_offline_cure_names_wheel_folder() -> None:
-    said = install.reason(["pip._vendor.urllib3.exceptions.NewConnectionError: Name or service not known"])
-    assert all(word in said for word in ("PIP_FIND_LINKS", "UV_INDEX_URL", "HTTPS_PROXY", "Name or service not known"))
+    reason = install.reason(["pip._vendor.urllib3.exceptions.NewConnectionError: Name or service not known"])
+    assert all(
+        word in reason for word in ("PIP_FIND_LINKS", "UV_INDEX_URL", "HTTPS_PROXY", "Name or service not known")
+    )
 
 
 def test_pip_index_beats_uv(tmp_path: Path) -> None:

@@ -121,9 +121,9 @@ def test_empty_span_leaves_no_marker(text: str, kept: str) -> None:
 
 
 def test_empty_span_is_no_event() -> None:
-    said = '{"session_id": "s", "prompt": "<private></private>", "last_assistant_message": "[private] "}'
+    payload = '{"session_id": "s", "prompt": "<private></private>", "last_assistant_message": "[private] "}'
     for hook in ("user_prompt_submit", "stop"):
-        found = read_payload(hook, said.encode(), project_dir="/p", at_ms=1)
+        found = read_payload(hook, payload.encode(), project_dir="/p", at_ms=1)
         assert found.event is None and found.problem
 
 

@@ -45,7 +45,7 @@ ON = [
 ]  # fmt: skip
 
 
-def said(folder: Path, raw: bytes) -> Path:
+def write_settings(folder: Path, raw: bytes) -> Path:
     (folder / SETTINGS_NAME).write_bytes(raw)
     return folder
 
@@ -62,32 +62,32 @@ def parsed(folder: Path) -> bool:
 @pytest.mark.parametrize("text", OFF)
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
 def test_parser_and_hook_agree_on_off(tmp_path: Path, text: str, encoding: str) -> None:
-    said(tmp_path, text.encode(encoding))
+    write_settings(tmp_path, text.encode(encoding))
     assert not enabled(str(tmp_path))
     assert "\ufeff" in text or not parsed(tmp_path)
 
 
 @pytest.mark.parametrize("text", REFUSED)
 def test_refused_file_switches_off(tmp_path: Path, text: str) -> None:
-    assert not enabled(str(said(tmp_path, text.encode())))
+    assert not enabled(str(write_settings(tmp_path, text.encode())))
     found, problem = read_untrusted(str(tmp_path / SETTINGS_NAME))
     assert found == {} and "not valid YAML" in problem
 
 
 @pytest.mark.parametrize("text", IN_DOUBT)
 def test_doubtful_file_switches_off(tmp_path: Path, text: str) -> None:
-    assert not enabled(str(said(tmp_path, text.encode())))
+    assert not enabled(str(write_settings(tmp_path, text.encode())))
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
 def test_utf_16_is_read(tmp_path: Path, encoding: str) -> None:
-    assert not enabled(str(said(tmp_path, "# 끔\r\nenabled: false\r\n".encode(encoding))))
-    assert enabled(str(said(tmp_path, "enabled: true\r\n".encode(encoding))))
+    assert not enabled(str(write_settings(tmp_path, "# 끔\r\nenabled: false\r\n".encode(encoding))))
+    assert enabled(str(write_settings(tmp_path, "enabled: true\r\n".encode(encoding))))
 
 
 @pytest.mark.parametrize("text", ON)
 def test_other_settings_leave_it_on(tmp_path: Path, text: str) -> None:
-    assert enabled(str(said(tmp_path, text.encode())))
+    assert enabled(str(write_settings(tmp_path, text.encode())))
     assert parsed(tmp_path)
 
 
@@ -108,14 +108,14 @@ def test_any_yaml_style_switches_off(
         settings, default_flow_style=flow, default_style=style, explicit_start=begins, allow_unicode=True,
         indent=indent, sort_keys=False,
     )  # fmt: skip
-    folder = said(tmp_path_factory.getbasetemp(), text.encode("utf-8-sig" if marked else "utf-8"))
+    folder = write_settings(tmp_path_factory.getbasetemp(), text.encode("utf-8-sig" if marked else "utf-8"))
     assert parsed(folder) or not enabled(str(folder)), text
 
 
 @pytest.mark.parametrize("raw", [b"\xef\xbb\xbfenabled: false\r\n", b'"enabled": false\n', b"{enabled: false}\n"])
 @pytest.mark.parametrize("has_daemon", [False, True], ids=["no daemon", "daemon"])
 def test_opted_out_turn_is_not_kept(hook: HookRunner, home: Path, project: Path, raw: bytes, has_daemon: bool) -> None:
-    said(project, raw)
+    write_settings(project, raw)
     if not has_daemon:
         hook.turn("s1", "p1", "결제 포트는 8443", "네")
         assert hook.spooled == []

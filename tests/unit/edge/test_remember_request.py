@@ -36,12 +36,12 @@ def test_foreign_text_is_no_request(text: str) -> None:
 
 @pytest.mark.parametrize("version", ["2.1.197", "2.1.330"])
 def test_transcript_skips_request_and_no_reply(version: str) -> None:
-    """Each prompt was answered, then the host went on because of a Stop hook, and the model said NO_REPLY."""
+    """Each prompt was answered, then the host went on because of a Stop hook, and the model answered NO_REPLY."""
     path = FIXTURES / ("transcript_compacted_after_stop_feedback_%s.jsonl" % version)
-    said = [(message.kind, message.text) for message in read_turns(str(path))]
-    assert [kind for kind, _ in said] == ["user", "assistant", "user", "assistant", "compact", "user", "assistant"]
-    assert said[0][1] == "첫 질문: 결제 모듈은?"
-    assert not [text for _, text in said if "NO_REPLY" in text or "memlayer asks" in text]
+    messages = [(message.kind, message.text) for message in read_turns(str(path))]
+    assert [kind for kind, _ in messages] == ["user", "assistant", "user", "assistant", "compact", "user", "assistant"]
+    assert messages[0][1] == "첫 질문: 결제 모듈은?"
+    assert not [text for _, text in messages if "NO_REPLY" in text or "memlayer asks" in text]
 
 
 def test_continued_stop_keeps_real_answer() -> None:

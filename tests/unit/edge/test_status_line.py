@@ -52,12 +52,12 @@ def wait(home: Path, kind: str, prompt_id: str, age_s: float = 1.0) -> None:
     spool.put(str(home), event)
 
 
-def line(home: Path, **told: Any) -> str:
-    return str(status_line.facts(str(home), {"session_id": "s1", **told}, NOW_S)["line"])
+def line(home: Path, **host_fields: Any) -> str:
+    return str(status_line.facts(str(home), {"session_id": "s1", **host_fields}, NOW_S)["line"])
 
 
 @pytest.mark.parametrize(
-    ("notes", "more", "said"),
+    ("notes", "more", "expected"),
     [
         (2, {}, "memlayer: 2 notes"),
         (1, {}, "memlayer: 1 note"),
@@ -66,11 +66,11 @@ def line(home: Path, **told: Any) -> str:
         (3, {"delivered": False}, "memlayer: notes came too late"),
     ],
 )
-def test_notes_of_the_last_prompt(home: Path, notes: int, more: dict[str, Any], said: str) -> None:
+def test_notes_of_the_last_prompt(home: Path, notes: int, more: dict[str, Any], expected: str) -> None:
     put(home, 5)
     put(home, notes, **more)
     put(home, 4, session="another")
-    assert line(home) == said
+    assert line(home) == expected
 
 
 def test_session_without_an_entry(home: Path) -> None:
@@ -119,8 +119,8 @@ def test_switched_off_project_says_so(home: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("key", ["workspace", "cwd", "session_id"])
 @pytest.mark.parametrize("value", [None, 3, [], {}, "", "\0", "없는/폴더", {"project_dir": 3}])
 def test_foreign_fields_are_ignored(home: Path, key: str, value: object) -> None:
-    told = {"session_id": "s1", key: value}
-    assert str(status_line.facts(str(home), told, NOW_S)["line"]).startswith("memlayer: ")
+    fields = {"session_id": "s1", key: value}
+    assert str(status_line.facts(str(home), fields, NOW_S)["line"]).startswith("memlayer: ")
 
 
 def test_host_gets_a_line_without_a_runtime(home: Path) -> None:

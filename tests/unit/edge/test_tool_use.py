@@ -178,7 +178,7 @@ def test_secret_across_lines_goes(text: str, secret: str) -> None:
     ]
     kept_texts = [kept(call, rules=EVERY_TOOL)[0] for call in calls]
     assert all(kept_texts)
-    assert not [one for one in kept_texts if secret in one]
+    assert not [text for text in kept_texts if secret in text]
 
 
 def test_many_short_lines_stay_short() -> None:
