@@ -209,7 +209,7 @@ def run(conversations: list[Conversation], home: Path) -> dict[str, dict[str, di
                 bar.advance(task, len(batch))
         services.store.upkeep(force=True)
         task = bar.add_task("asking", total=sum(len(one.questions) for one in conversations))
-        rules = compose.recall_rules(load_settings(str(home), {}))
+        rules = compose.Rules.of(load_settings(str(home), {})).recall
         for conversation in conversations:
             scope = Scope((project_of(conversation.folder),))
             for text, category, evidence in conversation.questions:

@@ -69,7 +69,7 @@ class Memory:
         prompt = spool_event(kind="user", text=turn.prompt, at_ms=turn.at_ms, **said)
         answer = spool_event(kind="assistant", text=turn.answer, at_ms=turn.at_ms + ANSWERED_AFTER_MS, **said)
         session = self.sessions.heard(prompt, self.project_id)
-        rules = compose.recall_rules(self.settings)
+        rules = compose.Rules.of(self.settings).recall
         found = self.services.recall.answer(turn.prompt, Scope((self.project_id,)), rules, session)
         session.shown = with_shown(session.shown, found.entries)
         session.explained_ms = session.explained_ms or (turn.at_ms if found.block else 0)

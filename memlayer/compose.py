@@ -1,4 +1,4 @@
-"""The one place that chooses adapters: from settings to the services of one memlayer home."""
+"""Composition root: from settings to the adapters, rules and services of one home."""
 
 from __future__ import annotations
 
@@ -44,8 +44,38 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
+class Rules:
+    """The user's settings as each room takes them; made once for each load of the settings."""
+
+    recall: RecallRules
+    retention: RetentionRules
+    tools: ToolRules
+    working_set: WorkingSetRules
+
+    @classmethod
+    def of(cls, settings: Settings) -> Rules:
+        """Make the rules of settings."""
+        recall, retention, tools = settings.recall, settings.retention, settings.tools
+        start = settings.working_set
+        return cls(
+            recall=RecallRules(
+                enabled=recall.enabled,
+                budget=Budget(recall.max_entries, recall.max_entry_chars, recall.max_chars),
+                min_chance=recall.min_chance,
+                candidates=recall.candidates,
+                weights=Weights(lexical=recall.weight_lexical, vector=recall.weight_vector),
+            ),
+            retention=RetentionRules(
+                retention.conversation_days, retention.daily_days, retention.core_days, retention.tools_days
+            ),
+            tools=ToolRules(tools.enabled, tools.kept, tools.failures, tools.max_chars),
+            working_set=WorkingSetRules(start.enabled, start.max_entries, start.max_chars),
+        )
+
+
+@dataclass(frozen=True)
 class Services:
-    """Everything the daemon's handlers speak to once the store is open."""
+    """The services of an open store."""
 
     store: Store
     cache: VectorCache
@@ -67,7 +97,7 @@ class Services:
 
 
 def open_projects(home: str) -> Projects:
-    """The project registry, with git to ask for root commits."""
+    """Open the project registry, with git to ask for root commits."""
     from memlayer.adapters.git import root_commit
 
     return Projects(home, root_commit)
@@ -76,7 +106,7 @@ def open_projects(home: str) -> Projects:
 def open_services(
     home: str, settings: Settings, *, projects: Projects, sessions: Sessions, embedder: EmbedderSlot
 ) -> Services:
-    """Open the store and everything on it. Takes a second or two: LanceDB is slow to import. Raises StoreError."""
+    """Open the store and its services in a second or two: LanceDB is slow to import. Raises StoreError."""
     from memlayer.adapters.embedding import lazy_import
 
     with lazy_import.ONE_AT_A_TIME:
@@ -85,7 +115,7 @@ def open_services(
         from memlayer.adapters.import_log import ImportLog
         from memlayer.adapters.lance.store import LanceStore
 
-    # 0: the length of the vectors is what the store has, until the model is loaded and says what it is.
+    # 0: the vectors keep the length that the store has, until the model is loaded and says its own.
     store = LanceStore.open(Path(paths.store(home)), 0)
     paths.make_folder(paths.cache(home))
     cache = EmbeddingCache(Path(paths.cache(home)) / "embeddings.sqlite", settings.embedding.cache_max_bytes)
@@ -104,7 +134,7 @@ def open_services(
         max_tokens=settings.chunking.max_tokens,
         overlap_tokens=settings.chunking.overlap_tokens,
         capturing=settings.capture.enabled,
-        tools=tool_rules(settings),
+        tools=Rules.of(settings).tools,
     )
     retriever = Retriever(store=store, embedder=embedder, terms=terms)
     live = LiveSessions(store)
@@ -146,7 +176,7 @@ def open_services(
 
 
 def embedder_maker(home: str, settings: Settings) -> Callable[[], Embedder] | None:
-    """What loads the embedding model (slow; may raise EmbedderError); None when the user wants none."""
+    """Return a slow loader of the embedding model; None when the user wants none. It may raise EmbedderError."""
     chosen = settings.embedding
     if chosen.provider == "none":
         return None
@@ -168,7 +198,7 @@ def _now_ms() -> int:
 
 
 def language_model_since(settings: Settings, home: str, now_ms: Callable[[], int] = _now_ms) -> TurnedOn:
-    """Note, once and for all daemons, that the user has turned a language model on, or off."""
+    """Note, for all daemons, that the user has turned a language model on, or off."""
     chosen = settings.consolidation
     name = "%s:%s" % (chosen.provider, chosen.model_name)
     if chosen.provider == "rules":
@@ -178,9 +208,9 @@ def language_model_since(settings: Settings, home: str, now_ms: Callable[[], int
 
 
 def extractor(settings: Settings, home: str, now_ms: Callable[[], int] = _now_ms) -> Extractor:
-    """What reads turns: the rules, or a language model that the user has turned on, with the rules behind it.
+    """Return the reader of turns: rules, or a language model with the rules behind it.
 
-    Loads no SDK and starts nothing; that happens at the first turn, and whatever is missing then is noted for `stats`.
+    Loads no SDK and starts nothing; that happens at the first turn, and a missing SDK is noted then for `stats`.
     """
     rules, chosen = RulesExtractor(), settings.consolidation
     since = language_model_since(settings, home, now_ms)
@@ -211,7 +241,7 @@ def hang_up(reader: Extractor) -> None:
 
 
 def language_model(settings: Settings) -> CheckedModel:
-    """The adapter of the provider that is set; not for `rules`."""
+    """Return the adapter of the provider that is set; not for `rules`."""
     chosen = settings.consolidation
     if chosen.provider == "claude-cli":
         from memlayer.adapters.llm.claude_cli_model import ClaudeCliModel
@@ -232,7 +262,7 @@ def language_model(settings: Settings) -> CheckedModel:
 
 
 def model_use(settings: Settings, home: str) -> dict[str, object]:
-    """What a language model may spend, has spent and lacks, for `stats`; {} where none was ever turned on."""
+    """Return the budget and use of the language model, for `stats`; {} where none was ever turned on."""
     chosen, missing = settings.consolidation, ""
     is_on = chosen.provider != "rules"
     if not is_on and not os.path.exists(paths.model_use(home)):
@@ -243,35 +273,5 @@ def model_use(settings: Settings, home: str) -> dict[str, object]:
             language_model(settings).check()
         except ModelMissing as bad:
             missing = str(bad)
-    told = {"provider": chosen.provider, "model": chosen.model_name, "is_on": is_on, "missing": missing}
-    return {**told, **budget.summary()}
-
-
-def recall_rules(settings: Settings) -> RecallRules:
-    """The user's settings as the recall service takes them."""
-    chosen = settings.recall
-    return RecallRules(
-        enabled=chosen.enabled,
-        budget=Budget(chosen.max_entries, chosen.max_entry_chars, chosen.max_chars),
-        min_chance=chosen.min_chance,
-        candidates=chosen.candidates,
-        weights=Weights(lexical=chosen.weight_lexical, vector=chosen.weight_vector),
-    )
-
-
-def retention_rules(settings: Settings) -> RetentionRules:
-    """The user's settings as letting go takes them."""
-    chosen = settings.retention
-    return RetentionRules(chosen.conversation_days, chosen.daily_days, chosen.core_days, chosen.tools_days)
-
-
-def tool_rules(settings: Settings) -> ToolRules:
-    """The user's settings as the reader of tool calls takes them."""
-    chosen = settings.tools
-    return ToolRules(chosen.enabled, chosen.kept, chosen.failures, chosen.max_chars)
-
-
-def working_set_rules(settings: Settings) -> WorkingSetRules:
-    """The user's settings as the working set takes them."""
-    chosen = settings.working_set
-    return WorkingSetRules(chosen.enabled, chosen.max_entries, chosen.max_chars)
+    model = {"provider": chosen.provider, "model": chosen.model_name, "is_on": is_on, "missing": missing}
+    return {**model, **budget.summary()}

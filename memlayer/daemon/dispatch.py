@@ -1,4 +1,4 @@
-"""One request to one answer: checks the version, finds the handler, turns errors into frames."""
+"""Dispatch of a request: checks the version, finds the handler, turns errors into frames."""
 
 from __future__ import annotations
 
@@ -7,28 +7,27 @@ import logging
 import time
 
 from memlayer import __version__
-from memlayer.daemon import opening
-from memlayer.daemon.hooks import Hooks
-from memlayer.daemon.ops.table import OPERATIONS
+from memlayer.daemon import hooks, opening
+from memlayer.daemon.ops import deletion, maintenance, memories, queries, sessions, transfer
+from memlayer.daemon.ops.requests import Table
 from memlayer.daemon.resources.jobs import where
 from memlayer.daemon.resources.state import State
 from memlayer.daemon.server import Send
-from memlayer.edge.ipc import protocol
+from memlayer.edge.ipc import ops, protocol
 from memlayer.errors import DaemonError, StoreError, UserError
 
-HOOK_OPS = (
-    "hook.session_start",
-    "hook.user_prompt_submit",
-    "hook.post_tool_use",
-    "hook.post_tool_use_failure",
-    "hook.stop",
-    "hook.session_end",
-    "hook.pre_compact",
-    "hook.post_compact",
-)
+TABLE: Table = {
+    **queries.OPERATIONS,
+    **memories.OPERATIONS,
+    **sessions.OPERATIONS,
+    **deletion.OPERATIONS,
+    **transfer.OPERATIONS,
+    **maintenance.OPERATIONS,
+}
+OPERATIONS = {arguments.op: (arguments, handler) for arguments, handler in TABLE.items()}
 # A newer daemon that still serves clients of its own build does not give way to an old one that happens to be about.
 STAYS_FOR_OWN_S = 600.0
-# A daemon whose runtime does not work says so while it is that young, and later leaves for one that may do better.
+# A daemon whose runtime does not work says so while it is that young, and later leaves for a luckier one.
 FRESH_S = 3.0
 log = logging.getLogger(__name__)
 
@@ -38,7 +37,6 @@ class Dispatch:
 
     def __init__(self, state: State) -> None:
         self._state = state
-        self._hooks = Hooks(state)
 
     def __call__(self, request: protocol.Request, send: Send) -> None:
         """Answer one request. Raises OSError when the client has gone."""
@@ -63,8 +61,8 @@ class Dispatch:
         if request.op not in ("status", "stats"):
             state.last_request = started
         try:
-            if request.op in HOOK_OPS:
-                self._hooks.answer(request, send)
+            if request.op in hooks.HANDLERS:
+                hooks.answer(request, send, state)
             else:
                 self._operate(request, send)
         except OSError:
@@ -81,29 +79,32 @@ class Dispatch:
             state.metrics.record(request.op, took_ms, late=took_ms > request.deadline_ms)
 
     def _operate(self, request: protocol.Request, send: Send) -> None:
-        operation = OPERATIONS.get(request.op)
-        if operation is None:
+        if request.op not in OPERATIONS:
             raise UserError("this daemon knows no op %r; try `memlayer daemon restart`" % request.op)
         try:
-            asked = json.loads(request.body or b"{}")
+            sent = json.loads(request.body or b"{}")
         except (ValueError, RecursionError):
-            asked = None
-        if not isinstance(asked, dict):
+            sent = None
+        if not isinstance(sent, dict):
             raise UserError("the request is not a JSON object")
+        arguments, handler = OPERATIONS[request.op]
 
         def progress(phase: str, done: int, total: int) -> None:
             send(protocol.PROGRESS, json.dumps({"phase": phase, "done": done, "total": total}).encode())
 
-        found = operation(self._state, asked, progress)
+        found = handler(self._state, ops.read(arguments, sent), progress)
         send(protocol.REPLY, json.dumps(found, ensure_ascii=False, default=str).encode("utf-8", "replace"))
 
     def _gives_way(self, request: protocol.Request) -> bool:
-        """An older daemon always gives way to a newer client; a newer one only when nobody else needs it any more, so
-        that two plugin versions in use at once do not drive each other out by turns."""
+        """Return whether to leave for a client of another build.
+
+        An older daemon always gives way to a newer client; a newer one only when nobody else needs it any more, so that
+        two plugin versions in use at once do not drive each other out by turns.
+        """
         if _order(request.build, request.protocol) > _order(__version__, protocol.PROTOCOL):
             return True
         return time.monotonic() - self._state.last_own_client > STAYS_FOR_OWN_S
 
 
-def _order(build: str, spoken: int) -> tuple[int, list[int]]:
-    return spoken, [int(part) if part.isdigit() else 0 for part in build.replace("-", ".").split(".")]
+def _order(build: str, version: int) -> tuple[int, list[int]]:
+    return version, [int(part) if part.isdigit() else 0 for part in build.replace("-", ".").split(".")]

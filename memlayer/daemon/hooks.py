@@ -1,204 +1,212 @@
-"""Answers the hooks: first the event is durable, then comes what the host is told."""
+"""Answers to hooks, a handler for each: the event is durable first, then the host gets its reply."""
 
 from __future__ import annotations
 
 import logging
 import os
+import threading
 import time
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future
 from concurrent.futures import TimeoutError as Late
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
-from memlayer import compose
 from memlayer.briefing import working_set
+from memlayer.daemon import opening
 from memlayer.daemon.resources.state import State
 from memlayer.daemon.server import Send
 from memlayer.daemon.tasks import flush as flushing
-from memlayer.daemon.tasks import given_notes, upkeep
+from memlayer.daemon.tasks import intake
 from memlayer.edge.bootstrap import health
 from memlayer.edge.capture import spool
-from memlayer.edge.capture.payload import Payload, read_payload
+from memlayer.edge.capture.payload import COMMAND, Payload, read_payload
 from memlayer.edge.capture.reply import continuation, hook_reply
+from memlayer.edge.home import given_notes as record
 from memlayer.edge.home import project
 from memlayer.edge.home import working_set as on_disk
 from memlayer.edge.ipc import protocol
 from memlayer.errors import MemlayerError
+from memlayer.recall import given_notes
+from memlayer.recall.candidate import with_shown
 from memlayer.recall.recall import Gate, Recalled
 from memlayer.records.sessions import Session
 from memlayer.transcripts import catch_up
 
 log = logging.getLogger(__name__)
-# How long a session start waits for what an earlier session left in its transcript; it goes on without it.
+# How long a session start waits for events of an earlier session in its transcript; it goes on without them.
 CATCH_UP_WAIT_S = 0.3
 INHERITED_WAIT_S = 0.15
 # A prompt that comes while the store is still opening waits so long for it and then goes on without memories.
 OPEN_WAIT_S = 0.25
-# What the answer needs of the client's deadline after recall: the socket and the client's own exit.
+# The rest of the client's deadline after recall: for the socket and the client's own exit.
 RESERVE_S = 0.08
-# A daemon that has just come has not taken in yet what waits.
+# A young daemon has not taken in the spool yet.
 SETTLING_S = 60.0
+_record_lock = threading.Lock()
 
 
-class Hooks:
-    """The handlers of `hook.<event>`."""
+@dataclass
+class Call:
+    """One call of a hook whose event is kept. ends_s: monotonic, when the answer has to be there."""
 
-    def __init__(self, state: State) -> None:
-        self._state = state
-        self._recalls = ThreadPoolExecutor(8, thread_name_prefix="recall")
-
-    def answer(self, request: protocol.Request, send: Send) -> None:
-        """Serve one hook. `durable` goes out as soon as the event is on disk. Raises OSError when the disk refuses:
-        the client then sees an error without `durable`, and tries by itself."""
-        started = time.monotonic()
-        ends = started + min(request.deadline_ms / 1000 - RESERVE_S, _deadline_s(self._state))
-        hook = request.op[len("hook.") :]
-        state = self._state
-        payload = read_payload(
-            hook, request.body, project_dir=os.fsdecode(request.project_dir), at_ms=request.at_ms,
-            tools=compose.tool_rules(state.settings),
-        )  # fmt: skip
-        if payload.event is None and not payload.problem:  # a tool call that is not kept
-            send(protocol.DURABLE, b"")
-            send(protocol.REPLY, b"")
-            return
-        folder = os.fsdecode(request.project_dir) or payload.cwd
-        place = project.locate(folder)
-        event = payload.event
-        is_off = not folder or not project.enabled(place.root)
-        if event is None or is_off:
-            if payload.problem:
-                log.info("%s: nothing kept: %s", hook, payload.problem)
-            state.metrics.refused(payload.problem or "memory is switched off for the project")
-            send(protocol.DURABLE, b"")
-            send(protocol.REPLY, b"")
-            if payload.problem == "no answer":
-                state.jobs.submit("drain", lambda: upkeep.drain(state))
-            return
-        if hook == "stop" and flushing.is_answer_to_us(state, payload):
-            send(protocol.DURABLE, b"")
-            send(protocol.REPLY, b"")
-            return
-        project_id, _ = state.projects.resolve(folder)
-        known = state.sessions.get(payload.session_id) is not None
-        session = state.sessions.heard(event, project_id, is_live=True)
-        recalled: Future[Recalled] | None = None
-        if hook == "user_prompt_submit" and not event["detail"]:
-            # Recall reads nothing that this prompt writes, so both go at once; the person waits for the longer one.
-            recalled = self._recalls.submit(self._recall, payload, place, session, known, ends)
-        if state.settings.capture.enabled:
-            spool.put(state.home, event)
-            state.metrics.arrived()
-        else:
-            state.metrics.refused("capture.enabled is false")
-        send(protocol.DURABLE, b"")
-        context = ""
-        found = self._recalled(recalled, ends) if recalled is not None else None
-        flush = state.settings.flush
-        if hook == "session_start":
-            context = self._session_start(payload, session, place, ends)
-        elif hook == "pre_compact":
-            context = flush.summarizer_line if flush.enabled else ""
-        elif found is not None:
-            context = found.block
-        notice = _notice(state) if hook == "session_start" else ""
-        if hook in ("session_start", "user_prompt_submit") and state.is_open:
-            notice = notice or health.ready(state.home)
-        with given_notes.noted(state, session, event, context, found, started + request.deadline_ms / 1000):
-            if hook == "stop" and flushing.asks(state, session, payload, flush):
-                send(protocol.REPLY, continuation())
-            else:
-                send(protocol.REPLY, hook_reply(hook, context, notice))
-        if state.is_open:
-            state.services.result().live.heard(event)  # after its own recall has compared it with the session
-        if hook == "session_end":
-            state.jobs.submit("settle " + session.id, lambda: upkeep.settle(state, session))
-        elif event["kind"] not in ("user", "tool"):
-            # A prompt is taken in together with its answer, and so is what was done for it: nobody can recall it in its
-            # own session before that, and the store is spared a write while the person waits.
-            state.jobs.submit("drain", lambda: upkeep.drain(state))
-        if hook == "session_start":
-            state.jobs.submit("find sessions that are over", lambda: upkeep.sum_up_what_is_over(state))
-        elif hook == "stop" and flush.enabled:
-            flushing.measure(state, session, flush)
-        elif hook == "pre_compact" and flush.enabled:
-            flushing.submit(state, session, "it is about to be compacted")
-
-    def _session_start(self, payload: Payload, session: Session, place: project.Place, ends: float) -> str:
-        state = self._state
-        if payload.model and payload.model != session.model:
-            session.model = payload.model
-            state.sessions.changed(session)
-        state.loader.submit("warm " + session.project_id, lambda: upkeep.warm(state, session.project_id))
-        behind = [
-            one
-            for one in state.sessions.unread_in(session.project_id)
-            if one.id != session.id or payload.source == "resume"
-        ]
-        catching_up = [
-            state.jobs.submit("catch up " + one.id, lambda one=one: upkeep.catch_up_session(state, one))  # type: ignore[misc]
-            for one in behind
-        ]
-        wait_until = min(ends, time.monotonic() + CATCH_UP_WAIT_S)
-        for job in catching_up:
-            _wait(job, wait_until)
-        if payload.source in ("resume", "fork"):
-            state.jobs.submit("inherit " + session.id, lambda: self._inherit(session))
-            return ""
-        if payload.source == "compact":
-            return self._after_compaction(session, ends)
-        # The writer renews it after each batch, so it is as fresh as the store; what still waits gets a moment.
-        own = str(payload.event["id"]) if payload.event else ""
-        if any(own not in path for path in spool.waiting(state.home)):
-            _wait(state.jobs.submit("drain", lambda: upkeep.drain(state)), wait_until)
-        return on_disk.read_working_set(state.home, place)
-
-    def _after_compaction(self, session: Session, ends: float) -> str:
-        """The working set without this session's own turns: the host has kept their last ones, and a summary."""
-        state = self._state
-        services = state.ready(ends - time.monotonic())
-        if services is None:
-            return ""
-        rules = compose.working_set_rules(state.settings)
-        return working_set.compose(services.store, session.project_id, rules, excluded_session_id=session.id)
-
-    def _recall(self, payload: Payload, place: project.Place, session: Session, known: bool, ends: float) -> Recalled:
-        state = self._state
-        services = state.ready(min(OPEN_WAIT_S, ends - time.monotonic()))
-        if services is None:
-            return Recalled("", "lexical", Gate.OPENING)
-        if not known and os.path.exists(session.transcript_path):
-            # A session that begins with a transcript is a fork: 2.1.197 tells of it only here.
-            inherited = state.jobs.submit("inherit " + session.id, lambda: self._inherit(session))
-            _wait(inherited, min(ends, time.monotonic() + INHERITED_WAIT_S))
-        rules = compose.recall_rules(state.settings_for(place))
-        return services.recall.answer(payload.prompt, state.scope(session.project_id), rules, session)
-
-    def _recalled(self, recalled: Future[Recalled], ends: float) -> Recalled:
-        try:
-            found = recalled.result(timeout=max(0.01, ends - time.monotonic()))
-        except Late:
-            log.warning("a recall was late")
-            return Recalled("", "", Gate.LATE)
-        except MemlayerError as bad:
-            log.error("recall failed: %s", bad)
-            return Recalled("", "", Gate.FAILED)
-        self._state.metrics.recalled(len(found.entries), len(found.block))
-        return found
-
-    def _inherit(self, session: Session) -> None:
-        """Learn which memories a resumed or forked session has in its context."""
-        state = self._state
-        services = state.services.result()
-        inherited = catch_up.inherited(session, services.store)
-        if inherited != session.inherited:
-            session.inherited = inherited
-            state.sessions.changed(session)
-            state.sessions.save_changed()
+    payload: Payload
+    event: Mapping[str, Any]
+    place: project.Place
+    session: Session
+    is_known: bool  # the session was heard of before
+    ends_s: float
+    recall: Future[Recalled] | None = None
 
 
-def _notice(state: State) -> str:
-    """One line for the person when memory has been failing, or the settings are wrong, once a day."""
+class Answer(NamedTuple):
+    """The answer to a hook. is_continued: the model goes on, to store memories."""
+
+    context: str = ""
+    notice: str = ""
+    recalled: Recalled | None = None
+    is_continued: bool = False
+
+
+class Handler(NamedTuple):
+    """The steps of one hook: before its event is on disk, its answer, and the jobs behind it.
+
+    ignores: the call has nothing to do with the person, and leaves no event.
+    """
+
+    ignores: Callable[[State, Payload], bool] = lambda state, payload: False
+    begin: Callable[[State, Call], None] = lambda state, call: None
+    answer: Callable[[State, Call], Answer] = lambda state, call: Answer()
+    after: Callable[[State, Session], None] = lambda state, session: _drain(state)
+
+
+def answer(request: protocol.Request, send: Send, state: State) -> None:
+    """Serve one hook. `durable` goes out as soon as the event is on disk.
+
+    Raises OSError when the disk refuses: the client then sees an error without `durable`, and tries by itself.
+    """
+    started = time.monotonic()
+    handler = HANDLERS[request.op]
+    deadline_s = request.deadline_ms / 1000
+    payload = read_payload(
+        request.op[len("hook.") :], request.body, project_dir=os.fsdecode(request.project_dir), at_ms=request.at_ms,
+        tools=state.rules.tools,
+    )  # fmt: skip
+    event, folder = payload.event, os.fsdecode(request.project_dir) or payload.cwd
+    if event is None and not payload.problem:  # a tool call that is not kept
+        _send_nothing(send)
+        return
+    place = project.locate(folder)
+    if event is None or not folder or not project.enabled(place.root):
+        _refuse(state, request.op, payload.problem, send)
+        return
+    if handler.ignores(state, payload):
+        _send_nothing(send)
+        return
+    project_id, _ = state.projects.resolve(folder)
+    is_known = state.sessions.get(payload.session_id) is not None
+    session = state.sessions.heard(event, project_id, is_live=True)
+    ends_s = started + min(deadline_s - RESERVE_S, state.settings.recall.deadline_ms / 1000)
+    call = Call(payload, event, place, session, is_known, ends_s)
+    handler.begin(state, call)
+    if state.settings.capture.enabled:
+        spool.put(state.home, event)
+        state.metrics.arrived()
+    else:
+        state.metrics.refused("capture.enabled is false")
+    send(protocol.DURABLE, b"")
+    found = handler.answer(state, call)
+    with noted(state, session, event, found.context, found.recalled, started + deadline_s):
+        reply = hook_reply(request.op[len("hook.") :], found.context, found.notice)
+        send(protocol.REPLY, continuation() if found.is_continued else reply)
+    if state.is_open:
+        state.services.result().live.heard(event)  # after its own recall has compared it with the session
+    handler.after(state, session)
+
+
+def _send_nothing(send: Send) -> None:
+    send(protocol.DURABLE, b"")
+    send(protocol.REPLY, b"")
+
+
+def _refuse(state: State, op: str, problem: str, send: Send) -> None:
+    """Answer a hook without an event, or of a project that is switched off."""
+    if problem:
+        log.info("%s: nothing kept: %s", op[len("hook.") :], problem)
+    state.metrics.refused(problem or "memory is switched off for the project")
+    _send_nothing(send)
+    if problem == "no answer":
+        _drain(state)
+
+
+def _drain(state: State) -> None:
+    state.jobs.submit("drain", lambda: intake.drain(state))
+
+
+def _no_jobs(state: State, session: Session) -> None:
+    """Leave a prompt and its tool calls in the spool until its answer.
+
+    Nobody can recall them in their own session before that, and the store is spared a write while the person waits.
+    """
+
+
+# -- session_start
+
+
+def _answer_session_start(state: State, call: Call) -> Answer:
+    context = _start_context(state, call)
+    return Answer(context, _health_notice(state) or _ready_notice(state))
+
+
+def _start_context(state: State, call: Call) -> str:
+    payload, session = call.payload, call.session
+    if payload.model and payload.model != session.model:
+        session.model = payload.model
+        state.sessions.changed(session)
+    state.loader.submit("warm " + session.project_id, lambda: opening.warm(state, session.project_id))
+    wait_until = min(call.ends_s, time.monotonic() + CATCH_UP_WAIT_S)
+    unread = [
+        other
+        for other in state.sessions.unread_in(session.project_id)
+        if other.id != session.id or payload.source == "resume"
+    ]
+    catching_up = [
+        state.jobs.submit("catch up " + other.id, lambda other=other: intake.catch_up_and_publish(state, other))  # type: ignore[misc]
+        for other in unread
+    ]
+    for job in catching_up:
+        _wait(job, wait_until)
+    if payload.source in ("resume", "fork"):
+        state.jobs.submit("inherit " + session.id, lambda: _inherit(state, session))
+        return ""
+    if payload.source == "compact":
+        return _after_compaction(state, session, call.ends_s)
+    # The writer renews it after each batch, so it is as fresh as the store; waiting events get a moment.
+    own = str(call.event["id"])
+    if any(own not in path for path in spool.waiting(state.home)):
+        _wait(state.jobs.submit("drain and publish", lambda: intake.drain_and_publish(state)), wait_until)
+    return on_disk.read_working_set(state.home, call.place)
+
+
+def _after_compaction(state: State, session: Session, ends_s: float) -> str:
+    """Return the working set without this session's own turns: the host has kept their last ones, and a summary."""
+    services = state.ready(ends_s - time.monotonic())
+    if services is None:
+        return ""
+    rules = state.rules.working_set
+    return working_set.compose(services.store, session.project_id, rules, excluded_session_id=session.id)
+
+
+def _after_session_start(state: State, session: Session) -> None:
+    _drain(state)
+    state.jobs.submit("find sessions that are over", lambda: intake.submit_summaries(state))
+
+
+def _health_notice(state: State) -> str:
+    """Return a line for the person when memory has been failing, or the settings are wrong, once a day."""
     opened = state.services.exception() if state.services.done() else None
-    # What waits for a daemon that has just come is about to be taken in.
+    # A young daemon is about to take in the spool.
     is_settling = opened is None and time.time() * 1000 - state.started_ms < SETTLING_S * 1000
     store_error = str(opened) if opened is not None else ""
     try:
@@ -208,12 +216,146 @@ def _notice(state: State) -> str:
         return ""
 
 
-def _deadline_s(state: State) -> float:
-    """The user's own limit for an answer."""
-    return state.settings.recall.deadline_ms / 1000
+def _ready_notice(state: State) -> str:
+    return health.ready(state.home) if state.is_open else ""
 
 
-def _wait(job: Future[object], until: float) -> None:
+# -- user_prompt_submit
+
+
+def _begin_recall(state: State, call: Call) -> None:
+    """Recall reads nothing that this prompt writes, so both go at once; the person waits for the longer one."""
+    if not call.event["detail"]:
+        call.recall = state.recalls.submit(_recall, state, call)
+
+
+def _recall(state: State, call: Call) -> Recalled:
+    session, ends_s = call.session, call.ends_s
+    services = state.ready(min(OPEN_WAIT_S, ends_s - time.monotonic()))
+    if services is None:
+        return Recalled("", "lexical", Gate.OPENING)
+    if not call.is_known and os.path.exists(session.transcript_path):
+        # A session that begins with a transcript is a fork: 2.1.197 tells of it only here.
+        inherited = state.jobs.submit("inherit " + session.id, lambda: _inherit(state, session))
+        _wait(inherited, min(ends_s, time.monotonic() + INHERITED_WAIT_S))
+    rules = state.rules_for(call.place).recall
+    return services.recall.answer(call.payload.prompt, state.scope(session.project_id), rules, session)
+
+
+def _answer_prompt(state: State, call: Call) -> Answer:
+    found = _recalled(state, call.recall, call.ends_s) if call.recall is not None else None
+    return Answer(found.block if found is not None else "", _ready_notice(state), found)
+
+
+def _recalled(state: State, recall: Future[Recalled], ends_s: float) -> Recalled:
+    try:
+        found = recall.result(timeout=max(0.01, ends_s - time.monotonic()))
+    except Late:
+        log.warning("a recall was late")
+        return Recalled("", "", Gate.LATE)
+    except MemlayerError as bad:
+        log.error("recall failed: %s", bad)
+        return Recalled("", "", Gate.FAILED)
+    state.metrics.recalled(len(found.entries), len(found.block))
+    return found
+
+
+def _inherit(state: State, session: Session) -> None:
+    """Note the memories that a resumed or forked session has in its context."""
+    services = state.services.result()
+    inherited = catch_up.inherited(session, services.store)
+    if inherited != session.inherited:
+        session.inherited = inherited
+        state.sessions.changed(session)
+        state.sessions.save_changed()
+
+
+# -- stop, session_end, pre_compact
+
+
+def _answer_stop(state: State, call: Call) -> Answer:
+    return Answer(is_continued=flushing.asks(state, call.session, call.payload, state.settings.flush))
+
+
+def _after_stop(state: State, session: Session) -> None:
+    _drain(state)
+    if state.settings.flush.enabled:
+        flushing.measure(state, session, state.settings.flush)
+
+
+def _after_session_end(state: State, session: Session) -> None:
+    state.jobs.submit("settle " + session.id, lambda: intake.settle(state, session))
+
+
+def _answer_pre_compact(state: State, call: Call) -> Answer:
+    flush = state.settings.flush
+    return Answer(flush.summarizer_line if flush.enabled else "")
+
+
+def _after_pre_compact(state: State, session: Session) -> None:
+    _drain(state)
+    if state.settings.flush.enabled:
+        flushing.submit(state, session, "it is about to be compacted")
+
+
+HANDLERS: dict[str, Handler] = {
+    "hook.session_start": Handler(answer=_answer_session_start, after=_after_session_start),
+    "hook.user_prompt_submit": Handler(begin=_begin_recall, answer=_answer_prompt, after=_no_jobs),
+    "hook.post_tool_use": Handler(after=_no_jobs),
+    "hook.post_tool_use_failure": Handler(after=_no_jobs),
+    "hook.stop": Handler(ignores=flushing.is_answer_to_us, answer=_answer_stop, after=_after_stop),
+    "hook.session_end": Handler(after=_after_session_end),
+    "hook.pre_compact": Handler(answer=_answer_pre_compact, after=_after_pre_compact),
+    "hook.post_compact": Handler(),
+}
+
+
+# -- the record of given notes
+
+
+@contextmanager
+def noted(
+    state: State, session: Session, event: Mapping[str, Any], block: str, found: Recalled | None, due_s: float
+) -> Iterator[None]:
+    """Send a hook's answer inside: its notes count as shown, and stand in the record once it is out.
+
+    found: a prompt's recall. due_s: monotonic; an answer after it, or that nobody takes, has shown nothing.
+    """
+    before = session.shown, session.explained_ms
+    if block and event["kind"] in ("user", "session_start"):
+        session.shown = with_shown(session.shown, found.entries) if found is not None else session.shown
+        session.explained_ms = session.explained_ms or time.time_ns() // 1_000_000
+        state.sessions.changed(session)
+    is_delivered = False
+    try:
+        yield
+        is_delivered = time.monotonic() < due_s
+    finally:
+        if not is_delivered:
+            session.shown, session.explained_ms = before
+        _record(state, session, event, block, found, is_delivered)
+
+
+def _record(
+    state: State, session: Session, event: Mapping[str, Any], block: str, found: Recalled | None, is_delivered: bool
+) -> None:
+    """Append the entry of a prompt, or of a session start with a working set."""
+    if event["kind"] == "user" and event["detail"] == COMMAND:
+        found = Recalled("", "", Gate.COMMAND)
+    if found is not None:
+        entry = given_notes.of_prompt(event, session.project_id, found, is_delivered=is_delivered)
+    elif event["kind"] == "session_start" and block:
+        entry = given_notes.of_start(event, session.project_id, block, is_delivered=is_delivered)
+    else:
+        return
+    try:
+        with _record_lock:
+            record.put(state.home, entry)
+    except OSError as bad:
+        log.warning("the record of given notes is not written: %s", bad.strerror)
+
+
+def _wait(job: Future[Any], until: float) -> None:
     """Wait for a job; its failure is the writer's to log."""
     try:
         job.exception(timeout=max(0.0, until - time.monotonic()))

@@ -1,4 +1,4 @@
-"""Start, lock, signal and end a daemon."""
+"""Start, lock, signals and end of a daemon."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from memlayer.daemon.dispatch import Dispatch
 from memlayer.daemon.resources import memory
 from memlayer.daemon.resources.state import State
 from memlayer.daemon.server import Server
-from memlayer.daemon.tasks import damage_watch, deletion, flush, memory_files, upkeep
+from memlayer.daemon.tasks import deletion, derived, flush, intake, upkeep
 from memlayer.edge.capture import spool
 from memlayer.edge.home import paths
 from memlayer.records.metrics import Metrics
@@ -50,7 +50,7 @@ def set_on_signal(event: threading.Event) -> None:
 
 
 def hold(home: str, wait_s: float) -> int | None:
-    """Take the lock; returns its open file, or None if another process still holds it after wait_s.
+    """Take the lock and return its open file, or None if another process still holds it after wait_s.
 
     The kernel frees it with the process, however that ends. The file's text, pid and start, is for people only.
     """
@@ -74,7 +74,7 @@ def hold(home: str, wait_s: float) -> int | None:
 
 
 def still_ours(home: str, fd: int) -> bool:
-    """False once the home, or the lock in it, has been deleted or replaced."""
+    """Return False once the home, or the lock in it, has been deleted or replaced."""
     try:
         named = os.stat(paths.lock(home))
     except FileNotFoundError:
@@ -93,13 +93,16 @@ logger = logging.getLogger(__name__)
 
 
 def run(home: str) -> int:
-    """Be the daemon of `home` until it is time to leave; returns the exit code. Returns at once if there is one."""
+    """Be the daemon of `home` until it is time to leave, and return the exit code.
+
+    Returns at once if there is a daemon.
+    """
     os.umask(0o077)
     paths.make_folder(home)
     held = _take_over(home)
     if held is None:
         return 0
-    stamp = settings_stamp(home)  # first: what is written while it is read counts as changed
+    stamp = settings_stamp(home)  # first: a file written while it is read counts as changed
     settings, problem = load_what_holds(home, os.environ)
     log.start(home, settings.daemon.log_level)
     if problem:
@@ -124,7 +127,7 @@ def run(home: str) -> int:
     server.start()
     logger.info("listening")
     state.jobs.start()
-    state.loader.submit("model", lambda: upkeep.load_model(state))
+    state.loader.submit("model", lambda: opening.load_model(state))
     state.loader.start()
     state.reader.start()
     at_home = _live(state, held)
@@ -133,7 +136,7 @@ def run(home: str) -> int:
 
 
 def _live(state: State, held: int) -> bool:
-    """Wait for the end; returns whether the home is still there."""
+    """Wait for the end and return whether the home is still there."""
     idle_s = state.settings.daemon.idle_minutes * 60
     while not state.leaving.wait(min(TICK_S, idle_s or TICK_S)):
         if not still_ours(state.home, held):
@@ -141,31 +144,31 @@ def _live(state: State, held: int) -> bool:
         if not os.path.lexists(paths.socket(state.home)):
             logger.error("leaving: the socket was deleted, nobody can reach this daemon any more")
             break
-        damage_watch.look_at_opening(state)
+        opening.look_at_slow(state)
         opening.look(state)
         if state.services.done() and not state.jobs.pending and not state.reader.pending:
             deletion.begin_gc_if_due(state)
-            damage_watch.look(state)
+            upkeep.look(state)
             flush.look(state)
             if upkeep.waiting_age_s(state.home) > SPOOL_WAITS_S and state.services.exception() is None:
-                state.jobs.submit("drain", lambda: upkeep.drain(state))
-            elif not memory_files.look(state) and idle_s and time.monotonic() - state.last_request > idle_s:
+                state.jobs.submit("drain", lambda: intake.drain(state))
+            elif not derived.look(state) and idle_s and time.monotonic() - state.last_request > idle_s:
                 logger.info("leaving: idle")
                 break
     return still_ours(state.home, held)
 
 
 def _leave(state: State, server: Server, held: int, at_home: bool) -> None:
-    """Settle what can be settled within SETTLE_S; what cannot stays in the spool for the next daemon."""
+    """Settle within SETTLE_S as much as possible; the rest stays in the spool for the next daemon."""
     state.leaving.set()
-    if state.services.done() and state.services.exception() is None:
+    if state.is_open:
         compose.hang_up(state.services.result().consolidator.extractor)
     server.close(2.0)
     if at_home:
-        if state.services.done() and state.services.exception() is None:
+        if state.is_open:
             if spool.waiting(state.home):
-                state.jobs.submit("drain", lambda: upkeep.drain(state))
-            state.jobs.submit("save", lambda: upkeep.save_small(state))
+                state.jobs.submit("drain", lambda: intake.drain(state))
+            state.jobs.submit("save", lambda: intake.save_small(state))
         settled = state.jobs.close(SETTLE_S)
         logger.info("gone, %s", "settled" if settled else "with jobs left to the next one")
         with contextlib.suppress(FileNotFoundError):
@@ -175,8 +178,10 @@ def _leave(state: State, server: Server, held: int, at_home: bool) -> None:
 
 
 def _take_over(home: str) -> int | None:
-    """The lock, or None if a daemon serves this home. One that holds the lock but does not listen is on its way out (or
-    has only just begun): wait and see which."""
+    """Return the lock, or None if a daemon serves this home.
+
+    A daemon that holds the lock but does not listen is on its way out, or has only just begun: wait and see.
+    """
     ends = time.monotonic() + LOCK_WAIT_S
     while True:
         held = hold(home, 0.1)
@@ -196,7 +201,7 @@ def _listens(home: str) -> bool:
 
 
 def main() -> None:
-    """The entry point of memlayer/daemon/__main__.py."""
+    """Run the daemon of MEMLAYER_HOME."""
     gc.freeze()
     memory.switch_often()
     home = paths.home_of()

@@ -1,16 +1,29 @@
-"""Opens the store when the daemon begins, and again and again while it does not open: no disk is full for ever."""
+"""Opening of the store and loading of the model; a store that does not open is tried again and again."""
 
 from __future__ import annotations
 
+import logging
+import sys
+import threading
 import time
+import traceback
 from concurrent.futures import Future
 
 from memlayer import compose
+from memlayer.daemon.resources import memory
+from memlayer.daemon.resources.jobs import frames_of
 from memlayer.daemon.resources.state import State
-from memlayer.daemon.tasks import deletion, upkeep
+from memlayer.daemon.tasks import consolidation, deletion, derived, intake, upkeep
+from memlayer.edge.capture import spool
+from memlayer.edge.home import working_set as on_disk
 from memlayer.errors import StoreError
+from memlayer.indexing.embedders import TimedEmbedder
+from memlayer.model import GLOBAL
 
-AGAIN_S = 15.0
+log = logging.getLogger(__name__)
+AGAIN_S = 15.0  # no disk is full for ever
+SLOW_S = 20.0  # a second or two is usual; ten when every processor has eight other things to do
+WARM_WAIT_S = 60.0
 
 
 def begin(state: State) -> None:
@@ -19,23 +32,37 @@ def begin(state: State) -> None:
 
 
 def look(state: State) -> None:
-    """Have the store opened once more when it did not open, every AGAIN_S. Costs nothing when it did.
+    """Have a store that did not open tried once more, every AGAIN_S. Costs nothing when it did.
 
-    Until it is known how that ended everybody is told of the last failure.
+    Until the outcome is known everybody is told of the last failure.
     """
     services = state.services
     if not services.done() or services.exception() is None or time.monotonic() - state.opened_s < AGAIN_S:
         return
     if has_broken_runtime(state):
-        return  # what was half imported stays so in this process
+        return  # a half imported package stays so in this process
     _submit(state, "open again").add_done_callback(lambda outcome: _note(state, outcome))
 
 
 def has_broken_runtime(state: State) -> bool:
-    """Whether the store does not open because a package cannot be imported: another process may be luckier, once
-    somebody has mended that."""
+    """Return whether the store does not open because a package cannot be imported.
+
+    Another process may be luckier, once somebody has mended that.
+    """
     failure = state.services.exception() if state.services.done() else None
     return failure is not None and isinstance(failure.__cause__, ImportError)
+
+
+def look_at_slow(state: State) -> None:
+    """Log once where every thread stands while the store takes too long to open."""
+    took_s = time.time() - state.started_ms / 1000
+    if state.is_slow_opening_logged or state.services.done() or took_s < SLOW_S:
+        return
+    state.is_slow_opening_logged = True
+    names = {thread.ident: thread.name for thread in threading.enumerate()}
+    for ident, frame in sys._current_frames().items():
+        where = frames_of(traceback.extract_stack(frame))
+        log.error("the store is still opening; thread %s at %s", names.get(ident, "of native code"), where)
 
 
 def _submit(state: State, name: str) -> Future[compose.Services]:
@@ -44,13 +71,59 @@ def _submit(state: State, name: str) -> Future[compose.Services]:
 
 
 def _open(state: State) -> compose.Services:
+    """Open the store and have the spool taken in. The writer's first job.
+
+    Raises StoreError; then `status` says so, and the spool keeps every event.
+    """
     try:
-        return upkeep.open_store(state, deletion.resume)
+        services = compose.open_services(
+            state.home, state.settings, projects=state.projects, sessions=state.sessions, embedder=state.embedder
+        )
     except ImportError as bad:
         raise StoreError("memlayer's runtime does not work (%s): run `memlayer setup`" % bad) from bad
+    services.ingest.on_new = lambda events: state.metrics.redacted(event.text for event in events)
+    state.has_global = bool(services.store.memories(project_id=GLOBAL, category="core", is_current=True, limit=1))
+    deletion.resume(state, services)
+    spool.sweep(state.home, time.time())
+    on_disk.sweep(state.home)
+    state.sessions.all()  # read once, here, and not while a session start waits
+    state.jobs.submit("drain", lambda: intake.drain(state))
+    if services.store.damage():
+        upkeep.submit_repair(state, services.store)
+    else:
+        upkeep.reindex_if_stale(state, services.store)
+    return services
 
 
 def _note(state: State, outcome: Future[compose.Services]) -> None:
     state.services = outcome
     if outcome.exception() is None and state.embedder() is None:  # a model is not ready before it fits the store
-        state.loader.submit("model", lambda: upkeep.load_model(state))
+        state.loader.submit("model", lambda: load_model(state))
+
+
+def load_model(state: State) -> None:
+    """Load the embedding model beside everything else, then embed chunks that were taken in without it."""
+
+    def fit(dimensions: int) -> None:
+        services = state.services.result()
+        if services.store.dimensions != dimensions:
+            state.jobs.submit("fit", lambda: services.store.fit(dimensions)).result()
+
+    make = compose.embedder_maker(state.home, state.settings)
+    state.embedder.load((lambda: TimedEmbedder(make(), state.metrics.embedded)) if make is not None else None, fit)
+    if state.embedder() is None:
+        log.warning("recall is lexical: %s", state.embedder.why)
+    else:
+        state.jobs.submit("embed", lambda: upkeep.embed_missing(state))
+        memory.loaded()
+    consolidation.begin(state)  # turns of the last daemon, and of the time until now
+    derived.begin(state)
+    state.jobs.submit("find sessions that are over", lambda: intake.submit_summaries(state))
+
+
+def warm(state: State, project_id: str) -> None:
+    """Load a project's vectors before its first prompt. The loader's job: by then the model is loaded."""
+    services, embedder = state.ready(WARM_WAIT_S), state.embedder()
+    if services is not None and embedder is not None:
+        for scope in state.scope(project_id).project_ids or ():
+            services.store.warm(scope, embedder.fingerprint)

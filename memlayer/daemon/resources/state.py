@@ -1,11 +1,11 @@
-"""What the daemon's handlers share: settings, registries, and the services, which appear once the store is open."""
+"""State shared by the daemon's handlers: settings, registries, and services once the store is open."""
 
 from __future__ import annotations
 
 import os
 import threading
 import time
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,10 +25,10 @@ PROJECT_SETTINGS_KEPT_S = 2.0
 
 @dataclass
 class State:
-    """One daemon's life. leaving: set when it is to go. last_ms: the last request, for the idle clock.
+    """State of one daemon. leaving: set when it is to go. last_request: for the idle clock.
 
-    settings_problem: what is wrong in the settings, one line; then `settings` is what holds of them. settings_stamp: of
-    the file that they were read from.
+    settings_problem: the first mistake in the settings, one line; then `settings` is their valid part. settings_stamp:
+    of the file that they were read from. rules: made of the settings, once.
     """
 
     home: str
@@ -41,6 +41,7 @@ class State:
     jobs: Jobs = field(default_factory=lambda: Jobs("writer"))
     loader: Jobs = field(default_factory=lambda: Jobs("loader"))
     reader: Jobs = field(default_factory=lambda: Jobs("reader"))  # reads turns with a language model
+    recalls: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(8, thread_name_prefix="recall"))
     embedder: EmbedderSlot = field(default_factory=EmbedderSlot)
     services: Future[compose.Services] = field(default_factory=Future)
     leaving: threading.Event = field(default_factory=threading.Event)
@@ -49,40 +50,45 @@ class State:
     last_own_client: float = field(default_factory=time.monotonic)
     drains: int = 0  # how often the spool was taken in
     batches: int = 0  # of turns consolidated
-    made_again: float = 0.0  # when files and working sets were last made of what was consolidated
+    published_s: float = 0.0  # when changes of consolidation were last published (monotonic clock)
+    unpublished: set[str] = field(default_factory=set)  # projects whose memories changed; the writer's
     importing: threading.Lock = field(default_factory=threading.Lock)  # one import at a time
     unfiled: set[str] = field(default_factory=set)  # projects whose memory files are behind; the writer's
     filed_s: float = 0.0  # monotonic: when memory files were last written, and the extra ones looked at
     extra_s: float = 0.0
-    has_global: bool = False  # whether anything is remembered for every project
-    gc_s: float = -1e9  # when letting go was last begun by itself (monotonic clock)
+    has_global: bool = False  # some memories are for every project
+    gc_s: float = -1e9  # when deletion by age was last begun by itself (monotonic clock)
     opened_s: float = 0.0  # when the store was last begun to be opened (monotonic clock)
     rechecked_s: float = -1e9  # when the store was last opened anew because something had failed (monotonic clock)
-    slow_opening_told: bool = False  # the log has been told that the store takes long to open
+    is_slow_opening_logged: bool = False
     rebuilding: str = ""  # progress of a rebuild of the index, for people
-    _by_project: dict[str, tuple[float, Settings]] = field(default_factory=dict)
+    rules: compose.Rules = field(init=False)
+    _by_project: dict[str, tuple[float, compose.Rules]] = field(default_factory=dict)
 
-    def settings_for(self, place: Place) -> Settings:
-        """The user's settings with what the project's own file may change."""
+    def __post_init__(self) -> None:
+        self.rules = compose.Rules.of(self.settings)
+
+    def rules_for(self, place: Place) -> compose.Rules:
+        """Return the rules of a project: the user's, with the changes of its own file."""
         held = self._by_project.get(place.root)
         now = time.monotonic()
         if held is not None and now - held[0] < PROJECT_SETTINGS_KEPT_S:
             return held[1]
         if os.path.lexists(os.path.join(place.root, ".memlayer.yaml")):
-            chosen = self.settings.for_project(load_project_settings(place.root))
+            rules = compose.Rules.of(self.settings.for_project(load_project_settings(place.root)))
         else:
-            chosen = self.settings
-        self._by_project[place.root] = (now, chosen)
-        return chosen
+            rules = self.rules
+        self._by_project[place.root] = (now, rules)
+        return rules
 
     def scope(self, project_id: str) -> Scope:
-        """Where a project's searches look: in it, and in what the person keeps for every project."""
+        """Return the scope of a project's searches: the project, and memories for every project."""
         services = self.ready()
         is_shared = self.has_global or (services is not None and services.extra.has_global)
         return Scope((project_id, GLOBAL) if is_shared else (project_id,)) if project_id else Scope(())
 
     def ready(self, wait_s: float = 0.0) -> compose.Services | None:
-        """The services, or None if the store is not open within wait_s. Raises what opening it raised."""
+        """Return the services, or None if the store is not open within wait_s. Raises the error of opening it."""
         try:
             return self.services.result(timeout=max(0.0, wait_s))
         except TimeoutError:
@@ -90,15 +96,15 @@ class State:
 
     @property
     def is_open(self) -> bool:
-        """Whether the store is open."""
+        """Return whether the store is open."""
         return self.services.done() and self.services.exception() is None
 
     def mode(self) -> tuple[str, str]:
-        """("hybrid" | "lexical", why it is lexical)."""
+        """Return ("hybrid" | "lexical", why it is lexical)."""
         return ("hybrid", "") if self.embedder() is not None else ("lexical", self.embedder.why)
 
     def status(self) -> dict[str, Any]:
-        """Counts and states; no memory text."""
+        """Return counts and states, without text of memories."""
         mode, why = self.mode()
         opened: Any = self.services.exception() if self.services.done() else None
         embedder = self.embedder()
@@ -113,7 +119,7 @@ class State:
             "store_error": str(opened) if opened is not None else "",
             "damage": [
                 {"table": note.table, "says": note.says, "is_minor": note.is_minor, "aside": note.aside}
-                for note in (self.services.result().store.damage() if self.services.done() and opened is None else ())
+                for note in (self.services.result().store.damage() if self.is_open else ())
             ],
             "job": self.jobs.running,
             "jobs_waiting": self.jobs.pending,
@@ -121,7 +127,7 @@ class State:
             "last_job_error": next(reversed(list(self.jobs.failing.values())), ""),
             "hooks_worked_ms": self.metrics.worked_ms(),
             "rebuilding": self.rebuilding,
-            "file_notices": self._file_notices() if self.services.done() and opened is None else [],
+            "file_notices": self._file_notices() if self.is_open else [],
             "rss_bytes": rss_bytes(),
             "model": {
                 "name": self.settings.embedding.model,

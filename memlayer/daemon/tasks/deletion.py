@@ -1,4 +1,4 @@
-"""The writer's jobs that let go: forgetting on request, retention by age, and what a crash left of either."""
+"""Deletion in the writer: forgetting on request, retention by age, and unfinished deletions after a crash."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import logging
 import time
 from collections.abc import Iterable
 
-from memlayer import compose
+from memlayer.compose import Services
 from memlayer.daemon.resources import memory
 from memlayer.daemon.resources.state import State
-from memlayer.daemon.tasks import memory_files, upkeep
+from memlayer.daemon.tasks import consolidation, derived
 from memlayer.errors import DaemonError, StoreError
 from memlayer.ports import Removed, Selection
 
@@ -19,28 +19,29 @@ UNFINISHED = "not everything is gone: %s: %s; ask again, or the daemon finishes 
 
 
 def forget(state: State, selection: Selection, *, keep_sources: bool = False) -> tuple[Removed, list[str]]:
-    """Forget, and make anew what is made of memories. Returns what went, and the memory files that could not be cleaned
-    and why, one line each."""
+    """Forget a selection and renew everything derived from memories.
+
+    Returns (counts, memory files that could not be cleaned and why, one line each).
+    """
     services = state.services.result()
     try:
         removed, project_ids = services.forget.forget(selection, keep_sources=keep_sources)
-        left = _after(state, services, project_ids)
+        left = _renew(state, services, project_ids)
     except OSError as bad:
         raise DaemonError(UNFINISHED % (bad.strerror, bad.filename)) from bad
     return removed, left
 
 
 def gc(state: State) -> tuple[Removed, list[str]]:
-    """Let go what is too old by the user's settings, and tidy the store; see forget."""
-    services = state.services.result()
-    rules = compose.retention_rules(state.settings)
+    """Delete memories that are too old by the user's settings, and tidy the store; returns as forget."""
+    services, rules = state.services.result(), state.rules.retention
     now_s = time.time()
     if rules.lets_go:
-        upkeep.consolidate_now(state)  # what is worth keeping of a turn is kept before it goes
+        consolidation.consolidate_now(state)  # the lasting part of a turn is kept before the turn goes
     try:
-        services.retention.done(now_s)  # before it is: what fails is tried again tomorrow
+        services.retention.done(now_s)  # before it is: a failure is tried again tomorrow
         removed, project_ids = services.retention.let_go(rules, int(now_s * 1000))
-        left = _after(state, services, project_ids)
+        left = _renew(state, services, project_ids)
     except OSError as bad:
         raise DaemonError(UNFINISHED % (bad.strerror, bad.filename)) from bad
     services.store.upkeep(force=True)
@@ -51,9 +52,9 @@ def gc(state: State) -> tuple[Removed, list[str]]:
 
 
 def begin_gc_if_due(state: State) -> None:
-    """Have it done once a day. Looks every APART_S, and that only when something is ever let go."""
-    rules = compose.retention_rules(state.settings)
-    if not rules.lets_go or not state.services.done() or state.services.exception() is not None:
+    """Have old memories deleted once a day. Looks every APART_S, and only where a setting deletes any."""
+    rules = state.rules.retention
+    if not rules.lets_go or not state.is_open:
         return
     if not state.embedder.settled.is_set():
         return  # without it no turn is consolidated
@@ -64,23 +65,23 @@ def begin_gc_if_due(state: State) -> None:
         state.jobs.submit("gc", lambda: gc(state))
 
 
-def resume(state: State, services: compose.Services) -> None:
-    """Finish what a crash interrupted, before anything else is done with the store."""
+def resume(state: State, services: Services) -> None:
+    """Finish a deletion that a crash interrupted, before anything else is done with the store."""
     try:
         project_ids = services.forget.erasure.resume()
         if project_ids:
-            state.jobs.submit("finish forgetting", lambda: _after(state, services, project_ids))
+            state.jobs.submit("finish forgetting", lambda: _renew(state, services, project_ids))
         else:
             services.forget.erasure.finished()
     except (OSError, StoreError) as bad:
         log.error("an interrupted forget is not finished: %s", bad)
 
 
-def _after(state: State, services: compose.Services, project_ids: Iterable[str]) -> list[str]:
+def _renew(state: State, services: Services, project_ids: Iterable[str]) -> list[str]:
     services.live.clear()
     left = []
     for project_id in project_ids:
-        memory_files.renew_working_set(state, services, project_id)
+        derived.renew(state, (project_id,))
         services.files.sync(project_id, force=True)
         left += services.files.left_alone(project_id)
     services.forget.erasure.finished()

@@ -1,4 +1,4 @@
-"""Before the host compacts a session's context: sees how full it is, and has the session's memories settled in time."""
+"""Flush of a session before the host compacts its context, which is measured after each answer."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import time
 
 from memlayer.config.groups import FlushSettings
 from memlayer.daemon.resources.state import State
-from memlayer.daemon.tasks import memory_files, upkeep
+from memlayer.daemon.tasks import derived, intake
 from memlayer.edge.capture.payload import Payload
 from memlayer.records.sessions import Session
 from memlayer.transcripts.token_usage import TokenUse, read_token_use, window_tokens
@@ -22,7 +22,7 @@ LOOK_AGAIN_S = 0.03
 
 
 def limit_tokens(session: Session, model: str, settings: FlushSettings) -> int:
-    """From how many tokens on a flush is due. model: as the transcript names it."""
+    """Return the number of tokens from which a flush is due. model: as the transcript names it."""
     said = session.model.partition("[")[0]
     if said and (not model or model.startswith(said)):
         model = session.model  # only the host says that a window is the long one: `[1m]`
@@ -31,8 +31,10 @@ def limit_tokens(session: Session, model: str, settings: FlushSettings) -> int:
 
 
 def is_full(state: State, session: Session, settings: FlushSettings, wait_s: float) -> bool:
-    """Measure a session's context, and say whether a flush is due by its size. Waits until the transcript has the last
-    answer, but not longer than wait_s."""
+    """Measure a session's context and return whether a flush is due by its size.
+
+    Waits until the transcript has the last answer, but not longer than wait_s.
+    """
     ends = time.monotonic() + wait_s
     while True:
         try:
@@ -52,14 +54,18 @@ def is_full(state: State, session: Session, settings: FlushSettings, wait_s: flo
 
 
 def _is_behind(found: TokenUse, session: Session) -> bool:
-    """Whether the last answer is not in the transcript yet. A busy host may not even have written its prompt: then
-    the newest answer there is older than that."""
+    """Return whether the last answer is not in the transcript yet.
+
+    A busy host may not even have written its prompt: then the newest answer there is older than the prompt.
+    """
     return found.is_behind or 0 <= found.at_ms < session.prompted_ms
 
 
 def asks(state: State, session: Session, payload: Payload, settings: FlushSettings) -> bool:
-    """Whether the model is to be asked now, at Stop, to store memories: once a compaction, never while it already goes
-    on because of a Stop hook, and only if the user wants it."""
+    """Return whether to ask the model now, at Stop, to store memories.
+
+    Once a compaction, never while it already goes on because of a Stop hook, and only if the user wants it.
+    """
     if not (settings.enabled and settings.ask_model and state.settings.capture.enabled):
         return False
     if payload.is_continued or not payload.prompt_id or not payload.transcript_path:
@@ -77,7 +83,7 @@ def asks(state: State, session: Session, payload: Payload, settings: FlushSettin
 
 
 def is_answer_to_us(state: State, payload: Payload) -> bool:
-    """True for the Stop that ends what asks() began: it is no answer to the person."""
+    """Return whether a Stop ends the turn that asks() began: it is no answer to the person."""
     session = state.sessions.get(payload.session_id)
     if session is None or not payload.is_continued or not payload.prompt_id:
         return False
@@ -89,13 +95,13 @@ def is_answer_to_us(state: State, payload: Payload) -> bool:
 
 
 def measure(state: State, session: Session, settings: FlushSettings) -> None:
-    """Have a session measured after an answer, beside everything else, and flushed if it is full."""
+    """Have a session measured after an answer, by the loader, and flushed if it is full."""
     session.measured_ms = session.answered_ms
     state.loader.submit("measure " + session.id, lambda: after_stop(state, session, settings))
 
 
 def look(state: State) -> None:
-    """Have the sessions measured whose last answer came too late for its hook, by way of the spool."""
+    """Have sessions measured whose last answer missed its hook and came by the spool."""
     settings = state.settings.flush
     if settings.enabled:
         for session in state.sessions.all():
@@ -104,7 +110,7 @@ def look(state: State) -> None:
 
 
 def after_stop(state: State, session: Session, settings: FlushSettings) -> None:
-    """Have a session flushed whose context is nearly full, once a compaction. Runs beside everything else."""
+    """Have a session flushed whose context is nearly full, once a compaction. The loader's job."""
     is_due = is_full(state, session, settings, BEHIND_WAIT_S) and not session.is_flushed
     state.sessions.save_changed()
     if is_due:
@@ -112,19 +118,19 @@ def after_stop(state: State, session: Session, settings: FlushSettings) -> None:
 
 
 def submit(state: State, session: Session, why: str) -> None:
-    """Have the writer flush a session, for the compaction that is to come next."""
+    """Have the writer flush a session for its next compaction."""
     cycle = session.compaction_count
     state.jobs.submit("flush " + session.id, lambda: flush(state, session, cycle, why))
 
 
 def flush(state: State, session: Session, cycle: int, why: str) -> None:
-    """All that was said in the session so far is in the store, consolidated and on disk. The writer's job.
+    """Settle a session so far, on disk too. The writer's job.
 
     cycle: how often the session had been compacted when the flush was found due; by now it may be once more.
     """
-    upkeep.settle_memories(state, session)
+    intake.settle_memories(state, session)
     if session.project_id:
-        memory_files.sync(state, session.project_id, recent=True)
+        derived.sync(state, session.project_id, recent=True)
     session.memory_flush_at = time.time_ns() // 1_000_000
     session.memory_flush_compaction_count = cycle
     session.flush_count += 1

@@ -1,7 +1,10 @@
-"""A store that did not open is tried again, not too often, and everybody is told of the newest outcome."""
+"""Opening of the store: tried again after a failure, and logged once when it is slow."""
 
 from __future__ import annotations
 
+import logging
+import threading
+from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
@@ -17,7 +20,7 @@ from memlayer.records.sessions import Sessions
 
 @pytest.fixture
 def state(tmp_path: Path) -> State:
-    """A daemon's state, without a model, in a home whose store folder is a file."""
+    """Return a daemon's state, without a model, in a home whose store folder is a file."""
     home = str(tmp_path)
     (tmp_path / "store").write_text("in the way")
     settings = Settings(embedding=EmbeddingSettings(provider="none"))
@@ -28,11 +31,11 @@ def state(tmp_path: Path) -> State:
 
 
 def done(state: State) -> None:
-    """Every job so far is done."""
+    """Wait for every job so far."""
     state.jobs.submit("last", lambda: None).result(60)
 
 
-def test_it_is_tried_again_until_it_opens(state: State, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failed_opening_is_tried_again(state: State, monkeypatch: pytest.MonkeyPatch) -> None:
     state.jobs.start()
     opening.begin(state)
     assert "store folder" in str(state.services.exception(60))
@@ -57,8 +60,43 @@ def test_it_is_tried_again_until_it_opens(state: State, monkeypatch: pytest.Monk
     assert state.jobs.close(10)
 
 
-def test_while_it_opens_it_is_left_alone(state: State, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_running_opening_is_left_alone(state: State, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(opening, "AGAIN_S", 0.0)
     opening.begin(state)  # the writer has not begun
     opening.look(state)
     assert state.jobs.pending == 1
+
+
+def test_slow_opening_logs_threads_once(state: State, caplog: pytest.LogCaptureFixture) -> None:
+    go_on, stands = threading.Event(), threading.Event()
+
+    def open_slowly(secret: str) -> None:
+        stands.set()
+        go_on.wait(20)
+
+    state.services = state.jobs.submit("open", lambda: open_slowly("비밀 배포 키"))
+    state.jobs.start()
+    assert stands.wait(10)
+    with caplog.at_level(logging.ERROR):
+        opening.look_at_slow(state)
+        assert caplog.messages == []
+        state.started_ms -= int(opening.SLOW_S * 1000) + 1
+        opening.look_at_slow(state)
+        opening.look_at_slow(state)
+    go_on.set()
+    assert state.jobs.close(10)
+    logged = [line for line in caplog.messages if "thread writer" in line]
+    assert len(logged) == 1 and "open_slowly" in logged[0] and "\n" not in logged[0]
+    assert "비밀" not in caplog.text
+
+
+def test_finished_opening_logs_nothing(state: State, caplog: pytest.LogCaptureFixture) -> None:
+    state.started_ms = 0
+    for outcome in (None, OSError("x")):
+        state.services = Future()
+        if outcome is None:
+            state.services.set_result(None)  # type: ignore[arg-type]
+        else:
+            state.services.set_exception(outcome)
+        opening.look_at_slow(state)
+    assert caplog.messages == []

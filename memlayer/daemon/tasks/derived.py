@@ -1,13 +1,17 @@
-"""Keeps the memory files and the extra Markdown in step with the store: who changed what is seen, and who waits."""
+"""Everything derived from memories: recall's replacements, working sets, memory files, extra Markdown.
+
+`changed` notes that memories of some projects changed, `publish` tells SUBSCRIBERS: once for all changes of a Stop,
+after its turn was taken in and consolidated. All of this runs in the writer.
+"""
 
 from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
-from memlayer import compose
 from memlayer.briefing import working_set
+from memlayer.compose import Services
 from memlayer.daemon.resources import memory
 from memlayer.daemon.resources.state import State
 from memlayer.edge.home import working_set as on_disk
@@ -19,22 +23,68 @@ APART_S = 2.0  # between two writings: a long import changes memories many times
 EXTRA_EVERY_S = 60.0  # a document may be saved every few seconds while somebody writes it
 
 
+def changed(state: State, project_ids: Iterable[str]) -> None:
+    """Note changed memories, and publish them behind the jobs that wait now."""
+    state.unpublished |= set(project_ids)
+    if state.unpublished:
+        state.jobs.submit("publish changes", lambda: publish(state))
+
+
+def publish(state: State) -> None:
+    """Tell SUBSCRIBERS of all changed memories."""
+    renew(state, tuple(state.unpublished))
+
+
 def memories_changed(state: State, project_ids: Iterable[str]) -> None:
-    """The memories of these projects have changed: their files are written now, or in a few seconds."""
+    """Publish changed core and daily memories now; their files are written now, or in a few seconds."""
     state.unfiled |= set(project_ids)
+    state.unpublished |= set(project_ids)
+    publish(state)
     if time.monotonic() - state.filed_s >= APART_S:
         write(state)
 
 
+def renew(state: State, project_ids: Iterable[str]) -> None:
+    """Tell SUBSCRIBERS of these projects."""
+    services = state.services.result()
+    for project_id in project_ids:
+        for subscriber in SUBSCRIBERS:
+            subscriber(state, services, project_id)
+        state.unpublished.discard(project_id)
+
+
+def _renew_recall(state: State, services: Services, project_id: str) -> None:
+    """Have recall know the replaced memories of a project."""
+    services.recall.renew(project_id)
+
+
+def _write_working_sets(state: State, services: Services, project_id: str) -> None:
+    """Write a project's working set, for a session that starts while no daemon runs.
+
+    Memories for every project stand in all working sets.
+    """
+    if project_id == GLOBAL:
+        state.has_global = bool(services.store.memories(project_id=GLOBAL, category="core", is_current=True, limit=1))
+    rules = state.rules.working_set
+    for scope in state.projects.scopes() if project_id == GLOBAL else (project_id,):
+        on_disk.write_working_set(state.home, scope, working_set.compose(services.store, scope, rules))
+
+
+SUBSCRIBERS: tuple[Callable[[State, Services, str], None], ...] = (_renew_recall, _write_working_sets)
+
+
 def write(state: State) -> None:
-    """Write the files of the projects that wait for it."""
+    """Write the memory files of all projects that wait for it."""
     while state.unfiled:
         sync(state, state.unfiled.pop(), recent=True)
     state.filed_s = time.monotonic()
 
 
 def sync(state: State, project_id: str, *, recent: bool = False, force: bool = False) -> TakenBack:
-    """Take a person's changes back and write a project's files; see MemoryFiles.sync. A disk that refuses is logged."""
+    """Take a person's changes back and write a project's files; see MemoryFiles.sync.
+
+    A disk that refuses is logged.
+    """
     services = state.services.result()
     state.unfiled.discard(project_id)
     try:
@@ -43,32 +93,23 @@ def sync(state: State, project_id: str, *, recent: bool = False, force: bool = F
         log.warning("memory files of a project not written: %s", bad.strerror)
         return TakenBack()
     if taken != TakenBack():
-        renew_working_set(state, services, project_id)  # what was taken back is not recalled from its turn either
+        renew(state, (project_id,))  # a statement that was taken back is not recalled from its turn either
     return taken
 
 
-def renew_working_set(state: State, services: compose.Services, project_id: str) -> None:
-    """Write a project's working set, for a session that starts while no daemon runs; and have recall know what was
-    replaced in it since. What holds in every project stands in all of them."""
-    services.recall.renew(project_id)
-    rules = compose.working_set_rules(state.settings)
-    if project_id == GLOBAL:
-        state.has_global = bool(services.store.memories(project_id=GLOBAL, category="core", is_current=True, limit=1))
-    for one in state.projects.scopes() if project_id == GLOBAL else (project_id,):
-        on_disk.write_working_set(state.home, one, working_set.compose(services.store, one, rules))
-
-
 def begin(state: State) -> None:
-    """A daemon has begun: see what was changed while none ran, a project at a time."""
+    """Find changes that were made while no daemon ran, a project at a time."""
     for project_id in state.projects.scopes():
         _submit(state, project_id, recent=False)
     submit_extra(state)
 
 
 def look(state: State) -> bool:
-    """Have done what waits, and what somebody has changed meanwhile; True if there is any. Costs a few looks at
-    modification times."""
-    if not state.services.done() or state.services.exception() is not None:
+    """Submit waiting writes and files that somebody has changed; True if there are any.
+
+    Costs a few looks at modification times.
+    """
+    if not state.is_open:
         return False
     files = state.services.result().files
     is_busy = bool(state.unfiled)
@@ -84,7 +125,7 @@ def look(state: State) -> bool:
 
 
 def sync_all(state: State) -> TakenBack:
-    """Everything in step now: all projects, and all of the extra Markdown."""
+    """Bring all projects and all of the extra Markdown in step now."""
     taken = TakenBack()
     for project_id in state.projects.scopes():
         taken += sync(state, project_id)
@@ -96,7 +137,7 @@ def sync_all(state: State) -> TakenBack:
 
 
 def submit_extra(state: State) -> None:
-    """Have the extra Markdown looked at, in jobs that are short enough to wait for."""
+    """Have the extra Markdown read, in jobs that are short enough to wait for."""
     state.extra_s = time.monotonic()
     state.jobs.submit("extra files", lambda: _extra(state))
 

@@ -1,0 +1,103 @@
+"""Operations on sessions: the notes that prompts were given, and facts about each session."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from memlayer.briefing.session_summary import SESSION_SUMMARY
+from memlayer.daemon.ops.requests import Fields, Progress, Table, project_of, services_of
+from memlayer.daemon.resources.state import State
+from memlayer.edge.home import given_notes as record
+from memlayer.edge.ipc import ops
+from memlayer.errors import UserError
+from memlayer.ports import Store
+from memlayer.recall.given_notes import is_unanswered, unanswered, with_texts
+from memlayer.records.sessions import Session
+
+MAX_TURNS = 100_000
+
+
+def given(state: State, arguments: ops.Given, progress: Progress) -> Fields:
+    """Return the record of the last prompts, newest first, with the texts of their notes."""
+    store = services_of(state).store
+    folder, limit = arguments.project_dir, arguments.limit
+    session_id = _session_id(state, arguments.session_id) if arguments.session_id else ""
+    project_id = project_of(state, folder)
+    recorded = record.entries(state.home)
+    entries = [
+        entry
+        for entry in recorded
+        if (not session_id or entry["session_id"] == session_id) and (not folder or entry["project_id"] == project_id)
+    ]
+    if recorded and (project_id or not folder):
+        known = {entry["event_id"] for entry in recorded}
+        prompts = store.events(session_id=session_id, project_id=project_id, kind="user", limit=limit)
+        oldest_ms = recorded[-1]["at_ms"]
+        entries += [unanswered(event) for event in prompts if is_unanswered(event, known, oldest_ms)]
+        entries.sort(key=lambda entry: -int(entry["at_ms"]))
+    shown = with_texts(entries[:limit], store, state.home)
+    for prompt in shown:
+        prompt["project"] = state.projects.name(prompt["project_id"])
+    return {"prompts": shown}
+
+
+def _session_id(state: State, start: str) -> str:
+    """Return the id of a session by its id or the start of it. Raises UserError for several sessions."""
+    known = [session.id for session in state.sessions.all() if session.id.startswith(start)]
+    if start in known or not known:
+        return start
+    if len(known) > 1:
+        raise UserError("%d sessions begin with %r: give more of the id" % (len(known), start[:80]))
+    return known[0]
+
+
+def sessions(state: State, arguments: ops.Sessions, progress: Progress) -> Fields:
+    """Return the sessions of a project, or all facts about a single session."""
+    store = services_of(state).store
+    start, known = arguments.id_, state.sessions.all()
+    if start:
+        exact = [session for session in known if session.id == start]
+        known = exact or [session for session in known if session.id.startswith(start)]
+        if not known:
+            raise UserError("no session is known by %r; `memlayer sessions --all-projects` lists them" % start[:80])
+    elif arguments.project_dir:
+        project_id = project_of(state, arguments.project_dir)
+        known = [session for session in known if session.project_id == project_id]
+    shown = known[: arguments.limit]
+    found = [_session(state, store, session) for session in shown]
+    if start and len(shown) == 1:
+        found[0].update(_details(state, store, shown[0]))
+    return {"sessions": found, "total": len(known)}
+
+
+def _session(state: State, store: Store, session: Session) -> Fields:
+    facts = asdict(session)
+    for name in ("shown", "inherited"):  # marks of notes, no names
+        facts[name] = len(facts[name])
+    turns = store.memories(session_id=session.id, category="conversation", limit=MAX_TURNS)
+    return {
+        **facts,
+        "project": state.projects.name(session.project_id),
+        "turns": len(turns),
+        "flush_count": session.flush_count or int(session.memory_flush_at > 0),
+    }
+
+
+def _details(state: State, store: Store, session: Session) -> Fields:
+    """Return further facts about a session: its core memories, its summary, the notes it was given."""
+    entries = [entry for entry in record.entries(state.home) if entry["session_id"] == session.id]
+    prompts = [entry for entry in entries if "start" not in entry]
+    summaries = store.memories(session_id=session.id, category="daily", kind=SESSION_SUMMARY, limit=1)
+    return {
+        "core": len(store.memories(session_id=session.id, category="core", limit=MAX_TURNS)),
+        "events": len(store.events(session_id=session.id, limit=MAX_TURNS)),
+        "summary": summaries[0].text if summaries else "",
+        "given": {
+            "prompts": len(prompts),
+            "answered": sum(bool(entry["given"]) and bool(entry["delivered"]) for entry in prompts),
+            "notes": sum(len(entry["given"]) for entry in prompts if entry.get("delivered")),
+        },
+    }
+
+
+OPERATIONS: Table = {ops.Given: given, ops.Sessions: sessions}

@@ -1,0 +1,170 @@
+"""Intake of sessions: events from the spool and from transcripts, and the summaries of sessions that are over."""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from memlayer.briefing import session_summary
+from memlayer.daemon.resources import memory
+from memlayer.daemon.resources.state import State
+from memlayer.daemon.tasks import consolidation, derived
+from memlayer.edge.capture import commands, spool
+from memlayer.edge.home import paths
+from memlayer.records.sessions import Session
+from memlayer.transcripts import catch_up
+
+log = logging.getLogger(__name__)
+Progress = Callable[[str, int, int], None]  # (phase, done, total)
+UPKEEP_EVERY = 8  # drains; the store itself knows whether there is enough to do
+TURNS_AT_AN_END = 100  # consolidated when a session ends, before its summary is made
+LATE_MS = 10_000  # after its end a session's last lines may be stamped; the host takes half a second
+MANY = 100  # events taken in at once from which tidying up the memory pays
+
+
+def drain(state: State, progress: Progress | None = None) -> int:
+    """Take in the events of the spool, and have their turns consolidated; returns how many."""
+    services = state.services.result()
+    memory.go_second()
+    spool.sweep(state.home, time.time())  # a forget may have found one too young
+    commands.sweep(state.home, time.time())
+    report = (lambda done, total: progress("spool", done, total)) if progress else None
+    taken, touched = services.ingest.drain(report)
+    if taken:
+        consolidation.begin(state)
+        submit_summaries(state)  # after a restart the end of a session is known from the spool alone
+    derived.changed(state, touched)
+    state.sessions.save_changed()
+    state.drains += 1
+    if state.drains % UPKEEP_EVERY == 0:
+        services.store.upkeep()  # a session may go on for days: its versions must not pile up until it ends
+    if taken >= MANY:
+        memory.give_back()
+    return taken
+
+
+def drain_and_publish(state: State) -> None:
+    """Take in the spool for a session that starts, and write the working set without waiting for consolidation."""
+    drain(state)
+    derived.publish(state)
+
+
+def catch_up_session(state: State, session: Session, *, is_settling: bool = False) -> int:
+    """Take in events that a session's hooks missed from its transcript; returns how many.
+
+    is_settling: it ends just now. Later, lines after its end are none of ours: the person may have gone on with
+    memlayer switched off.
+    """
+    services = state.services.result()
+    until_ms = session.ended_ms + LATE_MS if session.ended and not is_settling else 0
+    try:
+        read_bytes = os.stat(session.transcript_path).st_size if session.transcript_path else 0
+        events, offset = catch_up.missed(session, services.store, until_ms=until_ms)
+    except FileNotFoundError:  # a session that said nothing has none
+        return 0
+    except OSError as bad:
+        log.warning("transcript not readable: %s", bad.strerror)
+        return 0
+    if events:
+        with services.ingest.lock:
+            touched = services.ingest.take(events)
+        log.info("caught up %d events of a session", len(events))
+        consolidation.begin(state)
+        derived.changed(state, touched)
+    if (offset, read_bytes) != (session.caught_up_bytes, session.read_bytes):
+        session.caught_up_bytes, session.read_bytes = offset, read_bytes
+        state.sessions.changed(session)
+        state.sessions.save_changed()
+    return len(events)
+
+
+def catch_up_and_publish(state: State, session: Session) -> None:
+    """Catch up a session for another one that starts; see drain_and_publish."""
+    catch_up_session(state, session)
+    derived.publish(state)
+
+
+def take_in(state: State, progress: Progress | None = None) -> int:
+    """Take in all events: the spool, then the transcripts of sessions that have not ended, or have late lines.
+
+    Returns how many.
+    """
+    taken = drain(state, progress)
+    unread = [session for session in state.sessions.all() if not session.ended or session.has_late_lines]
+    return taken + sum(catch_up_session(state, session) for session in unread)
+
+
+def settle_memories(state: State, session: Session) -> None:
+    """Take in a session so far, with its transcript, and consolidate it."""
+    drain(state)
+    catch_up_session(state, session, is_settling=True)
+    consolidation.consolidate_now(state, most=TURNS_AT_AN_END)
+    derived.publish(state)
+
+
+def settle(state: State, session: Session) -> None:
+    """Settle a session at its end: everything in the store, its summary made, the indexes in shape."""
+    settle_memories(state, session)
+    _sum_up(state, session)
+    if session.project_id:
+        derived.sync(state, session.project_id, recent=True)
+    save_small(state)
+    if state.services.result().store.upkeep():
+        memory.give_back()
+        memory.unmap_code()
+
+
+def save_small(state: State) -> None:
+    """Write the state that is kept in memory between requests."""
+    state.sessions.save_changed()
+    state.metrics.save()
+    if state.is_open:
+        services = state.services.result()
+        services.terms.save(Path(paths.cache(state.home)) / "terms.bin")
+        derived.publish(state)
+        derived.write(state)
+
+
+def submit_summaries(state: State) -> None:
+    """Have summaries made of sessions that ended, or died, without one: one a job, so that nobody waits."""
+    if session_summary.pending(state.sessions.all(), _now_ms()):
+        state.jobs.submit("summaries", lambda: _sum_up_next(state))
+
+
+def _sum_up_next(state: State) -> None:
+    found = session_summary.pending(state.sessions.all(), _now_ms())
+    if not found:
+        return
+    memory.go_second()
+    session = found[0]
+    if not session.ended:
+        catch_up_session(state, session)
+    if _sum_up(state, session):
+        log.info("summed up a session that ended %s", "without a word" if not session.ended else "earlier")
+    if len(found) > 1:
+        submit_summaries(state)
+
+
+def _sum_up(state: State, session: Session) -> bool:
+    """Make a session's summary, if it deserves one; returns whether it does."""
+    services = state.services.result()
+    said_ms = session.said_ms
+    # The transcript still holds the forgotten part of this session.
+    tombstones = services.forget.tombstones
+    reads_transcript = state.settings.tools.enabled and not tombstones.forgot_of(session.id)
+    made = session_summary.sum_up(
+        services.store, session, with_transcript=reads_transcript, forgotten=tombstones
+    )  # fmt: skip
+    session.summarized_ms = said_ms
+    state.sessions.changed(session)
+    state.sessions.save_changed()
+    if made is not None:
+        derived.memories_changed(state, {session.project_id})
+    return made is not None
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000

@@ -1,0 +1,289 @@
+"""Typed arguments of the daemon's operations.
+
+The command line makes a record and sends it as a JSON object (`fields`); the daemon reads it back (`read`). Whoever can
+reach the socket can send anything, so `read` checks each value. A missing name has its default and an unknown one is
+ignored: two versions may meet for a moment. Hooks do not import this module.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from dataclasses import fields as fields_of
+from typing import Any, ClassVar, TypeVar
+
+from memlayer.errors import UserError
+
+MAX_LISTED = 10_000
+_UNPAIRED = re.compile("[\ud800-\udfff]")
+# Attribute -> name in JSON, where Python does not allow the name.
+_WIRE_NAMES = {"is_global": "global", "with_superseded": "all", "id_": "id"}
+
+# The kinds of values, by the name of their annotation.
+Path = str  # as os.fsdecode gives it
+Limit = int  # from 1 to MAX_LISTED; 0 is the default
+Names = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """Arguments of one operation. op: its name in a request."""
+
+    op: ClassVar[str] = ""
+
+    def fields(self) -> dict[str, Any]:
+        """Return the JSON object that is sent."""
+        return {_wire_name(field.name): getattr(self, field.name) for field in fields_of(self)}
+
+
+Record = TypeVar("Record", bound=Arguments)
+
+
+def read(kind: type[Record], sent: Mapping[str, Any]) -> Record:
+    """Read the arguments of an operation from a JSON object. Raises UserError for a wrong value."""
+    values = {}
+    for field in fields_of(kind):
+        name = _wire_name(field.name)
+        values[field.name] = _READERS[str(field.type)](sent.get(name), name, field.default)
+    return kind(**values)
+
+
+@dataclass(frozen=True)
+class Recall(Arguments):
+    op: ClassVar[str] = "recall"
+    prompt: str = ""
+    project_dir: Path = ""
+    session_id: str = ""
+
+
+@dataclass(frozen=True)
+class Search(Arguments):
+    op: ClassVar[str] = "search"
+    query: str = ""
+    project_dir: Path = ""
+    limit: Limit = 10
+    min_score: float = 0.0
+    since_ms: int = 0
+    until_ms: int = 0
+    category: str = ""
+    kind: str = ""
+    session_id: str = ""
+    file: str = ""
+
+
+@dataclass(frozen=True)
+class Show(Arguments):
+    op: ClassVar[str] = "show"
+    ids: Names = ()
+
+
+@dataclass(frozen=True)
+class List(Arguments):
+    op: ClassVar[str] = "list"
+    project_dir: Path = ""
+    is_global: bool = False
+    session_id: str = ""
+    category: str = ""
+    limit: Limit = 50
+    with_superseded: bool = False
+
+
+@dataclass(frozen=True)
+class Given(Arguments):
+    op: ClassVar[str] = "given"
+    limit: Limit = 5
+    session_id: str = ""
+    project_dir: Path = ""
+
+
+@dataclass(frozen=True)
+class Sessions(Arguments):
+    op: ClassVar[str] = "sessions"
+    id_: str = ""
+    project_dir: Path = ""
+    limit: Limit = 20
+
+
+@dataclass(frozen=True)
+class Files(Arguments):
+    """now: bring the files in step first."""
+
+    op: ClassVar[str] = "files"
+    project_dir: Path = ""
+    is_global: bool = False
+    now: bool = False
+
+
+@dataclass(frozen=True)
+class Remember(Arguments):
+    """id_: of a `remember` event in the spool."""
+
+    op: ClassVar[str] = "remember"
+    id_: str = ""
+
+
+@dataclass(frozen=True)
+class Pin(Arguments):
+    op: ClassVar[str] = "pin"
+    id_: str = ""
+    off: bool = False
+
+
+@dataclass(frozen=True)
+class Edit(Arguments):
+    op: ClassVar[str] = "edit"
+    id_: str = ""
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class Restore(Arguments):
+    op: ClassVar[str] = "restore"
+    id_: str = ""
+    keep_both: bool = False
+
+
+@dataclass(frozen=True)
+class History(Arguments):
+    op: ClassVar[str] = "history"
+    id_: str = ""
+
+
+@dataclass(frozen=True)
+class Forget(Arguments):
+    """tolerant: with dry_run, unknown ids are no error."""
+
+    op: ClassVar[str] = "forget"
+    ids: Names = ()
+    session_id: str = ""
+    project_dir: Path = ""
+    is_global: bool = False
+    query: str = ""
+    before_ms: int = 0
+    keep_sources: bool = False
+    dry_run: bool = False
+    tolerant: bool = False
+
+
+@dataclass(frozen=True)
+class Gc(Arguments):
+    op: ClassVar[str] = "gc"
+    dry_run: bool = False
+
+
+@dataclass(frozen=True)
+class Import(Arguments):
+    """paths: transcripts, or folders of them. again: read from the start, whatever was read before."""
+
+    op: ClassVar[str] = "import"
+    subagents: bool = False
+    again: bool = False
+    dry_run: bool = False
+    project_dir: Path = ""
+    paths: Names = ()
+
+
+@dataclass(frozen=True)
+class Export(Arguments):
+    op: ClassVar[str] = "export"
+    path: Path = ""
+    force: bool = False
+
+
+@dataclass(frozen=True)
+class ImportExport(Arguments):
+    op: ClassVar[str] = "import_export"
+    path: Path = ""
+    dry_run: bool = False
+
+
+@dataclass(frozen=True)
+class Flush(Arguments):
+    op: ClassVar[str] = "flush"
+    wait: bool = False
+
+
+class Stats(Arguments):
+    op = "stats"
+
+
+class Reindex(Arguments):
+    op = "reindex"
+
+
+class Repair(Arguments):
+    op = "repair"
+
+
+class Witness(Arguments):
+    op = "witness"
+
+
+class Status(Arguments):
+    op = "status"
+
+
+class Stop(Arguments):
+    op = "stop"
+
+
+def _wire_name(name: str) -> str:
+    return _WIRE_NAMES.get(name, name)
+
+
+def _text(value: object, name: str, default: str) -> str:
+    """A text that can be written as UTF-8."""
+    if value is None:
+        return default
+    if not isinstance(value, str):
+        raise UserError(f"{name}: a text is expected")
+    return _UNPAIRED.sub("\ufffd", value)
+
+
+def _path(value: object, name: str, default: str) -> str:
+    """A path as os.fsdecode gives it, so with unpaired surrogates."""
+    if value is None:
+        return default
+    if not isinstance(value, str):
+        raise UserError(f"{name}: a path is expected")
+    if "\0" in value:
+        raise UserError(f"{name}: there is a null character in it")
+    return value
+
+
+def _number(value: object, name: str, default: float) -> float:
+    value = value or default
+    if not isinstance(value, (int, float)) or not -(2**63) < value < 2**63:
+        raise UserError(f"{name}: a number is expected")
+    return value
+
+
+def _whole(value: object, name: str, default: int) -> int:
+    return int(_number(value, name, default))
+
+
+def _limit(value: object, name: str, default: int) -> int:
+    return min(MAX_LISTED, max(1, _whole(value, name, default) or default))
+
+
+def _flag(value: object, name: str, default: bool) -> bool:
+    return bool(value)
+
+
+def _names(value: object, name: str, default: tuple[str, ...]) -> tuple[str, ...]:
+    """Ids or paths of a list."""
+    if not isinstance(value or [], list):
+        raise UserError(f"{name}: a list is expected")
+    return tuple(_path(str(part), name, "") for part in value or [])  # type: ignore[attr-defined]
+
+
+_READERS: dict[str, Callable[[Any, str, Any], Any]] = {
+    "str": _text,
+    "Path": _path,
+    "int": _whole,
+    "float": _number,
+    "Limit": _limit,
+    "bool": _flag,
+    "Names": _names,
+}
