@@ -112,6 +112,7 @@ def test_bare_verbs_build_no_runtime(tmp_path: Path, verb: list[str]) -> None:
 
 def test_missing_package_is_noticed_and_mended(installed: Installed) -> None:
     assert installed.run("setup").returncode == 0
+    assert installed.run("remember", "배포는 화요일 오전에만 한다").returncode == 0
     Client(str(installed.home), str(ROOT)).stop()
     lancedb = installed.packages / "lancedb"
     lancedb.rename(installed.home / "lancedb")

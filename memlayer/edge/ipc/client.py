@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 WAIT_S = 15.0  # for a daemon to come, or for an older version to go
 SPAWN_AGAIN_S = 2.0
+STOP_AGAIN_S = 0.5
 POLL_S = 0.05
 MAX_LOST = 2  # connections lost before an answer, until we call it an error
 
@@ -125,10 +126,16 @@ class Client:
         """
         ends = time.monotonic() + deadline_s
         was_there = is_locked(self.home)
-        self._attempt("stop", self._request("stop", {}, deadline_s, ""), deadline_s, None)
+        request = self._request("stop", {}, deadline_s, "")
+        self._attempt("stop", request, deadline_s, None)
+        asked_at = time.monotonic()
         while is_locked(self.home):
             if time.monotonic() > ends:
                 raise DaemonError(f"the daemon{_pid_of(self.home)} does not stop. End that process by hand")
+            if time.monotonic() - asked_at > STOP_AGAIN_S:
+                # A daemon that has only just begun did not listen yet, or took over from the one that was asked.
+                self._attempt("stop", request, max(POLL_S, ends - time.monotonic()), None)
+                asked_at = time.monotonic()
             time.sleep(POLL_S)
         return was_there
 

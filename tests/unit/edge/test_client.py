@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import shutil
@@ -148,6 +149,25 @@ def test_stop_waits_for_the_lock(home: Path) -> None:
         assert time.monotonic() - began >= 0.3
         leaving.join()
     assert client_of(home).stop() is False
+
+
+def test_stop_reaches_daemon_that_listens_late(home: Path) -> None:
+    home.mkdir(mode=0o700, exist_ok=True)
+    lock = os.open(home / "daemon.lock", os.O_RDWR | os.O_CREAT, 0o600)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+
+    def leave(request: protocol.Request) -> dict[str, Any]:
+        os.close(lock)
+        return {}
+
+    daemon = ScriptedDaemon(home, {"stop": leave})
+    starting = threading.Timer(0.2, daemon.__enter__)
+    starting.start()
+    try:
+        assert client_of(home).stop(deadline_s=15) is True
+    finally:
+        starting.join()
+        daemon.__exit__()
 
 
 @pytest.mark.timeout(20)
