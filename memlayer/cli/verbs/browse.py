@@ -19,6 +19,7 @@ from memlayer.cli.terminal.invocation import (
     project_option,
 )
 from memlayer.cli.terminal.output import line, memory_title, number, print_json, say, say_body, when
+from memlayer.edge.ipc import ops
 from memlayer.edge.redaction.privacy import plain
 from memlayer.errors import UserError
 
@@ -136,15 +137,9 @@ def list_verb(
         category = plain(sys.stdin.read(1000)).strip().lower()
         if category not in ("", *CATEGORIES):
             raise UserError(f"{line(category, 40)!r} is no category. Give one of {', '.join(CATEGORIES)}")
-    asked = {
-        "project_dir": folder,
-        "global": is_global,
-        "session_id": session,
-        "category": category or "",
-        "limit": limit,
-        "all": with_superseded,
-    }
-    found = client().call("list", asked, deadline_s=ASK_S, project_dir=folder)
+    found = client().ask(
+        ops.List(folder, is_global, session, category or "", limit, with_superseded), deadline_s=ASK_S
+    )  # fmt: skip
     if as_json:
         print_json(found)
         return

@@ -19,6 +19,7 @@ from memlayer.cli.terminal.output import counted, line, pairs, print_json, say, 
 from memlayer.cli.terminal.progress import progress
 from memlayer.edge.capture import spool
 from memlayer.edge.home import paths
+from memlayer.edge.ipc import ops
 from memlayer.errors import UserError
 
 
@@ -39,8 +40,7 @@ def files_verb(project: str | None, is_global: bool, now: bool, as_json: bool) -
     """
     folder = project_dir(project, is_global=is_global)
     with progress(as_json) as show:
-        asked = {"project_dir": folder, "global": is_global, "now": now}
-        found = client().call("files", asked, deadline_s=LONG_S, project_dir=folder, on_progress=show)
+        found = client().ask(ops.Files(folder, is_global, now), deadline_s=LONG_S, on_progress=show)
     if as_json:
         print_json(found)
         return

@@ -18,6 +18,7 @@ from memlayer.cli.terminal.invocation import (
     project_option,
 )
 from memlayer.cli.terminal.output import line, number, print_json, say, when
+from memlayer.edge.ipc import ops
 from memlayer.edge.terminal import status_line
 
 PROMPT_CHARS = 100
@@ -45,8 +46,7 @@ def given_verb(last: int, session: str | None, project: str | None, all_projects
       memlayer given --session 8f3a12cd --json
     """
     folder = "" if session and not project else project_dir(project, all_projects)
-    asked = {"limit": last, "session_id": session or "", "project_dir": folder}
-    found = client().call("given", asked, deadline_s=ASK_S, project_dir=folder)
+    found = client().ask(ops.Given(last, session or "", folder), deadline_s=ASK_S)
     if as_json:
         print_json(found)
         return

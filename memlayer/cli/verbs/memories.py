@@ -25,6 +25,7 @@ from memlayer.cli.verbs.browse import say_text
 from memlayer.edge.capture import spool
 from memlayer.edge.home import project as places
 from memlayer.edge.home.registry import GLOBAL
+from memlayer.edge.ipc import ops
 from memlayer.errors import MemlayerError, UserError
 from memlayer.turns.remembered import is_all_redacted, refuse_too_long, remember_event, says_everywhere
 
@@ -131,8 +132,8 @@ def edit_verb(id_: str, text: tuple[str, ...], from_stdin: bool, as_json: bool) 
       memlayer edit a7Bc3x "order events go to ClickHouse, kept for 90 days"
       memlayer edit a7Bc3x - < note.txt
     """
-    asked = {"id": memory_id((id_,)), "text": words(text, from_stdin, NEW_TEXT)}
-    _say_done(client().call("edit", asked, deadline_s=ASK_S), "Changed", as_json)
+    wanted = ops.Edit(memory_id((id_,)), words(text, from_stdin, NEW_TEXT))
+    _say_done(client().ask(wanted, deadline_s=ASK_S), "Changed", as_json)
 
 
 @click.command("restore")

@@ -23,6 +23,7 @@ from memlayer.cli.terminal.output import counted, line, number, pairs, print_jso
 from memlayer.edge.bootstrap import health
 from memlayer.edge.capture import spool
 from memlayer.edge.home import paths, registry
+from memlayer.edge.ipc import ops
 from memlayer.edge.redaction.privacy import plain
 from memlayer.errors import MemlayerError
 
@@ -47,8 +48,7 @@ def sessions_verb(id_: str, project: str | None, all_projects: bool, limit: int,
       memlayer sessions 8f3a12cd
     """
     folder = "" if id_ else project_dir(project, all_projects)
-    asked = {"id": id_, "project_dir": folder, "limit": limit}
-    found = client().call("sessions", asked, deadline_s=ASK_S, project_dir=folder)
+    found = client().ask(ops.Sessions(id_, folder, limit), deadline_s=ASK_S)
     if as_json:
         print_json(found)
         return

@@ -23,6 +23,7 @@ from memlayer.cli.terminal.invocation import (
 )
 from memlayer.cli.terminal.output import line, memory_title, number, print_json, say, say_body, short_path
 from memlayer.cli.verbs.browse import CATEGORIES
+from memlayer.edge.ipc import ops
 
 SNIPPET_CHARS = 400
 SEARCH_WHAT = "Search for what? Give some words, or - to read them from standard input"
@@ -156,8 +157,7 @@ def recall_verb(
     """
     text = words(prompt, from_stdin, WHICH_PROMPT)
     folder = project_dir(project)
-    asked = {"prompt": text, "project_dir": folder, "session_id": session}
-    found = client().call("recall", asked, deadline_s=ASK_S, project_dir=folder)
+    found = client().ask(ops.Recall(text, folder, session), deadline_s=ASK_S)
     if as_json:
         print_json(found)
         return

@@ -30,6 +30,7 @@ from memlayer.cli.terminal.invocation import (
 from memlayer.cli.terminal.output import counted, duration, line, pairs, print_json, say
 from memlayer.cli.terminal.progress import progress
 from memlayer.edge.home import paths as home_paths
+from memlayer.edge.ipc import ops
 from memlayer.edge.terminal import streams
 from memlayer.errors import UserError
 
@@ -80,11 +81,10 @@ def import_verb(
             raise Incomplete("An export is imported alone, and as a whole")
         import_export(exports[0], dry_run, as_json)
         return
-    asked: dict[str, Any] = {"subagents": subagents, "again": again, "dry_run": dry_run}
-    asked["project_dir"] = project_dir(project) if project else ""
-    asked["paths"] = given or [transcripts_folder()]
+    folder = project_dir(project) if project else ""
+    wanted = ops.Import(subagents, again, dry_run, folder, tuple(given or [transcripts_folder()]))
     with progress(as_json) as show:
-        done = client().call("import", asked, deadline_s=LONG_S, on_progress=show)
+        done = client().ask(wanted, deadline_s=LONG_S, on_progress=show)
     if given and not project and not done.get("files") and not done.get("unchanged"):
         why = ", ".join(f"{line(reason)} {count(number)}" for reason, number in (done.get("skipped") or {}).items())
         raise UserError(
@@ -182,9 +182,7 @@ def private_folder() -> Iterator[str]:
 def import_export(path: str, dry_run: bool, as_json: bool) -> None:
     """Take in an export."""
     with progress(as_json) as show:
-        done = client().call(
-            "import_export", {"path": path, "dry_run": dry_run}, deadline_s=LONG_S, on_progress=show
-        )  # fmt: skip
+        done = client().ask(ops.ImportExport(path, dry_run), deadline_s=LONG_S, on_progress=show)
     if as_json:
         print_json(done)
         return

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
+    from memlayer.edge.ipc.ops import Arguments
+
     Progress = Callable[[dict[str, Any]], None]
 
 WAIT_S = 15.0  # for a daemon to come, or for an older version to go
@@ -105,6 +107,12 @@ class Client:
                 self._spawn()
                 spawned_at = time.monotonic()
             time.sleep(POLL_S)
+
+    def ask(
+        self, arguments: Arguments, *, deadline_s: float = 10.0, on_progress: Progress | None = None
+    ) -> dict[str, Any]:
+        """Return the daemon's reply to a typed operation; see call."""
+        return self.call(arguments.op, arguments.fields(), deadline_s=deadline_s, on_progress=on_progress)
 
     def status(self, *, deadline_s: float = 3.0) -> dict[str, Any] | None:
         """Return a running daemon's status; None when none runs.
