@@ -1,7 +1,7 @@
-"""Settings: what a person may change, with bounds, and where each value comes from.
+"""Settings that a person may change, with bounds and origins.
 
 defaults < <home>/config.yaml < a project's .memlayer.yaml < MEMLAYER_<GROUP>__<NAME> < a flag. Frozen once
-loaded. A project's file comes with a clone and is untrusted: ProjectSettings is all it may say, it may only
+loaded. A project's file comes with a clone and is untrusted: ProjectSettings has all that it may set, it may only
 ask for less than the user allows, and nothing in it is an error.
 """
 

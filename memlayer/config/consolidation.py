@@ -1,4 +1,4 @@
-"""The settings of consolidation: whether a language model reads turns, which one, and what it may spend."""
+"""Settings of consolidation: the reader of turns, a language model and its budget."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 DEFAULT_MODELS = {"rules": "", "claude-cli": "haiku", "anthropic": "claude-haiku-5-5", "openai": ""}
 DEFAULT_KEYS = {"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY"}
 
-# What the way to a provider needs, besides the key; the daemon's environment is otherwise bare.
+# Variables for the way to a provider, besides the key; the daemon's environment is otherwise bare.
 NETWORK_VARIABLES = (
     "HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY", "https_proxy", "http_proxy", "all_proxy", "no_proxy",
     "SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS",
@@ -77,17 +77,17 @@ class ConsolidationSettings(Group):
 
     @property
     def model_name(self) -> str:
-        """The model that is asked, "" for none."""
+        """Name of the model, "" for none."""
         return self.model or DEFAULT_MODELS[self.provider]
 
     @property
     def key_variable(self) -> str:
-        """The variable that holds the key, "" for a provider without one."""
+        """Variable that holds the key, "" for a provider without a key."""
         return self.api_key_env or DEFAULT_KEYS.get(self.provider, "") if self.provider in DEFAULT_KEYS else ""
 
 
 def daemon_variables(settings: Settings) -> tuple[str, ...]:
-    """Names of the variables that the daemon needs for the language model that is turned on; none for the rules."""
+    """Return the variables that the daemon needs for its language model; none for rules."""
     chosen = settings.consolidation
     if chosen.provider == "rules":
         return ()
@@ -97,7 +97,7 @@ def daemon_variables(settings: Settings) -> tuple[str, ...]:
 
 
 def write_daemon_variables(home: str, settings: Settings) -> None:
-    """Leave the names where whoever starts the daemon reads them; nothing is left for the rules. Raises OSError."""
+    """Write the names of variables for the next start of the daemon; none for rules. Raises OSError."""
     names, path = daemon_variables(settings), paths.daemon_variables(home)
     if names:
         paths.write_whole(path, ("\n".join(names) + "\n").encode())

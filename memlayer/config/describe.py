@@ -1,4 +1,4 @@
-"""Tells what settings there are: for the documentation and for `memlayer config`."""
+"""Descriptions of all settings, for the documentation and `memlayer config`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from memlayer.config.model import Settings
 
 @dataclass(frozen=True)
 class SettingDescription:
-    """One setting. default: as a value. unit: "" for none. bounds: as people write them, "" for none.
+    """Description of a setting. unit, bounds: "" for none; bounds as people write them.
 
     variable: the environment variable. for_projects: whether a project's .memlayer.yaml may set it.
     """
@@ -26,7 +26,7 @@ class SettingDescription:
 
 
 def describe() -> list[SettingDescription]:
-    """Every setting, in the order of the documentation."""
+    """Describe every setting, in the order of the documentation."""
     return [
         SettingDescription(
             key=f"{group}.{name}",
@@ -43,7 +43,7 @@ def describe() -> list[SettingDescription]:
 
 
 def describe_groups() -> dict[str, str]:
-    """group -> what it is about, one sentence."""
+    """Return group -> its subject, one sentence."""
     return {
         group: ((field.annotation.__doc__ if field.annotation else "") or "").strip()
         for group, field in Settings.model_fields.items()

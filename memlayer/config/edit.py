@@ -1,4 +1,4 @@
-"""Changes one setting in the user's file: comments and everything else in it stay as they are."""
+"""Edits of a setting in the user's file; comments and everything else stay."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ INDENT = "  "
 
 
 def set_setting(home: str, key: str, values: Sequence[str]) -> object:
-    """Write a setting into the user's file once all of the file is valid with it; returns the value.
+    """Write a setting into the user's file and return its value; the whole file must be valid.
 
     values: as typed; several make a list. Raises UserError, one line, or OSError: then nothing has changed.
     """
@@ -30,7 +30,7 @@ def set_setting(home: str, key: str, values: Sequence[str]) -> object:
 
 
 def unset_setting(home: str, key: str) -> bool:
-    """Take a setting out of the user's file, also one that there is no such setting for; False if it is not in it.
+    """Remove a setting, known or not, from the user's file; False if it is not there.
 
     Raises UserError or OSError, as set_setting.
     """
@@ -44,7 +44,7 @@ def unset_setting(home: str, key: str) -> bool:
 
 
 def _known(key: str) -> tuple[str, str]:
-    """(group, name) of a setting. Raises UserError when there is none."""
+    """Return (group, name) of a setting. Raises UserError when there is none."""
     if key not in keys():
         hint = did_you_mean(key, keys()) or "; `memlayer config` lists them"
         raise UserError(f"{key}: there is no such setting{hint}")
@@ -53,11 +53,11 @@ def _known(key: str) -> tuple[str, str]:
 
 
 def _typed(group: str, name: str, values: Sequence[str]) -> object:
-    """What was typed as the value that the setting takes; what is wrong with it validation says."""
+    """Convert typed words to a value of the setting's type; validation finds its mistakes."""
     kind = fields_of(group)[name].annotation
     if get_origin(kind) is tuple:
         only = _from_yaml(values[0]) if len(values) == 1 else None
-        return only if isinstance(only, list) else [one for one in values if one]
+        return only if isinstance(only, list) else [value for value in values if value]
     if len(values) > 1:
         raise UserError(f"{group}.{name}: one value is expected. Put quotes around a value with blanks")
     if kind is str or get_origin(kind) is typing.Literal:
@@ -73,7 +73,7 @@ def _from_yaml(text: str) -> object:
 
 
 def _change(home: str, group: str, name: str, value: object, *, is_set: bool) -> None:
-    """Edit the text, make sure that it says that and nothing else, and put it in place whole."""
+    """Edit the text, check that it says that and nothing else, and replace the file whole."""
     file = paths.settings(home)
     text = user_text(file)
     before = parse_user_text(text.encode(), file)
@@ -93,7 +93,7 @@ def _change(home: str, group: str, name: str, value: object, *, is_set: bool) ->
 
 
 def _validate(home: str, before: Mapping[str, Any], wanted: Mapping[str, Any], alone: Mapping[str, Any]) -> None:
-    """Raises UserError for a change that is wrong; what else was wrong before does not stand in its way."""
+    """Raise UserError for a wrong change; older mistakes elsewhere do not stand in its way."""
     try:
         merge_settings(home, before, {})
     except UserError:
@@ -105,27 +105,29 @@ def _validate(home: str, before: Mapping[str, Any], wanted: Mapping[str, Any], a
 
 
 def _says(text: str, file: str, wanted: Mapping[str, Any]) -> bool:
-    """True if a text is valid and says what is wanted; a group without settings says nothing."""
+    """Return whether a text is valid and says the wanted settings; an empty group says nothing."""
     try:
         said = parse_user_text(text.encode(), file)
     except UserError:
         return False
-    return {key: one for key, one in said.items() if one} == {key: one for key, one in wanted.items() if one}
+    return {key: group for key, group in said.items() if group} == {
+        key: group for key, group in wanted.items() if group
+    }
 
 
 def _wanted(before: Mapping[str, Any], group: str, name: str, value: object, *, is_set: bool) -> dict[str, Any]:
     said = before.get(group)
     if said is not None and not isinstance(said, dict):
         raise UserError(f"{group}: a group of settings is expected. Correct that line by hand first")
-    fields = {key: one for key, one in (said or {}).items() if key != name}
+    fields = {key: value for key, value in (said or {}).items() if key != name}
     if is_set:
         fields[name] = value
     wanted = {**before, group: fields}
-    return wanted if fields else {key: one for key, one in wanted.items() if key != group}
+    return wanted if fields else {key: fields for key, fields in wanted.items() if key != group}
 
 
 def _edited(text: str, group: str, name: str, value: object, *, is_set: bool) -> str:
-    """The text with that one line changed, added or removed; something else where it is written unusually."""
+    """Return the text with a line changed, added or removed; wrong where it is written unusually."""
     root: yaml.Node | None = yaml.compose(io.StringIO(text), yaml.SafeLoader)
     written = _scalar(value)
     found = _entry(root, group)
@@ -158,14 +160,14 @@ def _edited(text: str, group: str, name: str, value: object, *, is_set: bool) ->
 
 
 def _next_group(root: yaml.Node | None, group: yaml.Node, text: str) -> int:
-    """Where the group behind this one begins."""
+    """Return the position of the next group."""
     pairs = root.value if isinstance(root, yaml.MappingNode) else []
     starts = [key.start_mark.index for key, _ in pairs if key.start_mark.index > group.start_mark.index]
     return min(starts, default=len(text))
 
 
 def _edited_flow(text: str, fields: yaml.MappingNode, entry: tuple[Any, Any] | None, new: str) -> str:
-    """`{a: 1, b: 2}` with a pair more, or with one less."""
+    """Return `{a: 1, b: 2}` with a pair more, or a pair less."""
     if entry is None:
         end = _end_of(fields.value[-1][1], text)
         return f"{text[:end]}, {new}{text[end:]}"
@@ -184,7 +186,7 @@ def _entry(node: yaml.Node | None, name: str) -> tuple[yaml.Node, yaml.Node] | N
 
 
 def _end_of(node: yaml.Node, text: str) -> int:
-    """Where what a node says ends: the mark of a block stands behind the comments that follow it."""
+    """Return the end of a node's value: the mark of a block stands behind the comments that follow it."""
     while isinstance(node, yaml.CollectionNode) and not node.flow_style and node.value:
         last = node.value[-1]
         node = last[1] if isinstance(last, tuple) else last
@@ -193,7 +195,7 @@ def _end_of(node: yaml.Node, text: str) -> int:
 
 
 def _scalar(value: object) -> str:
-    """A value on one line of YAML."""
+    """Return a value on one line of YAML."""
     dumped = yaml.safe_dump(value, allow_unicode=True, default_flow_style=True, width=10**6)
     return str(dumped).removesuffix("\n").removesuffix("\n...").strip()
 

@@ -1,4 +1,4 @@
-"""Reads a YAML mapping: the user's own file strictly, a project's file without trusting it."""
+"""YAML files: the user's own read strictly, a project's without trust."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _OFF = re.compile(r"(?:[ \t]+|[ \t]*\{(?:.*[\s,])?)enabled[ \t]*:[ \t]*(?:false|
 
 
 class _Untrusted(yaml.SafeLoader):
-    """Reads what a tree of values says by itself. With aliases and merge keys 500 bytes stand for gigabytes."""
+    """Loader without aliases and merge keys, by which 500 bytes stand for gigabytes."""
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         if self.check_event(yaml.AliasEvent):
@@ -30,13 +30,13 @@ class _Untrusted(yaml.SafeLoader):
     def flatten_mapping(self, node: yaml.MappingNode) -> None:
         for key, _ in node.value:
             if key.tag == "tag:yaml.org,2002:merge":
-                what = "merge keys are not read in a project's file"
-                raise yaml.constructor.ConstructorError(None, None, what, key.start_mark)
+                problem = "merge keys are not read in a project's file"
+                raise yaml.constructor.ConstructorError(None, None, problem, key.start_mark)
         super().flatten_mapping(node)
 
 
 def read_user_file(path: str) -> dict[str, Any]:
-    """The mapping in the user's file; empty when there is none. Raises UserError, one line."""
+    """Read the mapping in the user's file, empty without a file. Raises UserError, one line."""
     try:
         raw = _read_regular(path)
     except FileNotFoundError:
@@ -48,7 +48,7 @@ def read_user_file(path: str) -> dict[str, Any]:
 
 
 def parse_user_text(raw: bytes, path: str) -> dict[str, Any]:
-    """The mapping in what the user's file holds or is to hold. Raises UserError, one line."""
+    """Parse the present or future text of the user's file. Raises UserError, one line."""
     found, trouble = _parse(raw, yaml.SafeLoader)
     if trouble:
         raise UserError(f"{trouble} (in {path})")
@@ -56,7 +56,7 @@ def parse_user_text(raw: bytes, path: str) -> dict[str, Any]:
 
 
 def user_text(path: str) -> str:
-    """The user's file as it is; "" when there is none. Raises UserError, one line."""
+    """Read the text of the user's file, "" without a file. Raises UserError, one line."""
     try:
         return _read_regular(path).decode("utf-8-sig")
     except FileNotFoundError:
@@ -68,7 +68,7 @@ def user_text(path: str) -> str:
 
 
 def settings_stamp(home: str) -> str:
-    """Changes with the user's file; the same as long as nobody writes, replaces or removes it."""
+    """Return a stamp that changes when somebody writes, replaces or removes the user's file."""
     try:
         found = os.stat(paths.settings(home))
     except OSError:
@@ -77,9 +77,9 @@ def settings_stamp(home: str) -> str:
 
 
 def switched_off(path: str) -> dict[str, dict[str, bool]]:
-    """group -> {"enabled": False} of what the user's file switches off, read line by line.
+    """Return group -> {"enabled": False} of switched off groups, read line by line.
 
-    For a file that is no YAML: what somebody wanted off must not go on because of a bracket that is missing elsewhere.
+    For a file that is no YAML: a group that is off must not go on because of a bracket that is missing elsewhere.
     """
     try:
         text = _read_regular(path).decode("utf-8", "replace")
@@ -96,7 +96,7 @@ def switched_off(path: str) -> dict[str, dict[str, bool]]:
 
 
 def read_untrusted(path: str) -> tuple[dict[str, Any], str]:
-    """(mapping, "") of a project's file, or ({}, why it was ignored).
+    """Return (mapping, "") of a project's file, or ({}, why it was ignored).
 
     Never raises, never waits, reads at most MAX_BYTES: a clone may hold anything under this name, a pipe too.
     """
@@ -112,7 +112,7 @@ def read_untrusted(path: str) -> tuple[dict[str, Any], str]:
 
 
 def _read_regular(path: str) -> bytes:
-    """Raises OSError, or ValueError when it is no regular file or too long."""
+    """Read a regular file. Raises OSError, or ValueError for another kind of file or a long one."""
     fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # a pipe without a writer would wait for ever
     with os.fdopen(fd, "rb") as file:
         if not stat.S_ISREG(os.fstat(fd).st_mode):
@@ -124,7 +124,7 @@ def _read_regular(path: str) -> bytes:
 
 
 def _parse(raw: bytes, loader: type[yaml.SafeLoader]) -> tuple[dict[str, Any], str]:
-    """(mapping, "") or ({}, what is wrong, one line)."""
+    """Return (mapping, "") or ({}, the mistake, one line)."""
     try:
         found = yaml.load(raw.decode("utf-8-sig"), loader)
     except UnicodeDecodeError:
@@ -134,8 +134,8 @@ def _parse(raw: bytes, loader: type[yaml.SafeLoader]) -> tuple[dict[str, Any], s
     except (yaml.YAMLError, ValueError) as bad:  # ValueError: a date such as 2026-99-99
         mark = getattr(bad, "problem_mark", None)
         where = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
-        what = getattr(bad, "problem", None) or str(bad).split("\n")[0]
-        return {}, f"not valid YAML: {where}{what}"
+        problem = getattr(bad, "problem", None) or str(bad).split("\n")[0]
+        return {}, f"not valid YAML: {where}{problem}"
     if found is None:
         return {}, ""
     if not isinstance(found, dict) or not all(isinstance(key, str) for key in found):

@@ -1,4 +1,4 @@
-"""The groups of settings: each with its default, its unit and its bounds, as frozen values."""
+"""Groups of settings with defaults, units and bounds, as frozen values."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_valida
 
 
 def _no_bool(value: object) -> object:
-    """pydantic takes `true` for the number 1; in a settings file that is a slip."""
+    """Refuse `true` for the number 1, which pydantic takes; in a settings file that is a slip."""
     if isinstance(value, bool):
         raise ValueError("Input should be a number")
     return value
@@ -21,7 +21,7 @@ Real = Annotated[float, BeforeValidator(_no_bool), Field(allow_inf_nan=False)]
 def setting(
     default: object, description: str, *, unit: str = "", ge: float | None = None, le: float | None = None
 ) -> Any:
-    """A field with what the docs table needs."""
+    """Return a field with its description and unit for the docs table."""
     return Field(default=default, description=description, ge=ge, le=le, json_schema_extra={"unit": unit})
 
 
@@ -49,7 +49,7 @@ class RecallSettings(Group):
     @model_validator(mode="before")
     @classmethod
     def _without_retired(cls, found: object) -> object:
-        """Settings of earlier versions that have no effect any more are no mistake."""
+        """Ignore settings of earlier versions that have no effect any more."""
         return {name: found[name] for name in found if name not in RETIRED} if isinstance(found, dict) else found
 
     @model_validator(mode="after")

@@ -1,4 +1,4 @@
-"""Reads settings from their sources, and says which one is wrong."""
+"""Loading of settings from their sources; errors name the wrong source."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from memlayer.config.model import PREFIX, ProjectSettings, Settings
 from memlayer.edge.home import paths, project
 from memlayer.errors import UserError
 
-# What may leave the machine is switched on in the user's own file alone: the host takes variables from the settings of
+# Data may leave the machine only by the user's own file: the host takes variables from the settings of
 # whatever repository it was started in, and gives them to the hook that starts the daemon of all projects.
 FILE_ONLY_GROUP = "consolidation"
 PROJECT_KEYS = ("enabled", "recall.enabled", "recall.max_entries", "recall.max_chars", "recall.min_chance")
 
 
 class _Environ(EnvSettingsSource):
-    """MEMLAYER_<GROUP>__<NAME> from a given environment instead of this process's own."""
+    """Source of MEMLAYER_<GROUP>__<NAME> in a given environment instead of this process's own."""
 
     def __init__(self, environ: Mapping[str, str]) -> None:
         self._environ = environ
@@ -34,9 +34,9 @@ class _Environ(EnvSettingsSource):
 
 
 def load_settings(home: str, environ: Mapping[str, str], flags: Mapping[str, object] | None = None) -> Settings:
-    """The user's settings: defaults < home/config.yaml < environ < flags ({"recall.max_entries": 3}).
+    """Load the settings: defaults < home/config.yaml < environ < flags ({"recall.max_entries": 3}).
 
-    Raises UserError, one line that names the key, what is wrong with its value, and the file or variable.
+    Raises UserError, one line that names the key, the mistake in its value, and the file or variable.
     """
     file = paths.settings(home)
     return merge_settings(home, read_user_file(file), environ, flags)
@@ -45,7 +45,7 @@ def load_settings(home: str, environ: Mapping[str, str], flags: Mapping[str, obj
 def merge_settings(
     home: str, from_file: Mapping[str, Any], environ: Mapping[str, str], flags: Mapping[str, object] | None = None
 ) -> Settings:
-    """Like load_settings, with what the user's file says or is to say. Raises UserError."""
+    """Load settings with a present or future content of the user's file. Raises UserError."""
     file = paths.settings(home)
     from_environ = read_variables(environ)
     from_flags: dict[str, Any] = {}
@@ -72,7 +72,7 @@ def merge_settings(
 
 
 def read_variables(environ: Mapping[str, str]) -> dict[str, Any]:
-    """group -> name -> value, of the variables that are settings. Raises UserError, one line."""
+    """Return group -> name -> value of variables that are settings. Raises UserError, one line."""
     try:
         found = _Environ(environ)()
     except SettingsError as bad:
@@ -83,7 +83,7 @@ def read_variables(environ: Mapping[str, str]) -> dict[str, Any]:
 
 
 def placed(settings: Settings, home: str, origins: dict[str, str]) -> Settings:
-    """With what follows from the home. origins: key -> file or variable it was set by."""
+    """Fill in settings that follow from the home. origins: key -> file or variable."""
     if not settings.embedding.cache_dir:
         cache_dir = os.path.join(paths.cache(home), "models")
         settings = settings.model_copy(
@@ -94,7 +94,7 @@ def placed(settings: Settings, home: str, origins: dict[str, str]) -> Settings:
 
 
 def load_project_settings(root: str) -> ProjectSettings:
-    """What the .memlayer.yaml of the project at `root` (edge.home.project.locate) says. Never raises."""
+    """Load a project's .memlayer.yaml; never raises. root: by edge.home.project.locate."""
     path = os.path.join(root, project.SETTINGS_NAME)
     said, trouble = read_untrusted(path)
     warnings = [f"{trouble} ({path})"] if trouble else []
@@ -113,44 +113,44 @@ def load_project_settings(root: str) -> ProjectSettings:
                 is_switch = name == "enabled"  # less is done where it is false
                 if is_switch:
                     target[name] = False
-                what = "taken as false" if is_switch else "ignored"
-                warnings.append(f"{key}: {_plain(bad.errors()[0])}, not {_short(value)}; {what} ({path})")
+                outcome = "taken as false" if is_switch else "ignored"
+                warnings.append(f"{key}: {_plain(bad.errors()[0])}, not {_short(value)}; {outcome} ({path})")
             else:
                 target[name] = value
     if recall is not None and not isinstance(recall, dict):
         warnings.append(f"recall: a group of settings is expected; ignored ({path})")
     # The hook's own reader of `enabled` counts too: where the two differ, the safer one is right. It must not
-    # open what is no regular file: a pipe would make it wait.
+    # open anything but a regular file: a pipe would make it wait.
     if os.path.isfile(path) and not project.enabled(root):
         allowed["enabled"] = False
     return ProjectSettings(**allowed, warnings=tuple(warnings), file=path if os.path.lexists(path) else "")
 
 
 def ignored_variables(environ: Mapping[str, str]) -> list[str]:
-    """Variables that would be settings, but are not taken from the environment."""
+    """Return variables that would be settings, but are not taken from the environment."""
     start = variable(FILE_ONLY_GROUP)
     return sorted(name for name in environ if name.upper() == start or name.upper().startswith(start + "__"))
 
 
 def fields_of(group: str) -> dict[str, Any]:
-    """name -> pydantic FieldInfo of a group of settings; empty when there is no such group."""
+    """Return name -> pydantic FieldInfo of a group, empty for an unknown group."""
     field = Settings.model_fields.get(group)
     kind = field.annotation if field else None
     return dict(kind.model_fields) if isinstance(kind, type) and issubclass(kind, BaseModel) else {}
 
 
 def keys() -> list[str]:
-    """All settings as group.name, in the order of the documentation."""
+    """Return all settings as group.name, in the order of the documentation."""
     return [f"{group}.{name}" for group in Settings.model_fields for name in fields_of(group)]
 
 
 def variable(group: str, name: str = "") -> str:
-    """The environment variable of a setting or of a group."""
+    """Return the environment variable of a setting or of a group."""
     return f"{PREFIX}{group}__{name}".upper().removesuffix("__")
 
 
 def _not_json(environ: Mapping[str, str]) -> str:
-    """Which variable is no JSON where it has to be, and how it is written; "" for none."""
+    """Name a variable that must be JSON and is not, with an example; "" for none."""
     for name, value in environ.items():
         group, double, field = name.removeprefix(PREFIX).lower().partition("__")
         if not name.startswith(PREFIX) or group not in Settings.model_fields:
@@ -170,7 +170,7 @@ def _not_json(environ: Mapping[str, str]) -> str:
 
 
 def _refuse_misspelt(environ: Mapping[str, str]) -> None:
-    """A variable that is meant as a setting but names none would otherwise do nothing, silently."""
+    """Refuse a misspelt variable, which would otherwise do nothing, silently."""
     groups = {name.upper() for name in Settings.model_fields}
     for name in environ:
         if not name.startswith(PREFIX):
@@ -184,7 +184,7 @@ def _refuse_misspelt(environ: Mapping[str, str]) -> None:
 
 
 def _first_problem(bad: ValidationError, origins: Mapping[str, str], file: str) -> str:
-    """One line for the first problem of a ValidationError."""
+    """Return a line for the first problem of a ValidationError."""
     problem = bad.errors()[0]
     key = ".".join(str(part) for part in problem["loc"][:2])
     in_group = [source for known, source in origins.items() if known.startswith(key + ".")]
@@ -198,7 +198,7 @@ def _first_problem(bad: ValidationError, origins: Mapping[str, str], file: str) 
 
 
 def _plain(problem: Mapping[str, Any]) -> str:
-    """pydantic's sentence without its prefix, so that it can stand after a key."""
+    """Return pydantic's sentence without its prefix, so that it can stand after a key."""
     text = str(problem["msg"]).removeprefix("Value error, ").removeprefix("Input ")
     return text.replace("\n", " ").replace("a valid tuple", "a list")
 

@@ -1,4 +1,4 @@
-"""What a person may change: all groups of settings, and the few that a project's own file may ask for."""
+"""All groups of settings, and the few settings of a project's own file."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PREFIX = "MEMLAYER_"
 
 
 class Settings(BaseSettings):
-    """All settings. `Settings()` is the defaults, whatever the environment says; load_settings reads it."""
+    """All settings. `Settings()` has the defaults; only load_settings reads the environment."""
 
     model_config = SettingsConfigDict(extra="forbid", frozen=True, env_prefix=PREFIX, env_nested_delimiter="__")
 
@@ -54,18 +54,18 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Arguments only: load_settings merges the sources itself, to say which holds a wrong value."""
+        """Take arguments alone: load_settings merges the sources, to name the one with a wrong value."""
         return (init_settings,)
 
     def origin(self, key: str) -> str:
-        """Where a value comes from: "default", a file's path, a variable's name, or "flag"."""
+        """Return the origin of a value: "default", a file's path, a variable's name, or "flag"."""
         return self._origins.get(key, "default")
 
     def for_project(self, project: ProjectSettings) -> Settings:
-        """These settings as they hold in a project.
+        """Return these settings as they hold in a project.
 
-        `enabled: false` switches everything off; the numbers may only ask for less than the user allows; what
-        a variable or a flag has set stays.
+        `enabled: false` switches everything off; the numbers may only ask for less than the user allows; a
+        value of a variable or a flag stays.
         """
         groups: dict[str, dict[str, object]] = {"recall": {}, "working_set": {}, "capture": {}}
         origins = dict(self._origins)
@@ -80,10 +80,10 @@ class Settings(BaseSettings):
             ("max_chars", min),
             ("min_chance", max),
         ):
-            asked, ours = getattr(project.recall, name), getattr(self.recall, name)
+            wanted, ours = getattr(project.recall, name), getattr(self.recall, name)
             pinned = origins.get(f"recall.{name}", "").startswith((PREFIX, "flag"))
-            if asked is not None and not pinned and stricter(asked, ours) != ours:
-                change("recall", name, asked)
+            if wanted is not None and not pinned and stricter(wanted, ours) != ours:
+                change("recall", name, wanted)
         if not project.enabled:
             for group in groups:
                 change(group, "enabled", False)
@@ -95,7 +95,7 @@ class Settings(BaseSettings):
 
 
 class ProjectRecall(BaseModel):
-    """What a project may say about recall; None: nothing said."""
+    """Settings of recall in a project's file; None: not set."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -106,9 +106,9 @@ class ProjectRecall(BaseModel):
 
 
 class ProjectSettings(BaseModel):
-    """All that a project's .memlayer.yaml may say.
+    """Settings that a project's .memlayer.yaml may hold.
 
-    warnings: what was ignored, one line each. file: its path, "" when there is none.
+    warnings: ignored settings, one line each. file: its path, "" when there is none.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)

@@ -1,4 +1,4 @@
-"""What holds of settings that are wrong somewhere: the daemon runs all the same, and does no more than it may."""
+"""The valid part of wrong settings: the daemon runs all the same, and does no more than it may."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _BOOL = TypeAdapter(bool)
 
 
 def load_what_holds(home: str, environ: Mapping[str, str]) -> tuple[Settings, str]:
-    """(settings, "") as load_settings has them, or (what holds of them, what is wrong, one line).
+    """Return (settings, "") of load_settings, or (their valid part, the mistake, one line).
 
     A group that is valid by itself holds. Of one that is not nothing holds but that it is switched off: who has written
     `capture: {enabled: false}` wants it off, whatever else is wrong.
@@ -56,7 +56,7 @@ def _fields(said: object) -> dict[str, Any]:
 
 
 def _is_off(sources: Sequence[Mapping[str, Any]]) -> bool:
-    """What the last source says; `flase` and whatever else cannot be read counts as false, since less is done then."""
+    """Return whether the last source is off; unreadable values such as `flase` are, since less is done then."""
     for source in reversed(sources):
         if "enabled" in source:
             try:

@@ -106,7 +106,7 @@ def run(home: str) -> int:
     settings, problem = load_what_holds(home, os.environ)
     log.start(home, settings.daemon.log_level)
     if problem:
-        logger.error("what is valid of the settings is used: %s", problem)
+        logger.error("the valid part of the settings is used: %s", problem)
     else:
         with contextlib.suppress(OSError):  # for the next one, should this one lack a variable
             write_daemon_variables(home, settings)

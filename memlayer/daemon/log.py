@@ -1,4 +1,4 @@
-"""logs/daemon.log: one JSON line a record, ids and numbers, never memory text."""
+"""Log of the daemon: a JSON line a record, ids and numbers, never memory text."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ class _Lines(logging.Formatter):
 
 class _File(logging.handlers.RotatingFileHandler):
     def _open(self) -> TextIOWrapper:
-        """Writes through no link that was planted in the home."""
+        """Open the file, but no link that was planted in the home."""
         return cast(TextIOWrapper, open(self.baseFilename, self.mode, encoding=self.encoding, opener=_open_no_link))
 
     def handleError(self, record: logging.LogRecord) -> None:
-        """A full disk must not stop the daemon, and there is nowhere else to say so."""
+        """Ignore a full disk: it must not stop the daemon, and there is nowhere else to say so."""
 
 
 def _open_no_link(path: str, flags: int) -> int:

@@ -1,4 +1,4 @@
-"""Listens on the socket: reads one request a connection, lets `dispatch` answer it, and closes."""
+"""Server of the socket: reads one request a connection, has `dispatch` answer it, and closes."""
 
 from __future__ import annotations
 
@@ -25,8 +25,10 @@ log = logging.getLogger(__name__)
 
 
 class Server:
-    """One thread accepts, one thread a connection answers; at most MAX_CONNECTIONS at once, the rest waits in the
-    backlog, where each client's own deadline ends its wait."""
+    """A thread that accepts, and a thread for each connection.
+
+    At most MAX_CONNECTIONS at once; the rest waits in the backlog, where each client's own deadline ends its wait.
+    """
 
     def __init__(self, home: str, dispatch: Dispatch) -> None:
         self._home = home
@@ -43,7 +45,7 @@ class Server:
 
     @property
     def busy(self) -> int:
-        """Connections being answered now."""
+        """Number of connections being answered now."""
         return self._busy
 
     def close(self, wait_s: float) -> None:

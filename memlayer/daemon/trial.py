@@ -1,4 +1,4 @@
-"""Trial of a runtime, run by path with its interpreter: loads what memlayer loads, opens a store, embeds a sentence.
+"""Trial of a runtime, run by path with its interpreter: imports, a store, a sentence embedded.
 
 With --load it only loads. It ends with 0, or with 1 and a traceback on stderr.
 """

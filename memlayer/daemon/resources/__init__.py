@@ -1,1 +1,1 @@
-"""What the daemon holds: state, jobs, memory, priority."""
+"""Resources of the daemon: state, jobs, memory, priority."""

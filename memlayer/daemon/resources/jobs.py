@@ -1,4 +1,4 @@
-"""One thread that does job after job: as the `writer`, everything that changes the store."""
+"""Threads that do job after job: the `writer` makes every change of the store."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ log = logging.getLogger(__name__)
 
 
 class Jobs:
-    """A queue of jobs and its thread. A job that fails is logged, its future carries the error, the next one runs."""
+    """A queue of jobs and its thread.
+
+    A job that fails is logged, its future carries the error, the next job runs.
+    """
 
     def __init__(self, name: str) -> None:
         self._queue: queue.Queue[tuple[str, Callable[[], Any], Future[Any]] | None] = queue.Queue()
@@ -32,7 +35,7 @@ class Jobs:
         self._thread.start()
 
     def submit(self, name: str, job: Callable[[], Any]) -> Future[Any]:
-        """Run `job` in the thread. A job of that name that has not begun yet serves both callers."""
+        """Run `job` in the thread; a waiting job of that name serves both callers."""
         with self._lock:
             waiting = self._waiting.get(name)
             if waiting is not None:
@@ -44,12 +47,12 @@ class Jobs:
 
     @property
     def pending(self) -> int:
-        """Jobs not yet done."""
+        """Number of jobs not yet done."""
         with self._lock:
             return len(self._waiting) + bool(self.running)
 
     def close(self, wait_s: float) -> bool:
-        """Finish what is queued; False if that took longer than wait_s."""
+        """Finish the queued jobs; False if that took longer than wait_s."""
         self._queue.put(None)
         self._thread.join(wait_s)
         return not self._thread.is_alive()
@@ -68,7 +71,7 @@ class Jobs:
                 self.failing.pop(_kind(name), None)
                 future.set_result(done)
             except BaseException as bad:  # one of three broad ones: the thread outlives any job, a panic in Rust too
-                if not isinstance(bad, UserError):  # what somebody asked for in vain is their answer, no trouble
+                if not isinstance(bad, UserError):  # a person's mistake is their answer, no trouble
                     self.failing[_kind(name)] = "%s: %s" % (name, type(bad).__name__)
                     log.error("job %s failed: %s", name, where(bad))
                 future.set_exception(bad)
@@ -78,17 +81,17 @@ class Jobs:
 
 
 def _kind(name: str) -> str:
-    """The first word of a job's name; what follows is of whom."""
+    """Return the first word of a job's name; its subject follows."""
     return name.partition(" ")[0]
 
 
 def where(bad: BaseException) -> str:
-    """Type and frames of an exception, without its message, which may hold text of a memory."""
+    """Return type and frames of an exception, without its message: it may hold text of a memory."""
     frames = traceback.extract_tb(bad.__traceback__ or sys.exc_info()[2])
     return "%s at %s" % (type(bad).__name__, frames_of(frames))
 
 
 def frames_of(frames: Iterable[traceback.FrameSummary]) -> str:
-    """The last few frames, innermost first, in one line: files and functions, and no value."""
+    """Return the last few frames, innermost first, in a line: files and functions, no value."""
     last = list(frames)[-8:]
     return " < ".join("%s:%s %s" % (os.path.basename(f.filename), f.lineno, f.name) for f in reversed(last))

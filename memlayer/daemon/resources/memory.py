@@ -14,7 +14,7 @@ _MADV_DONTNEED = 4
 
 
 def rss_bytes() -> int:
-    """Resident memory of this process; the peak where the system does not tell the present (macOS)."""
+    """Return the resident memory of this process; its peak on macOS, which does not tell the present."""
     try:
         with open("/proc/self/statm", encoding="ascii") as file:
             return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
@@ -25,7 +25,7 @@ def rss_bytes() -> int:
 
 
 def loaded() -> None:
-    """Everything that stays is there: later collections need not look at it, and what loading left over goes."""
+    """Free leftovers of loading, and spare later collections the objects that stay."""
     gc.collect()
     gc.freeze()
     give_back()
@@ -33,7 +33,7 @@ def loaded() -> None:
 
 
 def give_back() -> None:
-    """Return freed memory to the system: glibc keeps what loading a model or a batch has used. A no-op elsewhere."""
+    """Return freed memory to the system: glibc keeps it after a model or a batch. A no-op elsewhere."""
     gc.collect()
     if sys.platform == "linux":
         trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
@@ -42,7 +42,7 @@ def give_back() -> None:
 
 
 def unmap_code() -> int:
-    """Let go of the pages of shared libraries that lie in memory; returns how many bytes of address space that was.
+    """Release pages of shared libraries; returns how many bytes of address space.
 
     Starting and building indexes touches some 60 MB of machine code that answering prompts never runs. The pages stay
     in the system's file cache, so those in use come back without a disk: the next recall takes 3 to 5 ms longer. Only
@@ -59,7 +59,7 @@ def unmap_code() -> int:
 
 
 def unchanged_code(smaps: Iterable[str]) -> Iterator[tuple[int, int]]:
-    """(start, end) of each mapping in /proc/<pid>/smaps that is a shared library's code as it is in the file."""
+    """Yield (start, end) of each unchanged mapping of library code in /proc/<pid>/smaps."""
     place: tuple[int, int] | None = None
     for line in smaps:
         first, _, rest = line.partition(" ")

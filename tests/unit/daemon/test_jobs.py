@@ -1,4 +1,4 @@
-"""The writer's thread: whatever a job raises, its caller learns of it and the next job runs."""
+"""Jobs of a thread: the caller gets a job's error, and the next job runs."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from memlayer.daemon.resources.jobs import Jobs
 
 
 class Panic(BaseException):
-    """What a panic in Rust is to Python: no Exception."""
+    """A panic in Rust as Python sees it: no Exception."""
 
 
 @pytest.mark.parametrize("kind", [ValueError, Panic, SystemExit, MemoryError])
-def test_a_job_that_fails_takes_neither_its_caller_nor_the_thread_with_it(kind: type[BaseException]) -> None:
+def test_failed_job_spares_caller_and_thread(kind: type[BaseException]) -> None:
     jobs = Jobs("writer")
 
     def fail() -> None:
@@ -40,7 +40,7 @@ def test_later_success_ends_failure() -> None:
     assert jobs.close(10)
 
 
-def test_a_job_that_waits_serves_everybody_who_asks_for_it() -> None:
+def test_waiting_job_serves_both_callers() -> None:
     jobs = Jobs("writer")
     count: list[int] = []
     first, second = jobs.submit("drain", lambda: count.append(1)), jobs.submit("drain", lambda: count.append(2))

@@ -1,4 +1,4 @@
-"""What the daemon gives back to the system, seen from a process that has something to give."""
+"""Memory given back to the system, seen from a process that has some to give."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_only_unchanged_code_of_libraries_counts() -> None:
 
 
 @linux_only
-def test_a_process_goes_on_with_its_code_unmapped_and_its_memory_given_back() -> None:
+def test_process_survives_unmapped_code() -> None:
     code = """
         import sys
         sys.path.insert(0, sys.argv[1])

@@ -13,7 +13,7 @@ from memlayer.daemon.resources.memory import NICENESS, go_second
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="threads have no priority of their own elsewhere")
 
 
-def test_only_the_thread_that_asks_goes_second() -> None:
+def test_only_calling_thread_goes_second() -> None:
     before = os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
     seen: list[int] = []
 

@@ -24,7 +24,7 @@ print(event.wait(20))
 
 
 @pytest.mark.parametrize("number", [1, 2, 15])
-def test_a_signal_sets_the_event_whatever_the_main_thread_does(number: int) -> None:
+def test_signal_sets_event_under_its_lock(number: int) -> None:
     done = subprocess.run(
         [sys.executable, "-I", "-c", PROGRAM, str(ROOT), str(number)], capture_output=True, text=True, timeout=40,
         env={"PATH": os.environ["PATH"]}, check=False,
