@@ -11,65 +11,27 @@ index keeps everything, so a wrong guess costs a term of a question, never a tex
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache, lru_cache
 
-from memlayer.text.stopwords import KOREAN_STOP_WORDS, words
+from memlayer.text.word_lists import word_list, word_set, words
 
 _MAX_RUN = 4096  # syllables; a longer run is cut, which loses one bigram
 
 # Particles that can follow one another, the outer ones last.
 _OUTER_PARTICLES = words("이라는 이라고 라는 라고 은 는 이 가 을 를 의 도 만 요")
-_INNER_PARTICLES = words(
-    """
-    에서부터 으로부터 에게서 한테서 에서 에게 한테 께서 으로 부터 까지 마다 처럼 보다 만큼 조차 밖에 이랑
-    이나 하고 이든 든지 들 에 로 와 과 랑 나
-    """
-)
-_LONG_INNER = tuple(particle for particle in _INNER_PARTICLES if len(particle) > 1 or particle == "들")
 
-# Endings of verbs and of the copula; the longest that fits is taken off, if two syllables remain.
-_ENDINGS = tuple(
-    sorted(
-        words(
-            """
-        합니다 합니까 입니다 입니까 습니다 습니까 됩니다 됩니까 니다 하기로 하는지 하는데 하는 하던 하자
-        하지 하면 하게 하려고 하려면 하도록 하나요 하나 하니 하며 하여 한다 한다고 할까 할까요 할지 할게 할
-        한 함 해야 해서 해줘 해주세요 해봐 해요 해 되는 되던 되면 되나 되고 되지 된다 된 될 돼 돼서 돼요
-        시켜줘 시켜 이야 이에요 예요 인가요 인가 인지 이다 이고 이며 이지 이죠 인데 이면 는지 는데 던데 더라
-        나요 까요 군요 네요 어요 아요 세요 주세요 어줘 아줘 기로 어야 아야 으면 면서 거야 건지 려고 려면
-        도록 지만 다고 다는 자고 자는 을까 을지 었지 았지
-        """
-        ),
-        key=len,
-        reverse=True,
-    )
-)
 
-# Bigrams made of grammar alone, whatever word they stood in.
-_NOISE_BIGRAMS = frozenset(
-    words(
-        """
-    합니 니다 습니 입니 됩니 니까 에서 으로 했어 했지 했다 했나 했던 하는 하기 기로 하고 해서 해줘 하자 하지
-    하면 하게 되는 되고 됐어 됐지 됐다 었어 았어 였어 었다 았다 였다 었지 았지 였지 었나 았나 였나 었던 았던
-    였던 더라 는지 는데 던데 까지 부터 에게 한테 이라 라고 라는 이다 이야 예요 이에 에요 어요 아요 해요 세요
-    나요 까요 지만 거야 겠지 겠다 겠어 있어 있는 있나 있지 없어 없는 없나 어떻 떻게 무엇 무슨 뭐였 뭐지 주세
-    어줘 아줘 려고 려면 도록 면서
-    """
-    )
-)
+@cache
+def _long_inner_particles() -> tuple[str, ...]:
+    inner = word_list(__package__, "korean_inner_particle")
+    return tuple(particle for particle in inner if len(particle) > 1 or particle == "들")
 
-# Nouns that end as a particle does: the particle is not taken off them.
-_NOUN_TAILS = frozenset(
-    words(
-        """
-    경로 도로 진로 회로 통로 결과 성과 효과 통과 초과 부과 시도 속도 정도 제도 한도 온도 빈도 밀도 용도 의도
-    각도 확도 뢰도 요도 난도 완도 선도 지도 주도 유도 평가 추가 증가 국가 허가 인가 휴가 원가 단가 참가 차이
-    사이 길이 높이 아이 페이 레이 놀이 풀이 회의 정의 동의 문의 논의 주의 합의 강의 심의 건의 가로 세로 제로
-    크로 별로 서로 바로 그룹 종이 고양 트리 파이 와이 바이 웨이 토이 스파 하나 구나 개요 필요 중요 수요 주요
-    소요 분야 시야 마을 가을 메모리 이메일 만들 반의 시들
-    """
-    )
-)
+
+@cache
+def _endings() -> tuple[str, ...]:
+    """Endings of verbs and of the copula, longest first: that is taken off if two syllables remain."""
+    return tuple(sorted(dict.fromkeys(word_list(__package__, "korean_ending")), key=len, reverse=True))
+
 
 _FIRST, _LAST = 0xAC00, 0xD7A3
 _FINALS = 28
@@ -106,17 +68,18 @@ def index_terms(run: str) -> tuple[str, ...]:
 
 def query_terms(run: str) -> list[str]:
     """Terms of one run of Hangul syllables for a question; empty when the run is only grammar or filler."""
-    if run in KOREAN_STOP_WORDS or run in _ENDINGS or not any(_FIRST <= ord(one) <= _LAST for one in run):
+    stop_words = word_set(__package__, "korean_stop")
+    if run in stop_words or run in _endings() or not any(_FIRST <= ord(one) <= _LAST for one in run):
         return []
     word = _without_ending(run)
-    if word in KOREAN_STOP_WORDS or word in _INNER_PARTICLES:
+    if word in stop_words or word in word_set(__package__, "korean_inner_particle"):
         return []
     if len(word) == 1 and len(run) == 1:
         return [word]
     terms = [word[at : at + 2] for at in range(len(word) - 1)]
-    terms = [term for term in terms if term not in _NOISE_BIGRAMS]
+    terms = [term for term in terms if term not in word_set(__package__, "korean_noise_bigram")]
     noun = _without_particles(word, shortest=1)
-    if len(noun) == 1 and noun not in KOREAN_STOP_WORDS:
+    if len(noun) == 1 and noun not in stop_words:
         terms.append(noun)
     return terms + _past_stems(run)
 
@@ -129,23 +92,28 @@ def _without_ending(run: str) -> str:
             cut = at if run[at] in _PAST_MARKS and at >= 2 else at + 1
             # `이었지`, `이였어`: the copula goes with its mark.
             return run[: cut - 1] if cut == at and run[cut - 1] == "이" and cut > 2 else run[:cut]
-    for ending in _ENDINGS:
-        if run.endswith(ending) and len(run) - len(ending) >= 2 and run[-2:] not in _NOUN_TAILS:
+    for ending in _endings():
+        if (
+            run.endswith(ending)
+            and len(run) - len(ending) >= 2
+            and run[-2:] not in word_set(__package__, "korean_noun_tail")
+        ):
             return run[: -len(ending)]
     return _without_particles(run, shortest=2)
 
 
 def _without_particles(run: str, *, shortest: int) -> str:
-    if run[-2:] in _NOUN_TAILS:
+    if run[-2:] in word_set(__package__, "korean_noun_tail"):
         return run
     word = run
     for particle in _OUTER_PARTICLES:
         if word.endswith(particle) and len(word) - len(particle) >= shortest:
             word = word[: -len(particle)]
             break
+    inner = word_list(__package__, "korean_inner_particle")
     # Behind an outer particle only an unmistakable inner one is looked for: `재시도는` must not become
     # `재시`.
-    for particle in _INNER_PARTICLES if word is run else _LONG_INNER:
+    for particle in inner if word is run else _long_inner_particles():
         if word.endswith(particle) and len(word) - len(particle) >= shortest:
             return word[: -len(particle)]
     return word

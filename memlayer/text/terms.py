@@ -16,11 +16,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from memlayer.text import korean
 from memlayer.text.stem import stem
-from memlayer.text.stopwords import FUNCTION_WORDS, QUESTION_WORDS
+from memlayer.text.word_lists import word_set
 
 # A SHA-256 in hex has 64 characters and is worth finding; what is longer is data, not a word.
 MAX_TERM_CHARS = 64
@@ -87,7 +87,7 @@ def query_terms(text: str) -> list[str]:
     for match in _TOKEN.finditer(unicodedata.normalize("NFKC", text)):
         kind, token = match.lastgroup, match.group()
         if kind in ("plain", "word"):
-            if token.casefold() not in QUESTION_WORDS:
+            if token.casefold() not in _question_words():
                 terms += _word_terms(token)
         elif kind == "hangul":
             terms += korean.query_terms(token)
@@ -121,12 +121,18 @@ def _bigrams(run: str) -> list[str]:
     return [lower] if len(lower) == 1 else [lower[at : at + 2] for at in range(len(lower) - 1)]
 
 
+@cache
+def _question_words() -> frozenset[str]:
+    """Words that a question is not searched for: grammar and question words."""
+    return word_set(__package__, "function") | word_set(__package__, "asking")
+
+
 @lru_cache(maxsize=32768)
 def _word_terms(token: str) -> tuple[str, ...]:
     """Terms of one word, identifier, path, version or URL as it stands in the text."""
     lower = token.casefold()
     if lower.isalpha() and token[1:].islower():
-        return () if lower in FUNCTION_WORDS or len(lower) > MAX_TERM_CHARS else (stem(lower),)
+        return () if lower in word_set(__package__, "function") or len(lower) > MAX_TERM_CHARS else (stem(lower),)
     if len(token) > _MAX_COMPOUND_CHARS:
         return ()
     terms: list[str] = []
@@ -168,7 +174,7 @@ def _atom_terms(atom: str) -> list[str]:
 
 def _part_terms(part: str) -> list[str]:
     lower = part.casefold()
-    if len(part) > MAX_TERM_CHARS or lower in FUNCTION_WORDS:
+    if len(part) > MAX_TERM_CHARS or lower in word_set(__package__, "function"):
         return []
     if not lower.isalpha():
         if lower.isdigit():

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from memlayer.edge.capture.noise import is_noise
 from memlayer.edge.capture.reply import is_request
-from memlayer.text.stopwords import words
+from memlayer.text.word_lists import words
 from memlayer.transcripts.lines import Tally, read_records
 
 _COMMAND_NAME = re.compile(r"<command-name>\s*(/?[^<\s]+)\s*</command-name>")

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from memlayer.edge.capture.tool_use import EDITS, FAILED
 from memlayer.text.prose_sentences import ASSISTANT, candidates
-from memlayer.text.stopwords import words
+from memlayer.text.word_lists import words
 from memlayer.turns.outcome import says_done
 
 MAX_FILES = 12

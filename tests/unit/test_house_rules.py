@@ -17,7 +17,7 @@ import pytest
 from memlayer.edge.bootstrap.interpreters import USUAL_PLACES
 from memlayer.edge.capture.payload import read_payload
 from memlayer.edge.hook.main import DEADLINE_S, EXPANSION
-from memlayer.text.stopwords import words
+from memlayer.text.word_lists import words
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = sorted(

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from memlayer.consolidation.conflict.synonyms import normal
-from memlayer.text.stopwords import words
 from memlayer.text.terms import query_terms
+from memlayer.text.word_lists import word_list, word_set
 
 
 class Parts(NamedTuple):
@@ -66,30 +66,6 @@ _CHOSEN = re.compile(
     r"|만든다|만들기로|한다|하기로|처리|작성)"
 )
 
-# Words of deciding, using and doing: no statement is about them.
-FILLER = frozenset(
-    query_terms(
-        """
-        use used using uses go going goes keep kept decide decided agree agreed settle settled choose make made
-        do done get gets run runs running set live lives stay stays need needs want wants have become called
-        named located moved changed switched replaced instead anymore longer more now new old always never must
-        only every all any each own owns owned is are was for no not don't dont one up may allowed forbidden
-        decision decided rule from again this time own we our codebase repo project possible please root cause
-        reason because culprit write answer answers respond keep work works working taking take over starting
-        """
-    )
-) | frozenset(
-    words(
-        """
-        확정 결정 합의 정하 가기 가자 간다 갈거 가는 쓰기 쓴다 써줘 쓰자 통일 사용 사용하 처리 처리하 진행 하기
-        한다 했다 되었 됐어 항상 무조건 앞으 으로 앞으로 이제 대신 말고 그대 그대로 바꾸 바꿨 바뀌 바뀐 변경
-        변경하 교체 옮기 옮겼 올리 올렸 늘리 늘렸 낮추 낮췄 줄이 줄였 연기 밀리 밀렸 예정 예정일 최대 까지 까지만
-        허용 허용한 허용하 작성 작성해 실행 실행하 쓰는 쓴다 도는 돈다 도록 절대 정한 로만 매주 매번 모든 더이
-        이상 우리 원인 이유 때문 것이 않는 않아 아서 거야 갈거야 역시 그냥 다시 완전 완전히 넘어 넘어갔 어갔 만들
-        만든 든다 만든다 하나 하나로
-        """
-    )
-)
 _NEGATION = re.compile(
     r"\b(?:no|not|never|cannot|don'?t|doesn'?t|won'?t|can'?t|isn'?t|aren'?t|wasn'?t|without|forbidden|banned"
     r"|dropped?|stop|stopped"
@@ -240,4 +216,11 @@ def _subject(rest: str) -> tuple[str, str]:
 
 
 def _content(text: str) -> frozenset[str]:
-    return frozenset(query_terms(text)) - FILLER
+    return frozenset(query_terms(text)) - filler_terms()
+
+
+@cache
+def filler_terms() -> frozenset[str]:
+    """Terms of deciding, using and doing: no statement is about them."""
+    english = query_terms(" ".join(word_list(__package__, "filler")))
+    return word_set(__package__, "filler_korean").union(english)

@@ -11,13 +11,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from difflib import SequenceMatcher
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
-from memlayer.consolidation.conflict.features import CHANGE, FILLER, MAX_CHARS, UNIT
+from memlayer.consolidation.conflict.features import CHANGE, MAX_CHARS, UNIT, filler_terms
 from memlayer.consolidation.conflict.synonyms import normal
-from memlayer.text.stopwords import words
 from memlayer.text.terms import query_terms
+from memlayer.text.word_lists import word_set, words
 
 LEAST_SHARED = 0.5  # of the longer statement's words: below it is another wording, where words that differ prove little
 LONGEST_APART = 3  # words in the place of which others stand
@@ -33,23 +33,24 @@ _WEEKDAY = re.compile(r"^(?:mon|tues|wednes|thurs|fri|satur|sun)day")
 _ORDINALS = {word: f"{at + 1}th" for at, word in enumerate(words("first second third fourth fifth sixth seventh"))}
 _ORDINAL = re.compile(rf"\b(?:{'|'.join(_ORDINALS)})\b|(?<![가-힣])첫 ?(?:번째|째)")
 
-_DETERMINERS = frozenset(words("the a an our my your his her its their this that these those every each all any no"))
-_PREPOSITIONS = frozenset(
-    words(
-        """
-        at on in by for from of to with without within behind after before until under over through via per into onto
-        between as than about against up off out and or but
-        """
-    )
-)
-_AUXILIARIES = frozenset(
-    words(
-        """
-        is are was were be has have had do does did must may can cannot should will would might isn't aren't wasn't
-        doesn't don't won't can't now still only always never = -> →
-        """
-    )
-)
+
+def _determiners() -> frozenset[str]:
+    return word_set(__package__, "determiner")
+
+
+def _prepositions() -> frozenset[str]:
+    return word_set(__package__, "preposition")
+
+
+def _auxiliaries() -> frozenset[str]:
+    return word_set(__package__, "auxiliary")
+
+
+@cache
+def _function_words() -> frozenset[str]:
+    return _determiners() | _prepositions()
+
+
 _ENVIRONMENT = re.compile(r"(?:prod|staging|dev|qa|uat)(?![a-z])")
 _ORDERS = frozenset(words("use keep set run put make let never always only please don't do answer write name call"))
 _TELLS = frozenset(words("says said states claims mentions"))
@@ -186,7 +187,7 @@ def _english_name(tokens: Sequence[str]) -> tuple[int, int]:
         elif tokens[at] in _TELLS:  # `the README says the port is 8080` names the port
             begins = at + 1
         elif _is_verb(tokens, at):
-            if tokens[at] in _OWNS and not any(map(_labels, tokens[:at])) and tokens[0] not in _DETERMINERS:
+            if tokens[at] in _OWNS and not any(map(_labels, tokens[:at])) and tokens[0] not in _determiners():
                 return at + 1, len(tokens)  # who owns a thing is its value
             return begins, at
     return 0, 0
@@ -195,16 +196,16 @@ def _english_name(tokens: Sequence[str]) -> tuple[int, int]:
 def _is_verb(tokens: Sequence[str], at: int) -> bool:
     """True for an auxiliary, or a word that agrees with the noun before it as a verb does."""
     token, before = tokens[at], tokens[at - 1] if at else ""
-    if token in _AUXILIARIES:
+    if token in _auxiliaries():
         return True
-    if not at or not token.isalpha() or before in _DETERMINERS | _PREPOSITIONS or before.endswith("'s"):
+    if not at or not token.isalpha() or before in _function_words() or before.endswith("'s"):
         return False
     if token.endswith("ed") or (_is_plural(token) and not _is_plural(before)):
         return True
     after = tokens[at + 1] if at + 1 < len(tokens) else ""
-    follows = after in _DETERMINERS | _PREPOSITIONS or bool(_NUMBER.match(after))
+    follows = after in _function_words() or bool(_NUMBER.match(after))
     pronoun = before in ("we", "they", "i", "you")
-    return token not in _PREPOSITIONS and (pronoun or (_is_plural(before) and follows))
+    return token not in _prepositions() and (pronoun or (_is_plural(before) and follows))
 
 
 def _is_plural(token: str) -> bool:
@@ -263,7 +264,7 @@ def _is_of_noun(tokens: Sequence[str], at: int) -> bool:
     before, after = tokens[at - 1] if at else "", tokens[at + 1] if at + 1 < len(tokens) else ""
     if _COUNTED.fullmatch(tokens[at]):
         return bool(after) and not _NUMBER.search(after)
-    plain = before.isalpha() and before not in _DETERMINERS | _PREPOSITIONS | _AUXILIARIES
+    plain = before.isalpha() and before not in _function_words() | _auxiliaries()
     return plain and bool(_BARE.fullmatch(tokens[at])) and not UNIT.fullmatch(after)
 
 
@@ -281,7 +282,7 @@ def _content(statement: Statement, start: int, end: int) -> frozenset[str]:
             found += [word for word in _LATIN.findall(token) if not UNIT.fullmatch(word)]  # `us-east-1`
         elif not (_WEEKDAY.search(token) or (_NUMBER.search(before) and UNIT.fullmatch(token))):
             found.append(token)
-    return frozenset(query_terms(CHANGE.sub(" ", " ".join(found)))) - FILLER
+    return frozenset(query_terms(CHANGE.sub(" ", " ".join(found)))) - filler_terms()
 
 
 def _ends_korean(tokens: Sequence[str], end: int) -> bool:

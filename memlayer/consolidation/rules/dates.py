@@ -6,7 +6,7 @@ import datetime
 import re
 from collections.abc import Callable
 
-from memlayer.text.stopwords import words
+from memlayer.text.word_lists import words
 
 _DAYS = {name: at for at, name in enumerate(words("monday tuesday wednesday thursday friday saturday sunday"))}
 _KOREAN_DAYS = {name: at for at, name in enumerate("월화수목금토일")}
