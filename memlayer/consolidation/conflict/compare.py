@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from memlayer.consolidation.conflict.features import Parts, parts
-from memlayer.consolidation.conflict.guards import leaves_alone, says_nothing_against
+from memlayer.consolidation.conflict.guards import leaves_alone
 from memlayer.consolidation.conflict.subject_name import Naming, compare_names, labels_of, numbers_in
+from memlayer.text.question import is_question
 
 MERGE, SUPERSEDE, KEEP = "merge", "supersede", "keep"
 
@@ -52,9 +53,8 @@ def judge(older: str, newer: str, relevance: float | None = None) -> Verdict:
 
     if older.strip() == newer.strip():
         return say(MERGE, "the same text")
-    nothing = says_nothing_against(newer)
-    if nothing:
-        return say(KEEP, nothing)
+    if is_question(newer):
+        return say(KEEP, "asked")
     naming = compare_names(older, newer)
     if naming.reason:
         return say(KEEP, naming.reason)
@@ -67,7 +67,7 @@ def judge(older: str, newer: str, relevance: float | None = None) -> Verdict:
     changed = other.changes and not one.changes
     if denied and different and not changed:
         return say(KEEP, "denied of another")
-    stands = leaves_alone(older, newer, different, equal)
+    stands = leaves_alone(older, newer, different)
     if not _same_subject(one, other) and not (alike and equal):
         return say(KEEP, "about something else")
     if overlap < _SHARED and not (near and (different or equal)) and not alike:

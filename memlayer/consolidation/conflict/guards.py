@@ -1,4 +1,4 @@
-"""Keeps an older statement from one that does not speak against it: of another owner, or only saying what is not so."""
+"""Guards for an older statement: a newer one about another owner, or a mere denial, leaves it alone."""
 
 from __future__ import annotations
 
@@ -6,35 +6,27 @@ import re
 
 from memlayer.consolidation.conflict.features import MAX_CHARS, Parts, parts
 from memlayer.consolidation.conflict.synonyms import normal
-from memlayer.consolidation.rules.modality import says_nothing, says_only_of_what_it_names
 from memlayer.text.terms import query_terms
 
 
-def says_nothing_against(newer: str) -> str:
-    """Why the newer statement neither replaces nor repeats any other, or ""."""
-    return says_nothing(newer[:MAX_CHARS])
+def leaves_alone(older: str, newer: str, different: list[str]) -> str:
+    """Return why the older statement stands although the newer one gives other values, or "".
 
-
-def leaves_alone(older: str, newer: str, different: list[str], equal: list[str]) -> str:
-    """Why the older statement stands although the newer one gives other values, or "".
-
-    different, equal: the types in which their values differ, and in which they do not.
+    different: the types in which their values differ.
     """
     older, newer = older[:MAX_CHARS], newer[:MAX_CHARS]
-    one, other = parts(older), parts(newer)
-    if not other.changes and (_names_owner_unknown_to(newer, older) or _names_owner_unknown_to(older, newer)):
+    older_parts, newer_parts = parts(older), parts(newer)
+    if not newer_parts.changes and (_names_owner_unknown_to(newer, older) or _names_owner_unknown_to(older, newer)):
         return "somebody else's"
-    if different and not _names_a_value(one, other, different):
-        return says_only_of_what_it_names(newer) or ("says what it is not" if _only_denies(newer, different) else "")
-    if not different and not equal and one.terms - other.terms:  # people without a title are no values
-        return "" if says_only_of_what_it_names(older) else says_only_of_what_it_names(newer)
+    if different and not _names_a_value(older_parts, newer_parts, different) and _only_denies(newer, different):
+        return "denies a value that the older one does not give"
     return ""
 
 
-def _names_a_value(one: Parts, other: Parts, different: list[str]) -> bool:
-    """True if the newer one names what the older one says, be it only to end it."""
-    known = other.terms.union(*other.values.values())
-    return any(one.values[kind] & known for kind in different)
+def _names_a_value(older: Parts, newer: Parts, different: list[str]) -> bool:
+    """True if the newer statement names a value of the older one, be it only to end it."""
+    known = newer.terms.union(*newer.values.values())
+    return any(older.values[kind] & known for kind in different)
 
 
 _CLAUSE = re.compile(
