@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from memlayer.consolidation.conflict.features import Parts, parts
 from memlayer.consolidation.conflict.guards import leaves_alone
-from memlayer.consolidation.conflict.subject_name import Naming, compare_names, labels_of, numbers_in
+from memlayer.consolidation.conflict.subject_name import Naming, compare_names
 from memlayer.text.question import is_question
 
 MERGE, SUPERSEDE, KEEP = "merge", "supersede", "keep"
@@ -62,7 +62,7 @@ def judge(older: str, newer: str, relevance: float | None = None) -> Verdict:
         return say(SUPERSEDE, "names the old value and does away with it")
     if far and jaccard < _SAME_WORDS:
         return say(KEEP, "unrelated by meaning")
-    different, equal = _compare(_of_values(one, older), _of_values(other, newer))
+    different, equal = _compare(one, other)
     denied = all(before != after for before, after in zip(one.denies, other.denies, strict=False))
     changed = other.changes and not one.changes
     if denied and different and not changed:
@@ -103,16 +103,6 @@ def _is_unsure(naming: Naming, one: Parts, other: Parts, different: set[str]) ->
         return naming.lost or naming.added or (different <= _NAMES and not naming.attribute)
     known = other.terms.union(*other.values.values())
     return naming.lost and not any(held & known for held in one.values.values())
-
-
-def _of_values(found: Parts, text: str) -> Parts:
-    """Without the numbers that only name the subject."""
-    names = labels_of(text)
-    values = {
-        kind: frozenset(value for value in held if not (numbers_in(value) and names.issuperset(numbers_in(value))))
-        for kind, held in found.values.items()
-    }
-    return found._replace(values={kind: held for kind, held in values.items() if held})
 
 
 def _adds_value(one: Parts, other: Parts) -> bool:

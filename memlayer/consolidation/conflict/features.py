@@ -48,9 +48,7 @@ _WEEKDAY = re.compile(
     r"|(?<=매주 )[월화수목금토일]\b|매일"
 )
 _URL = re.compile(r"https?://\S+|\b[\w-]+(?:\.[\w-]+)+\b(?:/\S*)?|\b[\w.+-]+@[\w.-]+|(?<!\w)/?[\w.-]+(?:/[\w.<>-]+)+/?")
-_VERSION = re.compile(r"(?<![\w.])v?\d+\.\d+(?:\.\d+)*\b|(?<=ios )\d+|(?<=node )\d+|(?<=python )\d+|(?<=postgres )\d+")
 _NUMBER = re.compile(r"(?<![\w.-])\d+(?![\w.]*\d)")
-_PERSON = re.compile(r"[가-힣]{2,3}(?= ?님)")
 _LANGUAGE = re.compile(
     r"\b(?:english|korean|japanese|chinese|german|french|spanish)(?![a-z])|(?:english|korean|japanese"
     r"|chinese)(?=[가-힣])"
@@ -59,13 +57,6 @@ _LANGUAGE = re.compile(
 _NAME = re.compile(r"\b[A-Z][\w+]*(?:[A-Z.]\w+)*\b|\b[a-z]+[A-Z_]\w*\b|`[^`]+`")
 _LATIN = re.compile(r"[A-Za-z][\w+.-]*[\w+]")
 
-# What is said to be used is a name, whatever it looks like.
-_CHOSEN = re.compile(
-    r"\b(?:uses?|using|with|prefer|it's|adopt(?:ed)?|(?:moved|switched|changed) (?:\w+ )?to) ([a-z][\w.+-]+)(?! to\b)"
-    r"|([가-힣a-z0-9.+-]+?)(?:을|를|으로|로) (?:쓴다|쓰기로|써|간다|가기로|바꿨|바꾸기로|교체|통일|결정|확정"
-    r"|만든다|만들기로|한다|하기로|처리|작성)"
-)
-
 _NEGATION = re.compile(
     r"\b(?:no|not|never|cannot|don'?t|doesn'?t|won'?t|can'?t|isn'?t|aren'?t|wasn'?t|without|forbidden|banned"
     r"|dropped?|stop|stopped"
@@ -73,7 +64,6 @@ _NEGATION = re.compile(
     r"|(?<=[지 ])말 ?것|지 ?마\b|지 ?말|폐지|폐기|삭제됐",
     re.IGNORECASE,
 )
-_NOT_A_NEGATION = re.compile(r"\bno longer\b|\bnot any ?more\b|더 이상 안|더는 안|(?:말고|대신)|\bnever by hand\b")
 CHANGE = re.compile(
     r"\b(?:now|no longer|any ?more|instead|moved|changed|switched|dropped|dropping|replaced|upgraded|raised"
     r"|lowered|postponed|slips?|slipped"
@@ -107,16 +97,6 @@ _ENGLISH_VERB = re.compile(
     r"|cache|expire|need)\b|:|=|->|→",
 )
 _KOREAN_TOPIC = re.compile(r"(?<=[가-힣a-z0-9)`])(?:은|는|이|가)(?= )|(?<= )[은는](?= )|:")
-_KOREAN_OBJECT = re.compile(r"(?<=[가-힣a-z0-9)`])\s?(?:을|를)(?= )")
-_KOREAN_MEANS = re.compile(r"(?:로|에서|에|이랑|하고) ")
-_ONLY = re.compile(r"^\W*(\S+) is (?:the|our) (?:only|default|official|main) ([^,.;]+)")
-_OWNS = re.compile(
-    r"\b(?:owns?|maintains?|handles?|works? on|leads?|takes? over|taking over|took over|is responsible for)\b"
-)
-_NOBODY = re.compile(
-    r"^(?:\W*(?:from now on|decision|decided|agreed|now|always|never)\W+)*(?:we|i|it|it's|we're|they|you)\b"
-    r"|^(?:never|always|only|please)\b"
-)
 
 
 @lru_cache(maxsize=1024)
@@ -127,7 +107,6 @@ def parts(text: str) -> Parts:
     if re.search("[가-힣]", text):
         names |= {found.group().lower() for found in _LATIN.finditer(text)}
     plain = normal(text)
-    names |= {found.group(found.lastindex or 0) for found in _CHOSEN.finditer(plain)}
     values: dict[str, set[str]] = {}
     rest = _take(plain, values)
     subject_text, other = _subject(rest)
@@ -151,17 +130,12 @@ def parts(text: str) -> Parts:
     )
 
 
-def _discarded(plain: str) -> frozenset[str]:
-    named = (" ".join(filter(None, found.groups())) for found in _DISCARDED.finditer(plain))
-    return frozenset(term for name in named for term in query_terms(name))
-
-
 _CLAUSE = re.compile(r"[,;](?= [a-z])|(?<=[가-힣\d])고[, ]")
 _ENDED = re.compile(r"\bno longer\b|\bany ?more\b|더 이상|더는")
 
 
 def _denies(clause: str) -> bool:
-    return bool(_ENDED.search(clause)) or len(_NEGATION.findall(_NOT_A_NEGATION.sub(" ", clause))) % 2 == 1
+    return bool(_ENDED.search(clause)) or len(_NEGATION.findall(clause)) % 2 == 1
 
 
 def _uncapped(text: str) -> str:
@@ -183,33 +157,17 @@ def _take(plain: str, values: dict[str, set[str]]) -> str:
 
     plain = keep("date", _DATE, plain)
     plain = keep("place", _URL, plain)
-    plain = keep("person", _PERSON, plain)
     plain = keep("language", _LANGUAGE, plain)
     for kind, pattern in _TYPED:
         plain = keep(kind, pattern, plain)
     plain = keep("weekday", _WEEKDAY, plain)
-    plain = keep("version", _VERSION, plain)
     return keep("number", _NUMBER, plain)
 
 
 def _subject(rest: str) -> tuple[str, str]:
     """(what the statement is about, what it says of it)."""
-    only = _ONLY.match(rest)
-    if only:  # `date-fns is the only date library`
-        return only.group(2), only.group(1) + " " + only.group(2)
-    owns = _OWNS.search(rest)
-    if owns:
-        return rest[owns.end() :], rest[: owns.start()] + rest[owns.end() :]
-    if _NOBODY.search(rest):
-        return "", rest
     korean = bool(re.search("[가-힣]", rest))
     end = _KOREAN_TOPIC.search(rest) if korean else _ENGLISH_VERB.search(rest)
-    if korean and not end:
-        end = _KOREAN_OBJECT.search(rest)
-        if end:  # `React Native로 앱을 만든다` is about the app
-            before = rest[: end.start()]
-            start = max((found.end() for found in _KOREAN_MEANS.finditer(before)), default=0)
-            return before[start:], before[:start] + rest[end.end() :]
     if not end or end.end() == len(rest):
         return "", rest
     return rest[: end.start()], rest[end.end() :]

@@ -28,10 +28,7 @@ _HANGUL = re.compile("[가-힣]")
 _NUMBER = re.compile(r"\d+(?:[.:]\d+)*")
 # `A` names a server beside its noun; at the start of an English sentence it is an article.
 _LETTER = re.compile(r"(?<![\w'-])(?:[A-Z](?= ?[가-힣])|(?:(?<=[a-z가-힣] )[A-Z]|[B-HJ-Z](?= [a-z]))(?![\w'+#]))")
-_SYLLABLE = re.compile(r"^[가나다라마바사아갑을병정](?= (?!없|있)[가-힣])")
 _WEEKDAY = re.compile(r"^(?:mon|tues|wednes|thurs|fri|satur|sun)day")
-_ORDINALS = {word: f"{at + 1}th" for at, word in enumerate(words("first second third fourth fifth sixth seventh"))}
-_ORDINAL = re.compile(rf"\b(?:{'|'.join(_ORDINALS)})\b|(?<![가-힣])첫 ?(?:번째|째)")
 
 
 def _determiners() -> frozenset[str]:
@@ -52,11 +49,9 @@ def _function_words() -> frozenset[str]:
 
 
 _ENVIRONMENT = re.compile(r"(?:prod|staging|dev|qa|uat)(?![a-z])")
-_ORDERS = frozenset(words("use keep set run put make let never always only please don't do answer write name call"))
 _TELLS = frozenset(words("says said states claims mentions"))
 _OWNS = frozenset(words("owns own maintains maintain leads lead handles handle reviews"))
 _TOPIC = re.compile(r"(?<=.)(?:은|는|이|가|에선|:)$")
-_OF_A_VERB = re.compile(r"(?:^(?:쓰|도|가|오|보|주|받)|[하되있없])는$")
 _OBJECT = re.compile(r"(?<=.)(?:을|를)$")
 _BARE = re.compile(r"[\d.]+(?:은|는|이|가|을|를|에|에서|의)?")
 _COUNTED = re.compile(r"\d+(?:번|호|호기|층|단계|차|기)")  # `1번 노드에`
@@ -122,32 +117,13 @@ def compare_names(older: str, newer: str) -> Naming:
     return _compare_words(one, other)
 
 
-def labels_of(text: str) -> frozenset[str]:
-    """Numbers, weekdays and letters that belong to the subject's name alone: no values of the statement."""
-    statement = _statement(text[:MAX_CHARS])
-    behind = (
-        label
-        for at, token in enumerate(statement.tokens)
-        if not statement.names(at, at + 1)
-        for label in _labels(token)
-    )
-    return statement.labels() - frozenset(label for token in behind for label in _labels(token))
-
-
 @lru_cache(maxsize=1024)
 def _statement(text: str) -> Statement:
     text = _LETTER.sub(lambda found: f"letter_{found.group().lower()}", text)
-    text = _SYLLABLE.sub(lambda found: f"letter_{found.group()}", text)
-    text = _ORDINAL.sub(lambda found: f" {_ORDINALS.get(found.group().lower(), '1번째')} ", text)
     tokens = tuple(_TOKEN.findall(normal(text)))
     if _HANGUL.search(text):
         return Statement(tokens, *_korean_name(tokens))
     return Statement(tokens, *_english_name(tokens))
-
-
-def numbers_in(text: str) -> list[str]:
-    """The numbers in a text, versions whole."""
-    return _NUMBER.findall(text)
 
 
 def _labels(token: str) -> list[str]:
@@ -164,7 +140,7 @@ def _is_quantity(token: str, after: str) -> bool:
 
 def _korean_name(tokens: Sequence[str]) -> tuple[int, int]:
     for at, token in enumerate(tokens):
-        if _TOPIC.search(token) and not _OF_A_VERB.search(token):
+        if _TOPIC.search(token):
             return 0, at + 1
     for at, token in enumerate(tokens):
         if _OBJECT.search(token) and not _NUMBER.search(token):  # `React Native로 앱을 만든다` names the app
@@ -174,8 +150,6 @@ def _korean_name(tokens: Sequence[str]) -> tuple[int, int]:
 
 
 def _english_name(tokens: Sequence[str]) -> tuple[int, int]:
-    if tokens and tokens[0] in _ORDERS:
-        return 0, 0
     begins = 0
     for at in range(len(tokens)):
         if tokens[at].endswith(":"):

@@ -21,10 +21,7 @@ _MONTHS = words("january february march april may june july august september oct
 _ENGLISH_DATE = re.compile(rf"\b({'|'.join(_MONTHS)}) (\d{{1,2}})(?:st|nd|rd|th)?\b")
 _KOREAN_DATE = re.compile(r"(?<!\d)(\d{1,2})월 ?(\d{1,2})일")
 _SLASH_DATE = re.compile(r"(?<![\d/.\w])(\d{1,2})/(\d{1,2})(?![\d/])")
-_ISO_DATE = re.compile(r"\[?\b20\d\d-(\d\d)-(\d\d)\b\]?")
-_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}\b)")
 _KOREAN_COUNT = re.compile(r"(?<![가-힣])([한두세네]) ?(명|번|개|대|건|시간|주|달|가지|장|회)")
-_MAN = re.compile(r"(\d+)만")
 
 
 def normal(text: str) -> str:
@@ -32,11 +29,8 @@ def normal(text: str) -> str:
     text = unicodedata.normalize("NFKC", text).lower().replace("`", "")
     text = re.sub(r"(?:밤 ?12시|midnight|(?<!\d)0시)", "00시", text)
     text = text.replace("감사 로그", "auditlog").replace("audit log", "auditlog")
-    text = _THOUSANDS.sub("", text)
     text = _KOREAN_COUNT.sub(lambda found: str(" 한두세네".index(found.group(1))) + found.group(2), text)
-    text = _MAN.sub(lambda found: found.group(1) + "0000", text)
     text = _ENGLISH_DATE.sub(lambda found: _date(_MONTHS.index(found.group(1)) + 1, int(found.group(2))), text)
-    text = _ISO_DATE.sub(lambda found: _date(int(found.group(1)), int(found.group(2))), text)
     for pattern in (_KOREAN_DATE, _SLASH_DATE):
         text = pattern.sub(lambda found: _date(int(found.group(1)), int(found.group(2))), text)
     text = _NUMBER_WORD.sub(lambda found: _NUMBERS.get(found.group()) or _TENS[found.group()], text)
