@@ -11,7 +11,7 @@ from memlayer.consolidation.rules.extraction import Statement, extract
 from memlayer.model import Memory
 
 BY_RULES = "rules-"  # what such a reader alone made of a turn is settled anew when the rules change
-RULES = BY_RULES + "2"  # goes up when the rules would read old turns differently: they are then consolidated again
+RULES = BY_RULES + "3"  # goes up when the rules would read old turns differently: they are then consolidated again
 
 
 @dataclass(frozen=True)

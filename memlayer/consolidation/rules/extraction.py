@@ -87,20 +87,14 @@ def _accepted(prompt: str, before: str) -> list[Statement]:
 
 
 def _said(prompt: str, today: datetime.date) -> list[Statement]:
-    """What the person settles, orders for good, likes, promises or reports as done."""
+    """What the person settles, orders for good, likes or promises."""
     found = []
     for one in candidates(own_words(prompt), USER):
         text = trimmed(one.text)
         if not one.asks and not has("question", text) and not has("unfinished", text) and not has("fleeting", text):
             kind = _kind_said(text, one.plain, prompt, today)
             if kind:
-                dated = (
-                    text
-                    if kind == PREFERENCE
-                    else _with_day(text, today)
-                    if has("finished", one.plain)
-                    else with_dates(text, today)
-                )
+                dated = text if kind == PREFERENCE else with_dates(text, today)
                 found.append(Statement(kind, dated, one.text, USER))
     return found[:MAX_OF_RULES]
 
@@ -109,8 +103,6 @@ def _kind_said(text: str, plain: str, prompt: str, today: datetime.date) -> str:
     """The kind of what a person said; "" for an order of the day, and for what is said without being settled."""
     if has("one_off", plain) or has("points_away", text) or has("hedge", plain):
         return ""
-    if has("finished", plain):
-        return FACT
     if has("prefers", plain):
         return PREFERENCE
     if has("promises", plain) and has_date(text, today):
@@ -177,12 +169,6 @@ def _words(text: str) -> float:
 
 def _is_korean(text: str) -> bool:
     return any("가" <= char <= "힣" for char in text)
-
-
-def _with_day(text: str, today: datetime.date) -> str:
-    """What happened, with its day: relative days get their date, else the day it was told."""
-    dated = with_dates(text, today)
-    return dated if dated != text else "%s [%s]" % (text, today.isoformat())
 
 
 def _distinct(found: list[Statement]) -> list[Statement]:
