@@ -123,22 +123,12 @@ _OPENING = re.compile(
     r"|\s)[,:.!]?)\s+)+(?=\S{2})",
     re.IGNORECASE,
 )
-# A request behind the statement: `..., can you fix the tests?`
-_TRAILING_REQUEST = re.compile(
-    r"(?:[,;.]| -+)\s*(?:so |and |but |now |then )*(?:please |can you|could you|would you|add |write |set |put "
-    r"|update |use |run |make"
-    r" sure|clean up|fix |keep that in mind|i need|he'll need|she'll need|they'll need)[^.]*$",
-    re.IGNORECASE,
-)
 
 
 def trimmed(text: str) -> str:
-    """The sentence without its opening words and without a request behind it."""
+    """Return the sentence without its opening words."""
     rest = _OPENING.sub("", text)
-    if len(rest) >= 8:
-        text = rest
-    rest = _TRAILING_REQUEST.sub("", text)
-    return (rest + ".") if rest != text and len(rest) >= 24 else text
+    return rest if len(rest) >= 8 else text
 
 
 def plain_line(line: str) -> str:
