@@ -25,8 +25,6 @@ _COMMIT_ORDER = re.compile(
 )
 _COMMITS = re.compile(r"commit|push|merge|rebase|stage|커밋|푸시|머지|올려|올리고", re.IGNORECASE)
 
-_GREETING = re.compile(r"(?:hi|hello|hey|thanks|thank you|bye|안녕|하이|고마워|고맙|감사|수고)", re.IGNORECASE)
-_NAMES_A_THING = re.compile(r"[`\d]|\w[._/]\w")
 
 
 def is_routine(prompt: str, answers: Sequence[str]) -> bool:
@@ -38,7 +36,7 @@ def is_routine(prompt: str, answers: Sequence[str]) -> bool:
         return True
     if len(answer) > SHORT_ANSWER_CHARS or recallable(asked):
         return False
-    return not recallable(answer) or bool(_GREETING.match(asked) and not _NAMES_A_THING.search(answer))
+    return not recallable(answer)
 
 
 def is_routine_text(text: str) -> bool:

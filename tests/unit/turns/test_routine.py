@@ -21,7 +21,6 @@ ROUTINES = [
     ("why does the export fail?", 'API Error: 529 {"type":"error","error":{"type":"overloaded_error"}}'),
     ("왜 내보내기가 실패하지?", "Prompt is too long"),
     ("hi", "Not logged in · Please run /login"),
-    ("안녕", "안녕하세요! 무엇을 도와드릴까요?"),
     ("thanks!", "You're welcome!"),
 ]
 TAUGHT = [
