@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import logging
+import math
 import re
 import time
+from collections import Counter
 from collections.abc import Container, Iterable, Sequence
 
-from memlayer.briefing.open_items import is_due, is_farewell, left_open
 from memlayer.briefing.summary_text import COMMANDS, DECIDED, DONE, ERRORS, FILES, GOAL, LEFT, summary_text
 from memlayer.consolidation.rules.extraction import extract
 from memlayer.consolidation.rules.signs import CAUSE, COMMITMENT, DECISION, PREFERENCE, has
@@ -18,16 +19,14 @@ from memlayer.model import Event, Memory, citation_of
 from memlayer.ports import Store
 from memlayer.recall.query import is_plan
 from memlayer.records.sessions import Session
-from memlayer.text.centrality import centrality
 from memlayer.text.context_block import cut
-from memlayer.text.prose_sentences import USER, candidates, trimmed
+from memlayer.text.prose_sentences import ASSISTANT, USER, candidates, trimmed
 from memlayer.text.sentences import width
 from memlayer.text.terms import query_terms
 from memlayer.transcripts.lines import read_calls
 from memlayer.turns.importance import importance
 from memlayer.turns.outcome import outcome, says_done
-from memlayer.turns.routine import is_routine
-from memlayer.turns.turn import is_open_question
+from memlayer.turns.routine import is_open_question, is_routine
 from memlayer.turns.work_done import WorkDone, call_of, from_answers, from_calls
 
 log = logging.getLogger(__name__)
@@ -41,7 +40,7 @@ MAX_OUTCOMES = 3
 MAX_DECIDED = 4
 MAX_ERRORS = 3
 GOAL_CHARS = 200
-NARROWEST = 20
+NARROWEST = 20  # columns; "exit", "Something else?": says nothing to somebody who was not there
 FEWEST_TERMS = 4  # "All tests pass now." says nothing that a later session could use
 MAX_ASKED = 3
 TYPED_CHARS = 500
@@ -230,3 +229,65 @@ def _causes(texts: Sequence[str]) -> list[str]:
         topic = text.partition(": ")[0]
         found.setdefault(topic, cut(text, SENTENCE_CHARS))
     return list(found.values())[-2:]
+
+
+MAX_OPEN_CHARS = 180
+ASKED_CHARS = 80
+
+_DATED = re.compile(r"\[(\d{4}-\d\d-\d\d)\]")  # what consolidation adds to "today" and "5월 2일"
+_FAREWELL = re.compile(
+    r"여기까지|that'?s (?:it|all)\b|call it a day|수고하|good night|see you|자자\b|퇴근", re.IGNORECASE
+)
+
+
+def left_open(turns: Sequence[tuple[str, Sequence[str]]]) -> str:
+    """The unanswered prompt or closing question, "" for none. turns: (prompt, answers), oldest first.
+
+    Sentences that only sound like work left ("next step", "아직 안") are not looked for: in the last answers of real
+    sessions they were wrong each time (docs/experiments.md).
+    """
+    if not turns or not (said := " ".join(turns[-1][0].split())):
+        return ""
+    prompt, answers = turns[-1]
+    spoken = [answer for answer in answers if answer.strip()]
+    if not spoken or is_open_question(prompt, list(answers)):
+        return cut(said, MAX_OPEN_CHARS) if recallable(prompt) and width(said) >= NARROWEST else ""
+    closing = candidates(spoken[-1], ASSISTANT)[-1:]
+    if not closing or not closing[0].asks or width(closing[0].text) < NARROWEST:
+        return ""
+    asked = cut(closing[0].text, MAX_OPEN_CHARS - ASKED_CHARS)
+    return "%s → %s" % (cut(said, ASKED_CHARS), asked) if recallable(prompt) else asked
+
+
+def is_farewell(text: str) -> bool:
+    """True for a goodbye at the end of a day's work."""
+    return len(text) < 80 and bool(_FAREWELL.search(text))
+
+
+def is_due(commitment: str, today: str) -> bool:
+    """True for a commitment that still binds: not small talk, and none of its dates is over. today: YYYY-MM-DD."""
+    dates = _DATED.findall(commitment)
+    bare = _DATED.sub("", commitment)
+    return recallable(bare) and not is_farewell(bare) and (not dates or max(dates) >= today)
+
+
+# A sentence of fewer words is judged as if it had so many: two frequent words alone say little.
+SHORTEST_TERMS = 8
+
+
+def centrality(sentences: Sequence[str], session: Sequence[str]) -> list[float]:
+    """How much of a session's vocabulary each sentence carries, per term, at least 0.
+
+    The centroid method of extractive summaries (Radev et al. 2004), with the logarithm of a term's number of texts in
+    place of its frequency, so that no pasted log decides. session: its prompts and answers.
+    """
+    counts: Counter[str] = Counter()
+    for text in session:
+        counts.update(set(query_terms(text)))
+    found = []
+    for sentence in sentences:
+        terms = query_terms(sentence)
+        found.append(
+            sum(math.log1p(counts[one] - 1) for one in terms if counts[one] > 1) / max(SHORTEST_TERMS, len(terms))
+        )
+    return found

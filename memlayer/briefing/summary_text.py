@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from memlayer.recall.superseded import Replacement
+from memlayer.text.context_block import cut, flatten
+
 GOAL, DONE, FILES, COMMANDS, DECIDED, ERRORS, LEFT = "goal", "done", "files", "commands", "decided", "errors", "left"
 PARTS = (GOAL, DONE, FILES, COMMANDS, DECIDED, ERRORS, LEFT)
 _ENGLISH = dict(zip(PARTS, ("Goal", "Done", "Files", "Commands", "Decided", "Errors", "Left open"), strict=True))
 _KOREAN = dict(zip(PARTS, ("목표", "한 일", "파일", "명령", "결정", "오류", "남은 일"), strict=True))
 _PART_OF = {label: part for labels in (_ENGLISH, _KOREAN) for part, label in labels.items()}
+SUMMARY_CHARS = 480  # of a summary at the start of the next session
+_SHARES = {GOAL: 22, LEFT: 30, DONE: 28, FILES: 14}  # of a summary's room, in percent; the rest is labels
 _SEPARATORS = {FILES: ", ", COMMANDS: " ; ", ERRORS: " ; "}
 
 
@@ -51,3 +56,38 @@ def labelled(part: str, said: str, *, is_korean: bool) -> str:
 def is_korean(text: str) -> bool:
     """The language that a summary was written in."""
     return text.startswith(tuple(label + ": " for label in _KOREAN.values()))
+
+
+def summary_in_short(text: str, max_chars: int = SUMMARY_CHARS, gone: Sequence[Replacement] = ()) -> str:
+    """What the next session needs of a summary: the goal, what is left, the last things done, and where.
+
+    gone: statements of that session that hold no more; what repeats one of them is left out, "" if nothing remains.
+    """
+    parts = parts_of(text)
+    if parts and gone:
+        kept = (
+            (part, [one for one in items(part, said) if not any(old.is_stale(one) for old in gone)])
+            for part, said in parts.items()
+        )
+        parts = {part: joined(part, said) for part, said in kept if said}
+        if parts.keys().isdisjoint(_SHARES):
+            return ""
+    if not parts:
+        return cut(flatten(text), max_chars)
+    room = {part: max_chars * share // 100 for part, share in _SHARES.items()}
+    spare = sum(room[part] - min(room[part], len(parts.get(part, ""))) for part in room if part != DONE)
+    said = []
+    for part in _SHARES:
+        if part in parts:
+            told = _last(parts[part], room[part] + spare) if part == DONE else cut(parts[part], room[part])
+            said.append(labelled(part, told, is_korean=is_korean(text)))
+    return cut(" | ".join(said), max_chars)
+
+
+def _last(said: str, max_chars: int) -> str:
+    """As many of the last things done as there is room for, at least one."""
+    things = items(DONE, said)
+    kept = [things.pop()]
+    while things and len(" / ".join([things[-1], *kept])) <= max_chars:
+        kept.insert(0, things.pop())
+    return cut(" / ".join(kept), max_chars)

@@ -7,9 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, zip_longest
 
-from memlayer.briefing.open_items import is_due, is_farewell
-from memlayer.briefing.session_summary import SESSION_SUMMARY
-from memlayer.briefing.summary_text import DONE, FILES, GOAL, LEFT, is_korean, items, joined, labelled, parts_of
+from memlayer.briefing.session_summary import SESSION_SUMMARY, is_due, is_farewell
+from memlayer.briefing.summary_text import SUMMARY_CHARS, summary_in_short
 from memlayer.consolidation import lineage
 from memlayer.consolidation.rules.signs import COMMITMENT, DECISION, PREFERENCE, has
 from memlayer.edge.capture.noise import recallable
@@ -23,8 +22,6 @@ from memlayer.turns.turn import ASSISTANT, USER
 
 SHORTEST_CHARS = 25  # "ok", "계속": a turn that says nothing to somebody who was not there
 ENTRY_CHARS = 240
-SUMMARY_CHARS = 480
-_SHARES = {GOAL: 22, LEFT: 30, DONE: 28, FILES: 14}  # of a summary's room, in percent; the rest is labels
 MAX_OF_A_KIND = 3
 MAX_DUE = 2
 # What is due or was left open longer ago is history, and recall finds it when it is asked for.
@@ -103,43 +100,6 @@ def shortened(text: str, max_chars: int = ENTRY_CHARS) -> str:
     answer = context_block.cut(context_block.flatten(answered), half)
     said = context_block.cut(said, max(40, max_chars - len(answer) - len(ASSISTANT) - 1))
     return "%s %s%s" % (said, ASSISTANT, answer)
-
-
-def summary_in_short(text: str, max_chars: int = SUMMARY_CHARS, gone: Sequence[Replacement] = ()) -> str:
-    """What the next session needs of a summary: the goal, what is left, the last things done, and where.
-
-    gone: statements of that session that hold no more; what repeats one of them is left out, "" if nothing remains.
-    """
-    parts = parts_of(text)
-    if parts and gone:
-        kept = (
-            (part, [one for one in items(part, said) if not any(old.is_stale(one) for old in gone)])
-            for part, said in parts.items()
-        )
-        parts = {part: joined(part, said) for part, said in kept if said}
-        if parts.keys().isdisjoint(_SHARES):
-            return ""
-    if not parts:
-        return context_block.cut(context_block.flatten(text), max_chars)
-    room = {part: max_chars * share // 100 for part, share in _SHARES.items()}
-    spare = sum(room[part] - min(room[part], len(parts.get(part, ""))) for part in room if part != DONE)
-    said = []
-    for part in _SHARES:
-        if part in parts:
-            told = (
-                _last(parts[part], room[part] + spare) if part == DONE else context_block.cut(parts[part], room[part])
-            )
-            said.append(labelled(part, told, is_korean=is_korean(text)))
-    return context_block.cut(" | ".join(said), max_chars)
-
-
-def _last(said: str, max_chars: int) -> str:
-    """As many of the last things done as there is room for, at least one."""
-    things = items(DONE, said)
-    kept = [things.pop()]
-    while things and len(" / ".join([things[-1], *kept])) <= max_chars:
-        kept.insert(0, things.pop())
-    return context_block.cut(" / ".join(kept), max_chars)
 
 
 def _chosen(store: Store, project_id: str, excluded_session_id: str) -> Iterator[_Line]:

@@ -9,8 +9,8 @@ from dataclasses import replace
 from memlayer.edge.capture import payload
 from memlayer.model import Event, Memory, citation_of, turn_memory_id
 from memlayer.turns.importance import importance
-from memlayer.turns.routine import is_routine, is_routine_text
-from memlayer.turns.turn import MAX_MEMORY_CHARS, is_open_question, turn_text
+from memlayer.turns.routine import is_open_question, is_routine, is_routine_text
+from memlayer.turns.turn import MAX_MEMORY_CHARS, turn_text
 
 OPEN_QUESTION = "open_question"
 ROUTINE = "routine"  # a turn that teaches nothing: kept, never recalled

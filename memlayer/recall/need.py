@@ -14,7 +14,7 @@ from memlayer.recall.query import Query
 from memlayer.recall.retriever import Rarity
 from memlayer.recall.scoring import Score
 from memlayer.recall.session_words import SessionWords
-from memlayer.text.question import is_question
+from memlayer.text.sentences import is_question
 
 HANGUL_CHARS = 2.2  # a syllable says about as much as so many Latin letters
 SHORTEST = 20  # characters under which no prompt of the labelled sessions needed anything

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from memlayer.text.question import is_question
+from memlayer.text.sentences import is_question
 from memlayer.text.terms import query_terms
 
 SHORT_CHARS = 600

@@ -9,8 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from memlayer.text.context_block import ELLIPSIS, best_sentences, cut, flatten
-from memlayer.text.question import is_question
-from memlayer.text.sentences import sentences
+from memlayer.text.sentences import is_question, sentences
 from memlayer.text.terms import index_terms
 from memlayer.turns.turn import ASSISTANT, USER
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from memlayer.text.prose_sentences import ASSISTANT, candidates, trimmed
-from memlayer.turns.turn import is_open_question
+from memlayer.turns.routine import is_open_question
 
 _MIN_CHARS = 12
 # What was done is better told than how things are.

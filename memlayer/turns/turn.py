@@ -8,14 +8,10 @@ from collections.abc import Sequence
 
 from memlayer.edge.redaction.privacy import PRIVATE
 from memlayer.text.chunking import chunk
-from memlayer.text.question import is_question
-from memlayer.text.sentences import sentences
-from memlayer.turns.non_answer import is_non_answer
 
 USER = "User: "
 ASSISTANT = "Assistant: "
 MAX_MEMORY_CHARS = 4000
-AFTERTHOUGHT_CHARS = 20
 CONTEXT_CHARS = 240  # how much of the prompt each later piece of a long turn carries along
 
 
@@ -49,22 +45,6 @@ def pieces(text: str, *, max_tokens: int, overlap_tokens: int) -> list[tuple[int
         piece = text[span.start : span.end]
         out.append((span.start, span.end, head + piece if i and head else piece))
     return out
-
-
-def is_open_question(prompt: str, answers: list[str]) -> bool:
-    """True for a question that nobody has answered, or only with "I do not know": nothing in it is worth recalling."""
-    if not any(answer.strip() for answer in answers):
-        return is_question(prompt)
-    asks = is_question(prompt) or is_question(_without_afterthought(prompt))
-    return asks and is_non_answer(prompt, answers)
-
-
-def _without_afterthought(prompt: str) -> str:
-    """The prompt without a last sentence of a few words: "for the third time", "또 까먹음"."""
-    spans = sentences(prompt)
-    if len(spans) < 2 or spans[-1].end - spans[-1].start > AFTERTHOUGHT_CHARS:
-        return prompt
-    return prompt[: spans[-1].start]
 
 
 MAX_TURN_CHARS = 4000

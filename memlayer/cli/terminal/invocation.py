@@ -17,7 +17,7 @@ from memlayer.edge.home import project as places
 from memlayer.edge.ipc.client import Client
 from memlayer.edge.redaction.privacy import plain
 from memlayer.errors import UserError
-from memlayer.text.citation import ids_in
+from memlayer.text.context_block import ids_in
 
 Verb = TypeVar("Verb", bound=Callable[..., Any])
 

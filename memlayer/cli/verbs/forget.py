@@ -23,7 +23,7 @@ from memlayer.cli.terminal.invocation import (
 from memlayer.cli.terminal.output import counted, line, memory_title, print_json, say
 from memlayer.edge.redaction.privacy import plain
 from memlayer.errors import UserError
-from memlayer.text.citation import bare_id
+from memlayer.text.context_block import bare_id
 
 SHOWN = 30
 FORGET_WHAT = "Forget what? Give an ID, --session, --project, --query or --before"

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from memlayer.consolidation.conflict.features import Parts, parts
 from memlayer.consolidation.conflict.guards import leaves_alone
 from memlayer.consolidation.conflict.subject_name import Naming, compare_names
-from memlayer.text.question import is_question
+from memlayer.text.sentences import is_question
 
 MERGE, SUPERSEDE, KEEP = "merge", "supersede", "keep"
 

@@ -21,7 +21,7 @@ from memlayer.consolidation.rules.signs import (
 )
 from memlayer.edge.capture.payload import clean
 from memlayer.text.prose_sentences import ASSISTANT, USER
-from memlayer.text.question import is_question
+from memlayer.text.sentences import is_question
 from memlayer.text.terms import index_terms
 from memlayer.turns.turn import ASSISTANT as ASSISTANT_LABEL
 

@@ -23,7 +23,7 @@ from memlayer.errors import UserError
 from memlayer.model import Scope
 from memlayer.ports import Removed, Selection
 from memlayer.recall.query import reduce_prompt
-from memlayer.text.citation import bare_id
+from memlayer.text.context_block import bare_id
 
 FLOOR = 0.4  # relevance from which words name a memory
 NOTHING: Fields = {

@@ -28,7 +28,7 @@ from memlayer.recall.recall import Recalled
 from memlayer.recall.search import Filters, Found, Search, find
 from memlayer.recall.snippet import snippet
 from memlayer.records.sessions import Session
-from memlayer.text.citation import bare_id
+from memlayer.text.context_block import bare_id
 
 NEIGHBOURS = 2
 LEFT_OUT_CHARS = 200

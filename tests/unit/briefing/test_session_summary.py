@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from memlayer.briefing import session_summary
-from memlayer.briefing.open_items import left_open
-from memlayer.briefing.session_summary import SESSION_SUMMARY, pending, sum_up
+from memlayer.briefing.session_summary import SESSION_SUMMARY, left_open, pending, sum_up
 from memlayer.briefing.summary_text import COMMANDS, DECIDED, DONE, ERRORS, FILES, GOAL, is_korean, parts_of
 from memlayer.model import Event, Memory, citation_of
 from memlayer.records.sessions import Session
