@@ -24,10 +24,8 @@ from memlayer.text.prose_sentences import ASSISTANT, USER, candidates, trimmed
 from memlayer.text.sentences import width
 from memlayer.text.terms import query_terms
 from memlayer.transcripts.lines import read_calls
-from memlayer.turns.importance import importance
-from memlayer.turns.outcome import outcome, says_done
-from memlayer.turns.routine import is_open_question, is_routine
-from memlayer.turns.work_done import WorkDone, call_of, from_answers, from_calls
+from memlayer.turns.outcome import WorkDone, call_of, from_answers, from_calls, outcome, says_done
+from memlayer.turns.salience import importance, is_open_question, is_routine
 
 log = logging.getLogger(__name__)
 SESSION_SUMMARY = "session_summary"

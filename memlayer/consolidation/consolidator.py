@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from memlayer.consolidation import lineage
 from memlayer.consolidation.conflicts import Conflicts
 from memlayer.consolidation.extractor import BY_RULES, RULES, Extracted, Extractor, resettle
-from memlayer.consolidation.rules.choices import may_choose
+from memlayer.consolidation.rules.extraction import may_choose
 from memlayer.consolidation.statement import as_said, daily_of, found_in, statement_of
 from memlayer.consolidation.unit_of_work import Draft
 from memlayer.errors import UserError
@@ -18,8 +18,8 @@ from memlayer.indexing.turn_memories import prompt_and_answers
 from memlayer.model import Event, Memory
 from memlayer.ports import Store
 from memlayer.records.sessions import Sessions
-from memlayer.turns.importance import importance as importance_of
 from memlayer.turns.remembered import NO_SESSION, is_all_redacted, refuse_too_long
+from memlayer.turns.salience import importance as importance_of
 from memlayer.turns.turn import MAX_MEMORY_CHARS, cut_whole, readable
 
 OPEN_MS = 3_600_000  # a turn without an answer may still get one; after an hour it will not

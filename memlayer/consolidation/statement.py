@@ -14,8 +14,8 @@ from memlayer.edge.capture.spool import event_id
 from memlayer.edge.redaction.privacy import PRIVATE
 from memlayer.model import GLOBAL, Memory, citation_of
 from memlayer.text.prose_sentences import USER
-from memlayer.turns.importance import importance as importance_of
 from memlayer.turns.remembered import says_everywhere
+from memlayer.turns.salience import importance as importance_of
 from memlayer.turns.turn import ASSISTANT, MAX_MEMORY_CHARS, cut_whole
 
 ENTRY = "entry"  # the kind of a daily memory that stands for a turn

@@ -8,8 +8,7 @@ from dataclasses import replace
 
 from memlayer.edge.capture import payload
 from memlayer.model import Event, Memory, citation_of, turn_memory_id
-from memlayer.turns.importance import importance
-from memlayer.turns.routine import is_open_question, is_routine, is_routine_text
+from memlayer.turns.salience import importance, is_open_question, is_routine, is_routine_text
 from memlayer.turns.turn import MAX_MEMORY_CHARS, turn_text
 
 OPEN_QUESTION = "open_question"

@@ -19,8 +19,8 @@ from memlayer.memory_files.revisions import FileRecord
 from memlayer.model import Memory, citation_of
 from memlayer.ports import Store
 from memlayer.records.tombstones import CORE, DAILY, Tombstones
-from memlayer.turns.importance import importance
 from memlayer.turns.remembered import says_something
+from memlayer.turns.salience import importance
 from memlayer.turns.turn import MAX_MEMORY_CHARS
 
 log = logging.getLogger(__name__)

@@ -26,7 +26,7 @@ from memlayer.model import GLOBAL, Memory, citation_of
 from memlayer.ports import Doomed, Store
 from memlayer.records.projects import Projects
 from memlayer.records.tombstones import Tombstones
-from memlayer.turns.importance import importance
+from memlayer.turns.salience import importance
 
 log = logging.getLogger(__name__)
 SOURCE = "file_"  # what the session id of a piece begins with; the rest names its file

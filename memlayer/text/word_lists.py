@@ -1,7 +1,8 @@
-"""Word lists: tables of words that stand as `words.tsv` beside the modules that use them."""
+"""Tables of words that stand as TSV files beside the modules that use them."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
 from importlib import resources
 
@@ -11,10 +12,18 @@ def words(text: str) -> tuple[str, ...]:
     return tuple(text.split())
 
 
+def rows(package: str, name: str) -> Iterator[list[str]]:
+    """Yield the cells of each row of a package's TSV file; comments and empty lines are left out."""
+    table = resources.files(package).joinpath(name).read_text(encoding="utf-8")
+    for line in table.splitlines():
+        if line and not line.startswith("#"):
+            yield line.split("\t")
+
+
 @cache
 def word_list(package: str, name: str) -> tuple[str, ...]:
     """Return a list of the package's `words.tsv`, in the table's order. Raises KeyError for a name it lacks."""
-    return _tables(package)[name]
+    return _lists(package)[name]
 
 
 @cache
@@ -24,12 +33,9 @@ def word_set(package: str, name: str) -> frozenset[str]:
 
 
 @cache
-def _tables(package: str) -> dict[str, tuple[str, ...]]:
+def _lists(package: str) -> dict[str, tuple[str, ...]]:
     """All lists of a package, by name; rows of one name are joined."""
-    table = resources.files(package).joinpath("words.tsv").read_text(encoding="utf-8")
     found: dict[str, tuple[str, ...]] = {}
-    for line in table.splitlines():
-        if not line.startswith("#"):
-            name, _, listed = line.partition("\t")
-            found[name] = found.get(name, ()) + words(listed)
+    for name, listed in rows(package, "words.tsv"):
+        found[name] = found.get(name, ()) + words(listed)
     return found

@@ -10,7 +10,7 @@ from typing import BinaryIO
 
 from memlayer.edge.capture.payload import clean
 from memlayer.edge.capture.tool_use import EDITS
-from memlayer.turns.work_done import Call
+from memlayer.turns.outcome import Call
 
 # A longer line is a tool's output or an image, and is passed over unread unless it starts as a person's
 # prompt does.

@@ -1,12 +1,16 @@
-"""What came of a turn: the sentence of its answer that says what was done or found out."""
+"""The outcome of a turn or session: sentences about results, edited files and commands that were run."""
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
+from memlayer.edge.capture.tool_use import EDITS, FAILED
 from memlayer.text.prose_sentences import ASSISTANT, candidates, trimmed
-from memlayer.turns.routine import is_open_question
+from memlayer.text.word_lists import words
+from memlayer.turns.salience import is_open_question
 
 _MIN_CHARS = 12
 # What was done is better told than how things are.
@@ -63,3 +67,120 @@ def says_done(sentence: str) -> bool:
 
 def _tells(sentence: str) -> bool:
     return len(sentence) >= _MIN_CHARS and not sentence.endswith((":", "：")) and not _PROMISES.search(sentence)
+
+
+MAX_FILES = 12
+MAX_COMMANDS = 6
+MAX_ERRORS = 3
+MAX_COMMAND_CHARS = 100
+MAX_ERROR_CHARS = 120
+
+# Looking around says nothing about the work.
+_LOOKS = frozenset(
+    words("ls cat cd pwd echo which head tail grep rg find wc tree stat file less date sleep true test sed awk jq env")
+)
+_GIT_LOOKS = frozenset(words("status diff log show branch blame remote fetch rev-parse stash"))
+_CHANGES_FOLDER = re.compile(r"^\s*cd\s+(?:\"[^\"]*\"|'[^']*'|\S+)\s*(?:&&|;)\s*")
+_PATH = re.compile(
+    r"(?<![\w/.:@-])(?:~/|/|\.{1,2}/)?(?:[\w.@+-]+/)+[\w.@+-]*\w\.[A-Za-z][A-Za-z0-9_]{0,9}(?![A-Za-z0-9_(])"
+    r"|(?<=`)[\w-]+(?:\.[\w-]+)*\.(?:py|tsx?|jsx?|go|rs|rb|java|kt|swift|dart|toml|ya?ml|json|md|sql|sh|ini|cfg|tf|css"
+    r"|html|lock|env|txt|proto|vue|c|h|cpp)(?=[`:])"
+)
+_COMMAND = re.compile(
+    r"`((?:\$ ?)?(?:make|npm|npx|pnpm|yarn|bun|node|python3?|pip|uv|pytest|ruff|mypy|cargo|go|git|docker|kubectl|helm"
+    r"|terraform|flutter|dart|gradle|\./\w[\w./-]*|mvn|bundle|rails|alembic|psql|bash|sh|ansible\S*|gh|aws|gcloud) "
+    r"[^`\n]{2,120})`"
+)
+_PLACEHOLDER = re.compile(r"[<{]\w[\w -]*[>}]|\.\.\.|…")
+
+
+class Call(NamedTuple):
+    """One tool call. tool: its name. target: the file or the command. is_failed, and then said: why, in one line."""
+
+    tool: str
+    target: str
+    is_failed: bool
+    said: str
+
+
+class WorkDone(NamedTuple):
+    """In the order in which it happened. files: relative to the project where they lie in it. errors: of commands that
+    failed and never succeeded later."""
+
+    files: tuple[str, ...]
+    commands: tuple[str, ...]
+    errors: tuple[str, ...]
+
+
+def call_of(text: str, detail: str) -> Call:
+    """The call that a tool event tells of (edge.capture.tool_use)."""
+    tool, _, outcome = detail.partition(" ")
+    first, _, rest = text.partition("\n")
+    said = next((line.strip() for line in rest.split("\n") if line.strip()), "")
+    return Call(tool, first.partition(": ")[2], outcome == FAILED, said)
+
+
+def from_calls(calls: Iterable[Call], project_dir: str) -> WorkDone:
+    """What the calls did, newest kept where there is too much."""
+    files: dict[str, None] = {}
+    commands: dict[str, None] = {}
+    errors: dict[str, str] = {}
+    for call in calls:
+        if call.tool == "Bash":
+            command = _command(call.target)
+            errors.pop(command, None)
+            if call.is_failed and command:
+                errors[command] = call.said
+            elif command and not _only_looks(command):
+                commands.pop(command, None)
+                commands[command] = None
+        elif call.tool in EDITS and call.target and not call.is_failed:
+            files[_within(call.target, project_dir)] = None
+    return WorkDone(
+        tuple(list(files)[-MAX_FILES:]),
+        tuple(_cut(command, MAX_COMMAND_CHARS) for command in list(commands)[-MAX_COMMANDS:]),
+        tuple(
+            "%s: %s" % (_cut(command, MAX_COMMAND_CHARS), _cut(said, MAX_ERROR_CHARS)) if said else command
+            for command, said in list(errors.items())[-MAX_ERRORS:]
+        ),
+    )
+
+
+def from_answers(answers: Sequence[str], project_dir: str) -> WorkDone:
+    """What the model's answers name, where no tool calls are known."""
+    files: dict[str, None] = {}
+    commands: dict[str, None] = {}
+    for answer in answers:
+        for path in _PATH.findall(answer):
+            if not _PLACEHOLDER.search(path):
+                files[_within(path, project_dir)] = None
+        for one in candidates(answer, ASSISTANT):
+            for command in _COMMAND.findall(one.text) if says_done(one.text) else ():
+                if not _PLACEHOLDER.search(command) and not _only_looks(command):
+                    commands[command.lstrip("$ ")] = None
+    return WorkDone(tuple(list(files)[-MAX_FILES:]), tuple(list(commands)[-MAX_COMMANDS:]), ())
+
+
+def _command(text: str) -> str:
+    """A command on one line, without the `cd` before it."""
+    one_line = " ".join(text.split())
+    return _CHANGES_FOLDER.sub("", one_line)
+
+
+def _only_looks(command: str) -> bool:
+    parts = re.split(r"\s*(?:&&|\|\||;|\|)\s*", command)
+    heads = [part.split() for part in parts if part.strip()]
+    return all(
+        head[0].rpartition("/")[2] in _LOOKS or (head[0] == "git" and len(head) > 1 and head[1] in _GIT_LOOKS)
+        for head in heads
+    )
+
+
+def _within(path: str, project_dir: str) -> str:
+    if project_dir and path.startswith(project_dir.rstrip("/") + "/"):
+        return path[len(project_dir.rstrip("/")) + 1 :]
+    return os.path.normpath(path) if path.startswith("./") else path
+
+
+def _cut(text: str, max_chars: int) -> str:
+    return text if len(text) <= max_chars else text[: max_chars - 1].rstrip() + "…"

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from memlayer.consolidation.conflict.features import MAX_CHARS, Parts, parts
-from memlayer.consolidation.conflict.synonyms import normal
+from memlayer.consolidation.conflict.features import MAX_CHARS, Parts, normal, parts
 from memlayer.text.terms import query_terms
 
 

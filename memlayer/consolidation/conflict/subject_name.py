@@ -14,8 +14,7 @@ from difflib import SequenceMatcher
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from memlayer.consolidation.conflict.features import CHANGE, MAX_CHARS, UNIT, filler_terms
-from memlayer.consolidation.conflict.synonyms import normal
+from memlayer.consolidation.conflict.features import CHANGE, MAX_CHARS, UNIT, filler_terms, normal
 from memlayer.text.terms import query_terms
 from memlayer.text.word_lists import word_set, words
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from importlib import resources
 from typing import NamedTuple
+
+from memlayer.text.word_lists import rows
 
 DECISION, PREFERENCE, FACT, CAUSE, COMMITMENT = "decision", "preference", "fact", "cause", "commitment"
 KINDS = (DECISION, PREFERENCE, FACT, CAUSE, COMMITMENT)
@@ -42,13 +43,10 @@ NAMES = re.compile(
 
 @lru_cache(maxsize=1)
 def _signs() -> dict[str, re.Pattern[str]]:
-    table = resources.files("memlayer.consolidation.rules").joinpath("signs.tsv").read_text(encoding="utf-8")
-    signs = {}
-    for line in table.splitlines():
-        if line and not line.startswith("#"):
-            name, english, korean = line.split("\t")
-            signs[name] = re.compile("|".join(part for part in (english, korean) if part), re.IGNORECASE)
-    return signs
+    return {
+        name: re.compile("|".join(filter(None, (english, korean))), re.IGNORECASE)
+        for name, english, korean in rows("memlayer.consolidation.rules", "signs.tsv")
+    }
 
 
 def has(name: str, text: str) -> bool:

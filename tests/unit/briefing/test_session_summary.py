@@ -16,7 +16,7 @@ from memlayer.model import Event, Memory, citation_of
 from memlayer.records.sessions import Session
 from memlayer.testing.memory_store import MemoryStore
 from memlayer.transcripts.lines import read_calls
-from memlayer.turns.work_done import Call, from_answers, from_calls
+from memlayer.turns.outcome import Call, from_answers, from_calls
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 HOUR_MS = 3_600_000

@@ -7,9 +7,8 @@ import time
 
 import pytest
 
-from memlayer.consolidation.rules.choices import chosen
 from memlayer.consolidation.rules.dates import with_dates
-from memlayer.consolidation.rules.extraction import Extraction, extract, kind_of, own_words
+from memlayer.consolidation.rules.extraction import Extraction, chosen, extract, kind_of, own_words
 from memlayer.text.prose_sentences import candidates, prose
 
 THURSDAY = datetime.date(2026, 3, 12)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memlayer.turns.importance import importance
+from memlayer.turns.salience import importance
 
 BASES = [("core", 0.7), ("custom", 0.4), ("daily", 0.3), ("conversation", 0.2)]
 

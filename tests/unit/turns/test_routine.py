@@ -8,7 +8,7 @@ import pytest
 
 from memlayer.indexing.turn_memories import ROUTINE
 from memlayer.recall.recall import RecallRules
-from memlayer.turns.routine import is_routine, is_routine_text
+from memlayer.turns.salience import is_routine, is_routine_text
 from memlayer.turns.turn import turn_text
 from tests.support.turns_in_memory import TurnsInMemory
 
