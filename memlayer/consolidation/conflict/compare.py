@@ -40,61 +40,97 @@ def judge(older: str, newer: str, relevance: float | None = None) -> Verdict:
     relevance: their centred cosine on the model's calibrated scale, (cosine - low) / (high - low), not cut off at 1;
     None without vectors. The vectors say whether the two belong together, the words what has changed.
     """
-    one, other = parts(older), parts(newer)
-    shared = one.terms & other.terms
-    overlap = len(shared) / max(1, min(len(one.terms), len(other.terms)))
-    jaccard = len(shared) / max(1, len(one.terms | other.terms))
-    far = relevance is not None and relevance < UNRELATED
-    near = relevance is not None and relevance >= NEAR
-    alike = relevance is not None and relevance >= ALIKE
-
-    def say(verdict: str, *reasons: str) -> Verdict:
-        return Verdict(verdict, reasons, round(overlap, 3))
-
     if older.strip() == newer.strip():
-        return say(MERGE, "the same text")
+        return Verdict(MERGE, ("the same text",), 1.0)
+    pair = _pair(older, newer, relevance)
+    found = _by_names(pair, newer) or _by_values(pair, older, newer)
+    return Verdict(found[0], found[1:], round(pair.overlap, 3))
+
+
+class _Pair(NamedTuple):
+    """Two statements with the measures of their likeness. far, near, alike: by vectors; False without."""
+
+    older: Parts
+    newer: Parts
+    naming: Naming
+    overlap: float
+    jaccard: float
+    far: bool
+    near: bool
+    alike: bool
+
+
+def _pair(older_text: str, newer_text: str, relevance: float | None) -> _Pair:
+    older, newer = parts(older_text), parts(newer_text)
+    shared = len(older.terms & newer.terms)
+    near = relevance if relevance is not None else float("nan")  # no comparison with it holds
+    return _Pair(
+        older,
+        newer,
+        compare_names(older_text, newer_text),
+        shared / max(1, min(len(older.terms), len(newer.terms))),
+        shared / max(1, len(older.terms | newer.terms)),
+        far=near < UNRELATED,
+        near=near >= NEAR,
+        alike=near >= ALIKE,
+    )
+
+
+def _by_names(pair: _Pair, newer: str) -> tuple[str, str] | None:
+    """Verdict and reason where names or meaning decide, before any value is compared."""
     if is_question(newer):
-        return say(KEEP, "asked")
-    naming = compare_names(older, newer)
-    if naming.reason:
-        return say(KEEP, naming.reason)
-    if _mentions_replaced(one, other) and (overlap >= _HARDLY_ELSE or (shared and near)):
-        return say(SUPERSEDE, "names the old value and does away with it")
-    if far and jaccard < _SAME_WORDS:
-        return say(KEEP, "unrelated by meaning")
+        return KEEP, "a question"
+    if pair.naming.reason:
+        return KEEP, pair.naming.reason
+    if _mentions_replaced(pair.older, pair.newer) and (pair.overlap >= _HARDLY_ELSE or (pair.overlap and pair.near)):
+        return SUPERSEDE, "names the old value and does away with it"
+    if pair.far and pair.jaccard < _SAME_WORDS:
+        return KEEP, "unrelated by meaning"
+    return None
+
+
+def _by_values(pair: _Pair, older: str, newer: str) -> tuple[str, str]:
+    """Verdict and reason by the values that the two statements give."""
+    one, other = pair.older, pair.newer
     different, equal = _compare(one, other)
     denied = all(before != after for before, after in zip(one.denies, other.denies, strict=False))
     changed = other.changes and not one.changes
     if denied and different and not changed:
-        return say(KEEP, "denied of another")
+        return KEEP, "denied of another"
+    if not _same_subject(one, other) and not (pair.alike and equal):
+        return KEEP, "about something else"
+    if pair.overlap < _SHARED and not (pair.near and (different or equal)) and not pair.alike:
+        return KEEP, "hardly a word in common"
     stands = leaves_alone(older, newer, different)
-    if not _same_subject(one, other) and not (alike and equal):
-        return say(KEEP, "about something else")
-    if overlap < _SHARED and not (near and (different or equal)) and not alike:
-        return say(KEEP, "hardly a word in common")
     if stands:
-        return say(KEEP, stands)
-    unsure = _is_unsure(naming, one, other, set(different))
+        return KEEP, stands
+    unsure = _is_unsure(pair.naming, one, other, set(different))
     if unsure and (different or ((denied or changed) and not equal)):
-        return say(KEEP, "perhaps about something else")
-    if different and (overlap >= _SAME_WORDS or other.changes or near):
-        return say(SUPERSEDE, "another " + ", ".join(different))
-    if jaccard > _NEARLY_ALL and not different and not denied:
-        return say(MERGE, "the same words")
-    if denied and (jaccard > _SAME_WORDS or (changed and overlap >= _SAME_WORDS) or (alike and overlap >= _SAME_WORDS)):
-        return say(SUPERSEDE, "denies the other")
-    renewed = changed and (overlap >= _SAME_WORDS or near) and jaccard < _SAME_TEXT
-    if renewed and one.terms - other.terms and other.terms - one.terms:
-        return say(SUPERSEDE, "says that it has changed")
-    if naming.another_word:
-        return say(KEEP, "another word in its place")
+        return KEEP, "perhaps about something else"
+    if different and (pair.overlap >= _SAME_WORDS or other.changes or pair.near):
+        return SUPERSEDE, "another " + ", ".join(different)
+    if pair.jaccard > _NEARLY_ALL and not different and not denied:
+        return MERGE, "the same words"
+    if denied and (pair.jaccard > _SAME_WORDS or ((changed or pair.alike) and pair.overlap >= _SAME_WORDS)):
+        return SUPERSEDE, "denies the other"
+    return _by_wording(pair, changed, bool(equal))
+
+
+def _by_wording(pair: _Pair, changed: bool, equal: bool) -> tuple[str, str]:
+    """Verdict and reason for two statements of one subject that give no different values."""
+    one, other = pair.older, pair.newer
+    is_change = changed and (pair.overlap >= _SAME_WORDS or pair.near) and pair.jaccard < _SAME_TEXT
+    if is_change and one.terms - other.terms and other.terms - one.terms:
+        return SUPERSEDE, "says that it has changed"
+    if pair.naming.another_word:
+        return KEEP, "another word in its place"
     if equal and not (_adds_value(one, other) and _adds_value(other, one)):
-        return say(MERGE, "the same value")
-    if renewed:
-        return say(SUPERSEDE, "says that it has changed")
-    if _says_the_same(one, other, overlap, jaccard, near, alike):
-        return say(MERGE, "the same words" if jaccard >= _SAME_WORDS else "the same by meaning")
-    return say(KEEP, "another aspect")
+        return MERGE, "the same value"
+    if is_change:
+        return SUPERSEDE, "says that it has changed"
+    if _says_the_same(pair):
+        return MERGE, "the same words" if pair.jaccard >= _SAME_WORDS else "the same by meaning"
+    return KEEP, "another aspect"
 
 
 def _is_unsure(naming: Naming, one: Parts, other: Parts, different: set[str]) -> bool:
@@ -111,11 +147,13 @@ def _adds_value(one: Parts, other: Parts) -> bool:
     return any(found - known for found in other.values.values())
 
 
-def _says_the_same(one: Parts, other: Parts, overlap: float, jaccard: float, near: bool, alike: bool) -> bool:
+def _says_the_same(pair: _Pair) -> bool:
+    one, other = pair.older, pair.newer
     if one.values or other.values:
-        return jaccard >= _SAME_TEXT or (alike and jaccard >= _MOSTLY)
-    held = overlap > 0.9 and len(one.terms & other.terms) >= 3
-    return jaccard >= _MOSTLY or held or (near and jaccard >= _SHARED) or (alike and overlap >= _SHARED)
+        return pair.jaccard >= _SAME_TEXT or (pair.alike and pair.jaccard >= _MOSTLY)
+    held = pair.overlap > 0.9 and len(one.terms & other.terms) >= 3
+    by_meaning = (pair.near and pair.jaccard >= _SHARED) or (pair.alike and pair.overlap >= _SHARED)
+    return pair.jaccard >= _MOSTLY or held or by_meaning
 
 
 def _same_subject(one: Parts, other: Parts) -> bool:
