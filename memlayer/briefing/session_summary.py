@@ -1,4 +1,7 @@
-"""What a session came to, by rules: its goal, work with exact paths and commands, decisions, errors, what is left."""
+"""The summary of a session: goal, work, decisions, errors, open items.
+
+Paths and commands are exact.
+"""
 
 from __future__ import annotations
 
@@ -52,32 +55,34 @@ _TITLE = re.compile(r"^#+ (?:Plan: )?(.+)$", re.MULTILINE)
 
 
 def pending(sessions: Iterable[Session], now_ms: int) -> list[Session]:
-    """Sessions that have ended, or died, and changed since they were last summed up; newest first, as given."""
+    """Sessions that are over and changed since their last summary.
+
+    They have ended or died; newest first, as given.
+    """
     found = []
-    for one in sessions:
-        age_ms = now_ms - one.last_ms
-        is_over = bool(one.ended) or age_ms > DIED_AFTER_MS
-        if is_over and one.project_id and one.said_ms > one.summarized_ms and age_ms < RECENT_MS:
-            found.append(one)
+    for item in sessions:
+        age_ms = now_ms - item.last_ms
+        is_over = bool(item.ended) or age_ms > DIED_AFTER_MS
+        if is_over and item.project_id and item.said_ms > item.summarized_ms and age_ms < RECENT_MS:
+            found.append(item)
     return found[:MAX_PENDING]
 
 
 def sum_up(
     store: Store, session: Session, *, with_transcript: bool = True, forgotten: Container[str] = ()
 ) -> Memory | None:
-    """Write the summary of a session to the store; None when it is not worth one, or a person wants none. Doing it
-    again replaces it.
+    """Write the summary of a session to the store, or replace it.
 
-    with_transcript: look for tool calls in the host's transcript where none are in the store. forgotten: ids (see
-    none_wanted). Raises StoreError.
+    None for a session not worth a summary, or when a person wants none. with_transcript: look for tool calls in the
+    host's transcript where none are in the store. forgotten: ids (see none_wanted). Raises StoreError.
     """
     if none_wanted(session.id) in forgotten:
         return None
     events = store.events(session_id=session.id, project_id=session.project_id, limit=MAX_EVENTS)
     events = [event for event in events if event.kind in ("user", "assistant", "tool")]
     statements = store.memories(session_id=session.id, category="core")
-    holding = sorted((one for one in statements if not one.superseded_by), key=lambda one: one.at_ms)
-    known = [(one.kind, one.text) for one in holding] if statements else None
+    holding = sorted((item for item in statements if not item.superseded_by), key=lambda item: item.at_ms)
+    known = [(item.kind, item.text) for item in holding] if statements else None
     work = _work(events, session, with_transcript)
     text = text_of(events, known, work, session.project_dir)
     if not text:
@@ -103,29 +108,29 @@ def sum_up(
 
 
 def none_wanted(session_id: str) -> str:
-    """The id that stands for "the summary of this session was forgotten, and what it was drawn from was not"."""
+    """The id of "this session's summary was forgotten, its sources were not"."""
     return event_id(session_id, "", SESSION_SUMMARY, "forgotten")
 
 
 def text_of(events: Sequence[Event], known: Sequence[tuple[str, str]] | None, work: WorkDone, project_dir: str) -> str:
-    """The summary's text, "" for a session that is not worth one.
+    """The summary's text, "" for a session not worth a summary.
 
     events: the session's, oldest first. known: (kind, text) of the core memories drawn from it that hold; None if none
-    were drawn, then they are looked for here. work: what its tool calls did; where they did nothing, what the answers
-    name is taken.
+    were drawn, then they are looked for here. work: the work of its tool calls; where they did nothing, the files and
+    commands that its answers name.
     """
     turns = _turns(events)
     real = [(prompt, answers, at_ms) for prompt, answers, at_ms in turns if recallable(prompt)]
     if not real:
         return ""
     if known is None:
-        found = [one for prompt, answers, at_ms in real for one in extract(prompt, answers, at_ms).statements]
-        known = [(one.kind, one.text) for one in found]
+        found = [item for prompt, answers, at_ms in real for item in extract(prompt, answers, at_ms).statements]
+        known = [(item.kind, item.text) for item in found]
     if not (work.files or work.commands):
         work = from_answers([answer for _, answers, _ in real for answer in answers], project_dir)._replace(
             errors=work.errors
         )
-    outcomes = [one for one in (_outcome(prompt, answers) for prompt, answers, _ in real) if one]
+    outcomes = [item for item in (_outcome(prompt, answers) for prompt, answers, _ in real) if item]
     open_item = left_open([(prompt, answers) for prompt, answers, _ in turns])
     left = [open_item] if open_item else []
     due = [text for kind, text in known if kind == COMMITMENT and text not in left]
@@ -139,16 +144,16 @@ def text_of(events: Sequence[Event], known: Sequence[tuple[str, str]] | None, wo
         DONE: _outcomes(outcomes, _said(real)),
         FILES: work.files,
         COMMANDS: work.commands,
-        DECIDED: [cut(one, SENTENCE_CHARS) for one in decided],
+        DECIDED: [cut(item, SENTENCE_CHARS) for item in decided],
         ERRORS: [*work.errors, *_causes([text for kind, text in known if kind == CAUSE])][-MAX_ERRORS:],
         LEFT: left,
     }
     prompts = [prompt for prompt, _, _ in real]
-    return summary_text(said, is_korean=2 * sum(bool(_HANGUL.search(one)) for one in prompts) >= len(prompts))
+    return summary_text(said, is_korean=2 * sum(bool(_HANGUL.search(item)) for item in prompts) >= len(prompts))
 
 
 def _turns(events: Sequence[Event]) -> list[tuple[str, list[str], int]]:
-    """(prompt, answers, Unix ms) of what was said, oldest first; without what nobody said."""
+    """(prompt, answers, Unix ms) of a person's turns, oldest first."""
     turns: dict[str, tuple[list[str], list[str], int]] = {}
     left_out = {event.prompt_id for event in events if event.detail in (payload.NOISE, payload.OWN_COMMAND)}
     for event in events:
@@ -170,46 +175,54 @@ def _work(events: Sequence[Event], session: Session, with_transcript: bool) -> W
 
 
 def _goal(real: Sequence[tuple[str, list[str], int]]) -> str:
-    """The sentence of the person that is most about the session's matter, in their own words."""
-    telling = [one for one in real if not is_open_question(one[0], one[1]) and not is_routine(one[0], one[1])]
-    asked = [one for prompt, _, _ in telling for one in _asked(prompt)]
-    asked = [one for one in asked if _stands_alone(one)] or asked
-    if not asked:
+    """The person's sentence that is most about the session's matter."""
+    telling = [item for item in real if not is_open_question(item[0], item[1]) and not is_routine(item[0], item[1])]
+    requests = [item for prompt, _, _ in telling for item in _requests(prompt)]
+    requests = [item for item in requests if _stands_alone(item)] or requests
+    if not requests:
         return cut(" ".join(real[0][0].split()), GOAL_CHARS)
-    return cut(max(zip(centrality(asked, _said(real)), asked, strict=True), key=lambda found: found[0])[1], GOAL_CHARS)
+    return cut(
+        max(zip(centrality(requests, _said(real)), requests, strict=True), key=lambda found: found[0])[1], GOAL_CHARS
+    )
 
 
-def _asked(prompt: str) -> list[str]:
-    """What a prompt asks for: a plan's title, or the sentences it begins with; what comes later is mostly pasted."""
+def _requests(prompt: str) -> list[str]:
+    """The requests of a prompt: a plan's title, or its first sentences.
+
+    Later sentences are mostly pasted.
+    """
     if is_plan(prompt):
         title = _TITLE.search(prompt)
         return [title.group(1).strip()] if title else []
     most = MAX_ASKED if len(prompt) <= TYPED_CHARS else 1
-    told = [one for one in candidates(prompt, USER)[:most] if recallable(one.text) and not has("pasted", one.text)]
-    return [text for text in (trimmed(one.text) or one.text for one in told) if _SAID.match(text)]
+    sentences = [
+        item for item in candidates(prompt, USER)[:most] if recallable(item.text) and not has("pasted", item.text)
+    ]
+    return [text for text in (trimmed(item.text) or item.text for item in sentences) if _SAID.match(text)]
 
 
-def _stands_alone(asked: str) -> bool:
+def _stands_alone(request: str) -> bool:
     """True for a request that somebody who was not there understands."""
-    return width(asked) >= NARROWEST and not has("outside", asked) and not has("points_away", asked)
+    return width(request) >= NARROWEST and not has("outside", request) and not has("points_away", request)
 
 
 def _outcomes(texts: Sequence[str], said: Sequence[str]) -> list[str]:
-    """The results most about the session's matter and the last, in order; the last ones of a session of many matters.
+    """The results most central to the session, and the last, in order.
 
-    texts: the result of each turn that had one. said: the session's prompts and answers.
+    The last ones of a session of many matters. texts: the result of each turn that had one. said: the session's
+    prompts and answers.
     """
-    # What was done early in a session is often done otherwise at its end.
-    worth = [one * (at + 1) / len(texts) for at, one in enumerate(centrality(texts, said))]
-    ranked = sorted((at for at in range(len(texts)) if worth[at] >= LEAST_CENTRAL), key=lambda at: -worth[at])
+    # Work done early in a session is often done otherwise at its end.
+    weights = [item * (at + 1) / len(texts) for at, item in enumerate(centrality(texts, said))]
+    ranked = sorted((at for at in range(len(texts)) if weights[at] >= LEAST_CENTRAL), key=lambda at: -weights[at])
     last = range(len(texts))[-1 if ranked else -MAX_OUTCOMES :]
     return [cut(texts[at], SENTENCE_CHARS) for at in sorted({*ranked[: MAX_OUTCOMES - 1], *last})]
 
 
 def _outcome(prompt: str, answers: Sequence[str]) -> str:
-    told = "" if is_farewell(prompt) else outcome(prompt, answers)
-    is_telling = says_done(told) and _SAID.match(told) and not _SUPPOSED.search(told)
-    return told if is_telling and len(query_terms(told)) >= FEWEST_TERMS else ""
+    result = "" if is_farewell(prompt) else outcome(prompt, answers)
+    is_telling = says_done(result) and _SAID.match(result) and not _SUPPOSED.search(result)
+    return result if is_telling and len(query_terms(result)) >= FEWEST_TERMS else ""
 
 
 def _said(real: Sequence[tuple[str, list[str], int]]) -> list[str]:
@@ -221,7 +234,10 @@ def _day(at_ms: int) -> str:
 
 
 def _causes(texts: Sequence[str]) -> list[str]:
-    """One cause for each thing that went wrong: what follows it in the same answer mostly tells of the repair."""
+    """One cause for each trouble.
+
+    The next sentence is mostly about its repair.
+    """
     found: dict[str, str] = {}
     for text in texts:
         topic = text.partition(": ")[0]
@@ -232,17 +248,17 @@ def _causes(texts: Sequence[str]) -> list[str]:
 MAX_OPEN_CHARS = 180
 ASKED_CHARS = 80
 
-_DATED = re.compile(r"\[(\d{4}-\d\d-\d\d)\]")  # what consolidation adds to "today" and "5월 2일"
+_DATED = re.compile(r"\[(\d{4}-\d\d-\d\d)\]")  # the date that consolidation adds to "today" and "5월 2일"
 _FAREWELL = re.compile(
     r"여기까지|that'?s (?:it|all)\b|call it a day|수고하|good night|see you|자자\b|퇴근", re.IGNORECASE
 )
 
 
 def left_open(turns: Sequence[tuple[str, Sequence[str]]]) -> str:
-    """The unanswered prompt or closing question, "" for none. turns: (prompt, answers), oldest first.
+    """The unanswered prompt or closing question, "" for none.
 
-    Sentences that only sound like work left ("next step", "아직 안") are not looked for: in the last answers of real
-    sessions they were wrong each time (docs/experiments.md).
+    turns: (prompt, answers), oldest first. Sentences that only sound like work left ("next step", "아직 안") are not
+    looked for: in the last answers of real sessions they were wrong each time (docs/experiments.md).
     """
     if not turns or not (said := " ".join(turns[-1][0].split())):
         return ""
@@ -253,8 +269,8 @@ def left_open(turns: Sequence[tuple[str, Sequence[str]]]) -> str:
     closing = candidates(spoken[-1], ASSISTANT)[-1:]
     if not closing or not closing[0].asks or width(closing[0].text) < NARROWEST:
         return ""
-    asked = cut(closing[0].text, MAX_OPEN_CHARS - ASKED_CHARS)
-    return "%s → %s" % (cut(said, ASKED_CHARS), asked) if recallable(prompt) else asked
+    question = cut(closing[0].text, MAX_OPEN_CHARS - ASKED_CHARS)
+    return "%s → %s" % (cut(said, ASKED_CHARS), question) if recallable(prompt) else question
 
 
 def is_farewell(text: str) -> bool:
@@ -263,7 +279,10 @@ def is_farewell(text: str) -> bool:
 
 
 def is_due(commitment: str, today: str) -> bool:
-    """True for a commitment that still binds: not small talk, and none of its dates is over. today: YYYY-MM-DD."""
+    """True for a commitment that still binds. today: YYYY-MM-DD.
+
+    It is no small talk, and none of its dates is over.
+    """
     dates = _DATED.findall(commitment)
     bare = _DATED.sub("", commitment)
     return recallable(bare) and not is_farewell(bare) and (not dates or max(dates) >= today)
@@ -274,7 +293,7 @@ SHORTEST_TERMS = 8
 
 
 def centrality(sentences: Sequence[str], session: Sequence[str]) -> list[float]:
-    """How much of a session's vocabulary each sentence carries, per term, at least 0.
+    """The share of the session's vocabulary in each sentence, per term.
 
     The centroid method of extractive summaries (Radev et al. 2004), with the logarithm of a term's number of texts in
     place of its frequency, so that no pasted log decides. session: its prompts and answers.
@@ -286,6 +305,6 @@ def centrality(sentences: Sequence[str], session: Sequence[str]) -> list[float]:
     for sentence in sentences:
         terms = query_terms(sentence)
         found.append(
-            sum(math.log1p(counts[one] - 1) for one in terms if counts[one] > 1) / max(SHORTEST_TERMS, len(terms))
+            sum(math.log1p(counts[item] - 1) for item in terms if counts[item] > 1) / max(SHORTEST_TERMS, len(terms))
         )
     return found

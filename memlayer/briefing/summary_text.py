@@ -1,4 +1,7 @@
-"""A session summary as text, one labelled line a part, in the language of the session; and read back."""
+"""A session summary as text: one labelled line a part.
+
+The labels are in the language of the session.
+"""
 
 from __future__ import annotations
 
@@ -18,11 +21,14 @@ _SEPARATORS = {FILES: ", ", COMMANDS: " ; ", ERRORS: " ; "}
 
 
 def summary_text(parts: Mapping[str, Sequence[str]], *, is_korean: bool) -> str:
-    """`Goal: …` and so on, one line a part that is not empty. parts: GOAL and the others to what is said of them."""
+    """`Goal: …` and so on, one line a part with items.
+
+    parts: the items of GOAL and the others.
+    """
     labels = _KOREAN if is_korean else _ENGLISH
     lines = []
     for part in PARTS:
-        said = [" ".join(one.split()) for one in parts.get(part, ()) if one.strip()]
+        said = [" ".join(item.split()) for item in parts.get(part, ()) if item.strip()]
         if said:
             lines.append("%s: %s" % (labels[part], joined(part, said)))
     return "\n".join(lines)
@@ -39,7 +45,10 @@ def items(part: str, said: str) -> list[str]:
 
 
 def parts_of(text: str) -> dict[str, str]:
-    """The lines of a summary by their part, without the labels; other lines are left out."""
+    """The lines of a summary by their part, without the labels.
+
+    Other lines are left out.
+    """
     found = {}
     for line in text.split("\n"):
         label, _, said = line.partition(": ")
@@ -59,14 +68,14 @@ def is_korean(text: str) -> bool:
 
 
 def summary_in_short(text: str, max_chars: int = SUMMARY_CHARS, gone: Sequence[Replacement] = ()) -> str:
-    """What the next session needs of a summary: the goal, what is left, the last things done, and where.
+    """A summary in short: goal, open items, last results, files.
 
-    gone: statements of that session that hold no more; what repeats one of them is left out, "" if nothing remains.
+    gone: statements of that session that are superseded; items that repeat them are left out, "" if nothing remains.
     """
     parts = parts_of(text)
     if parts and gone:
         kept = (
-            (part, [one for one in items(part, said) if not any(old.is_stale(one) for old in gone)])
+            (part, [item for item in items(part, said) if not any(old.is_stale(item) for old in gone)])
             for part, said in parts.items()
         )
         parts = {part: joined(part, said) for part, said in kept if said}
@@ -79,13 +88,13 @@ def summary_in_short(text: str, max_chars: int = SUMMARY_CHARS, gone: Sequence[R
     said = []
     for part in _SHARES:
         if part in parts:
-            told = _last(parts[part], room[part] + spare) if part == DONE else cut(parts[part], room[part])
-            said.append(labelled(part, told, is_korean=is_korean(text)))
+            short = _last(parts[part], room[part] + spare) if part == DONE else cut(parts[part], room[part])
+            said.append(labelled(part, short, is_korean=is_korean(text)))
     return cut(" | ".join(said), max_chars)
 
 
 def _last(said: str, max_chars: int) -> str:
-    """As many of the last things done as there is room for, at least one."""
+    """The last results that fit, at least one."""
     things = items(DONE, said)
     kept = [things.pop()]
     while things and len(" / ".join([things[-1], *kept])) <= max_chars:

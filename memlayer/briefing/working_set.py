@@ -1,4 +1,4 @@
-"""What a session starts with: where the last one left off, what holds in this project, and what is still to do."""
+"""The working set of a session's start: last results, decisions, open items."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SHORTEST_CHARS = 25  # "ok", "계속": a turn that says nothing to somebody who 
 ENTRY_CHARS = 240
 MAX_OF_A_KIND = 3
 MAX_DUE = 2
-# What is due or was left open longer ago is history, and recall finds it when it is asked for.
+# Older commitments and open items are history: recall finds them for a prompt about them.
 OPEN_MS = 14 * 86_400_000
 # An order given earlier ("let's ...") has mostly been carried out; only an explicit decision is still in force.
 DECIDED_SESSIONS = 2
@@ -35,7 +35,7 @@ _OVER_LOOKED_AT = 1000
 
 @dataclass(frozen=True)
 class WorkingSetRules:
-    """What the user may set. max_chars counts the whole block."""
+    """The user's settings. max_chars counts the whole block."""
 
     enabled: bool = True
     max_entries: int = 6
@@ -50,10 +50,10 @@ class _Line:
 
 
 def compose(store: Store, project_id: str, rules: WorkingSetRules, *, excluded_session_id: str = "") -> str:
-    """The working set of a project, "" when it has no memories worth one.
+    """The working set of a project, "" for none.
 
-    First where the last session left off, then what is pinned, what holds in every project, decisions, standing orders
-    and what is due, by turns.
+    First the last session's summary, then pinned memories, those of every project, decisions, standing orders and due
+    commitments, by turns.
     excluded_session_id: a session that has its own turns in its context, after a compaction. Raises StoreError.
     """
     if not rules.enabled or not rules.max_entries:
@@ -61,23 +61,23 @@ def compose(store: Store, project_id: str, rules: WorkingSetRules, *, excluded_s
     head = context_block.head(context_block.WORKING_SET_EXPLANATION)
     lines: list[str] = []
     left = rules.max_chars - len(head)
-    counted, everywhere = 0, left // 2  # what holds in every project takes no entry, and half of the room at most
+    counted, everywhere = 0, left // 2  # memories of every project: no entry, at most half of the room
     seen: list[str] = []
     sources: set[str] = set()
-    for one in _chosen(store, project_id, excluded_session_id):
-        if not one.text:
+    for entry in _chosen(store, project_id, excluded_session_id):
+        if not entry.text:
             continue
-        is_told = one.memory.category == "conversation" and not sources.isdisjoint(one.memory.source_ids)
-        is_order = one.memory.kind == PREFERENCE  # said in passing it is easily missed
-        if is_told or any(one.text in other or (one.memory.text in other and not is_order) for other in seen):
-            continue  # said already: alone, within a summary, or by what was drawn from this turn
-        seen.append(one.text)
-        sources.update(one.memory.source_ids if one.memory.category == "core" else ())
-        day = context_block.day_of(one.memory.at_ms)
-        line = context_block.line_of(context_block.Entry(one.memory.citation, day, one.text), one.max_chars)
+        is_told = entry.memory.category == "conversation" and not sources.isdisjoint(entry.memory.source_ids)
+        is_order = entry.memory.kind == PREFERENCE  # said in passing it is easily missed
+        if is_told or any(entry.text in other or (entry.memory.text in other and not is_order) for other in seen):
+            continue  # said already: alone, in a summary, or by a statement of this turn
+        seen.append(entry.text)
+        sources.update(entry.memory.source_ids if entry.memory.category == "core" else ())
+        day = context_block.day_of(entry.memory.at_ms)
+        line = context_block.line_of(context_block.Entry(entry.memory.citation, day, entry.text), entry.max_chars)
         if len(line) + 1 > left:
             continue  # a shorter one may still fit
-        if one.memory.project_id == GLOBAL != project_id:
+        if entry.memory.project_id == GLOBAL != project_id:
             if len(line) + 1 > everywhere:
                 continue
             everywhere -= len(line) + 1
@@ -91,7 +91,7 @@ def compose(store: Store, project_id: str, rules: WorkingSetRules, *, excluded_s
 
 
 def shortened(text: str, max_chars: int = ENTRY_CHARS) -> str:
-    """A turn in short: the head of what was said, and the head of the answer."""
+    """A turn in short: the heads of prompt and answer."""
     said, _, answered = prose(text).partition("\n" + ASSISTANT)
     if not answered:
         return context_block.cut(context_block.flatten(said), max_chars)
@@ -103,49 +103,53 @@ def shortened(text: str, max_chars: int = ENTRY_CHARS) -> str:
 
 
 def _chosen(store: Store, project_id: str, excluded_session_id: str) -> Iterator[_Line]:
-    """What could stand in the block, best first."""
+    """Candidates for the block, best first."""
     turns = store.memories(project_id=project_id, category="conversation", limit=_LOOKED_AT)
     over = store.memories(project_id=project_id, category="core", is_current=False, limit=_OVER_LOOKED_AT)
-    gone = {(one.session_id, one.prompt_id) for one in over if one.prompt_id}  # turns that say what holds no more
+    gone = {(entry.session_id, entry.prompt_id) for entry in over if entry.prompt_id}  # turns of superseded statements
     turns = [
-        one
-        for one in turns
-        if one.session_id != excluded_session_id
-        and (one.session_id, one.prompt_id) not in gone
-        and _says_something(one)
+        entry
+        for entry in turns
+        if entry.session_id != excluded_session_id
+        and (entry.session_id, entry.prompt_id) not in gone
+        and _says_something(entry)
     ]
     summaries = store.memories(
         project_id=project_id, category="daily", kind=SESSION_SUMMARY, is_current=True, limit=_LOOKED_AT
     )
-    summaries = [one for one in summaries if one.session_id != excluded_session_id]
+    summaries = [entry for entry in summaries if entry.session_id != excluded_session_id]
     core = store.memories(
         project_id=project_id, category="core", is_current=True, limit=_CORE_LOOKED_AT, order="importance"
     )
-    now_ms = max([one.at_ms for one in (*turns[:1], *summaries[:1], *core)], default=0)
+    now_ms = max([entry.at_ms for entry in (*turns[:1], *summaries[:1], *core)], default=0)
     newest = summaries[0] if summaries else None
     # The newest turn's session has no summary yet: it still runs, it died a moment ago, or it was too short for one.
     if turns and (newest is None or turns[0].at_ms > newest.at_ms):
         yield _Line(turns[0], shortened(turns[0].text))
     if newest is not None:
         yield _Line(newest, summary_in_short(newest.text, SUMMARY_CHARS, _gone(store, newest, over)), SUMMARY_CHARS)
-    for one in [one for one in core if one.pinned]:
-        yield _stated(one)
+    for entry in [entry for entry in core if entry.pinned]:
+        yield _stated(entry)
     if project_id == GLOBAL:  # all of it is there because the person put it there
         yield from map(_stated, core)
     else:
         found = store.memories(project_id=GLOBAL, category="core", is_current=True, limit=_CORE_LOOKED_AT)
-        for one in sorted(found, key=lambda one: (not one.pinned, -one.at_ms)):
-            yield _Line(one, "(every project) " + one.text)
-    by_time = sorted(core, key=lambda one: -one.at_ms)
+        for entry in sorted(found, key=lambda entry: (not entry.pinned, -entry.at_ms)):
+            yield _Line(entry, "(every project) " + entry.text)
+    by_time = sorted(core, key=lambda entry: -entry.at_ms)
     today = time.strftime("%Y-%m-%d", time.localtime(now_ms / 1000))
     due = [
-        one for one in by_time if one.kind == COMMITMENT and now_ms - one.at_ms < OPEN_MS and is_due(one.text, today)
+        entry
+        for entry in by_time
+        if entry.kind == COMMITMENT and now_ms - entry.at_ms < OPEN_MS and is_due(entry.text, today)
     ]
-    orders = [one for one in core if one.kind == PREFERENCE]
-    heard = sorted((*turns, *summaries, *core), key=lambda one: -one.at_ms)
-    recent = list(dict.fromkeys(one.session_id for one in heard))[:DECIDED_SESSIONS]
+    orders = [entry for entry in core if entry.kind == PREFERENCE]
+    heard = sorted((*turns, *summaries, *core), key=lambda entry: -entry.at_ms)
+    recent = list(dict.fromkeys(entry.session_id for entry in heard))[:DECIDED_SESSIONS]
     decided = [
-        one for one in by_time if one.kind == DECISION and (one.session_id in recent or has("decided", one.text))
+        entry
+        for entry in by_time
+        if entry.kind == DECISION and (entry.session_id in recent or has("decided", entry.text))
     ]
     for rest in chain.from_iterable(zip_longest(decided[:MAX_OF_A_KIND], orders[:MAX_OF_A_KIND], due[:MAX_DUE])):
         if rest is not None:
@@ -154,7 +158,9 @@ def _chosen(store: Store, project_id: str, excluded_session_id: str) -> Iterator
 
 def _gone(store: Store, summary: Memory, over: Sequence[Memory]) -> list[Replacement]:
     """The statements of the summary's session that hold no more."""
-    return [replacement_of(one, lineage.head(store, one)) for one in over if one.session_id == summary.session_id]
+    return [
+        replacement_of(entry, lineage.head(store, entry)) for entry in over if entry.session_id == summary.session_id
+    ]
 
 
 def _stated(memory: Memory) -> _Line:

@@ -1,4 +1,4 @@
-"""Find what a new statement repeats, replaces or contradicts.
+"""Find older statements that a new one repeats, replaces or contradicts.
 
 Time decides, not arrival: an older statement that comes in late (an import, a transcript) never replaces a newer one.
 """
@@ -24,14 +24,17 @@ Neighbour = tuple[Memory, float | None]  # relevance on the calibrated scale, no
 
 @dataclass(frozen=True)
 class Neighbours:
-    """Finds what a new statement may repeat or change."""
+    """Finder of statements that a new one may repeat or change."""
 
     store: Store
     embedder: Callable[[], Embedder | None]
     vectors_of: Callable[[list[str]], list[Vector]]  # of passages; [] without an embedder
 
     def near(self, new: Memory, draft: Draft) -> list[Neighbour]:
-        """Current core memories of the same project, nearest first; `draft` holds what is not in the store yet."""
+        """Current core memories of the same project, nearest first.
+
+        `draft` holds memories that are not in the store yet.
+        """
         embedder = self.embedder()
         vector = self._vector(embedder, new, draft)
         scope = Scope((new.project_id,), extra={"category": "core"})
@@ -43,7 +46,7 @@ class Neighbours:
                 found = embedder.calibration.position(hit.cosine or 0.0)
                 known = relevance.get(hit.chunk.memory_id)
                 relevance[hit.chunk.memory_id] = found if known is None else max(found, known)
-            if len(hits) == NEAREST:  # what is not among them is at most as near as the last
+            if len(hits) == NEAREST:  # all others are at most as near as the last
                 farthest = min(value for value in relevance.values() if value is not None)
         for hit in self.store.search_text(sorted(set(index_terms(new.text).split())), scope, NEAREST):
             relevance.setdefault(hit.chunk.memory_id, self._bound(hit, embedder, farthest))
@@ -56,9 +59,9 @@ class Neighbours:
                     near = embedder.calibration.position(cosine)
                 relevance[pending.id] = near if near is not None else relevance.get(pending.id)
         relevance.pop(new.id, None)
-        current = [one for one in draft.get(relevance) if not one.superseded_by and one.project_id == new.project_id]
+        current = [row for row in draft.get(relevance) if not row.superseded_by and row.project_id == new.project_id]
         return sorted(
-            ((one, relevance[one.id]) for one in current), key=lambda pair: (-(pair[1] or 0.0), -pair[0].at_ms)
+            ((row, relevance[row.id]) for row in current), key=lambda pair: (-(pair[1] or 0.0), -pair[0].at_ms)
         )
 
     def _vector(self, embedder: Embedder | None, new: Memory, draft: Draft) -> Vector | None:
@@ -79,15 +82,16 @@ class Neighbours:
 
 @dataclass(frozen=True)
 class Conflicts:
-    """Decides what a new statement does to what is known."""
+    """Placement of a new statement among the known ones."""
 
     neighbours: Neighbours
 
     def place(self, draft: Draft, new: Memory) -> Memory:
-        """Write into the draft what follows from `new`; returns the memory that now says it, which may be superseded.
+        """Write the changes that follow from `new` into the draft.
 
-        A pinned memory keeps its words: only an edit of it changes them. Memories of several subjects are never
-        superseded at once: `new` names none of them clearly.
+        Returns the memory that holds the statement, which may be superseded. A pinned memory keeps its words: only an
+        edit of it changes them. Memories of several subjects are never superseded at once: `new` names none of them
+        clearly.
         """
         replaced: list[Memory] = []
         replacing: list[Memory] = []
@@ -99,15 +103,15 @@ class Conflicts:
             elif verdict == SUPERSEDE and not known.pinned:
                 replaced.append(known)
         if not new.pinned and replacing and _are_one_subject(replacing):
-            by = min(replacing, key=lambda one: one.at_ms)
+            by = min(replacing, key=lambda row: row.at_ms)
             new = replace(new, superseded_by=by.id, superseded_ms=by.at_ms)
         if not _are_one_subject(replaced):
             replaced = []
-        draft.put(new, *(replace(one, superseded_by=new.id, superseded_ms=new.at_ms) for one in replaced))
+        draft.put(new, *(replace(row, superseded_by=new.id, superseded_ms=new.at_ms) for row in replaced))
         return new
 
     def pinned_against(self, draft: Draft, memory: Memory) -> list[Memory]:
-        """The pinned memories that say otherwise and stay, since only an edit changes them."""
+        """Pinned memories that contradict `memory` and stay: only an edit changes them."""
         found = self._verdicts(draft, memory)
         return [known for known, verdict in found if verdict == SUPERSEDE and known.pinned]
 
@@ -119,18 +123,23 @@ class Conflicts:
 
 
 def _are_one_subject(memories: Sequence[Memory]) -> bool:
-    return not any(compare_names(one.text, other.text).reason for one, other in combinations(memories, 2))
+    return not any(compare_names(row.text, other.text).reason for row, other in combinations(memories, 2))
 
 
 def _in_one_breath(known: Memory, new: Memory) -> bool:
-    """True for two statements of one turn, such as a cause and its fix: they belong together, neither replaces the
-    other, however alike they are."""
+    """True for two statements of one turn: a cause, its fix.
+
+    They belong together: neither replaces the other, however alike they are.
+    """
     return bool(set(known.source_ids) & set(new.source_ids)) and known.text != new.text
 
 
 def _merge(draft: Draft, known: Memory, new: Memory) -> Memory:
-    """One memory with the sources of both. The newer wording stands, unless it says less or the older one is pinned;
-    the other one is kept in its history."""
+    """Join two memories into one with the sources of both.
+
+    The newer wording stands, unless it says less or the older memory is pinned; the other wording is kept in its
+    history.
+    """
     joined = replace(
         known,
         source_ids=tuple(dict.fromkeys((*known.source_ids, *new.source_ids))),

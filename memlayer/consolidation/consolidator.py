@@ -1,4 +1,4 @@
-"""The consolidator: turns become daily entries and core memories, and a person may say, change or take back one."""
+"""The consolidator: daily entries and core memories, from turns or by hand."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from memlayer.turns.turn import MAX_MEMORY_CHARS, cut_whole, readable
 OPEN_MS = 3_600_000  # a turn without an answer may still get one; after an hour it will not
 MAY_BE_OPEN = 50  # turns looked at beyond those that are asked for: some of the newest are still open
 MAX_ROWS = 100_000
-MAX_READ_CHARS = 40_000  # of a turn; what was pasted into a prompt must not hide how the answer ends
+MAX_READ_CHARS = 40_000  # of a turn; text pasted into a prompt must not hide how the answer ends
 
 Read = tuple[Memory, Extracted]
 
@@ -36,7 +36,10 @@ def _now_ms() -> int:
 
 @dataclass
 class Consolidator:
-    """Makes and changes lasting memories. The daemon's writer calls it; only `read_turns` may run elsewhere."""
+    """Maker of lasting memories, called by the daemon's writer.
+
+    Only `read_turns` may run elsewhere.
+    """
 
     store: Store
     ingest: Ingest
@@ -47,21 +50,29 @@ class Consolidator:
     _changed: set[str] = field(default_factory=set)
 
     def settle_turns(self, limit: int) -> int:
-        """Consolidate up to `limit` turns that this extractor has not read, newest first; returns how many. Turns that
-        are still open wait. Raises StoreError; what it did before, it does not do again."""
+        """Consolidate up to `limit` unread turns, newest first; returns their number.
+
+        Turns that are still open wait. Raises StoreError; steps that succeeded before it are not repeated.
+        """
         return self.keep_turns(self.read_turns(limit))
 
     def read_turns(self, limit: int) -> list[Read]:
-        """What the extractor finds in the turns that wait. Changes nothing; with a language model it takes long."""
+        """Extract from the turns that wait, without a change to the store.
+
+        With a language model it takes long.
+        """
         turns = self._waiting(limit)
         ids = sorted({source for turn in turns for source in turn.source_ids})
         events = {event.id: event for event in self.store.events(ids=ids, limit=len(ids) + 1)} if ids else {}
-        return [(turn, self._read(turn, [events[one] for one in turn.source_ids if one in events])) for turn in turns]
+        return [(turn, self._read(turn, [events[row] for row in turn.source_ids if row in events])) for turn in turns]
 
     def keep_turns(self, found: Sequence[Read]) -> int:
-        """Keep what was found; returns how many turns that settles. One that went on or is gone meanwhile is left."""
+        """Keep extracted statements; returns the number of turns that this settles.
+
+        A turn that went on or is gone meanwhile is left.
+        """
         with self.ingest.lock:
-            now = {one.id: one for one in self.store.memories(ids=[turn.id for turn, _ in found], limit=len(found) + 1)}
+            now = {row.id: row for row in self.store.memories(ids=[turn.id for turn, _ in found], limit=len(found) + 1)}
             same = [
                 (now[turn.id], extracted)
                 for turn, extracted in found
@@ -80,8 +91,10 @@ class Consolidator:
             return len(same)
 
     def remember(self, events: Sequence[Event]) -> list[Memory]:
-        """What a person asked to remember (events of kind `remember`) becomes core memories; twice is once, and what
-        was forgotten of it stays so."""
+        """Keep texts that a person asked to remember (events of kind `remember`).
+
+        Twice is once, and forgotten texts stay forgotten.
+        """
         out = []
         for event in events:
             text, kind = as_said(event.text, event.at_ms)
@@ -103,8 +116,12 @@ class Consolidator:
         importance: float | None = None,
         pinned: bool = False,
     ) -> Memory:
-        """Merge, supersede or add one core memory; returns the memory that now says it. text: redacted. Doing it again
-        with the same arguments changes nothing. Raises StoreError."""
+        """Merge, supersede or add one core memory.
+
+        Returns the memory that holds it.
+
+        text: redacted. A second call with the same arguments changes nothing. Raises StoreError.
+        """
         new = _said(
             project_id, text, kind, session_id=session_id, source_ids=source_ids, at_ms=at_ms, importance=importance,
             pinned=pinned,
@@ -112,8 +129,11 @@ class Consolidator:
         return self._add(new)
 
     def edit(self, memory: Memory, text: str) -> Memory:
-        """Give a memory another text; id, key and citation stay, and the old text is kept in its history. text:
-        redacted. Raises UserError for a turn, for what is superseded, and for a text that says nothing."""
+        """Give a memory another text; id, key and citation stay.
+
+        The old text is kept in its history. text: redacted. Raises UserError for a turn, for a superseded memory, and
+        for a text without content.
+        """
         text = text.strip()
         if memory.category == "conversation":
             raise UserError(f"{memory.key} is a turn and cannot be edited. `memlayer remember` the new text instead")
@@ -143,16 +163,20 @@ class Consolidator:
             self._write(replace(memory, superseded_by=memory.id, superseded_ms=self.now_ms()))
 
     def pin(self, memory: Memory, pinned: bool) -> Memory:
-        """Have a memory come first, and keep its words until it is edited; or not any more."""
+        """Pin a memory, or unpin it.
+
+        A pinned memory comes first and keeps its words until it is edited.
+        """
         changed = replace(memory, pinned=pinned)
         if changed != memory:
             self._write(changed)
         return changed
 
     def restore(self, memory: Memory, *, keep_both: bool = False) -> Memory:
-        """Have a superseded memory hold again from now on, and supersede what holds in its place unless keep_both.
+        """Have a superseded memory hold again, from now on.
 
-        An earlier wording becomes its memory's text again. Raises UserError when it holds already.
+        It supersedes the memory in its place unless keep_both. An earlier wording becomes its memory's text again.
+        Raises UserError when it holds already.
         """
         if not memory.superseded_by:
             raise UserError(f"{memory.key} is current already. There is nothing to bring back")
@@ -167,7 +191,7 @@ class Consolidator:
             back = replace(back, at_ms=now_ms, session_id="")
         if keep_both or newest.id == memory.id or newest.superseded_by:
             self._write(back)
-        else:  # a pin goes over to what takes its place
+        else:  # a pin goes over to the successor
             back = replace(back, pinned=back.pinned or newest.pinned)
             self._write(back, replace(newest, superseded_by=back.id, superseded_ms=now_ms, pinned=False))
         return back
@@ -187,7 +211,7 @@ class Consolidator:
             made = self.store.memories(ids=[new.id])
             if new.source_ids:
                 held = self.store.memories(source_ids=new.source_ids, category="core", limit=MAX_ROWS)
-                made += [one for one in held if one.text == new.text and set(new.source_ids) <= set(one.source_ids)]
+                made += [row for row in held if row.text == new.text and set(new.source_ids) <= set(row.source_ids)]
             if made:
                 self._make_again(draft, made)
                 said = lineage.head(self.store, made[0])
@@ -220,8 +244,8 @@ class Consolidator:
 
     def _read(self, turn: Memory, events: Sequence[Event]) -> Extracted:
         spoken = sorted(
-            (one for one in events if one.kind in ("user", "assistant")),
-            key=lambda one: (one.kind != "user", one.at_ms),
+            (row for row in events if row.kind in ("user", "assistant")),
+            key=lambda row: (row.kind != "user", row.at_ms),
         )
         prompt, answers = readable(*prompt_and_answers(spoken), max_chars=MAX_READ_CHARS)
         if turn.superseded_by or not (prompt or answers):
@@ -230,35 +254,38 @@ class Consolidator:
         return self.extractor.extract(prompt, answers, turn.at_ms, before)
 
     def _answer_before(self, turn: Memory) -> str:
-        """The last answer of the turn before this one in its session, "" for none: a prompt may accept its proposal."""
+        """The last answer before this turn in its session, "" for none.
+
+        A prompt may accept its proposal.
+        """
         turns = self.store.memories(session_id=turn.session_id, category="conversation", limit=MAX_ROWS)
-        earlier = [one for one in turns if one.at_ms < turn.at_ms and one.project_id == turn.project_id]
+        earlier = [row for row in turns if row.at_ms < turn.at_ms and row.project_id == turn.project_id]
         if not earlier:
             return ""
-        ids = max(earlier, key=lambda one: one.at_ms).source_ids
-        spoken = sorted(self.store.events(ids=ids, limit=len(ids) + 1), key=lambda one: one.at_ms)
+        ids = max(earlier, key=lambda row: row.at_ms).source_ids
+        spoken = sorted(self.store.events(ids=ids, limit=len(ids) + 1), key=lambda row: row.at_ms)
         _, answers = readable(*prompt_and_answers(spoken), max_chars=MAX_READ_CHARS)
         return answers[-1] if answers else ""
 
     def _made_of(self, turns: Sequence[Memory]) -> list[Memory]:
-        """The core memories that hold something of these turns already, superseded ones too."""
+        """Core memories with a source in these turns, superseded ones too."""
         sources = sorted({source for turn in turns for source in turn.source_ids})
         return self.store.memories(source_ids=sources, category="core", limit=MAX_ROWS) if sources else []
 
     def _make_again(self, draft: Draft, made: Sequence[Memory]) -> None:
-        """Finish what a crash may have left between the store and the search index."""
+        """Finish work that a crash may have left between store and index."""
         draft.put(*made)
-        ids = [one.id for one in made]
+        ids = [row.id for row in made]
         draft.put(*(self.store.memories(superseded_by=ids, limit=MAX_ROWS) if ids else ()))
 
     def _held_before(self, retired: Sequence[Memory]) -> list[Memory]:
-        """What the retired ones had superseded: it holds again."""
-        by_id = {one.id: one for one in retired}
+        """Memories that the retired ones had superseded: they hold again."""
+        by_id = {row.id: row for row in retired}
         older = self.store.memories(superseded_by=list(by_id), limit=MAX_ROWS) if by_id else []
         return [
-            replace(one, superseded_by="", superseded_ms=0)
-            for one in older
-            if one.id not in by_id and not lineage.is_wording_of(one, by_id[one.superseded_by])
+            replace(row, superseded_by="", superseded_ms=0)
+            for row in older
+            if row.id not in by_id and not lineage.is_wording_of(row, by_id[row.superseded_by])
         ]
 
     def _keep_days(self, draft: Draft, found: Sequence[Read]) -> None:
@@ -269,9 +296,9 @@ class Consolidator:
         draft.put(*(day for day in days if not (day.id in own or self.ingest.forgotten.covers_memory(day))))
 
     def _keep_statements(self, draft: Draft, turn: Memory, extracted: Extracted, known: Sequence[Memory]) -> None:
-        now = draft.get(one.id for one in known)
-        of_turn = [one for one in now if set(one.source_ids) & set(turn.source_ids)]
-        ids, texts = {one.id for one in of_turn}, {one.text for one in of_turn}
+        now = draft.get(row.id for row in known)
+        of_turn = [row for row in now if set(row.source_ids) & set(turn.source_ids)]
+        ids, texts = {row.id for row in of_turn}, {row.text for row in of_turn}
         made = [found_in(turn, statement) for statement in extracted.statements]
         if turn.settled.startswith(BY_RULES) and turn.settled != RULES:
             found = resettle(of_turn, turn, made, self.now_ms())
@@ -294,7 +321,7 @@ def _said(
     importance: float | None = None,
     pinned: bool = False,
 ) -> Memory:
-    """What a person states for the memory itself, not in a turn."""
+    """A statement that a person made outside of any turn."""
     return statement_of(
         project_id, cut_whole(text, MAX_MEMORY_CHARS), kind, origin="\0".join((*source_ids, str(at_ms))),
         session_id=session_id, source_ids=source_ids, at_ms=at_ms, importance=importance, pinned=pinned,

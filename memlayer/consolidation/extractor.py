@@ -10,13 +10,16 @@ from memlayer.consolidation.lineage import is_wording_of
 from memlayer.consolidation.rules.extraction import Statement, extract
 from memlayer.model import Memory
 
-BY_RULES = "rules-"  # what such a reader alone made of a turn is settled anew when the rules change
+BY_RULES = "rules-"  # turns read by rules alone are settled anew when the rules change
 RULES = BY_RULES + "3"  # goes up when the rules would read old turns differently: they are then consolidated again
 
 
 @dataclass(frozen=True)
 class Extracted:
-    """What one turn yields. daily: one or two sentences on what happened, "" for nothing worth a line."""
+    """The yield of one turn.
+
+    daily: one or two sentences about the turn, "" for nothing worth a line.
+    """
 
     daily: str
     statements: tuple[Statement, ...]
@@ -27,17 +30,20 @@ class Extractor(Protocol):
 
     @property
     def fingerprint(self) -> str:
-        """Names the extractor and its version, such as `rules-1`; kept with each turn that it has read."""
+        """The extractor's name and version, such as `rules-1`, kept with each turn."""
         ...
 
     def extract(self, prompt: str, answers: Sequence[str], at_ms: int, before: str = "") -> Extracted:
-        """prompt and answers of a turn, as they were stored (redacted); at_ms: when it was said, Unix ms; before: the
-        last answer of the turn before, "" where the prompt can be no reply to it. Never raises on any text."""
+        """Extract from one turn. Never raises on any text.
+
+        prompt and answers: as they were stored (redacted); at_ms: Unix time in milliseconds; before: the last answer
+        of the turn before, "" where the prompt can be no reply to it.
+        """
         ...
 
 
 class RulesExtractor:
-    """The rules of consolidation.rules.extraction: no model, Korean and English, a few milliseconds a turn."""
+    """Extraction by rules: no model, Korean and English, a few milliseconds."""
 
     @property
     def fingerprint(self) -> str:
@@ -49,38 +55,38 @@ class RulesExtractor:
 
 
 class Resettled(NamedTuple):
-    """changed: memories to write, the retired ones among them. retired: what holds no more."""
+    """Changes to a turn's memories. changed: all; retired: those that end."""
 
     changed: list[Memory]
     retired: list[Memory]
 
 
 def resettle(held: Sequence[Memory], turn: Memory, made: Sequence[Memory], now_ms: int) -> Resettled:
-    """Compare what older rules made of a turn with what the rules make of it now.
+    """Compare memories that older rules made of a turn with today's.
 
-    held: core memories with a source in this turn, superseded ones too. made: what the rules find in it now. A memory
-    that has sources in other turns as well only loses this turn's. Doing it again changes nothing.
+    held: core memories with a source in this turn, superseded ones too. made: the statements found in it now. A memory
+    that has sources in other turns as well only loses this turn's. A second call changes nothing.
     """
-    by_id = {one.id: one for one in held}
-    ids, texts = {one.id: one for one in made}, {one.text for one in made}
+    by_id = {row.id: row for row in held}
+    ids, texts = {row.id: row for row in made}, {row.text for row in made}
     changed, retired = [], []
-    for one in held:
-        if not is_rule_made(one) or _is_wording(one, by_id) or one.superseded_by == one.id:
+    for row in held:
+        if not is_rule_made(row) or _is_wording(row, by_id) or row.superseded_by == row.id:
             continue
-        others = tuple(source for source in one.source_ids if source not in set(turn.source_ids))
-        if one.id in ids and not others and one.text != ids[one.id].text:
-            new = ids[one.id]
-            changed.append(replace(one, text=new.text, kind=new.kind, importance=new.importance))
-        elif one.id not in ids and one.text not in texts:
+        others = tuple(source for source in row.source_ids if source not in set(turn.source_ids))
+        if row.id in ids and not others and row.text != ids[row.id].text:
+            new = ids[row.id]
+            changed.append(replace(row, text=new.text, kind=new.kind, importance=new.importance))
+        elif row.id not in ids and row.text not in texts:
             if others:
-                changed.append(replace(one, source_ids=others))
+                changed.append(replace(row, source_ids=others))
             else:
-                retired.append(replace(one, superseded_by=one.id, superseded_ms=now_ms))
+                retired.append(replace(row, superseded_by=row.id, superseded_ms=now_ms))
     return Resettled(changed + retired, retired)
 
 
 def is_rule_made(memory: Memory) -> bool:
-    """True for what was found in a turn, and not edited, restored or pinned since."""
+    """True for a statement of a turn, never edited, restored or pinned."""
     return bool(memory.category == "core" and memory.prompt_id and memory.session_id and not memory.pinned)
 
 

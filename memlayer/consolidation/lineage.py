@@ -1,4 +1,4 @@
-"""What became of a memory: which one holds now, what stood in its place before, and which turn it comes from.
+"""The lineage of a memory: its successors, earlier wordings and turn.
 
 A memory that another one replaced keeps its own id. An earlier wording of the same memory (edited, or said again in
 other words) is a row beside it, whose key is the memory's key and four more characters.
@@ -19,12 +19,18 @@ CURRENT, SUPERSEDED, REWORDED, RETIRED = "current", "superseded", "reworded", "r
 
 
 def head(store: Store, memory: Memory) -> Memory:
-    """The memory that stands where this one stood; itself when it holds, is retired, or its successor was forgotten."""
+    """The memory that holds in place of this one.
+
+    Itself when it holds, is retired, or its successor was forgotten.
+    """
     return head_of(memory, lambda memory_id: next(iter(store.memories(ids=[memory_id])), None))
 
 
 def head_of(memory: Memory, by_id: Callable[[str], Memory | None]) -> Memory:
-    """The same, for memories that are at hand already. by_id: the memory with an id, or None."""
+    """The same for memories at hand.
+
+    by_id: the memory with an id, or None.
+    """
     seen = {memory.id}
     while memory.superseded_by and memory.superseded_by not in seen:
         newer = by_id(memory.superseded_by)
@@ -41,37 +47,41 @@ def before(store: Store, memory: Memory) -> list[Memory]:
     wanted = [memory.id]
     while wanted and len(found) < MAX_VERSIONS:
         older = store.memories(superseded_by=wanted, limit=MAX_VERSIONS)
-        older = [one for one in older if one.id not in found and one.id != memory.id]
-        found.update((one.id, one) for one in older)
-        wanted = [one.id for one in older]
-    return sorted(found.values(), key=lambda one: (one.superseded_ms, one.at_ms), reverse=True)
+        older = [row for row in older if row.id not in found and row.id != memory.id]
+        found.update((row.id, row) for row in older)
+        wanted = [row.id for row in older]
+    return sorted(found.values(), key=lambda row: (row.superseded_ms, row.at_ms), reverse=True)
 
 
 def own_turn(store: Store, memory: Memory) -> Memory | None:
-    """The turn that a memory was drawn from, the newest of several; itself for a turn. What was remembered by hand has
-    the last turn before it in its session, if it names one."""
+    """The turn that a memory was drawn from, the newest of several.
+
+    Itself for a turn. A memory remembered by hand has the last turn before it in its session, if it names one.
+    """
     if memory.category == "conversation":
         return memory
     turns = store.memories(source_ids=memory.source_ids, category="conversation") if memory.source_ids else []
-    of_prompt = [one for one in turns if (one.session_id, one.prompt_id) == (memory.session_id, memory.prompt_id)]
+    of_prompt = [row for row in turns if (row.session_id, row.prompt_id) == (memory.session_id, memory.prompt_id)]
     if not turns and memory.session_id:
         turns = store.memories(session_id=memory.session_id, category="conversation", limit=MAX_TURNS)
-        turns = [one for one in turns if one.at_ms <= memory.at_ms] or turns[-1:]
-    return max(of_prompt or turns, key=lambda one: one.at_ms, default=None)
+        turns = [row for row in turns if row.at_ms <= memory.at_ms] or turns[-1:]
+    return max(of_prompt or turns, key=lambda row: row.at_ms, default=None)
 
 
 def turns_around(store: Store, turn: Memory, each_side: int) -> list[Memory]:
-    """A turn with those before and after it in its session, oldest first."""
+    """A turn with its neighbours in its session, oldest first."""
     if not turn.session_id:
         return []
     turns = store.memories(session_id=turn.session_id, category="conversation", limit=MAX_TURNS)[::-1]
-    place = next((at for at, one in enumerate(turns) if one.id == turn.id), None)
+    place = next((at for at, row in enumerate(turns) if row.id == turn.id), None)
     return turns[max(0, place - each_side) : place + each_side + 1] if place is not None else []
 
 
 def earlier_wording(memory: Memory, text: str, until_ms: int) -> Memory:
-    """The row that keeps what `memory` said before, or what was said of it in other words. until_ms: when that ended;
-    the same wording that ended at the same moment is the same row."""
+    """The row that keeps an earlier wording of `memory`.
+
+    until_ms: when that ended; the same wording that ended at the same moment is the same row.
+    """
     key = event_id(memory.id, text, "wording", str(until_ms))
     return replace(
         memory,
@@ -86,12 +96,12 @@ def earlier_wording(memory: Memory, text: str, until_ms: int) -> Memory:
 
 
 def is_wording_of(older: Memory, newer: Memory) -> bool:
-    """True if `older` is an earlier wording of `newer` and not a memory of its own."""
+    """True for an earlier wording of `newer`, no memory of its own."""
     return older.superseded_by == newer.id and older.key.startswith(newer.key + "_")
 
 
 def state_of(memory: Memory, by_id: Callable[[str], Memory | None]) -> str:
-    """current | superseded | reworded | retired. by_id: the memory with an id, or None."""
+    """current | superseded | reworded | retired. by_id: a memory, or None."""
     if not memory.superseded_by:
         return CURRENT
     if memory.superseded_by == memory.id:

@@ -1,4 +1,4 @@
-"""The memories that statements make: a core memory, a daily entry, and what a person asked to remember."""
+"""Memories made of statements: core memories, daily entries, remembered texts."""
 
 from __future__ import annotations
 
@@ -34,7 +34,10 @@ def statement_of(
     importance: float | None = None,
     pinned: bool = False,
 ) -> Memory:
-    """A core memory. origin: where the statement stands (its turn and sentence): the same one gives the same id."""
+    """A core memory. origin: its turn and sentence.
+
+    The same origin gives the same id.
+    """
     memory_id = event_id(project_id, origin, "core", "" if prompt_id else text)
     return Memory(
         id=memory_id,
@@ -62,14 +65,20 @@ def found_in(turn: Memory, statement: Statement) -> Memory:
 
 
 def _scope_of(statement: Statement, turn: Memory) -> str:
-    """The turn's project; every project only for a wish of the person that says so in the very sentence."""
+    """The turn's project, or every project where the sentence says so.
+
+    Only a wish of the person holds in every project.
+    """
     said, _, _ = turn.text.partition("\n" + ASSISTANT)
     is_wish = statement.speaker == USER and statement.kind in (PREFERENCE, DECISION)
     return GLOBAL if is_wish and says_everywhere(statement.source) and says_everywhere(said) else turn.project_id
 
 
 def daily_of(turn: Memory, text: str) -> Memory | None:
-    """The daily entry of a turn; None for nothing worth a line, or nothing that may be told."""
+    """The daily entry of a turn; None for nothing worth a line.
+
+    Nothing that may not be told gets an entry.
+    """
     if not text.strip():
         return None
     memory_id = event_id(turn.session_id, turn.prompt_id, "daily")
@@ -90,8 +99,10 @@ def daily_of(turn: Memory, text: str) -> Memory | None:
 
 
 def as_said(text: str, at_ms: int) -> tuple[str, str]:
-    """(text, kind) of what a person asked to remember; "" for nothing. In a promise, days that mean one only today get
-    their date."""
+    """(text, kind) of a text to remember; "" for nothing.
+
+    In a promise, days that mean another day tomorrow get their date.
+    """
     text = text.replace(PRIVATE, " ").strip()
     kind = kind_of(text)
     if kind == COMMITMENT:  # a day in anything else may mean every week

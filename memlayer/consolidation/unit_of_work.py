@@ -1,4 +1,7 @@
-"""Changes to core memories that are not in the store yet: what is kept next must see them, and they go in at once."""
+"""Changes to core memories that go into the store at once.
+
+Later statements must see them before they are in the store.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,10 @@ from memlayer.ports import Store, Vector
 
 @dataclass
 class Draft:
-    """One batch of changes. Written twice, or again after a crash in its middle, it leaves the same."""
+    """One batch of changes.
+
+    A second write, or one after a crash, changes nothing.
+    """
 
     store: Store
     ingest: Ingest
@@ -27,14 +33,15 @@ class Draft:
     def get(self, ids: Iterable[str]) -> list[Memory]:
         """The memories of these ids as they will be."""
         wanted = list(dict.fromkeys(ids))
-        missing = [one for one in wanted if one not in self.memories]
-        found = {one.id: one for one in self.store.memories(ids=missing, limit=len(missing))} if missing else {}
-        return [one for one in (self.memories.get(key) or found.get(key) for key in wanted) if one is not None]
+        missing = [row for row in wanted if row not in self.memories]
+        found = {row.id: row for row in self.store.memories(ids=missing, limit=len(missing))} if missing else {}
+        return [row for row in (self.memories.get(key) or found.get(key) for key in wanted) if row is not None]
 
     def commit(self) -> None:
-        """Into the store, then into the search index, or out of it for what is superseded. Raises StoreError.
+        """Write the batch into store and search index. Raises StoreError.
 
-        In this order: after a crash between the two, whoever made this draft makes it again.
+        Superseded memories leave the index. In this order: after a crash between the two, the maker of this draft
+        makes it again.
         """
         changed = list(self.memories.values())
         if not changed:
@@ -50,9 +57,12 @@ class Draft:
         self.memories.clear()
 
     def _whole(self, memory: Memory) -> str:
-        """What the index is made of: of a turn all that was said, its memory holds only the head."""
+        """The text for the index: of a turn all that was said.
+
+        A turn's memory holds only the head.
+        """
         if memory.category != "conversation":
             return memory.text
         events = self.store.events(ids=memory.source_ids, limit=len(memory.source_ids) + 1)
-        spoken = sorted(events, key=lambda one: (one.kind != "user", one.at_ms))
+        spoken = sorted(events, key=lambda row: (row.kind != "user", row.at_ms))
         return full_text(spoken) or memory.text

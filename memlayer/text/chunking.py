@@ -1,8 +1,7 @@
-"""Cut a long text into overlapping pieces that fit the embedding model, at the best breaks there are.
+"""Cut a long text into overlapping pieces that fit the embedding model.
 
-Tokens are estimated, not counted: the tokenizer lives in another process and this runs without it. The
-costs below were fitted to the tokenizer of the shipped model (see `tests/unit/text/test_chunking.py` for the
-texts and the bounds).
+Tokens are estimated, not counted: counting costs more and needs the model. The costs below were fitted to the tokenizer
+of the shipped model (see `tests/unit/text/test_chunking.py` for the texts and the bounds).
 """
 
 from __future__ import annotations
@@ -42,10 +41,11 @@ def estimate_tokens(text: str) -> int:
 
 
 def chunk(text: str, *, max_tokens: int = 400, overlap_tokens: int = 80) -> list[Span]:
-    """Return spans that cover `text` in order, each of at most `max_tokens`, sharing about `overlap_tokens`.
+    """Return overlapping spans of at most `max_tokens` that cover `text`.
 
-    Breaks fall after a paragraph, else a sentence, else a word, else anywhere. A text that fits is one
-    span, an empty text none. A single piece (one long word) that exceeds a tiny `max_tokens` stands alone.
+    They stand in order and share about `overlap_tokens`. Breaks fall after a paragraph, else a sentence, else a word,
+    else anywhere. A text that fits is one span, an empty text none. A single piece (one long word) that exceeds a tiny
+    `max_tokens` stands alone.
     """
     if not text:
         return []
@@ -72,7 +72,7 @@ def chunk(text: str, *, max_tokens: int = 400, overlap_tokens: int = 80) -> list
 
 
 def _measure(text: str) -> tuple[list[int], list[int], bytearray]:
-    """For every piece boundary: its offset, the cost of all text before it, and how good a break it is."""
+    """Offset, cost of the text before and quality of each boundary."""
     heads = {span.start for span in sentences(text)}
     starts, sums, levels = [0], [0], bytearray([_PARAGRAPH])
     total = 0
@@ -92,7 +92,7 @@ def _measure(text: str) -> tuple[list[int], list[int], bytearray]:
 
 
 def _best_break(levels: bytearray, first: int, last: int) -> int:
-    """The last boundary of the best kind in [first, last]; `last` itself if none is any good."""
+    """The last boundary of the best kind in [first, last], else `last`."""
     first = min(first, last)
     for level in (_PARAGRAPH, _SENTENCE, _WORD):
         at = levels.rfind(bytes([level]), first, last + 1)
@@ -102,7 +102,7 @@ def _best_break(levels: bytearray, first: int, last: int) -> int:
 
 
 def _overlap_start(levels: bytearray, earliest: int, end: int) -> int:
-    """Where the next span begins: at the first sentence within the overlap, else a word, else exactly."""
+    """The start of the next span, at a sentence or word."""
     if earliest >= end:
         return end
     for wanted in ((_PARAGRAPH, _SENTENCE), (_WORD,)):

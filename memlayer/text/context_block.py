@@ -1,5 +1,4 @@
-"""Hits to text: the `[Memory context]` block, its budget, and the cleaning that keeps stored text from being anything
-but data."""
+"""The `[Memory context]` block: its budget, its citations, and harmless text."""
 
 from __future__ import annotations
 
@@ -25,7 +24,7 @@ ELLIPSIS = "…"
 _FORGED = re.compile(r"\[(?=\s*/?\s*(?:mem\s*:|memory\s+context))", re.IGNORECASE)
 _HOST_TAG = re.compile(r"<(?=\s*/?\s*(?:%s|\|)[\w:|-]*)" % "|".join(TAG_BEGINNINGS), re.IGNORECASE)
 _SPACE = re.compile(r"\s+")
-# A model reads `[mеm:…]` with a Cyrillic е, in small capitals or with marks on its letters, as what it looks like.
+# A model reads `[mеm:…]` with a Cyrillic е, in small capitals or with marks, as the letters they look like.
 _BRACKET = re.compile(
     "([\\[<\uff3b\uff1c\ufe64\u3010\u3014\u3016\u2772\u27e6\u2045\ufe5d"
     "\u2039\u2329\u276e\u2770\u27e8\u3008\u300a])(?=(.{1,160}))"
@@ -58,14 +57,20 @@ class Budget:
 
 
 def flatten(text: str) -> str:
-    """Stored text as one harmless line: no control or invisible characters, no forged citation, header or host tag."""
+    """Return stored text as one harmless line.
+
+    No control or invisible characters, no forged citation, header or host tag.
+    """
     out = _SPACE.sub(" ", plain(text)).strip()
     out = _HOST_TAG.sub("‹", _FORGED.sub("(", out))
     return out if out.isascii() else _BRACKET.sub(_disarmed, out)
 
 
 def _disarmed(bracket: re.Match[str]) -> str:
-    """The bracket, or a harmless one where what follows only looks like a header, a citation or a host's tag."""
+    """The bracket, or a harmless one before a forged header or tag.
+
+    Letters that only look like those of a header, a citation or a host's tag count as those.
+    """
     sign, after = bracket.groups()
     bare = "".join(char for char in unicodedata.normalize("NFKD", after) if not unicodedata.combining(char))
     seen = unicodedata.normalize("NFKC", bare).casefold().translate(_LETTERS)
@@ -75,7 +80,7 @@ def _disarmed(bracket: re.Match[str]) -> str:
 
 
 def cut(text: str, max_chars: int) -> str:
-    """At most max_chars characters, cut at a word where one is near, with an ellipsis."""
+    """At most max_chars characters, cut near a word, with an ellipsis."""
     if len(text) <= max_chars:
         return text
     if max_chars <= 1:
@@ -99,7 +104,7 @@ def line_of(entry: Entry, max_entry_chars: int) -> str:
 
 
 def head(explanation: str) -> str:
-    """The lines before a block's entries; without the explanation where the session was given it already ("")."""
+    """The lines before a block's entries. explanation: "" after the first block."""
     return HEADER + "\n" + explanation if explanation else HEADER
 
 
@@ -109,7 +114,7 @@ def entry_lines(block: str) -> list[str]:
 
 
 def block(entries: Sequence[Entry], budget: Budget, explanation: str = EXPLANATION) -> str:
-    """The block within its budget, in the order of its entries, best first; "" when none fits."""
+    """The block within its budget, best entries first; "" when none fits."""
     lines = [head(explanation)]
     left = budget.max_chars - len(lines[0])
     for entry in entries[: budget.max_entries]:
@@ -124,17 +129,20 @@ def block(entries: Sequence[Entry], budget: Budget, explanation: str = EXPLANATI
     return "\n".join(lines) if len(lines) > 1 else ""
 
 
-def best_sentences(spans: Sequence[str], worth: Sequence[float], max_chars: int) -> str:
-    """The sentences worth most, in their order, until max_chars. An ellipsis stands for those left out between and
-    after them. spans and worth run in parallel; a sentence worth nothing is left out."""
+def best_sentences(spans: Sequence[str], weights: Sequence[float], max_chars: int) -> str:
+    """The best sentences in their order, up to max_chars.
+
+    An ellipsis stands for those left out between and after them. spans and weights run in parallel; a weight of 0
+    leaves a sentence out.
+    """
     chosen: set[int] = set()
     left = max_chars - 2
-    for i in sorted(range(len(spans)), key=lambda i: (-worth[i], i)):
-        if worth[i] > 0 and len(spans[i]) + 3 <= left:
+    for i in sorted(range(len(spans)), key=lambda i: (-weights[i], i)):
+        if weights[i] > 0 and len(spans[i]) + 3 <= left:
             chosen.add(i)
             left -= len(spans[i]) + 3
     if not chosen and spans:
-        return cut(spans[max(range(len(spans)), key=lambda i: worth[i])], max_chars)
+        return cut(spans[max(range(len(spans)), key=lambda i: weights[i])], max_chars)
     out: list[str] = []
     last = -1
     for i in sorted(chosen):
@@ -153,7 +161,10 @@ _AROUND = "[](){}<>`'\"*.,;:!?…、。，“”‘’「」"
 
 
 def bare_id(text: str) -> str:
-    """The id within a citation, without the punctuation around it; a key or an id is given back as it is."""
+    """The id within a citation, without punctuation.
+
+    A key stays as it is.
+    """
     cited = _CITED.search(text)
     if cited:
         return cited.group(1)
@@ -161,6 +172,6 @@ def bare_id(text: str) -> str:
 
 
 def ids_in(text: str) -> list[str]:
-    """The ids in a text, each once: of its citations where it has any, else of its words."""
+    """The ids in a text, each once, of citations or words."""
     found = _CITED.findall(text) or [bare_id(word) for word in re.split(r"[\s,]+", text)]
-    return [one for one in dict.fromkeys(found) if one]
+    return [citation_id for citation_id in dict.fromkeys(found) if citation_id]

@@ -5,7 +5,7 @@ Index and question share syllable bigrams: `과제를` gives `과제 제를`, so
 ends: a word of one syllable under its particle (`값을` also gives `값`), and the stem under a contracted
 past (`옮겼다` also gives `옮기`).
 
-A question moreover drops what is only grammar: particles, endings and the bigrams that consist of them. The
+A question moreover drops mere grammar: particles, endings and the bigrams that consist of them. The
 index keeps everything, so a wrong guess costs a term of a question, never a text.
 """
 
@@ -29,7 +29,10 @@ def _long_inner_particles() -> tuple[str, ...]:
 
 @cache
 def _endings() -> tuple[str, ...]:
-    """Endings of verbs and of the copula, longest first: that is taken off if two syllables remain."""
+    """Endings of verbs and of the copula, longest first.
+
+    An ending is taken off if two syllables remain.
+    """
     return tuple(sorted(dict.fromkeys(word_list(__package__, "korean_ending")), key=len, reverse=True))
 
 
@@ -67,9 +70,12 @@ def index_terms(run: str) -> tuple[str, ...]:
 
 
 def query_terms(run: str) -> list[str]:
-    """Terms of one run of Hangul syllables for a question; empty when the run is only grammar or filler."""
+    """Terms of one Hangul run for a question.
+
+    Empty for grammar or filler.
+    """
     stop_words = word_set(__package__, "korean_stop")
-    if run in stop_words or run in _endings() or not any(_FIRST <= ord(one) <= _LAST for one in run):
+    if run in stop_words or run in _endings() or not any(_FIRST <= ord(syllable) <= _LAST for syllable in run):
         return []
     word = _without_ending(run)
     if word in stop_words or word in word_set(__package__, "korean_inner_particle"):
@@ -85,10 +91,13 @@ def query_terms(run: str) -> list[str]:
 
 
 def _without_ending(run: str) -> str:
-    """Take particles or a verb's ending off; two syllables of the word remain, or the run stays whole."""
+    """Take particles or an ending off; two syllables remain.
+
+    Otherwise the run stays whole.
+    """
     for at in range(len(run) - 1, 0, -1):
         if _final(run[at]) == _SS and run[at] not in _NOT_PAST:
-            # A past tense: what follows the mark is an ending. `제출했어` -> `제출`, `옮겼더라` -> `옮겼`.
+            # A past tense: the syllables after the mark are an ending. `제출했어` -> `제출`, `옮겼더라` -> `옮겼`.
             cut = at if run[at] in _PAST_MARKS and at >= 2 else at + 1
             # `이었지`, `이였어`: the copula goes with its mark.
             return run[: cut - 1] if cut == at and run[cut - 1] == "이" and cut > 2 else run[:cut]
@@ -120,7 +129,7 @@ def _without_particles(run: str, *, shortest: int) -> str:
 
 
 def _past_stems(run: str) -> list[str]:
-    """Bigrams with the contracted past undone: `옮겼다` -> `옮기`, `바꿔서` -> `바꾸`, `정했어` -> `정하`."""
+    """Bigrams with the contracted past undone: `옮겼다` -> `옮기`, `바꿔서` -> `바꾸`."""
     stems = []
     for at in range(1, len(run)):
         code = ord(run[at]) - _FIRST

@@ -1,4 +1,7 @@
-"""The sentences of a turn that could be statements: code, quotes, tables and the host's blocks are left out."""
+"""Sentences of a turn that could be statements, without code and quotes.
+
+Tables and the host's blocks are left out as well.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +46,7 @@ _QUOTED = re.compile(
 
 
 class Candidate(NamedTuple):
-    """One sentence. plain: the same with long quotations blanked; signs are looked for there. is_item: of a list."""
+    """One sentence. plain: long quotations blanked, for signs. is_item: of a list."""
 
     text: str
     plain: str
@@ -54,7 +57,7 @@ class Candidate(NamedTuple):
 
 
 def candidates(text: str, speaker: str) -> list[Candidate]:
-    """The sentences of one message in order, without code, quotations, tables and media markers."""
+    """The sentences of a message, without code, quotations, tables and media."""
     kept: list[tuple[str, bool, bool]] = []
     for span in sentences(_NAMED.sub(_without_stops, prose(text))):
         raw = _BULLET.sub("", text[span.start : span.end])
@@ -88,13 +91,16 @@ def _without_stops(name: re.Match[str]) -> str:
 
 
 def prose(text: str) -> str:
-    """The text with everything blanked that nobody said; the same length, so offsets hold."""
+    """The text with code, quotes and tables blanked; offsets hold."""
     blanked = _BLANKED.sub(lambda found: re.sub(r"[^\n]", " ", found.group()), _without_open_tags(text))
     return blanked.replace(_OPEN, "<")
 
 
 def _without_open_tags(text: str) -> str:
-    """A sign in place of each `<` whose tag is never closed: for each of them the rest of the text would be read."""
+    """The text with a sign for `<` of unclosed tags.
+
+    For each of them the rest of the text would be read.
+    """
     closed: set[str] = set()
     out = list(text)
     for tag in reversed(list(_TAG.finditer(text))):
@@ -114,7 +120,7 @@ def _looks_like_code(sentence: str) -> bool:
     return bare > 24 and letters < 0.55 * bare
 
 
-# What a sentence opens with before it says anything.
+# Opening words without content.
 _OPENING = re.compile(
     r"^(?:(?:ok(?:ay)?|so|and|but|well|hmm+|ugh|oh|also|actually|anyway|alright|yes|yeah|fyi|btw|by the way"
     r"|heads[ -]up|one more thing|just so you know|for the record|remember this|remember|note that|turns out"

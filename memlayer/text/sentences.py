@@ -1,4 +1,4 @@
-"""Sentences of English and Korean text: where they begin and end, and whether the last one asks."""
+"""Sentences of English and Korean text, and questions."""
 
 from __future__ import annotations
 
@@ -32,12 +32,15 @@ _BEFORE = 24  # characters that `_NO_END` has to see
 
 
 def width(text: str) -> int:
-    """The columns a text takes: a Hangul syllable says about as much as two letters."""
+    """The columns of a text: a Hangul syllable counts as two letters."""
     return len(text) + sum("가" <= char <= "힣" for char in text)
 
 
 def sentences(text: str) -> list[Span]:
-    """Return the sentences of `text` in order, without the white space around them; a list item is one."""
+    """Return the sentences of `text` in order, without white space around them.
+
+    A list item is a sentence.
+    """
     spans = []
     start = 0
     for end in (*_ends(text), len(text)):
@@ -72,7 +75,10 @@ _KOREAN_WORD = re.compile("뭐|무엇|무슨|어떤|어느|어디|언제|누가|
 
 
 def is_question(text: str) -> bool:
-    """True if the last sentence asks. Statements that only contain a question word are not questions."""
+    """True if the last sentence asks.
+
+    A question word alone is not enough.
+    """
     lines = [line.strip() for line in text.strip().split("\n") if line.strip()]
     if not lines:
         return False

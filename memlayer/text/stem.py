@@ -1,4 +1,4 @@
-"""Take the inflection off an English word: Porter's steps 1 and 5, none of the derivational ones.
+"""Strip English inflection: Porter's steps 1 and 5, no derivation.
 
 `orders` and `order`, `moved` and `move`, `retries` and `retry`, `cancelled` and `cancel` meet; `operate` and
 `operator` stay apart. The result need not be a word (`cach` for `cache`): it only has to be the same for all
@@ -80,7 +80,10 @@ def _measure(word: str) -> int:
 
 
 def _ends_short(word: str) -> bool:
-    """True for consonant, vowel, consonant at the end, the last not w, x or y: `mov`, `stor`, `nam`."""
+    """True for a final consonant, vowel, consonant: `mov`, `stor`, `nam`.
+
+    The last consonant is not w, x or y.
+    """
     if len(word) < 3 or word[-1] in "wxy":
         return False
     at = len(word) - 1

@@ -1,4 +1,4 @@
-"""Split text into full-text terms: the pre-split index column and the terms of a question.
+"""Split text into full-text terms, for the index and for questions.
 
 The index is tokenised on white space alone, so everything a search must know about language is decided here,
 in the same way at both ends:
@@ -22,7 +22,7 @@ from memlayer.text import korean
 from memlayer.text.stem import stem
 from memlayer.text.word_lists import word_set
 
-# A SHA-256 in hex has 64 characters and is worth finding; what is longer is data, not a word.
+# A SHA-256 in hex has 64 characters and is worth finding; longer strings are data, no words.
 MAX_TERM_CHARS = 64
 # Longer unbroken strings are base64, minified code, keys: they cost space and nobody asks for a piece of
 # them.
@@ -68,7 +68,10 @@ _HIRAGANA = re.compile("[\u3041-\u309f]+")
 
 
 def index_terms(text: str) -> str:
-    """Return the terms of `text` for the index column: lower-case, joined by single spaces, with repeats."""
+    """Return the terms of `text` for the index column, joined by spaces.
+
+    Lower case, with repeats.
+    """
     terms: list[str] = []
     for match in _TOKEN.finditer(unicodedata.normalize("NFKC", text)):
         kind, token = match.lastgroup, match.group()
@@ -82,7 +85,7 @@ def index_terms(text: str) -> str:
 
 
 def query_terms(text: str) -> list[str]:
-    """Return the distinct terms to search for, in order; none if the question only has stop words."""
+    """Return the distinct search terms in order; none for stop words alone."""
     terms: list[str] = []
     for match in _TOKEN.finditer(unicodedata.normalize("NFKC", text)):
         kind, token = match.lastgroup, match.group()
@@ -129,7 +132,7 @@ def _question_words() -> frozenset[str]:
 
 @lru_cache(maxsize=32768)
 def _word_terms(token: str) -> tuple[str, ...]:
-    """Terms of one word, identifier, path, version or URL as it stands in the text."""
+    """Terms of one word, identifier, path, version or URL."""
     lower = token.casefold()
     if lower.isalpha() and token[1:].islower():
         return () if lower in word_set(__package__, "function") or len(lower) > MAX_TERM_CHARS else (stem(lower),)

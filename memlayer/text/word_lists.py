@@ -1,4 +1,4 @@
-"""Tables of words that stand as TSV files beside the modules that use them."""
+"""Tables of words: TSV files beside the modules that use them."""
 
 from __future__ import annotations
 
@@ -8,12 +8,15 @@ from importlib import resources
 
 
 def words(text: str) -> tuple[str, ...]:
-    """Split a list written as text; a tuple of its words in their order."""
+    """Split a list written as text into a tuple of its words."""
     return tuple(text.split())
 
 
 def rows(package: str, name: str) -> Iterator[list[str]]:
-    """Yield the cells of each row of a package's TSV file; comments and empty lines are left out."""
+    """Yield the cells of each row of a package's TSV file.
+
+    Comments and empty lines are left out.
+    """
     table = resources.files(package).joinpath(name).read_text(encoding="utf-8")
     for line in table.splitlines():
         if line and not line.startswith("#"):
@@ -22,7 +25,10 @@ def rows(package: str, name: str) -> Iterator[list[str]]:
 
 @cache
 def word_list(package: str, name: str) -> tuple[str, ...]:
-    """Return a list of the package's `words.tsv`, in the table's order. Raises KeyError for a name it lacks."""
+    """Return a list of the package's `words.tsv`, in its order.
+
+    Raises KeyError for a name that the table lacks.
+    """
     return _lists(package)[name]
 
 
@@ -34,7 +40,10 @@ def word_set(package: str, name: str) -> frozenset[str]:
 
 @cache
 def _lists(package: str) -> dict[str, tuple[str, ...]]:
-    """All lists of a package, by name; rows of one name are joined."""
+    """All lists of a package by name.
+
+    Rows of a name are joined.
+    """
     found: dict[str, tuple[str, ...]] = {}
     for name, listed in rows(package, "words.tsv"):
         found[name] = found.get(name, ()) + words(listed)

@@ -1,1 +1,1 @@
-"""What a turn says: its text, its outcome, whether it is worth recalling."""
+"""A turn: its text, its outcome, its salience."""

@@ -1,4 +1,4 @@
-"""The outcome of a turn or session: sentences about results, edited files and commands that were run."""
+"""The outcome of a turn or session: results, edited files and commands."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from memlayer.text.word_lists import words
 from memlayer.turns.salience import is_open_question
 
 _MIN_CHARS = 12
-# What was done is better told than how things are.
+# Actions are preferred to states.
 _DID = re.compile(
     r"\b(?:i|we)(?:'ve| have)? (?:also |now |just )?(?!need|used to)(?:\w+ed|found|wrote|rewrote|made|set|ran|built"
     r"|split|kept|put|moved)\b"
@@ -33,14 +33,19 @@ _PROMISES = re.compile(
 
 
 def outcome(prompt: str, answers: Sequence[str]) -> str:
-    """The sentence that tells what came of the turn, "" where nothing did: small talk, a promise, no answer."""
+    """The sentence about the result of a turn, "" for none.
+
+    Small talk, a promise and a missing answer have none.
+    """
     if not answers or is_open_question(prompt, list(answers)):
         return ""
-    told = [one for one in candidates(answers[-1], ASSISTANT) if _tells(one.text) and not one.asks]
+    sentences = [
+        candidate for candidate in candidates(answers[-1], ASSISTANT) if _tells(candidate.text) and not candidate.asks
+    ]
     for pattern in (_DID, _IS):
-        for one in told:
-            if pattern.search(one.plain):
-                return trimmed(one.text) or one.text
+        for candidate in sentences:
+            if pattern.search(candidate.plain):
+                return trimmed(candidate.text) or candidate.text
     return ""
 
 
@@ -52,11 +57,11 @@ _HAPPENED = re.compile(
 
 
 def happened(answers: Sequence[str]) -> str:
-    """The first sentence that tells what was done or how things are, "" for none."""
+    """The first sentence about an action or a state, "" for none."""
     for answer in answers:
-        for one in candidates(answer, ASSISTANT):
-            if not one.asks and _HAPPENED.search(one.text) and not _PROMISES.search(one.text):
-                return one.text
+        for candidate in candidates(answer, ASSISTANT):
+            if not candidate.asks and _HAPPENED.search(candidate.text) and not _PROMISES.search(candidate.text):
+                return candidate.text
     return ""
 
 
@@ -95,7 +100,10 @@ _PLACEHOLDER = re.compile(r"[<{]\w[\w -]*[>}]|\.\.\.|…")
 
 
 class Call(NamedTuple):
-    """One tool call. tool: its name. target: the file or the command. is_failed, and then said: why, in one line."""
+    """One tool call. tool: its name. target: the file or the command.
+
+    is_failed: with the reason in `said`, one line.
+    """
 
     tool: str
     target: str
@@ -104,8 +112,10 @@ class Call(NamedTuple):
 
 
 class WorkDone(NamedTuple):
-    """In the order in which it happened. files: relative to the project where they lie in it. errors: of commands that
-    failed and never succeeded later."""
+    """Files, commands and errors in the order of the work.
+
+    files: relative to the project where they lie in it. errors: of commands that failed and never succeeded later.
+    """
 
     files: tuple[str, ...]
     commands: tuple[str, ...]
@@ -121,7 +131,7 @@ def call_of(text: str, detail: str) -> Call:
 
 
 def from_calls(calls: Iterable[Call], project_dir: str) -> WorkDone:
-    """What the calls did, newest kept where there is too much."""
+    """The work of tool calls, newest kept where there is too much."""
     files: dict[str, None] = {}
     commands: dict[str, None] = {}
     errors: dict[str, str] = {}
@@ -147,15 +157,15 @@ def from_calls(calls: Iterable[Call], project_dir: str) -> WorkDone:
 
 
 def from_answers(answers: Sequence[str], project_dir: str) -> WorkDone:
-    """What the model's answers name, where no tool calls are known."""
+    """The work that answers name, where no tool calls are known."""
     files: dict[str, None] = {}
     commands: dict[str, None] = {}
     for answer in answers:
         for path in _PATH.findall(answer):
             if not _PLACEHOLDER.search(path):
                 files[_within(path, project_dir)] = None
-        for one in candidates(answer, ASSISTANT):
-            for command in _COMMAND.findall(one.text) if says_done(one.text) else ():
+        for candidate in candidates(answer, ASSISTANT):
+            for command in _COMMAND.findall(candidate.text) if says_done(candidate.text) else ():
                 if not _PLACEHOLDER.search(command) and not _only_looks(command):
                     commands[command.lstrip("$ ")] = None
     return WorkDone(tuple(list(files)[-MAX_FILES:]), tuple(list(commands)[-MAX_COMMANDS:]), ())

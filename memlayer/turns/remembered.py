@@ -1,4 +1,4 @@
-"""What a person asks to remember, as an event for the spool: durable before anything else happens to it."""
+"""Texts that a person asks to remember, as events for the spool."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from memlayer.edge.home.registry import GLOBAL
 from memlayer.errors import UserError
 from memlayer.turns.turn import MAX_MEMORY_CHARS
 
-NO_SESSION = "memlayer"  # the session of what was said outside any
+NO_SESSION = "memlayer"  # for texts outside any session
 _REDACTED = re.compile(r"\[redacted:[^\]]*\]")
 _EVERYWHERE = re.compile(
     r"\b(?:in|for|across) (?:all|every|each)(?: (?:one )?of)?(?: (?:my|our))? (?:other )?"
@@ -28,17 +28,17 @@ _SAYS = re.compile(r"[^\W_]")
 
 
 def says_something(text: str) -> bool:
-    """True if a redacted text holds a word or a number besides the marks of what was taken out."""
+    """True for a word or number besides the marks of redaction."""
     return _SAYS.search(_REDACTED.sub("", text)) is not None
 
 
 def is_all_redacted(text: str) -> bool:
-    """True if nothing but the marks of what was taken out is left of a redacted text."""
+    """True if only the marks of redaction are left of a text."""
     return _REDACTED.search(text) is not None and not says_something(text)
 
 
 def refuse_too_long(text: str) -> None:
-    """Raises UserError for a text that a memory cannot hold whole: what is kept of it must be all of it."""
+    """Raise UserError for a text that a memory cannot hold whole."""
     if len(text) > MAX_MEMORY_CHARS:
         raise UserError(
             f"{len(text):,} characters are too long for one memory, and nothing was kept: give at most"
@@ -47,7 +47,10 @@ def refuse_too_long(text: str) -> None:
 
 
 def says_everywhere(text: str) -> bool:
-    """True if a text says of itself that it holds in every project; in doubt it does not."""
+    """True if a text says that it holds in every project.
+
+    In doubt it does not.
+    """
     return _EVERYWHERE.search(text) is not None and _NOT_EVERYWHERE.search(text) is None
 
 

@@ -1,4 +1,4 @@
-"""Salience: routine turns and unanswered questions, which are never recalled, and the importance of a memory."""
+"""Salience: routine turns, unanswered questions, and the importance of a memory."""
 
 from __future__ import annotations
 
@@ -29,13 +29,16 @@ _COMMITS = re.compile(r"commit|push|merge|rebase|stage|커밋|푸시|머지|올�
 
 
 def is_routine(prompt: str, answers: Sequence[str]) -> bool:
-    """True if nothing in the turn is worth recalling later. Cheap, by its form alone; in doubt False."""
-    asked, answer = prompt.strip(), " ".join(one.strip() for one in answers).strip()
-    if _FAILED.match(answer) or (_FAILED.match(asked) and not answer):
+    """True if nothing in the turn is worth recalling; in doubt False.
+
+    Cheap, by its form alone.
+    """
+    request, answer = prompt.strip(), " ".join(span.strip() for span in answers).strip()
+    if _FAILED.match(answer) or (_FAILED.match(request) and not answer):
         return True
-    if len(asked) <= ORDER_CHARS and _COMMITS.search(asked) and _COMMIT_ORDER.fullmatch(asked):
+    if len(request) <= ORDER_CHARS and _COMMITS.search(request) and _COMMIT_ORDER.fullmatch(request):
         return True
-    if len(answer) > SHORT_ANSWER_CHARS or recallable(asked):
+    if len(answer) > SHORT_ANSWER_CHARS or recallable(request):
         return False
     return not recallable(answer)
 
@@ -49,7 +52,10 @@ def is_routine_text(text: str) -> bool:
 
 
 def is_open_question(prompt: str, answers: list[str]) -> bool:
-    """True for a question that nobody has answered, or only with "I do not know": nothing in it is worth recalling."""
+    """True for a question that nobody has answered.
+
+    So is an answer of "I do not know": nothing in it is worth recalling.
+    """
     if not any(answer.strip() for answer in answers):
         return is_question(prompt)
     asks = is_question(prompt) or is_question(_without_afterthought(prompt))
@@ -57,14 +63,14 @@ def is_open_question(prompt: str, answers: list[str]) -> bool:
 
 
 def _without_afterthought(prompt: str) -> str:
-    """The prompt without a last sentence of a few words: "for the third time", "또 까먹음"."""
+    """The prompt without a short last sentence: "for the third time"."""
     spans = sentences(prompt)
     if len(spans) < 2 or spans[-1].end - spans[-1].start > AFTERTHOUGHT_CHARS:
         return prompt
     return prompt[: spans[-1].start]
 
 
-# What such an answer says in its first sentences, about looking and not finding, or about not knowing.
+# First sentences about a search without success, or about not knowing.
 _ENGLISH_NON_ANSWER = re.compile(
     r"\b(?:i )?(?:could ?n[o'’]?t|can(?:no|'|’)?t|can not|did ?n[o'’]?t|do ?n[o'’]?t|was ?n[o'’]?t able to|unable to"
     r"|have ?n[o'’]?t)\b"
@@ -91,13 +97,13 @@ _NON_ANSWER_CHARS = 600
 
 
 def is_non_answer(prompt: str, answers: list[str]) -> bool:
-    """True if a question was asked and all that came back is that it is not known."""
+    """True if the answer to a question is only that nobody knows."""
     said = " ".join(answer.strip() for answer in answers if answer.strip())
-    asked = any(is_question(prompt[one.start : one.end]) for one in sentences(prompt))
-    if not asked or not said or len(said) > _NON_ANSWER_CHARS:
+    asks = any(is_question(prompt[span.start : span.end]) for span in sentences(prompt))
+    if not asks or not said or len(said) > _NON_ANSWER_CHARS:
         return False
     first = [said[span.start : span.end] for span in sentences(said)][:_FIRST_SENTENCES]
-    without = sum(1 for one in first if _ENGLISH_NON_ANSWER.search(one) or _KOREAN_NON_ANSWER.search(one))
+    without = sum(1 for span in first if _ENGLISH_NON_ANSWER.search(span) or _KOREAN_NON_ANSWER.search(span))
     return without * 2 >= len(first)
 
 
@@ -127,6 +133,6 @@ _SIGNALS = (
 
 
 def importance(category: str, text: str) -> float:
-    """In [0, 1]: BASE of the category, plus 0.1 for each different signal, at most 0.2."""
+    """Return BASE of the category and 0.1 a signal, at most 0.2."""
     found = sum(1 for signal in _SIGNALS if signal.search(text))
     return round(min(1.0, BASE[category] + min(MAX_SIGNAL, SIGNAL_STEP * found)), 2)

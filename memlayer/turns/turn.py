@@ -23,7 +23,7 @@ def turn_text(prompt: str, answers: list[str]) -> str:
 
 
 def unlabelled(text: str) -> str:
-    """The text without the speakers' labels: they say nothing about its content and would weigh in every search."""
+    """The text without the speakers' labels, which would weigh in every search."""
     lines = []
     for line in text.split("\n"):
         for label in (USER, ASSISTANT):
@@ -34,8 +34,13 @@ def unlabelled(text: str) -> str:
 
 
 def pieces(text: str, *, max_tokens: int, overlap_tokens: int) -> list[tuple[int, int, str]]:
-    """(start, end, piece) for the index. A turn that fits is one piece; each later piece of a longer one begins with
-    the head of the prompt, because an answer without its question often names nothing."""
+    """(start, end, piece) for the index.
+
+    A turn that fits is one piece.
+
+    Each later piece of a longer turn begins with the head of the prompt, because an answer without its question often
+    names nothing.
+    """
     spans = chunk(text, max_tokens=max_tokens, overlap_tokens=overlap_tokens)
     head = ""
     if len(spans) > 1 and text.startswith(USER):
@@ -61,7 +66,10 @@ _MEDIA = re.compile(
 
 
 def readable(prompt: str, answers: Sequence[str], max_chars: int = MAX_TURN_CHARS) -> tuple[str, list[str]]:
-    """(prompt, answers) of which `User: …\\nAssistant: …` has at most max_chars characters; the prompt goes first."""
+    """(prompt, answers) within max_chars; the prompt goes first.
+
+    Counted as `User: …\\nAssistant: …`.
+    """
     prompt = cut_whole(_bare(prompt), max_chars - len(USER))
     room = max_chars - len(USER) - len(prompt) if prompt else max_chars
     kept = []
@@ -77,8 +85,10 @@ def readable(prompt: str, answers: Sequence[str], max_chars: int = MAX_TURN_CHAR
 
 
 def cut_whole(text: str, max_chars: int) -> str:
-    """The longest head of at most max_chars code points that does not end within what a person sees as one character:
-    a letter and its accents, the parts of a Hangul syllable, an emoji and what modifies it."""
+    """The longest head of at most max_chars code points, characters whole.
+
+    A letter keeps its accents, a Hangul syllable its parts, an emoji its modifiers.
+    """
     if len(text) <= max_chars:
         return text
     end = max(0, max_chars)

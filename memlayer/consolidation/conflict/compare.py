@@ -1,4 +1,4 @@
-"""What a new statement does to an older one: says the same (merge), replaces it (supersede), or neither (keep)."""
+"""The effect of a new statement on an older: merge, supersede, keep."""
 
 from __future__ import annotations
 
@@ -26,8 +26,10 @@ _HARDLY_ELSE = 0.65  # of two that share it, the shorter one says hardly anythin
 
 
 class Verdict(NamedTuple):
-    """verdict: merge | supersede | keep. reasons: what decided. overlap: shared content terms of the shorter one, in
-    [0, 1]."""
+    """A verdict (merge, supersede, keep), its reasons and the overlap.
+
+    overlap: shared content terms of the shorter statement, in [0, 1].
+    """
 
     verdict: str
     reasons: tuple[str, ...]
@@ -38,7 +40,7 @@ def judge(older: str, newer: str, relevance: float | None = None) -> Verdict:
     """Compare two statements of one project; never raises on any text.
 
     relevance: their centred cosine on the model's calibrated scale, (cosine - low) / (high - low), not cut off at 1;
-    None without vectors. The vectors say whether the two belong together, the words what has changed.
+    None without vectors. The vectors say whether the two belong together, the words how they differ.
     """
     if older.strip() == newer.strip():
         return Verdict(MERGE, ("the same text",), 1.0)
@@ -48,7 +50,10 @@ def judge(older: str, newer: str, relevance: float | None = None) -> Verdict:
 
 
 class _Pair(NamedTuple):
-    """Two statements with the measures of their likeness. far, near, alike: by vectors; False without."""
+    """Two statements with the measures of their likeness.
+
+    far, near, alike: by vectors; False without.
+    """
 
     older: Parts
     newer: Parts
@@ -77,7 +82,7 @@ def _pair(older_text: str, newer_text: str, relevance: float | None) -> _Pair:
 
 
 def _by_names(pair: _Pair, newer: str) -> tuple[str, str] | None:
-    """Verdict and reason where names or meaning decide, before any value is compared."""
+    """Verdict and reason where names or meaning decide."""
     if is_question(newer):
         return KEEP, "a question"
     if pair.naming.reason:
@@ -91,40 +96,40 @@ def _by_names(pair: _Pair, newer: str) -> tuple[str, str] | None:
 
 def _by_values(pair: _Pair, older: str, newer: str) -> tuple[str, str]:
     """Verdict and reason by the values that the two statements give."""
-    one, other = pair.older, pair.newer
-    different, equal = _compare(one, other)
-    denied = all(before != after for before, after in zip(one.denies, other.denies, strict=False))
-    changed = other.changes and not one.changes
-    if denied and different and not changed:
+    earlier, later = pair.older, pair.newer
+    different, equal = _compare(earlier, later)
+    is_denial = all(before != after for before, after in zip(earlier.denies, later.denies, strict=False))
+    changed = later.changes and not earlier.changes
+    if is_denial and different and not changed:
         return KEEP, "denied of another"
-    if not _same_subject(one, other) and not (pair.alike and equal):
+    if not _same_subject(earlier, later) and not (pair.alike and equal):
         return KEEP, "about something else"
     if pair.overlap < _SHARED and not (pair.near and (different or equal)) and not pair.alike:
         return KEEP, "hardly a word in common"
     stands = leaves_alone(older, newer, different)
     if stands:
         return KEEP, stands
-    unsure = _is_unsure(pair.naming, one, other, set(different))
-    if unsure and (different or ((denied or changed) and not equal)):
+    unsure = _is_unsure(pair.naming, earlier, later, set(different))
+    if unsure and (different or ((is_denial or changed) and not equal)):
         return KEEP, "perhaps about something else"
-    if different and (pair.overlap >= _SAME_WORDS or other.changes or pair.near):
+    if different and (pair.overlap >= _SAME_WORDS or later.changes or pair.near):
         return SUPERSEDE, "another " + ", ".join(different)
-    if pair.jaccard > _NEARLY_ALL and not different and not denied:
+    if pair.jaccard > _NEARLY_ALL and not different and not is_denial:
         return MERGE, "the same words"
-    if denied and (pair.jaccard > _SAME_WORDS or ((changed or pair.alike) and pair.overlap >= _SAME_WORDS)):
+    if is_denial and (pair.jaccard > _SAME_WORDS or ((changed or pair.alike) and pair.overlap >= _SAME_WORDS)):
         return SUPERSEDE, "denies the other"
     return _by_wording(pair, changed, bool(equal))
 
 
 def _by_wording(pair: _Pair, changed: bool, equal: bool) -> tuple[str, str]:
-    """Verdict and reason for two statements of one subject that give no different values."""
-    one, other = pair.older, pair.newer
+    """Verdict and reason where no values differ."""
+    earlier, later = pair.older, pair.newer
     is_change = changed and (pair.overlap >= _SAME_WORDS or pair.near) and pair.jaccard < _SAME_TEXT
-    if is_change and one.terms - other.terms and other.terms - one.terms:
+    if is_change and earlier.terms - later.terms and later.terms - earlier.terms:
         return SUPERSEDE, "says that it has changed"
     if pair.naming.another_word:
         return KEEP, "another word in its place"
-    if equal and not (_adds_value(one, other) and _adds_value(other, one)):
+    if equal and not (_adds_value(earlier, later) and _adds_value(later, earlier)):
         return MERGE, "the same value"
     if is_change:
         return SUPERSEDE, "says that it has changed"
@@ -133,69 +138,80 @@ def _by_wording(pair: _Pair, changed: bool, equal: bool) -> tuple[str, str]:
     return KEEP, "another aspect"
 
 
-def _is_unsure(naming: Naming, one: Parts, other: Parts, different: set[str]) -> bool:
-    """True if the names are too different, or too little else is shared, for the newer one to change the older."""
-    if not other.changes or one.changes:
+def _is_unsure(naming: Naming, earlier: Parts, later: Parts, different: set[str]) -> bool:
+    """True if the names differ too much for a change.
+
+    So it is where little else is shared.
+    """
+    if not later.changes or earlier.changes:
         return naming.lost or naming.added or (different <= _NAMES and not naming.attribute)
-    known = other.terms.union(*other.values.values())
-    return naming.lost and not any(held & known for held in one.values.values())
+    known = later.terms.union(*later.values.values())
+    return naming.lost and not any(held & known for held in earlier.values.values())
 
 
-def _adds_value(one: Parts, other: Parts) -> bool:
-    """True if `other` gives a value of which `one` knows nothing: a merge would lose it."""
-    known = one.terms.union(*one.values.values())
-    return any(found - known for found in other.values.values())
+def _adds_value(earlier: Parts, later: Parts) -> bool:
+    """True for a value of `later` that a merge would lose."""
+    known = earlier.terms.union(*earlier.values.values())
+    return any(found - known for found in later.values.values())
 
 
 def _says_the_same(pair: _Pair) -> bool:
-    one, other = pair.older, pair.newer
-    if one.values or other.values:
+    earlier, later = pair.older, pair.newer
+    if earlier.values or later.values:
         return pair.jaccard >= _SAME_TEXT or (pair.alike and pair.jaccard >= _MOSTLY)
-    held = pair.overlap > 0.9 and len(one.terms & other.terms) >= 3
+    held = pair.overlap > 0.9 and len(earlier.terms & later.terms) >= 3
     by_meaning = (pair.near and pair.jaccard >= _SHARED) or (pair.alike and pair.overlap >= _SHARED)
     return pair.jaccard >= _MOSTLY or held or by_meaning
 
 
-def _same_subject(one: Parts, other: Parts) -> bool:
-    """True unless each names something as its subject that the other does not know."""
-    if not one.subject or not other.subject:
+def _same_subject(earlier: Parts, later: Parts) -> bool:
+    """True unless each subject is unknown to the other statement."""
+    if not earlier.subject or not later.subject:
         return True
-    forth = len(one.subject & (other.terms | other.subject)) / len(one.subject)
-    back = len(other.subject & (one.terms | one.subject)) / len(other.subject)
+    forth = len(earlier.subject & (later.terms | later.subject)) / len(earlier.subject)
+    back = len(later.subject & (earlier.terms | earlier.subject)) / len(later.subject)
     if forth < 1 and back < 1:
         return min(forth, back) >= 0.7 and max(forth, back) > 0.75
     return min(forth, back) >= _SAME_WORDS
 
 
-def _compare(one: Parts, other: Parts) -> tuple[list[str], list[str]]:
-    """(types in which the two give different values, types in which one holds the other's)."""
+def _compare(earlier: Parts, later: Parts) -> tuple[list[str], list[str]]:
+    """(types with different values, types with a value in common)."""
     different, equal = [], []
-    for kind in one.values:
-        if kind not in other.values:
-            if one.values[kind] <= other.terms:
+    for kind in earlier.values:
+        if kind not in later.values:
+            if earlier.values[kind] <= later.terms:
                 equal.append(kind)
             continue
-        left, right = one.values[kind], other.values[kind]
+        left, right = earlier.values[kind], later.values[kind]
         if left <= right or right <= left:
             equal.append(kind)
-        elif left - right - other.terms and right - left - one.terms:
+        elif left - right - later.terms and right - left - earlier.terms:
             different.append(kind)
     return different, equal
 
 
-def _mentions_replaced(one: Parts, other: Parts) -> bool:
-    """True if the newer one repeats a value of the older beside something new, as something of the past."""
-    if other.discarded & (one.terms.union(*one.values.values()) - one.subject) - one.discarded:
+def _mentions_replaced(earlier: Parts, later: Parts) -> bool:
+    """True if the newer statement ends a value of the older.
+
+    It repeats that value beside something new, as something of the past.
+    """
+    if later.discarded & (earlier.terms.union(*earlier.values.values()) - earlier.subject) - earlier.discarded:
         return True
-    if not other.contrasts or one.changes:
+    if not later.contrasts or earlier.changes:
         return False
-    known = one.terms.union(*one.values.values())
-    fresh = {term for kind in ("name", "place") for term in other.values.get(kind, ())} - known
-    for kind, old in one.values.items():
-        found = other.values.get(kind, frozenset())
-        if old <= (found | other.terms):
+    known = earlier.terms.union(*earlier.values.values())
+    fresh = {term for kind in ("name", "place") for term in later.values.get(kind, ())} - known
+    for kind, old in earlier.values.items():
+        found = later.values.get(kind, frozenset())
+        if old <= (found | later.terms):
             if found - known or (kind == "name" and fresh):
                 return True
-            if other.changes and kind == "name" and other.terms - one.terms and other.denies[1] != one.denies[1]:
+            if (
+                later.changes
+                and kind == "name"
+                and later.terms - earlier.terms
+                and later.denies[1] != earlier.denies[1]
+            ):
                 return True
     return False

@@ -1,4 +1,4 @@
-"""Features of a statement for comparison: its subject, the values it gives, and whether it denies something."""
+"""Features of a statement for comparison: subject, values, negations, changes."""
 
 from __future__ import annotations
 
@@ -12,10 +12,12 @@ from memlayer.text.word_lists import word_list, word_set, words
 
 
 class Parts(NamedTuple):
-    """subject: terms of what the statement is about, empty if it names only `we`. terms: all its content terms,
-    values left out. values: by type (`port`, `time`, `date`, `name`, ...). denies: the count of negations, odd or
-    even. changes: it says that something has changed. contrasts: it names what it does away with. discarded: terms
-    of that, where it stands right beside the word that says so.
+    """The features of one statement.
+
+    subject: terms of the subject, empty if it names only `we`. terms: all content terms, values left out. values: by
+    type (`port`, `time`, `date`, `name`, ...). denies: the count of negations, odd or even. changes: it says that
+    something has changed. contrasts: it names a thing that it ends. discarded: terms of that thing, where it stands
+    right beside the word that ends it.
     """
 
     subject: frozenset[str]
@@ -27,7 +29,7 @@ class Parts(NamedTuple):
     discarded: frozenset[str]
 
 
-MAX_CHARS = 500  # a statement has fewer; what stands behind them is not compared
+MAX_CHARS = 500  # a statement has fewer; the rest is not compared
 _UNITS = {
     "time": r"ms|milliseconds?|secs?|seconds?|s|mins?|minutes?|hours?|h|days?|nights?|weeks?|months?|years?"
     r"|초|분|시간|일|박|주|개월|달|년",
@@ -139,14 +141,14 @@ def _denies(clause: str) -> bool:
 
 
 def _uncapped(text: str) -> str:
-    """Without the capital that only begins a sentence; who owns a thing is named."""
+    """Text without the capital that only begins a sentence; owners keep theirs."""
     return re.sub(
         r"(^|[.!?:;] )([A-Z])(?=[a-z]* (?!owns\b)[a-z])", lambda found: found.group(1) + found.group(2).lower(), text
     )
 
 
 def _take(plain: str, values: dict[str, set[str]]) -> str:
-    """Move the typed values out of the text into `values`; returns what is left."""
+    """Move the typed values of a text into `values`; returns the rest."""
 
     def keep(kind: str, pattern: re.Pattern[str], text: str) -> str:
         def taken(found: re.Match[str]) -> str:
@@ -165,7 +167,7 @@ def _take(plain: str, values: dict[str, set[str]]) -> str:
 
 
 def _subject(rest: str) -> tuple[str, str]:
-    """(what the statement is about, what it says of it)."""
+    """(subject of the statement, its predicate)."""
     korean = bool(re.search("[가-힣]", rest))
     end = _KOREAN_TOPIC.search(rest) if korean else _ENGLISH_VERB.search(rest)
     if not end or end.end() == len(rest):
@@ -201,7 +203,10 @@ _KOREAN_COUNT = re.compile(r"(?<![가-힣])([한두세네]) ?(명|번|개|대|�
 
 
 def normal(text: str) -> str:
-    """Lower case, one word for one thing, digits for numbers, `date0420` for any spelling of 20 April."""
+    """Lower case, with one form for each thing, number, date.
+
+    Digits stand for numbers, `date0420` for any spelling of 20 April.
+    """
     text = unicodedata.normalize("NFKC", text).lower().replace("`", "")
     text = re.sub(r"(?:밤 ?12시|midnight|(?<!\d)0시)", "00시", text)
     text = text.replace("감사 로그", "auditlog").replace("audit log", "auditlog")

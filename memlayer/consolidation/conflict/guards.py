@@ -1,4 +1,4 @@
-"""Guards for an older statement: a newer one about another owner, or a mere denial, leaves it alone."""
+"""Guards for an older statement against denials and other owners."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from memlayer.text.terms import query_terms
 
 
 def leaves_alone(older: str, newer: str, different: list[str]) -> str:
-    """Return why the older statement stands although the newer one gives other values, or "".
+    """Return why the older statement stands beside the newer one, or "".
 
     different: the types in which their values differ.
     """
@@ -23,7 +23,10 @@ def leaves_alone(older: str, newer: str, different: list[str]) -> str:
 
 
 def _names_a_value(older: Parts, newer: Parts, different: list[str]) -> bool:
-    """True if the newer statement names a value of the older one, be it only to end it."""
+    """True if the newer statement names a value of the older one.
+
+    So it does to end that value.
+    """
     known = newer.terms.union(*newer.values.values())
     return any(older.values[kind] & known for kind in different)
 
@@ -39,7 +42,7 @@ _DENIES = re.compile(
     r"|없(?!이)|지 ?마",
     re.IGNORECASE,
 )
-# A limit is told by what is beyond it: `not above 50`, `50 넘으면 안 된다`.
+# A limit is named by the values beyond it: `not above 50`, `50 넘으면 안 된다`.
 _BEYOND = re.compile(
     r"\b(?:over|above|beyond|below|under|after|before|until|unless|except|without|than|exceeds?|outside)\b"
     r"|이상|초과|넘|이하|미만|없이|외에|이전|이후|까지|뿐",
@@ -62,7 +65,7 @@ _NOT_AN_OWNER = (
     r"(?!(?i:it|that|what|let|there|here|he|she|who|how|where|when|this|everyone|everybody|nobody|today|tomorrow"
     r"|yesterday|(?:mon|tues|wednes|thurs|fri|satur|sun)day|team|claude)'s)"
 )
-# Whose a thing is. What another one does with their own is no news of ours; what they do to ours is.
+# The owner of a thing. News of another's thing says nothing about ours; their work on ours does.
 _OWNER = re.compile(
     rf"\b{_NOT_AN_OWNER}([A-Z][\w.-]+)'s (?!(?:area|baby|domain|job|responsibility|turn|call|task|team)\b)(?=[a-z])"
     r"|\b(?:[Tt]he|[Oo]ur|[Aa]|[Mm]y) (customer|client|partner|vendor|competitor|supplier|agency|bank)(?:'s|s') "

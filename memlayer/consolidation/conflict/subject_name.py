@@ -1,4 +1,4 @@
-"""The name of a statement's subject, and whether two statements name two subjects.
+"""The name of a statement's subject, and its comparison with another.
 
 A statement names its subject first and gives a value then: in English before the verb, in Korean before the topic's
 particle. A number, a letter or a word that differs there is another name (`worker 1`, `worker 2`), never another value.
@@ -59,7 +59,7 @@ _MEANS = re.compile(r"(?:로|까지만?|부터|에|에서|마다)$")
 
 
 class Statement(NamedTuple):
-    """A statement's words in order, the index where its name ends, and where the name begins."""
+    """The words of a statement, and the span of its subject's name."""
 
     tokens: tuple[str, ...]
     begins: int
@@ -88,14 +88,16 @@ class Statement(NamedTuple):
         return _content(self, self.begins, self.ends)
 
     def names(self, start: int, end: int) -> bool:
-        """True if one of the words from `start` to `end` belongs to the name."""
+        """True if a word from `start` to `end` belongs to the name."""
         return max(start, self.begins) < min(end, self.ends)
 
 
 class Naming(NamedTuple):
-    """reason: why two statements are about two subjects, or "". another_word: a word stands in another's place behind
-    the names, so that neither repeats the other. lost, added: in other wordings, words of one name that the other
-    statement lacks. attribute: behind the names they share words, so that they may speak of one attribute.
+    """The comparison of two subjects' names.
+
+    reason: why two statements are about two subjects, or "". another_word: a word stands in another's place behind the
+    names, so that neither repeats the other. lost, added: in other wordings, words of one name that the other statement
+    lacks. attribute: behind the names they share words, so that they may speak of one attribute.
     """
 
     reason: str
@@ -106,14 +108,14 @@ class Naming(NamedTuple):
 
 
 def compare_names(older: str, newer: str) -> Naming:
-    """Compare what two statements name as their subjects. Never raises on any text."""
-    one, other = _statement(older[:MAX_CHARS]), _statement(newer[:MAX_CHARS])
-    mine, others = one.labels(), other.labels()
-    if (mine and others and mine != others) or mine - other.bare_labels() or others - one.bare_labels():
+    """Compare the names of two statements' subjects. Never raises on any text."""
+    old, new = _statement(older[:MAX_CHARS]), _statement(newer[:MAX_CHARS])
+    mine, others = old.labels(), new.labels()
+    if (mine and others and mine != others) or mine - new.bare_labels() or others - old.bare_labels():
         return Naming("another number or letter in its name")
-    if one.environments() != other.environments():
+    if old.environments() != new.environments():
         return Naming("another environment")
-    return _compare_words(one, other)
+    return _compare_words(old, new)
 
 
 @lru_cache(maxsize=1024)
@@ -167,7 +169,7 @@ def _english_name(tokens: Sequence[str]) -> tuple[int, int]:
 
 
 def _is_verb(tokens: Sequence[str], at: int) -> bool:
-    """True for an auxiliary, or a word that agrees with the noun before it as a verb does."""
+    """True for an auxiliary, or a word that agrees with its noun."""
     token, before = tokens[at], tokens[at - 1] if at else ""
     if token in _auxiliaries():
         return True
@@ -185,52 +187,52 @@ def _is_plural(token: str) -> bool:
     return len(token) > 3 and token.endswith("s") and not token.endswith(("ss", "us", "is"))
 
 
-def _compare_words(one: Statement, other: Statement) -> Naming:
-    """Compare the words of the names, and those that stand in each other's place where the wording is the same."""
-    before, after = _signs(one), _signs(other)
+def _compare_words(old: Statement, new: Statement) -> Naming:
+    """Compare the words of the names, and replaced words in equal wordings."""
+    before, after = _signs(old), _signs(new)
     changes = SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
     same = sum(end - start for kind, start, end, _, _ in changes if kind == "equal")
     if same < LEAST_SHARED * max(len(before), len(after)):
-        name, since = one.name(), other.name()
-        attribute = bool(one.terms() & other.terms() - name - since)
-        return Naming("", lost=not name <= other.terms(), added=not since <= one.terms(), attribute=attribute)
+        name, since = old.name(), new.name()
+        attribute = bool(old.terms() & new.terms() - name - since)
+        return Naming("", lost=not name <= new.terms(), added=not since <= old.terms(), attribute=attribute)
     qualified, differing = False, 0
     for kind, start, end, at, until in changes:
         if kind == "equal" or max(end - start, until - at) > LONGEST_APART:
             continue
-        lost = _content(one, start, end) - other.terms()
-        added = _content(other, at, until) - one.terms()
-        if not (one.names(start, end) or other.names(at, until)):
+        lost = _content(old, start, end) - new.terms()
+        added = _content(new, at, until) - old.terms()
+        if not (old.names(start, end) or new.names(at, until)):
             differing += bool(lost and added) and not _ends_korean(before, end)
         elif lost and added:
             return Naming("another name")
         else:
             qualified = qualified or bool(lost or added)
-    return Naming(_another_in_part(one, other, qualified, differing), differing > 0)
+    return Naming(_another_in_part(old, new, qualified, differing), differing > 0)
 
 
-def _another_in_part(one: Statement, other: Statement, qualified: bool, differing: int) -> str:
+def _another_in_part(old: Statement, new: Statement, qualified: bool, differing: int) -> str:
     """Why statements with similar names are about two subjects, or "".
 
     qualified: one name has a word more. differing: how many words behind the names stand in another's place.
     """
-    numbers, others = one.all_labels(), other.all_labels()
+    numbers, others = old.all_labels(), new.all_labels()
     if qualified and (numbers != others or differing):
         return "a name with one word more"
-    if numbers != others and (differing or (_has_numbered_noun(one, other) and _has_numbered_noun(other, one))):
+    if numbers != others and (differing or (_has_numbered_noun(old, new) and _has_numbered_noun(new, old))):
         return "another one of its kind"
     if differing > 1 and not numbers & others:
         return "other words in several places"
     return ""
 
 
-def _has_numbered_noun(one: Statement, other: Statement) -> bool:
-    """True if several numbers behind the name are not in `other`, and one of them is a noun's (`room 301`)."""
-    known = other.all_labels()
+def _has_numbered_noun(old: Statement, new: Statement) -> bool:
+    """True for several numbers that `other` lacks, with a noun (`room 301`)."""
+    known = new.all_labels()
     fresh = [
-        at for at, token in enumerate(one.tokens) if not one.names(at, at + 1) and not known.issuperset(_labels(token))
+        at for at, token in enumerate(old.tokens) if not old.names(at, at + 1) and not known.issuperset(_labels(token))
     ]
-    return len(fresh) > 1 and any(_is_of_noun(one.tokens, at) for at in fresh)
+    return len(fresh) > 1 and any(_is_of_noun(old.tokens, at) for at in fresh)
 
 
 def _is_of_noun(tokens: Sequence[str], at: int) -> bool:
@@ -247,7 +249,10 @@ def _signs(statement: Statement) -> list[str]:
 
 
 def _content(statement: Statement, start: int, end: int) -> frozenset[str]:
-    """Terms of the words from `start` to `end`; of a quantity neither number nor unit."""
+    """Terms of the words from `start` to `end`, without quantities.
+
+    A quantity leaves neither number nor unit.
+    """
     found: list[str] = []
     for at in range(start, end):
         token, before = statement.tokens[at], statement.tokens[at - 1] if at else ""
@@ -259,5 +264,5 @@ def _content(statement: Statement, start: int, end: int) -> frozenset[str]:
 
 
 def _ends_korean(tokens: Sequence[str], end: int) -> bool:
-    """True for a Korean sentence's predicate, which says the same in several words."""
+    """True for a Korean predicate, which says the same in several words."""
     return end >= len(tokens) and bool(_HANGUL.search(tokens[-1]))

@@ -1,4 +1,4 @@
-"""What a language model may cost, and since when it reads turns."""
+"""The budget of a language model, and when it was turned on."""
 
 from __future__ import annotations
 
@@ -17,17 +17,21 @@ from memlayer.edge.home import paths
 
 @dataclass(frozen=True)
 class TurnedOn:
-    """since_ms: Unix time. reader: the model that was asked first since one was turned on; turns are marked as read by
-    that name, so that another one does not read them anew."""
+    """The time and the reader of a model that was turned on.
+
+    since_ms: Unix time. reader: the first model since then; turns are marked as read by that name, so that another one
+    does not read them anew.
+    """
 
     since_ms: int
     reader: str
 
 
 def turned_on(home: str, place: str, reader: str, now_ms: int) -> TurnedOn:
-    """A daemon begins with a model turned on. place: where turns are sent: the provider, and its address.
+    """Note that a daemon begins with a model turned on.
 
-    Another place is turned on now. So is one whose note is lost or names a time that is yet to come.
+    place: where turns are sent: the provider, and its address. Another place is turned on now. So is a place whose
+    note is lost or names a time that is yet to come.
     """
     known = _read(home)
     first = known.get("reader")
@@ -58,23 +62,26 @@ def _read(home: str) -> dict[str, Any]:
 
 _COUNTED = ("calls", "tokens", "cost_usd")
 MAX_PROBLEM_CHARS = 200
-MAX_ANSWER_TOKENS = 2000  # what a call may answer; some models count their thinking
+MAX_ANSWER_TOKENS = 2000  # of a call; some models count their thinking
 KEPT_DAYS = 8  # a clock or a time zone may go back, and the day that then is must not begin anew
 
 
 @dataclass(frozen=True)
 class Reserved:
-    """A call that may be made. tokens: what it is counted as until it is known what it took."""
+    """A call that may be made.
+
+    tokens: counted until its real use is known.
+    """
 
     day: str
     tokens: int
 
 
 class ModelBudget:
-    """Calls and tokens of this local day, of those before it, and of all time. Thread-safe; one process writes, others
-    may read.
+    """Calls and tokens by local day and in all. Thread-safe.
 
-    A call is on disk before it is made: a crash in the middle of it cannot make it free. clock: Unix time, seconds.
+    One process writes, others may read. A call is on disk before it is made: a crash in the middle of it cannot make it
+    free. clock: Unix time, seconds.
     """
 
     def __init__(
@@ -86,7 +93,10 @@ class ModelBudget:
         self._lock = threading.Lock()
 
     def reserve(self, tokens: int) -> Reserved | None:
-        """Count one call of about so many tokens; None when the day's budget does not allow it, or cannot be kept."""
+        """Count one call of about so many tokens before it is made.
+
+        None when the day's budget does not allow it, or cannot be kept.
+        """
         with self._lock:
             use = self._read()
             today = use["today"]
@@ -96,7 +106,10 @@ class ModelBudget:
             return Reserved(use["day"], tokens) if self._write(use) else None
 
     def settle(self, reserved: Reserved, tokens: int, cost_usd: float = 0.0) -> None:
-        """The call took so many tokens. 0: nobody knows; then it stays counted as reserved."""
+        """Note the tokens that a call took.
+
+        0 (unknown) leaves the reserved ones.
+        """
         with self._lock:
             use = self._read()
             known = min(max(0, tokens), 10**9)
@@ -113,7 +126,10 @@ class ModelBudget:
             self._write(use)
 
     def note(self, problem: str) -> None:
-        """Keep why the model was not of use, until it is again. problem: one line without text of a memory."""
+        """Keep the problem of the model until it works again.
+
+        problem: one line without text of a memory.
+        """
         with self._lock:
             use = self._read()
             use["problem"] = " ".join(problem.split())[:MAX_PROBLEM_CHARS]
@@ -139,7 +155,7 @@ class ModelBudget:
         }
 
     def _read(self) -> dict[str, Any]:
-        """What the file says, as of today. A file that cannot be read counts from nothing."""
+        """The file's counts, as of today. An unreadable file counts from nothing."""
         said: Any = {}
         try:
             with open(self._path, encoding="utf-8") as file:
@@ -173,7 +189,7 @@ class ModelBudget:
 
 
 def _add(use: dict[str, Any], day: str, **amounts: float) -> None:
-    """Add to the total, and to the day if it is still kept."""
+    """Add to the total, and to the day while it is kept."""
     for counts in (use["all"], use["days"].get(day, {})):
         for name, amount in amounts.items():
             if name in counts:

@@ -46,15 +46,21 @@ written as YYYY-MM-DD. [redacted:...] stands for a secret: say nothing about it.
 
 
 def turn_as_sent(prompt: str, answers: Sequence[str]) -> str:
-    """`User: …\\nAssistant: …` without media, secrets and private spans, at most 4,000 characters.
+    """A turn as text without media, secrets and private spans.
 
-    It was redacted when it was captured; once more costs little, and this text leaves the machine.
+    At most 4,000 characters. The turn was redacted when it was captured; once more costs little, and this text leaves
+    the machine.
     """
     return turn_text(*readable(clean(prompt), [clean(answer) for answer in answers]))
 
 
 def question(turn: str, at_ms: int) -> str:
-    """The message for the model. The markers hold a hash of the turn, so that no turn can contain its own."""
+    """The message for the model.
+
+    A hash of the turn marks its ends.
+
+    So no turn can contain its own markers.
+    """
     mark = "turn-%s" % hashlib.sha256(turn.encode("utf-8", "replace")).hexdigest()[:12]
     day = datetime.datetime.fromtimestamp(at_ms / 1000).date().isoformat()
     return "The turn was on %s.\n<%s>\n%s\n</%s>\nAnswer with the JSON object." % (day, mark, turn, mark)
@@ -70,12 +76,12 @@ DAY_MS = 86_400_000
 
 @dataclass
 class ModelExtractor:
-    """An Extractor. name: provider and model, for the fingerprint: see model_since.TurnedOn. One call at a time; each
-    takes up to timeout_s.
+    """An extractor by language model; one call at a time.
 
-    max_age_days: older turns, and those from before since_ms (Unix time, when the model was turned on), are left to the
-    rules; 0: none are. own_tokens: what the way to the model adds to each call. hang_up: ends the call that runs, for a
-    daemon that leaves. clock: Unix time, seconds.
+    name: provider and model, for the fingerprint: see budget.TurnedOn. timeout_s: for each call. max_age_days: older
+    turns, and those from before since_ms (Unix time, when the model was turned on), are left to the rules; 0: none are.
+    own_tokens: tokens that the transport adds to each call. hang_up: ends the call that runs, for a daemon that leaves.
+    clock: Unix time, seconds.
     """
 
     model: LanguageModel
@@ -97,7 +103,10 @@ class ModelExtractor:
         return "%s/%s+%s" % (self.name, VERSION, self.rules.fingerprint)
 
     def extract(self, prompt: str, answers: Sequence[str], at_ms: int, before: str = "") -> Extracted:
-        """Never raises: what the model does not say, in a form that can be used, the rules say."""
+        """Extract from a turn; the rules fill in where the model fails.
+
+        Never raises.
+        """
         by_rules = self.rules.extract(prompt, answers, at_ms, before)
         if not self._is_worth_asking(prompt, at_ms):
             return by_rules
@@ -123,20 +132,20 @@ class ModelExtractor:
         with self._lock:
             if time.monotonic() < self._paused_until:
                 return None
-            asked = question(turn, at_ms)
-            sent = SYSTEM + asked
+            message = question(turn, at_ms)
+            sent = SYSTEM + message
             reserved = self.budget.reserve(self._estimated(sent) + MAX_ANSWER_TOKENS)
             if reserved is None:
                 return None
             try:
-                done = self.model.complete(SYSTEM, asked, max_tokens=MAX_ANSWER_TOKENS, deadline_s=self.timeout_s)
+                done = self.model.complete(SYSTEM, message, max_tokens=MAX_ANSWER_TOKENS, deadline_s=self.timeout_s)
             except ConsolidationError as bad:
                 if isinstance(bad, ModelMissing):
                     self.budget.give_back(reserved)
                 self._failed(str(bad))
                 return None
-            told = done.input_tokens + done.output_tokens
-            self.budget.settle(reserved, told or self._estimated(sent + done.text), done.cost_usd)
+            used = done.input_tokens + done.output_tokens
+            self.budget.settle(reserved, used or self._estimated(sent + done.text), done.cost_usd)
             answer = parse(done.text)
             if answer is None:
                 self._failed("the model's answer is not the JSON that was asked for")
@@ -145,11 +154,14 @@ class ModelExtractor:
             return answer
 
     def _estimated(self, text: str) -> int:
-        """What a call with this text takes, if nobody says: rather too many than too few."""
+        """The tokens of a call with this text, estimated high."""
         return len(text.encode("utf-8", "replace")) // 3 + self.own_tokens
 
     def _failed(self, problem: str) -> None:
-        """Note it; after some in a row leave the model alone for a while, for each failure may take timeout_s."""
+        """Note a failure; after several in a row leave the model alone.
+
+        Each failure may take timeout_s.
+        """
         self._failures += 1
         self.budget.note(problem)
         log.warning("consolidated by rules: %s", problem)

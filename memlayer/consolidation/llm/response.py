@@ -1,4 +1,4 @@
-"""Reads what a language model answered: the JSON that was asked for, also when it is fenced, wrapped in talk or cut."""
+"""Read a language model's JSON answer: fenced, wrapped in talk or cut."""
 
 from __future__ import annotations
 
@@ -12,14 +12,17 @@ _MAX_TRIES = 40  # places where a JSON object may begin
 
 
 class Answer(NamedTuple):
-    """history: what happened, "" for nothing. updates: the lines of memory_update. None: the answer does not say."""
+    """The parts of an answer; None where it lacks them.
+
+    history: the event of the turn, "" for nothing. updates: the lines of memory_update.
+    """
 
     history: str | None
     updates: tuple[str, ...] | None
 
 
 def parse(text: str) -> Answer | None:
-    """The answer in `text`, or None when it holds neither key. Never raises."""
+    """The answer in `text`, None when it holds neither key. Never raises."""
     text = _THOUGHTS.sub("", text[:MAX_ANSWER_CHARS])
     found = _whole(text)
     if found is not None:
@@ -69,7 +72,10 @@ def _of(said: object) -> Answer | None:
 
 
 def _text(value: object) -> str | None:
-    """A string as it is, a list as lines, null as nothing; None for what is none of these."""
+    """A string as it is, a list as lines, null as nothing.
+
+    None for others.
+    """
     if value is None:
         return ""
     if isinstance(value, str):
@@ -94,7 +100,10 @@ _SENTENCE_END = re.compile(r"[.!?。…](?=\s|$)|[다요]\.?(?=\s|$)")
 
 
 def _cut(text: str) -> Answer | None:
-    """What stands in an object that is broken or ends too early. Of a string without its end only what is whole."""
+    """The fields of an object that is broken or ends too early.
+
+    Of a string without its end only whole sentences or lines count.
+    """
     history, update = _HISTORY.search(text), _UPDATE.search(text)
     if history is None and update is None:
         return None

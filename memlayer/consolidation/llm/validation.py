@@ -1,4 +1,4 @@
-"""Checks what a language model wants to have remembered: one statement a line, about the turn and nothing else."""
+"""Check a language model's statements: one a line, about the turn alone."""
 
 from __future__ import annotations
 
@@ -48,7 +48,10 @@ _DATE = re.compile(r"\d{4}-\d\d-\d\d|\d{4}년 ?\d{1,2}월 ?\d{1,2}일")
 
 
 def statements(lines: Sequence[str], turn: str, at_ms: int) -> tuple[Statement, ...]:
-    """Those of the lines that stand up to the checks, at most MAX_STATEMENTS. turn: as the model saw it."""
+    """The lines that pass the checks, at most MAX_STATEMENTS.
+
+    turn: as the model saw it.
+    """
     prompt, _, answer = turn.partition("\n" + ASSISTANT_LABEL)
     said, answered = _terms(prompt), _terms(answer)
     numbers = set(_NUMBER.findall(turn))
@@ -71,7 +74,10 @@ def statements(lines: Sequence[str], turn: str, at_ms: int) -> tuple[Statement, 
 
 
 def daily(history: str, turn: str) -> str | None:
-    """The model's history entry as one line; None when it does not speak of the turn."""
+    """The model's history entry as one line.
+
+    None when it is off the turn.
+    """
     text = _one_line(history)
     if not text:
         return ""
@@ -88,7 +94,10 @@ def _is_statement(text: str) -> bool:
 
 
 def _says_no_new_number(text: str, known: set[str]) -> bool:
-    """A number that the turn does not hold is made up, unless it belongs to a date, which may be worked out."""
+    """True if the turn holds all numbers of the text.
+
+    Another number is made up, unless it belongs to a date, which may be worked out.
+    """
     return all(number in known for number in _NUMBER.findall(_DATE.sub("", text)))
 
 

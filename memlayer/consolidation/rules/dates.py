@@ -1,4 +1,4 @@
-"""Write the date behind a word that means one only today: `tomorrow`, `by Friday`, `다음 주 금요일`, `4/20`."""
+"""Write the date behind relative days: `tomorrow`, `by Friday`, `다음 주 금요일`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,10 @@ Found = "re.Match[str]"
 
 
 def with_dates(text: str, today: datetime.date) -> str:
-    """The text with ` [2026-03-13]` behind each date that is relative or lacks its year; dates in full stay."""
+    """The text with ` [2026-03-13]` behind each date without a year.
+
+    Relative dates are resolved as well; dates in full stay.
+    """
     recurring = bool(_RECURRING.search(text))
     found: list[tuple[int, int, str]] = []
     for pattern, resolve, of_a_week in _RULES:
@@ -50,7 +53,7 @@ def with_dates(text: str, today: datetime.date) -> str:
 
 
 def has_date(text: str, today: datetime.date) -> bool:
-    """True if the text names a day or month to come or gone, relative or not."""
+    """True if the text names a day or month, relative or not."""
     return bool(re.search(r"\b20\d\d-\d\d(?:-\d\d)?\b", text)) or with_dates(text, today) != text
 
 
@@ -62,7 +65,7 @@ def _iso(year: int, month: int, day: int) -> str:
 
 
 def _nearest_year(today: datetime.date, month: int, day: int) -> str:
-    """The date in this year, or in the next one if this year's is long gone."""
+    """The date in this year, or in the next if long gone."""
     text = _iso(today.year, month, day)
     if text and (today - datetime.date.fromisoformat(text)).days > _PAST_YEARS_DAYS:
         return _iso(today.year + 1, month, day)

@@ -1,6 +1,7 @@
-"""From a turn to what is kept of it: a daily entry and lasting statements, by rules, in Korean and English.
+"""Extraction by rules from a turn, in Korean and English.
 
-The rules want precision: most turns state nothing. What each of them brings: evals/core_memories.py.
+Yields a daily entry and lasting statements. The rules want precision: most turns state nothing. The contribution of
+each rule: evals/core_memories.py.
 """
 
 from __future__ import annotations
@@ -46,7 +47,9 @@ _KOREAN_WORD = 1.6  # a Korean word says as much as that many English ones
 def extract(
     prompt: str, answers: Sequence[str], at_ms: int, *, before: str = "", zone: datetime.tzinfo | None = None
 ) -> Extraction:
-    """What to keep of the turn; pure and without a model. Never raises on any text.
+    """Extract from the turn; pure and without a model.
+
+    Never raises on any text.
 
     at_ms: Unix time in milliseconds; `tomorrow` is counted from its day in `zone` (None: this machine's).
     before: the last answer of the turn before, whose proposal this prompt may accept.
@@ -58,7 +61,7 @@ def extract(
 
 
 def kind_of(text: str) -> str:
-    """The kind of a statement that names none: by its words, a fact in doubt."""
+    """The kind of a statement by its words, a fact in doubt."""
     if has("prefers", text) or has("standing", text):
         return PREFERENCE
     if has("decided", text) or has("settles", text):
@@ -69,7 +72,10 @@ def kind_of(text: str) -> str:
 
 
 def own_words(prompt: str) -> str:
-    """What the person wrote in a prompt; the rest of a long one is pasted."""
+    """The person's own words in a prompt.
+
+    The rest of a long one is pasted.
+    """
     text = prompt.strip()
     if len(text) <= MAX_OWN_PROMPT_CHARS:
         return text
@@ -87,20 +93,28 @@ def _accepted(prompt: str, before: str) -> list[Statement]:
 
 
 def _said(prompt: str, today: datetime.date) -> list[Statement]:
-    """What the person settles, orders for good, likes or promises."""
+    """Statements that the person settles, orders for good, likes or promises."""
     found = []
-    for one in candidates(own_words(prompt), USER):
-        text = trimmed(one.text)
-        if not one.asks and not has("question", text) and not has("unfinished", text) and not has("fleeting", text):
-            kind = _kind_said(text, one.plain, prompt, today)
+    for candidate in candidates(own_words(prompt), USER):
+        text = trimmed(candidate.text)
+        if (
+            not candidate.asks
+            and not has("question", text)
+            and not has("unfinished", text)
+            and not has("fleeting", text)
+        ):
+            kind = _kind_said(text, candidate.plain, prompt, today)
             if kind:
                 dated = text if kind == PREFERENCE else with_dates(text, today)
-                found.append(Statement(kind, dated, one.text, USER))
+                found.append(Statement(kind, dated, candidate.text, USER))
     return found[:MAX_OF_RULES]
 
 
 def _kind_said(text: str, plain: str, prompt: str, today: datetime.date) -> str:
-    """The kind of what a person said; "" for an order of the day, and for what is said without being settled."""
+    """The kind of a person's sentence, "" for none.
+
+    An order of the day has none, and a sentence that settles nothing.
+    """
     if has("one_off", plain) or has("points_away", text) or has("hedge", plain):
         return ""
     if has("prefers", plain):
@@ -119,7 +133,7 @@ def _kind_said(text: str, plain: str, prompt: str, today: datetime.date) -> str:
 
 
 def _is_told(text: str, plain: str, prompt: str) -> bool:
-    """True for a prompt that does nothing but tell a fact: "the staging port is 8443"."""
+    """True for a prompt that only states a fact."""
     if len(prompt) > MAX_TOLD_CHARS or any(has(sign, plain) for sign in ("past", "outside", "when")):
         return False
     is_all = len(text) >= len(prompt.strip()) - 2 and _DEFINES.search(text) is not None
@@ -127,31 +141,34 @@ def _is_told(text: str, plain: str, prompt: str) -> bool:
 
 
 def _closing(answers: Sequence[str]) -> list[Statement]:
-    """What a short last answer states for good: how a named thing behaves, where it is, or what caused a trouble."""
-    answer = next((one for one in reversed(answers) if one.strip()), "")
+    """Lasting statements of a short last answer.
+
+    They say how a named thing behaves, where it is, or the cause of a trouble.
+    """
+    answer = next((candidate for candidate in reversed(answers) if candidate.strip()), "")
     if len(answer) > MAX_CLOSING_CHARS or has("asks_back", answer.strip()[-_TAIL_CHARS:]):
         return []  # nothing is settled while the model asks
     found = []
-    for one in candidates(answer, ASSISTANT):
-        kind = _kind_closing(one)
+    for candidate in candidates(answer, ASSISTANT):
+        kind = _kind_closing(candidate)
         if kind:
-            found.append(Statement(kind, trimmed(one.text), one.text, ASSISTANT))
+            found.append(Statement(kind, trimmed(candidate.text), candidate.text, ASSISTANT))
     return found[:MAX_OF_RULES]
 
 
-# What keeps a sentence of an answer from standing by itself, or from being true next month.
+# Signs of a sentence that needs its answer, or will not be true next month.
 _UNFIT = ("question", "unfinished", "fleeting", "points_away", "report", "label", "pronoun")
 _UNFIT_PLAIN = ("outside", "talks", "hedge", "of_the_day")
 
 
-def _kind_closing(one: Candidate) -> str:
-    text = trimmed(one.text)
-    is_fragment = one.is_bold or (
-        one.is_item and (" - " in text or not re.match(r"`|[A-Z]\w+ [A-Z]\w+ [a-z]+s ", text))
+def _kind_closing(candidate: Candidate) -> str:
+    text = trimmed(candidate.text)
+    is_fragment = candidate.is_bold or (
+        candidate.is_item and (" - " in text or not re.match(r"`|[A-Z]\w+ [A-Z]\w+ [a-z]+s ", text))
     )
     if is_fragment or any(char.isdigit() for char in text) or any(text.count(pair) % 2 for pair in '`"'):
         return ""
-    if any(has(sign, text) for sign in _UNFIT) or any(has(sign, one.plain) for sign in _UNFIT_PLAIN):
+    if any(has(sign, text) for sign in _UNFIT) or any(has(sign, candidate.plain) for sign in _UNFIT_PLAIN):
         return ""
     if has("cause", text) and (has("because", text) or (has("when", text) and has("scope", text))):
         return CAUSE if 8 <= _words(text) <= 25 else ""
@@ -173,28 +190,31 @@ def _is_korean(text: str) -> bool:
 
 def _distinct(found: list[Statement]) -> list[Statement]:
     kept: list[tuple[Statement, frozenset[str]]] = []
-    for one in found:
-        terms = frozenset(index_terms(one.text).split())
+    for candidate in found:
+        terms = frozenset(index_terms(candidate.text).split())
         if not any(len(terms & other) >= _SAME * len(terms | other) for _, other in kept):
-            kept.append((one, terms))
-    return [one for one, _ in kept]
+            kept.append((candidate, terms))
+    return [candidate for candidate, _ in kept]
 
 
 def _daily(prompt: str, answers: Sequence[str], lasting: bool) -> str | None:
-    """What was asked and what came of it; None for small talk and for a question that nobody answered."""
+    """The request and its result in one line.
+
+    None for small talk and for a question that nobody answered.
+    """
     said = candidates(prompt[:MAX_TURN_CHARS], USER)
-    asked = next((trimmed(one.text) for one in said if recallable(one.text)), "")
-    came = happened([answer[:MAX_TURN_CHARS] for answer in answers])
-    if not (lasting or (asked and came) or (_VALUE.search(came) and len(came) > 40)):
+    request = next((trimmed(candidate.text) for candidate in said if recallable(candidate.text)), "")
+    result = happened([answer[:MAX_TURN_CHARS] for answer in answers])
+    if not (lasting or (request and result) or (_VALUE.search(result) and len(result) > 40)):
         return None
-    return " — ".join(_cut(part, MAX_DAILY_CHARS // 2) for part in (asked, came) if part) or None
+    return " — ".join(_cut(part, MAX_DAILY_CHARS // 2) for part in (request, result) if part) or None
 
 
 def _cut(text: str, max_chars: int) -> str:
     return text if len(text) <= max_chars else text[: max_chars - 2].rsplit(" ", 1)[0] + " …"
 
 
-MAX_PICK_CHARS = 160  # a longer prompt says itself what it wants
+MAX_PICK_CHARS = 160  # a longer prompt states its wish itself
 MAX_ASSENT_CHARS = 60
 MAX_REMARK_WORDS = 4
 
@@ -211,15 +231,16 @@ _NAMED_OPTION = re.compile(r"\b(?:option|approach|방법|옵션) ?([1-9]|[A-D])\
 
 
 def may_choose(prompt: str) -> bool:
-    """True if the prompt may be a choice or an assent, so that the answer before it matters."""
+    """True if the prompt may choose or accept a proposal."""
     text = prompt.strip()
     return len(text) <= MAX_PICK_CHARS and (match("picks", text) is not None or has("assents", text))
 
 
 def chosen(prompt: str, before: str) -> str:
-    """The line of the proposal in `before`, the last answer before this prompt, that the prompt accepts; "" for none.
+    """The line of a proposal that the prompt accepts, "" for none.
 
-    An assent to a mere question ("Want me to update the docs?") accepts nothing that could be told.
+    before: the last answer before this prompt. An assent to a mere question ("Want me to update the docs?") accepts
+    nothing that could be kept.
     """
     text = prompt.strip()
     if not may_choose(text):
@@ -235,7 +256,7 @@ def chosen(prompt: str, before: str) -> str:
 
 
 def _says_otherwise(rest: str, line: str) -> bool:
-    """True for `2. Add a test`, the item of another list than the proposal's."""
+    """True for `2. Add a test`, the item of another list."""
     words = re.findall(r"\w+", rest.lower())
     is_item = rest.startswith((". ", ") ")) and len(words) > MAX_REMARK_WORDS
     return is_item and 2 * len(set(words) & set(re.findall(r"\w+", line.lower()))) < len(set(words))
@@ -245,9 +266,9 @@ def _recommended(before: str, options: dict[str, str]) -> str:
     for line in options.values():
         if _MARKED.search(line):
             return plain_line(_MARKED.sub("", line))
-    for one in candidates(before, ASSISTANT):
-        if has("recommends", one.text) and not one.asks:
-            named = _NAMED_OPTION.search(one.text)
+    for candidate in candidates(before, ASSISTANT):
+        if has("recommends", candidate.text) and not candidate.asks:
+            named = _NAMED_OPTION.search(candidate.text)
             if named:
                 return plain_line(options.get((named.group(1) or named.group(2)).upper(), ""))
     return ""

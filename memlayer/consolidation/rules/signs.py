@@ -15,9 +15,10 @@ MAX_DAILY_CHARS = 320
 
 
 class Statement(NamedTuple):
-    """One lasting statement. kind: one of KINDS. text: reads alone. speaker: user | assistant.
+    """One lasting statement. kind: one of KINDS. speaker: user | assistant.
 
-    source: the sentence as it stands in the turn, or in the turn before for a proposal that this turn chose.
+    text: reads alone. source: the sentence as it stands in the turn, or in the turn before for a proposal that this
+    turn chose.
     """
 
     kind: str
@@ -27,7 +28,10 @@ class Statement(NamedTuple):
 
 
 class Extraction(NamedTuple):
-    """What is kept of a turn. daily: what happened, one or two sentences, or None for nothing worth a line."""
+    """The yield of a turn: its daily entry and statements.
+
+    daily: one or two sentences about the turn, or None for nothing worth a line.
+    """
 
     daily: str | None
     statements: tuple[Statement, ...]
