@@ -75,10 +75,7 @@ def _scope_of(statement: Statement, turn: Memory) -> str:
 
 
 def daily_of(turn: Memory, text: str) -> Memory | None:
-    """The daily entry of a turn; None for nothing worth a line.
-
-    Nothing that may not be told gets an entry.
-    """
+    """The daily entry of a turn; None for an empty text."""
     if not text.strip():
         return None
     memory_id = event_id(turn.session_id, turn.prompt_id, "daily")
