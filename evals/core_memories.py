@@ -1,6 +1,7 @@
 """How well the rules keep what lasts, on real sessions with notes of what a careful colleague noted.
 
-`python evals/core_memories.py SET.jsonl [--noted LABELS.jsonl ...] [--from N] [--to N] [--odd | --even] [--show]`
+`python evals/core_memories.py SET.jsonl [--noted LABELS.jsonl ...] [--from N] [--to N] [--odd | --even] [--show]
+[--pairs]`
 
 SET: one turn a line, in order: {"n", "session", "prompt", "answer"}. LABELS: one turn a line: {"n", "noted": [{"by",
 "kind", "quote", "from"}]}; `from` is the turn of the quote where it is not n. --odd, --even: sessions of that index.
@@ -14,14 +15,18 @@ import argparse
 import json
 import re
 import sys
+import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from evals.consolidation import MODEL  # noqa: E402
+from memlayer.consolidation.conflict.compare import KEEP, judge  # noqa: E402
 from memlayer.consolidation.rules.extraction import Statement, extract  # noqa: E402
 
 COVERED = 0.5
@@ -63,6 +68,21 @@ def _caught(turns: dict[int, Turn], found: dict[int, list[Statement]], n: int, n
     return any(says(one.text, note["quote"]) for at in same for one in found.get(at, []))
 
 
+def related(made: Sequence[tuple[int, Statement]]) -> Iterator[str]:
+    """Pairs of statements from different turns that merge or supersede, by the model that ships."""
+    from memlayer.adapters.embedding.fastembed_embedder import load
+
+    with tempfile.TemporaryDirectory() as cache:
+        embedder = load(MODEL, cache)
+        vectors = embedder.embed_passages([statement.text for _, statement in made])
+    for older, newer in combinations(range(len(made)), 2):
+        cosine = sum(a * b for a, b in zip(vectors[older], vectors[newer], strict=True))
+        texts = made[older][1].text, made[newer][1].text
+        verdict = judge(*texts, embedder.calibration.position(cosine)).verdict
+        if made[older][0] != made[newer][0] and verdict != KEEP:
+            yield "%s: %s | %s" % (verdict, *texts)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("set")
@@ -72,6 +92,7 @@ def main() -> None:
     parser.add_argument("--odd", action="store_true", help="only sessions of odd index")
     parser.add_argument("--even", action="store_true", help="only sessions of even index")
     parser.add_argument("--show", action="store_true", help="print every statement, for judging")
+    parser.add_argument("--pairs", action="store_true", help="print the pairs that merge or supersede")
     chosen = parser.parse_args()
     turns = {turn["n"]: turn for turn in lines(chosen.set)}
     index = {session: at for at, session in enumerate(dict.fromkeys(one["session"] for one in turns.values()))}
@@ -87,6 +108,8 @@ def main() -> None:
     print("by kind:", dict(Counter(f"{one.speaker} {one.kind}" for _, one in made)))
     if chosen.show:
         print(*(f"{n} {one.kind} {one.speaker}: {one.text}" for n, one in made), sep="\n")
+    if chosen.pairs:
+        print(*related(made), sep="\n")
     tally: dict[str, list[bool]] = defaultdict(list)
     for row in (row for path in chosen.noted for row in lines(path) if row["n"] in turns and counts(row["n"])):
         for note in row.get("noted") or []:
