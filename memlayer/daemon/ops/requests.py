@@ -12,7 +12,7 @@ from memlayer.edge.ipc.ops import Arguments
 from memlayer.errors import UserError
 from memlayer.model import GLOBAL, Memory, Scope
 from memlayer.ports import Store
-from memlayer.text.citation import bare_id
+from memlayer.text.context_block import bare_id
 
 OPEN_WAIT_S = 50.0  # less than the command line waits for an answer
 
