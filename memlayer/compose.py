@@ -32,7 +32,7 @@ from memlayer.recall.recall import Recall, RecallRules
 from memlayer.recall.retriever import Retriever
 from memlayer.recall.scoring import Weights
 from memlayer.recall.session_words import LiveSessions
-from memlayer.recall.superseded import Replaced
+from memlayer.recall.superseded import SupersededStatements
 from memlayer.records.projects import Projects
 from memlayer.records.sessions import Sessions
 from memlayer.records.tombstones import Tombstones
@@ -138,7 +138,7 @@ def open_services(
     )
     retriever = Retriever(store=store, embedder=embedder, terms=terms)
     live = LiveSessions(store)
-    recall = Recall(retriever, live, Replaced(store))
+    recall = Recall(retriever, live, SupersededStatements(store))
     consolidator = Consolidator(
         store=store,
         ingest=ingest,

@@ -1,24 +1,24 @@
-"""A memory that came into question for a prompt, and the reasons to keep it or leave it out."""
+"""A memory considered for a prompt, and the reasons to keep it or leave it out."""
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 
 from memlayer.model import Chunk, Memory, citation_of, turn_memory_id
-from memlayer.recall.need import MemorySignals
 from memlayer.recall.scoring import Score
 from memlayer.records.sessions import Session
 from memlayer.text.terms import index_terms
 
-NEAR_DUPLICATE = 0.8  # Jaccard of the terms from which two candidates say the same
-MAX_SHOWN = 2000  # memories that are remembered as shown to one session, the newest
+NEAR_DUPLICATE = 0.8  # Jaccard coefficient of the terms of near duplicates
+MAX_SHOWN = 2000  # newest ids that are remembered as shown to one session
 
 
 class Reason(Enum):
-    """Why a candidate was kept or left out, as a person reads it."""
+    """Why a candidate was kept or left out; the value is for display only."""
 
     KEPT = "kept"
     UNSURE = "too unsure"
@@ -33,15 +33,35 @@ class Reason(Enum):
 
 
 @dataclass(frozen=True)
-class Candidate:
-    """chance: how sure it is that the prompt needs this memory; helps: that it helps if one is needed; in [0, 1].
+class MemorySignals:
+    """Features of a memory for the help regression.
 
-    signals: what speaks for it. snippet: its entry's text, if kept.
+    bm25: raw. coverage: share of the prompt's information, in [0, 1]. cosine: calibrated, None without vectors. rare:
+    information of the shared terms that are rare in the project and that the session has not said.
+    """
+
+    bm25: float
+    coverage: float
+    cosine: float | None
+    rare: float
+
+    def odds(self) -> tuple[float, ...]:
+        """Return the inputs of the regression."""
+        cosine = self.coverage if self.cosine is None else self.cosine  # without vectors words stand for both
+        return math.log1p(self.bm25), self.coverage, cosine, math.log1p(self.rare)
+
+
+@dataclass
+class Candidate:
+    """One memory's way through the pipeline, whose stages set reason, snippet and chunk.
+
+    chance: that the prompt needs this memory; helps: that it helps if one is needed; in [0, 1]. snippet: its entry's
+    text, if kept. chunk: of the successor where a superseded statement gave way to it.
     """
 
     chunk: Chunk
     score: Score
-    reason: Reason
+    reason: Reason = Reason.UNSURE
     chance: float = 0.0
     helps: float = 0.0
     signals: MemorySignals | None = None
@@ -61,7 +81,7 @@ class Candidate:
 
 
 def key_of(chunk: Chunk) -> str:
-    """The key of the memory a chunk stands for, without asking the store: keys are made from category, day and id."""
+    """Return the key of a chunk's memory without the store: category, day and id."""
     if chunk.category == "core":
         return "core_" + chunk.memory_id[:4]
     day = time.strftime("%Y-%m-%d", time.localtime(chunk.at_ms / 1000))
@@ -70,12 +90,12 @@ def key_of(chunk: Chunk) -> str:
 
 
 def turn_of(chunk: Chunk) -> str:
-    """The id of the turn that a chunk is a part of, or that its statement was drawn from; else its memory's own."""
+    """Return the id of a chunk's turn, or of its statement's; else its memory's own."""
     return turn_memory_id(chunk.session_id, chunk.prompt_id) if chunk.prompt_id else chunk.memory_id
 
 
 def in_context(chunk: Chunk, session: Session | None) -> Reason | None:
-    """How the model comes to have this memory in its context already; None when it does not."""
+    """Return why the model has this memory in its context already; None if not."""
     if session is None:
         return None
     if chunk.session_id == session.id and chunk.at_ms >= session.context_since_ms:
@@ -87,15 +107,15 @@ def in_context(chunk: Chunk, session: Session | None) -> Reason | None:
 
 
 def with_shown(shown: Iterable[str], entries: Iterable[Candidate]) -> list[str]:
-    """The ids a session was shown, with these entries: of each its memory and its turn."""
+    """Add the memory and turn of each entry to the ids that a session was shown."""
     found = dict.fromkeys(shown)
-    for one in entries:
-        found.update(dict.fromkeys((one.chunk.memory_id, turn_of(one.chunk))))
+    for entry in entries:
+        found.update(dict.fromkeys((entry.chunk.memory_id, turn_of(entry.chunk))))
     return list(found)[-MAX_SHOWN:]
 
 
-def whole(memory: Memory) -> Chunk:
-    """A core memory as a hit on all of its text."""
+def whole_chunk(memory: Memory) -> Chunk:
+    """Return a core memory as one chunk with all of its text."""
     return Chunk(
         id=memory.id, memory_id=memory.id, event_id="", role=memory.kind, session_id=memory.session_id,
         project_id=memory.project_id, prompt_id=memory.prompt_id, category=memory.category,
@@ -104,9 +124,9 @@ def whole(memory: Memory) -> Chunk:
     )  # fmt: skip
 
 
-def say_the_same(one: frozenset[str], other: frozenset[str]) -> bool:
-    """True if two texts are near duplicates, by the Jaccard coefficient of their terms."""
+def near_duplicates(one: frozenset[str], other: frozenset[str]) -> bool:
+    """True for two texts whose terms have a Jaccard coefficient of NEAR_DUPLICATE."""
     if min(len(one), len(other)) < NEAR_DUPLICATE * max(len(one), len(other)):
-        return False  # the coefficient is at most the smaller one's share of the larger
+        return False  # the coefficient is at most the ratio of their sizes
     shared = len(one & other)
     return shared > 0 and shared >= NEAR_DUPLICATE * (len(one) + len(other) - shared)

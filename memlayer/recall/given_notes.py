@@ -1,4 +1,4 @@
-"""Entries of the record of given notes: made from a recall, and joined with texts when a person asks."""
+"""Entries of the record of given notes, and their texts on request."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Row = dict[str, Any]
 
 
 def of_prompt(event: Mapping[str, Any], project_id: str, found: Recalled, *, is_delivered: bool) -> Row:
-    """The entry of a prompt. is_delivered: the host got the answer in time."""
+    """Return the entry of a prompt. is_delivered: the host got the answer in time."""
     left_out = sorted((one for one in found.candidates if not one.kept), key=lambda one: -one.chance)
     return {
         **_head(event, project_id, found.block, is_delivered),
@@ -35,7 +35,7 @@ def of_prompt(event: Mapping[str, Any], project_id: str, found: Recalled, *, is_
 
 
 def of_start(event: Mapping[str, Any], project_id: str, block: str, *, is_delivered: bool) -> Row:
-    """The entry of a session start with a working set."""
+    """Return the entry of a session start with a working set."""
     cited = [found.group(1) for line in context_block.entry_lines(block) if (found := _CITED.match(line))]
     return {
         **_head(event, project_id, block, is_delivered),
@@ -45,13 +45,13 @@ def of_start(event: Mapping[str, Any], project_id: str, block: str, *, is_delive
 
 
 def is_unanswered(event: Event, recorded: Collection[str], since_ms: int) -> bool:
-    """True for a prompt that no daemon answered, although the record goes back so far."""
+    """True for a prompt since the record's beginning that no daemon answered."""
     is_prompt = event.kind == "user" and event.source == "hook" and not event.detail
     return is_prompt and event.at_ms >= since_ms and event.id not in recorded
 
 
 def unanswered(event: Event) -> Row:
-    """The entry of a prompt that its hook kept by itself."""
+    """Return the entry of a prompt that its hook kept by itself."""
     gate = "no daemon answered in time; the prompt was kept"
     return {**_head(asdict(event), event.project_id, "", True), "gate": gate, "given": [], "left_out": []}
 
@@ -67,16 +67,15 @@ def _head(event: Mapping[str, Any], project_id: str, block: str, is_delivered: b
     }
 
 
-def _scored(one: Candidate) -> Row:
-    row: Row = {"id": one.chunk.memory_id, "chance": round(one.chance, 3), "helps": round(one.helps, 3)}
-    row["reason"] = one.reason.value
-    scores = {"lexical": one.score.lexical, "vector": one.score.vector}
+def _scored(candidate: Candidate) -> Row:
+    row: Row = {"id": candidate.chunk.memory_id, "chance": round(candidate.chance, 3)}
+    row.update(helps=round(candidate.helps, 3), reason=candidate.reason.value)
+    scores = {"lexical": candidate.score.lexical, "vector": candidate.score.vector}
     return {**row, **{name: round(value, 3) for name, value in scores.items() if value is not None}}
 
 
 def with_texts(entries: Sequence[Row], store: Store, home: str) -> list[Row]:
-    """The entries with the texts of their prompts and notes; None for a text that is not, or no longer, kept. Raises
-    StoreError."""
+    """Join entries with their texts; None for a text that is not kept. Raises StoreError."""
     rows = [row for entry in entries for row in (*entry.get("given", ()), *entry.get("left_out", ()))]
     ids = sorted({str(row["id"]) for row in rows if row.get("id")})
     citations = sorted({str(row["citation"]) for row in rows if row.get("citation")})
@@ -98,7 +97,7 @@ def with_texts(entries: Sequence[Row], store: Store, home: str) -> list[Row]:
 
 
 def _prompts(event_ids: Sequence[str], store: Store, home: str) -> dict[str, str]:
-    """Event id -> text, from the store and from the spool, where a prompt waits for its answer."""
+    """Return event id -> text, from the store and the spool of waiting prompts."""
     texts = {one.id: one.text for one in store.events(ids=event_ids, limit=len(event_ids))} if event_ids else {}
     missing = set(event_ids) - texts.keys()
     for path in spool.waiting(home) if missing else ():

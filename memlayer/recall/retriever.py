@@ -1,4 +1,7 @@
-"""The retriever: a query to scored chunks, best first. Words and vectors both search; both measure every chunk."""
+"""The retriever: scored chunks for a query, best first.
+
+Words and vectors both search, and both measure every chunk found.
+"""
 
 from __future__ import annotations
 
@@ -24,13 +27,13 @@ from memlayer.recall.scoring import (
     session_boost,
 )
 
-IDEAL_SHARE = 0.6  # of the ideal document's BM25: a search whose best is below it found no good words at all
-RARE_CHUNKS, RARE_SHARE = 3, 0.02  # a rare term stands in so many chunks of its project at most, or such a share
+IDEAL_SHARE = 0.6  # of the ideal document's BM25; a search whose best is below it found no good words at all
+RARE_CHUNKS, RARE_SHARE = 3, 0.02  # a rare term is in at most so many chunks of its project, or such a share
 Found = tuple[Chunk, Score]
 
 
 class Rarity(NamedTuple):
-    """weight: term -> inverse document frequency. rare: those that few chunks of the project hold."""
+    """weight: term -> inverse document frequency. rare: terms that few chunks of the project hold."""
 
     weight: dict[str, float]
     rare: frozenset[str]
@@ -38,7 +41,7 @@ class Rarity(NamedTuple):
 
 @dataclass
 class Retriever:
-    """Searches the store by words and by vectors at once and fuses the two. Thread-safe."""
+    """Parallel searches by words and by vectors, fused. Thread-safe."""
 
     store: Store
     embedder: Callable[[], Embedder | None]
@@ -48,9 +51,9 @@ class Retriever:
     def search(
         self, query: Query, scope: Scope, limit: int, weights: Weights, rarity: Rarity | None = None
     ) -> list[Found]:
-        """The best chunk of each memory found, best score first. limit: chunks that each of the two searches brings.
+        """Return the best chunk of each memory found, best score first.
 
-        rarity: of the query's terms, where it is known already.
+        limit: chunks of each of the two searches. rarity: of the query's terms, if known already.
         """
         embedder = self.embedder()
         by_text = self._threads.submit(self.store.search_text, query.terms, scope, limit) if query.terms else None
@@ -66,7 +69,7 @@ class Retriever:
         return self._fused(self._evidence(worded, near, query, embedder, weight), weight, weights)
 
     def rarity(self, terms: Sequence[str], scope: Scope) -> Rarity:
-        """How rare terms are in the whole store and in the scope's first project, half and half."""
+        """Return the rarity of terms: half by store, half by the scope's first project."""
         project = self.store.holding(terms, scope.project_ids[0]) if scope.project_ids else None
         weight = self.terms.weights(terms, project)
         if project is None:
@@ -83,7 +86,7 @@ class Retriever:
         rarity: Mapping[str, float],
     ) -> list[tuple[Chunk, Evidence]]:
         cosines = {hit.chunk.id: hit.cosine for hit in near}
-        # What the vector search did not return is at most as near as the last that it did.
+        # Chunks that the vector search did not return are at most as near as its last one.
         farthest = min((cosine for cosine in cosines.values() if cosine is not None), default=0.0)
         chunks = {hit.chunk.id: hit.chunk for hit in (*near, *worded)}
         split = {key: chunk.terms.split() for key, chunk in chunks.items()}
@@ -91,16 +94,16 @@ class Retriever:
         hangul = is_hangul(query.terms)
         out = []
         for key, chunk in chunks.items():
-            covered = worth = vector = None
+            covered = lexical = vector = None
             if query.terms:
                 found = frequencies(query.terms, split[key])
                 covered = coverage(found, rarity)
-                worth = bm25(found, rarity, len(split[key]) / max(1.0, mean_length))
+                lexical = bm25(found, rarity, len(split[key]) / max(1.0, mean_length))
             if embedder is not None:
                 cosine = cosines.get(key)
                 vector = embedder.calibration.position(farthest if cosine is None else cosine)
-            is_foreign = not worth and is_hangul(split[key]) != hangul  # of no account where words were found
-            out.append((chunk, Evidence(covered, worth, vector, is_foreign)))
+            is_foreign = not lexical and is_hangul(split[key]) != hangul  # words in common count whatever the script
+            out.append((chunk, Evidence(covered, lexical, vector, is_foreign)))
         return out
 
     def _fused(
@@ -112,7 +115,7 @@ class Retriever:
         fits = session_boost([(chunk.session_id, chunk.at_ms) for chunk, _ in judged], fits)
         best: dict[str, Found] = {}
         for (chunk, evidence), fit in zip(judged, fits, strict=True):
-            one = Score(
+            scored = Score(
                 score=min(1.0, fit / (1 + NEIGHBOUR)),
                 relevance=evidence.relevance(weights),
                 lexical=evidence.covered,
@@ -121,6 +124,6 @@ class Retriever:
                 cosine=evidence.vector,
             )
             held = best.get(chunk.memory_id)
-            if held is None or one.score > held[1].score:
-                best[chunk.memory_id] = (chunk, one)
+            if held is None or scored.score > held[1].score:
+                best[chunk.memory_id] = (chunk, scored)
         return sorted(best.values(), key=lambda pair: (-pair[1].score, -pair[0].at_ms))

@@ -1,4 +1,4 @@
-"""BM25, calibrated cosine and their fusion: from two raw scores to the order of a search and a floor on relevance."""
+"""BM25, calibrated cosine, and their fusion into order and relevance."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 BM25_K1, BM25_B = 1.2, 0.75
-NEIGHBOUR = 0.25  # of the best other fit in the same session
+NEIGHBOUR = 0.25  # share of the best other fit in the same session
 NEIGHBOUR_HALF_LIFE_MS = 600_000  # about two turns; from a half to eight turns made no difference
 STEEPNESS, BIAS = 5.8, 2.05  # see Evidence.relevance()
 
 
 @dataclass(frozen=True)
 class Weights:
-    """Shares of full-text search and of meaning (vectors)."""
+    """Shares of full-text search and of vector search."""
 
     lexical: float = 0.5
     vector: float = 0.5
@@ -24,8 +24,8 @@ class Weights:
 class Score:
     """The score of one chunk of a search, and its parts.
 
-    score in [0, 1] orders a search; relevance in [0, 1] is the floor's measure. lexical: coverage in [0, 1]; vector:
-    calibrated cosine in [0, 1]; None where that search did not run. bm25: raw. cosine: calibrated, unbounded.
+    score in [0, 1]: the order of a search. relevance in [0, 1]: the measure of the floor. lexical: coverage in [0, 1];
+    vector: calibrated cosine in [0, 1]; None where that search did not run. bm25: raw. cosine: calibrated, unbounded.
     """
 
     score: float
@@ -37,22 +37,22 @@ class Score:
 
 
 def frequencies(terms: Iterable[str], document: Sequence[str]) -> dict[str, int]:
-    """How often each of the terms stands in a document, those that do. document: its terms, with repeats."""
+    """Count each of the terms that a document holds. document: its terms, with repeats."""
     return {term: document.count(term) for term in set(terms).intersection(document)}
 
 
 def coverage(found: Mapping[str, int], weight: Mapping[str, float]) -> float:
-    """The share of a query's information that a document holds, in [0, 1].
+    """Return the share of a query's information that a document holds, in [0, 1].
 
-    found: the query's terms in the document (frequencies()). weight: of every term of the query. Raw BM25 has no bound
-    that two queries share; this has.
+    found: the query's terms in the document (frequencies()). weight: of every term of the query. Unlike raw BM25
+    it has a bound that two queries share.
     """
     whole = sum(weight.values())
     return sum(weight[term] for term in found) / whole if whole else 0.0
 
 
 def bm25(found: Mapping[str, int], weight: Mapping[str, float], length: float) -> float:
-    """Robertson and Zaragoza's BM25 with its usual constants. length: the document's, over the mean."""
+    """Return Robertson and Zaragoza's BM25. length: the document's, over the mean."""
     norm = BM25_K1 * (1 - BM25_B + BM25_B * length)
     return sum([weight[term] * often * (BM25_K1 + 1) / (often + norm) for term, often in found.items()])
 
@@ -66,9 +66,9 @@ def is_hangul(terms: Sequence[str]) -> bool:
 class Evidence:
     """The measures of one chunk for a query.
 
-    covered, bm25: see coverage() and bm25(). vector: calibrated cosine, 0 and 1 at the ends of the calibration and
-    beyond them outside. None: that search did not run. foreign: query and chunk are written in different scripts, so
-    that few words could be in both.
+    covered, bm25: see coverage() and bm25(). vector: calibrated cosine, 0 and 1 at the ends of the calibration,
+    unbounded beyond. None: that search did not run. foreign: query and chunk are written in different scripts, so that
+    few words could be in both.
     """
 
     covered: float | None
@@ -78,11 +78,11 @@ class Evidence:
 
     @property
     def clipped(self) -> float | None:
-        """The calibrated cosine, within [0, 1]."""
+        """Return the calibrated cosine, within [0, 1]."""
         return None if self.vector is None else min(1.0, max(0.0, self.vector))
 
     def relevance(self, weights: Weights) -> float:
-        """How sure it is that the chunk answers the query, in [0, 1]; comparable between queries.
+        """Return the probability of an answer, comparable between queries.
 
         A logistic regression on coverage and cosine, fitted to questions with their answers and their near misses
         (the dev half of evals/data/dialogues). Words alone are their own measure.
@@ -95,21 +95,21 @@ class Evidence:
         return 1.0 / (1.0 + math.exp(BIAS - STEEPNESS * (lexical + vector)))
 
     def fit(self, weights: Weights, best_bm25: float) -> float:
-        """How well the chunk fits beside the others of the same search, in [0, 1]. best_bm25: the best of theirs."""
+        """Return the fit among the hits of one search, in [0, 1]. best_bm25: their best."""
         vector = self.clipped
         if self.bm25 is None or (self.foreign and not self.bm25):
             return vector or 0.0
-        standing = self.bm25 / best_bm25 if best_bm25 else 0.0
+        lexical = self.bm25 / best_bm25 if best_bm25 else 0.0
         if vector is None:
-            return standing
-        return (weights.lexical * standing + weights.vector * vector) / (weights.lexical + weights.vector)
+            return lexical
+        return (weights.lexical * lexical + weights.vector * vector) / (weights.lexical + weights.vector)
 
 
 def session_boost(places: Sequence[tuple[str, int]], fits: Sequence[float]) -> list[float]:
-    """Each fit, lifted by the best other one of the same session, the more the closer in time.
+    """Lift each fit by the best other one of its session, more for a nearer one.
 
-    Turns around an answer speak for it. places: (session id, Unix time in milliseconds), beside fits. May exceed 1 by
-    NEIGHBOUR.
+    Turns around an answer are evidence for it. places: (session id, Unix time in milliseconds), beside fits. May
+    exceed 1 by NEIGHBOUR.
     """
     sessions: dict[str, list[int]] = {}
     for place, (session_id, _) in enumerate(places):

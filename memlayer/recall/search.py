@@ -1,6 +1,6 @@
-"""Search on request, tool use included.
+"""Search on request: memories, and tool events.
 
-A scan of the newest tool events: they are not in the search index, where they would outweigh what was said.
+Tool events are scanned, newest first: in the search index they would outweigh prompts and answers.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from memlayer.recall.retriever import Retriever
 from memlayer.recall.scoring import Score, Weights
 
 MAX_SCANNED = 20_000
-MIN_CHARS, MIN_KOREAN_CHARS = 3, 2  # of the longest word: shorter ones stand everywhere
+MIN_CHARS, MIN_KOREAN_CHARS = 3, 2  # of the longest word: shorter words are everywhere
 
 
 def find(
@@ -28,9 +28,10 @@ def find(
     limit: int,
     admits: Callable[[Event], bool] = lambda _: True,
 ) -> list[tuple[Memory, Event]]:
-    """The newest turns with a tool event that holds every word of the query, each with that event.
+    """Find the newest turns with a tool event that holds every query word.
 
-    project_ids: None for every project. admits: which events count. Raises StoreError.
+    Each comes with its last such event. project_ids: None for every project. admits: the events that count. Raises
+    StoreError.
     """
     words = unicodedata.normalize("NFC", query).casefold().split()
     if limit < 1 or not any(len(word) >= (MIN_CHARS if word.isascii() else MIN_KOREAN_CHARS) for word in words):
@@ -40,15 +41,15 @@ def find(
         for event in store.events(project_id=project_id, kind="tool", limit=MAX_SCANNED):
             text = unicodedata.normalize("NFC", event.text).casefold()
             if event.prompt_id and all(word in text for word in words) and admits(event):
-                found[turn_memory_id(event.session_id, event.prompt_id)] = event  # the last one of a turn
+                found[turn_memory_id(event.session_id, event.prompt_id)] = event  # the last of a turn
     newest = sorted(found, key=lambda memory_id: -found[memory_id].at_ms)[: limit * 2]
     turns = {one.id: one for one in store.memories(ids=newest, limit=len(newest) + 1)} if newest else {}
     return [(turns[memory_id], found[memory_id]) for memory_id in newest if memory_id in turns][:limit]
 
 
-FILTERED_CANDIDATES = 2000  # chunks a leg: what a filter leaves may be far down
+FILTERED_CANDIDATES = 2000  # chunks of each search: those that a filter admits may rank low
 MEMORIES_AT_ONCE = 100
-# A hit shares words with the query, or is near in meaning. Measured on the dialogues: docs/quality.md.
+# A hit shares words with the query, or is near to it in meaning. Measured on the dialogues: docs/quality.md.
 LEAST_WORDS = 0.2
 LEAST_RELEVANCE = 0.4
 
@@ -57,9 +58,10 @@ PathOf = Callable[[Memory], str]
 
 @dataclass(frozen=True)
 class Filters:
-    """What a hit must be. Empty fields do not restrict. since_ms and until_ms: Unix time, until_ms excluded.
+    """Filters of a search; empty fields do not restrict.
 
-    file: a name, a path or a pattern of the hit's own file, or a name that stands in its text.
+    since_ms and until_ms: Unix time, until_ms excluded. file: a name, a path or a pattern of the hit's own file, or a
+    name in its text.
     """
 
     category: str = ""
@@ -79,12 +81,12 @@ class Filters:
         return at_ms >= self.since_ms and (not self.until_ms or at_ms < self.until_ms)
 
     def admits_event(self, event: Event) -> bool:
-        """True for something done that may be told of its turn."""
+        """True for a tool event that all filters let through."""
         is_of_session = self.session_id in ("", event.session_id)
         return is_of_session and self.admits_time(event.at_ms) and self.file.casefold() in event.text.casefold()
 
     def admits(self, memory: Memory, path: str) -> bool:
-        """True for a memory that all filters let through. path: of the file that it stands in, or ""."""
+        """True for a memory that all filters let through. path: of its file, or ""."""
         if self.kind and memory.kind != self.kind:
             return False
         return not self.file or is_of_file(path, self.file) or self.file.casefold() in memory.text.casefold()
@@ -92,7 +94,7 @@ class Filters:
 
 @dataclass(frozen=True)
 class Found:
-    """A hit: the chunk that answers best, and the memory that it is a part of."""
+    """A hit: the best chunk, its score and its memory."""
 
     chunk: Chunk
     score: Score
@@ -101,7 +103,7 @@ class Found:
 
 @dataclass(frozen=True)
 class Search:
-    """Finds memories for a person, who knows what there is: no gate, and no guess at what the prompt is about."""
+    """Search for a person, who knows the store: no gate, no guess at intent."""
 
     store: Store
     retriever: Retriever
@@ -111,7 +113,7 @@ class Search:
     def find(
         self, query: Query, scope: Scope, filters: Filters, limit: int, min_score: float, path_of: PathOf
     ) -> list[Found]:
-        """The best hits above the floor, best first. Raises StoreError."""
+        """Return the best hits above the floor, best first. Raises StoreError."""
         candidates = FILTERED_CANDIDATES if filters.is_any else max(self.candidates, limit)
         extra = {"category": filters.category} if filters.category else {}
         narrowed = replace(scope, session_id=filters.session_id, extra=extra)
@@ -124,7 +126,7 @@ class Search:
         for start in range(0, len(ranked), MEMORIES_AT_ONCE):
             part = ranked[start : start + MEMORIES_AT_ONCE]
             ids = [chunk.memory_id for chunk, _ in part]
-            memories = {one.id: one for one in self.store.memories(ids=ids, limit=len(ids))}
+            memories = {memory.id: memory for memory in self.store.memories(ids=ids, limit=len(ids))}
             for chunk, score in part:
                 memory = memories.get(chunk.memory_id)  # None: forgotten meanwhile
                 if memory is not None and filters.admits(memory, path_of(memory) if filters.file else ""):
@@ -135,7 +137,7 @@ class Search:
 
 
 def is_hit(score: Score) -> bool:
-    """True if a chunk has enough to do with the query to be shown: the nearest of nothing near is no answer."""
+    """True for a chunk near enough to show: the nearest of far ones is no answer."""
     return (score.lexical or 0.0) >= LEAST_WORDS or score.relevance >= LEAST_RELEVANCE
 
 

@@ -1,4 +1,4 @@
-"""The words that each live session has said, kept in memory: a prompt is compared with them to see its new ones."""
+"""The words of each live session, kept in memory to find a prompt's new ones."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MAX_EVENTS = 400  # of a session that began under another daemon
 
 @dataclass
 class SessionWords:
-    """prompts: how many the session had before. terms: the terms that stand in its context."""
+    """prompts: number of earlier prompts. terms: those in the session's context."""
 
     prompts: int = 0
     terms: set[str] = field(default_factory=set)
@@ -30,7 +30,7 @@ class SessionWords:
 
 
 class LiveSessions:
-    """Session id -> its words. Thread-safe."""
+    """The words of each session by its id. Thread-safe."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -38,22 +38,22 @@ class LiveSessions:
         self._lock = threading.Lock()
 
     def heard(self, event: Mapping[str, Any]) -> None:
-        """Take in a redacted event (edge.capture.payload.SPOOL_FIELDS) that a hook brought."""
+        """Take in a hook's redacted event (edge.capture.payload.SPOOL_FIELDS)."""
         session_id, kind = event["session_id"], event["kind"]
         with self._lock:
             if kind in ("user", "assistant") and not event["detail"]:
-                if session_id in self._words:  # of another the store is asked first: it may hold earlier turns
+                if session_id in self._words:  # an unknown one is read from the store first: it may hold earlier turns
                     self._known(session_id).hear(kind, event["text"])
             elif kind == "session_start" and event["detail"] in ("startup", "clear"):
-                self._words[session_id] = SessionWords()  # nothing was said yet: no need to ask the store
+                self._words[session_id] = SessionWords()  # a new session has nothing in the store
                 self._trim()
             elif kind == "session_start" and event["detail"] == "compact" and session_id in self._words:
-                self._words[session_id].terms.clear()  # a compaction takes the words out of the context
+                self._words[session_id].terms.clear()  # a compaction empties the context
             elif kind == "session_end":
                 self._words.pop(session_id, None)
 
     def of(self, session_id: str, since_ms: int = 0) -> SessionWords:
-        """The words of a session before the prompt at hand, since that moment. Raises StoreError."""
+        """Return a session's words since a moment, before the prompt. Raises StoreError."""
         with self._lock:
             if session_id in self._words:
                 return self._words[session_id]
@@ -71,7 +71,7 @@ class LiveSessions:
             return words
 
     def clear(self) -> None:
-        """Drop everything: some of it may have been forgotten, and the store is asked anew."""
+        """Drop everything: some of it may be forgotten; the store is read again."""
         with self._lock:
             self._words.clear()
 

@@ -15,7 +15,7 @@ from memlayer.ports import Embedder, Vector
 from memlayer.recall.recall import Recall, Recalled, RecallRules
 from memlayer.recall.retriever import Retriever
 from memlayer.recall.session_words import LiveSessions
-from memlayer.recall.superseded import Replaced
+from memlayer.recall.superseded import SupersededStatements
 from memlayer.records.projects import Projects
 from memlayer.records.sessions import Session, Sessions
 from memlayer.records.tombstones import Tombstones
@@ -52,7 +52,8 @@ class TurnsInMemory:
             max_tokens=400, overlap_tokens=80,
         )  # fmt: skip
         self.live = LiveSessions(self.store)
-        self.recall = Recall(Retriever(self.store, lambda: embedder, terms), self.live, Replaced(self.store))
+        superseded = SupersededStatements(self.store)
+        self.recall = Recall(Retriever(self.store, lambda: embedder, terms), self.live, superseded)
 
     @classmethod
     def by_the_shipped_model(cls, home: Path, said: Sequence[tuple[str, str]], a_session: int = 5) -> TurnsInMemory:

@@ -55,7 +55,7 @@ def renew(state: State, project_ids: Iterable[str]) -> None:
 
 def _renew_recall(state: State, services: Services, project_id: str) -> None:
     """Have recall know the replaced memories of a project."""
-    services.recall.renew(project_id)
+    services.recall.refresh(project_id)
 
 
 def _write_working_sets(state: State, services: Services, project_id: str) -> None:

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from memlayer.recall.need import MemorySignals, PromptSignals, helps, need, prompt_signals
-from memlayer.recall.query import reduce_prompt
+from memlayer.recall.candidate import MemorySignals
+from memlayer.recall.need import helps, need
+from memlayer.recall.query import PromptSignals, prompt_signals, reduce_prompt
 from memlayer.recall.session_words import SessionWords
 
 OPENING = PromptSignals(chars=120, novelty=1.0, prompts=0, looks_back=False)

@@ -35,7 +35,7 @@ def drawn(memory: TurnsInMemory, turn: Memory, text: str) -> Memory:
 def superseded(memory: TurnsInMemory, older: Memory, by: str) -> None:
     memory.store.put_memories([replace(older, superseded_by=by, superseded_ms=T0_MS + 100)])
     memory.store.drop_chunks([older.id])
-    memory.recall.renew(older.project_id)
+    memory.recall.refresh(older.project_id)
 
 
 @pytest.mark.parametrize(("first", "then", "question"), SAID)
