@@ -33,30 +33,30 @@ class Calibration:
 
 
 @dataclass(frozen=True)
-class Counted:
-    """How many rows of a kind of a project. what: a memory's category, or an event's kind; oldest_ms: of these."""
+class RowCount:
+    """How many rows of one kind a project has. kind: a memory's category or an event's kind; oldest_ms: of these."""
 
     project_id: str
-    what: str
+    kind: str
     rows: int
     oldest_ms: int
 
 
 @dataclass(frozen=True)
-class Doomed:
-    """The rows that are to go; the chunks of these memories go with them. counts: only where they were asked for."""
+class DeletionPlan:
+    """The rows to delete, with the chunks of these memories. counts: of a retention plan only."""
 
     event_ids: tuple[str, ...] = ()
     memory_ids: tuple[str, ...] = ()
-    counts: tuple[Counted, ...] = ()
+    counts: tuple[RowCount, ...] = ()
 
 
 @dataclass(frozen=True)
-class Cutoffs:
-    """What is older (Unix time in ms) is to go; 0: nothing of the kind.
+class RetentionCutoffs:
+    """The times (Unix, ms) before which retention deletes rows of each kind; 0: none of the kind.
 
     conversation_ms: turns, and all events but those of tools. daily_ms, core_ms: memories of that category, core ones
-    with those of category custom; what is pinned stays.
+    with those of category custom; pinned memories stay.
     """
 
     conversation_ms: int = 0
@@ -244,18 +244,23 @@ class Store(Protocol):
         """(chunk id, vector) pairs; other columns stay."""
         ...
 
-    def doomed(self, selection: Selection) -> Doomed:
-        """What a selection takes with it: the memories it names, the events it names or that these come from, and every
-        other memory drawn from one of these events, since it may repeat them."""
+    def plan_deletion(self, selection: Selection) -> DeletionPlan:
+        """Return the rows that a selection takes with it.
+
+        These are the memories it names, the events it names or that these come from, and every other memory drawn from
+        one of these events, since it may repeat them.
+        """
         ...
 
-    def aged(self, cutoffs: Cutoffs) -> Doomed:
-        """What is older than that, with its counts, and nothing else: memories of other categories stay, whatever they
-        were drawn from."""
+    def plan_retention(self, cutoffs: RetentionCutoffs) -> DeletionPlan:
+        """Return the rows older than the cutoffs, with their counts, and no others.
+
+        Memories of other categories stay, whatever they were drawn from.
+        """
         ...
 
-    def forget(self, what: Doomed | Selection) -> Removed:
-        """Remove these rows (or what a selection takes with it) from every table and from old versions."""
+    def forget(self, plan: DeletionPlan | Selection) -> Removed:
+        """Remove the planned rows (of a selection: all it takes with it) from every table and from old versions."""
         ...
 
     @property

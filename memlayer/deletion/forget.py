@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Container, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from memlayer.briefing.session_summary import SESSION_SUMMARY, none_wanted
 from memlayer.consolidation import lineage
 from memlayer.deletion.erase import Erasure
 from memlayer.edge.capture import spool
 from memlayer.model import Memory
-from memlayer.ports import Doomed, Removed, Selection, Store
+from memlayer.ports import DeletionPlan, Removed, Selection, Store
 from memlayer.records import quarantine
 from memlayer.records.projects import Projects
 from memlayer.records.sessions import Sessions
@@ -24,6 +24,16 @@ EVERYTHING = 10_000_000
 
 def _now_ms() -> int:
     return time.time_ns() // 1_000_000
+
+
+@dataclass(frozen=True)
+class ForgetPlan:
+    """The rows that a forget deletes. memories: those of `rows`, newest first; named_ids: of those that were named."""
+
+    selection: Selection
+    rows: DeletionPlan = field(default_factory=DeletionPlan)
+    memories: tuple[Memory, ...] = ()
+    named_ids: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -45,34 +55,35 @@ class Forget:
             before_ms=selection.before_ms, limit=EVERYTHING,
         )  # fmt: skip
 
-    def doomed(self, selection: Selection, *, keep_sources: bool = False) -> Doomed:
-        """What goes with a selection. Named by its id, a memory takes the turns along that it comes from, and whatever
-        else was drawn from them. With keep_sources it goes alone, with its earlier wordings, and with the request to
-        remember it, since no turn stands behind that; so does the summary of a session in any case, which would take
-        the session along. A turn always goes with its words.
+    def plan(self, selection: Selection, *, keep_sources: bool = False) -> ForgetPlan:
+        """Return the plan to forget a selection; an empty one selects nothing.
+
+        Named by its id, a memory takes the turns along that it comes from, and whatever else was drawn from them. With
+        keep_sources it goes alone, with its earlier wordings, and with the request to remember it, since no turn stands
+        behind that; so does the summary of a session in any case, which would take the session along. A turn always
+        goes with its words.
         """
         if selection == Selection():
-            return Doomed()
-        if not selection.memory_ids:
-            return self.store.doomed(selection)
+            return ForgetPlan(selection)
         named = self.select(selection)
+        rows = self._rows_of(named, keep_sources) if selection.memory_ids else self.store.plan_deletion(selection)
+        ids = rows.memory_ids
+        memories = self.store.memories(ids=ids, limit=len(ids)) if ids else []
+        return ForgetPlan(selection, rows, tuple(memories), frozenset(memory.id for memory in named))
+
+    def _rows_of(self, named: Sequence[Memory], keep_sources: bool) -> DeletionPlan:
         alone = [
             one for one in named if one.category != "conversation" and (keep_sources or one.kind == SESSION_SUMMARY)
         ]
-        going = Doomed()
+        going = DeletionPlan()
         if with_sources := [one.id for one in named if one not in alone]:
-            going = self.store.doomed(Selection(memory_ids=tuple(with_sources)))
+            going = self.store.plan_deletion(Selection(memory_ids=tuple(with_sources)))
         ids = dict.fromkeys(going.memory_ids)
         for one in named:
             ids[one.id] = None
             ids.update((older.id, None) for older in lineage.before(self.store, one) if _same_matter(older, one))
         event_ids = dict.fromkeys((*going.event_ids, *self._only_remembered(alone, ids)))
-        return Doomed(tuple(event_ids), tuple(ids))
-
-    def going(self, selection: Selection, *, keep_sources: bool = False) -> list[Memory]:
-        """All memories that `forget` would remove, newest first."""
-        ids = self.doomed(selection, keep_sources=keep_sources).memory_ids
-        return self.store.memories(ids=ids, limit=len(ids)) if ids else []
+        return DeletionPlan(tuple(event_ids), tuple(ids))
 
     def missing(self, memory: Memory, event_ids: Sequence[str]) -> list[dict[str, object]]:
         """The sources of a memory that are not among these events: [{id, why, at_ms: since when, 0 if unknown}]."""
@@ -85,16 +96,16 @@ class Forget:
                 out.append({"id": source, "why": why, "at_ms": 0 if was_asked else let_go_ms})
         return out
 
-    def forget(self, selection: Selection, *, keep_sources: bool = False) -> tuple[Removed, list[str]]:
-        """Forget what goes with `selection`; an empty one selects nothing. Returns what was removed and the ids of the
-        projects concerned: what is made of memories is to be made anew there, and then erasure.finished() called.
+    def forget(self, plan: ForgetPlan) -> tuple[Removed, list[str]]:
+        """Forget the rows of a plan; return the counts removed and the ids of the projects concerned.
 
-        Raises StoreError or OSError. What is in no table yet stays forgotten only if the spool was taken in before.
+        What is made of memories is to be made anew in these projects, and then erasure.finished() called. Call it in
+        the job of the writer that made the plan, so that nothing is drawn from the sources meanwhile. Raises StoreError
+        or OSError. What is in no table yet stays forgotten only if the spool was taken in before.
         """
+        selection, rows, going = plan.selection, plan.rows, plan.memories
         if selection == Selection():
             return Removed(), self.erasure.resume()
-        what = self.doomed(selection, keep_sources=keep_sources)
-        going = self.store.memories(ids=what.memory_ids, limit=len(what.memory_ids)) if what.memory_ids else []
         project_ids = {memory.project_id for memory in going} | ({selection.project_id} - {""})
         # First: whatever happens from here on, nothing brings it back.
         now_ms = self.now_ms()
@@ -104,12 +115,12 @@ class Forget:
         sessions = ({memory.session_id for memory in going} | {selection.session_id}) - {""}
         named = set(selection.memory_ids)
         summed_up = [one.session_id for one in going if one.id in named and one.kind == SESSION_SUMMARY]
-        ids = [*what.event_ids, *what.memory_ids, *map(session_mark, sessions), *map(none_wanted, summed_up)]
-        self.tombstones.add(ids, self._said(what.event_ids), statements)
+        ids = [*rows.event_ids, *rows.memory_ids, *map(session_mark, sessions), *map(none_wanted, summed_up)]
+        self.tombstones.add(ids, self._said(rows.event_ids), statements)
         self._leave_spool(selection)
-        said = self._named(going, what.event_ids) if named else None
-        quarantine.drop_forgotten(self.home, set(what.event_ids), selection, self.projects, said)
-        removed, concerned = self.erasure.erase(what, sorted(project_ids))
+        said = self._named(going, rows.event_ids) if named else None
+        quarantine.drop_forgotten(self.home, set(rows.event_ids), selection, self.projects, said)
+        removed, concerned = self.erasure.erase(rows, sorted(project_ids))
         if selection.session_id and not selection.memory_ids:
             self.sessions.forget(selection.session_id)
         return removed, concerned

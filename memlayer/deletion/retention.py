@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from memlayer.deletion.erase import Erasure
 from memlayer.edge.home import paths
-from memlayer.ports import Cutoffs, Doomed, Removed, Selection, Store
+from memlayer.ports import DeletionPlan, Removed, RetentionCutoffs, Selection, Store
 from memlayer.records import quarantine
 from memlayer.records.tombstones import CONVERSATION, CORE, DAILY, TOOL, Tombstones
 
@@ -32,13 +32,13 @@ class RetentionRules:
         """Whether anything ever grows too old."""
         return self != RetentionRules()
 
-    def cutoffs(self, now_ms: int) -> Cutoffs:
+    def cutoffs(self, now_ms: int) -> RetentionCutoffs:
         """The moments before which things are too old."""
 
         def before(days: int) -> int:
             return max(0, now_ms - days * DAY_MS) if days else 0
 
-        return Cutoffs(
+        return RetentionCutoffs(
             conversation_ms=before(self.conversation_days),
             tools_ms=before(self.tools_days or self.conversation_days),
             daily_ms=before(self.daily_days),
@@ -55,14 +55,14 @@ class Retention:
     erasure: Erasure
     tombstones: Tombstones
 
-    def aged(self, rules: RetentionRules, now_ms: int) -> Doomed:
-        """What is too old now."""
-        return self.store.aged(rules.cutoffs(now_ms)) if rules.lets_go else Doomed()
+    def plan(self, rules: RetentionRules, now_ms: int) -> DeletionPlan:
+        """Return the rows that are too old now."""
+        return self.store.plan_retention(rules.cutoffs(now_ms)) if rules.lets_go else DeletionPlan()
 
     def let_go(self, rules: RetentionRules, now_ms: int) -> tuple[Removed, list[str]]:
         """Remove it; returns what was removed and the ids of the projects concerned: see Forget.forget. Doing it again
         changes nothing. Raises StoreError or OSError."""
-        what = self.aged(rules, now_ms)
+        plan = self.plan(rules, now_ms)
         cutoffs = rules.cutoffs(now_ms)
         # First: neither a transcript nor an export brings it back while it goes, nor afterwards.
         self.tombstones.let_go(CONVERSATION, cutoffs.conversation_ms, now_ms)
@@ -71,9 +71,9 @@ class Retention:
         self.tombstones.let_go(CORE, cutoffs.core_ms, now_ms)
         if cutoffs.conversation_ms:
             quarantine.drop_forgotten(self.home, (), Selection(before_ms=cutoffs.conversation_ms), None)
-        if what == Doomed():
+        if plan == DeletionPlan():
             return Removed(), self.erasure.resume()
-        return self.erasure.erase(what, sorted({one.project_id for one in what.counts}))
+        return self.erasure.erase(plan, sorted({count.project_id for count in plan.counts}))
 
     def is_due(self, rules: RetentionRules, now_s: float) -> bool:
         """Whether the last time was a day ago. A clock that was set back makes it due, one that seems to be far ahead

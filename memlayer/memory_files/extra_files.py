@@ -23,7 +23,7 @@ from memlayer.indexing.ingest import Ingest, VectorCache
 from memlayer.memory_files.pages import local_day
 from memlayer.memory_files.walk import Found, read_text, walk
 from memlayer.model import GLOBAL, Memory, citation_of
-from memlayer.ports import Doomed, Store
+from memlayer.ports import DeletionPlan, Store
 from memlayer.records.projects import Projects
 from memlayer.records.tombstones import Tombstones
 from memlayer.turns.salience import importance
@@ -207,7 +207,7 @@ class ExtraFiles:
         """Out of the store, without a tombstone: a file that comes back is to be found again."""
         if memory_ids:
             with self.ingest.lock:
-                self.store.forget(Doomed(memory_ids=tuple(memory_ids)))
+                self.store.forget(DeletionPlan(memory_ids=tuple(memory_ids)))
                 embedders.drop_unused(self.store, self.cache)
 
     def _save(self, known: dict[str, dict[str, Any]]) -> None:

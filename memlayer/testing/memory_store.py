@@ -10,7 +10,17 @@ from dataclasses import replace
 
 from memlayer.errors import StoreError
 from memlayer.model import Chunk, Event, Hit, Memory, Scope
-from memlayer.ports import Counted, Cutoffs, Damage, Doomed, Holding, Removed, Selection, StoreStats, Vector
+from memlayer.ports import (
+    Damage,
+    DeletionPlan,
+    Holding,
+    Removed,
+    RetentionCutoffs,
+    RowCount,
+    Selection,
+    StoreStats,
+    Vector,
+)
 from memlayer.testing.memory_rows import in_scope, lean, selected
 
 _BM25_K1 = 1.2
@@ -172,7 +182,7 @@ class MemoryStore:
                 if key in self._chunks:
                     self._chunks[key] = replace(self._chunks[key], vector=tuple(vector), model=model)
 
-    def doomed(self, selection: Selection) -> Doomed:
+    def plan_deletion(self, selection: Selection) -> DeletionPlan:
         with self._lock:
             memories = {memory.id for memory in self._memories.values() if selected(memory.id, memory, selection)}
             events = {source for key in memories for source in self._memories[key].source_ids} & set(self._events)
@@ -186,9 +196,9 @@ class MemoryStore:
             }
             memories |= {memory.id for memory in self._memories.values() if events.intersection(memory.source_ids)}
             memories |= {chunk.memory_id for chunk in self._chunks.values() if chunk.event_id in events}
-            return Doomed(tuple(sorted(events)), tuple(sorted(memories)))
+            return DeletionPlan(tuple(sorted(events)), tuple(sorted(memories)))
 
-    def aged(self, cutoffs: Cutoffs) -> Doomed:
+    def plan_retention(self, cutoffs: RetentionCutoffs) -> DeletionPlan:
         before_ms = {"conversation": cutoffs.conversation_ms, "daily": cutoffs.daily_ms}
         with self._lock:
             events = [
@@ -203,17 +213,17 @@ class MemoryStore:
                 if not (memory.category == "custom" and memory.session_id)
             ]
         groups: dict[tuple[str, str], list[int]] = {}
-        for project_id, what, at_ms in sorted(
-            [(one.project_id, one.category, one.at_ms) for one in memories]
-            + [(one.project_id, one.kind, one.at_ms) for one in events]
+        for project_id, kind, at_ms in sorted(
+            [(memory.project_id, memory.category, memory.at_ms) for memory in memories]
+            + [(event.project_id, event.kind, event.at_ms) for event in events]
         ):
-            groups.setdefault((project_id, what), []).append(at_ms)
-        counts = tuple(Counted(*key, len(times), min(times)) for key, times in groups.items())
-        return Doomed(tuple(one.id for one in events), tuple(one.id for one in memories), counts)
+            groups.setdefault((project_id, kind), []).append(at_ms)
+        counts = tuple(RowCount(*key, len(times), min(times)) for key, times in groups.items())
+        return DeletionPlan(tuple(event.id for event in events), tuple(memory.id for memory in memories), counts)
 
-    def forget(self, what: Doomed | Selection) -> Removed:
+    def forget(self, plan: DeletionPlan | Selection) -> Removed:
         with self._lock:
-            chosen = self.doomed(what) if isinstance(what, Selection) else what
+            chosen = self.plan_deletion(plan) if isinstance(plan, Selection) else plan
             chunks = [key for key, one in self._chunks.items() if one.memory_id in chosen.memory_ids]
             memories = [key for key in chosen.memory_ids if self._memories.pop(key, None)]
             events = [key for key in chosen.event_ids if self._events.pop(key, None)]

@@ -11,7 +11,7 @@ import pytest
 
 from memlayer.errors import StoreError
 from memlayer.model import Scope
-from memlayer.ports import Cutoffs, Doomed, Selection, Store
+from memlayer.ports import DeletionPlan, RetentionCutoffs, Selection, Store
 from memlayer.text.terms import query_terms
 
 from .store_rows import EMBEDDER, make_chunk, make_event, make_memory
@@ -145,9 +145,9 @@ def left(store: Store) -> tuple[list[str], list[str], list[str]]:
 
 def test_forgetting_a_memory_takes_its_events_and_what_was_drawn_from_them(store: Store) -> None:
     fill_for_forgetting(store)
-    doomed = store.doomed(Selection(memory_ids=("m2", "nobody")))
-    assert (doomed.event_ids, set(doomed.memory_ids)) == (("e2",), {"m2", "m10"})
-    removed = store.forget(doomed)
+    plan = store.plan_deletion(Selection(memory_ids=("m2", "nobody")))
+    assert (plan.event_ids, set(plan.memory_ids)) == (("e2",), {"m2", "m10"})
+    removed = store.forget(plan)
     assert left(store) == (["e1", "e3", "e4"], ["m1", "m3", "m4"], ["m1", "m3", "m4"])
     assert (removed.events, removed.memories, removed.chunks) == (1, 2, 2)
     assert "m2" not in found_by_vector(store, "text 2")
@@ -163,7 +163,7 @@ def test_what_was_done_in_a_turn_goes_with_it(store: Store) -> None:
             replace(make_event(8, "make test"), kind="tool", prompt_id=prompt, session_id="s2"),
         ]
     )
-    assert set(store.doomed(Selection(memory_ids=("m1",))).event_ids) == {"e1", "e7"}
+    assert set(store.plan_deletion(Selection(memory_ids=("m1",))).event_ids) == {"e1", "e7"}
     store.forget(Selection(memory_ids=("m1",)))
     assert {event.id for event in store.events(kind="tool")} == {"e8"}
 
@@ -188,20 +188,21 @@ def test_what_is_too_old_goes_and_what_was_learnt_from_it_stays(store: Store) ->
     daily = replace(make_memory(22, sources=("e1", "e2"), at_ms=1002), category="daily")
     store.put_memories([lasting, pinned, daily])
     store.add_events([replace(make_event(5), kind="tool", at_ms=1001), replace(make_event(6), kind="tool", at_ms=999)])
-    assert store.aged(Cutoffs()) == Doomed()
+    assert store.plan_retention(RetentionCutoffs()) == DeletionPlan()
 
-    aged = store.aged(Cutoffs(conversation_ms=1003, tools_ms=1000))
-    assert (set(aged.event_ids), set(aged.memory_ids)) == ({"e1", "e2", "e6"}, {"m1", "m2"})
-    assert {(one.project_id, one.what, one.rows, one.oldest_ms) for one in aged.counts} == {
+    plan = store.plan_retention(RetentionCutoffs(conversation_ms=1003, tools_ms=1000))
+    assert (set(plan.event_ids), set(plan.memory_ids)) == ({"e1", "e2", "e6"}, {"m1", "m2"})
+    assert {(one.project_id, one.kind, one.rows, one.oldest_ms) for one in plan.counts} == {
         ("p1", "conversation", 2, 1001), ("p1", "user", 2, 1001), ("p1", "tool", 1, 999),
     }  # fmt: skip
-    assert store.forget(aged).events == 3
+    assert store.forget(plan).events == 3
     assert {memory.id for memory in store.memories()} == {"m3", "m4", "m10", "m20", "m21", "m22"}
-    assert found_by_text(store, "text", EVERYWHERE, 100) and store.aged(Cutoffs(conversation_ms=1003)) == Doomed()
+    assert found_by_text(store, "text", EVERYWHERE, 100)
+    assert store.plan_retention(RetentionCutoffs(conversation_ms=1003)) == DeletionPlan()
     assert store.memories(ids=["m20"])[0].source_ids == ("e1",)  # what is gone stays on record
 
-    assert store.aged(Cutoffs(daily_ms=1003)).memory_ids == ("m22",)
-    assert store.aged(Cutoffs(core_ms=1003)).memory_ids == ("m20",)
+    assert store.plan_retention(RetentionCutoffs(daily_ms=1003)).memory_ids == ("m22",)
+    assert store.plan_retention(RetentionCutoffs(core_ms=1003)).memory_ids == ("m20",)
 
 
 def test_forgetting_what_is_not_there_removes_nothing(store: Store) -> None:

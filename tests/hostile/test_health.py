@@ -239,7 +239,7 @@ def test_what_waits_in_the_spool_is_not_lost(host: Host) -> None:
 def test_what_the_person_forgot_is_not_lost(host: Host) -> None:
     for number in range(4):
         host.bring(number)
-    gone = host.store.doomed(Selection(session_id="s1"))
+    gone = host.store.plan_deletion(Selection(session_id="s1"))
     host.store.forget(gone)
     host.tombstones.add(gone.event_ids)
     assert host.seen() == Witness(sessions=1, forgotten=8)

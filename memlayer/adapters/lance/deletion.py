@@ -8,7 +8,7 @@ from memlayer.adapters.lance import filters as sql
 from memlayer.adapters.lance.indexes import erase_old_versions, recreate_indexes
 from memlayer.adapters.lance.schema import CHUNKS, EVENTS, MEMORIES
 from memlayer.adapters.lance.table import MAX_LISTED_IDS, LanceTable
-from memlayer.ports import Counted, Cutoffs, Doomed, Removed, Selection
+from memlayer.ports import DeletionPlan, Removed, RetentionCutoffs, RowCount, Selection
 
 _FRAGMENT_SHIFT = 32  # a row id is its fragment's number and its offset in there
 
@@ -20,14 +20,14 @@ def batches(values: Iterable[str]) -> Iterator[list[str]]:
         yield distinct[start : start + MAX_LISTED_IDS]
 
 
-def doomed(tables: dict[str, LanceTable], selection: Selection) -> Doomed:
-    """See ports.Store.doomed."""
+def plan_deletion(tables: dict[str, LanceTable], selection: Selection) -> DeletionPlan:
+    """Return the rows that a selection takes with it; see ports.Store.plan_deletion."""
     memories, events, chunks = tables[MEMORIES], tables[EVENTS], tables[CHUNKS]
     where = _where(selection, "id")
     rows = memories.select(["id", "source_ids"], where)
     memory_ids = dict.fromkeys(rows.column("id").to_pylist())
     sources = {source for group in rows.column("source_ids").to_pylist() for source in group}
-    event_ids = [found for ids in batches(sorted(sources)) for found in _ids(events, sql.one_of("id", ids))]
+    event_ids = _ids_among(events, "id", sorted(sources))
     if not selection.memory_ids:
         event_ids += _ids(events, where)
         # A crash may have left chunks of a memory that is gone.
@@ -36,7 +36,7 @@ def doomed(tables: dict[str, LanceTable], selection: Selection) -> Doomed:
     for ids in batches(event_ids):
         memory_ids.update(dict.fromkeys(_ids(memories, sql.any_in("source_ids", ids))))
         memory_ids.update(dict.fromkeys(_memory_ids(chunks, sql.one_of("event_id", ids))))
-    return Doomed(tuple(event_ids), tuple(memory_ids))
+    return DeletionPlan(tuple(event_ids), tuple(memory_ids))
 
 
 def _of_their_turns(events: LanceTable, event_ids: Sequence[str]) -> list[str]:
@@ -56,8 +56,8 @@ def _of_their_turns(events: LanceTable, event_ids: Sequence[str]) -> list[str]:
     ]
 
 
-def aged(tables: dict[str, LanceTable], cutoffs: Cutoffs) -> Doomed:
-    """See ports.Store.aged."""
+def plan_retention(tables: dict[str, LanceTable], cutoffs: RetentionCutoffs) -> DeletionPlan:
+    """Return the rows older than the cutoffs; see ports.Store.plan_retention."""
     events = [
         _older(tables[EVENTS], "kind", before_ms, of_kind)
         for before_ms, of_kind in ((cutoffs.conversation_ms, "kind != 'tool'"), (cutoffs.tools_ms, "kind = 'tool'"))
@@ -72,30 +72,31 @@ def aged(tables: dict[str, LanceTable], cutoffs: Cutoffs) -> Doomed:
         )
     ]
     counts = [count for _, counted in (*memories, *events) for count in counted]
-    return Doomed(
-        tuple(one for ids, _ in events for one in ids), tuple(one for ids, _ in memories for one in ids), tuple(counts)
+    return DeletionPlan(
+        tuple(row_id for ids, _ in events for row_id in ids),
+        tuple(row_id for ids, _ in memories for row_id in ids),
+        tuple(counts),
     )
 
 
-def _older(table: LanceTable, what: str, before_ms: int, where: str) -> tuple[list[str], list[Counted]]:
+def _older(table: LanceTable, kind_column: str, before_ms: int, where: str) -> tuple[list[str], list[RowCount]]:
     if not before_ms:
         return [], []
-    rows = table.select(["id", "project_id", what, "at_ms"], f"at_ms < {int(before_ms)} AND {where}")
-    groups = rows.group_by(["project_id", what]).aggregate([("id", "count"), ("at_ms", "min")])
+    rows = table.select(["id", "project_id", kind_column, "at_ms"], f"at_ms < {int(before_ms)} AND {where}")
+    groups = rows.group_by(["project_id", kind_column]).aggregate([("id", "count"), ("at_ms", "min")])
     counted = [
-        Counted(group["project_id"], group[what], group["id_count"], group["at_ms_min"]) for group in groups.to_pylist()
+        RowCount(group["project_id"], group[kind_column], group["id_count"], group["at_ms_min"])
+        for group in groups.to_pylist()
     ]
-    return rows.column("id").to_pylist(), sorted(counted, key=lambda one: (one.project_id, one.what))
+    return rows.column("id").to_pylist(), sorted(counted, key=lambda count: (count.project_id, count.kind))
 
 
-def forget(tables: dict[str, LanceTable], what: Doomed) -> Removed:
-    """Erase these rows. Derived ones go first; whoever asks for it sees to it that it is done again after a crash."""
+def forget(tables: dict[str, LanceTable], plan: DeletionPlan) -> Removed:
+    """Erase the planned rows, derived ones first; after a crash the caller runs it again."""
     chunks = tables[CHUNKS]
-    chunk_ids = [one for ids in batches(what.memory_ids) for one in _ids(chunks, sql.one_of("memory_id", ids))]
-    memory_ids = [
-        one for ids in batches(what.memory_ids) for one in _ids(tables[MEMORIES], sql.one_of("id", ids))
-    ]  # fmt: skip
-    event_ids = [one for ids in batches(what.event_ids) for one in _ids(tables[EVENTS], sql.one_of("id", ids))]
+    chunk_ids = _ids_among(chunks, "memory_id", plan.memory_ids)
+    memory_ids = _ids_among(tables[MEMORIES], "id", plan.memory_ids)
+    event_ids = _ids_among(tables[EVENTS], "id", plan.event_ids)
     erase_rows(chunks, chunk_ids)
     erase_rows(tables[MEMORIES], memory_ids)
     erase_rows(tables[EVENTS], event_ids)
@@ -134,6 +135,10 @@ def _where(selection: Selection, id_column: str) -> str:
 def _memory_ids(chunks: LanceTable, where: str) -> list[str]:
     found: list[str] = chunks.select(["memory_id"], where).column("memory_id").to_pylist()
     return found
+
+
+def _ids_among(table: LanceTable, column: str, values: Sequence[str]) -> list[str]:
+    return [found for batch in batches(values) for found in _ids(table, sql.one_of(column, batch))]
 
 
 def _ids(table: LanceTable, where: str) -> list[str]:

@@ -42,7 +42,7 @@ from memlayer.adapters.lance.stats import scan_chunks, scan_records, stats_of
 from memlayer.adapters.lance.table import LoopThread
 from memlayer.errors import StoreError
 from memlayer.model import Chunk, Event, Hit, Memory, Scope
-from memlayer.ports import Cutoffs, Damage, Doomed, Holding, Removed, Selection, StoreStats, Vector
+from memlayer.ports import Damage, DeletionPlan, Holding, Removed, RetentionCutoffs, Selection, StoreStats, Vector
 
 
 class LanceStore:
@@ -211,15 +211,15 @@ class LanceStore:
 
     # -- the whole
 
-    def doomed(self, selection: Selection) -> Doomed:
-        return deletion.doomed(self._tables, selection)
+    def plan_deletion(self, selection: Selection) -> DeletionPlan:
+        return deletion.plan_deletion(self._tables, selection)
 
-    def aged(self, cutoffs: Cutoffs) -> Doomed:
-        return deletion.aged(self._tables, cutoffs)
+    def plan_retention(self, cutoffs: RetentionCutoffs) -> DeletionPlan:
+        return deletion.plan_retention(self._tables, cutoffs)
 
-    def forget(self, what: Doomed | Selection) -> Removed:
+    def forget(self, plan: DeletionPlan | Selection) -> Removed:
         with self._writing, self._search.changing():
-            chosen = self.doomed(what) if isinstance(what, Selection) else what
+            chosen = self.plan_deletion(plan) if isinstance(plan, Selection) else plan
             removed = deletion.forget(self._tables, chosen)
             drop_aside(self._folder)  # it holds what is forgotten here
             self._search.clear()

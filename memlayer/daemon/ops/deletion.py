@@ -57,19 +57,20 @@ def forget(state: State, arguments: ops.Forget, progress: Progress) -> Fields:
     if selection == Selection() or (arguments.is_global and not is_narrowed):
         raise UserError("Forget what? Give an ID, --session, --project, --query or --before")
     keep_sources = arguments.keep_sources
-    selected_ids = {memory.id for memory in services.forget.select(selection)}
-    if chosen and not selected_ids:
+    if chosen and not services.forget.select(selection):
         return NOTHING
-    going = services.forget.going(selection, keep_sources=keep_sources)
-    events = len(services.forget.doomed(selection, keep_sources=keep_sources).event_ids)
-    memories = [{**memory_fields(state, memory), "along": memory.id not in selected_ids} for memory in going]
     removed, left = Removed(), list[str]()
-    if not arguments.dry_run:
+    if arguments.dry_run:
+        plan = services.forget.plan(selection, keep_sources=keep_sources)
+    else:
         job = lambda: deletion.forget(state, selection, keep_sources=keep_sources)  # noqa: E731
-        removed, left = state.jobs.submit("forget %d" % id(arguments), job).result()
+        plan, removed, left = state.jobs.submit("forget %d" % id(arguments), job).result()
+    memories = [
+        {**memory_fields(state, memory), "along": memory.id not in plan.named_ids} for memory in plan.memories
+    ]
     return {
         "memories": memories,
-        "events": events,
+        "events": len(plan.rows.event_ids),
         "removed": asdict(removed),
         "left": left,
         "unknown": unknown,
@@ -103,13 +104,22 @@ def gc(state: State, arguments: ops.Gc, progress: Progress) -> Fields:
     """
     services = services_of(state)
     rules = state.rules.retention
-    aged = services.retention.aged(rules, int(time.time() * 1000))
+    plan = services.retention.plan(rules, int(time.time() * 1000))
     removed, left = Removed(), list[str]()
     if not arguments.dry_run:
         state.embedder.settled.wait(OPEN_WAIT_S)
         state.jobs.submit("take in", lambda: intake.take_in(state)).result()
         removed, left = state.jobs.submit("gc", lambda: deletion.gc(state)).result()
-    rows = [{**asdict(count), "project": state.projects.name(count.project_id)} for count in aged.counts]
+    rows = [
+        {
+            "project_id": count.project_id,
+            "what": count.kind,
+            "rows": count.rows,
+            "oldest_ms": count.oldest_ms,
+            "project": state.projects.name(count.project_id),
+        }
+        for count in plan.counts
+    ]
     return {"days": asdict(rules), "rows": rows, "removed": asdict(removed), "left": left}
 
 

@@ -10,6 +10,7 @@ from memlayer.compose import Services
 from memlayer.daemon.resources import memory
 from memlayer.daemon.resources.state import State
 from memlayer.daemon.tasks import consolidation, derived
+from memlayer.deletion.forget import ForgetPlan
 from memlayer.errors import DaemonError, StoreError
 from memlayer.ports import Removed, Selection
 
@@ -18,18 +19,19 @@ APART_S = 10.0
 UNFINISHED = "not everything is gone: %s: %s; ask again, or the daemon finishes it when it starts next"
 
 
-def forget(state: State, selection: Selection, *, keep_sources: bool = False) -> tuple[Removed, list[str]]:
+def forget(state: State, selection: Selection, *, keep_sources: bool = False) -> tuple[ForgetPlan, Removed, list[str]]:
     """Forget a selection and renew everything derived from memories.
 
-    Returns (counts, memory files that could not be cleaned and why, one line each).
+    Returns (the executed plan, counts, memory files that could not be cleaned and why, one line each).
     """
     services = state.services.result()
     try:
-        removed, project_ids = services.forget.forget(selection, keep_sources=keep_sources)
+        plan = services.forget.plan(selection, keep_sources=keep_sources)
+        removed, project_ids = services.forget.forget(plan)
         left = _renew(state, services, project_ids)
     except OSError as bad:
         raise DaemonError(UNFINISHED % (bad.strerror, bad.filename)) from bad
-    return removed, left
+    return plan, removed, left
 
 
 def gc(state: State) -> tuple[Removed, list[str]]:
