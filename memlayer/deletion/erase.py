@@ -1,4 +1,4 @@
-"""Takes rows out of everything that holds something of them, and finishes it when a crash came in between."""
+"""Erasure of rows and their copies, finished after a crash by its journal."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from memlayer.indexing.ingest import VectorCache
 from memlayer.ports import DeletionPlan, Removed, Store
 from memlayer.records.sessions import Sessions
 
-JOURNAL = "forgetting.json"  # ids only; it is there while something is being erased
-UNTAKEN_S = 30.0  # a command that runs has taken its words by then
+JOURNAL = "forgetting.json"  # ids only; it exists while an erasure is unfinished
+UNTAKEN_S = 30.0  # by then a running command has read its words
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class Erasure:
-    """Out of sessions, working sets, the spool, the store and what was cached of it. The daemon's writer calls it."""
+    """Erasure from sessions, working sets, spool, store and caches, by the daemon's writer."""
 
     home: str
     store: Store
@@ -32,11 +32,11 @@ class Erasure:
     sessions: Sessions
 
     def erase(self, plan: DeletionPlan, project_ids: Sequence[str]) -> tuple[Removed, list[str]]:
-        """Erase these rows, which belong to these projects, after what an earlier call has left. Returns what was
-        removed of these, and the ids of all projects concerned. Raises StoreError or OSError; the next call, or
-        resume(), then finishes it.
+        """Erase the planned rows of these projects, after those an earlier call left.
 
-        The journal stays until finished() is called: what else is made of memories, the caller makes anew.
+        Returns the counts of the planned rows and the ids of all projects concerned. The journal stays until the caller
+        has made anew all that derives from memories, and calls finished(). Raises StoreError or OSError; the next call,
+        or resume(), then finishes the erasure.
         """
         unfinished = self._unfinished()
         left, of_projects = unfinished or (DeletionPlan(), [])
@@ -52,7 +52,7 @@ class Erasure:
         return self._erase(plan, project_ids), concerned
 
     def resume(self) -> list[str]:
-        """Finish what was interrupted; the ids of the projects it concerns. Raises StoreError or OSError."""
+        """Finish an interrupted erasure; return its project ids. Raises StoreError, OSError."""
         unfinished = self._unfinished()
         if unfinished is None:
             return []
@@ -60,7 +60,7 @@ class Erasure:
         return unfinished[1]
 
     def finished(self) -> None:
-        """Everything that was made of what is gone has been made anew. Raises OSError."""
+        """Drop the journal, once all derived files are made anew. Raises OSError."""
         try:
             os.unlink(self._journal)
         except FileNotFoundError:
@@ -76,23 +76,23 @@ class Erasure:
         self._erase(plan, project_ids)
 
     def _unfinished(self) -> tuple[DeletionPlan, list[str]] | None:
-        """What the journal says: what is still to be erased, of which projects; None where there is none."""
+        """Return the journal's plan and project ids; None without a journal."""
         try:
             with open(self._journal, encoding="utf-8") as file:
                 left = json.load(file)
             plan = DeletionPlan(tuple(map(str, left["event_ids"])), tuple(map(str, left["memory_ids"])))
-            return plan, [str(one) for one in left["project_ids"]]
+            return plan, [str(project_id) for project_id in left["project_ids"]]
         except FileNotFoundError:
             return None
         except (ValueError, KeyError, TypeError):
-            log.error("%s cannot be read: what was being forgotten may not all be gone", JOURNAL)
+            log.error("%s cannot be read: an interrupted forget may be incomplete", JOURNAL)
             os.replace(self._journal, self._journal + ".torn")
             return None
 
     def _erase(self, plan: DeletionPlan, project_ids: Sequence[str]) -> Removed:
         for project_id in project_ids:
             working_set.write_working_set(self.home, project_id, "")
-        if GLOBAL in project_ids:  # it stands in all of them
+        if GLOBAL in project_ids:  # every working set holds global memories
             working_set.drop_all(self.home)
         working_set.sweep(self.home)
         spool.sweep(self.home, time.time())
@@ -102,10 +102,10 @@ class Erasure:
             if spool.id_of(path) in events:
                 spool.drop([path])
         for session in self.sessions.all():
-            left = [one for one in session.shown if one not in memories]
+            left = [memory_id for memory_id in session.shown if memory_id not in memories]
             if left != session.shown or memories.intersection(session.inherited):
                 session.shown = left
-                session.inherited = [one for one in session.inherited if one not in memories]
+                session.inherited = [memory_id for memory_id in session.inherited if memory_id not in memories]
                 self.sessions.changed(session)
         self.sessions.save_changed()
         removed = self.store.forget(plan)

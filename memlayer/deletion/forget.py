@@ -1,4 +1,4 @@
-"""Forgetting on request: what goes with what, and that it stays forgotten."""
+"""Forgetting on request: the rows that go together, and their tombstones."""
 
 from __future__ import annotations
 
@@ -28,7 +28,10 @@ def _now_ms() -> int:
 
 @dataclass(frozen=True)
 class ForgetPlan:
-    """The rows that a forget deletes. memories: those of `rows`, newest first; named_ids: of those that were named."""
+    """The rows that a forget deletes.
+
+    memories: those of `rows`, newest first. named_ids: of those that the selection names.
+    """
 
     selection: Selection
     rows: DeletionPlan = field(default_factory=DeletionPlan)
@@ -38,7 +41,7 @@ class ForgetPlan:
 
 @dataclass(frozen=True)
 class Forget:
-    """Removes memories with everything they came from. The daemon's writer calls it."""
+    """Removal of memories with their sources, by the daemon's writer."""
 
     home: str
     store: Store
@@ -49,7 +52,7 @@ class Forget:
     now_ms: Callable[[], int] = _now_ms
 
     def select(self, selection: Selection) -> list[Memory]:
-        """The memories that a selection names."""
+        """Return the memories that a selection names."""
         return self.store.memories(
             ids=list(selection.memory_ids) or None, session_id=selection.session_id, project_id=selection.project_id,
             before_ms=selection.before_ms, limit=EVERYTHING,
@@ -73,72 +76,80 @@ class Forget:
 
     def _rows_of(self, named: Sequence[Memory], keep_sources: bool) -> DeletionPlan:
         alone = [
-            one for one in named if one.category != "conversation" and (keep_sources or one.kind == SESSION_SUMMARY)
+            memory
+            for memory in named
+            if memory.category != "conversation" and (keep_sources or memory.kind == SESSION_SUMMARY)
         ]
-        going = DeletionPlan()
-        if with_sources := [one.id for one in named if one not in alone]:
-            going = self.store.plan_deletion(Selection(memory_ids=tuple(with_sources)))
-        ids = dict.fromkeys(going.memory_ids)
-        for one in named:
-            ids[one.id] = None
-            ids.update((older.id, None) for older in lineage.before(self.store, one) if _same_matter(older, one))
-        event_ids = dict.fromkeys((*going.event_ids, *self._only_remembered(alone, ids)))
+        plan = DeletionPlan()
+        if with_sources := [memory.id for memory in named if memory not in alone]:
+            plan = self.store.plan_deletion(Selection(memory_ids=tuple(with_sources)))
+        ids = dict.fromkeys(plan.memory_ids)
+        for memory in named:
+            ids[memory.id] = None
+            ids.update((older.id, None) for older in lineage.before(self.store, memory) if _is_earlier(older, memory))
+        event_ids = dict.fromkeys((*plan.event_ids, *self._orphaned_requests(alone, ids)))
         return DeletionPlan(tuple(event_ids), tuple(ids))
 
     def missing(self, memory: Memory, event_ids: Sequence[str]) -> list[dict[str, object]]:
-        """The sources of a memory that are not among these events: [{id, why, at_ms: since when, 0 if unknown}]."""
+        """Return the sources that these events lack: [{id, why, at_ms}], 0 if unknown."""
         out: list[dict[str, object]] = []
         for source in memory.source_ids:
             let_go_ms = self.tombstones.let_go_at_ms(memory.at_ms)
             if source not in event_ids:
-                was_asked = source in self.tombstones
-                why = "forgotten" if was_asked else "removed by retention" if let_go_ms else "not in the store"
-                out.append({"id": source, "why": why, "at_ms": 0 if was_asked else let_go_ms})
+                is_forgotten = source in self.tombstones
+                why = "forgotten" if is_forgotten else "removed by retention" if let_go_ms else "not in the store"
+                out.append({"id": source, "why": why, "at_ms": 0 if is_forgotten else let_go_ms})
         return out
 
     def forget(self, plan: ForgetPlan) -> tuple[Removed, list[str]]:
         """Forget the rows of a plan; return the counts removed and the ids of the projects concerned.
 
-        What is made of memories is to be made anew in these projects, and then erasure.finished() called. Call it in
-        the job of the writer that made the plan, so that nothing is drawn from the sources meanwhile. Raises StoreError
-        or OSError. What is in no table yet stays forgotten only if the spool was taken in before.
+        The caller makes anew all that derives from memories in these projects, then calls erasure.finished(). Call it
+        in the job of the writer that made the plan, so that nothing is drawn from the sources meanwhile. Events in no
+        table yet stay forgotten only if the spool was taken in before. Raises StoreError or OSError.
         """
-        selection, rows, going = plan.selection, plan.rows, plan.memories
+        selection, rows, memories = plan.selection, plan.rows, plan.memories
         if selection == Selection():
             return Removed(), self.erasure.resume()
-        project_ids = {memory.project_id for memory in going} | ({selection.project_id} - {""})
-        # First: whatever happens from here on, nothing brings it back.
+        project_ids = {memory.project_id for memory in memories} | ({selection.project_id} - {""})
+        # Tombstones first: from here on nothing brings these rows back, whatever happens.
         now_ms = self.now_ms()
-        statements = [  # what is said from now on is new
-            (one.project_id, one.text, max(now_ms, one.at_ms)) for one in going if one.category != "conversation"
+        statements = [  # later statements count as new
+            (memory.project_id, memory.text, max(now_ms, memory.at_ms))
+            for memory in memories
+            if memory.category != "conversation"
         ]
-        sessions = ({memory.session_id for memory in going} | {selection.session_id}) - {""}
+        sessions = ({memory.session_id for memory in memories} | {selection.session_id}) - {""}
         named = set(selection.memory_ids)
-        summed_up = [one.session_id for one in going if one.id in named and one.kind == SESSION_SUMMARY]
+        summed_up = [one.session_id for one in memories if one.id in named and one.kind == SESSION_SUMMARY]
         ids = [*rows.event_ids, *rows.memory_ids, *map(session_mark, sessions), *map(none_wanted, summed_up)]
         self.tombstones.add(ids, self._said(rows.event_ids), statements)
-        self._leave_spool(selection)
-        said = self._named(going, rows.event_ids) if named else None
+        self._drop_spooled(selection)
+        said = self._quarantined(memories, rows.event_ids) if named else None
         quarantine.drop_forgotten(self.home, set(rows.event_ids), selection, self.projects, said)
         removed, concerned = self.erasure.erase(rows, sorted(project_ids))
         if selection.session_id and not selection.memory_ids:
             self.sessions.forget(selection.session_id)
         return removed, concerned
 
-    def _named(self, going: Sequence[Memory], event_ids: Sequence[str]) -> quarantine.Said:
-        """What memories that are forgotten by name say, and the turns that go as a whole."""
-        texts = {text for text, _ in self._said(event_ids)} | {memory.text for memory in going}
-        turns = {(one.session_id, one.prompt_id) for one in going if one.category == "conversation" and one.prompt_id}
+    def _quarantined(self, memories: Sequence[Memory], event_ids: Sequence[str]) -> quarantine.Said:
+        """Return the texts of memories forgotten by name, and the turns deleted whole."""
+        texts = {text for text, _ in self._said(event_ids)} | {memory.text for memory in memories}
+        turns = {
+            (memory.session_id, memory.prompt_id)
+            for memory in memories
+            if memory.category == "conversation" and memory.prompt_id
+        }
         return quarantine.Said(tuple(texts), turns)
 
-    def _only_remembered(self, alone: Sequence[Memory], going: Container[str]) -> list[str]:
-        """The requests to remember that nothing will be drawn from once these memories are gone."""
-        sources = sorted({source for one in alone for source in one.source_ids})
-        found = self.store.events(ids=sources, kind="remember", limit=len(sources)) if sources else []
-        asked = [one.id for one in found]
-        others = self.store.memories(source_ids=asked, limit=EVERYTHING) if asked else []
-        kept = {source for one in others if one.id not in going for source in one.source_ids}
-        return [one for one in asked if one not in kept]
+    def _orphaned_requests(self, alone: Sequence[Memory], deleted: Container[str]) -> list[str]:
+        """Return the requests to remember that are the source of deleted memories only."""
+        sources = sorted({source for memory in alone for source in memory.source_ids})
+        events = self.store.events(ids=sources, kind="remember", limit=len(sources)) if sources else []
+        requests = [event.id for event in events]
+        drawn = self.store.memories(source_ids=requests, limit=EVERYTHING) if requests else []
+        kept = {source for memory in drawn if memory.id not in deleted for source in memory.source_ids}
+        return [request for request in requests if request not in kept]
 
     def _said(self, event_ids: Sequence[str]) -> Iterator[tuple[str, int]]:
         for start in range(0, len(event_ids), EVENTS_AT_ONCE):
@@ -146,7 +157,7 @@ class Forget:
             for event in self.store.events(ids=batch, limit=len(batch)):
                 yield event.text, event.at_ms
 
-    def _leave_spool(self, selection: Selection) -> None:
+    def _drop_spooled(self, selection: Selection) -> None:
         for path in spool.waiting(self.home):
             event, _ = spool.load(path)
             if event is not None and selection.session_id and event["session_id"] == selection.session_id:
@@ -154,7 +165,8 @@ class Forget:
                 os.unlink(path)
 
 
-def _same_matter(older: Memory, newer: Memory) -> bool:
-    """True for a wording that `newer` had, and for what it replaced that was drawn from nothing else."""
-    own: Sequence[str] = newer.source_ids
-    return lineage.is_wording_of(older, newer) or bool(older.source_ids and set(older.source_ids) <= set(own))
+def _is_earlier(older: Memory, newer: Memory) -> bool:
+    """True for an earlier wording, and for a predecessor drawn from the same sources only."""
+    return lineage.is_wording_of(older, newer) or bool(
+        older.source_ids and set(older.source_ids) <= set(newer.source_ids)
+    )

@@ -1,4 +1,4 @@
-"""Letting go by age: what the user's settings call too old goes; core memories stay unless they are asked for."""
+"""Retention by age, as the settings say; core memories stay unless configured."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ STAMP = "gc.stamp"
 
 @dataclass(frozen=True)
 class RetentionRules:
-    """What the user may set, in days; 0 keeps. tools_days 0: as long as the conversation."""
+    """Settings in days; 0 keeps. tools_days 0: as long as the conversation."""
 
     conversation_days: int = 0
     daily_days: int = 0
@@ -28,12 +28,12 @@ class RetentionRules:
     tools_days: int = 0
 
     @property
-    def lets_go(self) -> bool:
-        """Whether anything ever grows too old."""
+    def is_on(self) -> bool:
+        """True if anything ever grows too old."""
         return self != RetentionRules()
 
     def cutoffs(self, now_ms: int) -> RetentionCutoffs:
-        """The moments before which things are too old."""
+        """Return the times before which rows are too old."""
 
         def before(days: int) -> int:
             return max(0, now_ms - days * DAY_MS) if days else 0
@@ -48,7 +48,7 @@ class RetentionRules:
 
 @dataclass(frozen=True)
 class Retention:
-    """Removes what is too old. The daemon's writer calls it."""
+    """Deletion of rows that are too old, by the daemon's writer."""
 
     home: str
     store: Store
@@ -57,14 +57,16 @@ class Retention:
 
     def plan(self, rules: RetentionRules, now_ms: int) -> DeletionPlan:
         """Return the rows that are too old now."""
-        return self.store.plan_retention(rules.cutoffs(now_ms)) if rules.lets_go else DeletionPlan()
+        return self.store.plan_retention(rules.cutoffs(now_ms)) if rules.is_on else DeletionPlan()
 
-    def let_go(self, rules: RetentionRules, now_ms: int) -> tuple[Removed, list[str]]:
-        """Remove it; returns what was removed and the ids of the projects concerned: see Forget.forget. Doing it again
-        changes nothing. Raises StoreError or OSError."""
+    def delete(self, rules: RetentionRules, now_ms: int) -> tuple[Removed, list[str]]:
+        """Delete the rows that are too old; idempotent. Raises StoreError or OSError.
+
+        Returns the counts removed and the ids of the projects concerned: see Forget.forget.
+        """
         plan = self.plan(rules, now_ms)
         cutoffs = rules.cutoffs(now_ms)
-        # First: neither a transcript nor an export brings it back while it goes, nor afterwards.
+        # First: neither a transcript nor an export brings rows back, during the deletion or afterwards.
         self.tombstones.let_go(CONVERSATION, cutoffs.conversation_ms, now_ms)
         self.tombstones.let_go(TOOL, cutoffs.tools_ms, now_ms)
         self.tombstones.let_go(DAILY, cutoffs.daily_ms, now_ms)
@@ -76,9 +78,12 @@ class Retention:
         return self.erasure.erase(plan, sorted({count.project_id for count in plan.counts}))
 
     def is_due(self, rules: RetentionRules, now_s: float) -> bool:
-        """Whether the last time was a day ago. A clock that was set back makes it due, one that seems to be far ahead
-        does not: whatever it calls too old would be gone for good."""
-        if not rules.lets_go:
+        """True a day after the last run.
+
+        A clock that was set back makes it due. One that seems far ahead does not: rows too old by it would be lost for
+        good.
+        """
+        if not rules.is_on:
             return False
         try:
             age_s = now_s - os.lstat(os.path.join(self.home, STAMP)).st_mtime
@@ -89,12 +94,12 @@ class Retention:
         return 0 <= age_s < FAR_MS / 1000 or self._is_believed(int(now_s * 1000))
 
     def _is_believed(self, now_ms: int) -> bool:
-        """Whether something was said not so long ago by this clock; what was said just now tells nothing."""
+        """True if the newest memory is recent by this clock; the last hour's prove nothing."""
         found = self.store.memories(before_ms=now_ms - TRIED_MS, limit=1)
         return bool(found) and now_ms - found[0].at_ms < FAR_MS
 
     def done(self, now_s: float) -> None:
-        """Note that it was done. Raises OSError."""
+        """Stamp a run. Raises OSError."""
         stamp = os.path.join(self.home, STAMP)
         paths.write_whole(stamp, b"")
         os.utime(stamp, (now_s, now_s))

@@ -38,11 +38,11 @@ def gc(state: State) -> tuple[Removed, list[str]]:
     """Delete memories that are too old by the user's settings, and tidy the store; returns as forget."""
     services, rules = state.services.result(), state.rules.retention
     now_s = time.time()
-    if rules.lets_go:
+    if rules.is_on:
         consolidation.consolidate_now(state)  # the lasting part of a turn is kept before the turn goes
     try:
         services.retention.done(now_s)  # before it is: a failure is tried again tomorrow
-        removed, project_ids = services.retention.let_go(rules, int(now_s * 1000))
+        removed, project_ids = services.retention.delete(rules, int(now_s * 1000))
         left = _renew(state, services, project_ids)
     except OSError as bad:
         raise DaemonError(UNFINISHED % (bad.strerror, bad.filename)) from bad
@@ -56,7 +56,7 @@ def gc(state: State) -> tuple[Removed, list[str]]:
 def begin_gc_if_due(state: State) -> None:
     """Have old memories deleted once a day. Looks every APART_S, and only where a setting deletes any."""
     rules = state.rules.retention
-    if not rules.lets_go or not state.is_open:
+    if not rules.is_on or not state.is_open:
         return
     if not state.embedder.settled.is_set():
         return  # without it no turn is consolidated

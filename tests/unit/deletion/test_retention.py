@@ -1,4 +1,4 @@
-"""When retention runs by itself: once a day, and not by a clock that is far ahead of all that is known."""
+"""When retention is due: once a day, and not by a clock far ahead."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Aging(TurnsInMemory):
         self.retention.done((T0_MS + at) / 1000)
 
 
-def test_it_is_due_once_a_day_and_only_where_something_is_let_go(home: Path) -> None:
+def test_retention_is_due_once_a_day(home: Path) -> None:
     aging = Aging(home)
     assert aging.is_due(2 * HOUR_MS)
     assert not aging.retention.is_due(RetentionRules(), (T0_MS + 2 * HOUR_MS) / 1000)
@@ -41,7 +41,7 @@ def test_it_is_due_once_a_day_and_only_where_something_is_let_go(home: Path) -> 
     assert aging.is_due(2 * HOUR_MS + DAY_MS)
 
 
-def test_a_clock_that_is_far_ahead_of_all_that_is_known_makes_nothing_due(home: Path) -> None:
+def test_clock_far_ahead_makes_nothing_due(home: Path) -> None:
     aging = Aging(home)
     ahead = 400 * DAY_MS
     assert not aging.is_due(ahead)
@@ -56,7 +56,7 @@ def test_a_clock_that_is_far_ahead_of_all_that_is_known_makes_nothing_due(home: 
     assert aging.is_due(2 * DAY_MS)
 
 
-def test_a_run_of_a_clock_that_was_ahead_keeps_nothing_out(home: Path) -> None:
+def test_run_by_fast_clock_blocks_nothing(home: Path) -> None:
     home.mkdir()
     now_ms = T0_MS
     tombstones = Tombstones(str(home), lambda: now_ms)
