@@ -1,4 +1,4 @@
-"""Brings what a person changed in a memory file into the store."""
+"""Apply a user's changes of memory files to the store."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from memlayer.consolidation.consolidator import Consolidator
 from memlayer.edge.capture.payload import clean
 from memlayer.edge.capture.spool import event_id
 from memlayer.indexing.ingest import Ingest
-from memlayer.memory_files.markdown import NOTE, Item, composed, digest, shown
+from memlayer.memory_files.markdown import NOTE, Item, digest, normalized, to_nfc
 from memlayer.memory_files.merge import Changes, Entry
 from memlayer.memory_files.pages import current, day_of, local_day, noon_ms
 from memlayer.memory_files.revisions import FileRecord
@@ -32,20 +32,20 @@ def _now_ms() -> int:
 
 
 @dataclass(frozen=True)
-class TakenBack:
-    """How many memories a person's changes added, edited (or pinned) and put away."""
+class EditCounts:
+    """Memories that a user's changes added, edited (or pinned) and retired."""
 
     added: int = 0
     edited: int = 0
     removed: int = 0
 
-    def __add__(self, other: TakenBack) -> TakenBack:
-        return TakenBack(self.added + other.added, self.edited + other.edited, self.removed + other.removed)
+    def __add__(self, other: EditCounts) -> EditCounts:
+        return EditCounts(self.added + other.added, self.edited + other.edited, self.removed + other.removed)
 
 
 @dataclass
 class Edits:
-    """Takes changes in. The daemon's writer calls it."""
+    """Changes applied to the store, by the daemon's writer."""
 
     store: Store
     ingest: Ingest
@@ -53,27 +53,26 @@ class Edits:
     tombstones: Tombstones
     now_ms: Callable[[], int] = _now_ms
 
-    def take(self, project_id: str, name: str, changes: Changes, record: FileRecord, base: str) -> TakenBack:
-        """Bring the changes of one file in. base: name of the revision they were made to, "" when that is not known:
-        what then says what a memory said before is old, and no change. Raises StoreError.
+    def take(self, project_id: str, name: str, changes: Changes, record: FileRecord, base: str) -> EditCounts:
+        """Apply the changes of one file; idempotent, for a known text is not added again. Raises StoreError.
 
-        Doing it twice changes nothing: what is said already is not said again.
+        base: name of the revision that was changed, "" when unknown: an earlier wording is then an old copy, no change.
         """
-        said = {digest(one.text) for one in current(self.store, project_id, name)}
-        page = _Page(self, project_id, name, said, bool(base))
+        known = {digest(memory.text) for memory in current(self.store, project_id, name)}
+        page = _Page(self, project_id, name, known, bool(base))
         edited = sum(page.edit(entry, text) for entry, text in changes.edited)
         edited += sum(page.pin(entry, pinned) for entry, pinned in changes.pinned)
         removed = 0
-        for entry in changes.gone:
+        for entry in changes.deleted:
             if page.retire(entry):
                 record.removed[entry.memory_id] = base
                 removed += 1
         added = sum(page.add(kind, text) for kind, text in changes.added)
         added += sum(page.stray(item, record) for item in changes.strays)
-        return TakenBack(added, edited, removed)
+        return EditCounts(added, edited, removed)
 
-    def bring_back(self, present: Sequence[Entry], record: FileRecord, base: str) -> int:
-        """Restore what was deleted from this very revision and stands in the file again: an editor's undo."""
+    def undo_deletions(self, present: Sequence[Entry], record: FileRecord, base: str) -> int:
+        """Restore entries deleted from this very revision and back in the file: an undo."""
         count = 0
         for entry in present:
             if base and record.removed.get(entry.memory_id) == base:
@@ -85,20 +84,20 @@ class Edits:
         return count
 
     def by_id(self, memory_id: str) -> Memory | None:
-        """The memory of an id, None when it is forgotten."""
+        """Return the memory of an id, None when it is forgotten."""
         found = self.store.memories(ids=[memory_id])
         return found[0] if found else None
 
 
 @dataclass
 class _Page:
-    """One file's changes on their way in. said: digests of what its memories say. is_known: see Edits.take."""
+    """One file's changes. known: digests of its memories. has_base: the changed revision is known."""
 
     edits: Edits
     project_id: str
     name: str
-    said: set[str]
-    is_known: bool
+    known: set[str]
+    has_base: bool
 
     def edit(self, entry: Entry, text: str) -> int:
         memory = self.edits.by_id(entry.memory_id)
@@ -108,15 +107,15 @@ class _Page:
         first, *rest = _texts(text) or [""]
         if not first or digest(memory.text) == digest(first):
             return 0
-        before = lineage.before(self.edits.store, memory) if not self.is_known else ()
+        before = lineage.before(self.edits.store, memory) if not self.has_base else ()
         if any(digest(one.text) == digest(first) for one in before):
             return 0
-        if memory.superseded_by:  # something else replaced it meanwhile; the person's words are the newest
+        if memory.superseded_by:  # replaced meanwhile; the user's words are the newest
             return self.add(memory.kind, text)
         self.edits.consolidator.edit(memory, first)
-        self.said.add(digest(first))
-        for one in rest:
-            self._add(memory.kind, one)
+        self.known.add(digest(first))
+        for part in rest:
+            self._add(memory.kind, part)
         return 1
 
     def pin(self, entry: Entry, pinned: bool) -> int:
@@ -134,10 +133,10 @@ class _Page:
         return True
 
     def add(self, kind: str, text: str) -> int:
-        return sum(self._add(kind, one) for one in _texts(text))
+        return sum(self._add(kind, part) for part in _texts(text))
 
     def stray(self, item: Item, record: FileRecord) -> int:
-        """A bullet that cites what the revision did not hold: pasted from elsewhere, restored, or kept for long."""
+        """Add a bullet whose citation the revision lacks: pasted, restored or an old copy."""
         found = self.edits.store.memories(citations=[item.citation], project_id=self.project_id)
         same = [one for one in found if digest(one.text) == digest(item.text)]
         if same:
@@ -146,31 +145,31 @@ class _Page:
                 self.edits.consolidator.restore(back[0])
                 return 1
             return 0
-        texts = {item.text, composed(item.text)}
+        texts = {item.text, to_nfc(item.text)}
         was_forgotten = any(self.edits.tombstones.knew_statement(self.project_id, text) for text in texts)
         if was_forgotten or record.knows(item.citation, digest(item.text)):
-            return 0  # an editor had it open; who wants it again leaves the citation out
-        if not found and self._was_let_go(item):
-            return 0  # an old copy of the file stands there again
+            return 0  # an editor had it open; without its citation it would be added
+        if not found and self._is_aged_out(item):
+            return 0  # an old copy of the file was put back
         now = [one for one in found if not one.superseded_by]
         if len(now) == 1:
             return self.edit(Entry(now[0].id, now[0].citation, digest(now[0].text)), item.text)
         return self.add(item.kind or NOTE, item.text)
 
-    def _was_let_go(self, item: Item) -> bool:
-        """Whether retention took what was said on the day that a bullet names."""
+    def _is_aged_out(self, item: Item) -> bool:
+        """True if retention deleted the memories of a bullet's day."""
         day = day_of(self.name) or item.stamp
         try:
             begun_ms = noon_ms(day) - HALF_A_DAY_MS
-        except (ValueError, TypeError, OverflowError):  # no day, or none that there is
+        except (ValueError, TypeError, OverflowError):  # no day, or an impossible one
             return False
         kinds = (DAILY, CORE) if day_of(self.name) else (CORE,)
         return not item.pinned and any(self.edits.tombstones.let_go_at_ms(begun_ms, kind) for kind in kinds)
 
     def _add(self, kind: str, text: str) -> int:
-        if digest(text) in self.said:
+        if digest(text) in self.known:
             return 0
-        self.said.add(digest(text))
+        self.known.add(digest(text))
         if day_of(self.name):
             self._add_note(text)
         else:
@@ -178,7 +177,7 @@ class _Page:
         return 1
 
     def _add_note(self, text: str) -> None:
-        """A person's own line in a day's file: found by search, unlike the entries around it, which stand for turns."""
+        """Add a user's own line in a day's file; search finds it, unlike daily entries."""
         day, now_ms = day_of(self.name), self.edits.now_ms()
         memory_id = event_id(self.project_id, day, "note", text)
         memory = Memory(
@@ -201,19 +200,19 @@ class _Page:
 
 
 def _is_retired(memory: Memory) -> bool:
-    """True if it holds no more and nothing stands in its place."""
+    """True for a memory that holds no more and has no successor."""
     return memory.superseded_by == memory.id
 
 
 def _texts(text: str) -> list[str]:
-    """What may be kept of a person's text, in pieces that a memory can hold; [] when nothing is left of it."""
-    text = composed(shown(clean(text)))
+    """Cut a user's text, cleaned, to pieces of a memory's length; [] if nothing is left."""
+    text = to_nfc(normalized(clean(text)))
     if not says_something(text):
         return []
     out = []
     while len(text) > MAX_MEMORY_CHARS:
         cut = max(text.rfind("\n", 0, MAX_MEMORY_CHARS), text.rfind(" ", 0, MAX_MEMORY_CHARS))
         cut = cut if cut > MAX_MEMORY_CHARS // 2 else MAX_MEMORY_CHARS
-        out.append(shown(text[:cut]))
-        text = shown(text[cut:])
+        out.append(normalized(text[:cut]))
+        text = normalized(text[cut:])
     return [*out, text] if text else out

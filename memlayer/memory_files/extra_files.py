@@ -1,7 +1,7 @@
-"""Markdown that the user has named, as memories of category `custom`: one a piece, with the lines that it comes from.
+"""Markdown files named in the settings, as memories of category `custom`, one a piece.
 
-What is in the store follows what is on disk: a piece whose text is still there stays as it is, whatever its lines are
-now; one that is gone goes. A file belongs to the project that it lies in, else to all (`GLOBAL`).
+The store follows the disk: a piece whose text is still in the file keeps its memory, whatever its lines are now; the
+memory of a piece that is gone goes. A file belongs to the project that it lies in, else to all (`GLOBAL`).
 """
 
 from __future__ import annotations
@@ -10,10 +10,12 @@ import hashlib
 import json
 import logging
 import os
+import stat
 import time
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from memlayer.edge.capture.spool import event_id
 from memlayer.edge.home import paths, project
@@ -21,7 +23,6 @@ from memlayer.indexing import embedders
 from memlayer.indexing.document import Piece, pieces_of
 from memlayer.indexing.ingest import Ingest, VectorCache
 from memlayer.memory_files.pages import local_day
-from memlayer.memory_files.walk import Found, read_text, walk
 from memlayer.model import GLOBAL, Memory, citation_of
 from memlayer.ports import DeletionPlan, Store
 from memlayer.records.projects import Projects
@@ -29,14 +30,18 @@ from memlayer.records.tombstones import Tombstones
 from memlayer.turns.salience import importance
 
 log = logging.getLogger(__name__)
-SOURCE = "file_"  # what the session id of a piece begins with; the rest names its file
-BATCH = 48  # pieces indexed in one go: each may cost an embedding, and turns wait meanwhile
+SOURCE = "file_"  # prefix of a piece's session id; the rest names its file
+BATCH = 48  # pieces indexed at once: each may cost an embedding, and turns wait meanwhile
 EVERYTHING = 10_000_000
+SUFFIXES = (".md", ".markdown", ".mdx")
+MAX_FILES = 5_000
+MAX_FILE_BYTES = 400_000
+_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 @dataclass
 class ExtraFiles:
-    """The user's extra Markdown. The daemon's writer calls it, but for `has_global` and `notices`."""
+    """Extra Markdown, kept by the daemon's writer; others use `has_global` and `notices`."""
 
     home: str
     store: Store
@@ -48,24 +53,24 @@ class ExtraFiles:
     max_tokens: int = 400
     overlap_tokens: int = 80
     has_global: bool = False  # whether some of it belongs to every project
-    _known: dict[str, dict[str, Any]] | None = None  # path -> what it looked like, and whose it is
+    _known: dict[str, dict[str, Any]] | None = None  # path -> its state when last read
     _problems: dict[str, str] = field(default_factory=dict)
 
     def notices(self) -> list[str]:
-        """What was left out and why, one line each."""
+        """Return the files left out and why, one line each."""
         return ["%s: %s" % item for item in sorted(self._problems.items())]
 
     def counts(self) -> dict[str, int]:
-        """Named path -> how many files of it are searched."""
+        """Return named path -> number of its files that are searched."""
         known = list(self._known or {})
-        return {name: sum(_is_below(one, (_real(name),)) for one in known) for name in self.named}
+        return {name: sum(_is_below(path, (_real(name),)) for path in known) for name in self.named}
 
     def path_of(self, session_id: str) -> str:
-        """The file whose pieces bear this session id, "" for none."""
+        """Return the file whose pieces have this session id, "" for none."""
         return next((path for path in self._known or () if _session_of(path) == session_id), "")
 
     def sync(self) -> bool:
-        """Bring the store up to date with the files; False when there is more to do: then call it again.
+        """Bring the store up to date; False if another call has more to do.
 
         Raises StoreError or OSError.
         """
@@ -74,30 +79,30 @@ class ExtraFiles:
             return True
         found = walk(self.named, self.home)
         self._problems = dict(found.problems)
-        present = {one.path for one in found.files}
+        present = {file.path for file in found.files}
         gone = [path for path in known if path not in present and not _is_below(path, found.missing)]
-        put_away = [one for path in gone for one in self._held(path).values()]
+        retired = [piece for path in gone for piece in self._held(path).values()]
         for path in gone:
             del known[path]
         fresh: list[Memory] = []
         looked = 0
         is_done = True
-        for one in found.files:
-            project_id, root = self._owner(one.path)
-            before = known.get(one.path, {})
-            looks = {"mtime_ns": one.mtime_ns, "size_bytes": one.size_bytes, "project_id": project_id}
-            if {name: before.get(name) for name in looks} != looks:
+        for file in found.files:
+            project_id, root = self._owner(file.path)
+            before = known.get(file.path, {})
+            state = {"mtime_ns": file.mtime_ns, "size_bytes": file.size_bytes, "project_id": project_id}
+            if {name: before.get(name) for name in state} != state:
                 if len(fresh) >= BATCH or looked >= BATCH:
                     is_done = False
                     break
                 looked += 1
-                known[one.path] = {**looks, **self._read(one, project_id, root, before, fresh, put_away)}
-            if known[one.path]["problem"]:
-                self._problems[one.path] = known[one.path]["problem"]
+                known[file.path] = {**state, **self._read(file, project_id, root, before, fresh, retired)}
+            if known[file.path]["problem"]:
+                self._problems[file.path] = known[file.path]["problem"]
         self._put(fresh)
-        self._put_away(put_away)
+        self._retire(retired)
         self._known = known
-        self.has_global = any(one["project_id"] == GLOBAL for one in known.values())
+        self.has_global = any(state["project_id"] == GLOBAL for state in known.values())
         if looked or gone:
             self._save(known)
         return is_done
@@ -109,9 +114,9 @@ class ExtraFiles:
         root: str,
         before: dict[str, Any],
         fresh: list[Memory],
-        put_away: list[Memory],
+        retired: list[Memory],
     ) -> dict[str, str]:
-        """Read one file, and add to what is new and to what is no longer; what is to be known of it."""
+        """Read one file, add to its fresh and retired pieces, and return its state."""
         try:
             text, problem = read_text(found.path)
         except OSError as bad:
@@ -120,27 +125,31 @@ class ExtraFiles:
         if before.get("digest") != digest or before.get("project_id") != project_id:
             held = self._held(found.path)
             cut = pieces_of(text, max_tokens=self.max_tokens, overlap_tokens=self.overlap_tokens)
-            wanted = {one.id: one for one in self._memories(found, cut, project_id, root)}
-            wanted = {key: one for key, one in wanted.items() if key not in self.tombstones}
-            for key in wanted.keys() & held.keys():  # its day is that on which it was first seen
+            pieces = self._memories(found, cut, project_id, root)
+            wanted = {piece.id: piece for piece in pieces if piece.id not in self.tombstones}
+            for key in wanted.keys() & held.keys():  # its day is when it was first seen
                 wanted[key] = replace(wanted[key], at_ms=held[key].at_ms, key=held[key].key, pinned=held[key].pinned)
-            fresh += [one for key, one in wanted.items() if held.get(key) != one]
-            put_away += [one for key, one in held.items() if key not in wanted and not one.superseded_by]
+            fresh += [piece for key, piece in wanted.items() if held.get(key) != piece]
+            retired += [piece for key, piece in held.items() if key not in wanted and not piece.superseded_by]
         return {"digest": digest, "problem": problem}
 
     def _held(self, path: str) -> dict[str, Memory]:
-        return {one.id: one for one in self.store.memories(session_id=_session_of(path), limit=EVERYTHING)}
+        return {piece.id: piece for piece in self.store.memories(session_id=_session_of(path), limit=EVERYTHING)}
 
     def _put(self, fresh: list[Memory]) -> None:
         for start in range(0, len(fresh), BATCH):
             batch = fresh[start : start + BATCH]
             with self.ingest.lock:
                 self.store.put_memories(batch)
-                self.ingest.index(batch, [chunk for one in batch for chunk in self.ingest.chunks_of(one, one.text)])
+                self.ingest.index(
+                    batch, [chunk for piece in batch for chunk in self.ingest.chunks_of(piece, piece.text)]
+                )
 
-    def _put_away(self, gone: list[Memory]) -> None:
-        """Found no more. To erase rows takes seconds, which a document that is being written need not cost each time:
-        that is done when the next daemon begins."""
+    def _retire(self, gone: list[Memory]) -> None:
+        """Take pieces out of search. The next daemon erases their rows when it starts.
+
+        To erase takes seconds, too long for each save of a document that is being written.
+        """
         if gone:
             now_ms = int(time.time() * 1000)
             with self.ingest.lock:
@@ -174,14 +183,14 @@ class ExtraFiles:
         return out
 
     def _owner(self, path: str) -> tuple[str, str]:
-        """(project id, its folder) of the innermost known project that a file lies in, else (GLOBAL, "")."""
+        """Return (id, folder) of a file's innermost known project, else (GLOBAL, "")."""
         place = project.locate(os.path.dirname(path))
         if place.git_dir:
             project_id, _ = self.projects.find(place.root)
             if project_id:
                 return project_id, place.root
         roots = {str(one.get("root")): key for key, one in self.projects.known().items()}
-        outermost = (os.path.realpath(os.path.expanduser("~")), "/")  # no project of which everything is a part
+        outermost = (os.path.realpath(os.path.expanduser("~")), "/")  # a project there would hold every file
         at = os.path.dirname(path)
         while at not in outermost:
             if at in roots:
@@ -204,7 +213,7 @@ class ExtraFiles:
         return self._known
 
     def _erase(self, memory_ids: list[str]) -> None:
-        """Out of the store, without a tombstone: a file that comes back is to be found again."""
+        """Erase pieces without a tombstone: a file that comes back is found again."""
         if memory_ids:
             with self.ingest.lock:
                 self.store.forget(DeletionPlan(memory_ids=tuple(memory_ids)))
@@ -237,3 +246,84 @@ def _shortened(path: str) -> str:
 
 def _is_below(path: str, folders: tuple[str, ...]) -> bool:
     return any(path == folder or path.startswith(folder + os.sep) for folder in folders)
+
+
+class Found(NamedTuple):
+    """A file. path: absolute, real. mtime_ns and size_bytes: to see a change without reading."""
+
+    path: str
+    mtime_ns: int
+    size_bytes: int
+
+
+class Walk(NamedTuple):
+    """files: in order, each once. missing: named paths not on disk. problems: path -> why left out."""
+
+    files: tuple[Found, ...]
+    missing: tuple[str, ...]
+    problems: dict[str, str]
+
+
+def walk(named: Iterable[str], home: str) -> Walk:
+    """Find the Markdown below the named paths; no link is followed.
+
+    The memlayer home and hidden files are left out.
+    """
+    files: dict[str, Found] = {}
+    missing, problems = [], {}
+    for name in named:
+        path = os.path.realpath(os.path.expanduser(name))
+        if not os.path.isabs(os.path.expanduser(name)):
+            problems[name] = "not an absolute path"
+        elif not os.path.exists(path):
+            missing.append(path)
+            problems[name] = "not there; its earlier text is kept"
+        elif os.path.isfile(path):
+            _add(files, problems, path)
+        else:
+            for found in _markdown_below(path, os.path.realpath(home)):
+                if len(files) >= MAX_FILES:
+                    problems[name] = "more than %d files; the rest is left out" % MAX_FILES
+                    break
+                _add(files, problems, found)
+    return Walk(tuple(files.values()), tuple(missing), problems)
+
+
+def read_text(path: str) -> tuple[str, str]:
+    """Return (text with newlines only, "") or ("", the problem). Raises OSError."""
+    fd = os.open(path, _FLAGS)
+    with os.fdopen(fd, "rb") as file:
+        if not stat.S_ISREG(os.fstat(fd).st_mode):
+            return "", "no plain file"
+        raw = file.read(MAX_FILE_BYTES + 1)
+    if len(raw) > MAX_FILE_BYTES:
+        return "", "longer than %d bytes" % MAX_FILE_BYTES
+    if b"\0" in raw:
+        return "", "not text"
+    try:
+        return raw.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n"), ""
+    except UnicodeDecodeError:
+        return "", "not UTF-8 text"
+
+
+def _markdown_below(folder: str, home: str) -> Iterator[str]:
+    for at, folders, names in os.walk(folder, followlinks=False):
+        folders[:] = sorted(
+            name
+            for name in folders
+            if not name.startswith(".") and name != "node_modules" and os.path.join(at, name) != home
+        )
+        for name in sorted(names):
+            if name.lower().endswith(SUFFIXES) and not name.startswith("."):
+                yield os.path.join(at, name)
+
+
+def _add(files: dict[str, Found], problems: dict[str, str], path: str) -> None:
+    try:
+        found = os.lstat(path)
+        path.encode("utf-8")
+    except (OSError, UnicodeEncodeError):
+        problems[path] = "cannot be read"
+        return
+    if stat.S_ISREG(found.st_mode):
+        files.setdefault(path, Found(path, found.st_mtime_ns, found.st_size))

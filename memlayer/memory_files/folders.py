@@ -1,4 +1,4 @@
-"""Where memory files stand, and what is wrong with them."""
+"""The folders of memory files, and the problems found there."""
 
 from __future__ import annotations
 
@@ -17,31 +17,31 @@ log = logging.getLogger(__name__)
 
 @dataclass
 class Problems:
-    """What is the matter with files as of their project's last sync."""
+    """Problems of files as of their project's last sync."""
 
-    _says: dict[str, dict[str, str]] = field(default_factory=dict)  # project id -> file -> why it was left alone
-    _seen: dict[tuple[str, str], Stamp] = field(default_factory=dict)  # what these looked like
-    _told: set[tuple[str, str, str]] = field(default_factory=set)  # what the log has
+    _by_project: dict[str, dict[str, str]] = field(default_factory=dict)  # project id -> file -> why it was skipped
+    _seen: dict[tuple[str, str], Stamp] = field(default_factory=dict)  # of skipped files
+    _logged: set[tuple[str, str, str]] = field(default_factory=set)
 
     def of(self, project_id: str) -> dict[str, str]:
-        """File -> what is the matter with it."""
-        return dict(self._says.get(project_id, {}))
+        """Return file -> its problem."""
+        return dict(self._by_project.get(project_id, {}))
 
     def begin(self, project_id: str) -> None:
-        """A project's files are looked at anew."""
-        self._says[project_id] = {}
+        """Forget a project's problems before its files are read again."""
+        self._by_project[project_id] = {}
 
-    def note(self, project_id: str, name: str, says: str, *, seen: Stamp | None = None, to_log: bool = True) -> None:
-        """A file is left alone. seen: what it looked like, so that it is not looked at again before it changes."""
-        self._says.setdefault(project_id, {})[name] = says
+    def note(self, project_id: str, name: str, problem: str, *, seen: Stamp | None = None, to_log: bool = True) -> None:
+        """Note a skipped file. seen: its stamp, so that it is not read again before it changes."""
+        self._by_project.setdefault(project_id, {})[name] = problem
         if seen is not None:
             self._seen[project_id, name] = seen
-        if to_log and (project_id, name, says) not in self._told:
-            self._told.add((project_id, name, says))
-            log.warning("memory file %s: %s", name, says)
+        if to_log and (project_id, name, problem) not in self._logged:
+            self._logged.add((project_id, name, problem))
+            log.warning("memory file %s: %s", name, problem)
 
     def seen(self, project_id: str, name: str) -> Stamp | None:
-        """What a file looked like when it was left alone."""
+        """Return a file's stamp when it was skipped."""
         return self._seen.get((project_id, name))
 
 
@@ -50,7 +50,7 @@ IN_PROJECT = ".memlayer"
 
 
 class Place(NamedTuple):
-    """anchor: a folder that the user has chosen. parts: the folders below it, where no link is followed."""
+    """anchor: a folder of the user's choice. parts: folders below it; no link is followed there."""
 
     anchor: str
     parts: tuple[str, ...]
@@ -62,7 +62,7 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True)
 class FileRules:
-    """What the user may set. in_project: the files stand in the repository instead of the memlayer home."""
+    """Settings. in_project: the files are in the repository instead of the memlayer home."""
 
     enabled: bool = True
     in_project: bool = False
@@ -71,14 +71,16 @@ class FileRules:
 def place_of(
     home: str, projects: Projects, project_id: str, rules: FileRules, *, even_off: bool = False
 ) -> Place | None:
-    """The place of a project's files; None where there is none: unknown, switched off (unless even_off), moved away,
-    not mounted."""
+    """Return the place of a project's files; None where there is none.
+
+    None for a project that is unknown, switched off (unless even_off), moved away or not mounted.
+    """
     if project_id == GLOBAL:
         return Place(home, (GLOBAL,))
     root = projects.root(project_id)
     if not root or not (even_off or project.enabled(root)):
         return None
-    # A person's home folder may be a project; its .memlayer is where all of memlayer is.
+    # A user's home folder may be a project; its .memlayer is the memlayer home.
     if rules.in_project and os.path.realpath(os.path.join(root, IN_PROJECT)) != os.path.realpath(home):
         is_there = os.path.isdir(root) and projects.find(root)[0] == project_id
         return Place(root, (IN_PROJECT,)) if is_there else None
@@ -86,17 +88,17 @@ def place_of(
 
 
 def place_at(home: str, path: str) -> Place:
-    """The place whose path was written down."""
+    """Return the place of a recorded path."""
     above, name = os.path.split(path)
     return Place(home, (IN_HOME, name)) if above == os.path.join(home, IN_HOME) else Place(above, (name,))
 
 
 def _folder(home: str, projects: Projects, project_id: str) -> str:
-    alike = sum(one[:8] == project_id[:8] for one in projects.known())
+    alike = sum(known[:8] == project_id[:8] for known in projects.known())
     unique = project_id[:8] if alike < 2 else project_id
     try:
-        held = [one for one in os.listdir(os.path.join(home, IN_HOME)) if one.endswith("-" + unique)]
+        held = [name for name in os.listdir(os.path.join(home, IN_HOME)) if name.endswith("-" + unique)]
     except OSError:
         held = []
-    # A project that is renamed keeps its folder: somebody may have it open.
+    # A renamed project keeps its folder: an editor may have it open.
     return min(held) if held else folder_name(projects.name(project_id), unique)

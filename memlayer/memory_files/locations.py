@@ -1,4 +1,4 @@
-"""Where a memory stands in a file: MEMORY.md, a day's page, or Markdown that the user has named."""
+"""The lines of a memory in MEMORY.md, a day's page, or extra Markdown."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from memlayer.memory_files.safe_folder import open_folder
 from memlayer.memory_files.sync import MemoryFiles
 from memlayer.model import Memory
 
-# At the left margin, where no text of a memory can stand: its further lines are indented.
+# At the left margin, which no text of a memory reaches: its further lines are indented.
 _ENTRY = re.compile(r"[-*+] (?:\[[ xX]\] )?\\?\[mem:([0-9A-Za-z]{1,40})\\?\]")
 _PIECE = re.compile(r":(\d+)-(\d+)$")
 
 
 class Lines(NamedTuple):
-    """Lines of a file, counted from 1, both included; "" and 0 for a memory that stands in none."""
+    """Lines of a file, counted from 1, both included; "" and 0 for a memory in no file."""
 
     path: str = ""
     start_line: int = 0
@@ -28,7 +28,7 @@ class Lines(NamedTuple):
 
 
 class FileLines:
-    """Looks up where memories stand. For one request: files are read once, when they are asked for."""
+    """A lookup of memories' lines for one request: each file is read once, on demand."""
 
     def __init__(self, files: MemoryFiles, extra: ExtraFiles) -> None:
         self._files = files
@@ -36,7 +36,7 @@ class FileLines:
         self._pages: dict[tuple[str, str], tuple[str, dict[str, tuple[int, int]]]] = {}
 
     def of(self, memory: Memory) -> Lines:
-        """The lines that hold a memory now."""
+        """Return the lines that hold a memory now."""
         piece = _PIECE.search(memory.kind)
         if memory.category == "custom" and memory.kind != NOTE:
             path = self._extra.path_of(memory.session_id)
@@ -48,7 +48,7 @@ class FileLines:
         return Lines(path, *held[memory.citation]) if memory.citation in held else Lines()
 
     def _page(self, project_id: str, name: str) -> tuple[str, dict[str, tuple[int, int]]]:
-        """(path of a page, citation -> its first and last line); ("", {}) where there is none."""
+        """Return (path of a page, citation -> first and last line); ("", {}) for no page."""
         if (project_id, name) not in self._pages:
             self._pages[project_id, name] = self._read(project_id, name)
         return self._pages[project_id, name]
@@ -67,7 +67,7 @@ class FileLines:
 
 
 def entries_in(text: str) -> dict[str, tuple[int, int]]:
-    """Citation -> first and last line of its entry in a memory file; of one that stands twice the first."""
+    """Return citation -> first and last line of its first entry in a memory file."""
     found: dict[str, tuple[int, int]] = {}
     citation = ""
     for number, line in enumerate(text.splitlines(), 1):
@@ -75,7 +75,7 @@ def entries_in(text: str) -> dict[str, tuple[int, int]]:
         if entry is not None:
             citation = entry.group(1) if entry.group(1) not in found else ""
         elif line[:1] not in ("", " ", "\t"):
-            citation = ""  # a heading, a comment, or what the person has added
+            citation = ""  # a heading, a comment, or a line of the user's
         if citation and line.strip():
             found[citation] = (found.get(citation, (number, 0))[0], number)
     return found

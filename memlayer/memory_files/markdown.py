@@ -1,8 +1,8 @@
 """Memories as Markdown and back.
 
-A memory is one bullet, `- [mem:a7Bc3x] 2026-11-19: text`; its further lines are indented by two blanks. All that stands
-after the colon is data: citations, comments, headings and bullets in it count for nothing. The first line names the
-revision (a hash of what follows), the last one says that the file is whole.
+A memory is one bullet, `- [mem:a7Bc3x] 2026-11-19: text`; its further lines are indented by two blanks. All after the
+colon is data: citations, comments, headings and bullets in it have no meaning. The first line names the revision (a
+hash of the rest), the last one marks the file as whole.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _TICKS = re.compile(r"`+")
 
 
 def unescaped(text: str) -> str:
-    """The text as it was before the editor wrote it. Takes time in proportion to its length."""
+    """Undo an editor's backslash escapes. Takes time in proportion to the length."""
     last = {len(run[0]): run.start() for run in _TICKS.finditer(text)}
     out: list[str] = []
     at = 0
@@ -30,28 +30,31 @@ def unescaped(text: str) -> str:
         if sign[1]:
             out.append(sign[1])
             continue
-        if last.get(len(sign[0]), -1) > sign.start():  # else it is closed nowhere, and no code
+        if last.get(len(sign[0]), -1) > sign.start():  # else it is never closed, and no code
             at = next(run.end() for run in _TICKS.finditer(text, at) if len(run[0]) == len(sign[0]))
         out.append(text[sign.start() : at])
     return "".join([*out, text[at:]])
 
 
-# A backtick behind the first ones makes it a code span, with which a sentence may begin.
+# A further backtick on the line makes it a code span, as a sentence may begin with.
 FENCE = re.compile(r"(`{3,}(?=[^`]*$)|~{3,})")
 _ALONE = re.compile(r"(?:`{3,}|~{3,})[ \t]*[^\s`~]*[ \t]*$")
 
 
 class Fences:
-    """The fenced blocks of a file. is_past: true for a line that no block goes past: a fence may be saved before it is
-    closed, and must not take what stands below it along."""
+    """The fenced blocks of a file.
+
+    is_past: true for a line that no block goes past: a fence may be saved before it is closed, and must not swallow the
+    lines below.
+    """
 
     def __init__(self, lines: Sequence[str], is_past: Callable[[str], bool]) -> None:
         self._lines, self._is_past = lines, is_past
-        # For each sign a line before which no fence of at least so many signs closes: each is looked for once.
+        # For each sign a line before which no fence of at least so many signs closes: each is searched once.
         self._none: dict[str, tuple[int, int]] = {}
 
     def end(self, at: int) -> int:
-        """The line after the block that begins at line `at`; 0 when none does, or it has no end."""
+        """Return the line after the block that begins at `at`; 0 for no block or no end."""
         opened = FENCE.match(self._lines[at])
         if opened is None:
             return 0
@@ -69,7 +72,7 @@ class Fences:
         return 0
 
     def is_alone(self, line: str) -> bool:
-        """True for a fence that says nothing itself, but for a language's name."""
+        """True for a fence alone on its line, but for a language's name."""
         return _ALONE.match(line) is not None
 
 
@@ -119,10 +122,10 @@ class Line(NamedTuple):
 
 
 class Item(NamedTuple):
-    """What stands in a file: a bullet or a paragraph. kind: of its section, "" under a heading of the person's own.
+    """A bullet or a paragraph of a file. kind: of its section, "" under a user's heading.
 
-    citation: "" for what the person added. is_last: nothing but blank lines stands after it. is_escaped: with
-    backslashes, as some editors write what could be Markdown. stamp: see Line.
+    citation: "" for an addition of the user. is_last: only blank lines follow. is_escaped: with backslashes, as some
+    editors write possible Markdown. stamp: see Line.
     """
 
     kind: str
@@ -135,8 +138,10 @@ class Item(NamedTuple):
 
 
 class Parsed(NamedTuple):
-    """A file read back. revision: "" when it names none. is_whole: its last line is there. problem: why nothing can be
-    read from it, or ""."""
+    """A file read back.
+
+    revision: "" when it names none. is_whole: its last line is present. problem: why it cannot be read, or "".
+    """
 
     revision: str
     is_whole: bool
@@ -144,25 +149,28 @@ class Parsed(NamedTuple):
     problem: str = ""
 
 
-def shown(text: str) -> str:
-    """A memory's text as the file holds it; the same again for a text that was read back from a file."""
+def normalized(text: str) -> str:
+    """Return a memory's text as the file holds it; idempotent on texts read back."""
     text = "\t".join(plain(part) for part in text.replace("\r\n", "\n").split("\t"))
     return "\n".join(line.rstrip() for line in text.split("\n")).strip()
 
 
-def composed(text: str) -> str:
-    """The text with each letter as one sign (NFC): editors on macOS write 한 as three, which reads the same."""
+def to_nfc(text: str) -> str:
+    """Return the text with to_nfc letters: some editors on macOS write 한 as three."""
     return unicodedata.normalize("NFC", text)
 
 
 def digest(text: str) -> str:
-    """Names a text as the file holds it, however its letters are composed: 16 hex characters."""
-    return hashlib.sha256(composed(shown(text)).encode("utf-8", "replace")).hexdigest()[:16]
+    """Hash a text as the file holds it, whatever its letters' composition: 16 hex characters."""
+    return hashlib.sha256(to_nfc(normalized(text)).encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def render(title: str, sections: Sequence[tuple[str, Sequence[Line]]]) -> tuple[str, str]:
-    """(the whole file, the name of its revision). sections: (heading, its memories); "" for no heading."""
-    out = ["", "# " + shown(title).replace("\n", " "), ""]
+    """Return (the whole file, its revision's name).
+
+    sections: (heading, its memories); "" for no heading.
+    """
+    out = ["", "# " + normalized(title).replace("\n", " "), ""]
     for heading, lines in sections:
         if heading:
             out += ["## " + heading, ""]
@@ -175,24 +183,24 @@ def render(title: str, sections: Sequence[tuple[str, Sequence[Line]]]) -> tuple[
 
 
 def heading_of(kind: str) -> str:
-    """The heading under which memories of a kind stand."""
-    return HEADINGS.get(kind) or shown(kind.replace("_", " ")).replace("\n", " ").capitalize() or HEADINGS[NOTE]
+    """Return the heading of a kind of memories."""
+    return HEADINGS.get(kind) or normalized(kind.replace("_", " ")).replace("\n", " ").capitalize() or HEADINGS[NOTE]
 
 
 def by_kind(kinds: Iterable[str]) -> list[str]:
-    """The kinds in the order of their sections."""
+    """Sort kinds in the order of their sections."""
     order = list(HEADINGS)
     return sorted(set(kinds), key=lambda kind: (order.index(kind) if kind in order else len(order) - 2, kind))
 
 
 def _bullet(line: Line) -> list[str]:
-    first, *rest = shown(line.text).split("\n")
+    first, *rest = normalized(line.text).split("\n")
     head = "- [mem:%s] %s%s: %s" % (line.citation, line.stamp, " pinned" if line.pinned else "", first)
     return [head, *("  " + one if one else "" for one in rest)]
 
 
 def parse(raw: bytes) -> Parsed:
-    """Read a file back, whatever an editor has made of it. Never raises on any bytes."""
+    """Read a file back after any editor. Never raises on any bytes."""
     if len(raw) > MAX_FILE_BYTES:
         return Parsed("", False, (), "it is longer than %d bytes" % MAX_FILE_BYTES)
     try:
@@ -219,7 +227,7 @@ def _is_cited(line: str) -> bool:
 
 
 class _Reader:
-    """Goes through the lines of a file once."""
+    """A single pass over the lines of a file."""
 
     def __init__(self, lines: list[str]) -> None:
         self._lines = lines
@@ -227,7 +235,7 @@ class _Reader:
         self._at = 0
         self._last_end = max((at for at, line in enumerate(lines) if "-->" in line), default=-1)
         self._kind = NOTE
-        self._heading = ""  # of a section that is none of ours
+        self._heading = ""  # of a section that the user made
         self.items: list[Item] = []
         self.revision = ""
         self.is_whole = False
@@ -248,7 +256,7 @@ class _Reader:
                 self._item(line)
 
     def _comment(self) -> bool:
-        """Skip a comment that stands at the left margin; what was commented out is no memory."""
+        """Skip a comment at the left margin; its text is no memory."""
         if not self._lines[self._at].startswith("<!--"):
             return False
         for end in range(self._at, self._last_end + 1):
@@ -267,7 +275,7 @@ class _Reader:
         found = _HEADING.match(line)
         if found is None:
             return False
-        name = composed(shown(found.group(2) or ""))
+        name = to_nfc(normalized(found.group(2) or ""))
         known = {heading.casefold(): kind for kind, heading in HEADINGS.items()}
         known.update({kind: kind for kind in HEADINGS})
         known.update(_ALSO)
@@ -302,17 +310,17 @@ class _Reader:
         self.ends_in_item = True
         if cited is not None:
             rest = text.partition("\n")
-            body = shown(cited["text"] + rest[1] + rest[2])
+            body = normalized(cited["text"] + rest[1] + rest[2])
             flags = {"pinned": bool(cited["pinned"]), "is_escaped": bool(cited["escape"])}
             self.items.append(Item(self._kind, cited["citation"], body, **flags, stamp=cited["stamp"] or ""))
             return
-        body = shown(text)
+        body = normalized(text)
         if body:
             body = "%s: %s" % (self._heading, body) if self._heading else body
             self.items.append(Item(self._kind, "", body))
 
     def _indented(self) -> list[str]:
-        """The further lines of a bullet, without their indentation."""
+        """Return the further lines of a bullet, without their indentation."""
         out: list[str] = []
         blank = 0
         while self._at + blank < len(self._lines):

@@ -1,4 +1,4 @@
-"""What a person has changed in a memory file: it is compared with the revision that they began from; pure."""
+"""Changes between a memory file and the revision it was edited from; pure."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections import deque
 from collections.abc import Callable, Hashable, Sequence
 from typing import NamedTuple
 
-from memlayer.memory_files.markdown import NOTE, Item, digest, shown, unescaped
+from memlayer.memory_files.markdown import NOTE, Item, digest, normalized, unescaped
 
 _HEADS = (*(box + slash + "[mem:" for box in ("", "[ ] ", "[x] ", "[X] ") for slash in ("", "\\")), "<!-- memlayer")
-SMALL = 3  # so many deletions at once are believed however few memories there are
+SMALL = 3  # deletions at once that are accepted however few memories there are
 
 
 class Entry(NamedTuple):
-    """A memory as one revision of a file held it. digest: of its text, see memory_markdown.digest."""
+    """A memory as one revision of a file held it. digest: of its text, see markdown.digest."""
 
     memory_id: str
     citation: str
@@ -22,14 +22,15 @@ class Entry(NamedTuple):
 
 
 class Changes(NamedTuple):
-    """edited: (memory, new text). gone: memories whose bullet is no longer there. added: (kind, text) of what has no
-    citation. strays: bullets that cite what this revision did not hold. pinned: (memory, whether it is now).
+    """The changes of a file since a revision.
 
-    refused: how many deletions were not believed. why: the reason, "" when there is none.
+    edited: (memory, new text). deleted: memories whose bullet is gone. added: (kind, text) without a citation. strays:
+    bullets whose citation the revision lacks. pinned: (memory, its new state). refused: number of deletions not
+    accepted. why: the reason for that, or "".
     """
 
     edited: tuple[tuple[Entry, str], ...] = ()
-    gone: tuple[Entry, ...] = ()
+    deleted: tuple[Entry, ...] = ()
     added: tuple[tuple[str, str], ...] = ()
     strays: tuple[Item, ...] = ()
     pinned: tuple[tuple[Entry, bool], ...] = ()
@@ -38,14 +39,14 @@ class Changes(NamedTuple):
 
     @property
     def is_empty(self) -> bool:
-        return not (self.edited or self.gone or self.added or self.strays or self.pinned)
+        return not (self.edited or self.deleted or self.added or self.strays or self.pinned)
 
 
 def compare(known: Sequence[Entry], items: Sequence[Item], *, is_whole: bool, is_known: bool) -> Changes:
-    """The changes that lead from a revision to what the file holds now.
+    """Return the changes from a revision to the file's present items.
 
-    known: what the revision held. is_known: it is the revision that the person began from, not merely what is
-    remembered now. Without it, and in a file that was cut off, nothing counts as deleted.
+    known: the entries of the revision. is_known: the edit began from this very revision, not merely from the present
+    memories. Without it, and in a file that was cut off, nothing counts as deleted.
     """
     left = dict.fromkeys(known)
     exact = _grouped(known, lambda one: (one.citation, one.digest))
@@ -54,7 +55,7 @@ def compare(known: Sequence[Entry], items: Sequence[Item], *, is_whole: bool, is
     present_digests: set[str] = set()
     pinned: list[tuple[Entry, bool]] = []
     others = []
-    for item in _as_meant(known, items):  # what is as it was
+    for item in _unescaped_items(known, items):  # unchanged bullets
         found = digest(item.text)
         entry = _taken(left, exact.get((item.citation, found)))
         if entry is None:
@@ -66,18 +67,18 @@ def compare(known: Sequence[Entry], items: Sequence[Item], *, is_whole: bool, is
     edited: list[tuple[Entry, str]] = []
     emptied: list[Entry] = []
     unmatched = []
-    for item, found in others:  # what says something else now
+    for item, found in others:  # bullets with another text
         entry = _taken(left, cited.get(item.citation))
         if entry is None:
             unmatched.append((item, found))
         elif not item.text:
             emptied.append(entry)
-        elif not (item.is_last and not is_whole):  # a bullet that the cut went through says too little
+        elif not (item.is_last and not is_whole):  # a bullet that was cut off is no edit
             edited.append((entry, item.text))
     added: list[tuple[str, str]] = []
     strays = []
     for item, found in unmatched:
-        if _taken(left, worded.get(found)) is not None:  # the same words without their citation, or under another one
+        if _taken(left, worded.get(found)) is not None:  # the same words without their citation, or with another
             present_digests.add(found)
         elif not item.text or found in present_digests or (item.is_last and not is_whole and _is_stump(item)):
             continue
@@ -108,7 +109,7 @@ def _grouped(known: Sequence[Entry], key: Callable[[Entry], Hashable]) -> dict[H
 
 
 def _taken(left: dict[Entry, None], group: deque[Entry] | None) -> Entry | None:
-    """The first of the group that is still left; it is so no longer."""
+    """Take the first of the group that is still left."""
     while group:
         one = group.popleft()
         if one in left:
@@ -118,21 +119,21 @@ def _taken(left: dict[Entry, None], group: deque[Entry] | None) -> Entry | None:
 
 
 def present(known: Sequence[Entry], items: Sequence[Item]) -> list[Entry]:
-    """What stands in the file as the revision held it."""
-    there = {(item.citation, digest(item.text)) for item in _as_meant(known, items)}
+    """Return the entries of a revision that the file holds unchanged."""
+    there = {(item.citation, digest(item.text)) for item in _unescaped_items(known, items)}
     return [entry for entry in known if (entry.citation, entry.digest) in there]
 
 
 def _is_stump(item: Item) -> bool:
-    """True for what may be left of a bullet of ours that the cut went through."""
+    """True for a possible rest of a bullet that was cut off."""
     return bool(item.citation) or any(head.startswith(item.text[: len(head)]) for head in _HEADS)
 
 
-def _as_meant(known: Sequence[Entry], items: Sequence[Item]) -> list[Item]:
-    """The items without the backslashes that an editor has put into them; a memory's own stay, as do those in code."""
+def _unescaped_items(known: Sequence[Entry], items: Sequence[Item]) -> list[Item]:
+    """Remove an editor's backslashes from items; a memory's own stay, and those in code."""
     held = {(one.citation, one.digest) for one in known}
     return [
-        item._replace(text=shown(unescaped(item.text)))
+        item._replace(text=normalized(unescaped(item.text)))
         if item.is_escaped and (item.citation, digest(item.text)) not in held
         else item
         for item in items

@@ -1,6 +1,6 @@
-"""What is known of a project's memory files: what each looked like when last seen, and what its revisions held.
+"""Records of a project's memory files: their last known state, and their revisions.
 
-A revision is what a person may still have open in an editor. Its record is on disk before the file is. One record a
+An editor may still have an older revision open. The record of a revision is on disk before the file is. One record a
 file: a project has one for each day of its life, and a change touches one or two.
 """
 
@@ -24,7 +24,7 @@ PLACE = "place"
 
 @dataclass
 class Span:
-    """A memory in a file, from one revision to another; last 0: still in it."""
+    """A memory's first and last revision in a file; last 0: still in it."""
 
     memory_id: str
     citation: str
@@ -40,11 +40,10 @@ class Span:
 
 @dataclass
 class FileRecord:
-    """One file. read: digest of the bytes that were last taken back or written. stamp: the file's when it was so.
+    """The record of one file. read: digest of the bytes last read or written. stamp: of that moment.
 
-    names: a revision's name in the file -> its number. removed: ids of memories that a person deleted from the file ->
-    name of the revision they were deleted from; somebody who takes that back has the same one. notice: what a person
-    should know about it, or "".
+    names: a revision's name in the file -> its number. removed: ids of memories that a user deleted from the file ->
+    name of the revision they were deleted from, which an undo brings back. notice: a message for the user, or "".
     """
 
     read: str = ""
@@ -55,25 +54,25 @@ class FileRecord:
     removed: dict[str, str] = field(default_factory=dict)
     notice: str = ""
 
-    def held(self, name: str) -> list[Entry] | None:
-        """What the revision of that name held; None when it is not known (any more)."""
+    def entries_of(self, name: str) -> list[Entry] | None:
+        """Return the entries of a revision; None when it is not known (any more)."""
         number = self.names.get(name)
         if number is None:
             return None
-        return [one.entry for one in self.spans if one.first <= number and (not one.last or number <= one.last)]
+        return [span.entry for span in self.spans if span.first <= number and (not span.last or number <= span.last)]
 
     def knows(self, citation: str, digest: str) -> bool:
-        """True if some revision held exactly that."""
-        return any((one.citation, one.digest) == (citation, digest) for one in self.spans)
+        """True if some revision held a text under that citation."""
+        return any((span.citation, span.digest) == (citation, digest) for span in self.spans)
 
     def issue(self, name: str, entries: Sequence[Entry]) -> None:
-        """The file's next revision."""
+        """Record the file's next revision."""
         number = self.revision + 1
         staying = set(entries)
-        for one in self.spans:
-            if not one.last and one.entry not in staying:
-                one.last = self.revision
-        present = {one.entry for one in self.spans if not one.last}
+        for span in self.spans:
+            if not span.last and span.entry not in staying:
+                span.last = self.revision
+        present = {span.entry for span in self.spans if not span.last}
         self.spans += [Span(*entry, first=number) for entry in entries if entry not in present]
         self.revision = number
         self.names.pop(name, None)
@@ -81,20 +80,20 @@ class FileRecord:
         while len(self.names) > KEPT_REVISIONS:
             del self.names[next(iter(self.names))]
         oldest = min(self.names.values())
-        self.spans = [one for one in self.spans if not one.last or one.last >= oldest]
+        self.spans = [span for span in self.spans if not span.last or span.last >= oldest]
         self.removed = {key: base for key, base in self.removed.items() if base in self.names}
 
     def forget(self, memory_ids: Iterable[str]) -> None:
-        """Nothing of these memories is known any more, not even that they were there."""
+        """Drop these memories, even that they were in the file."""
         gone = set(memory_ids)
-        self.spans = [one for one in self.spans if one.memory_id not in gone]
+        self.spans = [span for span in self.spans if span.memory_id not in gone]
 
 
 class Book:
-    """The records of a project's files by name (`MEMORY.md`, `memory/2026-11-19.md`), and where they were last."""
+    """A project's records by file name (`MEMORY.md`, `memory/2026-11-19.md`) and last place."""
 
     def __init__(self, home: str, project_id: str) -> None:
-        """Raises UserError for what is no id of ours and may lead elsewhere."""
+        """Read the records. Raises UserError for a foreign id, which could lead elsewhere."""
         if not is_path_part(project_id):
             raise UserError("a project's id is not one of memlayer's: %r" % project_id[:40])
         self._folder = os.path.join(paths.cache(home), "files", project_id)
@@ -108,25 +107,25 @@ class Book:
                     self.files[name.replace("+", "/") + ".md"] = _record(data)
 
     def record(self, name: str) -> FileRecord:
-        """The record of a file, made if there is none."""
+        """Return the record of a file, made if missing."""
         return self.files.setdefault(name, FileRecord())
 
     def save(self, name: str) -> None:
         """Write one record. Raises OSError."""
         record = self.files[name]
-        data = {one.name: getattr(record, one.name) for one in fields(record)}
+        data = {part.name: getattr(record, part.name) for part in fields(record)}
         data["stamp"] = asdict(record.stamp) if record.stamp is not None else None
-        data["spans"] = [[getattr(span, one.name) for one in fields(span)] for span in record.spans]
+        data["spans"] = [[getattr(span, part.name) for part in fields(span)] for span in record.spans]
         paths.write_whole(self._path(name), json.dumps(data, ensure_ascii=False).encode("utf-8", "replace"))
 
     def drop(self, name: str) -> None:
-        """Nothing is known of a file any more."""
+        """Forget a file's record."""
         self.files.pop(name, None)
         with contextlib.suppress(FileNotFoundError):
             os.unlink(self._path(name))
 
     def move(self, place: str) -> None:
-        """The files are there now. Raises OSError."""
+        """Note the files' new place. Raises OSError."""
         self.place = place
         data = json.dumps({"path": place}, ensure_ascii=False).encode("utf-8", "surrogatepass")
         paths.write_whole(os.path.join(self._folder, PLACE + ".json"), data)
@@ -147,7 +146,7 @@ class Book:
 
 
 def _record(data: dict[str, object]) -> FileRecord:
-    known = {one.name: data[one.name] for one in fields(FileRecord)}
+    known = {part.name: data[part.name] for part in fields(FileRecord)}
     known["stamp"] = Stamp(**data["stamp"]) if data["stamp"] else None  # type: ignore[arg-type]
-    known["spans"] = [Span(*one) for one in data["spans"]]  # type: ignore[attr-defined]
+    known["spans"] = [Span(*span) for span in data["spans"]]  # type: ignore[attr-defined]
     return FileRecord(**known)  # type: ignore[arg-type]

@@ -1,6 +1,6 @@
-"""A folder below an anchor, reached without following a link, and files in it that are replaced whole or not at all.
+"""Folders below an anchor, opened without following links; files replaced atomically.
 
-What lies below the anchor may come with a clone: a link there could lead anywhere, a pipe would make a reader wait.
+Folders below the anchor may come with a clone: a link there could lead anywhere, a pipe would make a reader wait.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ _FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class NoPlainFile(OSError):
-    """Something else stands under that name: a link, a folder, a pipe."""
+    """A name that is no plain file: a link, a folder, a pipe."""
 
 
 @dataclass(frozen=True)
 class Stamp:
-    """What tells without reading that a file is the same: modification time in ns, size in bytes, inode."""
+    """A file's state without reading: modification time in ns, size in bytes, inode."""
 
     mtime_ns: int
     size: int
@@ -36,7 +36,7 @@ class Stamp:
 
 
 class AnchoredFolder:
-    """An open folder. Use it in a `with`, then it is closed."""
+    """An open folder; a `with` closes it."""
 
     def __init__(self, fd: int, path: str) -> None:
         self._fd = fd
@@ -49,7 +49,7 @@ class AnchoredFolder:
         os.close(self._fd)
 
     def stamp(self, name: str) -> Stamp | None:
-        """The stamp of a file, None when there is none. Raises NoPlainFile."""
+        """Return the stamp of a file, None without one. Raises NoPlainFile."""
         try:
             found = os.stat(name, dir_fd=self._fd, follow_symlinks=False)
         except FileNotFoundError:
@@ -59,7 +59,7 @@ class AnchoredFolder:
         return Stamp(found.st_mtime_ns, found.st_size, found.st_ino)
 
     def read(self, name: str, max_bytes: int = MAX_READ_BYTES) -> bytes | None:
-        """The first max_bytes of a file, None when there is none. Raises NoPlainFile, or OSError."""
+        """Return the first max_bytes of a file, None without one. Raises NoPlainFile, OSError."""
         if self.stamp(name) is None:
             return None
         try:
@@ -72,20 +72,20 @@ class AnchoredFolder:
             return file.read(max_bytes)
 
     def names(self) -> list[str]:
-        """Everything in the folder, sorted."""
+        """Return all names in the folder, sorted."""
         return sorted(os.listdir(self._fd))
 
     def sweep(self) -> None:
-        """Remove what a crash left of files that were being written."""
+        """Remove temporary files that a crash left."""
         for name in self.names():
             if _TEMPORARY.match(name):
-                with contextlib.suppress(OSError):  # something else may stand under that name
+                with contextlib.suppress(OSError):  # a folder may have that name
                     os.unlink(name, dir_fd=self._fd)
 
     def replace(self, name: str, data: bytes, expected: str) -> bool:
-        """Put `data` under that name, unless what stands there is not what was expected.
+        """Replace a file by `data`, unless it is not as expected; True if done.
 
-        expected: digest_of() what was read there, "" for no file. A new file is for this user only, one that was there
+        expected: digest_of() the bytes read there, "" for no file. A new file is for this user only, an existing one
         keeps its permissions. Raises NoPlainFile, or OSError; then nothing has changed.
         """
         temporary = ".tmp-%s-%d" % (name[:80], os.getpid())
@@ -104,7 +104,7 @@ class AnchoredFolder:
                 os.fsync(fd)
             finally:
                 os.close(fd)
-            # As late as can be: an editor may have saved while the disk was busy.
+            # As late as possible: an editor may have saved while the disk was busy.
             if self.digest(name) != expected:
                 os.unlink(temporary, dir_fd=self._fd)
                 return False
@@ -117,7 +117,7 @@ class AnchoredFolder:
         return True
 
     def remove(self, name: str, expected: str) -> bool:
-        """Remove a file if it is what was expected (see replace); True when it is gone."""
+        """Remove a file if it is as expected (see replace); True when it is gone."""
         if self.digest(name) != expected:
             return False
         with contextlib.suppress(FileNotFoundError):
@@ -126,24 +126,24 @@ class AnchoredFolder:
         return True
 
     def remove_empty_folder(self, name: str) -> None:
-        """Raises OSError when it is not empty, not there, or no folder."""
+        """Remove a folder. Raises OSError if it is not empty, missing, or no folder."""
         os.rmdir(name, dir_fd=self._fd)
 
     def digest(self, name: str) -> str:
-        """digest_of() a file's bytes, "" when there is none. Raises NoPlainFile, or OSError."""
+        """Return digest_of() a file, "" without one. Raises NoPlainFile, or OSError."""
         data = self.read(name)
         return "" if data is None else digest_of(data)
 
 
 def digest_of(data: bytes) -> str:
-    """Names bytes: 32 hex characters."""
+    """Hash bytes to 32 hex characters."""
     return hashlib.sha256(data).hexdigest()[:32]
 
 
 def open_folder(anchor: str, parts: Sequence[str], *, make: bool) -> AnchoredFolder:
-    """The folder anchor/parts. make: the missing ones are made, for this user only.
+    """Open the folder anchor/parts. make: create missing ones, for this user only.
 
-    Raises NoPlainFile when a link or a file stands in the way, FileNotFoundError when it is not there.
+    Raises NoPlainFile when a link or a file is in the way, FileNotFoundError when it is missing.
     """
     path = anchor
     fd = os.open(anchor, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -169,7 +169,7 @@ def open_folder(anchor: str, parts: Sequence[str], *, make: bool) -> AnchoredFol
 
 
 def remove_empty(anchor: str, parts: Sequence[str], *, levels: int) -> None:
-    """Remove the folder anchor/parts if it holds nothing, and so many in all, going up."""
+    """Remove the folder anchor/parts if empty, and so many `levels` upwards."""
     for end in range(len(parts), len(parts) - levels, -1):
         with contextlib.suppress(OSError), open_folder(anchor, parts[: end - 1], make=False) as above:
             above.remove_empty_folder(parts[end - 1])

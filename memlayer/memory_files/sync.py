@@ -1,7 +1,7 @@
-"""Memory files that a person can read and edit: written when memories change, read back when the person changes them.
+"""Memory files: written when memories change, read back when a user edits them.
 
-A project has `MEMORY.md`, its core memories, and `memory/2026-11-19.md`, what happened on that day. docs/memory.md says
-what counts as a change.
+A project has `MEMORY.md`, its core memories, and `memory/2026-11-19.md`, the entries of that day. docs/memory.md
+defines a change.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from memlayer.memory_files.edits import Edits, TakenBack
+from memlayer.memory_files.edits import EditCounts, Edits
 from memlayer.memory_files.folders import FileRules, Place, Problems, place_at, place_of
-from memlayer.memory_files.markdown import digest, parse
-from memlayer.memory_files.merge import Entry, compare, present
+from memlayer.memory_files.markdown import parse
+from memlayer.memory_files.merge import compare, present
 from memlayer.memory_files.pages import (
     CORE_PAGE,
     DAILY_FOLDER,
@@ -25,6 +25,7 @@ from memlayer.memory_files.pages import (
     Page,
     current,
     day_of,
+    entry_of,
     local_day,
 )
 from memlayer.memory_files.pages import pages as pages_of
@@ -34,17 +35,17 @@ from memlayer.ports import Store
 from memlayer.records.projects import Projects
 
 log = logging.getLogger(__name__)
-SETTLE_S = 10.0  # a file without its last line may still be being written, so long after it was touched
+SETTLE_S = 10.0  # for so long a file without its last line may still be in writing
 ROUNDS = 3
 MOST_ADDED = 500
 UNFINISHED = "not read yet: its last line is missing, somebody may be writing it"
 PASTED_IN = "left alone and not read: more than %d new entries; for documents there is files.extra_paths" % MOST_ADDED
-PAGES_AT_ONCE = 40  # each is two writes with their fsyncs, and turns wait meanwhile
+PAGES_AT_ONCE = 40  # each costs two writes with fsyncs, and turns wait meanwhile
 
 
 @dataclass
 class MemoryFiles:
-    """The memory files of a home's projects. The daemon's writer calls it, but for `changed` and `notices`."""
+    """The memory files of a home, kept by the daemon's writer but for `changed` and `notices`."""
 
     home: str
     store: Store
@@ -57,12 +58,12 @@ class MemoryFiles:
     _behind: set[str] = field(default_factory=set)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def sync(self, project_id: str, *, recent: bool = False, force: bool = False) -> TakenBack:
-        """Take a person's changes back, then write what memories say now; of many pages the rest with the next call.
+    def sync(self, project_id: str, *, recent: bool = False, force: bool = False) -> EditCounts:
+        """Apply a user's changes, then write the present memories; idempotent. Raises StoreError or OSError.
 
-        recent: only pages that the newest memories are on, or a person has changed. force: all at once, and also when
-        the files or the project are switched off, if there are any: what is forgotten must not stay in them; what could
-        not be written is left_alone(). Raises StoreError or OSError; doing it again is then all that it takes.
+        Of many pages the rest is written by the next call. recent: only pages with the newest memories or a user's
+        changes. force: all at once, and also files of a project or a home that is switched off, for forgotten memories
+        must not stay in them; left_alone() then names those not written.
         """
         place = place_of(self.home, self.projects, project_id, self.rules)
         self._problems.begin(project_id)
@@ -71,30 +72,30 @@ class MemoryFiles:
             self._places[project_id] = place
         book = self._book(project_id)
         if force and book.files and place is None:
-            place = self._place_of_what_is_off(project_id, book)
+            place = self._place_when_off(project_id, book)
         if place is None or not (self.rules.enabled or (force and book.files)):
-            return TakenBack()
-        taken = TakenBack()
+            return EditCounts()
+        taken = EditCounts()
         if book.place and book.place != place.path:
             taken += self._move_out(project_id, book, place_at(self.home, book.place))
-        for _ in range(ROUNDS):  # somebody may save while this writes
-            found, changed = self._take_back(project_id, book, place)
-            taken += found
+        for _ in range(ROUNDS):  # a user may save meanwhile
+            applied, changed = self._read_back(project_id, book, place)
+            taken += applied
             wanted = self._pages(project_id, book, changed if recent else None)
             if self._write(project_id, book, place, wanted, EVERYTHING if force else PAGES_AT_ONCE):
                 break
         if force:
             self._prune(book)
-        if taken != TakenBack():
+        if taken != EditCounts():
             log.info("memory files: %d added, %d edited, %d deleted", taken.added, taken.edited, taken.removed)
         return taken
 
     def is_behind(self, project_id: str) -> bool:
-        """True if the last sync has left pages for the next one."""
+        """True if the last sync left pages for the next one."""
         return project_id in self._behind
 
     def changed(self, project_id: str) -> bool:
-        """True if somebody seems to have changed the files: looks at modification times only, and not at days past."""
+        """True if a user may have changed the files; a look at today's modification times only."""
         place, book = self._places.get(project_id), self._books.get(project_id)
         if place is None or book is None:
             return False
@@ -112,31 +113,30 @@ class MemoryFiles:
         return False
 
     def folder(self, project_id: str) -> str:
-        """Where the project's files are or would be; "" where there are none."""
+        """Return the folder of a project's files, made or not; "" if it has none."""
         place = place_of(self.home, self.projects, project_id, self.rules)
         return place.path if place is not None and self.rules.enabled else ""
 
     def names(self, project_id: str) -> list[str]:
-        """The project's files as they were last written or read."""
+        """Return the names of a project's files as last written or read."""
         return sorted(self._book(project_id).files)
 
     def notices(self) -> list[str]:
-        """What a person should know, one line each: the file and what is the matter with it."""
+        """Return the user's notices, one line each: a file and its problem."""
         out = []
         for project_id in self.projects.scopes():
             book = self._book(project_id)
-            says = {name: record.notice for name, record in list(book.files.items()) if record.notice}
-            says.update(self._problems.of(project_id))
-            out += ["%s: %s" % (os.path.join(book.place, name), says[name]) for name in sorted(says)]
+            problems = {name: record.notice for name, record in list(book.files.items()) if record.notice}
+            problems.update(self._problems.of(project_id))
+            out += _lines(book, problems)
         return out
 
     def left_alone(self, project_id: str) -> list[str]:
-        """The files that the last sync has neither read nor written, and why, one line each."""
-        place, says = self._book(project_id).place, self._problems.of(project_id)
-        return ["%s: %s" % (os.path.join(place, name), says[name]) for name in sorted(says)]
+        """Return the files that the last sync skipped and why, one line each."""
+        return _lines(self._book(project_id), self._problems.of(project_id))
 
-    def _place_of_what_is_off(self, project_id: str, book: Book) -> Place | None:
-        """Where the files of a project that is switched off still are; None where nobody can tell whose they are."""
+    def _place_when_off(self, project_id: str, book: Book) -> Place | None:
+        """Return the place of a switched-off project's files; None if they may be another's."""
         place = place_of(self.home, self.projects, project_id, self.rules, even_off=True)
         if place is not None:
             return place_at(self.home, book.place) if book.place else place
@@ -150,10 +150,10 @@ class MemoryFiles:
                 self._books[project_id] = Book(self.home, project_id)
             return self._books[project_id]
 
-    def _take_back(self, project_id: str, book: Book, place: Place) -> tuple[TakenBack, list[str]]:
-        """Bring what a person has changed into the store; (how much that was, the files concerned)."""
+    def _read_back(self, project_id: str, book: Book, place: Place) -> tuple[EditCounts, list[str]]:
+        """Apply a user's changes to the store; return (their counts, the changed files)."""
         self._problems.begin(project_id)
-        taken, changed = TakenBack(), []
+        taken, changed = EditCounts(), []
         for below in ((), (DAILY_FOLDER,)):
             with self._opened(project_id, place, below) as folder:
                 if folder is not None:
@@ -161,14 +161,16 @@ class MemoryFiles:
                 for file in folder.names() if folder is not None else ():
                     name = "/".join((*below, file))
                     if folder is not None and (name == CORE_PAGE or day_of(name)):
-                        found = self._take_file(project_id, book, folder, name, file)
-                        if found is not None:
-                            taken += found
+                        applied = self._read_file(project_id, book, folder, name, file)
+                        if applied is not None:
+                            taken += applied
                             changed.append(name)
         return taken, changed
 
-    def _take_file(self, project_id: str, book: Book, folder: AnchoredFolder, name: str, file: str) -> TakenBack | None:
-        """None when there was nothing new to read, or nothing that can be."""
+    def _read_file(
+        self, project_id: str, book: Book, folder: AnchoredFolder, name: str, file: str
+    ) -> EditCounts | None:
+        """Read one file back; None for an unchanged or unreadable one."""
         record = book.files.get(name, FileRecord())
         try:
             stamp = folder.stamp(file)
@@ -190,39 +192,40 @@ class MemoryFiles:
             self._problems.note(project_id, name, UNFINISHED, to_log=False)
             return None
         record = book.record(name)
-        known = record.held(parsed.revision)
+        known = record.entries_of(parsed.revision)
         base = parsed.revision if known is not None else ""
         if known is None:
-            memories = current(self.store, project_id, name)
-            known = [Entry(one.id, one.citation, digest(one.text), one.pinned) for one in memories]
+            known = [entry_of(memory) for memory in current(self.store, project_id, name)]
         changes = compare(known, parsed.items, is_whole=parsed.is_whole or not is_ours, is_known=bool(base))
         if len(changes.added) + len(changes.strays) > MOST_ADDED:
             self._problems.note(project_id, name, PASTED_IN, seen=stamp)
             return None
         taken = self.edits.take(project_id, name, changes, record, base)
-        back = self.edits.bring_back(present(known, parsed.items), record, base)
+        restored = self.edits.undo_deletions(present(known, parsed.items), record, base)
         record.notice = ""
         if changes.refused and is_ours:
-            told = (time.strftime("%Y-%m-%d"), changes.refused, changes.why)
-            record.notice = "%s: %d deletions were not followed: %s" % told
+            reason = (time.strftime("%Y-%m-%d"), changes.refused, changes.why)
+            record.notice = "%s: %d deletions were not followed: %s" % reason
             log.warning("memory file %s: %s", name, record.notice)
         record.read, record.stamp = digest_of(raw), stamp
         book.save(name)
-        return taken + TakenBack(added=back)
+        return taken + EditCounts(added=restored)
 
     def _pages(self, project_id: str, book: Book, changed: Sequence[str] | None) -> list[Page]:
-        """What is to be written, the most needed first. changed: what a person has, and all but that and the newest can
-        wait; None: everything."""
+        """Return the pages to write, the most needed first.
+
+        changed: the files that a user changed; all pages but these and the newest can wait. None: every page.
+        """
         name = self.projects.name(project_id)
         found = pages_of(self.store, project_id, name, recent=changed is not None)
-        if changed is None or any(one not in found for one in changed):
+        if changed is None or any(file not in found for file in changed):
             found = pages_of(self.store, project_id, name)
-            for one in book.files if changed is None else changed:
-                found.setdefault(one, Page(one, b"", "", ()))
-        return sorted(found.values(), key=lambda one: (one.name == CORE_PAGE, one.name), reverse=True)
+            for file in book.files if changed is None else changed:
+                found.setdefault(file, Page(file, b"", "", ()))
+        return sorted(found.values(), key=lambda page: (page.name == CORE_PAGE, page.name), reverse=True)
 
     def _write(self, project_id: str, book: Book, place: Place, wanted: Sequence[Page], most: int) -> bool:
-        """Bring files up to date, at most so many; False when one of them changed under our hands and is left alone."""
+        """Write at most so many files; False if one changed meanwhile and was left alone."""
         self._behind.discard(project_id)
         is_done, written = True, 0
         for page in wanted:
@@ -268,17 +271,17 @@ class MemoryFiles:
             return True
 
     def _prune(self, book: Book) -> None:
-        """What is forgotten leaves the book, too; an editor that still has it is told by the tombstones."""
+        """Drop forgotten memories from the book; tombstones guard against an open editor."""
         ids = sorted({span.memory_id for record in book.files.values() for span in record.spans})
-        there = {one.id for one in self.store.memories(ids=ids, limit=len(ids))} if ids else set()
+        there = {memory.id for memory in self.store.memories(ids=ids, limit=len(ids))} if ids else set()
         for name, record in book.files.items():
             if any(span.memory_id not in there for span in record.spans):
                 record.forget(set(ids) - there)
                 book.save(name)
 
-    def _move_out(self, project_id: str, book: Book, old: Place) -> TakenBack:
-        """The files are to stand elsewhere: read the old ones a last time, and remove what is ours."""
-        taken, _ = self._take_back(project_id, book, old)
+    def _move_out(self, project_id: str, book: Book, old: Place) -> EditCounts:
+        """Read files of a former place a last time, and remove those of ours."""
+        taken, _ = self._read_back(project_id, book, old)
         for name in list(book.files):
             *below, file = name.split("/")
             with self._opened(project_id, old, tuple(below)) as folder:
@@ -292,7 +295,7 @@ class MemoryFiles:
     def _opened(
         self, project_id: str, place: Place, below: tuple[str, ...], *, make: bool = False
     ) -> Iterator[AnchoredFolder | None]:
-        """A folder of the project's files; None where there is none, or where a link stands in its way."""
+        """Open a folder of a project's files; None if missing or behind a link."""
         try:
             folder = open_folder(place.anchor, (*place.parts, *below), make=make)
         except FileNotFoundError:
@@ -304,3 +307,7 @@ class MemoryFiles:
             return
         with folder:
             yield folder
+
+
+def _lines(book: Book, problems: Mapping[str, str]) -> list[str]:
+    return ["%s: %s" % (os.path.join(book.place, name), problems[name]) for name in sorted(problems)]

@@ -15,9 +15,9 @@ from memlayer.memory_files.markdown import (
     Line,
     digest,
     heading_of,
+    normalized,
     parse,
     render,
-    shown,
     unescaped,
 )
 from memlayer.memory_files.merge import Entry, compare, present
@@ -33,7 +33,7 @@ AWKWARD = [
 TEXT = st.lists(st.one_of(st.sampled_from(AWKWARD), st.text(max_size=30)), max_size=8).flatmap(
     lambda parts: st.sampled_from(["\n", " ", "\n\n", ""]).map(lambda joint: joint.join(parts))
 )
-LINE = st.builds(Line, CITATION, st.sampled_from(["2026-11-19", "14:05"]), TEXT.filter(shown), st.booleans())
+LINE = st.builds(Line, CITATION, st.sampled_from(["2026-11-19", "14:05"]), TEXT.filter(normalized), st.booleans())
 SECTIONS = st.lists(st.tuples(st.sampled_from(list(HEADINGS)), st.lists(LINE, max_size=4)), max_size=4)
 
 
@@ -47,7 +47,7 @@ def test_what_is_rendered_is_read_back(sections: list[tuple[str, list[Line]]], t
     text, revision = file_of(sections, title)
     parsed = parse(text.encode("utf-8", "replace"))
     assert (parsed.problem, parsed.revision, parsed.is_whole) == ("", revision, True)
-    told = [(kind, one.citation, shown(one.text), one.pinned) for kind, lines in sections for one in lines]
+    told = [(kind, one.citation, normalized(one.text), one.pinned) for kind, lines in sections for one in lines]
     expected = [(kind, key, text.encode("utf-8", "replace").decode(), pinned) for kind, key, text, pinned in told]
     assert [(one.kind, one.citation, one.text, one.pinned) for one in parsed.items] == expected
 
@@ -66,8 +66,8 @@ def test_line_ends_and_a_byte_order_mark_say_nothing(
 @given(TEXT)
 @example("\t- 탭으로 시작")
 def test_a_shown_text_stays_as_it_is(text: str) -> None:
-    assert shown(shown(text)) == shown(text)
-    assert digest(shown(text)) == digest(text)
+    assert normalized(normalized(text)) == normalized(text)
+    assert digest(normalized(text)) == digest(text)
 
 
 @settings(deadline=None)
@@ -80,8 +80,8 @@ def test_a_persons_change_is_found_and_nothing_else(lines: list[Line], data: st.
     kept = [one._replace(text="고침: " + one.text) if one in changed else one for one in lines if one not in doomed]
     text = file_of([("fact", kept)])[0].replace("\n" + END, "\n- 새로 적은 줄 9f3\n\n" + END)
     found = compare(known, parse(text.encode("utf-8", "replace")).items, is_whole=True, is_known=True)
-    same_text = [one for one in doomed if any(shown(one.text) == shown(other.text) for other in kept)]
-    assert {entry.citation for entry in found.gone} == {one.citation for one in doomed}, same_text
+    same_text = [one for one in doomed if any(normalized(one.text) == normalized(other.text) for other in kept)]
+    assert {entry.citation for entry in found.deleted} == {one.citation for one in doomed}, same_text
     assert {entry.citation for entry, _ in found.edited} == {one.citation for one in changed}
     assert ("fact", "새로 적은 줄 9f3") in found.added and len(found.added) == 1
     assert (found.strays, found.pinned, found.refused) == ((), (), 0)
@@ -99,7 +99,7 @@ def test_a_file_that_is_cut_off_deletes_nothing(sections: list[tuple[str, list[L
         return
     found = compare(known, parsed.items, is_whole=parsed.is_whole, is_known=True)
     assert not parsed.is_whole
-    assert (found.gone, found.edited, found.added, found.pinned, found.strays) == ((), (), (), (), ())
+    assert (found.deleted, found.edited, found.added, found.pinned, found.strays) == ((), (), (), (), ())
 
 
 FENCES = st.builds(

@@ -9,7 +9,7 @@ from pathlib import Path
 from memlayer.consolidation.conflicts import Conflicts, Neighbours
 from memlayer.consolidation.consolidator import Consolidator
 from memlayer.consolidation.extractor import RulesExtractor
-from memlayer.memory_files.edits import Edits, TakenBack
+from memlayer.memory_files.edits import EditCounts, Edits
 from memlayer.memory_files.folders import FileRules
 from memlayer.memory_files.sync import MemoryFiles
 from memlayer.model import Memory
@@ -41,7 +41,7 @@ class FilesInMemory(TurnsInMemory):
         rules = FileRules(in_project=self.in_project)
         self.files = MemoryFiles(str(self.home), self.store, self.projects, edits, rules)
 
-    def sync(self) -> TakenBack:
+    def sync(self) -> EditCounts:
         return self.files.sync(self.project_id)
 
     def say(self, text: str, kind: str = "fact", *, pinned: bool = False) -> Memory:

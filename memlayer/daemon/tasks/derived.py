@@ -15,7 +15,7 @@ from memlayer.compose import Services
 from memlayer.daemon.resources import memory
 from memlayer.daemon.resources.state import State
 from memlayer.edge.home import working_set as on_disk
-from memlayer.memory_files.edits import TakenBack
+from memlayer.memory_files.edits import EditCounts
 from memlayer.model import GLOBAL
 
 log = logging.getLogger(__name__)
@@ -80,7 +80,7 @@ def write(state: State) -> None:
     state.filed_s = time.monotonic()
 
 
-def sync(state: State, project_id: str, *, recent: bool = False, force: bool = False) -> TakenBack:
+def sync(state: State, project_id: str, *, recent: bool = False, force: bool = False) -> EditCounts:
     """Take a person's changes back and write a project's files; see MemoryFiles.sync.
 
     A disk that refuses is logged.
@@ -91,8 +91,8 @@ def sync(state: State, project_id: str, *, recent: bool = False, force: bool = F
         taken = services.files.sync(project_id, recent=recent, force=force)
     except OSError as bad:
         log.warning("memory files of a project not written: %s", bad.strerror)
-        return TakenBack()
-    if taken != TakenBack():
+        return EditCounts()
+    if taken != EditCounts():
         renew(state, (project_id,))  # a statement that was taken back is not recalled from its turn either
     return taken
 
@@ -124,9 +124,9 @@ def look(state: State) -> bool:
     return is_busy
 
 
-def sync_all(state: State) -> TakenBack:
+def sync_all(state: State) -> EditCounts:
     """Bring all projects and all of the extra Markdown in step now."""
-    taken = TakenBack()
+    taken = EditCounts()
     for project_id in state.projects.scopes():
         taken += sync(state, project_id)
         while state.services.result().files.is_behind(project_id):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.memory_files.edits import TakenBack
+from memlayer.memory_files.edits import EditCounts
 from memlayer.memory_files.markdown import END
 from memlayer.ports import Selection
 from tests.support.files_in_memory import PLANS, FilesInMemory, six_facts, written
@@ -34,7 +34,7 @@ def test_a_fence_that_is_saved_before_it_is_closed_takes_no_memory_along(
 ) -> None:
     bullet = [line for line in written(kept.page).split("\n") if line.startswith("- [mem:")][above]
     kept.edit(bullet, fence + "\n" + bullet)
-    assert kept.sync() == TakenBack()
+    assert kept.sync() == EditCounts()
     assert kept.texts == sorted(PLANS) and kept.files.notices() == []
     assert fence not in written(kept.page).split("\n")
 
@@ -43,7 +43,7 @@ def test_what_stands_below_an_open_fence_is_read_as_if_the_fence_were_not_there(
     kept.say("배포 창은 30분이다.", "decision")
     kept.sync()
     kept.edit("## Facts\n", "```python\nretries = 3\n\n## Facts\n\n- 새 사실이다.\n")
-    assert kept.sync() == TakenBack(added=2)
+    assert kept.sync() == EditCounts(added=2)
     assert {one.text: one.kind for one in kept.core if one.text in ("retries = 3", "새 사실이다.")} == {
         "retries = 3": "decision",
         "새 사실이다.": "fact",
@@ -53,21 +53,21 @@ def test_what_stands_below_an_open_fence_is_read_as_if_the_fence_were_not_there(
 def test_a_second_fence_below_does_not_close_an_open_one_over_memories(kept: FilesInMemory) -> None:
     kept.edit("## Facts\n", "## Facts\n\n```\n")
     kept.edit(END, "```sh\nmake 배포\n```\n\n" + END)
-    assert kept.sync() == TakenBack(added=1)
+    assert kept.sync() == EditCounts(added=1)
     assert new(kept) == ["```sh\nmake 배포\n```"]
 
 
 def test_a_closed_fence_is_one_memory_with_all_that_stands_in_it(kept: FilesInMemory) -> None:
     block = "```python\n# 재시도\nretries = 3\n\n- no bullet\n## no heading\n```"
     kept.edit("## Facts\n", "## Facts\n\n%s\n\n~~~~\n~~~\n```\n끝\n~~~~\n" % block)
-    assert kept.sync() == TakenBack(added=2)
+    assert kept.sync() == EditCounts(added=2)
     assert new(kept) == sorted([block, "~~~~\n~~~\n```\n끝\n~~~~"])
 
 
 @pytest.mark.parametrize("line", ["```make test``` 로 모두 돌린다.", "~~~ 이 줄은 코드가 아니라 문장이다."])
 def test_words_behind_what_looks_like_a_fence_are_not_lost(kept: FilesInMemory, line: str) -> None:
     kept.edit("## Facts\n", "## Facts\n\n%s\n\n" % line)
-    assert kept.sync() == TakenBack(added=1)
+    assert kept.sync() == EditCounts(added=1)
     assert new(kept) == [line]
 
 
@@ -87,10 +87,10 @@ def test_words_behind_what_looks_like_a_fence_are_not_lost(kept: FilesInMemory, 
 def test_another_way_to_write_a_citation_is_no_change(kept: FilesInMemory, head: str, tail: str) -> None:
     cited = re.sub(r"^- \[mem:(\w+)\]", lambda found: head + found[1] + tail, written(kept.page), flags=re.MULTILINE)
     save(kept, cited)
-    assert kept.sync() == TakenBack()
+    assert kept.sync() == EditCounts()
     assert kept.texts == sorted(PLANS) and kept.files.notices() == []
     save(kept, cited.replace("30일", "90일"))
-    assert kept.sync() == TakenBack(edited=1)
+    assert kept.sync() == EditCounts(edited=1)
     assert new(kept) == ["로그는 90일 보관한다."]
     assert "- [mem:%s]" % kept.core[0].citation in written(kept.page)
 
@@ -103,22 +103,22 @@ def test_an_editor_that_escapes_the_texts_too_changes_none_of_them(kept: FilesIn
     kept.sync()
     before = kept.texts
     save(kept, escaped(written(kept.page)))
-    assert kept.sync() == TakenBack()
+    assert kept.sync() == EditCounts()
     assert kept.texts == before
     save(kept, escaped(written(kept.page)).replace("배포\\] 전에", "배포\\] 후에"))
-    assert kept.sync() == TakenBack(edited=1)
+    assert kept.sync() == EditCounts(edited=1)
     assert marked.replace("전에", "후에") in kept.texts
 
 
 def test_backslashes_are_a_persons_own_where_the_citation_has_none(kept: FilesInMemory) -> None:
     kept.edit("port is 8443.", r"port is 8443\.")
-    assert kept.sync() == TakenBack(edited=1)
+    assert kept.sync() == EditCounts(edited=1)
     assert new(kept) == [r"The staging port is 8443\."]
 
 
 def test_a_box_without_a_citation_is_text(kept: FilesInMemory) -> None:
     kept.edit(END, "- [ ] 문서를 고친다.\n\n" + END)
-    assert kept.sync() == TakenBack(added=1)
+    assert kept.sync() == EditCounts(added=1)
     assert new(kept) == ["[ ] 문서를 고친다."]
 
 
@@ -129,7 +129,7 @@ def test_what_is_left_of_such_a_bullet_in_a_file_that_was_cut_off_is_no_memory(k
     for end in range(start, start + len(head) + 4):
         save(kept, text[:end])
         kept.age()
-        assert kept.sync() == TakenBack(), text[start:end]
+        assert kept.sync() == EditCounts(), text[start:end]
     assert kept.texts == sorted(PLANS)
 
 
@@ -149,7 +149,7 @@ def test_a_file_in_decomposed_letters_is_no_change(kept: FilesInMemory) -> None:
     before, rows = kept.texts, kept.store.memories(limit=99)
     for form in ("NFD", "NFC"):
         save(kept, unicodedata.normalize(form, written(kept.page)))
-        assert kept.sync() == TakenBack()
+        assert kept.sync() == EditCounts()
         assert (kept.texts, kept.store.memories(limit=99)) == (before, rows)
 
 
@@ -158,7 +158,7 @@ def test_what_is_changed_in_decomposed_letters_is_kept_in_composed_ones(kept: Fi
         written(kept.page).replace("30일", "90일").replace(END, "## 결정\n\n- 새 줄이다.\n\n## 팀\n\n- 민수\n\n" + END)
     )
     save(kept, unicodedata.normalize("NFD", text))
-    assert kept.sync() == TakenBack(added=2, edited=1)
+    assert kept.sync() == EditCounts(added=2, edited=1)
     assert {one.text: one.kind for one in kept.core if one.text not in PLANS} == {
         "로그는 90일 보관한다.": "fact",
         "새 줄이다.": "decision",
@@ -170,9 +170,9 @@ def test_what_is_changed_in_decomposed_letters_is_kept_in_composed_ones(kept: Fi
 def test_a_deletion_in_decomposed_letters_is_undone_by_the_editor(kept: FilesInMemory) -> None:
     whole = unicodedata.normalize("NFD", written(kept.page))
     kept.delete("30일")
-    assert kept.sync() == TakenBack(removed=1)
+    assert kept.sync() == EditCounts(removed=1)
     save(kept, whole)
-    assert kept.sync() == TakenBack(added=1)
+    assert kept.sync() == EditCounts(added=1)
     assert kept.texts == sorted(PLANS)
 
 
@@ -183,5 +183,5 @@ def test_what_was_forgotten_does_not_come_back_in_decomposed_letters(kept: Files
     kept.store.forget(Selection(memory_ids=(doomed.id,)))
     kept.files.sync(kept.project_id, force=True)
     save(kept, whole)
-    assert kept.sync() == TakenBack()
+    assert kept.sync() == EditCounts()
     assert doomed.text not in kept.texts

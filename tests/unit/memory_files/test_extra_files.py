@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from memlayer.edge.capture.payload import clean
 from memlayer.indexing.document import pieces_of
-from memlayer.memory_files.extra_files import GLOBAL, ExtraFiles
-from memlayer.memory_files.walk import MAX_FILE_BYTES, read_text, walk
+from memlayer.memory_files.extra_files import GLOBAL, MAX_FILE_BYTES, ExtraFiles, read_text, walk
 from memlayer.model import Memory, Scope
 from memlayer.records.tombstones import Tombstones
 from memlayer.text.chunking import estimate_tokens

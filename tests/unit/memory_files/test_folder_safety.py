@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.memory_files.edits import TakenBack
+from memlayer.memory_files.edits import EditCounts
 from memlayer.memory_files.folders import FileRules
 from memlayer.memory_files.markdown import END
 from memlayer.ports import Selection
@@ -34,7 +34,7 @@ def test_a_truncated_file_deletes_nothing(kept: FilesInMemory, share: float) -> 
     kept.sync()  # it may be in the middle of being written
     assert kept.page.stat().st_size == int(len(raw) * share)
     kept.age()
-    assert kept.sync() == TakenBack()
+    assert kept.sync() == EditCounts()
     assert kept.texts == sorted(PLANS)
     assert kept.page.read_bytes() == raw
     notices = kept.files.notices()
@@ -44,20 +44,20 @@ def test_a_truncated_file_deletes_nothing(kept: FilesInMemory, share: float) -> 
 def test_more_than_half_at_once_deletes_nothing(kept: FilesInMemory) -> None:
     for part in ("화요일", "ClickHouse", "8443", "30일"):
         kept.delete(part)
-    assert kept.sync() == TakenBack()
+    assert kept.sync() == EditCounts()
     assert kept.texts == sorted(PLANS)
     assert "4 deletions were not followed: more than half" in kept.files.notices()[0]
     kept.start()
     assert len(kept.files.notices()) == 1
     kept.delete("30일")
-    assert kept.sync() == TakenBack(removed=1)
+    assert kept.sync() == EditCounts(removed=1)
     assert kept.files.notices() == []
 
 
 def test_a_file_that_is_gone_is_written_again(kept: FilesInMemory) -> None:
     raw = kept.page.read_bytes()
     kept.page.unlink()
-    assert kept.sync() == TakenBack()
+    assert kept.sync() == EditCounts()
     assert kept.page.read_bytes() == raw
 
 
@@ -74,7 +74,7 @@ def test_what_cannot_be_read_is_left_alone(kept: FilesInMemory, raw: bytes, says
     kept.page.write_bytes(raw)
     kept.age()
     kept.say("그래도 기억은 계속된다.")
-    assert kept.sync() == TakenBack()
+    assert kept.sync() == EditCounts()
     assert kept.page.read_bytes() == raw
     assert says in kept.files.notices()[0]
     assert not kept.files.changed(kept.project_id)
@@ -90,7 +90,7 @@ def test_secrets_and_private_spans_do_not_get_into_the_memory_and_leave_the_file
         "- 배포 키는 %s 이다\n- 회식은 <private>비밀 장소</private> 에서 한다\n- <private>모두 비밀</private>\n%s"
         % (key, END),
     )
-    assert kept.sync() == TakenBack(added=2)
+    assert kept.sync() == EditCounts(added=2)
     everything = "\n".join(kept.texts) + written(kept.page)
     assert key not in everything and "비밀" not in everything
     assert "배포 키는 [redacted:" in everything and "회식은 [redacted:private] 에서 한다" in everything
@@ -104,23 +104,23 @@ def test_what_only_an_editor_changes_is_no_change(kept: FilesInMemory, change: s
             change
         ]
     )
-    assert kept.sync() == TakenBack()
+    assert kept.sync() == EditCounts()
     assert kept.texts == sorted(PLANS)
 
 
 def test_somebody_who_saves_while_we_write_loses_nothing(kept: FilesInMemory) -> None:
     # The person's save comes after the files were read and before they are written.
     kept.say("방금 알게 된 사실.")
-    taking = kept.files._take_back
+    taking = kept.files._read_back
     saves = iter([lambda: kept.edit(END, "- 마지막 순간에 적은 줄.\n" + END)])
 
-    def take(*arguments: object) -> TakenBack:
+    def take(*arguments: object) -> EditCounts:
         found = taking(*arguments)  # type: ignore[arg-type]
         next(saves, lambda: None)()
         return found
 
-    kept.files._take_back = take  # type: ignore[method-assign, assignment]
-    assert kept.sync() == TakenBack(added=1)
+    kept.files._read_back = take  # type: ignore[method-assign, assignment]
+    assert kept.sync() == EditCounts(added=1)
     assert {"방금 알게 된 사실.", "마지막 순간에 적은 줄."} <= set(kept.texts)
     assert "방금 알게" in written(kept.page) and "마지막 순간" in written(kept.page)
 
@@ -146,7 +146,7 @@ def test_switched_off_nothing_is_read_or_written(kept: FilesInMemory) -> None:
     page = kept.page
     kept.files.rules = FileRules(enabled=False)
     kept.say("아무 데도 적히지 않는 사실.")
-    assert kept.sync() == TakenBack()
+    assert kept.sync() == EditCounts()
     assert "로그는 30일 보관한다." in kept.texts and page.read_bytes() == before
 
 
@@ -177,7 +177,7 @@ def test_a_link_in_the_way_is_neither_followed_nor_replaced(kept: FilesInMemory,
 def test_a_document_that_is_pasted_in_is_not_taken_for_memories(kept: FilesInMemory) -> None:
     kept.edit(END, "".join("- 붙여 넣은 줄 %d.\n" % n for n in range(501)) + END)
     raw = kept.page.read_bytes()
-    assert kept.sync() == TakenBack()
+    assert kept.sync() == EditCounts()
     assert kept.page.read_bytes() == raw
     assert "files.extra_paths" in kept.files.notices()[0]
 
@@ -205,7 +205,7 @@ def test_in_the_project_the_files_keep_their_permissions_and_move_there(tmp_path
     kept.edit("화요일", "수요일")
     kept.in_project = True
     kept.start()
-    assert kept.sync() == TakenBack(edited=1)
+    assert kept.sync() == EditCounts(edited=1)
     assert kept.page == kept.root / ".memlayer" / "MEMORY.md" and "수요일" in written(kept.page)
     assert not at_home.exists() and not at_home.parent.exists()
     kept.page.chmod(0o644)
@@ -248,7 +248,7 @@ def test_what_is_forgotten_leaves_the_files_of_a_project_that_is_switched_off(tm
     # Otherwise it is off as before.
     before = page.read_bytes()
     page.write_bytes(before.replace("화요일".encode(), "수요일".encode()))
-    assert not kept.files.changed(kept.project_id) and kept.sync() == TakenBack()
+    assert not kept.files.changed(kept.project_id) and kept.sync() == EditCounts()
     assert kept.files.folder(kept.project_id) == ""
 
 

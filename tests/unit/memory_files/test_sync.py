@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.memory_files.edits import TakenBack
+from memlayer.memory_files.edits import EditCounts
 from memlayer.memory_files.markdown import END
 from memlayer.ports import Selection
 from memlayer.records.tombstones import CORE, DAILY, Tombstones
@@ -61,17 +61,17 @@ def test_a_superseded_memory_is_not_in_the_file(kept: FilesInMemory) -> None:
 def test_a_changed_line_changes_the_memory(kept: FilesInMemory) -> None:
     [old] = [one for one in kept.core if "화요일" in one.text]
     kept.edit("매주 화요일 오전에", "매주 목요일 오후에")
-    assert kept.sync() == TakenBack(edited=1)
+    assert kept.sync() == EditCounts(edited=1)
     [new] = [one for one in kept.core if "목요일" in one.text]
     assert (new.citation, new.text) == (old.citation, "배포는 매주 목요일 오후에 한다.")
     assert len(kept.core) == len(PLANS)
-    assert kept.sync() == TakenBack()
+    assert kept.sync() == EditCounts()
 
 
 def test_a_deleted_line_is_recalled_no_more_and_can_be_restored(kept: FilesInMemory) -> None:
     [doomed] = [one for one in kept.core if "ClickHouse" in one.text]
     kept.delete("ClickHouse")
-    assert kept.sync() == TakenBack(removed=1)
+    assert kept.sync() == EditCounts(removed=1)
     assert "ClickHouse" not in " ".join(kept.texts) + written(kept.page)
     [away] = kept.store.memories(ids=[doomed.id])
     kept.consolidator.restore(away)
@@ -85,7 +85,7 @@ def test_new_lines_are_remembered_in_their_section_once(kept: FilesInMemory) -> 
         "자유롭게 쓴 문단도\n기억한다.\n\n## 팀\n\n- 민수는 백엔드를 맡는다.\n\n"
     )
     kept.edit(END, added + END)
-    assert kept.sync() == TakenBack(added=3)
+    assert kept.sync() == EditCounts(added=3)
     found = {one.text: one.kind for one in kept.core if one.text not in PLANS}
     assert found == {
         "캐시는 Redis를 쓰기로 했다.\n이유: 이미 운영 중이다.": "decision",
@@ -94,23 +94,23 @@ def test_new_lines_are_remembered_in_their_section_once(kept: FilesInMemory) -> 
     }
     assert all("[mem:%s]" % one.citation in written(kept.page) for one in kept.core)
     kept.start()
-    assert kept.sync() == TakenBack()
+    assert kept.sync() == EditCounts()
     assert len(kept.core) == len(PLANS) + 3
 
 
 def test_a_line_that_is_appended_after_the_end_is_remembered(kept: FilesInMemory) -> None:
     with kept.page.open("a", encoding="utf-8") as file:
         file.write("- 금요일에는 배포하지 않는다.\n")
-    assert kept.sync() == TakenBack(added=1)
+    assert kept.sync() == EditCounts(added=1)
     assert written(kept.page).endswith(END + "\n")
 
 
 def test_pinning_by_hand(kept: FilesInMemory) -> None:
     kept.edit(": 코드 리뷰는", " pinned: 코드 리뷰는")
-    assert kept.sync() == TakenBack(edited=1)
+    assert kept.sync() == EditCounts(edited=1)
     assert [one.text for one in kept.core if one.pinned] == ["코드 리뷰는 두 명이 한다."]
     kept.edit(" pinned: 코드 리뷰는", ": 코드 리뷰는")
-    assert kept.sync() == TakenBack(edited=1)
+    assert kept.sync() == EditCounts(edited=1)
     assert not [one for one in kept.core if one.pinned]
 
 
@@ -119,7 +119,7 @@ def test_an_undone_deletion_comes_back(kept: FilesInMemory) -> None:
     kept.delete("30일")
     kept.sync()
     kept.page.write_text(whole, encoding="utf-8")  # the editor still has what it began with
-    assert kept.sync() == TakenBack(added=1)
+    assert kept.sync() == EditCounts(added=1)
     assert kept.texts == sorted(PLANS)
 
 
@@ -128,7 +128,7 @@ def test_an_editor_that_was_open_for_long_deletes_nothing_that_came_since(kept: 
     kept.say("그 사이에 알게 된 사실이다.")
     kept.sync()
     kept.page.write_text(opened.replace("30일 보관", "90일 보관"), encoding="utf-8")
-    assert kept.sync() == TakenBack(edited=1)
+    assert kept.sync() == EditCounts(edited=1)
     assert "그 사이에 알게 된 사실이다." in kept.texts and "로그는 90일 보관한다." in kept.texts
     assert "그 사이에" in written(kept.page)
 
@@ -140,7 +140,7 @@ def test_what_was_forgotten_does_not_come_back_from_an_open_editor(kept: FilesIn
     kept.sync()
     assert "ClickHouse" not in written(kept.page)
     kept.page.write_text(opened, encoding="utf-8")
-    assert kept.sync() == TakenBack()
+    assert kept.sync() == EditCounts()
     assert "ClickHouse" not in written(kept.page)
 
 
@@ -162,13 +162,13 @@ def test_what_retention_took_does_not_come_back_from_an_old_copy_of_a_file(tmp_p
     page.parent.mkdir(parents=True, exist_ok=True)
     page.write_bytes(copy)
     kept.age(page)
-    assert kept.sync() == TakenBack()
+    assert kept.sync() == EditCounts()
     assert kept.store.memories() == [] and not page.exists()
     # What a person writes into it is theirs.
     page.parent.mkdir(parents=True, exist_ok=True)
     page.write_bytes(copy.replace(END.encode(), ("- 이 줄은 새로 적었다.\n" + END).encode()))
     kept.age(page)
-    assert kept.sync() == TakenBack(added=1)
+    assert kept.sync() == EditCounts(added=1)
     assert [one.text for one in kept.store.memories()] == ["이 줄은 새로 적었다."]
 
 
@@ -179,7 +179,7 @@ def test_a_copied_line_is_a_new_memory_and_a_pasted_citation_is_text(kept: Files
         "- [mem:%s] 2026-11-21: 운영 포트는 443이다.\n- [mem:zzzzzz] 다른 곳에서 붙여 넣은 줄.\n%s"
         % (port.citation, END),
     )
-    assert kept.sync() == TakenBack(added=2)
+    assert kept.sync() == EditCounts(added=2)
     assert {"운영 포트는 443이다.", "다른 곳에서 붙여 넣은 줄.", port.text} <= set(kept.texts)
     assert "zzzzzz" not in written(kept.page)
 
@@ -192,11 +192,11 @@ def test_without_what_was_known_nothing_is_deleted_and_old_words_stay_old(kept: 
     kept.start()
     kept.page.write_text(opened, encoding="utf-8")
     kept.delete("ClickHouse")
-    assert kept.sync() == TakenBack()
+    assert kept.sync() == EditCounts()
     assert "로그는 60일 보관한다." in kept.texts and "주문 이벤트는 ClickHouse에 저장한다." in kept.texts
     kept.edit("60일", "7일")
     kept.delete("ClickHouse")
-    assert kept.sync() == TakenBack(edited=1, removed=1)
+    assert kept.sync() == EditCounts(edited=1, removed=1)
 
 
 def test_days_have_their_own_files_and_notes_in_them_are_found(tmp_path: Path) -> None:
@@ -210,14 +210,14 @@ def test_days_have_their_own_files_and_notes_in_them_are_found(tmp_path: Path) -
     assert "- [mem:%s] " % entry.citation in written(page)
     kept.edit(END, "- 14:00에 정산 서버를 재부팅했다.\n" + END, page)
     (kept.folder / "memory" / "2026-11-02.md").write_text("# 지난 일\n\n- 정산 서버를 새로 들였다.\n", encoding="utf-8")
-    assert kept.sync() == TakenBack(added=2)
+    assert kept.sync() == EditCounts(added=2)
     notes = {one.text: one.key for one in kept.store.memories(category="custom")}
     assert notes["정산 서버를 새로 들였다."].startswith("custom_2026-11-02_")
     assert "[mem:" in written(kept.folder / "memory" / "2026-11-02.md")
     found = kept.ask("정산 서버는 언제 재부팅했지?", project=str(kept.root))
     assert any("재부팅했다" in one.snippet for one in found.entries)
     kept.delete("재부팅", page)
-    assert kept.sync() == TakenBack(removed=1)
+    assert kept.sync() == EditCounts(removed=1)
     assert not any(
         "재부팅" in one.chunk.text for one in kept.ask("정산 서버 재부팅", project=str(kept.root)).candidates
     )
