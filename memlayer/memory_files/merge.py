@@ -65,8 +65,7 @@ def compare(known: Sequence[Entry], items: Sequence[Item], *, is_whole: bool, is
         if entry.pinned != item.pinned:
             pinned.append((entry, item.pinned))
     edited: list[tuple[Entry, str]] = []
-    emptied: list[Entry] = []
-    unmatched = []
+    emptied, unmatched = [], []
     for item, found in others:  # bullets with another text
         entry = _taken(left, cited.get(item.citation))
         if entry is None:
@@ -87,18 +86,21 @@ def compare(known: Sequence[Entry], items: Sequence[Item], *, is_whole: bool, is
         else:
             present_digests.add(found)
             added.append((item.kind or NOTE, item.text))
-    gone = [*left, *emptied]
-    why = ""
-    if gone and not is_whole:
-        why = "the file was cut off: its last line is missing"
-    elif gone and not is_known:
-        why = "the file does not say which revision it was made from"
-    elif len(gone) > SMALL and 2 * len(gone) > len(known):
-        why = "more than half of the memories were gone at once"
+    deleted = (*left, *emptied)
+    why = _refusal(len(deleted), len(known), is_whole, is_known)
     return Changes(
-        tuple(edited), () if why else tuple(gone), tuple(added), tuple(strays), tuple(pinned),
-        len(gone) if why else 0, why,
+        tuple(edited), () if why else deleted, tuple(added), tuple(strays), tuple(pinned),
+        len(deleted) if why else 0, why,
     )  # fmt: skip
+
+
+def _refusal(deleted: int, known: int, is_whole: bool, is_known: bool) -> str:
+    """Return why deletions are not accepted, "" if they are."""
+    if deleted and not is_whole:
+        return "the file was cut off: its last line is missing"
+    if deleted and not is_known:
+        return "the file does not say which revision it was made from"
+    return "more than half of the memories were gone at once" if deleted > SMALL and 2 * deleted > known else ""
 
 
 def _grouped(known: Sequence[Entry], key: Callable[[Entry], Hashable]) -> dict[Hashable, deque[Entry]]:

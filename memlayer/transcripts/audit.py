@@ -1,7 +1,7 @@
-"""An independent witness of what was kept: the host's transcripts, counted against the store.
+"""An independent audit of capture: the host's transcripts, counted against the store.
 
-Counters of our own would only repeat what we believe. The host writes down every turn whether or not a hook ran, so a
-turn that stands there and neither in the store nor in the spool is lost, whatever else says that all is well.
+Counters of our own could share our errors. The host records every turn whether or not a hook ran, so a turn that is in
+the transcript and neither in the store nor in the spool is lost, even if every other check passes.
 """
 
 from __future__ import annotations
@@ -16,15 +16,18 @@ from memlayer.records.sessions import Session
 from memlayer.transcripts import catch_up
 
 MAX_SESSIONS = 20
-MAX_TRANSCRIPT_BYTES = 50_000_000  # a longer one is left out: this is for a person who waits
-SETTLING_MS = 60_000  # the host's file lags behind, and a turn may still be going on
+MAX_TRANSCRIPT_BYTES = 50_000_000  # a longer one is left out: a user waits for the result
+SETTLING_MS = 60_000  # the host's file lags, and a turn may still go on
 
 
 @dataclass(frozen=True)
-class Witness:
-    """Prompts and answers of the sessions looked at. by_hook: brought when they happened. by_transcript: the hook
-    missed them, and they were found later. waiting: in the spool. forgotten: on request. lost: in the transcript
-    alone. left_out: sessions without a readable transcript, or with a very long one."""
+class Audit:
+    """Counts of prompts and answers in the audited sessions.
+
+    by_hook: captured as they happened. by_transcript: missed by the hook and found later. waiting: in the spool.
+    forgotten: on request. lost: in the transcript alone. left_out: sessions without a readable transcript, or with a
+    very long one.
+    """
 
     sessions: int = 0
     by_hook: int = 0
@@ -37,32 +40,35 @@ class Witness:
 
     @property
     def missed_share(self) -> float:
-        """Of what was said, the share that hooks did not bring, in [0, 1]."""
-        said = self.by_hook + self.by_transcript + self.waiting + self.lost
-        return (self.by_transcript + self.lost) / said if said else 0.0
+        """Return the share of prompts and answers that hooks missed, in [0, 1]."""
+        total = self.by_hook + self.by_transcript + self.waiting + self.lost
+        return (self.by_transcript + self.lost) / total if total else 0.0
 
 
-def witness(home: str, sessions: Iterable[Session], store: Store, tombstones: Container[str], now_ms: int) -> Witness:
-    """Count the newest MAX_SESSIONS of these sessions. Reads whole transcripts: for `doctor`, not for a hook."""
+def audit_sessions(
+    home: str, sessions: Iterable[Session], store: Store, tombstones: Container[str], now_ms: int
+) -> Audit:
+    """Audit the newest MAX_SESSIONS. Reads whole transcripts: for `doctor`, not for a hook."""
     in_spool = {os.path.basename(path).partition("-")[2].partition(".")[0] for path in spool.waiting(home)}
-    found = Witness()
+    found = Audit()
     most_lost = 0
     for session in list(sessions)[:MAX_SESSIONS]:
         path = session.transcript_path
         if not (path and os.path.isfile(path) and os.path.getsize(path) <= MAX_TRANSCRIPT_BYTES):
             found = replace(found, left_out=found.left_out + 1)
             continue
-        kept = [one for one in store.events(session_id=session.id, limit=100_000) if one.kind in ("user", "assistant")]
-        by_hook = [one for one in kept if one.source != "transcript"]
-        # An answer that was read in mid-turn and went on is more than one event, and one answer.
+        events = store.events(session_id=session.id, limit=100_000)
+        kept = [event for event in events if event.kind in ("user", "assistant")]
+        by_hook = [event for event in kept if event.source != "transcript"]
+        # An answer that was read in mid-turn and went on is several events, but one answer.
         by_transcript = len(
-            {(one.prompt_id, one.kind) for one in kept} - {(one.prompt_id, one.kind) for one in by_hook}
+            {(event.prompt_id, event.kind) for event in kept} - {(event.prompt_id, event.kind) for event in by_hook}
         )
         lacking, _ = catch_up.missed(replace(session, caught_up_bytes=0), store)
-        # The record may know the answer twice, as a whole and in parts; the event's id is what tells them apart.
+        # The record may hold an answer twice, whole and in parts; event ids tell them apart.
         settled = [str(event["id"]) for event in lacking if now_ms - int(event["at_ms"]) > SETTLING_MS]
-        waiting = sum(1 for one in settled if one in in_spool)
-        forgotten = sum(1 for one in settled if one in tombstones)
+        waiting = sum(event_id in in_spool for event_id in settled)
+        forgotten = sum(event_id in tombstones for event_id in settled)
         lost = len(settled) - waiting - forgotten
         found = replace(
             found,
@@ -78,8 +84,8 @@ def witness(home: str, sessions: Iterable[Session], store: Store, tombstones: Co
     return found
 
 
-def finding(seen: Witness, *, is_capturing: bool = True) -> tuple[str, str, str]:
-    """("ok" | "warn" | "fail", what is so, what to do about it). is_capturing: the setting capture.enabled."""
+def finding(seen: Audit, *, is_capturing: bool = True) -> tuple[str, str, str]:
+    """Return ("ok" | "warn" | "fail", finding, advice). is_capturing: the setting capture.enabled."""
     said = (
         f"{seen.by_hook} of {seen.by_hook + seen.by_transcript + seen.waiting + seen.lost} prompts and answers of "
         f"{seen.sessions} sessions came by hooks, {seen.by_transcript} were found in transcripts afterwards"

@@ -1,8 +1,7 @@
-"""Take from a transcript what its hooks missed."""
+"""Events of a transcript that its hooks missed."""
 
 from __future__ import annotations
 
-import logging
 import os
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -15,48 +14,44 @@ from memlayer.records.sessions import Session
 from memlayer.transcripts import reader
 from memlayer.transcripts.reader import TranscriptRecord
 
+TRANSCRIPT = "transcript"  # Event.source
+CLOCK_PUT_BACK_MS = 60_000  # records of one turn may be out of order by less
+LONG_TURN_MS = 600_000  # an uncaptured answer may be so much younger than the last captured event
+SAME_TIME_MS = 60_000  # between a record's stamp and the call of its hook
+MAX_COMPARED = 20_000  # events of a project to compare a fork's copies with
+
 
 def captured(
     record: TranscriptRecord, *, session_id: str, project_dir: str, path: str, source: str, prompt_id: str = ""
 ) -> dict[str, Any] | None:
-    """The captured event (payload.SPOOL_FIELDS) of a prompt or an answer; None when nothing of it may be kept.
+    """Return the captured event (payload.SPOOL_FIELDS) of a record; None if empty once cleaned.
 
-    prompt_id: another one than the record's own.
+    record: a prompt or an answer. prompt_id: instead of the record's own.
     """
-    # An answer tells which command it answers: the command itself is no record, and its hook may have missed it.
-    asked = record.text if record.kind == "user" else record.command
+    # An answer names its command: the command itself is no record, and its hook may have missed it.
+    prompt = record.text if record.kind == "user" else record.command
     text = clean(record.text)
     if not text.strip():
         return None
     prompt_id = prompt_id or record.prompt_id
     return spool_event(
         kind=record.kind, session_id=session_id, prompt_id=prompt_id, text=text, at_ms=record.at_ms,
-        detail=prompt_detail(asked) if asked else "", extra="" if prompt_id else text, project_dir=project_dir,
+        detail=prompt_detail(prompt) if prompt else "", extra="" if prompt_id else text, project_dir=project_dir,
         transcript_path=path, source=source, uuid=record.uuid,
     )  # fmt: skip
 
 
 def id_without_prompt_id(event: dict[str, Any]) -> str:
-    """The id under which a hook of a host without prompt ids (before 2.1.196) has stored the same words."""
+    """Return the event's id from a host without prompt ids (before 2.1.196)."""
     return event_id(event["session_id"], "", event["kind"], event["text"])
 
 
-log = logging.getLogger(__name__)
-TRANSCRIPT = "transcript"  # Event.source
-CLOCK_PUT_BACK_MS = 60_000  # records of one turn may stand in another order than they were said
-LONG_TURN_MS = 600_000  # an answer that no hook brought may be so much younger than the last event that one did
-SAME_TIME_MS = 60_000  # between a record's stamp and the call of its hook
-MAX_COMPARED = 20_000  # events of a project that a fork's copies are compared with
-
-
 def missed(session: Session, store: Store, *, until_ms: int = 0) -> tuple[list[dict[str, Any]], int]:
-    """(captured events that the store lacks, the offset up to which the transcript was read).
+    """Return (captured events that the store lacks, the transcript's offset read up to).
 
-    until_ms: what was said after that moment is left unread; 0: nothing is.
-
-    Only records of this session's own life count: a fork begins with a copy of its parent's records (same uuid and
-    time, another session id, and in newer hosts another prompt id), and what happened before memlayer knew the session
-    is for an import to fetch.
+    until_ms: later records are left unread; 0: none. Only records of this session's own life count: a fork begins with
+    a copy of its parent's records (same uuid and time, another session id, and in newer hosts another prompt id), and
+    records from before memlayer knew the session are for an import to fetch.
     """
     path = session.transcript_path
     if not path or not os.path.isfile(path):
@@ -87,8 +82,10 @@ def missed(session: Session, store: Store, *, until_ms: int = 0) -> tuple[list[d
 
 
 def _is_stamped_ahead(records: list[TranscriptRecord], session: Session) -> bool:
-    """Whether a record is younger than a later one, or than all that was heard of the session: the clock was put back,
-    and copies may look as if they had been said since the session began."""
+    """True for a record younger than a later one, or than the session's last event.
+
+    The clock was put back, and copies may seem to be records since the session began.
+    """
     ends_ms = (session.last_ms or records[-1].at_ms) + LONG_TURN_MS if records else 0
     return any(
         record.at_ms > min(ends_ms, later.at_ms + CLOCK_PUT_BACK_MS)
@@ -97,8 +94,10 @@ def _is_stamped_ahead(records: list[TranscriptRecord], session: Session) -> bool
 
 
 def _own(events: Sequence[dict[str, Any]], session: Session, store: Store) -> list[dict[str, Any]]:
-    """The captured events without those that another session of the project has said: the same record, or the same
-    words at the same time."""
+    """Return the captured events that no other session of the project holds.
+
+    Another session holds the same record, or the same words at the same time.
+    """
     if not events:
         return []
     others = [
@@ -126,16 +125,16 @@ def _words(text: str) -> str:
 
 
 def _grown(pairs: Iterable[tuple[dict[str, Any], Event]], store: Store) -> list[dict[str, Any]]:
-    """Of answers read again (captured event, what is known under its id), those that went on since they were read in
-    mid-turn: each as an event of its own, because events are never changed.
+    """Return answers that went on after they were read in mid-turn, as new events.
 
-    An answer ends with another record of the transcript when it has grown; its text alone may differ because redaction
-    has learned something. What a hook says of a turn is all of its answer.
+    pairs: (captured event, the stored event of its id). Events are never changed, so each becomes an event of its own.
+    A grown answer ends with another record of the transcript; a different text alone may be due to better redaction. A
+    hook's event holds all of a turn's answer.
     """
     later = {
         (str(event["session_id"]), str(event["prompt_id"])): event
         for event, first in pairs
-        # One without text answers a command of ours, and stays so.
+        # An answer without text is to a command of ours, and stays empty.
         if event["kind"] == "assistant" and first.source == TRANSCRIPT and first.text and not _is_same(event, first)
     }
     if not later:
@@ -156,11 +155,10 @@ def _is_same(event: dict[str, Any], known: Event) -> bool:
 
 
 def inherited(session: Session, store: Store) -> list[str]:
-    """Ids of the memories that a resumed or forked session has in its context from another session: its turns, and what
-    was drawn from them.
+    """Return the ids of memories in a session's context by resume or fork.
 
-    The copies in its transcript are known by what was said: their session ids, and in newer hosts their prompt ids too,
-    have been rewritten.
+    These are the turns copied from another session, and the memories drawn from them. Copies in the transcript are
+    recognized by their text: their session ids, and in newer hosts their prompt ids too, have been rewritten.
     """
     path = session.transcript_path
     if not path or not os.path.isfile(path):

@@ -1,14 +1,14 @@
-"""Finds the host's transcripts: which files there are, which session and folder each is of, in which order to read."""
+"""The host's transcripts: their files, sessions, folders and reading order."""
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import stat
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
+from memlayer.transcripts.lines import parse
 from memlayer.transcripts.reader import at_ms_of
 
 SUFFIX = ".jsonl"
@@ -19,8 +19,11 @@ _HEAD_LINES = 200
 
 @dataclass(frozen=True)
 class Transcript:
-    """One transcript file. cwd: the folder the session was started in, "" if it does not say. first: the uuid of its
-    first prompt or answer: a fork begins with copies, so it has its parent's."""
+    """One transcript file.
+
+    cwd: the folder the session was started in, "" if unknown. first: the uuid of its first prompt or answer: a fork
+    begins with copies, so it has its parent's.
+    """
 
     path: str
     size: int
@@ -33,10 +36,10 @@ class Transcript:
 
 
 def find(paths: Iterable[str], count: Callable[[str], None]) -> list[Transcript]:
-    """The transcripts at these paths (files, or folders that are searched), newest first.
+    """Find the transcripts at these paths (files, or folders to search), newest first.
 
-    A link inside a folder is not followed; count is told why a file is left out. Raises OSError for a path that does
-    not exist or cannot be read.
+    A link inside a folder is not followed; count gets the reason for each file left out. Raises OSError for a path that
+    does not exist or cannot be read.
     """
     found: dict[str, Transcript] = {}
     for given in paths:
@@ -54,10 +57,10 @@ def find(paths: Iterable[str], count: Callable[[str], None]) -> list[Transcript]
 
 
 def in_order(files: list[Transcript], since_ms: Callable[[str], int]) -> list[Transcript]:
-    """Newest first, but a session before its forks: what both hold belongs to the one that said it.
+    """Order newest first, but a session before its forks: shared records are its own.
 
-    since_ms: when the hooks first heard of a session, 0 for never. A session that they knew when its first prompt came
-    is no fork; among the others the file that was written last is the fork's.
+    since_ms: when the hooks first heard of a session, 0 for never. A session that they knew at its first prompt is no
+    fork; among the others the file that was written last is the fork's.
     """
     families: dict[str, list[Transcript]] = {}
     for one in files:
@@ -98,7 +101,7 @@ def _described(path: str, info: os.stat_result) -> Transcript:
     for record in _head(path):
         where = record.get("cwd")
         if isinstance(where, str) and where and (not cwd or _slug(cwd) != slug):
-            # The folder follows the shell's `cd`; the one that the host has named the transcript's folder after stays.
+            # The folder follows the shell's `cd`; the one that names the transcript's folder stays.
             cwd = where if not cwd or _slug(where) == slug else cwd
         session = record.get("sessionId")
         session_id = session_id or (session if isinstance(session, str) else "")
@@ -117,20 +120,17 @@ def _described(path: str, info: os.stat_result) -> Transcript:
     )
 
 
-def _session(path: str, is_agent: bool, told: str) -> str:
-    """A sub-agent's transcript bears its parent's session id and prompt ids: it is a session of its own here."""
-    return os.path.basename(path)[: -len(SUFFIX)] if is_agent or not told else told
+def _session(path: str, is_agent: bool, recorded: str) -> str:
+    """Return the session id; a sub-agent's transcript, with its parent's ids, has its own."""
+    return os.path.basename(path)[: -len(SUFFIX)] if is_agent or not recorded else recorded
 
 
 def _head(path: str) -> Iterator[dict[str, object]]:
     with open(path, "rb") as file:
         lines = file.read(_HEAD_BYTES).split(b"\n")[:-1][:_HEAD_LINES]
     for line in lines:
-        try:
-            record = json.loads(line.decode("utf-8", "replace"))
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(record, dict):
+        record = parse(line)
+        if record is not None:
             yield record
 
 

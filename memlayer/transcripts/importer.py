@@ -1,4 +1,4 @@
-"""Reads what was said before memlayer was there: transcripts to captured events, a batch of whole turns at a time."""
+"""Import of earlier transcripts as captured events, in batches of whole turns."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from memlayer.transcripts.reader import TranscriptRecord, read_turns
 BATCH_EVENTS = 200
 BATCH_CHARS = 400_000
 SOURCE = "import"
-MAX_COMPARED = 20_000  # events of a project that an old part of a session is compared with
-# A transcript that no hook told of and that was written to so lately may be in the middle of a turn, and a part of the
-# answer would be taken for the whole.
+MAX_COMPARED = 20_000  # events of a project to compare an old part of a session with
+# A transcript unknown to hooks and written to so lately may be in mid-turn; a part of the answer would be taken for the
+# whole.
 GOING_ON_S = 60
 COPIES = "copies of another session"
 
 
 class Reached(Protocol):
-    """How far each transcript was read; see adapters.sqlite_file."""
+    """The progress of each transcript's import; see adapters.import_log."""
 
     def offset(self, path: str, size: int, mtime_ns: int) -> int: ...
 
@@ -44,7 +44,7 @@ class Reached(Protocol):
 
 @dataclass
 class Batch:
-    """Whole turns of one transcript. offset: where to go on reading after them."""
+    """Whole turns of one transcript. offset: where to continue reading."""
 
     path: str
     events: list[dict[str, Any]] = field(default_factory=list)
@@ -56,8 +56,11 @@ class Batch:
 
 @dataclass
 class Counts:
-    """What an import found. new, known: events (prompts and answers). new_turns, known_turns: turns with something new,
-    and others with something known. skipped: by reason."""
+    """Counts of an import.
+
+    new, known: events (prompts and answers). new_turns: turns with new events; known_turns: others with known events.
+    skipped: by reason.
+    """
 
     files: int = 0
     unchanged: int = 0
@@ -71,7 +74,7 @@ class Counts:
 
 
 class History:
-    """Reads transcripts against what the store and the import log know. Writes nothing."""
+    """Transcripts read against the store and the import log; writes nothing."""
 
     def __init__(
         self,
@@ -89,9 +92,9 @@ class History:
         self._tombstones = tombstones
 
     def batches(self, file: Transcript, counts: Counts, watch: Callable[[int], None]) -> Iterator[Batch]:
-        """The turns of one transcript that the store lacks, oldest first. Raises OSError.
+        """Yield the turns of one transcript that the store lacks, oldest first. Raises OSError.
 
-        counts is brought up to date with each batch; watch is called with the byte offset now and then, and may raise.
+        counts is updated with each batch; watch is called with the byte offset now and then, and may raise.
         """
         tally = Tally(watch)
         session = self._sessions.get(file.session_id)
@@ -142,7 +145,7 @@ class History:
         batch.turns += kept
 
     def _checked(self, batch: Batch, counts: Counts) -> Batch:
-        """Without what the store has, or had from another session."""
+        """Return the batch without events known to the store or another session."""
         copies = self._log.copies(batch.records)
         also = {str(event["id"]): id_without_prompt_id(event) for event in batch.events}
         ids = sorted({*also, *also.values()})
@@ -171,7 +174,7 @@ class History:
 
 
 class _Heard:
-    """What a session that the hooks know holds from before they did: another session's words, or its own past."""
+    """The part of a session from before its hooks: copies, or its own past."""
 
     def __init__(self, store: Store, session: Session | None, project_id: str) -> None:
         self._store = store
@@ -180,7 +183,7 @@ class _Heard:
         self._said: set[str] | None = None
 
     def elsewhere(self, record: TranscriptRecord) -> bool:
-        """Whether another session of the project has said this: then the record is a fork's copy of it."""
+        """True for a fork's copy: another session of the project holds the text."""
         session = self._session
         if session is None or not self._project_id or record.at_ms >= session.since_ms:
             return False
@@ -195,7 +198,7 @@ class _Heard:
 
 
 class Rehearsal:
-    """An import log that remembers nothing beyond one run: for a dry run."""
+    """An import log for a dry run, which keeps nothing beyond it."""
 
     def __init__(self, log: Reached, is_anew: bool) -> None:
         self._log = log
@@ -206,9 +209,9 @@ class Rehearsal:
         return 0 if self._is_anew else self._log.offset(path, size, mtime_ns)
 
     def copies(self, records: Iterable[tuple[str, str]]) -> set[str]:
-        asked = list(records)
-        here = {uuid for uuid, session in asked if self._seen.get(uuid, session) != session}
-        return here | self._log.copies(asked)
+        known = list(records)
+        here = {uuid for uuid, session in known if self._seen.get(uuid, session) != session}
+        return here | self._log.copies(known)
 
     def reached(self, path: str, offset: int, records: Iterable[tuple[str, str]]) -> None:
         for uuid, session in records:
@@ -224,7 +227,7 @@ class Rehearsal:
 def _whole_turns(
     records: Iterator[TranscriptRecord], *, is_open: bool, tally: Tally
 ) -> Iterator[list[TranscriptRecord]]:
-    """The records of each turn together. is_open: the last turn may still be going on, and is left for the hooks.
+    """Yield the records of each turn. is_open: the last turn may go on; hooks capture it.
 
     Newer hosts give every prompt that a fork has copied the prompt id of the first new one. A turn whose id comes again
     with another prompt is such a copy, and gets an id of its own.

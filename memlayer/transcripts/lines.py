@@ -12,8 +12,7 @@ from memlayer.edge.capture.payload import clean
 from memlayer.edge.capture.tool_use import EDITS
 from memlayer.turns.outcome import Call
 
-# A longer line is a tool's output or an image, and is passed over unread unless it starts as a person's
-# prompt does.
+# A longer line is a tool's output or an image, and is skipped unread unless it starts like a user's prompt.
 MAX_LINE_BYTES = 4 * 1024 * 1024
 MAX_HUMAN_LINE_BYTES = 32 * 1024 * 1024
 _PASS_OVER_BYTES = 1024 * 1024
@@ -25,12 +24,12 @@ BROKEN = "broken lines"
 _USER_TYPE = re.compile(rb'"type"\s*:\s*"user"')
 _HUMAN_CONTENT = re.compile(rb'"content"\s*:\s*(?:"|\[\s*\{\s*"type"\s*:\s*"(?:text|image)")')
 _MACHINE_META = re.compile(rb'"(?:isMeta|isSidechain|isCompactSummary)"\s*:\s*true')
-# Only records with one of these are looked at; most lines are parsed for nothing without it.
+# Only records with one of these matter; it saves parsing most lines.
 _WANTED = (b'"user"', b'"assistant"', b"compact_boundary", b"queued_command")
 
 
 class Tally:
-    """What a reading saw. lines: complete ones. passed: what was no part of the conversation, by reason.
+    """Counts of a reading: complete lines, and records passed over by reason.
 
     watch is called with the byte offset every WATCH_LINES lines; it may raise to end the reading.
     """
@@ -43,7 +42,7 @@ class Tally:
         self.watch = watch
 
     def passes(self, reason: str) -> None:
-        """Count something that is left out."""
+        """Count a record that is left out."""
         self.passed[reason] = self.passed.get(reason, 0) + 1
 
     def line(self, offset: int) -> None:
@@ -58,8 +57,8 @@ def read_records(
 ) -> Iterator[tuple[int, dict[str, object]]]:
     """Yield (byte offset, object) for the complete lines that may be part of a conversation.
 
-    A start_offset outside the file counts as 0. Torn, broken and foreign lines are passed over, as are
-    lines over MAX_LINE_BYTES (MAX_HUMAN_LINE_BYTES if they start as a person's prompt does).
+    A start_offset outside the file counts as 0. Torn, broken and foreign lines are skipped, as are lines over
+    MAX_LINE_BYTES (MAX_HUMAN_LINE_BYTES if they start like a user's prompt).
     """
     tally = tally or Tally()
     size = os.fstat(file.fileno()).st_size
@@ -83,7 +82,7 @@ def read_records(
                 length += passed
                 tally.passes(TOO_LONG)
         if any(mark in line for mark in _WANTED):
-            record = _parse(line)
+            record = parse(line)
             if record is not None:
                 yield offset, record
             else:
@@ -93,7 +92,7 @@ def read_records(
 
 
 def _pass_over(file: BinaryIO) -> tuple[int, bool]:
-    """Skip to the end of the line; returns the bytes skipped and whether the line has an end."""
+    """Skip to the end of the line; return (bytes skipped, whether it has an end)."""
     passed = 0
     while True:
         piece = file.readline(_PASS_OVER_BYTES)
@@ -111,7 +110,8 @@ def _starts_human(line: bytes) -> bool:
     return bool(_USER_TYPE.search(head) and _HUMAN_CONTENT.search(head))
 
 
-def _parse(line: bytes) -> dict[str, object] | None:
+def parse(line: bytes) -> dict[str, object] | None:
+    """Return the object of a line, None for anything else."""
     try:
         record = json.loads(line.decode("utf-8", "replace"))
     except (ValueError, RecursionError):
@@ -125,8 +125,10 @@ MAX_TARGET_CHARS = 600
 
 
 def read_calls(path: str) -> list[Call]:
-    """The edits and commands of the main conversation, oldest first, redacted; of a long transcript those of its last
-    MAX_READ_BYTES. [] when there is no such file. Raises OSError when it cannot be read."""
+    """Return the edits and commands of the main conversation, oldest first, redacted.
+
+    Of a long transcript those of its last MAX_READ_BYTES; [] without a file. Raises OSError when it cannot be read.
+    """
     try:
         file = open(path, "rb")  # noqa: SIM115 - closed below
     except FileNotFoundError:
@@ -141,22 +143,22 @@ def read_calls(path: str) -> list[Call]:
                 if block.get("type") == "tool_use":
                     call = _call(block)
                     if call is not None:
-                        calls[_text(block, "id")] = call
+                        calls[string(block, "id")] = call
                 elif block.get("type") == "tool_result" and block.get("is_error") is True:
-                    made = calls.get(_text(block, "tool_use_id"))
+                    made = calls.get(string(block, "tool_use_id"))
                     if made is not None:
-                        calls[_text(block, "tool_use_id")] = made._replace(is_failed=True, said=_first_line(block))
+                        calls[string(block, "tool_use_id")] = made._replace(is_failed=True, said=_first_line(block))
     return list(calls.values())[-MAX_CALLS:]
 
 
 def _call(block: dict[str, object]) -> Call | None:
-    tool, given = _text(block, "name"), block.get("input")
+    tool, given = string(block, "name"), block.get("input")
     if not isinstance(given, dict):
         return None
     if tool == "Bash":
-        target = _text(given, "command")
+        target = string(given, "command")
     elif tool in EDITS:
-        target = _text(given, "file_path") or _text(given, "notebook_path")
+        target = string(given, "file_path") or string(given, "notebook_path")
     else:
         return None
     return Call(tool, clean(target)[:MAX_TARGET_CHARS], False, "") if target.strip() else None
@@ -165,9 +167,9 @@ def _call(block: dict[str, object]) -> Call | None:
 def _first_line(block: dict[str, object]) -> str:
     content = block.get("content")
     if isinstance(content, list):
-        content = "\n".join(_text(one, "text") for one in content if isinstance(one, dict))
+        content = "\n".join(string(one, "text") for one in content if isinstance(one, dict))
     lines = [line.strip() for line in str(content or "").split("\n") if line.strip()]
-    # `Exit code 1` alone says less than what the command printed under it.
+    # `Exit code 1` alone says less than the command's output below it.
     telling = [line for line in lines if not line.startswith("Exit code")]
     return clean((telling or lines or [""])[0])[:MAX_TARGET_CHARS]
 
@@ -180,6 +182,7 @@ def _blocks(record: dict[str, object]) -> Iterator[dict[str, object]]:
             yield block
 
 
-def _text(data: dict[str, object], name: str) -> str:
+def string(data: dict[str, object], name: str) -> str:
+    """Return a string field, "" for anything else."""
     value = data.get(name)
     return value if isinstance(value, str) else ""

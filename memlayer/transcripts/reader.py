@@ -1,11 +1,10 @@
-"""Read turns from the host's transcript: what was asked, what was answered, where it was compacted.
+"""Turns of the host's transcript: prompts, answers and compactions.
 
 Facts about the format (2.1.197 and later) that decide the code:
 
-* Only the top-level `type` says what a record is; newer hosts embed whole API messages in other records.
+* Only the top-level `type` names the kind of a record; newer hosts embed whole API messages in other records.
 * One API message is several lines, one per content block, with one `message.id`.
-* `user` records are also tool results, command bodies, summaries and notifications. Answers carry no prompt
-  id.
+* `user` records are also tool results, command bodies, summaries and notifications. Answers carry no prompt id.
 * A prompt typed while the model works is an `attachment` of type `queued_command` inside the running turn.
 """
 
@@ -14,16 +13,16 @@ from __future__ import annotations
 import calendar
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 from memlayer.edge.capture.noise import is_noise
 from memlayer.edge.capture.reply import is_request
 from memlayer.text.word_lists import words
-from memlayer.transcripts.lines import Tally, read_records
+from memlayer.transcripts.lines import Tally, read_records, string
 
 _COMMAND_NAME = re.compile(r"<command-name>\s*(/?[^<\s]+)\s*</command-name>")
 _TIME = re.compile(r"(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d{1,6}))?\d*(?:Z|\+00:00)?$")
-# Who else writes `user` records; `human`, `channel`, `remote` and the like are people.
+# Origins of `user` records not by people; `human`, `channel`, `remote` and the like are people.
 _MACHINE_ORIGINS = frozenset(
     words(
         """
@@ -40,12 +39,11 @@ _Json = dict[str, object]
 
 
 class TranscriptRecord(NamedTuple):
-    """One thing that was said, or a compaction.
+    """A prompt, an answer or a compaction.
 
-    kind: user | assistant | compact. prompt_id groups an answer with its prompt; it is "" for a compaction.
-    command: for an answer to a slash command, its name with the slash, else "". at_ms: Unix time, 0 if
-    unknown. resume_offset: byte offset of the start of the turn; reading again from there yields this turn
-    anew, complete.
+    kind: user | assistant | compact. prompt_id groups an answer with its prompt; it is "" for a compaction. command:
+    for an answer to a slash command, its name with the slash, else "". at_ms: Unix time, 0 if unknown. resume_offset:
+    byte offset of the start of the turn; reading again from there yields this turn anew, complete.
     """
 
     kind: str
@@ -78,7 +76,7 @@ class _Turn:
         self.prompt_id = prompt_id
         self.start = start
         self.command = command
-        self.is_over = False  # what follows answers memlayer's own request, and not the person
+        self.is_over = False  # later answers are to memlayer's own request, not to the user
         self.answer: _Answer | None = None
 
 
@@ -88,9 +86,9 @@ def read_turns(
     """Yield the records of the transcript in the order of the file, an answer after its turn has ended.
 
     So the answer of a turn that an automatic compaction ran into comes after that compaction.
-    start_offset: 0 or the resume_offset of an earlier record. sidechains: read what a sub-agent was told and said,
-    which is left out otherwise. tally: counts what is left out. Only complete lines count. A file that does not exist
-    yields nothing; other OSErrors are raised. Memory is bounded (see transcript_lines).
+    start_offset: 0 or the resume_offset of an earlier record. sidechains: read the conversation of a sub-agent, which
+    is left out otherwise. tally: counts the records left out. Only complete lines count. A file that does not exist
+    yields nothing; other OSErrors are raised. Memory is bounded (see lines.py).
     """
     tally = tally or Tally()
     try:
@@ -98,73 +96,53 @@ def read_turns(
     except FileNotFoundError:
         return
     with file:
-        turn: _Turn | None = None
-        for offset, record in read_records(file, start_offset, tally):
-            if sidechains:
-                record.pop("isSidechain", None)
-            kind = record.get("type")
-            if kind == "user":
-                machine = _machine_record(record)
-                text = None if machine else _prompt_text(record)
-                if text is None:
-                    tally.passes(machine or TOOL_RESULT)
-                    if turn is not None and record.get("isMeta") is True and is_request(_prompt_text(record) or ""):
-                        turn.is_over = True
-                    continue
-                prompt_id = _prompt_id(record)
-                human = not is_noise(text) and not _has_machine_origin(record)
-                if not human:
-                    tally.passes(GENERATED)
-                if not human and turn is not None and turn.prompt_id == prompt_id:
-                    continue  # an interrupt or a command's output inside the running turn
-                yield from _close(turn)
-                command = _COMMAND_NAME.search(text) if not human else None
-                turn = _Turn(prompt_id, offset, command.group(1) if command else "")
-                if human:
-                    yield _make("user", text, prompt_id, record, "", offset)
-            elif kind == "assistant":
-                if turn is not None and not turn.is_over:
-                    _add_answer(turn, record)
-            elif kind == "attachment":
-                text = _queued_prompt(record)
-                if text is not None:
-                    # It has an id of its own; the answer stays with the prompt that the turn began with.
-                    yield _make("user", text, _prompt_id(record), record, "", turn.start if turn else offset)
-            elif kind == "system" and record.get("subtype") == "compact_boundary":
-                metadata = record.get("compactMetadata")
-                if isinstance(metadata, dict) and metadata.get("trigger") == "manual":
-                    yield from _close(turn)  # the person typed it, so the turn before it is over
-                    turn = None
-                yield _make("compact", "", "", record, "", turn.start if turn else offset)
-        yield from _close(turn)
+        yield from _turns(file, start_offset, sidechains, tally)
 
 
-def context_prompt_ids(path: str) -> set[str]:
-    """Return the ids of the prompts since the last compaction: what the model still has before its eyes."""
-    found: set[str] = set()
-    try:
-        file = open(path, "rb")  # noqa: SIM115
-    except FileNotFoundError:
-        return found
-    with file:
-        for _, record in read_records(file, 0):
-            kind = record.get("type")
-            if kind == "system" and record.get("subtype") == "compact_boundary":
-                found.clear()
-            elif kind == "user" and record.get("isSidechain") is not True:
-                # Tool results count too: a turn that a compaction interrupted goes on after it.
-                prompt_id = record.get("promptId")
-                if isinstance(prompt_id, str) and prompt_id:
-                    found.add(prompt_id)
-                elif not _machine_record(record) and _prompt_text(record) is not None:
-                    found.add(_prompt_id(record))
-            elif kind == "attachment" and _queued_prompt(record) is not None:
-                found.add(_prompt_id(record))
-    return found
+def _turns(file: BinaryIO, start_offset: int, sidechains: bool, tally: Tally) -> Iterator[TranscriptRecord]:
+    turn: _Turn | None = None
+    for offset, record in read_records(file, start_offset, tally):
+        if sidechains:
+            record.pop("isSidechain", None)
+        kind = record.get("type")
+        if kind == "user":
+            machine = _machine_record(record)
+            text = None if machine else _prompt_text(record)
+            if text is None:
+                tally.passes(machine or TOOL_RESULT)
+                if turn is not None and record.get("isMeta") is True and is_request(_prompt_text(record) or ""):
+                    turn.is_over = True
+                continue
+            prompt_id = _prompt_id(record)
+            human = not is_noise(text) and not _has_machine_origin(record)
+            if not human:
+                tally.passes(GENERATED)
+            if not human and turn is not None and turn.prompt_id == prompt_id:
+                continue  # an interrupt or a command's output inside the running turn
+            yield from _close(turn)
+            command = _COMMAND_NAME.search(text) if not human else None
+            turn = _Turn(prompt_id, offset, command.group(1) if command else "")
+            if human:
+                yield _make("user", text, prompt_id, record, "", offset)
+        elif kind == "assistant":
+            if turn is not None and not turn.is_over:
+                _add_answer(turn, record)
+        elif kind == "attachment":
+            text = _queued_prompt(record)
+            if text is not None:
+                # It has an id of its own; the answer stays with the prompt that the turn began with.
+                yield _make("user", text, _prompt_id(record), record, "", turn.start if turn else offset)
+        elif kind == "system" and record.get("subtype") == "compact_boundary":
+            metadata = record.get("compactMetadata")
+            if isinstance(metadata, dict) and metadata.get("trigger") == "manual":
+                yield from _close(turn)  # the person typed it, so the turn before it is over
+                turn = None
+            yield _make("compact", "", "", record, "", turn.start if turn else offset)
+    yield from _close(turn)
 
 
 def _machine_record(record: _Json) -> str:
-    """What a `user` record is that is no part of the conversation between the person and the model, else ""."""
+    """Return the kind of a `user` record outside the conversation, else ""."""
     if record.get("isSidechain") is True:
         return "sub-agents"
     if record.get("isCompactSummary") is True:
@@ -181,7 +159,7 @@ def _has_machine_origin(record: _Json) -> bool:
 
 
 def _prompt_text(record: _Json) -> str | None:
-    """The text of a `user` record, or None if it is a tool result or has no text."""
+    """Return the text of a `user` record; None for a tool result or no text."""
     message = record.get("message")
     content = message.get("content") if isinstance(message, dict) else None
     return _content_text(content)
@@ -200,7 +178,7 @@ def _content_text(content: object) -> str | None:
 
 
 def _queued_prompt(record: _Json) -> str | None:
-    """The text of a prompt that a person typed while the model worked."""
+    """Return the text of a prompt typed while the model worked."""
     attachment = record.get("attachment")
     if record.get("isSidechain") is True or not isinstance(attachment, dict):
         return None
@@ -213,9 +191,9 @@ def _queued_prompt(record: _Json) -> str | None:
 
 
 def _prompt_id(record: _Json) -> str:
-    """The host's prompt id; before 2.1.196 there was none, and the record's own id serves."""
-    value = _string(record, "promptId") if record.get("type") == "user" else ""
-    return value or _string(record, "uuid")
+    """Return the host's prompt id, or before 2.1.196 the record's own id."""
+    value = string(record, "promptId") if record.get("type") == "user" else ""
+    return value or string(record, "uuid")
 
 
 def _add_answer(turn: _Turn, record: _Json) -> None:
@@ -230,8 +208,8 @@ def _add_answer(turn: _Turn, record: _Json) -> None:
     said = [text for text in texts if isinstance(text, str) and text.strip()]
     if not said:
         return
-    uuid = _string(record, "uuid")
-    message_id = _string(message, "id") or uuid
+    uuid = string(record, "uuid")
+    message_id = string(message, "id") or uuid
     if turn.answer is None or turn.answer.message_id != message_id:
         turn.answer = _Answer(message_id)
     if uuid and uuid in turn.answer.seen:
@@ -254,22 +232,17 @@ def _make(kind: str, text: str, prompt_id: str, record: _Json, command: str, off
         kind=kind,
         text=text,
         prompt_id=prompt_id,
-        uuid=_string(record, "uuid"),
-        session_id=_string(record, "sessionId"),
-        at_ms=at_ms_of(_string(record, "timestamp")),
-        cwd=_string(record, "cwd"),
+        uuid=string(record, "uuid"),
+        session_id=string(record, "sessionId"),
+        at_ms=at_ms_of(string(record, "timestamp")),
+        cwd=string(record, "cwd"),
         command=command,
         resume_offset=offset,
     )
 
 
-def _string(record: _Json, name: str) -> str:
-    value = record.get(name)
-    return value if isinstance(value, str) else ""
-
-
 def at_ms_of(stamp: str) -> int:
-    """Unix time in milliseconds of a record's timestamp; 0 if it is none."""
+    """Return the Unix time in ms of a record's timestamp; 0 if it is none."""
     found = _TIME.match(stamp)
     if not found:
         return 0

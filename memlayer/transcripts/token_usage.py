@@ -1,31 +1,32 @@
-"""How full the model's context is: read from the end of the host's transcript, whatever its length."""
+"""Tokens in the model's context, read from the end of the host's transcript."""
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator
 from datetime import datetime
 from typing import BinaryIO, NamedTuple
 
-# How much of the file's end is looked through, in steps: the newest answer stands nearly always in the first.
+from memlayer.transcripts.lines import parse
+
+# Steps in which the file's end is searched; the first nearly always holds the newest answer.
 _TAIL_BYTES = (128 * 1024, 1024 * 1024, 8 * 1024 * 1024)
 
 DEFAULT_WINDOW_TOKENS = 200_000
 LONG_WINDOW_TOKENS = 1_000_000
-# Models (by how their names begin) whose window host 2.1.330 gives as a million; what is not listed has 200,000. Too
-# small a window only means an earlier flush; too large a one would leave it to PreCompact.
+# Models (by the start of their names) with a window of a million by host 2.1.330; others have 200,000. Too small a
+# window only means an earlier flush; too large a one would leave it to PreCompact.
 _LONG_WINDOW = ("claude-opus-5", "claude-sonnet-5-5", "claude-haiku-5")
 _LONG_SUFFIX = "[1m]"
 _PARTS = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
 
 
 class TokenUse(NamedTuple):
-    """What the last answer of the main conversation says.
+    """The token use of the main conversation's last answer.
 
-    total_tokens: input, cache creation, cache read and output. model: as the API names it, "" when it is unknown.
-    is_behind: True while something that asks for an answer stands after it: the host writes that a moment later. at_ms:
-    when it was given, in Unix ms; -1 where the host does not say.
+    total_tokens: input, cache creation, cache read and output. model: as the API names it, "" when unknown. is_behind:
+    a later prompt or tool result has no answer yet: the host writes it a moment later. at_ms: of the answer, in Unix
+    ms; -1 where the host does not say.
     """
 
     total_tokens: int
@@ -35,18 +36,18 @@ class TokenUse(NamedTuple):
 
 
 def window_tokens(model: str) -> int:
-    """The context window of a model, by its name."""
+    """Return the context window of a model, by its name."""
     name = model.strip().lower()
-    if name.endswith(_LONG_SUFFIX) or any(name == one or name.startswith(one + "-") for one in _LONG_WINDOW):
+    if name.endswith(_LONG_SUFFIX) or any(name == known or name.startswith(known + "-") for known in _LONG_WINDOW):
         return LONG_WINDOW_TOKENS
     return DEFAULT_WINDOW_TOKENS
 
 
 def read_token_use(path: str) -> TokenUse | None:
-    """The tokens in the context now, or None when the end of the transcript does not say.
+    """Return the tokens in the context; None when the transcript's end does not say.
 
-    Sub-agents' records, the host's own words and torn lines are passed over. After a compaction that nothing has
-    followed it is what the host says is left. Raises OSError when there is a file that cannot be read.
+    Sub-agents' records, the host's own words and torn lines are skipped. Right after a compaction it is the rest that
+    the host states. Raises OSError when there is a file that cannot be read.
     """
     try:
         file = open(path, "rb")  # noqa: SIM115 - closed below; only its absence is forgiven
@@ -62,12 +63,15 @@ def read_token_use(path: str) -> TokenUse | None:
 
 
 def _newest(lines: Iterator[bytes]) -> TokenUse | None:
-    """lines: newest first. One answer is several lines with one message id, whose output may still grow."""
+    """Return the newest answer's use. lines: newest first.
+
+    One answer is several lines with one message id, whose output may still grow.
+    """
     total, model, message_id, is_behind, at_ms = -1, "", "", False, -1
     for line in lines:
         if b'"usage"' not in line and b"compact_boundary" not in line and b'"user"' not in line:
             continue
-        record = _object(line)
+        record = parse(line) or {}
         kind = record.get("type")
         if kind == "system" and record.get("subtype") == "compact_boundary":
             if total >= 0:
@@ -98,19 +102,11 @@ def _newest(lines: Iterator[bytes]) -> TokenUse | None:
 
 
 def _lines_from_the_end(file: BinaryIO, size: int, tail_bytes: int) -> Iterator[bytes]:
-    """The lines of the last tail_bytes, newest first; the first of them may have lost its head and is left out."""
+    """Yield the lines of the last tail_bytes, newest first, without a cut one."""
     start = max(0, size - tail_bytes)
     file.seek(start)
     lines = file.read(tail_bytes).split(b"\n")
     return reversed(lines[1:] if start else lines)
-
-
-def _object(line: bytes) -> dict[str, object]:
-    try:
-        record = json.loads(line.decode("utf-8", "replace"))
-    except (ValueError, RecursionError):
-        return {}
-    return record if isinstance(record, dict) else {}
 
 
 def _count(value: object) -> int:
@@ -118,7 +114,7 @@ def _count(value: object) -> int:
 
 
 def _unix_ms(value: object) -> int:
-    """An ISO 8601 time with its zone as Unix ms; -1 for anything else."""
+    """Return an ISO 8601 time with its zone as Unix ms; -1 for anything else."""
     try:
         at = datetime.fromisoformat(value) if isinstance(value, str) else None
     except ValueError:

@@ -1,4 +1,4 @@
-"""Everything that memlayer holds as JSON Lines, and back: projects, sessions, events, memories; the index is derived.
+"""Export and import of all records as JSON Lines; the index is derived.
 
 The first line is `{"memlayer_export": 1, …}`, the last one `{"end": {…}}` with the counts; in between each line is an
 object with one key: `project`, `session`, `event` or `memory`.
@@ -35,7 +35,7 @@ _TAIL_BYTES = 4096
 
 @dataclass
 class Counts:
-    """Lines by what they hold."""
+    """Lines by kind."""
 
     projects: int = 0
     sessions: int = 0
@@ -45,14 +45,14 @@ class Counts:
 
 @dataclass
 class TakenCounts(Counts):
-    """What an import took in. known: was there already, and stays as it is. forgotten: stays forgotten."""
+    """Counts of an import. known: present already, unchanged. forgotten: stays forgotten."""
 
     known: int = 0
     forgotten: int = 0
 
 
 def write(path: str, store: Store, projects: Projects, sessions: Sessions, progress: Progress) -> Counts:
-    """Write an export to `path` (0600): it appears when it is whole and on disk. Raises OSError, StoreError."""
+    """Write an export to `path` (0600), atomically. Raises OSError, StoreError."""
     counts = Counts()
     total = store.stats().events + store.stats().memories
     temporary = os.path.join(os.path.dirname(path), ".%s.%d.part" % (os.path.basename(path)[:80], os.getpid()))
@@ -85,14 +85,14 @@ def write(path: str, store: Store, projects: Projects, sessions: Sessions, progr
             os.fsync(file.fileno())
         os.replace(temporary, path)
     finally:
-        with contextlib.suppress(FileNotFoundError):  # there only if it did not become the export
+        with contextlib.suppress(FileNotFoundError):  # present only after a failure
             os.unlink(temporary)
     return counts
 
 
 @dataclass
 class Part:
-    """Some lines of an export. offset: where the next part begins."""
+    """A batch of an export's lines. offset: where the next part begins."""
 
     sessions: list[Session] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
@@ -101,15 +101,15 @@ class Part:
 
 
 class Exported:
-    """An export that is to be taken in. What is there already stays as it is; what was forgotten stays forgotten."""
+    """An export to take in; known records stay unchanged, forgotten ones forgotten."""
 
     def __init__(self, path: str, store: Store, projects: Projects, sessions: Sessions, tombstones: Tombstones) -> None:
-        """Raises UserError when the file is no whole export, OSError when it cannot be read."""
+        """Check both ends. Raises UserError for no whole export, OSError if unreadable."""
         self.path = path
         self.size = os.path.getsize(path)
         self.counts = TakenCounts()
         self._store, self._projects, self._sessions, self._tombstones = store, projects, sessions, tombstones
-        self._renamed: dict[str, str] = {}  # project ids that this home knows under another one
+        self._renamed: dict[str, str] = {}  # project id in the export -> in this home
         with open(path, "rb") as file:
             head = _parsed(file.readline(_TAIL_BYTES))
             file.seek(max(0, self.size - _TAIL_BYTES))
@@ -122,13 +122,15 @@ class Exported:
             raise UserError(f"{path} is not whole: its last line is missing")
 
     def check(self) -> None:
-        """Raises UserError for the first line that is wrong, so that of such a file nothing is taken in."""
+        """Check every line before any is taken in. Raises UserError for a wrong one."""
         for _ in self._lines():
             pass
 
     def parts(self, is_rehearsal: bool = False) -> Iterator[Part]:
-        """The lines that are new here. Projects become known as they come. Raises UserError for a line that is none of
-        ours; what came before it stays."""
+        """Yield the new lines in parts; projects become known on the way.
+
+        Raises UserError for a foreign line; earlier lines stay.
+        """
         part, begun = Part(), 0
         for found, end in self._lines():
             self._read(found, part, is_rehearsal)
@@ -141,7 +143,7 @@ class Exported:
         yield self._new(part)
 
     def _lines(self) -> Iterator[tuple[Read | None, int]]:
-        """(what a line holds, where it ends). Raises UserError with the number of a line that is wrong."""
+        """Yield (record, end offset). Raises UserError with the number of a wrong line."""
         with open(self.path, "rb") as file:
             end = 0
             for number, raw in enumerate(iter(lambda: file.readline(MAX_LINE_BYTES), b""), 1):
@@ -152,11 +154,11 @@ class Exported:
                     raise UserError(f"{self.path}, line {number}: {bad}") from bad
 
     def take(self, part: Part, ingest: Ingest) -> set[str]:
-        """Put a part into the store; the writer calls it. Returns the ids of the projects touched."""
+        """Store a part, in the writer; return the ids of the projects touched."""
         for session in part.sessions:
             self._sessions.restore(session)
         self._store.add_events(part.events)
-        # Chunks first: a memory that is there counts as taken in.
+        # Chunks first: a stored memory counts as taken in.
         with ingest.lock:
             ingest.index(part.memories, chunks_for(self._store, ingest, part.memories), False)
             self._store.put_memories(part.memories)
@@ -175,7 +177,7 @@ class Exported:
             part.memories.append(replace(found, project_id=self._here(found.project_id)))
 
     def _new(self, part: Part) -> Part:
-        """Without what is known or forgotten."""
+        """Return the part without known and forgotten records."""
         known = {one.id for one in self._store.events(ids=[one.id for one in part.events], limit=len(part.events) + 1)}
         ids = [one.id for one in part.memories]
         known |= {one.id for one in self._store.memories(ids=ids, limit=len(ids) + 1)}

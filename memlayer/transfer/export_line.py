@@ -1,7 +1,7 @@
-"""One line of an export: checked field by field before anything of it is taken in, its secrets replaced.
+"""One line of an export: every field checked, secrets redacted.
 
-An export is a file like any other: it may be damaged, written by hand, or come from somebody else. Ids become parts of
-paths, numbers are computed with, and texts are stored, so nothing in it is taken as it stands.
+An export may be damaged, written by hand, or come from somebody else. Ids become parts of paths, numbers are computed
+with, and texts are stored, so no field is trusted.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ MARK = "memlayer_export"  # the first line's
 END = "end"  # the last line's
 CATEGORIES = ("core", "daily", "conversation", "custom")
 SOURCES = ("hook", "transcript", "import")
-MAX_NAME_CHARS = 4096  # of what is no text: a session's id, a path, a key
-LEFT_OUT_CHARS = 100  # the line within a long text that says how much of it is missing
+MAX_NAME_CHARS = 4096  # of a session's id, a path or a key
+LEFT_OUT_CHARS = 100  # the line within a shortened text that counts the missing characters
 
 _UNPAIRED = re.compile("[\ud800-\udfff]")
 _is_id = re.compile("[0-9a-f]{32}").fullmatch
@@ -136,9 +136,9 @@ REQUIRED_OF_PROJECT = ("id", "keys")
 
 
 def read(raw: bytes) -> Read | None:
-    """What a line holds; None for the first and the last one. Raises UserError: what is wrong with it."""
+    """Return the record of a line; None for the first and last line. Raises UserError."""
     try:
-        # A folder's name need not be UTF-8; it stands in the file as it is on disk.
+        # A folder's name need not be UTF-8; the file has it as on disk.
         line = json.loads(raw.removeprefix(codecs.BOM_UTF8).decode("utf-8", "surrogateescape"), parse_constant=_refuse)
     except (ValueError, RecursionError) as bad:
         raise UserError("not JSON") from bad
@@ -156,7 +156,7 @@ def read(raw: bytes) -> Read | None:
         known = {key: one for key, one in value.items() if key in PROJECT}
         return Project(known.pop("id"), {**known, "keys": [_without_user(key) for key in known["keys"]]})
     if name == "session":
-        known = {key: one for key, one in value.items() if key in SESSION}  # a newer memlayer may say more
+        known = {key: one for key, one in value.items() if key in SESSION}  # a newer memlayer may write more fields
         _check(name, known, SESSION, ("id",))
         return Session(**known)
     if name == "event":
@@ -171,7 +171,7 @@ def read(raw: bytes) -> Read | None:
 def _check(
     name: str, value: Mapping[str, Any], rules: Mapping[str, _Rule], required: tuple[str, ...], is_all: bool = False
 ) -> None:
-    """Raises UserError for a field that is missing or wrong; with is_all for one that is unknown, too."""
+    """Check fields. Raises UserError for missing or wrong ones, with is_all for unknown ones."""
     for field in required:
         if field not in value:
             raise UserError(f"{name}.{field} is missing")
@@ -189,10 +189,10 @@ def _required(kind: type[Event] | type[Memory]) -> tuple[str, ...]:
 
 
 def _storable(value: Mapping[str, Any]) -> dict[str, Any]:
-    """With its texts redacted as any that comes in, and nothing that cannot be written as UTF-8."""
+    """Return the fields with texts redacted, and without unpaired surrogates."""
     out = {name: _UNPAIRED.sub("\ufffd", one) if isinstance(one, str) else one for name, one in value.items()}
     text = out["text"]
-    # What was cut once is a little longer than what is kept; it is not cut again.
+    # A text that was shortened once is a little over the limit; it is not shortened again.
     out["text"] = redact(text) if len(text) <= MAX_EVENT_CHARS + LEFT_OUT_CHARS else clean(text)
     if out.get("detail"):
         out["detail"] = redact(out["detail"])
@@ -200,7 +200,7 @@ def _storable(value: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _without_user(key: str) -> str:
-    """A remote's key without the user and password that only a key not made by us holds."""
+    """Return a remote's key without user and password, which only foreign keys hold."""
     kind, _, rest = key.partition(":")
     host, slash, path = rest.partition("/")
     return f"{kind}:{host.rpartition('@')[2]}{slash}{path}" if kind == "remote" else key

@@ -20,7 +20,7 @@ from memlayer.records.sessions import Sessions
 from memlayer.records.tombstones import Tombstones
 from memlayer.testing import MemoryStore
 from memlayer.transcripts import catch_up
-from memlayer.transcripts.audit import Witness, finding, witness
+from memlayer.transcripts.audit import Audit, audit_sessions, finding
 from tests.hostile.corpus import transcript
 from tests.support.processes import HookRunner
 
@@ -149,7 +149,7 @@ def test_what_was_set_aside_is_counted(hook: HookRunner, home: Path) -> None:
     assert (later.aside, later.aside_new) == (1, 0)
 
 
-# --- the witness
+# --- the audit
 
 
 class Host:
@@ -196,9 +196,9 @@ class Host:
             self.event("stop", "pt%d" % number, last_assistant_message="You said: " + prompt),
         ]
 
-    def seen(self) -> Witness:
+    def seen(self) -> Audit:
         now_ms = int((time.time() + LATER_S) * 1000)
-        return witness(str(self.home), self.sessions.all(), self.store, self.tombstones, now_ms)
+        return audit_sessions(str(self.home), self.sessions.all(), self.store, self.tombstones, now_ms)
 
 
 @pytest.fixture
@@ -209,13 +209,13 @@ def host(home: Path, tmp_path: Path) -> Host:
 def test_all_is_well(host: Host) -> None:
     for number in range(4):
         host.bring(number)
-    assert host.seen() == Witness(sessions=1, by_hook=8)
+    assert host.seen() == Audit(sessions=1, by_hook=8)
     assert finding(host.seen())[0] == "ok"
 
 
 def test_turns_that_were_stored_nowhere_are_a_failure(host: Host) -> None:
     """Every hook answered and nothing arrived: no counter of ours would have known."""
-    assert host.seen() == Witness(sessions=1, lost=8, worst_session="s1")
+    assert host.seen() == Audit(sessions=1, lost=8, worst_session="s1")
     state, says, remedy = finding(host.seen())
     assert state == "fail"
     assert "8 stand in a transcript and nowhere else" in says
@@ -233,7 +233,7 @@ def test_what_waits_in_the_spool_is_not_lost(host: Host) -> None:
     host.bring(0)
     for event in host.of_turn(1):
         spool.put(str(host.home), event)
-    assert host.seen() == Witness(sessions=1, by_hook=2, waiting=2, lost=4, worst_session="s1")
+    assert host.seen() == Audit(sessions=1, by_hook=2, waiting=2, lost=4, worst_session="s1")
 
 
 def test_what_the_person_forgot_is_not_lost(host: Host) -> None:
@@ -242,7 +242,7 @@ def test_what_the_person_forgot_is_not_lost(host: Host) -> None:
     gone = host.store.plan_deletion(Selection(session_id="s1"))
     host.store.forget(gone)
     host.tombstones.add(gone.event_ids)
-    assert host.seen() == Witness(sessions=1, forgotten=8)
+    assert host.seen() == Audit(sessions=1, forgotten=8)
     assert finding(host.seen())[0] == "ok"
 
 
@@ -261,19 +261,19 @@ def test_an_answer_that_went_on_after_it_was_read_is_lost_until_it_is_read_again
     asked, answered = host.of_turn(3)
     host.bring_one(asked)
     host.bring_one({**answered, "text": "Let me look.", "uuid": "in mid-turn"}, source="transcript")
-    assert host.seen() == Witness(sessions=1, by_hook=7, by_transcript=1, lost=1, worst_session="s1")
+    assert host.seen() == Audit(sessions=1, by_hook=7, by_transcript=1, lost=1, worst_session="s1")
     [grown], _ = catch_up.missed(host.sessions.all()[0], host.store)
     host.bring_one(grown, source="transcript")
-    assert host.seen() == Witness(sessions=1, by_hook=7, by_transcript=1)
+    assert host.seen() == Audit(sessions=1, by_hook=7, by_transcript=1)
 
 
 def test_a_turn_that_is_still_going_on_is_not_lost_yet(host: Host) -> None:
     now_ms = int(time.time() * 1000)
-    seen = witness(str(host.home), host.sessions.all(), host.store, host.tombstones, now_ms)
+    seen = audit_sessions(str(host.home), host.sessions.all(), host.store, host.tombstones, now_ms)
     assert seen.lost == 0
 
 
 def test_a_transcript_that_is_gone_is_left_out(host: Host) -> None:
     host.path.unlink()
-    assert host.seen() == Witness(left_out=1)
+    assert host.seen() == Audit(left_out=1)
     assert finding(host.seen())[0] == "ok"

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from memlayer.edge.capture.noise import is_noise, recallable
 from memlayer.text.chunking import chunk, estimate_tokens, sentences
 from memlayer.text.terms import MAX_TERM_CHARS, index_terms, query_terms
-from memlayer.transcripts.reader import context_prompt_ids, read_turns
+from memlayer.transcripts.reader import read_turns
 
 SNIPPETS = st.sampled_from(
     [
@@ -111,4 +111,3 @@ def test_any_bytes_can_be_read_as_a_transcript(lines: list[bytes], start_offset:
             record.text.encode()
             assert record.kind in ("user", "assistant", "compact")
             assert 0 <= record.resume_offset <= path.stat().st_size
-        context_prompt_ids(str(path))

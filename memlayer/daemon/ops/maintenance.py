@@ -115,7 +115,7 @@ def witness(state: State, arguments: ops.Witness, progress: Progress) -> Fields:
     """
     store = services_of(state).store
     now_ms = int(time.time() * 1000)
-    seen = audit.witness(state.home, state.sessions.all(), store, Tombstones(state.home), now_ms)
+    seen = audit.audit_sessions(state.home, state.sessions.all(), store, Tombstones(state.home), now_ms)
     finding = audit.finding(seen, is_capturing=state.settings.capture.enabled)
     return {**asdict(seen), "finding": finding}
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from memlayer.transcripts.lines import MAX_LINE_BYTES
-from memlayer.transcripts.reader import TranscriptRecord, context_prompt_ids, read_turns
+from memlayer.transcripts.reader import TranscriptRecord, read_turns
 
 RECORDED = Path(__file__).parents[2] / "fixtures"
 SESSION = "352af829-c0b1-4317-a35b-a32e4695a386"
@@ -84,10 +84,6 @@ def test_recorded_session_with_compaction() -> None:
         ("user", "third question"),
         ("assistant", "Mock answer 4."),
     ]
-    in_context = context_prompt_ids(path)
-    assert "aa1ad888-5ec3-4145-8b18-2670fad3c9c3" in in_context
-    assert "db29acac-2a7c-47d1-b96d-5047f22fc9db" not in in_context
-    assert "7b7a07a5-82a0-420c-b9f3-c5548df0cb7d" not in in_context
 
 
 def test_last_message_with_text_is_the_answer(tmp_path: Path) -> None:
@@ -176,7 +172,6 @@ def test_prompt_typed_while_the_model_works(tmp_path: Path) -> None:
         ("user", "q1", "포트는 5433이야"),
         ("assistant", "p1", "all set on 5433"),
     ]
-    assert context_prompt_ids(str(path)) == {"p1", "q1"}
 
 
 def test_before_prompt_ids_the_record_id_serves(tmp_path: Path) -> None:
@@ -212,7 +207,6 @@ def test_torn_last_line_waits(tmp_path: Path) -> None:
 
 def test_absent_file_is_an_empty_transcript(tmp_path: Path) -> None:
     assert list(read_turns(str(tmp_path / "none.jsonl"))) == []
-    assert context_prompt_ids(str(tmp_path / "none.jsonl")) == set()
 
 
 def test_huge_lines(tmp_path: Path) -> None:
