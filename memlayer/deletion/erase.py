@@ -1,4 +1,4 @@
-"""Erasure of rows and their copies, finished after a crash by its journal."""
+"""Erasure of rows and their copies, with a journal against crashes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Erasure:
-    """Erasure from sessions, working sets, spool, store and caches, by the daemon's writer."""
+    """Erasure from sessions, working sets, spool, store and caches, by the writer."""
 
     home: str
     store: Store
@@ -32,7 +32,7 @@ class Erasure:
     sessions: Sessions
 
     def erase(self, plan: DeletionPlan, project_ids: Sequence[str]) -> tuple[Removed, list[str]]:
-        """Erase the planned rows of these projects, after those an earlier call left.
+        """Erase the planned rows, after those an earlier call left.
 
         Returns the counts of the planned rows and the ids of all projects concerned. The journal stays until the caller
         has made anew all that derives from memories, and calls finished(). Raises StoreError or OSError; the next call,

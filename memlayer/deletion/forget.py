@@ -91,7 +91,10 @@ class Forget:
         return DeletionPlan(tuple(event_ids), tuple(ids))
 
     def missing(self, memory: Memory, event_ids: Sequence[str]) -> list[dict[str, object]]:
-        """Return the sources that these events lack: [{id, why, at_ms}], 0 if unknown."""
+        """Return the sources that these events lack: [{id, why, at_ms}].
+
+        at_ms: since when it is missing, 0 if unknown.
+        """
         out: list[dict[str, object]] = []
         for source in memory.source_ids:
             let_go_ms = self.tombstones.let_go_at_ms(memory.at_ms)
@@ -133,7 +136,7 @@ class Forget:
         return removed, concerned
 
     def _quarantined(self, memories: Sequence[Memory], event_ids: Sequence[str]) -> quarantine.Said:
-        """Return the texts of memories forgotten by name, and the turns deleted whole."""
+        """Return the texts of named memories, and the turns deleted whole."""
         texts = {text for text, _ in self._said(event_ids)} | {memory.text for memory in memories}
         turns = {
             (memory.session_id, memory.prompt_id)
@@ -143,7 +146,7 @@ class Forget:
         return quarantine.Said(tuple(texts), turns)
 
     def _orphaned_requests(self, alone: Sequence[Memory], deleted: Container[str]) -> list[str]:
-        """Return the requests to remember that are the source of deleted memories only."""
+        """Return requests to remember whose memories are all deleted."""
         sources = sorted({source for memory in alone for source in memory.source_ids})
         events = self.store.events(ids=sources, kind="remember", limit=len(sources)) if sources else []
         requests = [event.id for event in events]
@@ -166,7 +169,7 @@ class Forget:
 
 
 def _is_earlier(older: Memory, newer: Memory) -> bool:
-    """True for an earlier wording, and for a predecessor drawn from the same sources only."""
+    """True for an earlier wording or a predecessor of the same sources."""
     return lineage.is_wording_of(older, newer) or bool(
         older.source_ids and set(older.source_ids) <= set(newer.source_ids)
     )

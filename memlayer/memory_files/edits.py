@@ -72,7 +72,7 @@ class Edits:
         return EditCounts(added, edited, removed)
 
     def undo_deletions(self, present: Sequence[Entry], record: FileRecord, base: str) -> int:
-        """Restore entries deleted from this very revision and back in the file: an undo."""
+        """Restore entries deleted from this revision and back in the file."""
         count = 0
         for entry in present:
             if base and record.removed.get(entry.memory_id) == base:
@@ -136,7 +136,7 @@ class _Page:
         return sum(self._add(kind, part) for part in _texts(text))
 
     def stray(self, item: Item, record: FileRecord) -> int:
-        """Add a bullet whose citation the revision lacks: pasted, restored or an old copy."""
+        """Add a bullet whose citation the revision lacks (pasted, restored, old)."""
         found = self.edits.store.memories(citations=[item.citation], project_id=self.project_id)
         same = [one for one in found if digest(one.text) == digest(item.text)]
         if same:
@@ -177,7 +177,7 @@ class _Page:
         return 1
 
     def _add_note(self, text: str) -> None:
-        """Add a user's own line in a day's file; search finds it, unlike daily entries."""
+        """Add a user's own, searchable line in a day's file."""
         day, now_ms = day_of(self.name), self.edits.now_ms()
         memory_id = event_id(self.project_id, day, "note", text)
         memory = Memory(
@@ -205,7 +205,7 @@ def _is_retired(memory: Memory) -> bool:
 
 
 def _texts(text: str) -> list[str]:
-    """Cut a user's text, cleaned, to pieces of a memory's length; [] if nothing is left."""
+    """Clean and cut a user's text to memories' length; maybe []."""
     text = to_nfc(normalized(clean(text)))
     if not says_something(text):
         return []

@@ -1,4 +1,4 @@
-"""Markdown files named in the settings, as memories of category `custom`, one a piece.
+"""Markdown files of the settings as `custom` memories, one a piece.
 
 The store follows the disk: a piece whose text is still in the file keeps its memory, whatever its lines are now; the
 memory of a piece that is gone goes. A file belongs to the project that it lies in, else to all (`GLOBAL`).
@@ -70,7 +70,7 @@ class ExtraFiles:
         return next((path for path in self._known or () if _session_of(path) == session_id), "")
 
     def sync(self) -> bool:
-        """Bring the store up to date; False if another call has more to do.
+        """Bring the store up to date; False if more is left.
 
         Raises StoreError or OSError.
         """
@@ -116,7 +116,7 @@ class ExtraFiles:
         fresh: list[Memory],
         retired: list[Memory],
     ) -> dict[str, str]:
-        """Read one file, add to its fresh and retired pieces, and return its state."""
+        """Read one file, sort its fresh and retired pieces, return its state."""
         try:
             text, problem = read_text(found.path)
         except OSError as bad:
@@ -146,7 +146,7 @@ class ExtraFiles:
                 )
 
     def _retire(self, gone: list[Memory]) -> None:
-        """Take pieces out of search. The next daemon erases their rows when it starts.
+        """Take pieces out of search; the next daemon erases their rows.
 
         To erase takes seconds, too long for each save of a document that is being written.
         """
@@ -213,7 +213,7 @@ class ExtraFiles:
         return self._known
 
     def _erase(self, memory_ids: list[str]) -> None:
-        """Erase pieces without a tombstone: a file that comes back is found again."""
+        """Erase pieces without tombstones, for their file may come back."""
         if memory_ids:
             with self.ingest.lock:
                 self.store.forget(DeletionPlan(memory_ids=tuple(memory_ids)))

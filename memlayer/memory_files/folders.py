@@ -32,7 +32,7 @@ class Problems:
         self._by_project[project_id] = {}
 
     def note(self, project_id: str, name: str, problem: str, *, seen: Stamp | None = None, to_log: bool = True) -> None:
-        """Note a skipped file. seen: its stamp, so that it is not read again before it changes."""
+        """Note a skipped file, not read again while its stamp is `seen`."""
         self._by_project.setdefault(project_id, {})[name] = problem
         if seen is not None:
             self._seen[project_id, name] = seen

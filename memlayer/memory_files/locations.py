@@ -1,4 +1,4 @@
-"""The lines of a memory in MEMORY.md, a day's page, or extra Markdown."""
+"""Lines of memories in MEMORY.md, day pages and extra Markdown."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _PIECE = re.compile(r":(\d+)-(\d+)$")
 
 
 class Lines(NamedTuple):
-    """Lines of a file, counted from 1, both included; "" and 0 for a memory in no file."""
+    """Lines of a file from 1, inclusive; empty for no file."""
 
     path: str = ""
     start_line: int = 0
@@ -28,7 +28,7 @@ class Lines(NamedTuple):
 
 
 class FileLines:
-    """A lookup of memories' lines for one request: each file is read once, on demand."""
+    """A lookup for one request, which reads each file once."""
 
     def __init__(self, files: MemoryFiles, extra: ExtraFiles) -> None:
         self._files = files
@@ -48,7 +48,7 @@ class FileLines:
         return Lines(path, *held[memory.citation]) if memory.citation in held else Lines()
 
     def _page(self, project_id: str, name: str) -> tuple[str, dict[str, tuple[int, int]]]:
-        """Return (path of a page, citation -> first and last line); ("", {}) for no page."""
+        """Return (page path, citation -> lines); ("", {}) for no page."""
         if (project_id, name) not in self._pages:
             self._pages[project_id, name] = self._read(project_id, name)
         return self._pages[project_id, name]
@@ -67,7 +67,7 @@ class FileLines:
 
 
 def entries_in(text: str) -> dict[str, tuple[int, int]]:
-    """Return citation -> first and last line of its first entry in a memory file."""
+    """Return citation -> first and last line of its first entry."""
     found: dict[str, tuple[int, int]] = {}
     citation = ""
     for number, line in enumerate(text.splitlines(), 1):

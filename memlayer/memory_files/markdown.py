@@ -54,7 +54,7 @@ class Fences:
         self._none: dict[str, tuple[int, int]] = {}
 
     def end(self, at: int) -> int:
-        """Return the line after the block that begins at `at`; 0 for no block or no end."""
+        """Return the line after the block at `at`, 0 for none."""
         opened = FENCE.match(self._lines[at])
         if opened is None:
             return 0
@@ -72,7 +72,7 @@ class Fences:
         return 0
 
     def is_alone(self, line: str) -> bool:
-        """True for a fence alone on its line, but for a language's name."""
+        """True for a fence line with at most a language name."""
         return _ALONE.match(line) is not None
 
 
@@ -150,18 +150,18 @@ class Parsed(NamedTuple):
 
 
 def normalized(text: str) -> str:
-    """Return a memory's text as the file holds it; idempotent on texts read back."""
+    """Return a memory's text as the file holds it; idempotent."""
     text = "\t".join(plain(part) for part in text.replace("\r\n", "\n").split("\t"))
     return "\n".join(line.rstrip() for line in text.split("\n")).strip()
 
 
 def to_nfc(text: str) -> str:
-    """Return the text with to_nfc letters: some editors on macOS write 한 as three."""
+    """Return the text in NFC: editors on macOS may decompose 한."""
     return unicodedata.normalize("NFC", text)
 
 
 def digest(text: str) -> str:
-    """Hash a text as the file holds it, whatever its letters' composition: 16 hex characters."""
+    """Hash a normalized text, whatever its composition, to 16 hex characters."""
     return hashlib.sha256(to_nfc(normalized(text)).encode("utf-8", "replace")).hexdigest()[:16]
 
 
@@ -339,6 +339,6 @@ class _Reader:
         return out
 
     def _goes_on(self, line: str) -> bool:
-        """True if a line at the left margin belongs to the paragraph above it."""
+        """True if a line at the margin continues the paragraph above."""
         starts = (_HEADING, _BULLET, FENCE, _RULE)
         return bool(line.strip()) and not line.startswith("<!--") and not any(one.match(line) for one in starts)

@@ -1,4 +1,4 @@
-"""Changes between a memory file and the revision it was edited from; pure."""
+"""Changes between a memory file and the revision before the edit."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def _is_stump(item: Item) -> bool:
 
 
 def _unescaped_items(known: Sequence[Entry], items: Sequence[Item]) -> list[Item]:
-    """Remove an editor's backslashes from items; a memory's own stay, and those in code."""
+    """Remove an editor's backslashes, but none of memories or code."""
     held = {(one.citation, one.digest) for one in known}
     return [
         item._replace(text=normalized(unescaped(item.text)))

@@ -1,4 +1,4 @@
-"""The pages of a project: core memories by kind, and one page a day."""
+"""The pages of a project: core memories, and one a day."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def current(store: Store, project_id: str, name: str) -> list[Memory]:
 
 
 def pages(store: Store, project_id: str, project_name: str, *, recent: bool = False) -> dict[str, Page]:
-    """Return a project's pages by name. recent: only those with the newest memories."""
+    """Return pages by name. recent: only those with the newest memories."""
     core = current(store, project_id, CORE_PAGE)
     kinds = by_kind(one.kind or NOTE for one in core)
     sections = [(heading_of(kind), [one for one in core if (one.kind or NOTE) == kind]) for kind in kinds]

@@ -1,4 +1,4 @@
-"""Records of a project's memory files: their last known state, and their revisions.
+"""Records of memory files: last known state and revisions.
 
 An editor may still have an older revision open. The record of a revision is on disk before the file is. One record a
 file: a project has one for each day of its life, and a change touches one or two.
@@ -24,7 +24,7 @@ PLACE = "place"
 
 @dataclass
 class Span:
-    """A memory's first and last revision in a file; last 0: still in it."""
+    """A memory's first and last revision in a file; 0: present."""
 
     memory_id: str
     citation: str
@@ -55,7 +55,7 @@ class FileRecord:
     notice: str = ""
 
     def entries_of(self, name: str) -> list[Entry] | None:
-        """Return the entries of a revision; None when it is not known (any more)."""
+        """Return the entries of a revision; None when it is unknown."""
         number = self.names.get(name)
         if number is None:
             return None
@@ -93,7 +93,7 @@ class Book:
     """A project's records by file name (`MEMORY.md`, `memory/2026-11-19.md`) and last place."""
 
     def __init__(self, home: str, project_id: str) -> None:
-        """Read the records. Raises UserError for a foreign id, which could lead elsewhere."""
+        """Read the records. Raises UserError for an unsafe id."""
         if not is_path_part(project_id):
             raise UserError("a project's id is not one of memlayer's: %r" % project_id[:40])
         self._folder = os.path.join(paths.cache(home), "files", project_id)

@@ -23,12 +23,12 @@ _FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class NoPlainFile(OSError):
-    """A name that is no plain file: a link, a folder, a pipe."""
+    """A name of no plain file: a link, folder or pipe."""
 
 
 @dataclass(frozen=True)
 class Stamp:
-    """A file's state without reading: modification time in ns, size in bytes, inode."""
+    """A file's state without reading: mtime, size in bytes, inode."""
 
     mtime_ns: int
     size: int
@@ -59,7 +59,7 @@ class AnchoredFolder:
         return Stamp(found.st_mtime_ns, found.st_size, found.st_ino)
 
     def read(self, name: str, max_bytes: int = MAX_READ_BYTES) -> bytes | None:
-        """Return the first max_bytes of a file, None without one. Raises NoPlainFile, OSError."""
+        """Return a file's first max_bytes, or None. Raises NoPlainFile, OSError."""
         if self.stamp(name) is None:
             return None
         try:
@@ -83,7 +83,7 @@ class AnchoredFolder:
                     os.unlink(name, dir_fd=self._fd)
 
     def replace(self, name: str, data: bytes, expected: str) -> bool:
-        """Replace a file by `data`, unless it is not as expected; True if done.
+        """Replace a file by `data` if it is as expected.
 
         expected: digest_of() the bytes read there, "" for no file. A new file is for this user only, an existing one
         keeps its permissions. Raises NoPlainFile, or OSError; then nothing has changed.
@@ -117,7 +117,7 @@ class AnchoredFolder:
         return True
 
     def remove(self, name: str, expected: str) -> bool:
-        """Remove a file if it is as expected (see replace); True when it is gone."""
+        """Remove a file if as expected (see replace); True when gone."""
         if self.digest(name) != expected:
             return False
         with contextlib.suppress(FileNotFoundError):
@@ -126,7 +126,7 @@ class AnchoredFolder:
         return True
 
     def remove_empty_folder(self, name: str) -> None:
-        """Remove a folder. Raises OSError if it is not empty, missing, or no folder."""
+        """Remove an empty folder. Raises OSError for any other."""
         os.rmdir(name, dir_fd=self._fd)
 
     def digest(self, name: str) -> str:

@@ -1,4 +1,4 @@
-"""Memory files: written when memories change, read back when a user edits them.
+"""Memory files: written for changed memories, read back after edits.
 
 A project has `MEMORY.md`, its core memories, and `memory/2026-11-19.md`, the entries of that day. docs/memory.md
 defines a change.
@@ -45,7 +45,7 @@ PAGES_AT_ONCE = 40  # each costs two writes with fsyncs, and turns wait meanwhil
 
 @dataclass
 class MemoryFiles:
-    """The memory files of a home, kept by the daemon's writer but for `changed` and `notices`."""
+    """Memory files, for the writer alone but for `changed` and `notices`."""
 
     home: str
     store: Store
@@ -59,7 +59,7 @@ class MemoryFiles:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def sync(self, project_id: str, *, recent: bool = False, force: bool = False) -> EditCounts:
-        """Apply a user's changes, then write the present memories; idempotent. Raises StoreError or OSError.
+        """Apply edits, then write memories; idempotent. Raises StoreError or OSError.
 
         Of many pages the rest is written by the next call. recent: only pages with the newest memories or a user's
         changes. force: all at once, and also files of a project or a home that is switched off, for forgotten memories
@@ -95,7 +95,7 @@ class MemoryFiles:
         return project_id in self._behind
 
     def changed(self, project_id: str) -> bool:
-        """True if a user may have changed the files; a look at today's modification times only."""
+        """True if modification times of today's files suggest an edit."""
         place, book = self._places.get(project_id), self._books.get(project_id)
         if place is None or book is None:
             return False
@@ -113,7 +113,7 @@ class MemoryFiles:
         return False
 
     def folder(self, project_id: str) -> str:
-        """Return the folder of a project's files, made or not; "" if it has none."""
+        """Return the folder of a project's files; "" if it has none."""
         place = place_of(self.home, self.projects, project_id, self.rules)
         return place.path if place is not None and self.rules.enabled else ""
 
@@ -132,11 +132,11 @@ class MemoryFiles:
         return out
 
     def left_alone(self, project_id: str) -> list[str]:
-        """Return the files that the last sync skipped and why, one line each."""
+        """Return files that the last sync skipped, with reasons, as lines."""
         return _lines(self._book(project_id), self._problems.of(project_id))
 
     def _place_when_off(self, project_id: str, book: Book) -> Place | None:
-        """Return the place of a switched-off project's files; None if they may be another's."""
+        """Return the place of a switched-off project's files, None if unsure."""
         place = place_of(self.home, self.projects, project_id, self.rules, even_off=True)
         if place is not None:
             return place_at(self.home, book.place) if book.place else place
@@ -151,7 +151,7 @@ class MemoryFiles:
             return self._books[project_id]
 
     def _read_back(self, project_id: str, book: Book, place: Place) -> tuple[EditCounts, list[str]]:
-        """Apply a user's changes to the store; return (their counts, the changed files)."""
+        """Apply a user's changes; return (their counts, the changed files)."""
         self._problems.begin(project_id)
         taken, changed = EditCounts(), []
         for below in ((), (DAILY_FOLDER,)):
@@ -225,7 +225,7 @@ class MemoryFiles:
         return sorted(found.values(), key=lambda page: (page.name == CORE_PAGE, page.name), reverse=True)
 
     def _write(self, project_id: str, book: Book, place: Place, wanted: Sequence[Page], most: int) -> bool:
-        """Write at most so many files; False if one changed meanwhile and was left alone."""
+        """Write at most so many files; False if one changed meanwhile."""
         self._behind.discard(project_id)
         is_done, written = True, 0
         for page in wanted:
@@ -280,7 +280,7 @@ class MemoryFiles:
                 book.save(name)
 
     def _move_out(self, project_id: str, book: Book, old: Place) -> EditCounts:
-        """Read files of a former place a last time, and remove those of ours."""
+        """Read files of a former place once more, then remove ours."""
         taken, _ = self._read_back(project_id, book, old)
         for name in list(book.files):
             *below, file = name.split("/")
@@ -295,7 +295,7 @@ class MemoryFiles:
     def _opened(
         self, project_id: str, place: Place, below: tuple[str, ...], *, make: bool = False
     ) -> Iterator[AnchoredFolder | None]:
-        """Open a folder of a project's files; None if missing or behind a link."""
+        """Open a folder of a project's files; None if unavailable."""
         try:
             folder = open_folder(place.anchor, (*place.parts, *below), make=make)
         except FileNotFoundError:

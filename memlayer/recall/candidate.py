@@ -1,4 +1,4 @@
-"""A memory considered for a prompt, and the reasons to keep it or leave it out."""
+"""A memory considered for a prompt, and why it was kept."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MAX_SHOWN = 2000  # newest ids that are remembered as shown to one session
 
 
 class Reason(Enum):
-    """Why a candidate was kept or left out; the value is for display only."""
+    """Why a candidate was kept or left out; the value is display."""
 
     KEPT = "kept"
     UNSURE = "too unsure"
@@ -53,7 +53,7 @@ class MemorySignals:
 
 @dataclass
 class Candidate:
-    """One memory's way through the pipeline, whose stages set reason, snippet and chunk.
+    """One memory in the pipeline, whose stages set reason, snippet and chunk.
 
     chance: that the prompt needs this memory; helps: that it helps if one is needed; in [0, 1]. snippet: its entry's
     text, if kept. chunk: of the successor where a superseded statement gave way to it.
@@ -81,7 +81,7 @@ class Candidate:
 
 
 def key_of(chunk: Chunk) -> str:
-    """Return the key of a chunk's memory without the store: category, day and id."""
+    """Return the key of a chunk's memory, made of category, day, id."""
     if chunk.category == "core":
         return "core_" + chunk.memory_id[:4]
     day = time.strftime("%Y-%m-%d", time.localtime(chunk.at_ms / 1000))
@@ -90,12 +90,12 @@ def key_of(chunk: Chunk) -> str:
 
 
 def turn_of(chunk: Chunk) -> str:
-    """Return the id of a chunk's turn, or of its statement's; else its memory's own."""
+    """Return the id of a chunk's turn, else of its memory."""
     return turn_memory_id(chunk.session_id, chunk.prompt_id) if chunk.prompt_id else chunk.memory_id
 
 
 def in_context(chunk: Chunk, session: Session | None) -> Reason | None:
-    """Return why the model has this memory in its context already; None if not."""
+    """Return why this memory is in the context already; None if not."""
     if session is None:
         return None
     if chunk.session_id == session.id and chunk.at_ms >= session.context_since_ms:
@@ -107,7 +107,7 @@ def in_context(chunk: Chunk, session: Session | None) -> Reason | None:
 
 
 def with_shown(shown: Iterable[str], entries: Iterable[Candidate]) -> list[str]:
-    """Add the memory and turn of each entry to the ids that a session was shown."""
+    """Add each entry's memory and turn to a session's shown ids."""
     found = dict.fromkeys(shown)
     for entry in entries:
         found.update(dict.fromkeys((entry.chunk.memory_id, turn_of(entry.chunk))))

@@ -75,7 +75,7 @@ def _scored(candidate: Candidate) -> Row:
 
 
 def with_texts(entries: Sequence[Row], store: Store, home: str) -> list[Row]:
-    """Join entries with their texts; None for a text that is not kept. Raises StoreError."""
+    """Join entries with their texts, None if not kept. Raises StoreError."""
     rows = [row for entry in entries for row in (*entry.get("given", ()), *entry.get("left_out", ()))]
     ids = sorted({str(row["id"]) for row in rows if row.get("id")})
     citations = sorted({str(row["citation"]) for row in rows if row.get("citation")})
@@ -97,7 +97,7 @@ def with_texts(entries: Sequence[Row], store: Store, home: str) -> list[Row]:
 
 
 def _prompts(event_ids: Sequence[str], store: Store, home: str) -> dict[str, str]:
-    """Return event id -> text, from the store and the spool of waiting prompts."""
+    """Return event id -> text, from the store and the spool."""
     texts = {one.id: one.text for one in store.events(ids=event_ids, limit=len(event_ids))} if event_ids else {}
     missing = set(event_ids) - texts.keys()
     for path in spool.waiting(home) if missing else ():

@@ -1,4 +1,4 @@
-"""Two logistic regressions: does a prompt need a memory, and would this memory help?
+"""Two logistic regressions: a prompt's need, and a memory's help.
 
 Fitted on 802 prompts of real sessions by `evals/fit_need.py`; docs/experiments.md has the signals that did not help.
 """

@@ -1,4 +1,4 @@
-"""The pipeline that turns candidates, best first, into the entries of a block."""
+"""The pipeline from candidates, best first, to entries of a block."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class Pipeline:
         return Reason.CROWDED if len(self._turns) >= self._budget.max_entries else None
 
     def _taken_back(self, candidate: Candidate) -> Reason | None:
-        """Write the snippet; a stale statement gives way to its successor, if it has one."""
+        """Write the snippet; a stale statement gives way to its successor."""
         chunk, max_chars = candidate.chunk, self._budget.max_entry_chars
         stale: list[Replacement] = []
 

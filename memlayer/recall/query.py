@@ -100,7 +100,7 @@ class PromptSignals:
 
     @property
     def is_direct(self) -> bool:
-        """True for a question about the past, or for a fact new to the session."""
+        """True for a question about the past, or a new fact."""
         return self.looks_back or (self.asks_a_fact and (not self.prompts or self.novelty >= NEW_TOPIC))
 
     @property

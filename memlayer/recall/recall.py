@@ -1,4 +1,4 @@
-"""Recall: the memories that help with a prompt, within the budget, or silence."""
+"""Recall: the memories that help with a prompt, or silence."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ class Retriever:
         return self._fused(self._evidence(worded, near, query, embedder, weight), weight, weights)
 
     def rarity(self, terms: Sequence[str], scope: Scope) -> Rarity:
-        """Return the rarity of terms: half by store, half by the scope's first project."""
+        """Return the terms' rarity, half by store, half by first project."""
         project = self.store.holding(terms, scope.project_ids[0]) if scope.project_ids else None
         weight = self.terms.weights(terms, project)
         if project is None:

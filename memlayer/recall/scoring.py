@@ -42,7 +42,7 @@ def frequencies(terms: Iterable[str], document: Sequence[str]) -> dict[str, int]
 
 
 def coverage(found: Mapping[str, int], weight: Mapping[str, float]) -> float:
-    """Return the share of a query's information that a document holds, in [0, 1].
+    """Return a document's share of a query's information, in [0, 1].
 
     found: the query's terms in the document (frequencies()). weight: of every term of the query. Unlike raw BM25
     it has a bound that two queries share.
@@ -106,7 +106,7 @@ class Evidence:
 
 
 def session_boost(places: Sequence[tuple[str, int]], fits: Sequence[float]) -> list[float]:
-    """Lift each fit by the best other one of its session, more for a nearer one.
+    """Lift each fit by its session's best other, more when nearer.
 
     Turns around an answer are evidence for it. places: (session id, Unix time in milliseconds), beside fits. May
     exceed 1 by NEIGHBOUR.

@@ -28,7 +28,7 @@ def find(
     limit: int,
     admits: Callable[[Event], bool] = lambda _: True,
 ) -> list[tuple[Memory, Event]]:
-    """Find the newest turns with a tool event that holds every query word.
+    """Find the newest turns with every query word in one tool event.
 
     Each comes with its last such event. project_ids: None for every project. admits: the events that count. Raises
     StoreError.
@@ -86,7 +86,7 @@ class Filters:
         return is_of_session and self.admits_time(event.at_ms) and self.file.casefold() in event.text.casefold()
 
     def admits(self, memory: Memory, path: str) -> bool:
-        """True for a memory that all filters let through. path: of its file, or ""."""
+        """True if all filters admit the memory. path: of its file."""
         if self.kind and memory.kind != self.kind:
             return False
         return not self.file or is_of_file(path, self.file) or self.file.casefold() in memory.text.casefold()
@@ -103,7 +103,7 @@ class Found:
 
 @dataclass(frozen=True)
 class Search:
-    """Search for a person, who knows the store: no gate, no guess at intent."""
+    """Search for a user: no gate, no guess at intent."""
 
     store: Store
     retriever: Retriever
@@ -137,12 +137,12 @@ class Search:
 
 
 def is_hit(score: Score) -> bool:
-    """True for a chunk near enough to show: the nearest of far ones is no answer."""
+    """True for a chunk near enough to show, not merely nearest."""
     return (score.lexical or 0.0) >= LEAST_WORDS or score.relevance >= LEAST_RELEVANCE
 
 
 def is_of_file(path: str, wanted: str) -> bool:
-    """True if `wanted` is the path, its last parts, or a pattern of either."""
+    """True if `wanted` is or matches the path or its end."""
     if not path:
         return False
     wanted = os.path.normpath(os.path.expanduser(wanted))

@@ -1,4 +1,4 @@
-"""The words of each live session, kept in memory to find a prompt's new ones."""
+"""The words of live sessions, to find a prompt's new ones."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class LiveSessions:
             return words
 
     def clear(self) -> None:
-        """Drop everything: some of it may be forgotten; the store is read again."""
+        """Drop everything, since some may be forgotten; read again on demand."""
         with self._lock:
             self._words.clear()
 

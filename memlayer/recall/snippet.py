@@ -1,4 +1,4 @@
-"""The sentence or two of a memory that state most, not its beginning."""
+"""The sentence or two of a memory that state most."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def _value(sentence: Sentence, place: int, rarity: Mapping[str, float], has_answ
 
 
 def _window(text: str, rarity: Mapping[str, float], max_chars: int) -> str:
-    """Return the part of an endless sentence (dictated, pasted) that best fits the query."""
+    """Return the part of an endless sentence that best fits the query."""
     words = textwrap.wrap(text, WINDOW_CHARS, break_on_hyphens=False)
     many = max(1, (max_chars - 2) // (WINDOW_CHARS + 1))
     parts = [" ".join(words[at : at + many]) for at in range(max(1, len(words) - many + 1))]

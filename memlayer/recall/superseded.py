@@ -33,7 +33,7 @@ class Replacement:
         return len(self.said.intersection(index_terms(text).split())) >= REPEATED * len(self.said)
 
     def is_stale(self, text: str) -> bool:
-        """True for a text nearer to the stale statement than to its successor.
+        """True for a text nearer to this statement than its successor.
 
         A text that was cut off may hold only the statement's beginning.
         """
@@ -46,7 +46,7 @@ class Replacement:
 
 
 def replacement_of(old: Memory, head: Memory) -> Replacement:
-    """Return a statement's replacement. head: the end of its chain, possibly stale too."""
+    """Return a statement's replacement. head: its chain's end, maybe stale."""
     return Replacement(frozenset(index_terms(old.text).split()), None if head.superseded_by else head)
 
 
@@ -74,7 +74,7 @@ class SupersededStatements:
                 self._by_project.update(found)
 
     def of(self, project_id: str, turn: Turn, text: str) -> Replacement | None:
-        """Return the replacement of a turn's statement that `text` repeats; None if none is stale."""
+        """Return the replacement of a stale statement that `text` repeats, or None."""
         with self._lock:
             known = self._by_project.get(project_id, {}).get(turn, ())
         if not known:

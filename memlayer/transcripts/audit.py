@@ -40,7 +40,7 @@ class Audit:
 
     @property
     def missed_share(self) -> float:
-        """Return the share of prompts and answers that hooks missed, in [0, 1]."""
+        """Return the share of events that hooks missed, in [0, 1]."""
         total = self.by_hook + self.by_transcript + self.waiting + self.lost
         return (self.by_transcript + self.lost) / total if total else 0.0
 
@@ -48,7 +48,7 @@ class Audit:
 def audit_sessions(
     home: str, sessions: Iterable[Session], store: Store, tombstones: Container[str], now_ms: int
 ) -> Audit:
-    """Audit the newest MAX_SESSIONS. Reads whole transcripts: for `doctor`, not for a hook."""
+    """Audit the newest MAX_SESSIONS by whole transcripts: too slow for hooks."""
     in_spool = {os.path.basename(path).partition("-")[2].partition(".")[0] for path in spool.waiting(home)}
     found = Audit()
     most_lost = 0

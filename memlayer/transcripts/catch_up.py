@@ -24,7 +24,7 @@ MAX_COMPARED = 20_000  # events of a project to compare a fork's copies with
 def captured(
     record: TranscriptRecord, *, session_id: str, project_dir: str, path: str, source: str, prompt_id: str = ""
 ) -> dict[str, Any] | None:
-    """Return the captured event (payload.SPOOL_FIELDS) of a record; None if empty once cleaned.
+    """Return a record's captured event (payload.SPOOL_FIELDS), None if empty.
 
     record: a prompt or an answer. prompt_id: instead of the record's own.
     """
@@ -47,7 +47,7 @@ def id_without_prompt_id(event: dict[str, Any]) -> str:
 
 
 def missed(session: Session, store: Store, *, until_ms: int = 0) -> tuple[list[dict[str, Any]], int]:
-    """Return (captured events that the store lacks, the transcript's offset read up to).
+    """Return (captured events that the store lacks, offset reached).
 
     until_ms: later records are left unread; 0: none. Only records of this session's own life count: a fork begins with
     a copy of its parent's records (same uuid and time, another session id, and in newer hosts another prompt id), and
@@ -82,7 +82,7 @@ def missed(session: Session, store: Store, *, until_ms: int = 0) -> tuple[list[d
 
 
 def _is_stamped_ahead(records: list[TranscriptRecord], session: Session) -> bool:
-    """True for a record younger than a later one, or than the session's last event.
+    """True for a record younger than its successor or session.
 
     The clock was put back, and copies may seem to be records since the session began.
     """
@@ -125,7 +125,7 @@ def _words(text: str) -> str:
 
 
 def _grown(pairs: Iterable[tuple[dict[str, Any], Event]], store: Store) -> list[dict[str, Any]]:
-    """Return answers that went on after they were read in mid-turn, as new events.
+    """Return answers that went on after a mid-turn reading, as events.
 
     pairs: (captured event, the stored event of its id). Events are never changed, so each becomes an event of its own.
     A grown answer ends with another record of the transcript; a different text alone may be due to better redaction. A
@@ -155,7 +155,7 @@ def _is_same(event: dict[str, Any], known: Event) -> bool:
 
 
 def inherited(session: Session, store: Store) -> list[str]:
-    """Return the ids of memories in a session's context by resume or fork.
+    """Return ids of memories in the context by resume or fork.
 
     These are the turns copied from another session, and the memories drawn from them. Copies in the transcript are
     recognized by their text: their session ids, and in newer hosts their prompt ids too, have been rewritten.

@@ -36,7 +36,7 @@ class Transcript:
 
 
 def find(paths: Iterable[str], count: Callable[[str], None]) -> list[Transcript]:
-    """Find the transcripts at these paths (files, or folders to search), newest first.
+    """Find the transcripts in files and folders, newest first.
 
     A link inside a folder is not followed; count gets the reason for each file left out. Raises OSError for a path that
     does not exist or cannot be read.
@@ -57,10 +57,10 @@ def find(paths: Iterable[str], count: Callable[[str], None]) -> list[Transcript]
 
 
 def in_order(files: list[Transcript], since_ms: Callable[[str], int]) -> list[Transcript]:
-    """Order newest first, but a session before its forks: shared records are its own.
+    """Order newest first, but a session before its forks.
 
-    since_ms: when the hooks first heard of a session, 0 for never. A session that they knew at its first prompt is no
-    fork; among the others the file that was written last is the fork's.
+    Records of both belong to the session. since_ms: when the hooks first heard of a session, 0 for never. A session
+    that they knew at its first prompt is no fork; among the others the file that was written last is the fork's.
     """
     families: dict[str, list[Transcript]] = {}
     for one in files:
@@ -121,7 +121,10 @@ def _described(path: str, info: os.stat_result) -> Transcript:
 
 
 def _session(path: str, is_agent: bool, recorded: str) -> str:
-    """Return the session id; a sub-agent's transcript, with its parent's ids, has its own."""
+    """Return the session id: a sub-agent is a session of its own.
+
+    Its transcript has its parent's session id and prompt ids.
+    """
     return os.path.basename(path)[: -len(SUFFIX)] if is_agent or not recorded else recorded
 
 

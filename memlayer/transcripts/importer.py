@@ -92,7 +92,7 @@ class History:
         self._tombstones = tombstones
 
     def batches(self, file: Transcript, counts: Counts, watch: Callable[[int], None]) -> Iterator[Batch]:
-        """Yield the turns of one transcript that the store lacks, oldest first. Raises OSError.
+        """Yield a transcript's turns new to the store, oldest first. Raises OSError.
 
         counts is updated with each batch; watch is called with the byte offset now and then, and may raise.
         """
@@ -174,7 +174,7 @@ class History:
 
 
 class _Heard:
-    """The part of a session from before its hooks: copies, or its own past."""
+    """A session's records from before its hooks: copies, or its past."""
 
     def __init__(self, store: Store, session: Session | None, project_id: str) -> None:
         self._store = store
@@ -183,7 +183,7 @@ class _Heard:
         self._said: set[str] | None = None
 
     def elsewhere(self, record: TranscriptRecord) -> bool:
-        """True for a fork's copy: another session of the project holds the text."""
+        """True for a fork's copy of another session's text."""
         session = self._session
         if session is None or not self._project_id or record.at_ms >= session.since_ms:
             return False
@@ -227,7 +227,9 @@ class Rehearsal:
 def _whole_turns(
     records: Iterator[TranscriptRecord], *, is_open: bool, tally: Tally
 ) -> Iterator[list[TranscriptRecord]]:
-    """Yield the records of each turn. is_open: the last turn may go on; hooks capture it.
+    """Yield the records of each turn together.
+
+    is_open: the last turn may go on, and is left for the hooks.
 
     Newer hosts give every prompt that a fork has copied the prompt id of the first new one. A turn whose id comes again
     with another prompt is such a copy, and gets an id of its own.

@@ -55,7 +55,7 @@ class Tally:
 def read_records(
     file: BinaryIO, start_offset: int, tally: Tally | None = None
 ) -> Iterator[tuple[int, dict[str, object]]]:
-    """Yield (byte offset, object) for the complete lines that may be part of a conversation.
+    """Yield (byte offset, object) of complete lines of a conversation.
 
     A start_offset outside the file counts as 0. Torn, broken and foreign lines are skipped, as are lines over
     MAX_LINE_BYTES (MAX_HUMAN_LINE_BYTES if they start like a user's prompt).
@@ -92,7 +92,7 @@ def read_records(
 
 
 def _pass_over(file: BinaryIO) -> tuple[int, bool]:
-    """Skip to the end of the line; return (bytes skipped, whether it has an end)."""
+    """Skip the rest of the line; return (bytes, whether it ends)."""
     passed = 0
     while True:
         piece = file.readline(_PASS_OVER_BYTES)

@@ -83,7 +83,7 @@ class _Turn:
 def read_turns(
     path: str, *, start_offset: int = 0, sidechains: bool = False, tally: Tally | None = None
 ) -> Iterator[TranscriptRecord]:
-    """Yield the records of the transcript in the order of the file, an answer after its turn has ended.
+    """Yield the records in file order, an answer after its turn.
 
     So the answer of a turn that an automatic compaction ran into comes after that compaction.
     start_offset: 0 or the resume_offset of an earlier record. sidechains: read the conversation of a sub-agent, which
@@ -159,7 +159,7 @@ def _has_machine_origin(record: _Json) -> bool:
 
 
 def _prompt_text(record: _Json) -> str | None:
-    """Return the text of a `user` record; None for a tool result or no text."""
+    """Return the text of a `user` record, None for tool results."""
     message = record.get("message")
     content = message.get("content") if isinstance(message, dict) else None
     return _content_text(content)
@@ -242,7 +242,7 @@ def _make(kind: str, text: str, prompt_id: str, record: _Json, command: str, off
 
 
 def at_ms_of(stamp: str) -> int:
-    """Return the Unix time in ms of a record's timestamp; 0 if it is none."""
+    """Return a timestamp's Unix time in ms; 0 if it is none."""
     found = _TIME.match(stamp)
     if not found:
         return 0

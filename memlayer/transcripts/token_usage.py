@@ -1,4 +1,4 @@
-"""Tokens in the model's context, read from the end of the host's transcript."""
+"""Tokens in the model's context, from the end of the transcript."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def window_tokens(model: str) -> int:
 
 
 def read_token_use(path: str) -> TokenUse | None:
-    """Return the tokens in the context; None when the transcript's end does not say.
+    """Return the tokens in the context; None if not stated.
 
     Sub-agents' records, the host's own words and torn lines are skipped. Right after a compaction it is the rest that
     the host states. Raises OSError when there is a file that cannot be read.
@@ -102,7 +102,7 @@ def _newest(lines: Iterator[bytes]) -> TokenUse | None:
 
 
 def _lines_from_the_end(file: BinaryIO, size: int, tail_bytes: int) -> Iterator[bytes]:
-    """Yield the lines of the last tail_bytes, newest first, without a cut one."""
+    """Yield whole lines of the last tail_bytes, newest first."""
     start = max(0, size - tail_bytes)
     file.seek(start)
     lines = file.read(tail_bytes).split(b"\n")
@@ -114,7 +114,7 @@ def _count(value: object) -> int:
 
 
 def _unix_ms(value: object) -> int:
-    """Return an ISO 8601 time with its zone as Unix ms; -1 for anything else."""
+    """Return a zoned ISO 8601 time as Unix ms, else -1."""
     try:
         at = datetime.fromisoformat(value) if isinstance(value, str) else None
     except ValueError:

@@ -1,4 +1,4 @@
-"""Export and import of all records as JSON Lines; the index is derived.
+"""Export and import of all records as JSON Lines, without the index.
 
 The first line is `{"memlayer_export": 1, …}`, the last one `{"end": {…}}` with the counts; in between each line is an
 object with one key: `project`, `session`, `event` or `memory`.
@@ -122,7 +122,7 @@ class Exported:
             raise UserError(f"{path} is not whole: its last line is missing")
 
     def check(self) -> None:
-        """Check every line before any is taken in. Raises UserError for a wrong one."""
+        """Check every line first. Raises UserError for a wrong one."""
         for _ in self._lines():
             pass
 
@@ -143,7 +143,7 @@ class Exported:
         yield self._new(part)
 
     def _lines(self) -> Iterator[tuple[Read | None, int]]:
-        """Yield (record, end offset). Raises UserError with the number of a wrong line."""
+        """Yield (record, end offset). Raises UserError naming a wrong line."""
         with open(self.path, "rb") as file:
             end = 0
             for number, raw in enumerate(iter(lambda: file.readline(MAX_LINE_BYTES), b""), 1):
@@ -154,7 +154,7 @@ class Exported:
                     raise UserError(f"{self.path}, line {number}: {bad}") from bad
 
     def take(self, part: Part, ingest: Ingest) -> set[str]:
-        """Store a part, in the writer; return the ids of the projects touched."""
+        """Store a part, in the writer; return the projects' ids."""
         for session in part.sessions:
             self._sessions.restore(session)
         self._store.add_events(part.events)

@@ -136,7 +136,7 @@ REQUIRED_OF_PROJECT = ("id", "keys")
 
 
 def read(raw: bytes) -> Read | None:
-    """Return the record of a line; None for the first and last line. Raises UserError."""
+    """Return a line's record, None for first and last. Raises UserError."""
     try:
         # A folder's name need not be UTF-8; the file has it as on disk.
         line = json.loads(raw.removeprefix(codecs.BOM_UTF8).decode("utf-8", "surrogateescape"), parse_constant=_refuse)
@@ -171,7 +171,7 @@ def read(raw: bytes) -> Read | None:
 def _check(
     name: str, value: Mapping[str, Any], rules: Mapping[str, _Rule], required: tuple[str, ...], is_all: bool = False
 ) -> None:
-    """Check fields. Raises UserError for missing or wrong ones, with is_all for unknown ones."""
+    """Check fields. Raises UserError; is_all: also for unknown ones."""
     for field in required:
         if field not in value:
             raise UserError(f"{name}.{field} is missing")
@@ -200,7 +200,7 @@ def _storable(value: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _without_user(key: str) -> str:
-    """Return a remote's key without user and password, which only foreign keys hold."""
+    """Return a remote's key without the user and password of foreign keys."""
     kind, _, rest = key.partition(":")
     host, slash, path = rest.partition("/")
     return f"{kind}:{host.rpartition('@')[2]}{slash}{path}" if kind == "remote" else key

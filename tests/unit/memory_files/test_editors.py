@@ -1,4 +1,4 @@
-"""What editors do to a memory file that nobody meant as a change of a memory."""
+"""Editors that reformat a memory file without changing a memory."""
 
 from __future__ import annotations
 
@@ -29,9 +29,7 @@ def new(kept: FilesInMemory) -> list[str]:
 
 @pytest.mark.parametrize("fence", ["```", "~~~", "`````", "```python", "~~~ sh"])
 @pytest.mark.parametrize("above", [0, 3, 5])
-def test_a_fence_that_is_saved_before_it_is_closed_takes_no_memory_along(
-    kept: FilesInMemory, fence: str, above: int
-) -> None:
+def test_unclosed_fence_deletes_no_memory(kept: FilesInMemory, fence: str, above: int) -> None:
     bullet = [line for line in written(kept.page).split("\n") if line.startswith("- [mem:")][above]
     kept.edit(bullet, fence + "\n" + bullet)
     assert kept.sync() == EditCounts()
@@ -39,7 +37,7 @@ def test_a_fence_that_is_saved_before_it_is_closed_takes_no_memory_along(
     assert fence not in written(kept.page).split("\n")
 
 
-def test_what_stands_below_an_open_fence_is_read_as_if_the_fence_were_not_there(kept: FilesInMemory) -> None:
+def test_open_fence_swallows_no_line(kept: FilesInMemory) -> None:
     kept.say("배포 창은 30분이다.", "decision")
     kept.sync()
     kept.edit("## Facts\n", "```python\nretries = 3\n\n## Facts\n\n- 새 사실이다.\n")
@@ -50,14 +48,14 @@ def test_what_stands_below_an_open_fence_is_read_as_if_the_fence_were_not_there(
     }
 
 
-def test_a_second_fence_below_does_not_close_an_open_one_over_memories(kept: FilesInMemory) -> None:
+def test_later_fence_closes_no_earlier(kept: FilesInMemory) -> None:
     kept.edit("## Facts\n", "## Facts\n\n```\n")
     kept.edit(END, "```sh\nmake 배포\n```\n\n" + END)
     assert kept.sync() == EditCounts(added=1)
     assert new(kept) == ["```sh\nmake 배포\n```"]
 
 
-def test_a_closed_fence_is_one_memory_with_all_that_stands_in_it(kept: FilesInMemory) -> None:
+def test_closed_fence_is_one_memory(kept: FilesInMemory) -> None:
     block = "```python\n# 재시도\nretries = 3\n\n- no bullet\n## no heading\n```"
     kept.edit("## Facts\n", "## Facts\n\n%s\n\n~~~~\n~~~\n```\n끝\n~~~~\n" % block)
     assert kept.sync() == EditCounts(added=2)
@@ -65,7 +63,7 @@ def test_a_closed_fence_is_one_memory_with_all_that_stands_in_it(kept: FilesInMe
 
 
 @pytest.mark.parametrize("line", ["```make test``` 로 모두 돌린다.", "~~~ 이 줄은 코드가 아니라 문장이다."])
-def test_words_behind_what_looks_like_a_fence_are_not_lost(kept: FilesInMemory, line: str) -> None:
+def test_words_after_inline_fence_stay(kept: FilesInMemory, line: str) -> None:
     kept.edit("## Facts\n", "## Facts\n\n%s\n\n" % line)
     assert kept.sync() == EditCounts(added=1)
     assert new(kept) == [line]
@@ -84,7 +82,7 @@ def test_words_behind_what_looks_like_a_fence_are_not_lost(kept: FilesInMemory, 
         ("1. [mem:", "]"),
     ],
 )
-def test_another_way_to_write_a_citation_is_no_change(kept: FilesInMemory, head: str, tail: str) -> None:
+def test_reformatted_citation_is_no_change(kept: FilesInMemory, head: str, tail: str) -> None:
     cited = re.sub(r"^- \[mem:(\w+)\]", lambda found: head + found[1] + tail, written(kept.page), flags=re.MULTILINE)
     save(kept, cited)
     assert kept.sync() == EditCounts()
@@ -95,7 +93,7 @@ def test_another_way_to_write_a_citation_is_no_change(kept: FilesInMemory, head:
     assert "- [mem:%s]" % kept.core[0].citation in written(kept.page)
 
 
-def test_an_editor_that_escapes_the_texts_too_changes_none_of_them(kept: FilesInMemory) -> None:
+def test_escaping_editor_changes_nothing(kept: FilesInMemory) -> None:
     marked = "`make_all *.py`는 [배포] 전에 #1로 돌린다 <끝>"
     kept.say(marked)
     kept.say(r"경로는 \\서버\공유\_build 이다.")
@@ -110,7 +108,7 @@ def test_an_editor_that_escapes_the_texts_too_changes_none_of_them(kept: FilesIn
     assert marked.replace("전에", "후에") in kept.texts
 
 
-def test_backslashes_are_a_persons_own_where_the_citation_has_none(kept: FilesInMemory) -> None:
+def test_backslashes_stay_beside_plain_citation(kept: FilesInMemory) -> None:
     kept.edit("port is 8443.", r"port is 8443\.")
     assert kept.sync() == EditCounts(edited=1)
     assert new(kept) == [r"The staging port is 8443\."]
@@ -123,7 +121,7 @@ def test_a_box_without_a_citation_is_text(kept: FilesInMemory) -> None:
 
 
 @pytest.mark.parametrize("head", ["- \\[mem:", "- [x] [mem:", "- [ ] \\[mem:"])
-def test_what_is_left_of_such_a_bullet_in_a_file_that_was_cut_off_is_no_memory(kept: FilesInMemory, head: str) -> None:
+def test_rest_of_cut_bullet_is_no_memory(kept: FilesInMemory, head: str) -> None:
     text = written(kept.page).replace("- [mem:", head)
     start = text.rindex(head)
     for end in range(start, start + len(head) + 4):
@@ -153,7 +151,7 @@ def test_a_file_in_decomposed_letters_is_no_change(kept: FilesInMemory) -> None:
         assert (kept.texts, kept.store.memories(limit=99)) == (before, rows)
 
 
-def test_what_is_changed_in_decomposed_letters_is_kept_in_composed_ones(kept: FilesInMemory) -> None:
+def test_decomposed_edit_is_stored_composed(kept: FilesInMemory) -> None:
     text = (
         written(kept.page).replace("30일", "90일").replace(END, "## 결정\n\n- 새 줄이다.\n\n## 팀\n\n- 민수\n\n" + END)
     )
@@ -167,7 +165,7 @@ def test_what_is_changed_in_decomposed_letters_is_kept_in_composed_ones(kept: Fi
     assert len(kept.core) == len(PLANS) + 2
 
 
-def test_a_deletion_in_decomposed_letters_is_undone_by_the_editor(kept: FilesInMemory) -> None:
+def test_decomposed_deletion_can_be_undone(kept: FilesInMemory) -> None:
     whole = unicodedata.normalize("NFD", written(kept.page))
     kept.delete("30일")
     assert kept.sync() == EditCounts(removed=1)
@@ -176,7 +174,7 @@ def test_a_deletion_in_decomposed_letters_is_undone_by_the_editor(kept: FilesInM
     assert kept.texts == sorted(PLANS)
 
 
-def test_what_was_forgotten_does_not_come_back_in_decomposed_letters(kept: FilesInMemory) -> None:
+def test_decomposed_copy_stays_forgotten(kept: FilesInMemory) -> None:
     whole = unicodedata.normalize("NFD", written(kept.page))
     [doomed] = [one for one in kept.core if "화요일" in one.text]
     kept.files.edits.tombstones.add([doomed.id], statements=[(kept.project_id, doomed.text, doomed.at_ms)])

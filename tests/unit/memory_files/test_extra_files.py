@@ -1,4 +1,4 @@
-"""Extra Markdown: cut with its lines, kept in step with the disk, and nothing read that was not meant."""
+"""Extra Markdown: pieces with lines, in step with the disk, within the named paths."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shelf:
     return Shelf(tmp_path)
 
 
-def test_a_piece_knows_its_lines_and_what_it_stands_under() -> None:
+def test_piece_has_lines_and_heading() -> None:
     text = (
         "# 운영 안내\n\n"
         + "\n".join("%d번 서버는 %s 에 있다." % (n, "서울 판교 " * 8) for n in range(60))
@@ -99,7 +99,7 @@ def test_the_lines_of_a_piece_hold_its_words(parts: list[str]) -> None:
             assert body in held
 
 
-def test_a_secret_over_several_lines_is_taken_out_and_the_lines_below_keep_their_numbers() -> None:
+def test_redacted_lines_keep_later_numbers() -> None:
     text = "# 배포\n\n%s\n\n아래 문단은 그대로다.\n%s\n" % (PRIVATE_KEY, "채움 " * 900)
     pieces = pieces_of(text)
     everything = "\n".join(one.text for one in pieces)
@@ -110,7 +110,7 @@ def test_a_secret_over_several_lines_is_taken_out_and_the_lines_below_keep_their
     assert below.end_line == text.count("\n") + 6
 
 
-def test_documents_are_found_with_their_lines_and_belong_where_they_lie(shelf: Shelf) -> None:
+def test_documents_have_lines_and_project(shelf: Shelf) -> None:
     (shelf.notes / "운영.md").write_text("# 운영\n\n백업은 새벽 4시에 한다.\n", encoding="utf-8")
     (shelf.repo / "docs" / "sub").mkdir()
     (shelf.repo / "docs" / "sub" / "guide.markdown").write_text("# Guide\n\nimporter runs nightly\n", encoding="utf-8")
@@ -143,7 +143,7 @@ def test_a_change_touches_only_the_pieces_that_it_changes(shelf: Shelf) -> None:
     assert all(one.at_ms == before[one.id].at_ms for one in shelf.pieces if one.id in before)
 
 
-def test_a_file_that_is_gone_is_found_no_more_and_a_disk_that_is_away_keeps_its_pieces(shelf: Shelf) -> None:
+def test_deleted_file_leaves_search_unmounted_disk_stays(shelf: Shelf) -> None:
     page, other = shelf.notes / "a.md", shelf.notes / "b.md"
     page.write_text("zebra 서버", encoding="utf-8")
     other.write_text("walrus 서버", encoding="utf-8")
@@ -161,7 +161,7 @@ def test_a_file_that_is_gone_is_found_no_more_and_a_disk_that_is_away_keeps_its_
     assert shelf.found("walrus") == set()
 
 
-def test_what_is_gone_is_erased_when_the_next_daemon_begins_and_comes_back_with_its_file(shelf: Shelf) -> None:
+def test_retired_pieces_are_erased_at_next_start(shelf: Shelf) -> None:
     page = shelf.notes / "a.md"
     page.write_text("zebra", encoding="utf-8")
     shelf.sync()
@@ -179,7 +179,7 @@ def test_what_is_gone_is_erased_when_the_next_daemon_begins_and_comes_back_with_
     assert shelf.store.memories(category="custom") == []
 
 
-def test_a_file_becomes_a_projects_own_once_the_project_is_known(shelf: Shelf, tmp_path: Path) -> None:
+def test_file_moves_to_its_known_project(shelf: Shelf, tmp_path: Path) -> None:
     folder = tmp_path / "src" / "새 저장소" / "docs"
     folder.mkdir(parents=True)
     (folder / "x.md").write_text("zebra", encoding="utf-8")
@@ -193,7 +193,7 @@ def test_a_file_becomes_a_projects_own_once_the_project_is_known(shelf: Shelf, t
     assert not shelf.extra.has_global
 
 
-def test_a_person_whose_home_folder_is_a_project_still_has_notes_for_all(shelf: Shelf, tmp_path: Path) -> None:
+def test_home_folder_project_keeps_global_notes(shelf: Shelf, tmp_path: Path) -> None:
     shelf.projects.resolve(str(tmp_path))
     (shelf.notes / "a.md").write_text("zebra", encoding="utf-8")
     shelf.sync()
@@ -236,7 +236,7 @@ def test_only_plain_markdown_below_the_folder_is_read(shelf: Shelf, tmp_path: Pa
         ("결제".encode("cp949"), "not UTF-8"),
     ],
 )
-def test_what_is_no_text_is_left_out_with_a_reason(shelf: Shelf, raw: bytes, says: str) -> None:
+def test_binary_file_is_left_out(shelf: Shelf, raw: bytes, says: str) -> None:
     (shelf.notes / "a.md").write_bytes(raw)
     (shelf.notes / "b.md").write_text("zebra", encoding="utf-8")
     shelf.sync()
@@ -250,7 +250,7 @@ def test_line_ends_and_byte_order_marks_are_no_text(tmp_path: Path) -> None:
     assert read_text(str(tmp_path / "a.md")) == ("# A\nb\n", "")
 
 
-def test_a_relative_path_is_refused_and_a_single_file_is_taken_whatever_its_name(shelf: Shelf) -> None:
+def test_relative_path_refused_single_file_read(shelf: Shelf) -> None:
     plain = shelf.notes / "메모.txt"
     plain.write_text("zebra", encoding="utf-8")
     shelf.named = ("docs", str(plain))
@@ -271,7 +271,7 @@ def test_a_lost_book_is_written_anew_without_leftovers(shelf: Shelf) -> None:
     assert [one.text for one in shelf.pieces] == ["walrus"]
 
 
-def test_what_was_forgotten_does_not_come_back_with_its_file(shelf: Shelf) -> None:
+def test_forgotten_piece_stays_forgotten(shelf: Shelf) -> None:
     page = shelf.notes / "a.md"
     page.write_text("zebra", encoding="utf-8")
     shelf.sync()

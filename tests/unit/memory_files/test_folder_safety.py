@@ -1,4 +1,4 @@
-"""Memory files when something is wrong with them, in their way, or between two who write: nothing is lost, nor told."""
+"""Memory files with damage, obstacles or concurrent writers: nothing lost or leaked."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_a_file_that_is_gone_is_written_again(kept: FilesInMemory) -> None:
         ("<<<<<<< HEAD\n- 하나\n=======\n- 둘\n>>>>>>> branch\n".encode(), "unresolved merge"),
     ],
 )
-def test_what_cannot_be_read_is_left_alone(kept: FilesInMemory, raw: bytes, says: str) -> None:
+def test_unreadable_file_is_left_alone(kept: FilesInMemory, raw: bytes, says: str) -> None:
     kept.page.write_bytes(raw)
     kept.age()
     kept.say("그래도 기억은 계속된다.")
@@ -83,7 +83,7 @@ def test_what_cannot_be_read_is_left_alone(kept: FilesInMemory, raw: bytes, says
     assert kept.files.notices() == [] and "계속된다" in written(kept.page)
 
 
-def test_secrets_and_private_spans_do_not_get_into_the_memory_and_leave_the_file(kept: FilesInMemory) -> None:
+def test_secrets_leave_memory_and_file(kept: FilesInMemory) -> None:
     key = "AKIA" + "Q7XZ3M5K9PLW2RT8"
     kept.edit(
         END,
@@ -97,7 +97,7 @@ def test_secrets_and_private_spans_do_not_get_into_the_memory_and_leave_the_file
 
 
 @pytest.mark.parametrize("change", ["crlf", "bom", "blanks"])
-def test_what_only_an_editor_changes_is_no_change(kept: FilesInMemory, change: str) -> None:
+def test_editor_formatting_is_no_change(kept: FilesInMemory, change: str) -> None:
     raw = kept.page.read_bytes()
     kept.page.write_bytes(
         {"crlf": raw.replace(b"\n", b"\r\n"), "bom": b"\xef\xbb\xbf" + raw, "blanks": raw.replace(b"\n", b"  \n")}[
@@ -108,7 +108,7 @@ def test_what_only_an_editor_changes_is_no_change(kept: FilesInMemory, change: s
     assert kept.texts == sorted(PLANS)
 
 
-def test_somebody_who_saves_while_we_write_loses_nothing(kept: FilesInMemory) -> None:
+def test_concurrent_save_loses_nothing(kept: FilesInMemory) -> None:
     # The person's save comes after the files were read and before they are written.
     kept.say("방금 알게 된 사실.")
     taking = kept.files._read_back
@@ -132,7 +132,7 @@ def test_forgetting_everything_leaves_no_file(kept: FilesInMemory) -> None:
     assert list(kept.home.joinpath("projects").iterdir()) == []
 
 
-def test_where_files_are_switched_off_a_forget_does_not_have_them_watched(kept: FilesInMemory) -> None:
+def test_forget_watches_no_switched_off_files(kept: FilesInMemory) -> None:
     page = kept.page
     kept.files.rules = FileRules(enabled=False)
     kept.files.sync(kept.project_id, force=True)
@@ -151,7 +151,7 @@ def test_switched_off_nothing_is_read_or_written(kept: FilesInMemory) -> None:
 
 
 @pytest.mark.parametrize("place", ["page", "folder", "day"])
-def test_a_link_in_the_way_is_neither_followed_nor_replaced(kept: FilesInMemory, tmp_path: Path, place: str) -> None:
+def test_link_is_neither_followed_nor_replaced(kept: FilesInMemory, tmp_path: Path, place: str) -> None:
     target = tmp_path / "남의 파일"
     folder = kept.folder
     if place == "page":
@@ -174,7 +174,7 @@ def test_a_link_in_the_way_is_neither_followed_nor_replaced(kept: FilesInMemory,
     assert kept.files.notices()
 
 
-def test_a_document_that_is_pasted_in_is_not_taken_for_memories(kept: FilesInMemory) -> None:
+def test_pasted_document_is_not_read(kept: FilesInMemory) -> None:
     kept.edit(END, "".join("- 붙여 넣은 줄 %d.\n" % n for n in range(501)) + END)
     raw = kept.page.read_bytes()
     assert kept.sync() == EditCounts()
@@ -182,7 +182,7 @@ def test_a_document_that_is_pasted_in_is_not_taken_for_memories(kept: FilesInMem
     assert "files.extra_paths" in kept.files.notices()[0]
 
 
-def test_what_a_crash_left_half_written_goes(kept: FilesInMemory) -> None:
+def test_half_written_file_is_removed(kept: FilesInMemory) -> None:
     leftover, own = kept.folder / ".tmp-MEMORY.md-4711", kept.folder / ".tmp-notes"
     leftover.write_text("반쯤 쓰인 기억", encoding="utf-8")
     own.write_text("사용자의 것", encoding="utf-8")
@@ -190,14 +190,14 @@ def test_what_a_crash_left_half_written_goes(kept: FilesInMemory) -> None:
     assert (leftover.exists(), own.exists()) == (False, True)
 
 
-def test_a_pipe_under_the_name_does_not_make_it_wait(kept: FilesInMemory) -> None:
+def test_pipe_does_not_block(kept: FilesInMemory) -> None:
     kept.page.unlink()
     os.mkfifo(kept.page)
     kept.sync()
     assert stat.S_ISFIFO(kept.page.lstat().st_mode) and kept.files.notices()
 
 
-def test_in_the_project_the_files_keep_their_permissions_and_move_there(tmp_path: Path) -> None:
+def test_files_move_into_the_project(tmp_path: Path) -> None:
     kept = FilesInMemory(tmp_path)
     kept.say("배포는 화요일에 한다.")
     kept.sync()
@@ -214,7 +214,7 @@ def test_in_the_project_the_files_keep_their_permissions_and_move_there(tmp_path
     assert stat.S_IMODE(kept.page.stat().st_mode) == 0o644
 
 
-def test_a_home_folder_that_is_a_project_does_not_put_its_files_among_our_own(tmp_path: Path) -> None:
+def test_home_folder_project_stays_out_of_ours(tmp_path: Path) -> None:
     kept = FilesInMemory(tmp_path, in_project=True)
     kept.home.rename(kept.root / ".memlayer")
     kept.home = kept.root / ".memlayer"
@@ -224,7 +224,7 @@ def test_a_home_folder_that_is_a_project_does_not_put_its_files_among_our_own(tm
     assert kept.folder.parent == kept.home / "projects" and not (kept.home / "MEMORY.md").exists()
 
 
-def test_a_project_that_is_switched_off_gets_no_files(tmp_path: Path) -> None:
+def test_switched_off_project_gets_no_files(tmp_path: Path) -> None:
     kept = FilesInMemory(tmp_path)
     (kept.root / ".memlayer.yaml").write_text("enabled: false\n", encoding="utf-8")
     kept.say("배포는 화요일에 한다.")
@@ -233,7 +233,7 @@ def test_a_project_that_is_switched_off_gets_no_files(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("in_project", [False, True])
-def test_what_is_forgotten_leaves_the_files_of_a_project_that_is_switched_off(tmp_path: Path, in_project: bool) -> None:
+def test_forgotten_memory_leaves_switched_off_files(tmp_path: Path, in_project: bool) -> None:
     kept = FilesInMemory(tmp_path, in_project=in_project)
     gone = kept.say("금고 열쇠는 딱따구리 둥지에 있다.")
     kept.say("배포는 화요일에 한다.")
@@ -252,7 +252,7 @@ def test_what_is_forgotten_leaves_the_files_of_a_project_that_is_switched_off(tm
     assert kept.files.folder(kept.project_id) == ""
 
 
-def test_files_in_a_folder_that_became_another_project_are_left_alone_and_named(tmp_path: Path) -> None:
+def test_files_of_another_project_are_left_alone(tmp_path: Path) -> None:
     kept = FilesInMemory(tmp_path, in_project=True)
     git = kept.root / ".git"
     git.mkdir()

@@ -1,4 +1,4 @@
-"""Memory files: what they hold, and what a person's changes to them do."""
+"""Memory files: their content, and the effect of a user's changes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def kept(tmp_path: Path) -> FilesInMemory:
     return six_facts(tmp_path)
 
 
-def test_core_memories_stand_by_kind_pinned_first_with_citation_and_day(tmp_path: Path) -> None:
+def test_core_page_sorts_by_kind_and_pin(tmp_path: Path) -> None:
     kept = FilesInMemory(tmp_path)
     fact = kept.say("스테이징 포트는 8443이다.")
     port = kept.say("Tabs, never blanks, in Makefiles.", "preference")
@@ -68,7 +68,7 @@ def test_a_changed_line_changes_the_memory(kept: FilesInMemory) -> None:
     assert kept.sync() == EditCounts()
 
 
-def test_a_deleted_line_is_recalled_no_more_and_can_be_restored(kept: FilesInMemory) -> None:
+def test_deleted_line_can_be_restored(kept: FilesInMemory) -> None:
     [doomed] = [one for one in kept.core if "ClickHouse" in one.text]
     kept.delete("ClickHouse")
     assert kept.sync() == EditCounts(removed=1)
@@ -98,7 +98,7 @@ def test_new_lines_are_remembered_in_their_section_once(kept: FilesInMemory) -> 
     assert len(kept.core) == len(PLANS) + 3
 
 
-def test_a_line_that_is_appended_after_the_end_is_remembered(kept: FilesInMemory) -> None:
+def test_line_after_the_end_is_remembered(kept: FilesInMemory) -> None:
     with kept.page.open("a", encoding="utf-8") as file:
         file.write("- 금요일에는 배포하지 않는다.\n")
     assert kept.sync() == EditCounts(added=1)
@@ -118,12 +118,12 @@ def test_an_undone_deletion_comes_back(kept: FilesInMemory) -> None:
     whole = written(kept.page)
     kept.delete("30일")
     kept.sync()
-    kept.page.write_text(whole, encoding="utf-8")  # the editor still has what it began with
+    kept.page.write_text(whole, encoding="utf-8")  # the editor still has the first revision
     assert kept.sync() == EditCounts(added=1)
     assert kept.texts == sorted(PLANS)
 
 
-def test_an_editor_that_was_open_for_long_deletes_nothing_that_came_since(kept: FilesInMemory) -> None:
+def test_stale_editor_deletes_no_newer_memory(kept: FilesInMemory) -> None:
     opened = written(kept.page)
     kept.say("그 사이에 알게 된 사실이다.")
     kept.sync()
@@ -133,7 +133,7 @@ def test_an_editor_that_was_open_for_long_deletes_nothing_that_came_since(kept: 
     assert "그 사이에" in written(kept.page)
 
 
-def test_what_was_forgotten_does_not_come_back_from_an_open_editor(kept: FilesInMemory) -> None:
+def test_open_editor_revives_nothing_forgotten(kept: FilesInMemory) -> None:
     opened = written(kept.page)
     [doomed] = [one for one in kept.core if "ClickHouse" in one.text]
     kept.store.forget(Selection(memory_ids=(doomed.id,)))
@@ -145,7 +145,7 @@ def test_what_was_forgotten_does_not_come_back_from_an_open_editor(kept: FilesIn
 
 
 @pytest.mark.parametrize("which", ["day", "core"])
-def test_what_retention_took_does_not_come_back_from_an_old_copy_of_a_file(tmp_path: Path, which: str) -> None:
+def test_old_copy_revives_no_aged_memory(tmp_path: Path, which: str) -> None:
     kept = FilesInMemory(tmp_path)
     kept.work("s1", "p1", "배포는 매주 화요일 오전에 하기로 했어.", "The deploy runs on Tuesday mornings now.")
     kept.sync()
@@ -172,7 +172,7 @@ def test_what_retention_took_does_not_come_back_from_an_old_copy_of_a_file(tmp_p
     assert [one.text for one in kept.store.memories()] == ["이 줄은 새로 적었다."]
 
 
-def test_a_copied_line_is_a_new_memory_and_a_pasted_citation_is_text(kept: FilesInMemory) -> None:
+def test_copied_line_is_a_new_memory(kept: FilesInMemory) -> None:
     [port] = [one for one in kept.core if "8443" in one.text]
     kept.edit(
         END,
@@ -184,7 +184,7 @@ def test_a_copied_line_is_a_new_memory_and_a_pasted_citation_is_text(kept: Files
     assert "zzzzzz" not in written(kept.page)
 
 
-def test_without_what_was_known_nothing_is_deleted_and_old_words_stay_old(kept: FilesInMemory) -> None:
+def test_unknown_revision_deletes_nothing(kept: FilesInMemory) -> None:
     opened = written(kept.page)
     kept.edit("30일", "60일")
     kept.sync()
@@ -199,7 +199,7 @@ def test_without_what_was_known_nothing_is_deleted_and_old_words_stay_old(kept: 
     assert kept.sync() == EditCounts(edited=1, removed=1)
 
 
-def test_days_have_their_own_files_and_notes_in_them_are_found(tmp_path: Path) -> None:
+def test_notes_in_day_files_are_found(tmp_path: Path) -> None:
     kept = FilesInMemory(tmp_path)
     kept.work(
         "s1", "p1", "정산 배치가 왜 두 번 도는지 찾아줘", "원인은 cron이 두 서버에 있던 것입니다. 한쪽을 껐습니다."

@@ -12,7 +12,7 @@ TERMS = st.frozensets(st.sampled_from(WORDS))
 
 
 @given(TERMS, TERMS)
-def test_near_duplicates_are_those_of_a_high_jaccard_coefficient(one: frozenset[str], other: frozenset[str]) -> None:
+def test_near_duplicates_by_jaccard(one: frozenset[str], other: frozenset[str]) -> None:
     either = one | other
     assert near_duplicates(one, other) == (len(one & other) >= NEAR_DUPLICATE * len(either) if either else False)
 

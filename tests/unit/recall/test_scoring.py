@@ -1,4 +1,4 @@
-"""Scores: what each part is, what bounds it, and what lifts what."""
+"""Scores: their parts, bounds and boosts."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ class TestRelevance:
     def test_words_alone_are_their_own_measure(self) -> None:
         assert Evidence(0.7, 3.0, None).relevance(WEIGHTS) == 0.7
 
-    def test_nothing_in_common_is_below_the_floor_and_all_is_far_above(self) -> None:
+    def test_relevance_spans_the_floor(self) -> None:
         assert Evidence(0.0, 0.0, 0.0).relevance(WEIGHTS) < 0.2
         assert Evidence(1.0, 9.0, 1.0).relevance(WEIGHTS) > 0.9
 
-    def test_across_scripts_no_words_in_common_are_no_bad_sign_for_the_order(self) -> None:
+    def test_foreign_script_is_not_penalized(self) -> None:
         assert Evidence(0.0, 0.0, 0.7, True).fit(WEIGHTS, 8.0) == 0.7 > Evidence(0.0, 0.0, 0.7).fit(WEIGHTS, 8.0)
 
     def test_fit_is_measured_by_the_best_of_the_search(self) -> None:
@@ -56,11 +56,11 @@ class TestNeighbours:
         assert 0.2 < lifted[2] < 0.2 + NEIGHBOUR / 100
         assert lifted[3] == 0.2
 
-    def test_what_belongs_to_no_session_has_no_neighbours(self) -> None:
+    def test_no_session_means_no_boost(self) -> None:
         assert session_boost([("", 0), ("", 1), ("a", 0), ("a", 1)], [0.2, 1.0, 0.2, 1.0])[:2] == [0.2, 1.0]
 
     @given(st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 10**7), unit), max_size=8))
-    def test_nobody_falls_and_nobody_rises_by_more_than_a_share(self, rows: list[tuple[str, int, float]]) -> None:
+    def test_session_boost_is_bounded(self, rows: list[tuple[str, int, float]]) -> None:
         fits = [fit for _, _, fit in rows]
         lifted = session_boost([(session, at) for session, at, _ in rows], fits)
         assert all(0 <= after - before <= NEIGHBOUR + 1e-9 for before, after in zip(fits, lifted, strict=True))

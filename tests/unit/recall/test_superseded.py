@@ -52,9 +52,7 @@ def test_superseded_statement_gives_way_to_its_successor(home: Path, first: str,
 
 
 @pytest.mark.parametrize(("first", "then", "question"), SAID)
-def test_what_the_user_took_back_is_not_recalled_from_its_turn_either(
-    home: Path, first: str, then: str, question: str
-) -> None:
+def test_retired_statement_is_not_recalled(home: Path, first: str, then: str, question: str) -> None:
     memory = TurnsInMemory(home)
     turn = memory.turn("s1", "q1", first, "기록했습니다. Noted, I wrote it down.")
     older = drawn(memory, turn, first)
@@ -65,7 +63,7 @@ def test_what_the_user_took_back_is_not_recalled_from_its_turn_either(
     assert Reason.TAKEN_BACK in [one.reason for one in found.candidates]
 
 
-def test_a_turn_whose_other_sentence_was_superseded_is_recalled_as_it_is(home: Path) -> None:
+def test_turn_keeps_its_valid_sentence(home: Path) -> None:
     memory = TurnsInMemory(home)
     turn = memory.turn("s1", "q1", "배포는 화요일에 하자", "배포 요일을 화요일로 적었습니다. 담당은 민서입니다.")
     older = drawn(memory, turn, "릴리스 노트 담당은 지훈이다")
@@ -110,7 +108,7 @@ def test_other_fact_of_a_superseded_turn_stays(
 
 
 @pytest.mark.parametrize(("said", "facts", "questions"), TWO_FACTS)
-def test_of_two_facts_of_a_turn_the_one_that_was_not_taken_back_still_comes(
+def test_remaining_fact_of_a_turn_comes(
     home: Path, said: str, facts: tuple[str, str], questions: tuple[str, str]
 ) -> None:
     memory = TurnsInMemory(home)

@@ -1,4 +1,4 @@
-"""A search for what was done: every word counts, also short Korean ones, however they are composed."""
+"""A search of tool events: every word counts, also short Korean ones, in any composition."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def memory(home: Path) -> TurnsInMemory:
     [("실패", True), ("결제 실패", True), ("재시도 -k", True), ("test_retry.py", True), ("pytest 성공", False),
      ("zz pytest", False), ("-k", False), ("제", False), ("in", False), ("", False)],
 )  # fmt: skip
-def test_what_was_done_is_found_by_all_of_its_words(memory: TurnsInMemory, query: str, is_found: bool) -> None:
+def test_tool_event_found_by_all_words(memory: TurnsInMemory, query: str, is_found: bool) -> None:
     for form in ("NFC", "NFD"):
         found = search.find(memory.store, unicodedata.normalize(form, query), None, 5)
         assert [event.id for _, event in found] == ["t1"] * is_found, form

@@ -1,4 +1,4 @@
-"""What a transcript tells that the hooks missed, and what of it is only a copy of another session."""
+"""Events of a transcript that hooks missed, and copies of another session."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ KEY = "AKIA" + "QZ3EGTV7MNB2LPX5"
 
 
 class Memory(TurnsInMemory):
-    """Takes in what a transcript tells."""
+    """A home that takes in a transcript."""
 
     def catch_up(self, session: Session) -> list[tuple[str, str]]:
-        """Take in what was missed: (kind, text) of each event."""
+        """Take in missed events; return (kind, text) of each."""
         events, session.caught_up_bytes = catch_up.missed(session, self.store)
         self.ingest.take(events)
         return [(str(event["kind"]), str(event["text"])) for event in events]
@@ -70,7 +70,7 @@ def test_a_session_without_a_transcript_missed_nothing(memory: Memory, tmp_path:
         assert catch_up.inherited(session, memory.store) == []
 
 
-def test_what_the_hooks_brought_is_not_taken_again(memory: Memory, tmp_path: Path) -> None:
+def test_hooked_turns_are_not_imported(memory: Memory, tmp_path: Path) -> None:
     path = tmp_path / "t.jsonl"
     path.write_text(turn(1) + turn(2))
     memory.hook("user_prompt_submit", "s1", "p1", 1000, prompt="질문 1")
@@ -82,7 +82,7 @@ def test_what_the_hooks_brought_is_not_taken_again(memory: Memory, tmp_path: Pat
     assert last.text == "User: 질문 2\nAssistant: answer 2"
 
 
-def test_an_answer_that_the_hook_brings_after_all_is_one_event(memory: Memory, tmp_path: Path) -> None:
+def test_late_hook_answer_is_one_event(memory: Memory, tmp_path: Path) -> None:
     path = tmp_path / "t.jsonl"
     path.write_text(turn(1))
     memory.catch_up(session_of(path))
@@ -90,7 +90,7 @@ def test_an_answer_that_the_hook_brings_after_all_is_one_event(memory: Memory, t
     assert [event.text for event in memory.store.events()] == ["질문 1", "answer 1"]
 
 
-def test_an_answer_that_was_read_in_mid_turn_is_completed(memory: Memory, tmp_path: Path) -> None:
+def test_half_read_answer_is_completed(memory: Memory, tmp_path: Path) -> None:
     """A second session starts while the model works, then Esc ends the turn: no Stop ever tells the answer."""
     path = tmp_path / "t.jsonl"
     session = session_of(path)
@@ -105,12 +105,12 @@ def test_an_answer_that_was_read_in_mid_turn_is_completed(memory: Memory, tmp_pa
     assert memory.catch_up(session) == [("assistant", "The worker waits for redis.")]
     [last] = memory.store.memories()
     assert last.text == "User: 왜 멈춰?\nAssistant: The worker waits for redis."
-    assert len(last.source_ids) == 3  # what was said on the way is forgotten with the turn
+    assert len(last.source_ids) == 3  # the partial answers are forgotten with the turn
     assert memory.catch_up(session) == []
     assert catch_up.missed(session_of(path), memory.store)[0] == []
 
 
-def test_an_answer_that_grew_by_a_block_is_kept_once(memory: Memory, tmp_path: Path) -> None:
+def test_grown_answer_is_kept_once(memory: Memory, tmp_path: Path) -> None:
     path = tmp_path / "t.jsonl"
     session = session_of(path)
     path.write_text(record("user", "질문", T0_MS + 1000, "p1") + record("assistant", "첫 문단.", T0_MS + 1100))
@@ -138,7 +138,7 @@ def test_a_turn_that_went_on_is_consolidated_anew(memory: Memory, tmp_path: Path
     assert [one.settled for one in memory.store.memories()] == [""]
 
 
-def test_what_the_hook_says_after_all_is_not_read_again(memory: Memory, tmp_path: Path) -> None:
+def test_hooked_answer_is_not_read_again(memory: Memory, tmp_path: Path) -> None:
     path = tmp_path / "t.jsonl"
     session = session_of(path)
     path.write_text(record("user", "질문", T0_MS + 1000, "p1") + record("assistant", "Let me look.", T0_MS + 1100))
@@ -149,7 +149,7 @@ def test_what_the_hook_says_after_all_is_not_read_again(memory: Memory, tmp_path
     assert memory.catch_up(session) == []
 
 
-def test_an_answer_to_a_command_of_ours_stays_without_its_text(memory: Memory, tmp_path: Path) -> None:
+def test_own_command_answer_stays_empty(memory: Memory, tmp_path: Path) -> None:
     path = tmp_path / "t.jsonl"
     session = session_of(path)
     path.write_text(
@@ -172,7 +172,7 @@ def test_an_event_tells_where_it_comes_from(memory: Memory, tmp_path: Path) -> N
     assert asked["prompt_id"] == answered["prompt_id"] == "p1"
 
 
-def test_what_it_keeps_is_redacted(memory: Memory, tmp_path: Path) -> None:
+def test_caught_up_text_is_redacted(memory: Memory, tmp_path: Path) -> None:
     path = tmp_path / "t.jsonl"
     said = ["열쇠는 %s 야" % KEY, "<private>둘만의 비밀</private>", "[Memory context]\n- turn_1: 남의 말 [mem:a7Bc3x]"]
     path.write_text("".join(record("user", text, T0_MS + n, "p%d" % n) for n, text in enumerate(said)))
@@ -182,7 +182,7 @@ def test_what_it_keeps_is_redacted(memory: Memory, tmp_path: Path) -> None:
     assert not [text for text in (KEY, "둘만의", "남의 말") if text in raw]
 
 
-def test_the_answer_to_a_command_of_ours_is_no_memory(memory: Memory, tmp_path: Path) -> None:
+def test_own_command_answer_is_no_memory(memory: Memory, tmp_path: Path) -> None:
     path = tmp_path / "t.jsonl"
     commands = ["<command-name>/%s</command-name>" % name for name in ("memlayer:memory-search", "review")]
     path.write_text(
@@ -195,7 +195,7 @@ def test_the_answer_to_a_command_of_ours_is_no_memory(memory: Memory, tmp_path: 
     assert [one.text for one in memory.store.memories()] == ["Assistant: answer 1"]
 
 
-def test_it_reads_on_from_the_last_turn_which_may_have_grown(memory: Memory, tmp_path: Path) -> None:
+def test_next_read_starts_at_last_turn(memory: Memory, tmp_path: Path) -> None:
     path = tmp_path / "t.jsonl"
     path.write_text(turn(1) + record("user", "질문 2", T0_MS + 2000, "p2"))
     session = session_of(path)
@@ -210,7 +210,7 @@ def test_it_reads_on_from_the_last_turn_which_may_have_grown(memory: Memory, tmp
     assert session.caught_up_bytes == len((turn(1) + turn(2)).encode())
 
 
-def test_a_transcript_that_became_shorter_is_read_from_its_start(memory: Memory, tmp_path: Path) -> None:
+def test_shortened_transcript_is_read_again(memory: Memory, tmp_path: Path) -> None:
     path = tmp_path / "t.jsonl"
     path.write_text(turn(1))
     session = session_of(path)
@@ -218,14 +218,14 @@ def test_a_transcript_that_became_shorter_is_read_from_its_start(memory: Memory,
     assert len(memory.catch_up(session)) == 2
 
 
-def test_what_happened_before_memlayer_knew_the_session_is_not_its_business(memory: Memory, tmp_path: Path) -> None:
+def test_records_before_the_session_are_skipped(memory: Memory, tmp_path: Path) -> None:
     path = tmp_path / "t.jsonl"
     path.write_text(turn(1) + turn(2))
     assert memory.catch_up(session_of(path, since_ms=T0_MS + 2000)) == [("user", "질문 2"), ("assistant", "answer 2")]
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_recorded_a_killed_and_an_interrupted_turn_are_found(memory: Memory, version: str) -> None:
+def test_recorded_killed_turn_is_found(memory: Memory, version: str) -> None:
     for name, said in (
         ("transcript_killed_then_resumed_", ["HANG please", "AFTER kill resume", "answer 6"]),
         ("transcript_interrupted_", ["HANG sigint"]),
@@ -235,7 +235,7 @@ def test_recorded_a_killed_and_an_interrupted_turn_are_found(memory: Memory, ver
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_recorded_a_fork_keeps_its_own_turns_and_inherits_its_parents(memory: Memory, version: str) -> None:
+def test_recorded_fork_inherits_its_parents_turns(memory: Memory, version: str) -> None:
     parent = session_of(RECORDED / ("transcript_resumed_%s.jsonl" % version), id="parent")
     path = RECORDED / ("transcript_forked_then_continued_%s.jsonl" % version)
     first_own = next(one for one in reader.read_turns(str(path)) if one.text == "third by fork")
@@ -255,7 +255,7 @@ def test_recorded_a_fork_keeps_its_own_turns_and_inherits_its_parents(memory: Me
     assert third.text == "User: third by fork\nAssistant: answer 3"
 
 
-def test_copies_are_known_by_what_was_said(memory: Memory, tmp_path: Path) -> None:
+def test_copies_are_known_by_text(memory: Memory, tmp_path: Path) -> None:
     parent, fork = tmp_path / "parent.jsonl", tmp_path / "fork.jsonl"
     parent.write_text(turn(1) + turn(2) + turn(3))
     memory.catch_up(session_of(parent, id="parent"))
@@ -267,7 +267,7 @@ def test_copies_are_known_by_what_was_said(memory: Memory, tmp_path: Path) -> No
     assert catch_up.inherited(session, memory.store) == []
 
 
-def test_what_was_said_before_a_compaction_is_not_inherited(memory: Memory, tmp_path: Path) -> None:
+def test_turns_before_compaction_are_not_inherited(memory: Memory, tmp_path: Path) -> None:
     parent, fork = tmp_path / "parent.jsonl", tmp_path / "fork.jsonl"
     parent.write_text(turn(1) + turn(2))
     memory.catch_up(session_of(parent, id="parent"))

@@ -1,4 +1,4 @@
-"""What a transcript holds under other ids than the store: copies of a fork, turns of a host without prompt ids."""
+"""Transcript records with other ids than the store's: a fork's copies, old hosts."""
 
 from __future__ import annotations
 
@@ -32,9 +32,7 @@ def fork_of(memory: TurnsInMemory, path: Path, last_ms: int) -> Session:
 
 
 @pytest.mark.parametrize("has_own_turn", [True, False])
-def test_a_fork_made_after_the_clock_was_put_back_stores_no_turn_twice(
-    memory: TurnsInMemory, tmp_path: Path, has_own_turn: bool
-) -> None:
+def test_fork_after_clock_change_stores_once(memory: TurnsInMemory, tmp_path: Path, has_own_turn: bool) -> None:
     memory.turn("parent", "p1", "화강암은 어디에?", "In the shed.\n\n창고에.", at=AHEAD_MS)
     path = tmp_path / "fork.jsonl"
     copies = said("user", "화강암은 어디에?", AHEAD_MS + 2, "fork", "q1")
@@ -55,7 +53,7 @@ def test_a_copy_is_known_by_its_record_too(memory: TurnsInMemory, tmp_path: Path
     assert catch_up.missed(fork_of(memory, fork, 10), memory.store)[0] == []
 
 
-def test_what_two_sessions_said_at_different_times_is_kept_of_both(memory: TurnsInMemory, tmp_path: Path) -> None:
+def test_same_words_at_two_times_stay(memory: TurnsInMemory, tmp_path: Path) -> None:
     """The session itself lived through the change of the clock, and says "계속해" as the other did."""
     memory.turn("other", "p1", "계속해", at=0)
     path = tmp_path / "fork.jsonl"
@@ -64,7 +62,7 @@ def test_what_two_sessions_said_at_different_times_is_kept_of_both(memory: Turns
     assert [event["text"] for event in lacking] == ["계속해", "stop it"]
 
 
-def test_turns_of_a_host_without_prompt_ids_are_kept_once(memory: TurnsInMemory, tmp_path: Path) -> None:
+def test_old_host_turns_are_kept_once(memory: TurnsInMemory, tmp_path: Path) -> None:
     path = tmp_path / "s1.jsonl"
     path.write_text(
         "".join(

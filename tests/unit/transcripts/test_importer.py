@@ -1,4 +1,4 @@
-"""Importing transcripts: each turn once, whoever stored it first, and nothing that nobody said."""
+"""Importing transcripts: each turn once, whoever stored it first, no generated text."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def past(home: Path) -> Past:
     return Past(home)
 
 
-def test_an_old_host_without_prompt_ids_is_known_by_its_words(past: Past) -> None:
+def test_old_host_events_match_by_text(past: Past) -> None:
     lines = [turn(n, session="old", cwd=CWD).replace('"promptId"', '"x"') for n in (1, 2)]
     write(past.projects_folder, "old", "".join(lines), cwd=CWD)
     past.hook("user_prompt_submit", "old", "", 0, CWD, prompt="질문 1")
@@ -68,7 +68,7 @@ def test_a_rehearsal_counts_the_same_and_changes_nothing(past: Past) -> None:
     assert (counts.new, counts.turns, counts.skipped) == (real.new, real.turns, real.skipped)
 
 
-def test_what_comes_in_is_redacted(past: Past) -> None:
+def test_imported_text_is_redacted(past: Past) -> None:
     said = [
         "열쇠는 %s 야" % KEY,
         "<private>둘만의 비밀</private> 그리고 다른 말",
@@ -82,7 +82,7 @@ def test_what_comes_in_is_redacted(past: Past) -> None:
     assert not [text for text in (KEY, "둘만의", "남의 말") if text in raw]
 
 
-def test_what_was_forgotten_does_not_come_back(past: Past) -> None:
+def test_forgotten_turn_stays_forgotten(past: Past) -> None:
     write(past.projects_folder, "s", turn(1, session="s", cwd=CWD) + turn(2, session="s", cwd=CWD), cwd=CWD)
     past.run()
     [memory] = past.store.memories(ids=[turn_memory_id("s", "s-p1")])
@@ -94,7 +94,7 @@ def test_what_was_forgotten_does_not_come_back(past: Past) -> None:
     assert past.turns == ["User: 질문 2\nAssistant: 대답 2: answer 2"]
 
 
-def test_a_running_session_keeps_its_last_turn_for_the_hooks(past: Past) -> None:
+def test_running_turn_is_left_to_hooks(past: Past) -> None:
     write(past.projects_folder, "s", turn(1, session="s", cwd=CWD) + turn(2, session="s", cwd=CWD), cwd=CWD)
     past.hook("session_start", "s", "", 0, CWD, source="resume")
     counts = past.run()
@@ -133,7 +133,7 @@ def test_the_shells_folder_is_not_the_sessions(past: Past, tmp_path: Path) -> No
     assert {one.project_id for one in past.store.memories()} == {past.projects.find(CWD)[0]}
 
 
-def test_a_folder_that_is_gone_is_the_project_it_was(past: Past, tmp_path: Path) -> None:
+def test_missing_folder_keeps_its_project(past: Past, tmp_path: Path) -> None:
     above = tmp_path / "dotfiles"
     (above / ".git").mkdir(parents=True)
     (above / ".git" / "HEAD").write_text("ref: refs/heads/main\n")

@@ -1,4 +1,4 @@
-"""Importing what real hosts wrote, beside what their hooks brought: each turn once, and only what was said."""
+"""Importing recorded transcripts beside hooked events: each turn once, no generated text."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def past(home: Path) -> Past:
 
 
 def play(past: Past, version: str, sessions: set[str]) -> None:
-    """What the hooks brought of these sessions, as recorded."""
+    """Return the hooked events of these sessions, as recorded."""
     names = {"SessionStart": "session_start", "UserPromptSubmit": "user_prompt_submit", "Stop": "stop"}
     began_ms = {"2.1.197": 1_795_260_813_500, "2.1.330": 1_795_260_823_200}[version]
     for number, line in enumerate((RECORDED / ("hook_stdin_%s.jsonl" % version)).read_text().splitlines()):
@@ -32,7 +32,7 @@ def play(past: Past, version: str, sessions: set[str]) -> None:
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_a_recorded_session_that_the_hooks_stored_is_not_doubled(past: Past, version: str) -> None:
+def test_recorded_session_is_not_doubled(past: Past, version: str) -> None:
     session = recorded(past.projects_folder, "resumed", version)
     play(past, version, {session})
     before = (past.said, past.turns)
@@ -69,7 +69,7 @@ def test_a_fork_alone_keeps_its_copies_apart(past: Past, version: str) -> None:
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_a_fork_whose_parent_only_the_hooks_know_brings_nothing_twice(past: Past, version: str) -> None:
+def test_fork_of_hooked_parent_adds_nothing(past: Past, version: str) -> None:
     fork = recorded(past.projects_folder, "forked_then_continued", version)
     first = (RECORDED / f"hook_stdin_{version}.jsonl").read_text().splitlines()[0]
     play(past, version, {json.loads(first)["session_id"], fork})
@@ -98,7 +98,7 @@ def test_commands_and_meta_are_no_human_text(past: Past, version: str) -> None:
     assert not any("command-name" in text or "Caveat" in text for text in past.said)
 
 
-def test_a_compacted_session_keeps_its_turns_and_not_the_summary(past: Past) -> None:
+def test_compaction_summary_is_no_turn(past: Past) -> None:
     text = (RECORDED.parent / "transcript_compact_2.1.197.jsonl").read_text()
     write(past.projects_folder, "352af829-c0b1-4317-a35b-a32e4695a386", text, cwd="/home/dev/shop")
     counts = past.run()

@@ -109,7 +109,7 @@ def test_last_message_with_text_is_the_answer(tmp_path: Path) -> None:
     ]
 
 
-def test_what_nobody_said_is_left_out(tmp_path: Path) -> None:
+def test_generated_text_is_left_out(tmp_path: Path) -> None:
     path = write(
         tmp_path / "t.jsonl",
         user("p1", "real prompt"),

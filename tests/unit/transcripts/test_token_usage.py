@@ -1,4 +1,4 @@
-"""How full the context is, from the end of a transcript: whose words count, torn lines, huge files."""
+"""Token use from the end of a transcript: sub-agents, torn lines, huge files."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_all_four_counts_of_the_last_answer_are_added(tmp_path: Path) -> None:
     assert read_token_use(path) == (95_000, "claude-opus-4-8", False, -1)
 
 
-def test_the_time_of_the_answer_is_that_of_its_last_line(tmp_path: Path) -> None:
+def test_answer_time_is_its_last_line(tmp_path: Path) -> None:
     first = answer(50_000, timestamp="2026-11-21T09:12:44.092Z")
     last = answer(50_000, timestamp="2026-11-21T18:12:45.500+09:00")
     found = read_token_use(transcript(tmp_path, answer(40_000, message="msg_0"), first, last))
@@ -56,7 +56,7 @@ def test_the_time_of_the_answer_is_that_of_its_last_line(tmp_path: Path) -> None
         assert found is not None and found.at_ms == -1
 
 
-def test_lines_of_one_message_count_once_and_the_longest_output_of_them(tmp_path: Path) -> None:
+def test_lines_of_a_message_count_once(tmp_path: Path) -> None:
     late = answer(50_000)
     late["message"]["usage"]["output_tokens"] = 2
     assert total_of(transcript(tmp_path, answer(40_000, message="msg_0"), answer(50_000), late)) == 50_000
@@ -83,7 +83,7 @@ def test_a_torn_last_line_is_passed_over(tmp_path: Path) -> None:
     assert total_of(transcript(tmp_path, asked(), answer(70_000), torn=torn)) == 70_000
 
 
-def test_a_question_after_the_last_answer_says_that_the_file_is_behind(tmp_path: Path) -> None:
+def test_question_after_answer_is_behind(tmp_path: Path) -> None:
     behind = read_token_use(transcript(tmp_path, answer(70_000), asked()))
     assert behind is not None
     assert (behind.total_tokens, behind.is_behind) == (70_000, True)
@@ -92,14 +92,14 @@ def test_a_question_after_the_last_answer_says_that_the_file_is_behind(tmp_path:
     assert (there.total_tokens, there.is_behind) == (71_000, False)
 
 
-def test_after_a_compaction_only_what_is_left_counts(tmp_path: Path) -> None:
+def test_only_text_after_a_compaction_counts(tmp_path: Path) -> None:
     assert total_of(transcript(tmp_path, answer(190_000), boundary(preTokens=190_000, postTokens=609))) == 609
     assert total_of(transcript(tmp_path, answer(190_000), boundary())) == 0
     assert total_of(transcript(tmp_path, answer(190_000), boundary(), asked(), answer(8_000, message="m"))) == 8_000
 
 
 @pytest.mark.parametrize("text", ["", "\n\n", "no json\n", "[1]\n", '{"type": "user"}\n'])
-def test_a_transcript_that_does_not_say_is_no_number(tmp_path: Path, text: str) -> None:
+def test_unknown_token_use_is_none(tmp_path: Path, text: str) -> None:
     assert read_token_use(transcript(tmp_path, torn=text)) is None
 
 

@@ -1,4 +1,4 @@
-"""What one line of an export may hold: a damaged or foreign one is refused with the field's name."""
+"""Lines of an export: a damaged or foreign one is refused with its field's name."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def line(name: str, **changed: Any) -> bytes:
     return json.dumps({name: {**LINES[name], **changed}}, ensure_ascii=False).encode("utf-8", "surrogateescape")
 
 
-def test_what_we_write_is_read_as_it_was() -> None:
+def test_written_file_reads_back() -> None:
     assert export_line.read(line("event")) == Event(**EVENT)
     assert export_line.read(line("memory")) == Memory(**MEMORY)
     assert export_line.read(line("session")) == Session(**LINES["session"])
@@ -106,7 +106,7 @@ def test_a_wrong_value_is_named_by_its_field(name: str, field: str, bad: object)
      line("memory").replace(b"0.3", b"NaN"), line("event").replace(b'"detail"', b'"extra"'),
      b'{"event": {"id": "' + ID.encode() + b'"}}', b'{"event": {}, "memory": {}}'],
 )  # fmt: skip
-def test_what_is_no_line_is_refused(raw: bytes) -> None:
+def test_foreign_line_is_refused(raw: bytes) -> None:
     with pytest.raises(UserError):
         export_line.read(raw)
 
@@ -123,7 +123,7 @@ def test_texts_are_redacted_and_can_be_written() -> None:
     assert isinstance(read, Event) and key not in read.detail
 
 
-def test_a_text_that_was_cut_once_is_not_cut_again_and_a_longer_one_is_cut() -> None:
+def test_shortened_text_is_not_shortened_again() -> None:
     cut = clean("긴 글 " * 200_000)
     read = export_line.read(line("event", text=cut))
     assert isinstance(read, Event) and read.text == cut
