@@ -65,9 +65,7 @@ def forget(state: State, arguments: ops.Forget, progress: Progress) -> Fields:
     else:
         job = lambda: deletion.forget(state, selection, keep_sources=keep_sources)  # noqa: E731
         plan, removed, left = state.jobs.submit("forget %d" % id(arguments), job).result()
-    memories = [
-        {**memory_fields(state, memory), "along": memory.id not in plan.named_ids} for memory in plan.memories
-    ]
+    memories = [{**memory_fields(state, memory), "along": memory.id not in plan.named_ids} for memory in plan.memories]
     return {
         "memories": memories,
         "events": len(plan.rows.event_ids),
