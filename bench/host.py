@@ -29,10 +29,10 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from memlayer.edge.ipc.client import Client  # noqa: E402
-from tests.host.claude_run import Claude, Run  # noqa: E402
-from tests.host.installed_host import HostUnavailable, InstalledHost, install, newest_version  # noqa: E402
-from tests.host.messages_api import MessagesApi  # noqa: E402
-from tests.host.plugin_copy import copy_plugin, git  # noqa: E402
+from tests.support.host.claude_run import Claude, Run  # noqa: E402
+from tests.support.host.installed_host import HostUnavailable, InstalledHost, install, newest_version  # noqa: E402
+from tests.support.host.messages_api import MessagesApi  # noqa: E402
+from tests.support.host.plugin_copy import copy_plugin, git  # noqa: E402
 
 GOAL = 1.15
 WITHOUT, EMPTY, WITH = "without a plugin", "an empty plugin", "with memlayer"

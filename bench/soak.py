@@ -25,8 +25,8 @@ from rich.table import Table
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from tests.fault.sessions import Crowd, Gauge, gauge  # noqa: E402
-from tests.fault.witness import Witness  # noqa: E402
+from tests.support.crowd import Crowd, Gauge, gauge  # noqa: E402
+from tests.support.witness import Witness  # noqa: E402
 
 console = Console()
 WARM_UP = 0.25  # of the turns, before memory has to be flat

@@ -10,8 +10,7 @@ import pytest
 from memlayer.adapters.lance.store import LanceStore
 from memlayer.ports import Store
 from memlayer.testing import MemoryStore
-
-from .store_rows import DIMENSIONS
+from tests.support.store_rows import DIMENSIONS
 
 
 @pytest.fixture(params=["memory", "lance"])

@@ -12,8 +12,7 @@ import pytest
 from memlayer.adapters.lance import opening
 from memlayer.adapters.lance.store import LanceStore
 from memlayer.errors import StoreError
-
-from .store_rows import DIMENSIONS, make_memory
+from tests.support.store_rows import DIMENSIONS, make_memory
 
 
 @pytest.fixture

@@ -11,8 +11,7 @@ import pytest
 
 from memlayer.adapters.lance.store import LanceStore
 from memlayer.model import Chunk, Memory
-
-from .store_rows import DIMENSIONS, make_chunk, make_memory
+from tests.support.store_rows import DIMENSIONS, make_chunk, make_memory
 
 
 @pytest.fixture

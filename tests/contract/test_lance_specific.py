@@ -20,8 +20,7 @@ from memlayer.errors import StoreError
 from memlayer.model import Scope
 from memlayer.ports import Selection
 from memlayer.text.terms import query_terms
-
-from .store_rows import DIMENSIONS, EMBEDDER, make_chunk, make_event, make_memory
+from tests.support.store_rows import DIMENSIONS, EMBEDDER, make_chunk, make_event, make_memory
 
 P1 = Scope(("p1",))
 REPOSITORY = Path(__file__).parents[2]

@@ -15,8 +15,7 @@ from memlayer.adapters.lance.table import ReadGate
 from memlayer.errors import StoreError
 from memlayer.model import Scope
 from memlayer.ports import Selection
-
-from .store_rows import DIMENSIONS, EMBEDDER, make_chunk, make_event, make_memory
+from tests.support.store_rows import DIMENSIONS, EMBEDDER, make_chunk, make_event, make_memory
 
 P1 = Scope(("p1",))
 

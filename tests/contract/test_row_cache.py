@@ -15,8 +15,7 @@ from memlayer.adapters.lance.store import LanceStore
 from memlayer.model import Chunk, Scope
 from memlayer.ports import Selection
 from memlayer.text.terms import query_terms
-
-from .store_rows import DIMENSIONS, EMBEDDER, make_chunk, make_event, make_memory
+from tests.support.store_rows import DIMENSIONS, EMBEDDER, make_chunk, make_event, make_memory
 
 P1 = Scope(("p1",))
 CHUNKS = [make_chunk(1, "결제 모듈은 NestJS로"), make_chunk(2, "order events\nin ClickHouse"), make_chunk(3, "x" * 999)]

@@ -13,8 +13,7 @@ from memlayer.errors import StoreError
 from memlayer.model import Scope
 from memlayer.ports import DeletionPlan, RetentionCutoffs, Selection, Store
 from memlayer.text.terms import query_terms
-
-from .store_rows import EMBEDDER, make_chunk, make_event, make_memory
+from tests.support.store_rows import EMBEDDER, make_chunk, make_event, make_memory
 
 P1 = Scope(("p1",))
 EVERYWHERE = Scope(None)

@@ -8,8 +8,7 @@ from threading import Thread
 
 from memlayer.model import Event, Memory
 from memlayer.ports import Store
-
-from .store_rows import make_chunk, make_event, make_memory
+from tests.support.store_rows import make_chunk, make_event, make_memory
 
 
 def test_everything_is_handed_over_once_in_pieces(store: Store) -> None:

@@ -10,8 +10,7 @@ from memlayer.errors import StoreError
 from memlayer.model import Scope
 from memlayer.ports import Holding, Store
 from memlayer.text.terms import query_terms
-
-from .store_rows import EMBEDDER, make_chunk, make_event
+from tests.support.store_rows import EMBEDDER, make_chunk, make_event
 
 P1 = Scope(("p1",))
 EVERYWHERE = Scope(None)

@@ -18,7 +18,7 @@ from memlayer.adapters.priority import GOES_FIRST_S
 from memlayer.adapters.search.word_index import K1, B, ProjectWords, WordIndex
 from memlayer.model import Chunk, Scope
 from memlayer.ports import Holding
-from tests.contract.store_rows import DIMENSIONS, make_chunk
+from tests.support.store_rows import DIMENSIONS, make_chunk
 
 WORDS = [
     "배포", "화요일", "retry", "결제", "backoff", "port", "8443", "캐시", "redis", "세션", "만료", "token", "queue",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.fault.witness import Witness
+from tests.support.witness import Witness
 
 HERE = Path(__file__).resolve().parent
 

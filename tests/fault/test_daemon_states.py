@@ -25,8 +25,8 @@ import pytest
 from memlayer.edge.capture import spool
 from memlayer.edge.hook.main import DEADLINE_S
 from memlayer.edge.ipc import protocol
-from tests.fault.witness import BARE, ROOT, Witness
 from tests.support.processes import HookRunner
+from tests.support.witness import BARE, ROOT, Witness
 
 OVERHEAD_S = 0.05
 TRIES = 6

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from memlayer.errors import MemlayerError
-from tests.fault.doctor import cli, diagnosis
+from tests.support.cli_process import diagnosis, run_verb
 from tests.support.processes import Daemon, HookRunner
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -187,7 +187,7 @@ def test_one_command_mends_it(damaged: tuple[Path, Path], table: str, damage: Da
         hook = HookRunner(ROOT, home, project)
         hook.forbid_background()
         hook.turn("s2", "new", "and a new turn after the damage", "it is kept as well, 새 턴")
-        done = cli(home, "repair", "--json")
+        done = run_verb(home, "repair", "--json")
         assert done.returncode == 0, done.stderr
         repaired = json.loads(done.stdout)
         assert daemon.call("stats")["by_category"]["conversation"] == TURNS + 1
@@ -219,7 +219,7 @@ def test_what_no_transcript_holds_is_reported_and_the_rest_stays(damaged: tuple[
         assert state == "fail" and "events" in says and "%d cannot be read" % (2 * OLD + 1) in says
         # Memories and index of the lost events are whole: nothing is missing from recall.
         assert [number for number in range(TURNS) if not found(daemon, project, number)] == []
-        assert json.loads(cli(home, "repair", "--json").stdout)["folder"]
+        assert json.loads(run_verb(home, "repair", "--json").stdout)["folder"]
         assert diagnosis(home)["store"] == ("ok", "open")
         assert daemon.call("stats")["events"] == 2 * (TURNS - OLD)
         assert daemon.call("stats")["by_category"]["conversation"] == TURNS
@@ -266,7 +266,7 @@ def test_files_that_vanish_under_a_running_daemon(damaged: tuple[Path, Path], ta
         daemon.wait_for(lambda: "damaged" in (home / "logs" / "daemon.log").read_text(), "word of the damage", 40.0)
         state, says = diagnosis(home)["store"]
         assert state == ("warn" if table == "chunks" else "fail") or says == "open", says
-        done = cli(home, "repair", "--json")
+        done = run_verb(home, "repair", "--json")
         assert done.returncode == 0, done.stderr
         assert [number for number in range(TURNS) if not found(daemon, project, number)] == []
         assert daemon.call("status")["pid"] == pid

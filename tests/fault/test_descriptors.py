@@ -10,7 +10,7 @@ import pytest
 from memlayer.adapters.lance.store import LanceStore
 from memlayer.model import Scope
 from memlayer.ports import Selection
-from tests.contract.store_rows import DIMENSIONS, make_chunk, make_event, make_memory
+from tests.support.store_rows import DIMENSIONS, make_chunk, make_event, make_memory
 
 pytestmark = pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="/proc shows what is open")
 

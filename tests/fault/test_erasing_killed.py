@@ -17,7 +17,7 @@ import pytest
 
 from memlayer.edge.capture import spool
 from memlayer.errors import MemlayerError
-from tests.integration.told_story import TURNS, Story
+from tests.support.told_story import TURNS, Story
 
 KILLS = int(os.environ.get("MEMLAYER_TORTURE") or 0) or 3
 NO_MODEL = {"embedding": {"provider": "none"}}

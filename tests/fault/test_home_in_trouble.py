@@ -22,9 +22,9 @@ from memlayer.cli.doctor.checks_files import entries_since
 from memlayer.edge.capture import spool
 from memlayer.edge.ipc.client import Client
 from tests.fault.confined import NOBODY, NotHere, fill, powerless, python_for_others, small_disk, with_clock
-from tests.fault.doctor import diagnosis
-from tests.fault.witness import BARE, ROOT, Witness
+from tests.support.cli_process import diagnosis
 from tests.support.processes import Daemon, HookRunner
+from tests.support.witness import BARE, ROOT, Witness
 
 MB = 1 << 20
 FIELDS: dict[str, Any] = {

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.fault.witness import Witness
+from tests.support.witness import Witness
 
 KILLS = int(os.environ.get("MEMLAYER_TORTURE") or 40)
 SEED = int(os.environ.get("MEMLAYER_SEED") or 20261119)

@@ -18,8 +18,8 @@ from memlayer.edge.capture import spool
 from memlayer.edge.capture.payload import MAX_EVENT_CHARS, spool_event
 from memlayer.edge.home import paths
 from memlayer.edge.hook.main import DEADLINE_S
-from tests.fault.sessions import Crowd, gauge, turn_texts
-from tests.fault.witness import Witness
+from tests.support.crowd import Crowd, gauge, turn_texts
+from tests.support.witness import Witness
 
 LONG = bool(os.environ.get("MEMLAYER_TORTURE"))
 SESSIONS, TURNS = (16, 200) if LONG else (8, 10)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.fault.doctor import cli, diagnosis
 from tests.fault.test_damage import ROOT, compact, cut_short, data_files
+from tests.support.cli_process import diagnosis, run_verb
 from tests.support.processes import Daemon
 
 
@@ -17,7 +17,7 @@ def test_pin_outlives_its_damaged_file(home: Path, project: Path) -> None:
     """The file with the newest version of a row is hit; repair says what it brought back."""
     with Daemon(ROOT, home) as daemon:
         for text in ("배포는 화요일 오전에만 한다", "the staging port is 8443"):
-            assert cli(home, "remember", text, "--project", str(project)).returncode == 0
+            assert run_verb(home, "remember", text, "--project", str(project)).returncode == 0
         daemon.settle()
         compact(daemon)
         daemon.wait_for(lambda: daemon.call("status")["store"] == "open", "store")
@@ -32,9 +32,9 @@ def test_pin_outlives_its_damaged_file(home: Path, project: Path) -> None:
         daemon.start()
         daemon.wait_for(lambda: daemon.call("status")["store"] == "open", "store")
         assert diagnosis(home)["store"][0] == "fail"
-        repaired = json.loads(cli(home, "repair", "--json").stdout)
+        repaired = json.loads(run_verb(home, "repair", "--json").stdout)
         assert repaired["counts"]["memories"] >= 2 and repaired["in_doubt"] == []
         found = {one["text"]: one["pinned"] for one in daemon.call("list", category="core")["memories"]}
         assert found == {"배포는 화요일 오전에만 한다": True, "the staging port is 9443": False}
         assert diagnosis(home)["store"] == ("ok", "open")
-        assert "brought back: 0 events, 0 memories" in cli(home, "repair").stdout.lower()
+        assert "brought back: 0 events, 0 memories" in run_verb(home, "repair").stdout.lower()

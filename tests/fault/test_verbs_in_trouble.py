@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.fault.confined import NotHere, fill, powerless, small_disk
-from tests.fault.witness import ROOT
+from tests.support.witness import ROOT
 
 MB = 1 << 20
 

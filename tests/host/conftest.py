@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.host.claude_run import Claude
-from tests.host.installed_host import PINNED_VERSION, InstalledHost, cache_folder, install, newest_version
-from tests.host.messages_api import MessagesApi
-from tests.host.plugin_copy import copy_plugin, git
+from tests.support.host.claude_run import Claude
+from tests.support.host.installed_host import PINNED_VERSION, InstalledHost, cache_folder, install, newest_version
+from tests.support.host.messages_api import MessagesApi
+from tests.support.host.plugin_copy import copy_plugin, git
 
 DAEMON_STOP_TIMEOUT_S = 20
 

@@ -16,8 +16,8 @@ from memlayer.config import Settings, daemon_variables
 from memlayer.config.consolidation import ConsolidationSettings
 from memlayer.consolidation.llm import extractor
 from memlayer.errors import ConsolidationError
-from tests.host.claude_run import Claude
-from tests.host.messages_api import Answer, MessagesApi, Request
+from tests.support.host.claude_run import Claude
+from tests.support.host.messages_api import Answer, MessagesApi, Request
 
 pytestmark = [pytest.mark.host, pytest.mark.timeout(300)]
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.host.plugin_copy import REPOSITORY
+from tests.support.host.plugin_copy import REPOSITORY
 
 TELL = "import sys; sys.stdout.write(sys.executable + '|' + __file__ + '|' + sys.stdin.read())\n"
 STEMS = [

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.host.claude_run import Claude
 from tests.host.conftest import new_project
-from tests.host.messages_api import Answer, Request
+from tests.support.host.claude_run import Claude
+from tests.support.host.messages_api import Answer, Request
 
 pytestmark = [pytest.mark.host, pytest.mark.timeout(300)]
 

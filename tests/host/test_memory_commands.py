@@ -10,7 +10,7 @@ import uuid
 import pytest
 
 from memlayer.text.context_block import entry_lines
-from tests.host.claude_run import Claude
+from tests.support.host.claude_run import Claude
 from tests.unit.edge.test_commands import HARD
 
 pytestmark = [pytest.mark.host, pytest.mark.timeout(300)]

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.host.claude_run import Claude
-from tests.host.plugin_copy import as_git_repository, copy_plugin
+from tests.support.host.claude_run import Claude
+from tests.support.host.plugin_copy import as_git_repository, copy_plugin
 
 pytestmark = [pytest.mark.host, pytest.mark.timeout(300)]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.host.claude_run import Claude
-from tests.host.messages_api import Answer, Request
+from tests.support.host.claude_run import Claude
+from tests.support.host.messages_api import Answer, Request
 
 pytestmark = [pytest.mark.host, pytest.mark.timeout(300)]
 

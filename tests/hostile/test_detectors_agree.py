@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from memlayer.edge.redaction.privacy import redact
-from tests.hostile.corpus import items, secrets
+from tests.support.corpus import items, secrets
 
 # Not these: entropy alone takes every long word for a secret; an address is none; the first line of a PuTTY key stays.
 LEFT_OUT = ("Base64HighEntropyString", "HexHighEntropyString", "IPPublicDetector")

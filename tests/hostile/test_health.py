@@ -21,7 +21,7 @@ from memlayer.records.tombstones import Tombstones
 from memlayer.testing import MemoryStore
 from memlayer.transcripts import catch_up
 from memlayer.transcripts.audit import Audit, audit_sessions, finding
-from tests.hostile.corpus import transcript
+from tests.support.corpus import transcript
 from tests.support.processes import HookRunner
 
 LATER_S = 3600.0

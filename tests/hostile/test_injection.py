@@ -13,8 +13,8 @@ from memlayer.edge.capture.noise import GENERATED_TAGS, is_noise
 from memlayer.edge.home import given_notes
 from memlayer.text.context_block import EXPLANATION, HEADER, WORKING_SET_EXPLANATION, flatten
 from tests.hostile.attacks import ATTACKS, CONTROLS, FORGED_IDS
-from tests.hostile.corpus import TELLS_ALL
 from tests.support.cli_process import Cli
+from tests.support.corpus import TELLS_ALL
 from tests.support.processes import Daemon, HookRunner
 
 ROOT = Path(__file__).resolve().parents[2]

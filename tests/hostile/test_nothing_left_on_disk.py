@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.hostile.corpus import (
+from tests.support.corpus import (
     TELLS_ALL,
     batches,
     found_in_bytes,

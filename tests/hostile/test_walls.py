@@ -14,8 +14,8 @@ import pytest
 
 from memlayer.config import load_project_settings
 from memlayer.config.load import PROJECT_KEYS
-from tests.hostile.corpus import TELLS_ALL, found_in_bytes, texts_in_store
 from tests.support.cli_process import Cli
+from tests.support.corpus import TELLS_ALL, found_in_bytes, texts_in_store
 from tests.support.processes import Daemon, HookRunner
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.told_story import Story
+from tests.support.told_story import Story
 
 
 @pytest.fixture

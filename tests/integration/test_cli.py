@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -15,37 +12,10 @@ import pytest
 
 from memlayer.edge.capture import spool
 from memlayer.edge.capture.payload import read_payload
+from tests.support.cli_process import Run, runner
 from tests.support.processes import Daemon, HookRunner
 
 ROOT = Path(__file__).resolve().parents[2]
-MAIN = ROOT / "memlayer" / "cli" / "__main__.py"
-Run = Callable[..., subprocess.CompletedProcess[str]]
-
-
-def runner(home: Path, project: Path) -> Run:
-    """Runs a verb in a folder and checks its exit code."""
-    environment = {
-        "PATH": os.environ["PATH"],
-        "HOME": str(home.parent / "person"),
-        "MEMLAYER_HOME": str(home),
-        "MEMLAYER_RUNTIME_DIR": sys.prefix,
-    }
-
-    def verb(*arguments: str, stdin: str = "", code: int = 0) -> subprocess.CompletedProcess[str]:
-        done = subprocess.run(
-            [sys.executable, "-I", str(MAIN), *arguments],
-            input=stdin,
-            capture_output=True,
-            text=True,
-            encoding="utf-8",
-            cwd=project,
-            env=environment,
-            timeout=50,
-        )
-        assert done.returncode == code, done.stderr or done.stdout
-        return done
-
-    return verb
 
 
 @contextmanager

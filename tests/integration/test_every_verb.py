@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from memlayer.cli.terminal.output import TALLIES
-from tests.integration.test_cli import ROOT, runner
+from tests.conftest import ROOT
+from tests.support.cli_process import runner
 from tests.support.processes import Daemon, HookRunner
 from tests.unit.cli.test_every_verb import VERBS
 

@@ -10,8 +10,8 @@ from memlayer.adapters.embedding_cache import EmbeddingCache
 from memlayer.edge.capture import spool
 from memlayer.edge.home import paths
 from memlayer.turns.turn import turn_text, unlabelled
-from tests.integration.told_story import KEPT, MARKS, ROOT, TURNS, Story
 from tests.support.processes import HookRunner
+from tests.support.told_story import KEPT, MARKS, ROOT, TURNS, Story
 
 
 def arguments(story: Story, by: str) -> list[str]:

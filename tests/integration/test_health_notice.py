@@ -14,8 +14,8 @@ import pytest
 from memlayer.edge.capture import spool
 from memlayer.edge.capture.payload import read_payload
 from memlayer.edge.home import paths
-from tests.fault.doctor import diagnosis
-from tests.hostile.corpus import transcript
+from tests.support.cli_process import diagnosis
+from tests.support.corpus import transcript
 from tests.support.processes import Daemon, HookRunner
 
 ROOT = Path(__file__).resolve().parent.parent.parent

@@ -14,8 +14,8 @@ import pytest
 
 from memlayer.edge.capture import spool
 from memlayer.edge.home import paths
-from tests.integration.told_story import DECIDED, LEARNT, MARKS, OLD_MS, ROOT, Story
 from tests.support.processes import HookRunner
+from tests.support.told_story import DECIDED, LEARNT, MARKS, OLD_MS, ROOT, Story
 
 # --- what goes with what
 

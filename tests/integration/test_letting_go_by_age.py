@@ -7,8 +7,8 @@ import os
 import time
 from pathlib import Path
 
-from tests.integration.told_story import DECIDED, LEARNT, NO_MODEL, ROOT, Story
 from tests.support.processes import HookRunner
+from tests.support.told_story import DECIDED, LEARNT, NO_MODEL, ROOT, Story
 
 
 def test_old_turns_go_and_what_was_learnt_from_them_stays(story: Story) -> None:

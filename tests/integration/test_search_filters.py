@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from tests.integration.test_cli import ROOT, Run, runner
+from tests.conftest import ROOT
+from tests.support.cli_process import Run, runner
 from tests.support.processes import Daemon, HookRunner
 
 NONSENSE = [

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pty
 import select
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 MAIN = Path(__file__).resolve().parents[2] / "memlayer" / "cli" / "__main__.py"
+Run = Callable[..., subprocess.CompletedProcess[str]]
 AT_MS = 1_795_262_456_217
 LONG = 3 * (
     "결제 모듈은 지수 백오프로 최대 3번 재시도하고, "
@@ -62,7 +65,7 @@ class Cli:
             capture_output=True,
             cwd=self.project,
             env=self.environment,
-            timeout=30,
+            timeout=50,
         )
         return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
 
@@ -93,3 +96,38 @@ class Cli:
             process.wait(5)
         os.close(person)
         return process.returncode, seen.decode()
+
+
+def runner(home: Path, project: Path) -> Run:
+    """Return a function that runs a verb in a folder and checks its exit code."""
+    cli = Cli(home, project)
+    cli.environment["MEMLAYER_RUNTIME_DIR"] = sys.prefix
+
+    def verb(*arguments: str, stdin: str = "", code: int = 0) -> subprocess.CompletedProcess[str]:
+        done = cli(*arguments, stdin=stdin)
+        assert done.returncode == code, done.stderr or done.stdout
+        return done
+
+    return verb
+
+
+def run_verb(home: Path, *arguments: str, wrap: list[str] | None = None) -> subprocess.CompletedProcess[str]:
+    """Run the command line for `home`. wrap: a command that confines it."""
+    environment = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(home.parent),
+        "MEMLAYER_HOME": str(home),
+        "MEMLAYER_EMBEDDING__PROVIDER": "none",
+        "MEMLAYER_RUNTIME_DIR": os.environ.get("MEMLAYER_RUNTIME_DIR", str(Path(sys.executable).parent.parent)),
+    }
+    return subprocess.run(
+        [*(wrap or []), sys.executable, "-I", str(MAIN), *arguments],
+        capture_output=True, text=True, env=environment, cwd="/", timeout=120, check=False,
+    )  # fmt: skip
+
+
+def diagnosis(home: Path, wrap: list[str] | None = None) -> dict[str, tuple[str, str]]:
+    """What doctor says: name of the check -> (ok | warn | fail, its words)."""
+    done = run_verb(home, "doctor", "--json", wrap=wrap)
+    found: dict[str, Any] = json.loads(done.stdout)
+    return {check["name"]: (check["state"], check["says"]) for check in found["checks"]}

@@ -10,7 +10,7 @@ import pytest
 from memlayer.indexing.term_stats import RECENT, TermStats, inverse_document_frequency
 from memlayer.ports import Holding
 from memlayer.testing import MemoryStore
-from tests.contract.store_rows import make_chunk
+from tests.support.store_rows import make_chunk
 
 
 def counted(*texts: str) -> TermStats:

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.host.installed_host import InstalledHost
-from tests.host.messages_api import MessagesApi, Request
+from tests.support.host.installed_host import InstalledHost
+from tests.support.host.messages_api import MessagesApi, Request
 
 RUN_TIMEOUT_S = 90.0
 

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.fault.witness import Witness
+from tests.support.witness import Witness
 
 TOPICS = ("결제 모듈", "order events", "배포 파이프라인", "search index", "알림 서비스", "rate limiter", "회원 테이블")
 THINGS = ("ClickHouse", "포트 %d", "a timeout of %d s", "handler_%d.py", "버전 %d", "queue %d")

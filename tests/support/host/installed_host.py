@@ -30,7 +30,7 @@ class InstalledHost:
 def cache_folder() -> Path:
     """Where installs are kept between runs: MEMLAYER_HOST_CACHE, else .cache/host in the repository."""
     named = os.environ.get("MEMLAYER_HOST_CACHE")
-    return Path(named) if named else Path(__file__).resolve().parents[2] / ".cache" / "host"
+    return Path(named) if named else Path(__file__).resolve().parents[3] / ".cache" / "host"
 
 
 def newest_version() -> str:

@@ -1,0 +1,1 @@
+"""Helpers that drive the real Claude Code."""
