@@ -65,7 +65,7 @@ def wait_for(condition: Callable[[], bool]) -> None:
         time.sleep(0.02)
 
 
-def test_the_call_and_what_is_read_of_it(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_call_and_parsed_answer(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in (("CLAUDECODE", "1"), ("CLAUDE_CODE_SESSION_ID", "s"), ("SECRET", "x"), ("MY_URL", "http://u")):
         monkeypatch.setenv(name, value)
     folder = program(
@@ -95,7 +95,7 @@ def test_no_claude_is_said_clearly(program: Program) -> None:
         ask(ClaudeCliModel("haiku"))
 
 
-def test_a_program_that_cannot_be_started_is_said(program: Program) -> None:
+def test_unstartable_program_is_reported(program: Program) -> None:
     (program("") / "claude").write_text("#!/no/such/interpreter\n")
     with pytest.raises(ModelMissing, match="cannot be started"):
         ask(ClaudeCliModel("haiku"))
@@ -126,7 +126,7 @@ def test_a_failed_call_is_one_line(program: Program, body: str, told: str) -> No
 
 
 @pytest.mark.parametrize("usage", [None, [], "x", {"input_tokens": "many", "output_tokens": -4}])
-def test_usage_that_is_none_counts_as_unknown(program: Program, usage: object) -> None:
+def test_missing_usage_is_unknown(program: Program, usage: object) -> None:
     program("sys.stdin.read()\nprint(%r)" % json.dumps({**GOOD, "usage": usage, "total_cost_usd": None}))
     assert ask(ClaudeCliModel("haiku")) == Completion("포트는 8443이다", 0, 0, 0.0)
 
@@ -143,7 +143,7 @@ def pids(folder: Path) -> list[int]:
     return [int(pid) for pid in (folder / "pids").read_text().split()]
 
 
-def test_at_the_deadline_the_whole_group_is_killed(program: Program) -> None:
+def test_deadline_kills_process_group(program: Program) -> None:
     folder = program(HANGS + "time.sleep(600)")
     began = time.monotonic()
     with pytest.raises(ConsolidationError, match="was killed"):
@@ -152,13 +152,13 @@ def test_at_the_deadline_the_whole_group_is_killed(program: Program) -> None:
     wait_for(lambda: not any(map(is_alive, pids(folder))))
 
 
-def test_what_an_answered_call_leaves_behind_is_killed_too(program: Program) -> None:
+def test_leftover_children_are_killed(program: Program) -> None:
     folder = program(HANGS.replace("'600']", "'600'], stdout=subprocess.DEVNULL") + says(GOOD))
     assert ask(ClaudeCliModel("haiku")).text == GOOD["result"]
     wait_for(lambda: not any(map(is_alive, pids(folder))))
 
 
-def test_closing_kills_the_call_that_runs_and_refuses_others(program: Program) -> None:
+def test_close_kills_running_call(program: Program) -> None:
     folder = program(HANGS + "time.sleep(600)")
     model = ClaudeCliModel("haiku")
     ended: list[str] = []
@@ -197,7 +197,7 @@ def test_one_process_at_a_time(program: Program) -> None:
     assert texts == [GOOD["result"]] * 3
 
 
-def test_a_program_that_does_not_read_the_prompt_is_no_trouble(program: Program) -> None:
+def test_unread_prompt_is_harmless(program: Program) -> None:
     program("os.close(0)\nprint(json.dumps(%r))" % GOOD)
     model = ClaudeCliModel("haiku")
     assert model.complete("S", "가" * 300_000, max_tokens=9, deadline_s=20).text == GOOD["result"]

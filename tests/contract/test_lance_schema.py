@@ -53,7 +53,7 @@ def test_migrations_run_once_in_order(folder: Path, monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize("cut_off", [False, True])
-def test_a_store_of_the_first_schema_gets_the_newer_columns(folder: Path, cut_off: bool) -> None:
+def test_first_schema_gets_new_columns(folder: Path, cut_off: bool) -> None:
     """cut_off: a crash came after the change, before the note of it in schema.json."""
     store = reopened(folder)
     store.put_memories([make_memory(1, "예전에 한 결정")])

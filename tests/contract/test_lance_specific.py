@@ -90,7 +90,7 @@ while True:
 
 
 @pytest.mark.parametrize("rounds", [4, pytest.param(20, marks=[pytest.mark.slow, pytest.mark.timeout(240)])])
-def test_acknowledged_events_survive_kill_9_exactly_once(folder: Path, rounds: int) -> None:
+def test_acknowledged_events_survive_kill(folder: Path, rounds: int) -> None:
     acknowledged: set[int] = set()
     for round_number in range(rounds):
         command = [sys.executable, "-c", WRITER, str(folder), str(max(acknowledged, default=-1) + 1)]
@@ -152,7 +152,7 @@ def test_a_folder_is_flushed_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("left", ["empty folder", "data only", "one table", "no schema file"])
-def test_a_creation_that_was_cut_off_is_completed(folder: Path, left: str) -> None:
+def test_interrupted_creation_is_completed(folder: Path, left: str) -> None:
     if left in ("one table", "no schema file"):
         reopened(folder).close()
         (folder / "schema.json").unlink()
@@ -171,7 +171,7 @@ def test_a_creation_that_was_cut_off_is_completed(folder: Path, left: str) -> No
 
 
 @pytest.mark.parametrize("table", ["events", "memories"])
-def test_a_lost_table_of_record_is_noted_until_it_is_repaired(folder: Path, table: str) -> None:
+def test_lost_table_noted_until_repair(folder: Path, table: str) -> None:
     reopened(folder).close()
     shutil.rmtree(folder / f"{table}.lance")
     for _ in range(2):
@@ -185,7 +185,7 @@ def test_a_lost_table_of_record_is_noted_until_it_is_repaired(folder: Path, tabl
     store.close()
 
 
-def test_damaged_events_are_set_aside_as_they_are_and_noted(folder: Path) -> None:
+def test_damaged_events_are_quarantined(folder: Path) -> None:
     store = reopened(folder)
     store.add_events([make_event(1)])
     store.upkeep(force=True)
@@ -224,7 +224,7 @@ def test_damaged_chunks_come_back_empty(folder: Path, damage: str) -> None:
 
 
 @pytest.mark.parametrize("torn", ["manifest", "data"])
-def test_a_version_torn_by_a_power_failure_is_stepped_over(folder: Path, torn: str) -> None:
+def test_torn_version_is_skipped(folder: Path, torn: str) -> None:
     store = reopened(folder)
     store.add_events([make_event(1)])
     before = set((folder / "events.lance" / "data").iterdir())

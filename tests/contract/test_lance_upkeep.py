@@ -212,7 +212,7 @@ def test_old_versions_are_dropped_only_between_reads() -> None:
     assert order == ["read", "removed"]
 
 
-def test_a_large_table_gets_a_vector_index_that_follows(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_table_gets_vector_index(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lance_index, "MIN_ROWS_FOR_VECTOR_INDEX", 300)
     store = reopened(folder)
     texts = {number: f"결제 {number} {number * 7919 % 1000}" for number in range(400)}

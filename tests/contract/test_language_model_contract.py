@@ -75,7 +75,7 @@ def test_one_call_and_what_it_took(provider: str, api: ModelApi) -> None:
         assert asked.body["temperature"] == 0.1
 
 
-def test_parameters_that_a_server_refuses_are_left_out_from_then_on(provider: str, api: ModelApi) -> None:
+def test_refused_parameters_are_dropped(provider: str, api: ModelApi) -> None:
     known = {"model", "max_tokens", "messages", "system"}
 
     def picky(asked: Asked) -> Said:
@@ -89,7 +89,7 @@ def test_parameters_that_a_server_refuses_are_left_out_from_then_on(provider: st
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 429, 500, 529])
-def test_an_error_is_one_line_without_the_prompt_and_the_key(provider: str, api: ModelApi, status: int) -> None:
+def test_error_hides_prompt_and_key(provider: str, api: ModelApi, status: int) -> None:
     api.script = lambda asked: Said({"error": {"type": "x", "message": PROMPT + KEY}}, status)
     with pytest.raises(ConsolidationError) as bad:
         ask(model(provider, api))
@@ -107,7 +107,7 @@ def test_an_answer_in_another_shape_is_an_error(provider: str, api: ModelApi, bo
     assert PROMPT not in str(bad.value) and "\n" not in str(bad.value)
 
 
-def test_a_server_that_drips_is_left_at_the_deadline(provider: str, api: ModelApi) -> None:
+def test_dripping_server_meets_deadline(provider: str, api: ModelApi) -> None:
     api.script = lambda asked: Said(b"", drip_s=0.05)
     one = model(provider, api)
     began = time.monotonic()
@@ -124,9 +124,7 @@ def test_nobody_listening_is_an_error(provider: str) -> None:
         ask(gone_model)
 
 
-def test_no_key_means_nothing_is_sent_unless_the_server_is_ones_own(
-    provider: str, api: ModelApi, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_missing_key_sends_locally_only(provider: str, api: ModelApi, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("MY_KEY")
     api.script = lambda asked: Said(answer(provider, "ok"))
     assert ask(model(provider, api)) == "ok"
@@ -152,7 +150,7 @@ def test_an_answer_without_text_is_empty(api: ModelApi) -> None:
     assert ask(model("openai", api)) == ""
 
 
-def test_nothing_of_a_call_is_written_anywhere(provider: str, api: ModelApi, tmp_path: Path) -> None:
+def test_calls_leave_no_files(provider: str, api: ModelApi, tmp_path: Path) -> None:
     api.script = lambda asked: Said(answer(provider, "ok"))
     ask(model(provider, api))
     left = [path for path in Path(os.environ["HOME"]).rglob("*")] if Path(os.environ["HOME"]).exists() else []

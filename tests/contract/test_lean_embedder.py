@@ -42,19 +42,19 @@ def composed(tmp_path: Path, model: str) -> dict[str, object]:
     return dict(json.loads(done.stdout))
 
 
-def test_the_shipped_model_needs_no_client_of_the_hub_and_gives_the_same_vectors(tmp_path: Path) -> None:
+def test_shipped_model_needs_no_hub(tmp_path: Path) -> None:
     lean = composed(tmp_path, SHIPPED_MODEL)
     assert lean["is_hub_whole"] is False
     assert lean["vector"] == list(load(SHIPPED_MODEL, tmp_path).embed_query(TEXT))
 
 
-def test_a_model_of_the_catalogue_has_the_client_of_the_hub(tmp_path: Path) -> None:
+def test_catalogue_model_has_hub_client(tmp_path: Path) -> None:
     tried = composed(tmp_path, "BAAI/bge-small-en-v1.5")
     assert tried["is_hub_whole"] is True
     assert "HF_HUB_OFFLINE" in str(tried["vector"])
 
 
-def test_passages_let_a_query_go_first_but_not_for_ever(tmp_path: Path) -> None:
+def test_queries_go_before_passages(tmp_path: Path) -> None:
     embedder = load(SHIPPED_MODEL, tmp_path)
     embedder.embed_query(TEXT)
     started = time.monotonic()

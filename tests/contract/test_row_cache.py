@@ -38,7 +38,7 @@ def rows_of(folder: Path) -> int:
     return count
 
 
-def test_chunks_come_back_as_they_were_in_this_process_and_the_next(tmp_path: Path) -> None:
+def test_chunks_survive_the_process(tmp_path: Path) -> None:
     cache = filled(tmp_path)
     assert cache.get([*IDS, "unknown"]) == {chunk.id: chunk for chunk in CHUNKS}
     assert cache.get([]) == {}
@@ -88,7 +88,7 @@ def test_another_boot_of_the_machine_begins_anew(tmp_path: Path) -> None:
     assert RowCache(tmp_path, 7).get(IDS) == {}
 
 
-def test_rows_read_before_a_change_are_not_kept_after_it(tmp_path: Path) -> None:
+def test_stale_reads_are_not_cached(tmp_path: Path) -> None:
     cache = RowCache(tmp_path, 1)
     state = cache.state
     cache.fill(CHUNKS[:1], state)
@@ -146,7 +146,7 @@ def texts(store: LanceStore, words: str) -> list[str]:
     return [hit.chunk.text for hit in store.search_text(query_terms(words), P1, 5)]
 
 
-def test_a_row_file_from_before_a_change_shows_nothing_old(tmp_path: Path) -> None:
+def test_old_row_file_is_ignored(tmp_path: Path) -> None:
     """As after a restored backup: the file is older than the table."""
     folder = tmp_path / "store"
     store = LanceStore.open(folder, DIMENSIONS)
@@ -165,7 +165,7 @@ def test_a_row_file_from_before_a_change_shows_nothing_old(tmp_path: Path) -> No
     store.close()
 
 
-def test_it_outlives_the_process_and_upkeep_and_answers_for_the_table(tmp_path: Path) -> None:
+def test_cache_outlives_process_and_upkeep(tmp_path: Path) -> None:
     folder = tmp_path / "store"
     store = LanceStore.open(folder, DIMENSIONS)
     store.put_chunks([make_chunk(number, f"배포 {number}") for number in range(5)])
@@ -191,7 +191,7 @@ def test_what_is_forgotten_leaves_it(tmp_path: Path) -> None:
     store.close()
 
 
-def test_what_was_read_lately_goes_when_it_is_replaced_removed_or_cleared(tmp_path: Path) -> None:
+def test_recent_reads_are_invalidated(tmp_path: Path) -> None:
     cache = filled(tmp_path)
     assert set(cache.get(IDS)) == set(IDS)  # from now on in memory
     changed = Chunk(**{**CHUNKS[0].__dict__, "text": "결제 모듈은 Go로"})
@@ -205,7 +205,7 @@ def test_what_was_read_lately_goes_when_it_is_replaced_removed_or_cleared(tmp_pa
     assert cache.get(IDS) == {}
 
 
-def test_what_was_read_while_rows_changed_is_not_kept(tmp_path: Path) -> None:
+def test_reads_during_change_not_cached(tmp_path: Path) -> None:
     cache = filled(tmp_path)
     read = cache._read
 

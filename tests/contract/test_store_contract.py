@@ -83,7 +83,7 @@ def test_no_character_in_a_value_alters_a_filter(store: Store, nasty: str) -> No
     assert store.stats().events == 1
 
 
-def test_a_memory_comes_back_as_it_was_and_is_replaced_by_id(store: Store) -> None:
+def test_memory_round_trip_replaced_by_id(store: Store) -> None:
     memory = make_memory(1, "과제를 제출했어", sources=("e1", "e2"), category="core", importance=0.9)
     store.put_memories([make_memory(1, "older"), make_memory(2)])
     store.put_memories([memory])
@@ -91,12 +91,12 @@ def test_a_memory_comes_back_as_it_was_and_is_replaced_by_id(store: Store) -> No
     assert store.stats().memories == 2
 
 
-def test_the_last_of_two_memories_with_one_id_wins(store: Store) -> None:
+def test_last_memory_with_id_wins(store: Store) -> None:
     store.put_memories([make_memory(1, "first"), make_memory(1, "second")])
     assert [memory.text for memory in store.memories()] == ["second"]
 
 
-def test_memories_match_all_filters_in_the_order_asked_for(store: Store) -> None:
+def test_memories_filtered_and_ordered(store: Store) -> None:
     store.put_memories(
         [
             make_memory(1, importance=0.2),
@@ -142,7 +142,7 @@ def left(store: Store) -> tuple[list[str], list[str], list[str]]:
     return events, memories, sorted(found_by_text(store, "text drawn", EVERYWHERE))
 
 
-def test_forgetting_a_memory_takes_its_events_and_what_was_drawn_from_them(store: Store) -> None:
+def test_forget_memory_takes_its_sources(store: Store) -> None:
     fill_for_forgetting(store)
     plan = store.plan_deletion(Selection(memory_ids=("m2", "nobody")))
     assert (plan.event_ids, set(plan.memory_ids)) == (("e2",), {"m2", "m10"})
@@ -180,7 +180,7 @@ def test_forgetting_a_project_before_a_date(store: Store) -> None:
     assert left(store) == (["e2", "e3", "e4"], ["m10", "m2", "m3", "m4"], ["m10", "m2", "m3", "m4"])
 
 
-def test_what_is_too_old_goes_and_what_was_learnt_from_it_stays(store: Store) -> None:
+def test_expired_turns_go_statements_stay(store: Store) -> None:
     fill_for_forgetting(store)
     lasting = replace(make_memory(20, "포트는 8443", sources=("e1",), at_ms=1001), category="core", kind="fact")
     pinned = replace(make_memory(21, sources=("e2",), at_ms=1002), pinned=True)
@@ -241,7 +241,7 @@ def test_upkeep_changes_no_answer(store: Store) -> None:
     assert not store.upkeep()
 
 
-def test_readers_see_a_write_once_it_returned_and_never_fail(store: Store) -> None:
+def test_readers_see_finished_writes(store: Store) -> None:
     store.put_chunks([make_chunk(0, "alpha", embedded=True)])
     written = [0]
     failures: list[str] = []

@@ -49,7 +49,7 @@ def test_text_hits_carry_the_chunk_and_a_score(store: Store) -> None:
     assert hit.cosine is None
 
 
-def test_any_term_is_enough_and_more_terms_rank_higher(store: Store) -> None:
+def test_more_matching_terms_rank_higher(store: Store) -> None:
     store.put_chunks([make_chunk(1, "alpha"), make_chunk(2, "alpha beta"), make_chunk(3, "gamma")])
     assert found_by_text(store, "alpha beta") == ["m2", "m1"]
 
@@ -62,7 +62,7 @@ def test_no_character_in_a_term_alters_the_query(store: Store, word: str) -> Non
     assert sorted(hit.chunk.memory_id for hit in both) == ["m2", "m3"]
 
 
-def test_a_project_tells_how_many_of_its_chunks_hold_a_term(store: Store) -> None:
+def test_project_document_counts(store: Store) -> None:
     store.put_chunks(
         [make_chunk(1, "배포 서버"), make_chunk(2, "배포 alpha"), make_chunk(3, "배포", project="p2", session="s3")]
     )
@@ -172,7 +172,7 @@ def test_setting_a_vector_of_an_unknown_chunk_adds_none(store: Store) -> None:
     assert store.stats().chunks == 0
 
 
-def test_a_replaced_chunk_is_found_by_its_new_text_only(store: Store) -> None:
+def test_replaced_chunk_found_by_new_text(store: Store) -> None:
     store.put_chunks([make_chunk(1, "alpha", embedded=True), make_chunk(2, "gamma", embedded=True)])
     assert found_by_text(store, "alpha") == ["m1"]
     assert found_by_vector(store, "alpha")[0] == "m1"
@@ -185,7 +185,7 @@ def test_a_replaced_chunk_is_found_by_its_new_text_only(store: Store) -> None:
     assert store.stats().chunks == 2
 
 
-def test_a_chunk_that_loses_its_vector_is_not_found_by_it(store: Store) -> None:
+def test_chunk_without_vector_not_found(store: Store) -> None:
     store.put_chunks([make_chunk(1, embedded=True), make_chunk(2, embedded=True)])
     assert len(found_by_vector(store, "text")) == 2
     store.put_chunks([make_chunk(1)])

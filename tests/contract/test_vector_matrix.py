@@ -53,7 +53,7 @@ def test_a_small_project_is_ranked_exactly(capacity: int) -> None:
     [(12_000, 12_000, 0.99, 1e-4), (MAX_FINE_ROWS + 5000, MAX_FINE_ROWS + 5000, 0.95, 0.01), (26_000, 0, 0.95, 0.01)],
     ids=["fine", "coarse", "grown from fine to coarse"],
 )
-def test_a_large_project_finds_nearly_all_of_the_nearest(count: int, capacity: int, least: float, error: float) -> None:
+def test_large_project_finds_nearest(count: int, capacity: int, least: float, error: float) -> None:
     vectors = clustered(count)
     project = filled(vectors, capacity)
     assert len(project) == count
@@ -86,7 +86,7 @@ def test_sessions_and_dead_rows_are_kept_out(count: int) -> None:
 
 
 @pytest.mark.parametrize("count", [1, 20])
-def test_a_row_that_is_put_again_takes_the_place_of_the_old_one(count: int) -> None:
+def test_repeated_row_replaces_old(count: int) -> None:
     vectors = clustered(200)
     project = filled(vectors)
     ids = [f"c{number}" for number in range(count)]

@@ -74,7 +74,7 @@ def test_it_ranks_as_bm25_does(words: str, packed_rows: int) -> None:
 
 
 @PACKED
-def test_what_is_replaced_or_removed_is_as_if_it_had_never_been(packed_rows: int) -> None:
+def test_removed_rows_leave_no_trace(packed_rows: int) -> None:
     texts = corpus(300)
     project = filled(texts, packed_rows=packed_rows)
     changed = {"c%d" % number: "배포 새로 %d" % number for number in range(0, 300, 5)}
@@ -100,7 +100,7 @@ def test_sessions_are_wanted_or_left_out() -> None:
     assert {key for _, key in project.best("배포 redis", 1000, "", "no such session")} == everything
 
 
-def test_words_that_stand_in_few_chunks_take_little_memory() -> None:
+def test_rare_words_take_little_memory() -> None:
     texts = {"c%d" % number: "낱말%d word%d 배포" % (number, number) for number in range(1000)}
     loose, packed = filled(texts), filled(texts, packed_rows=100)
     assert packed.nbytes < loose.nbytes / 3
@@ -121,7 +121,7 @@ def test_an_empty_project_and_unknown_words_find_nothing() -> None:
     assert project.best("배포", 10, "", "") == []
 
 
-def test_the_oldest_project_goes_when_memory_is_short_and_a_worn_one_is_loaded_anew() -> None:
+def test_oldest_project_is_evicted() -> None:
     size = filled(corpus(300)).nbytes
     index = WordIndex(2 * size + size // 2)
     for name in "abc":
@@ -140,7 +140,7 @@ def rows(texts: Texts, project_id: str = "p1") -> list[Chunk]:
     ]
 
 
-def test_the_store_finds_the_same_rows_from_memory_as_from_the_table(tmp_path: Path) -> None:
+def test_memory_and_table_search_agree(tmp_path: Path) -> None:
     store = LanceStore.open(tmp_path / "store", DIMENSIONS)
     texts = corpus(120)
     store.put_chunks(rows(texts))
@@ -162,7 +162,7 @@ def test_the_store_finds_the_same_rows_from_memory_as_from_the_table(tmp_path: P
     store.close()
 
 
-def test_a_project_of_many_chunks_is_left_to_the_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_huge_project_searched_in_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert MAX_WORD_ROWS > 10_000
     monkeypatch.setattr("memlayer.adapters.lance.search.MAX_WORD_ROWS", 20)
     store = LanceStore.open(tmp_path / "store", DIMENSIONS)
@@ -173,7 +173,7 @@ def test_a_project_of_many_chunks_is_left_to_the_table(tmp_path: Path, monkeypat
     store.close()
 
 
-def test_loading_a_project_lets_searches_go_first_but_not_for_ever(tmp_path: Path) -> None:
+def test_searches_go_before_loading(tmp_path: Path) -> None:
     store = LanceStore.open(tmp_path / "store", DIMENSIONS)
     store.put_chunks(rows(corpus(30)))
     elsewhere = Scope(("p2",))  # has nothing to load
@@ -201,7 +201,7 @@ def test_loading_a_project_lets_searches_go_first_but_not_for_ever(tmp_path: Pat
 
 
 @PACKED
-def test_the_best_of_many_rows_are_the_best_by_bm25(packed_rows: int) -> None:
+def test_top_rows_follow_bm25(packed_rows: int) -> None:
     texts = corpus(2000)
     project = filled(texts, batch=100, packed_rows=packed_rows)
     gone = ["c%d" % number for number in range(0, 2000, 9)]
@@ -214,7 +214,7 @@ def test_the_best_of_many_rows_are_the_best_by_bm25(packed_rows: int) -> None:
         assert all(score == pytest.approx(expected[key]) for score, key in found)
 
 
-def test_how_many_rows_hold_a_word_is_true_before_and_after_a_search_and_a_change() -> None:
+def test_document_counts_stay_true() -> None:
     texts = corpus(300)
     project = filled(texts)
     words = ["배포", "redis", "없는말"]

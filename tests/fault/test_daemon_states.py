@@ -181,9 +181,7 @@ def fastest(hook: HookRunner, stem: str, limit_s: float = 0.0, size: int = 0) ->
 
 @pytest.mark.parametrize("stem", STEMS)
 @pytest.mark.parametrize("behaviour", BEHAVIOURS)
-def test_a_daemon_that_does_not_do_its_work(
-    hook: HookRunner, home: Path, bare_s: float, behaviour: str, stem: str
-) -> None:
+def test_daemon_that_does_not_work(hook: HookRunner, home: Path, bare_s: float, behaviour: str, stem: str) -> None:
     (home / "wake.stamp").touch()
     with daemon_that(home, BEHAVIOURS[behaviour]):
         limit_s = DEADLINE_S[stem] + bare_s + OVERHEAD_S
@@ -202,7 +200,7 @@ def test_a_full_queue_counts_as_no_daemon(hook: HookRunner, home: Path, bare_s: 
         assert fastest(hook, "stop", bare_s + OVERHEAD_S) <= bare_s + OVERHEAD_S
 
 
-def test_a_prompt_that_does_not_fit_into_the_socket(hook: HookRunner, home: Path) -> None:
+def test_prompt_larger_than_socket(hook: HookRunner, home: Path) -> None:
     """Nobody reads, so sending it blocks: it may cost the deadline once, not once more for the answer."""
     size = 3_000_000
     own_s = fastest(hook, "user_prompt_submit", size=size)  # what such a text costs without a daemon
@@ -219,7 +217,7 @@ def waits_before(home: Path, held: contextlib.ExitStack) -> None:
     os.chdir(here)
 
 
-def test_a_socket_file_that_nobody_listens_on(hook: HookRunner, home: Path, bare_s: float) -> None:
+def test_stale_socket_file(hook: HookRunner, home: Path, bare_s: float) -> None:
     with daemon_that(home, None):
         os.link(home / "daemon.sock", home / "kept.sock")
     os.rename(home / "kept.sock", home / "daemon.sock")
@@ -227,7 +225,7 @@ def test_a_socket_file_that_nobody_listens_on(hook: HookRunner, home: Path, bare
         assert fastest(hook, stem, bare_s + OVERHEAD_S) <= bare_s + OVERHEAD_S
 
 
-def test_a_lock_file_of_a_dead_process_is_nobodys(witness: Witness, project: Path) -> None:
+def test_dead_process_lock_is_free(witness: Witness, project: Path) -> None:
     (witness.home / "daemon.lock").write_text("1 1\n")  # process 1 lives, and is no daemon of ours
     witness.call("user_prompt_submit", project, "s1", "p1", "누가 자물쇠를 쥐고 있나")
     witness.settle_and_stop()
@@ -235,14 +233,14 @@ def test_a_lock_file_of_a_dead_process_is_nobodys(witness: Witness, project: Pat
     assert witness.verdict().stored == 1
 
 
-def test_a_lock_held_by_a_process_that_never_listens(hook: HookRunner, home: Path, bare_s: float) -> None:
+def test_lock_without_listener(hook: HookRunner, home: Path, bare_s: float) -> None:
     with (home / "daemon.lock").open("w") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
         assert fastest(hook, "user_prompt_submit", bare_s + OVERHEAD_S) <= bare_s + OVERHEAD_S
 
 
 @pytest.mark.timeout(60 + 6 * RACES)
-def test_daemons_that_start_at_once_leave_one(witness: Witness, project: Path) -> None:
+def test_concurrent_starts_leave_one_daemon(witness: Witness, project: Path) -> None:
     """All but one leave by themselves with exit code 0; the one that stays serves."""
     environment = {**witness.environment(project), "PYTHONDONTWRITEBYTECODE": "1"}
     script = str(ROOT / "memlayer" / "daemon" / "__main__.py")

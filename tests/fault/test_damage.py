@@ -205,7 +205,7 @@ def test_one_command_mends_it(damaged: tuple[Path, Path], table: str, damage: Da
 
 
 @pytest.mark.timeout(180)
-def test_what_no_transcript_holds_is_reported_and_the_rest_stays(damaged: tuple[Path, Path]) -> None:
+def test_unrecoverable_damage_is_reported(damaged: tuple[Path, Path]) -> None:
     home, project = damaged
     for path in (home / "sessions").glob("*.json"):
         path.unlink()  # nobody knows of a transcript any more
@@ -231,7 +231,7 @@ def test_what_no_transcript_holds_is_reported_and_the_rest_stays(damaged: tuple[
 
 
 @pytest.mark.timeout(120)
-def test_events_and_memories_are_gone_and_the_index_still_knows(damaged: tuple[Path, Path]) -> None:
+def test_index_outlives_lost_tables(damaged: tuple[Path, Path]) -> None:
     home, project = damaged
     for path in (home / "sessions").glob("*.json"):
         path.unlink()
@@ -249,7 +249,7 @@ def test_events_and_memories_are_gone_and_the_index_still_knows(damaged: tuple[P
 
 @pytest.mark.timeout(180)
 @pytest.mark.parametrize("table", sorted({table for table, _ in EVERY}) if CHOSEN is EVERY else ["events"])
-def test_files_that_vanish_under_a_running_daemon(damaged: tuple[Path, Path], table: str) -> None:
+def test_vanished_files_under_daemon(damaged: tuple[Path, Path], table: str) -> None:
     """It notices when something fails, says so, and goes on with what is left, without a restart."""
     home, project = damaged
     with Daemon(ROOT, home) as daemon:

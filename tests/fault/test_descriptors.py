@@ -27,7 +27,7 @@ def dropped_but_open(folder: Path) -> list[str]:
     return found
 
 
-def test_compaction_and_forgetting_let_go_of_old_files(tmp_path: Path) -> None:
+def test_upkeep_closes_old_files(tmp_path: Path) -> None:
     folder = tmp_path / "저장소"
     store = LanceStore.open(folder, DIMENSIONS)
     most = 0

@@ -45,7 +45,7 @@ def killed_in_the_middle(story: Story, op: str, after_s: float, **asked: Any) ->
 
 @pytest.mark.timeout(60 + 20 * KILLS)
 @pytest.mark.parametrize("op", ["forget", "gc"])
-def test_a_kill_in_the_middle_leaves_nothing_half_gone(tmp_path: Path, op: str) -> None:
+def test_killed_erasure_is_finished(tmp_path: Path, op: str) -> None:
     dice = random.Random(op)
     (tmp_path / "a").mkdir()
     story = Story(

@@ -103,7 +103,7 @@ def test_a_full_disk_under_a_daemon(disk: Path, project: Path) -> None:
         assert {memory["prompt_id"] for memory in daemon.call("list", limit=100)["memories"]} == kept
 
 
-def test_a_disk_that_is_full_from_the_start(disk: Path, project: Path) -> None:
+def test_disk_full_at_start(disk: Path, project: Path) -> None:
     home = disk / "home"
     hook = HookRunner(ROOT, home, project, python=BARE)
     hook.forbid_background()
@@ -129,7 +129,7 @@ def run_as(wrap: list[str], hook: HookRunner, stem: str, prompt_id: str) -> tupl
 
 
 @pytest.mark.parametrize("which", ["the home", "the spool", "the home before there is one"])
-def test_a_folder_that_may_not_be_written(hook: HookRunner, home: Path, which: str) -> None:
+def test_unwritable_folder(hook: HookRunner, home: Path, which: str) -> None:
     try:
         wrap = powerless([])
     except NotHere as why:
@@ -230,7 +230,7 @@ def test_a_home_on_an_odd_path(tmp_path: Path, project: Path, name: str) -> None
         witness.kill_daemon()
 
 
-def test_the_home_is_deleted_while_everything_runs(witness: Witness, project: Path) -> None:
+def test_home_deleted_while_running(witness: Witness, project: Path) -> None:
     witness.call("user_prompt_submit", project, "s1", "p1", "before")
     witness.client.call("flush", {"wait": True}, deadline_s=60)
     pid = witness.daemon_pid()

@@ -89,7 +89,7 @@ class Torture:
 
 
 @pytest.mark.timeout(60 + 3 * KILLS)
-def test_what_a_hook_acknowledged_survives_every_kill(witness: Witness, project: Path) -> None:
+def test_acknowledged_turns_survive_kills(witness: Witness, project: Path) -> None:
     torture = Torture(witness, project, KILLS, SEED)
     hooks, daemons = torture.hooks_left, torture.daemons_left
     torture.run()

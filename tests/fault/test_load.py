@@ -53,7 +53,7 @@ def test_many_sessions_in_four_projects(witness: Witness, tmp_path: Path) -> Non
 
 
 @pytest.mark.timeout(180)
-def test_versions_do_not_pile_up_within_one_long_session(witness: Witness, project: Path) -> None:
+def test_long_session_compacts_versions(witness: Witness, project: Path) -> None:
     """Each turn is a few commits, and old ones are dropped at the end of a session; this one does not end."""
     client = witness.client
     for number in range(75):
@@ -169,7 +169,7 @@ def record(kind: str, number: int, content: object) -> str:
 
 
 @pytest.mark.skipif(shutil.which("prlimit") is None, reason="prlimit limits the memory; it is not installed")
-def test_a_hook_that_may_use_little_memory(witness: Witness, project: Path) -> None:
+def test_hook_under_memory_limit(witness: Witness, project: Path) -> None:
     """Even a hook that runs out of memory leaves the host alone."""
     wrap = ("prlimit", "--as=%d" % (60 * MB))
     called = witness.call("user_prompt_submit", project, "s1", "p1", "가" * (12 * MB), wrap=wrap)

@@ -22,7 +22,7 @@ def address_space_bytes(pid: int) -> int:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="prlimit is Linux's")
-def test_a_moment_without_threads_is_over_when_it_is_over(
+def test_daemon_recovers_from_thread_shortage(
     daemon: Daemon, hook: HookRunner, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     daemon.settle()

@@ -109,7 +109,7 @@ def test_a_hook_without_a_daemon(home: Path, project: Path, tmp_path: Path, firs
 
 
 @pytest.mark.timeout(180 + 2 * CUTS)
-def test_the_daemon_from_the_socket_to_the_store(home: Path, project: Path, tmp_path: Path) -> None:
+def test_power_cut_between_socket_and_store(home: Path, project: Path, tmp_path: Path) -> None:
     """Its whole life: makes the home, takes turns, drains, compacts, settles and leaves."""
     base = home.parent / "disk"
     home = base / "home"

@@ -54,14 +54,14 @@ def test_the_interpreter_is_remembered_once(home: Path, project: Path) -> None:
 
 
 @pytest.mark.parametrize("named", ["/no/such/python3", "", "python3", "\udcff"])
-def test_an_interpreter_that_is_gone_is_remembered_anew(home: Path, project: Path, named: str) -> None:
+def test_missing_interpreter_is_replaced(home: Path, project: Path, named: str) -> None:
     home.mkdir(mode=0o700)
     (home / "python").write_bytes(named.encode("utf-8", "surrogateescape"))
     assert verb(home, project, "version").returncode == 0
     assert os.access((home / "python").read_text().strip(), os.X_OK)
 
 
-def test_a_home_that_cannot_be_written_stops_no_verb(home: Path, project: Path) -> None:
+def test_unwritable_home_stops_no_verb(home: Path, project: Path) -> None:
     home.mkdir(mode=0o500)
     try:
         for words in (("version",), ("config",), ("daemon", "status")):
@@ -75,7 +75,7 @@ def test_a_home_that_cannot_be_written_stops_no_verb(home: Path, project: Path) 
     assert found.returncode == 1 and "fail" in found.stdout and "Traceback" not in found.stderr
 
 
-def test_a_full_disk_stops_no_verb_that_reads(home_on_small_disk: Path, project: Path) -> None:
+def test_full_disk_allows_reading(home_on_small_disk: Path, project: Path) -> None:
     home = home_on_small_disk
     assert verb(home, project, "remember", "배포는 화요일에 한다").returncode == 0
     (home / "python").unlink(missing_ok=True)

@@ -64,9 +64,7 @@ def settle(condition: Callable[[], bool]) -> bool:
     return condition()
 
 
-def test_the_request_holds_the_two_texts_and_nothing_else_happens(
-    claude: Claude, api: MessagesApi, model: ClaudeCliModel
-) -> None:
+def test_request_holds_two_texts_only(claude: Claude, api: MessagesApi, model: ClaudeCliModel) -> None:
     """With hooks in the user's settings and a CLAUDE.md, of which a plain call would take notice."""
     ran = claude.home.parent / "hook ran"
     hook = {"hooks": [{"type": "command", "command": "touch '%s'" % ran}]}
@@ -107,9 +105,7 @@ def test_the_request_holds_the_two_texts_and_nothing_else_happens(
 @pytest.mark.parametrize(
     ("status", "told"), [(401, "Failed to authenticate"), (404, "selected model"), (500, "API Error: 500")]
 )
-def test_an_error_of_the_api_is_told_in_one_line(
-    api: MessagesApi, model: ClaudeCliModel, status: int, told: str
-) -> None:
+def test_api_error_is_one_line(api: MessagesApi, model: ClaudeCliModel, status: int, told: str) -> None:
     api.script = lambda request: Answer(text="no way", status=status)
     with pytest.raises(ConsolidationError, match="claude-cli: .*" + told) as bad:
         model.complete("S-%d" % os.getpid(), TURN, max_tokens=900, deadline_s=20)
@@ -117,7 +113,7 @@ def test_an_error_of_the_api_is_told_in_one_line(
     assert settle(lambda: not processes("S-%d" % os.getpid()))
 
 
-def test_a_hanging_api_is_left_at_the_deadline_with_the_whole_group(api: MessagesApi, model: ClaudeCliModel) -> None:
+def test_hanging_api_killed_at_deadline(api: MessagesApi, model: ClaudeCliModel) -> None:
     api.script = lambda request: Answer(hang=True)
     system = "HANG-%d" % os.getpid()
     began = time.monotonic()
@@ -128,7 +124,7 @@ def test_a_hanging_api_is_left_at_the_deadline_with_the_whole_group(api: Message
     assert settle(lambda: not processes(system))
 
 
-def test_turns_are_consolidated_by_the_host_and_its_own_call_is_no_turn(claude: Claude, api: MessagesApi) -> None:
+def test_host_call_is_no_turn(claude: Claude, api: MessagesApi) -> None:
     """The plugin, its daemon and the nested call as a user has them."""
 
     def script(request: Request) -> Answer:

@@ -60,7 +60,7 @@ def answering(tokens: dict[str, int], text: str = ANSWER) -> Callable[[Request],
     return script
 
 
-def test_compact_runs_both_hooks_and_moves_the_counters_once(claude: Claude) -> None:
+def test_compact_counts_once(claude: Claude) -> None:
     settings(claude, summarizer_line="Keep every [mem:id] citation as it is.")
     claude.api.script = answering({"now": 5_000})
     with claude.chat() as chat:
@@ -81,7 +81,7 @@ def test_compact_runs_both_hooks_and_moves_the_counters_once(claude: Claude) -> 
     assert claude.hook_failures() == []
 
 
-def test_compact_that_bails_out_ends_no_cycle(claude: Claude) -> None:
+def test_aborted_compact_ends_no_cycle(claude: Claude) -> None:
     settings(claude)
     with claude.chat() as chat:
         chat.say("/compact")
@@ -92,7 +92,7 @@ def test_compact_that_bails_out_ends_no_cycle(claude: Claude) -> None:
     assert claude.hook_failures() == []
 
 
-def test_usage_over_the_threshold_flushes_once_a_cycle(claude: Claude) -> None:
+def test_high_usage_flushes_once(claude: Claude) -> None:
     settings(claude)
     tokens = {"now": LIMIT - 1}
     claude.api.script = answering(tokens)
@@ -111,7 +111,7 @@ def test_usage_over_the_threshold_flushes_once_a_cycle(claude: Claude) -> None:
     assert claude.hook_failures() == []
 
 
-def test_the_model_is_asked_once_and_its_answer_is_no_turn(claude: Claude) -> None:
+def test_model_asked_once_no_turn(claude: Claude) -> None:
     settings(claude, ask_model=True)
 
     def script(request: Request) -> Answer:
@@ -132,7 +132,7 @@ def test_the_model_is_asked_once_and_its_answer_is_no_turn(claude: Claude) -> No
     assert [one["type"] for one in claude.hook_failures()] == ["hook_blocking_error"]
 
 
-def test_a_session_that_ended_is_summed_up_for_the_next_one(claude: Claude) -> None:
+def test_next_session_gets_summary(claude: Claude) -> None:
     settings(claude)
     edit = {"command": "printf 'retry = 3' > retry.toml"}
 

@@ -54,13 +54,13 @@ def launch(root: Path, stem: str, **environ: str) -> subprocess.CompletedProcess
 
 
 @pytest.mark.parametrize("stem", STEMS)
-def test_takes_the_remembered_interpreter_and_passes_stdin_on(root: Path, home: Path, stem: str) -> None:
+def test_remembered_interpreter_gets_stdin(root: Path, home: Path, stem: str) -> None:
     done = launch(root, stem, MEMLAYER_HOME=str(home))
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == f'{sys.executable}|{root}/hooks/{stem}.py|{{"prompt": "안녕"}}'
 
 
-def test_a_trailing_slash_at_the_root_does_no_harm(root: Path, home: Path) -> None:
+def test_trailing_slash_is_harmless(root: Path, home: Path) -> None:
     done = launch(Path(f"{root}/"), "stop", MEMLAYER_HOME=str(home))
     assert "/hooks/stop.py|" in done.stdout
 
@@ -83,12 +83,12 @@ def test_falls_back_to_python3_on_the_path(root: Path, home: Path, tmp_path: Pat
     assert done.stdout.startswith(f"{on_path}|")
 
 
-def test_a_remembered_interpreter_without_a_newline_counts(root: Path, home: Path) -> None:
+def test_interpreter_path_without_newline(root: Path, home: Path) -> None:
     (home / "python").write_text(sys.executable)
     assert launch(root, "stop", MEMLAYER_HOME=str(home)).stdout.startswith(sys.executable)
 
 
-def test_without_any_python_it_is_a_silent_no_op(root: Path, home: Path) -> None:
+def test_no_python_is_silent(root: Path, home: Path) -> None:
     (home / "python").unlink()
     done = launch(root, "stop", MEMLAYER_HOME=str(home))
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
@@ -106,7 +106,7 @@ def test_starts_no_script_but_the_four(root: Path, home: Path, stem: str) -> Non
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
-def test_users_python_settings_do_not_reach_the_script(root: Path, home: Path, tmp_path: Path) -> None:
+def test_python_variables_are_dropped(root: Path, home: Path, tmp_path: Path) -> None:
     (tmp_path / "json.py").write_text("raise SystemExit('shadowed')\n")
     (root / "hooks" / "stop.py").write_text("import json; print(json.dumps('own'))\n")
     done = launch(root, "stop", MEMLAYER_HOME=str(home), PYTHONPATH=str(tmp_path), PYTHONSTARTUP="/nonexistent")

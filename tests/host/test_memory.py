@@ -27,9 +27,7 @@ CITATION = re.compile(r"\[mem:[0-9A-Za-z]{6}\]")
     [(FACT, QUESTION, "ClickHouse"), (KOREAN_FACT, KOREAN_QUESTION, "포트원")],
     ids=["english", "korean"],
 )
-def test_a_fact_told_in_one_session_stands_in_the_next_ones_request(
-    claude: Claude, told: str, asked: str, expected: str
-) -> None:
+def test_next_request_holds_fact(claude: Claude, told: str, asked: str, expected: str) -> None:
     claude(told)
     claude.settle()
     injected = claude(asked).turn.injected("UserPromptSubmit")
@@ -48,7 +46,7 @@ def test_small_talk_gets_nothing(claude: Claude) -> None:
         assert claude(small_talk).turn.injected("UserPromptSubmit") == "", small_talk
 
 
-def test_an_aside_that_no_list_of_words_knows_gets_nothing_and_a_question_does(claude: Claude) -> None:
+def test_aside_gets_nothing_question_does(claude: Claude) -> None:
     claude("고마워 오늘은 여기까지")
     claude("update the dependencies")
     claude(KOREAN_FACT)
@@ -58,14 +56,14 @@ def test_an_aside_that_no_list_of_words_knows_gets_nothing_and_a_question_does(c
     assert "포트원" in claude("미안한데 결제 모듈 뭐로 바꾸기로 했었지?").turn.injected("UserPromptSubmit")
 
 
-def test_a_session_starts_with_where_the_last_one_left_off(claude: Claude) -> None:
+def test_session_continues_last_one(claude: Claude) -> None:
     first = claude(FACT)
     assert first.turn.injected("SessionStart") == ""
     claude.settle()
     assert "ClickHouse" in claude("hi").turn.injected("SessionStart")
 
 
-def test_another_project_of_the_same_name_sees_nothing(claude: Claude, tmp_path: Path) -> None:
+def test_same_named_project_sees_nothing(claude: Claude, tmp_path: Path) -> None:
     claude(FACT)
     claude.settle()
     other = new_project(tmp_path / "other" / claude.project.name)
@@ -75,7 +73,7 @@ def test_another_project_of_the_same_name_sees_nothing(claude: Claude, tmp_path:
     assert "ClickHouse" in claude(QUESTION).turn.injected("UserPromptSubmit")
 
 
-def test_memory_search_reaches_the_model_whatever_the_words(claude: Claude) -> None:
+def test_memory_search_reaches_model(claude: Claude) -> None:
     claude(FACT)
     claude(KOREAN_FACT)
     claude.settle()
@@ -93,7 +91,7 @@ def test_memory_search_reaches_the_model_whatever_the_words(claude: Claude) -> N
     assert not list(claude.project.rglob("made"))
 
 
-def test_memory_forget_shows_first_and_forgets_what_is_named(claude: Claude) -> None:
+def test_memory_forget_shows_first(claude: Claude) -> None:
     claude(FACT)
     claude.settle()
     shown = claude("/memory-forget order events ClickHouse").turn.text.partition("This is what memlayer says:")[2]
@@ -106,7 +104,7 @@ def test_memory_forget_shows_first_and_forgets_what_is_named(claude: Claude) -> 
     assert "ClickHouse" not in claude(QUESTION).turn.injected("UserPromptSubmit")
 
 
-def test_memory_search_says_when_there_is_nothing(claude: Claude) -> None:
+def test_empty_memory_search_says_so(claude: Claude) -> None:
     found = claude("/memory-search 아무것도").turn.text.partition("This is what memlayer found:")[2]
     said = found.partition("Show the user these hits")[0].strip()
     assert said
@@ -120,7 +118,7 @@ def test_memory_stats_reaches_the_model(claude: Claude) -> None:
     assert re.search(r"(?i)events\D+\d", said), said
 
 
-def test_a_prompt_survives_sigkill_in_mid_turn(claude: Claude) -> None:
+def test_prompt_survives_sigkill(claude: Claude) -> None:
     claude.api.script = lambda request: Answer(hang=request.is_turn and FACT in request.text)
     with claude.started(FACT) as process:
         claude.api.wait_for(lambda request: request.is_turn and FACT in request.text, timeout_s=60)
@@ -130,7 +128,7 @@ def test_a_prompt_survives_sigkill_in_mid_turn(claude: Claude) -> None:
     assert "ClickHouse" in claude(QUESTION).turn.injected("UserPromptSubmit")
 
 
-def test_what_was_answered_before_sigkill_is_caught_up_from_the_transcript(claude: Claude) -> None:
+def test_killed_answer_caught_up(claude: Claude) -> None:
     """The Stop hook never ran: the model's words are only in the host's transcript."""
     asked = "How long do we keep the audit log files?"
     session = str(uuid.uuid4())
@@ -155,7 +153,7 @@ def test_what_was_answered_before_sigkill_is_caught_up_from_the_transcript(claud
     assert "Glacier" in claude(asked).turn.injected("UserPromptSubmit")
 
 
-def test_what_is_still_in_context_is_left_out_until_a_compaction(claude: Claude) -> None:
+def test_context_left_out_until_compaction(claude: Claude) -> None:
     with claude.chat() as chat:
         chat.say(FACT)
         chat.say("Now rename the helper in cart.py to total_of.")
@@ -167,7 +165,7 @@ def test_what_is_still_in_context_is_left_out_until_a_compaction(claude: Claude)
         assert "ClickHouse" in chat.say(QUESTION)[-1].injected("UserPromptSubmit")
 
 
-def test_disabled_nothing_is_stored_and_nothing_injected(claude: Claude) -> None:
+def test_disabled_stores_and_injects_nothing(claude: Claude) -> None:
     off = {"MEMLAYER_DISABLE": "1"}
     claude(KOREAN_FACT, environ=off)
     assert not claude.memlayer_home.exists()

@@ -26,7 +26,7 @@ def answer(claude: Claude, command: str) -> str:
     return turn.text.lower().partition(SAYS)[2] and turn.text[turn.text.lower().index(SAYS) :]
 
 
-def test_what_is_remembered_is_recalled_in_the_next_session(claude: Claude) -> None:
+def test_remembered_words_recalled_next_session(claude: Claude) -> None:
     said = answer(claude, "/memlayer:memory-remember 배포는 항상 화요일 오전에 한다 $(touch made) `touch made` 'x'")
     assert "Remembered core_" in said
     found = CITATION.search(said)
@@ -37,7 +37,7 @@ def test_what_is_remembered_is_recalled_in_the_next_session(claude: Claude) -> N
     assert claude.memory_texts() == [] or not any("Remembered" in text for text in claude.memory_texts())
 
 
-def test_list_show_and_history_reach_the_model(claude: Claude) -> None:
+def test_list_show_history_reach_model(claude: Claude) -> None:
     claude("/memory-remember the API listens on port 8080")
     claude("/memory-remember the API listens on port 9090 now, no longer on 8080")
     listed = answer(claude, "/memory-list core")
@@ -77,7 +77,7 @@ def test_words_are_searched_and_forgotten_whole(claude: Claude) -> None:
     assert "zebra" not in answer(claude, "/memory-list core").partition("ARGUMENTS")[0]
 
 
-def test_words_that_do_not_arrive_are_told(claude: Claude) -> None:
+def test_missing_words_are_reported(claude: Claude) -> None:
     settings = claude.project / ".claude" / "settings.json"
     settings.parent.mkdir()
     settings.write_text('{"disableAllHooks": true}')
@@ -86,7 +86,7 @@ def test_words_that_do_not_arrive_are_told(claude: Claude) -> None:
     assert turns and not list(claude.memlayer_home.glob("spool/*"))
 
 
-def test_one_session_gives_each_command_its_words(claude: Claude) -> None:
+def test_commands_keep_their_words(claude: Claude) -> None:
     with claude.chat() as chat:
         for words in ("첫째 규칙은 ``` 하나", "둘째 규칙은 \\ 둘"):
             turn = chat.say("/memory-remember " + words)[-1]

@@ -41,7 +41,7 @@ def test_a_local_marketplace_runs_the_hooks(claude: Claude, tmp_path: Path) -> N
     assert_turn_is_stored(claude)
 
 
-def test_a_git_marketplace_runs_the_hooks_from_the_hosts_cache(claude: Claude, tmp_path: Path) -> None:
+def test_git_marketplace_runs_hooks(claude: Claude, tmp_path: Path) -> None:
     claude.is_plugin_loaded = False
     address = as_git_repository(copy_plugin(tmp_path / "memlayer"))
     settings = f'[url "{address}"]\n\tinsteadOf = {GIT_ADDRESS}\n'
@@ -53,14 +53,14 @@ def test_a_git_marketplace_runs_the_hooks_from_the_hosts_cache(claude: Claude, t
     assert_turn_is_stored(claude)
 
 
-def test_a_plugin_folder_of_awkward_characters_runs_the_hooks(claude: Claude, tmp_path: Path) -> None:
+def test_awkward_folder_runs_hooks(claude: Claude, tmp_path: Path) -> None:
     claude.plugin = copy_plugin(tmp_path / "it's $(touch made) `x` 플러그인")
     assert claude(FACT).returncode == 0
     assert_turn_is_stored(claude)
     assert not list(claude.project.glob("made"))
 
 
-def test_a_prompt_larger_than_a_pipe_passes_the_hooks(claude: Claude) -> None:
+def test_large_prompt_passes_hooks(claude: Claude) -> None:
     done = claude("가나다 abc " * 30_000)
     assert (done.returncode, done.stdout) == (0, "Mock answer 1.\n")
     assert claude.hook_failures() == []

@@ -13,7 +13,7 @@ ASKED = "배포 스크립트를 고쳐 줘"
 ANSWERED = "배포 스크립트를 고쳤습니다."
 
 
-def test_edits_commands_and_failures_are_kept_and_the_transcript_adds_nothing(claude: Claude) -> None:
+def test_tool_calls_stored_once(claude: Claude) -> None:
     project = claude.project
 
     def script(request: Request) -> Answer:

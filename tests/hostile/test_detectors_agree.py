@@ -30,7 +30,7 @@ def scan() -> Iterator[object]:
         yield lambda text: [(one.type, one.secret_value) for line in text.split("\n") for one in scan_line(line)]
 
 
-def test_nothing_is_left_that_it_would_find(scan) -> None:  # type: ignore[no-untyped-def]
+def test_detect_secrets_finds_nothing(scan) -> None:  # type: ignore[no-untyped-def]
     found = [item for item in secrets() if scan(item["text"])]
     assert len(found) >= 80
     left = {item["text"][:80]: scan(redact(item["text"])) for item in found}

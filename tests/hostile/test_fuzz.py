@@ -60,7 +60,7 @@ def swallowed(home: Path) -> list[str]:
 
 @pytest.mark.timeout(20_000 if LONG else 60)
 @pytest.mark.parametrize("name", EVENTS.values())
-def test_no_payload_breaks_a_hook_without_a_daemon(hook: HookRunner, home: Path, name: str) -> None:
+def test_payloads_break_no_lone_hook(hook: HookRunner, home: Path, name: str) -> None:
     many = list(payloads(name, rounds(120), SEED))
     counts = call_many(hook, name, many)
     assert counts["calls"] == len(many)
@@ -73,7 +73,7 @@ def test_no_payload_breaks_a_hook_without_a_daemon(hook: HookRunner, home: Path,
 
 
 @pytest.mark.timeout(40_000 if LONG else 60)
-def test_no_payload_breaks_a_hook_or_its_daemon(hook: HookRunner, daemon: Daemon) -> None:
+def test_payloads_break_no_daemon(hook: HookRunner, daemon: Daemon) -> None:
     for name in EVENTS.values():
         many = list(payloads(name, rounds(40), SEED + 1))
         counts = call_many(hook, name, many)
@@ -130,7 +130,7 @@ def test_no_frame_breaks_the_daemon(daemon: Daemon, hook: HookRunner) -> None:
     assert swallowed(daemon.home) == []
 
 
-def test_a_crowd_of_half_requests_does_not_shut_others_out(daemon: Daemon, hook: HookRunner) -> None:
+def test_half_requests_block_nobody(daemon: Daemon, hook: HookRunner) -> None:
     """More connections than the daemon serves at once, each silent after half a header: the next hook is kept."""
     crowd = []
     folder = os.open(daemon.home, os.O_RDONLY)

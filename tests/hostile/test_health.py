@@ -27,7 +27,7 @@ from tests.support.processes import HookRunner
 LATER_S = 3600.0
 
 
-def test_a_home_that_is_well_says_nothing(hook: HookRunner, home: Path) -> None:
+def test_healthy_home_says_nothing(hook: HookRunner, home: Path) -> None:
     hook.turn("s1", "p1", "잘 지낸다", "네, 잘 지냅니다.")
     found = health.trouble(str(home), time.time())
     assert (found.lost, found.late, found.waiting, found.aside) == (0, 0, 2, 0)
@@ -37,7 +37,7 @@ def test_a_home_that_is_well_says_nothing(hook: HookRunner, home: Path) -> None:
     assert health.sentence(health.trouble(str(home / "none"), time.time())) == ""
 
 
-def test_turns_that_wait_for_ever_are_told_of(hook: HookRunner, home: Path) -> None:
+def test_stuck_turns_are_reported(hook: HookRunner, home: Path) -> None:
     """The store that does not open for weeks: everything is spooled, nothing is recalled, and the person knows."""
     hook.turn("s1", "p1", "기다린다", "네")
     later_s = time.time() + 5 * 3600
@@ -75,7 +75,7 @@ def test_finished_setup_is_told_once(home: Path) -> None:
     assert [health.ready(str(home)), health.ready(str(home))] == [health.READY, ""]
 
 
-def test_the_cause_is_what_the_daemon_said_last(home: Path) -> None:
+def test_last_daemon_error_is_cause(home: Path) -> None:
     logs = Path(paths.make_folder(paths.logs(str(home))))
     now_ms = int(time.time() * 1000)
     lines = [("error", "job open failed: StoreError at lance_open.py:1 open"), ("info", "listening")]
@@ -95,7 +95,7 @@ def test_calls_that_failed_come_first(hook: HookRunner, home: Path) -> None:
     assert health.sentence(found).startswith("memlayer: 2 hook calls failed in the last day (OSError)")
 
 
-def test_a_hook_that_really_fails_is_counted(hook: HookRunner, home: Path) -> None:
+def test_failed_hook_is_counted(hook: HookRunner, home: Path) -> None:
     (home / "spool").write_text("not a folder")
     hook.turn("s1", "p1", "디스크가 거절한다", "네")
     found = health.trouble(str(home), time.time())
@@ -110,7 +110,7 @@ def test_a_late_stop_costs_no_memories(home: Path) -> None:
     assert (found.late, health.sentence(found)) == (10, "")
 
 
-def test_late_answers_are_told_of_when_they_are_many(home: Path) -> None:
+def test_many_late_answers_are_reported(home: Path) -> None:
     for count in range(1, 6):
         log.write(str(home), "user_prompt_submit", "daemon late")
         said = health.sentence(health.trouble(str(home), time.time()))
@@ -129,7 +129,7 @@ def test_it_is_said_once_a_day(home: Path) -> None:
     assert health.notice(str(home), now_s - 3600)  # the clock was set back: better twice than never
 
 
-def test_old_trouble_is_over_and_a_damaged_log_is_read_as_far_as_it_goes(home: Path) -> None:
+def test_old_trouble_and_damaged_log(home: Path) -> None:
     log.write(str(home), "stop", "failed", error="OSError")
     path = Path(paths.hook_log(str(home)))
     path.write_bytes(
@@ -213,7 +213,7 @@ def test_all_is_well(host: Host) -> None:
     assert finding(host.seen())[0] == "ok"
 
 
-def test_turns_that_were_stored_nowhere_are_a_failure(host: Host) -> None:
+def test_lost_turns_are_a_failure(host: Host) -> None:
     """Every hook answered and nothing arrived: no counter of ours would have known."""
     assert host.seen() == Audit(sessions=1, lost=8, worst_session="s1")
     state, says, remedy = finding(host.seen())
@@ -222,21 +222,21 @@ def test_turns_that_were_stored_nowhere_are_a_failure(host: Host) -> None:
     assert remedy
 
 
-def test_with_capture_off_nothing_is_lost_and_the_cause_is_named(host: Host) -> None:
+def test_capture_off_loses_nothing(host: Host) -> None:
     state, says, remedy = finding(host.seen(), is_capturing=False)
     assert state == "warn"
     assert "8 were not kept: capture.enabled is false" in says
     assert "capture.enabled" in remedy
 
 
-def test_what_waits_in_the_spool_is_not_lost(host: Host) -> None:
+def test_spooled_turn_is_not_lost(host: Host) -> None:
     host.bring(0)
     for event in host.of_turn(1):
         spool.put(str(host.home), event)
     assert host.seen() == Audit(sessions=1, by_hook=2, waiting=2, lost=4, worst_session="s1")
 
 
-def test_what_the_person_forgot_is_not_lost(host: Host) -> None:
+def test_forgotten_turn_is_not_lost(host: Host) -> None:
     for number in range(4):
         host.bring(number)
     gone = host.store.plan_deletion(Selection(session_id="s1"))
@@ -246,7 +246,7 @@ def test_what_the_person_forgot_is_not_lost(host: Host) -> None:
     assert finding(host.seen())[0] == "ok"
 
 
-def test_what_only_the_transcript_gave_counts_as_missed_by_hooks(host: Host) -> None:
+def test_transcript_only_turns_count_missed(host: Host) -> None:
     host.bring(0)
     for number in (1, 2, 3):
         host.bring(number, source="transcript")
@@ -255,7 +255,7 @@ def test_what_only_the_transcript_gave_counts_as_missed_by_hooks(host: Host) -> 
     assert finding(seen)[0] == "warn"
 
 
-def test_an_answer_that_went_on_after_it_was_read_is_lost_until_it_is_read_again(host: Host) -> None:
+def test_extended_answer_lost_until_reread(host: Host) -> None:
     for number in range(3):
         host.bring(number)
     asked, answered = host.of_turn(3)
@@ -267,13 +267,13 @@ def test_an_answer_that_went_on_after_it_was_read_is_lost_until_it_is_read_again
     assert host.seen() == Audit(sessions=1, by_hook=7, by_transcript=1)
 
 
-def test_a_turn_that_is_still_going_on_is_not_lost_yet(host: Host) -> None:
+def test_running_turn_is_not_lost(host: Host) -> None:
     now_ms = int(time.time() * 1000)
     seen = audit_sessions(str(host.home), host.sessions.all(), host.store, host.tombstones, now_ms)
     assert seen.lost == 0
 
 
-def test_a_transcript_that_is_gone_is_left_out(host: Host) -> None:
+def test_missing_transcript_is_skipped(host: Host) -> None:
     host.path.unlink()
     assert host.seen() == Audit(left_out=1)
     assert finding(host.seen())[0] == "ok"

@@ -28,7 +28,7 @@ def settled(daemon: Daemon) -> None:
 
 
 @pytest.mark.timeout(120)
-def test_no_secret_of_the_corpus_is_kept(hook: HookRunner, home: Path, tmp_path: Path) -> None:
+def test_corpus_secrets_are_not_stored(hook: HookRunner, home: Path, tmp_path: Path) -> None:
     corpus = secrets()
     wanted = needles(corpus)
     assert len(wanted) > 500
@@ -85,7 +85,7 @@ UNCLOSED = [
 
 
 @pytest.mark.parametrize("served", [True, False], ids=["daemon", "hook alone"])
-def test_private_spans_are_never_kept_and_never_come_back(hook: HookRunner, home: Path, served: bool) -> None:
+def test_private_spans_are_never_stored(hook: HookRunner, home: Path, served: bool) -> None:
     daemon = Daemon(ROOT, home, settings=TELLS_ALL)
     if served:
         daemon.start()
@@ -119,7 +119,7 @@ def test_private_spans_are_never_kept_and_never_come_back(hook: HookRunner, home
     assert "평문끝" in kept
 
 
-def test_what_is_private_in_a_transcript_stays_private(hook: HookRunner, home: Path, tmp_path: Path) -> None:
+def test_private_transcript_spans_stay_private(hook: HookRunner, home: Path, tmp_path: Path) -> None:
     path = tmp_path / "missed.jsonl"
     texts = [form.format("평문앞", "zqxjkv은밀", "평문뒤") for form in PRIVATE + UNCLOSED]
     path.write_text(transcript("missed", str(hook.project), texts), "utf-8")
@@ -132,7 +132,7 @@ def test_what_is_private_in_a_transcript_stays_private(hook: HookRunner, home: P
     assert "평문앞" in "\n".join(texts_in_store(home))
 
 
-def test_a_search_finds_what_it_looks_for(hook: HookRunner, home: Path) -> None:
+def test_byte_search_finds_needles(hook: HookRunner, home: Path) -> None:
     """The tests above can fail: a text that nothing hides is found, in the spool's bytes and in the tables."""
     hook.turn("s1", "p1", "눈에 띄는 말 qzvisible", "네")
     assert found_in_bytes(home, [b"qzvisible"])

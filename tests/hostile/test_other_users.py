@@ -92,7 +92,7 @@ def test_another_user_gets_nothing(reachable: Path) -> None:
         assert daemon.call("stats")["events"] == 3
 
 
-def test_everything_is_for_its_owner_alone_whatever_the_umask(hook: HookRunner, home: Path) -> None:
+def test_files_private_under_any_umask(hook: HookRunner, home: Path) -> None:
     shutil.rmtree(home)
     before = os.umask(0)
     try:
@@ -123,7 +123,7 @@ def loose_below(home: Path) -> list[str]:
 
 
 @as_root
-def test_a_home_of_somebody_else_is_not_used(reachable: Path) -> None:
+def test_foreign_home_is_refused(reachable: Path) -> None:
     """Whoever owns the home could read what is spooled, and choose what a session starts with."""
     home, place = reachable / "theirs", reachable / "work"
     place.mkdir()
@@ -161,7 +161,7 @@ LEAVES = [
 ]  # fmt: skip
 
 
-def test_what_planted_links_point_at_is_not_touched(hook: HookRunner, home: Path, tmp_path: Path) -> None:
+def test_planted_links_are_not_followed(hook: HookRunner, home: Path, tmp_path: Path) -> None:
     victims = {leaf: tmp_path / ("victim %d" % i) for i, leaf in enumerate(LEAVES)}
     for leaf, victim in victims.items():
         victim.write_text("precious")
@@ -180,7 +180,7 @@ def test_what_planted_links_point_at_is_not_touched(hook: HookRunner, home: Path
         assert stat.S_IMODE(victim.stat().st_mode) == 0o644, leaf
 
 
-def test_a_planted_lock_is_refused_and_nothing_is_lost(hook: HookRunner, home: Path, tmp_path: Path) -> None:
+def test_planted_lock_is_refused(hook: HookRunner, home: Path, tmp_path: Path) -> None:
     victim = tmp_path / "victim"
     victim.write_text("precious")
     (home / "daemon.lock").symlink_to(victim)
@@ -195,7 +195,7 @@ def test_a_planted_lock_is_refused_and_nothing_is_lost(hook: HookRunner, home: P
     assert victim.read_text() == "precious"
 
 
-def test_a_planted_stamp_is_not_written_through(tmp_path: Path) -> None:
+def test_planted_stamp_is_not_followed(tmp_path: Path) -> None:
     victim = tmp_path / "victim"
     victim.write_text("precious")
     (tmp_path / "wake.stamp").symlink_to(victim)
@@ -206,7 +206,7 @@ def test_a_planted_stamp_is_not_written_through(tmp_path: Path) -> None:
     assert victim.read_text() == "precious"
 
 
-def test_a_planted_working_set_is_not_read(hook: HookRunner, home: Path, tmp_path: Path) -> None:
+def test_planted_working_set_ignored(hook: HookRunner, home: Path, tmp_path: Path) -> None:
     known = project.locate(str(hook.project))
     registered: dict[str, Any] = {
         "0123456789abcdef": {"name": "x", "root": known.root, "keys": registry.keys_of(known), "since_ms": 1}
@@ -247,7 +247,7 @@ def test_a_planted_interpreter_is_not_run(planted: str, home: Path, project: Pat
     assert len(list((home / "spool").glob("[0-9]*.json"))) == 1
 
 
-def test_a_socket_that_is_no_daemon_costs_no_event(hook: HookRunner, home: Path, tmp_path: Path) -> None:
+def test_foreign_socket_costs_no_event(hook: HookRunner, home: Path, tmp_path: Path) -> None:
     """A link to another program's socket: it is told what the hook was told, so only our own user can plant one."""
     with socket.socket(socket.AF_UNIX) as other:
         other.bind(str(tmp_path / "other.sock"))

@@ -33,7 +33,7 @@ def with_pipe(folder: Path, name: str) -> Path:
 
 @pytest.mark.timeout(30)
 @pytest.mark.parametrize("name", PIPES)
-def test_no_hook_waits_and_its_turn_is_kept(hook: HookRunner, project: Path, name: str) -> None:
+def test_hook_ignores_git_pipes(hook: HookRunner, project: Path, name: str) -> None:
     folder = with_pipe(project / "받은 것", name)
     hook.environment["CLAUDE_PROJECT_DIR"] = str(folder)
     started = time.monotonic()
@@ -44,7 +44,7 @@ def test_no_hook_waits_and_its_turn_is_kept(hook: HookRunner, project: Path, nam
 
 
 @pytest.mark.timeout(30)
-def test_a_pipe_behind_a_linked_work_tree(tmp_path: Path) -> None:
+def test_pipe_behind_linked_worktree(tmp_path: Path) -> None:
     repo = repository(tmp_path / "shop")
     git(repo, "worktree", "add", str(tmp_path / "wt"))
     shared = repo / ".git" / "worktrees" / "wt" / "commondir"
@@ -54,7 +54,7 @@ def test_a_pipe_behind_a_linked_work_tree(tmp_path: Path) -> None:
 
 
 @pytest.mark.timeout(30)
-def test_only_the_start_of_a_huge_file_is_read(tmp_path: Path) -> None:
+def test_huge_file_read_in_part(tmp_path: Path) -> None:
     repo = repository(tmp_path / "shop", "git@example.com:acme/shop.git")
     with open(repo / ".git" / "config", "ab") as file:
         file.truncate(1 << 34)  # a hole: 16 GB that take no room
@@ -68,7 +68,7 @@ def test_only_the_start_of_a_huge_file_is_read(tmp_path: Path) -> None:
 
 @pytest.mark.timeout(30)
 @pytest.mark.parametrize("name", PIPES)
-def test_git_is_waited_for_once_at_most(name: str, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_git_awaited_at_most_once(name: str, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(git_adapter, "LIMIT_S", 2.0)
     projects = Projects(str(home), git_adapter.root_commit)
     folder = with_pipe(tmp_path / "받은 것", name)

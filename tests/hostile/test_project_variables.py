@@ -41,9 +41,7 @@ def left(project: Path, *names: str) -> list[str]:
     ],
     ids=["plain", "escaped", "with a byte order mark"],
 )  # fmt: skip
-def test_what_the_projects_settings_set_is_dropped_and_what_they_do_not_is_kept(
-    project: Path, text: str, file: str
-) -> None:
+def test_project_set_variables_are_dropped(project: Path, text: str, file: str) -> None:
     settings(project, text, file)
     assert left(project, NAME, "MEMLAYER_RECALL__MAX_TOKENS") == ["MEMLAYER_RECALL__MAX_TOKENS"]
 
@@ -55,7 +53,7 @@ def test_what_the_projects_settings_set_is_dropped_and_what_they_do_not_is_kept(
     ids=["empty", "no JSON", "no object", "no variables", "another key", "no UTF-8", "too deep", "harmless",
          "half a letter", "no setting's name"],
 )  # fmt: skip
-def test_settings_that_set_nothing_take_nothing_away(project: Path, text: str) -> None:
+def test_empty_settings_drop_nothing(project: Path, text: str) -> None:
     settings(project, text)
     assert left(project, NAME, "MEMLAYER_DISABLE") == [NAME, "MEMLAYER_DISABLE"]
 
@@ -74,9 +72,7 @@ BEYOND_US = {
 
 
 @pytest.mark.parametrize("form", BEYOND_US)
-def test_what_only_the_host_may_be_able_to_read_is_taken_to_set_all_but_what_switches_off(
-    project: Path, form: str
-) -> None:
+def test_unreadable_settings_drop_all_but_off(project: Path, form: str) -> None:
     settings(project, BEYOND_US[form])
     assert left(project, NAME, "MEMLAYER_DISABLE", "FOO") == ["MEMLAYER_DISABLE", "FOO"]
 
@@ -86,7 +82,7 @@ def test_settings_in_utf_16(project: Path) -> None:
     assert left(project, NAME, "MEMLAYER_DISABLE") == ["MEMLAYER_DISABLE"]
 
 
-def test_in_the_home_folder_they_are_the_persons_own(project: Path, tmp_path: Path) -> None:
+def test_home_folder_settings_are_trusted(project: Path, tmp_path: Path) -> None:
     settings(project, json.dumps({"env": {NAME: "3"}}))
     (tmp_path / "link").symlink_to(project)
     for way in (project, tmp_path / "link"):
@@ -95,14 +91,14 @@ def test_in_the_home_folder_they_are_the_persons_own(project: Path, tmp_path: Pa
         assert NAME.encode() in environ
 
 
-def test_a_pipe_in_its_place_blocks_nobody(project: Path) -> None:
+def test_settings_pipe_blocks_nobody(project: Path) -> None:
     (project / ".claude").mkdir()
     os.mkfifo(project / ".claude" / "settings.json")
     assert left(project, NAME) == [NAME]
 
 
 @pytest.mark.parametrize("text", ["{}", BEYOND_US["long"]], ids=["short", "long"])
-def test_a_command_inside_the_host_finds_the_projects_settings_above_it(
+def test_hosted_command_finds_project_settings(
     project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str
 ) -> None:
     settings(project, text)
@@ -116,7 +112,7 @@ def test_a_command_inside_the_host_finds_the_projects_settings_above_it(
     assert project_of_session({**inside, b"CLAUDE_PROJECT_DIR": b"/elsewhere"}) == b"/elsewhere"
 
 
-def test_a_name_of_half_a_letter_loses_no_event(hook: HookRunner, project: Path, home: Path) -> None:
+def test_invalid_utf8_name_loses_nothing(hook: HookRunner, project: Path, home: Path) -> None:
     settings(project, '{"env": {"MEMLAYER_\\ud800": "1"}}')
     hook.forbid_background()
     done = hook("user_prompt_submit", "s1", "p1", prompt="배포 포트는 8443")
@@ -125,9 +121,7 @@ def test_a_name_of_half_a_letter_loses_no_event(hook: HookRunner, project: Path,
 
 
 @pytest.mark.parametrize("form", ["{%s}", '{"x": "\udcff", %s}', "{" + " " * 1_100_000 + "%s}"])
-def test_a_hook_keeps_its_event_where_the_person_wants_it(
-    hook: HookRunner, project: Path, home: Path, form: str
-) -> None:
+def test_hook_keeps_persons_home(hook: HookRunner, project: Path, home: Path, form: str) -> None:
     stolen = project / "stolen"
     settings(project, form % ('"env": {"MEMLAYER_HOME": "%s"}' % stolen))
     hook.environment["MEMLAYER_HOME"] = str(stolen)
@@ -144,7 +138,7 @@ def test_a_hook_keeps_its_event_where_the_person_wants_it(
 
 
 @pytest.mark.parametrize("inside", [True, False])
-def test_the_command_line_heeds_them_only_outside_of_the_host(project: Path, home: Path, inside: bool) -> None:
+def test_cli_heeds_variables_outside_host(project: Path, home: Path, inside: bool) -> None:
     settings(project, json.dumps({"env": {NAME: "2"}}))
     environment = {
         "PATH": os.environ["PATH"], "HOME": str(home.parent), "MEMLAYER_HOME": str(home), NAME: "2",

@@ -107,7 +107,7 @@ NAMES = ["one", "two", "three", "outer", "nested", "nested bare", "plain", "plai
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_session_is_told_of_its_own_project_alone(walls: tuple[Walls, Daemon], name: str) -> None:
+def test_session_sees_own_project_only(walls: tuple[Walls, Daemon], name: str) -> None:
     told = walls[0].given(walls[0].places[name], "ask " + name)
     assert walls[0].word(name) in told
     for other in NAMES:
@@ -116,7 +116,7 @@ def test_a_session_is_told_of_its_own_project_alone(walls: tuple[Walls, Daemon],
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_command_line_stays_within_its_project(walls: tuple[Walls, Daemon], name: str) -> None:
+def test_cli_stays_in_project(walls: tuple[Walls, Daemon], name: str) -> None:
     place = Path(walls[0].places[name])
     found = Cli(walls[0].home, place)("search", "공통질문 결정", "--limit", "50", "--project", str(place))
     assert walls[0].word(name) in found.stdout
@@ -125,7 +125,7 @@ def test_the_command_line_stays_within_its_project(walls: tuple[Walls, Daemon], 
             assert walls[0].word(other) not in found.stdout, other
 
 
-def test_other_ways_to_one_place_are_that_place(walls: tuple[Walls, Daemon], tmp_path: Path) -> None:
+def test_path_aliases_are_one_project(walls: tuple[Walls, Daemon], tmp_path: Path) -> None:
     one = Path(walls[0].places["one"])
     (tmp_path / "link").symlink_to(one)
     git("worktree", "add", "-q", "-b", "side", tmp_path / "worktree", at=one)
@@ -135,7 +135,7 @@ def test_other_ways_to_one_place_are_that_place(walls: tuple[Walls, Daemon], tmp
         assert walls[0].word("two") not in told
 
 
-def test_a_link_out_of_one_project_leads_into_the_other(walls: tuple[Walls, Daemon]) -> None:
+def test_link_leads_into_other_project(walls: tuple[Walls, Daemon]) -> None:
     """A folder of `two` that links to `one` is `one`: what counts is where a path leads, not where it stands."""
     link = Path(walls[0].places["two"]) / "linked"
     link.symlink_to(walls[0].places["one"])
@@ -144,14 +144,14 @@ def test_a_link_out_of_one_project_leads_into_the_other(walls: tuple[Walls, Daem
 
 
 @pytest.mark.parametrize("place", ["", "/", "/nonexistent/shop", "shop", "."])
-def test_a_place_that_is_no_project_knows_nothing(walls: tuple[Walls, Daemon], place: str) -> None:
+def test_unknown_folder_knows_nothing(walls: tuple[Walls, Daemon], place: str) -> None:
     hook = walls[0].at(place)
     told = hook("session_start", "nowhere " + place, cwd=place, source="startup").context
     told += hook("user_prompt_submit", "nowhere " + place, "q", cwd=place, prompt="공통질문 결정이 뭐였지?").context
     assert "암호말" not in told
 
 
-def test_a_session_that_moves_takes_nothing_along(walls: tuple[Walls, Daemon]) -> None:
+def test_moved_session_takes_nothing(walls: tuple[Walls, Daemon]) -> None:
     """The same session id in another project, never registered there: it is told what that place knows."""
     for name, session in (("one", "tell two"), ("two", "tell one")):
         told = walls[0].at(walls[0].places[name])(
@@ -173,7 +173,7 @@ def test_cwd_does_not_open_a_door(walls: tuple[Walls, Daemon]) -> None:
 
 @pytest.mark.parametrize("commits", [False, True], ids=["no commit yet", "a commit"])
 @pytest.mark.parametrize("has_daemon", [False, True], ids=["no daemon", "daemon"])
-def test_a_repository_begun_anew_is_not_told_of_the_one_that_was_there(
+def test_recreated_repository_starts_empty(
     hook: HookRunner, home: Path, tmp_path: Path, commits: bool, has_daemon: bool
 ) -> None:
     def started(session: str) -> str:
@@ -228,7 +228,7 @@ STRANGE = {
 
 
 @pytest.mark.parametrize("name", STRANGE)
-def test_only_what_a_project_may_say_is_heard(name: str, hook: HookRunner, tmp_path: Path) -> None:
+def test_project_settings_are_limited(name: str, hook: HookRunner, tmp_path: Path) -> None:
     (hook.project / ".memlayer.yaml").write_text(STRANGE[name].replace("{tmp}", str(tmp_path)), "utf-8")
     started = time.monotonic()
     said = load_project_settings(str(hook.project))
@@ -268,7 +268,7 @@ def test_a_clones_settings_loosen_nothing(hook: HookRunner, home: Path, tmp_path
 
 
 @pytest.mark.parametrize("kind", ["link", "pipe", "folder", "device"])
-def test_a_clones_settings_file_that_is_no_file(kind: str, hook: HookRunner, tmp_path: Path) -> None:
+def test_clone_settings_as_special_file(kind: str, hook: HookRunner, tmp_path: Path) -> None:
     path = hook.project / ".memlayer.yaml"
     if kind == "link":
         (tmp_path / "passwd").write_text("enabled: false\nroot:x:0:0\n")

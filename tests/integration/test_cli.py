@@ -60,7 +60,7 @@ def search(run: Run, *words: str) -> list[dict[str, Any]]:
     return list(json.loads(run("search", *words, "--json").stdout)["hits"])
 
 
-def test_what_was_said_is_found_by_korean_and_english_words_and_by_identifier(fed: Run) -> None:
+def test_korean_english_identifiers_found(fed: Run) -> None:
     assert "ClickHouse" in search(fed, "order events")[0]["snippet"]
     assert "지수 백오프" in search(fed, "결제모듈 재시도")[0]["snippet"]
     assert "금요일" in search(fed, "과제를 언제 제출")[0]["snippet"]
@@ -69,14 +69,14 @@ def test_what_was_said_is_found_by_korean_and_english_words_and_by_identifier(fe
     assert "[mem:" in plain and "score" in plain
 
 
-def test_nothing_is_found_in_another_project_but_everywhere_it_is(fed: Run, tmp_path: Path) -> None:
+def test_search_stays_in_project(fed: Run, tmp_path: Path) -> None:
     other = tmp_path / "other" / "shop"
     other.mkdir(parents=True)
     assert "Nothing found" in fed("search", "ClickHouse", "--project", str(other)).stdout
     assert "[mem:" in fed("search", "ClickHouse", "--all-projects").stdout
 
 
-def test_a_hit_can_be_shown_by_citation_and_by_key_with_its_events(fed: Run) -> None:
+def test_show_by_citation_and_key(fed: Run) -> None:
     hit = search(fed, "결제 재시도")[0]
     for name in (f"[mem:{hit['citation']}]", hit["key"]):
         shown = fed("show", name).stdout
@@ -86,7 +86,7 @@ def test_a_hit_can_be_shown_by_citation_and_by_key_with_its_events(fed: Run) -> 
     assert unknown.stdout == "" and unknown.stderr.count("\n") == 1
 
 
-def test_list_and_stats_count_what_is_there(fed: Run) -> None:
+def test_list_and_stats_agree(fed: Run) -> None:
     listed = json.loads(fed("list", "--json").stdout)["memories"]
     assert len(listed) >= 3
     only = json.loads(fed("list", "--session", "session-two", "--json").stdout)["memories"]
@@ -97,7 +97,7 @@ def test_list_and_stats_count_what_is_there(fed: Run) -> None:
     assert "Full-text search only: embedding.provider is none" in fed("stats").stdout
 
 
-def test_recall_gives_the_block_and_explains_itself(fed: Run) -> None:
+def test_recall_prints_block_and_reasons(fed: Run) -> None:
     block = fed("recall", "결제 모듈 재시도 정책은 몇 번이지?").stdout
     assert block.startswith("[Memory context]\n") and "지수 백오프" in block
     assert fed("recall", "안녕!").stdout == ""
@@ -105,7 +105,7 @@ def test_recall_gives_the_block_and_explains_itself(fed: Run) -> None:
     assert "Gate" in explained and "Candidates" in explained and "kept" in explained
 
 
-def test_the_nearest_of_what_is_all_far_away_is_not_found(home: Path, project: Path) -> None:
+def test_distant_memories_are_not_found(home: Path, project: Path) -> None:
     """By meaning something is always nearest; a hit with nothing of the question is none."""
     run = runner(home, project)
     with Daemon(ROOT, home, {"embedding": {"batch_size": 16}}):
@@ -118,7 +118,7 @@ def test_the_nearest_of_what_is_all_far_away_is_not_found(home: Path, project: P
         assert "토스" in run("search", "결제 수단").stdout
 
 
-def test_what_is_forgotten_is_gone(tmp_path: Path) -> None:
+def test_forgotten_memory_is_gone(tmp_path: Path) -> None:
     with told_a_story(tmp_path) as (_, run):
         hit = search(run, "결제 재시도")[0]
         assert run("forget", hit["citation"], code=1).stderr.startswith("memlayer: This would forget 1 memory.")
@@ -136,7 +136,7 @@ def test_the_index_can_be_built_anew(fed: Run) -> None:
 
 
 @pytest.mark.timeout(90)
-def test_the_daemon_starts_by_itself_is_restarted_and_leaves(home: Path, project: Path) -> None:
+def test_daemon_starts_restarts_stops(home: Path, project: Path) -> None:
     run = runner(home, project)
     home.mkdir(mode=0o700)
     (home / "config.yaml").write_text("embedding:\n  provider: none\n")
@@ -151,7 +151,7 @@ def test_the_daemon_starts_by_itself_is_restarted_and_leaves(home: Path, project
     assert json.loads(run("daemon", "status", "--json").stdout) == {"running": False}
 
 
-def test_doctor_is_content_with_a_healthy_home_and_not_with_a_broken_one(story: tuple[Path, Run]) -> None:
+def test_doctor_tells_healthy_from_broken(story: tuple[Path, Run]) -> None:
     home, run = story
     told = json.loads(run("doctor", "--json").stdout)
     states = {check["name"]: check["state"] for check in told["checks"]}
@@ -165,7 +165,7 @@ def test_doctor_is_content_with_a_healthy_home_and_not_with_a_broken_one(story: 
     assert "fail  permissions" in broken and "chmod" in broken and "At risk" in broken
 
 
-def test_a_search_gives_as_many_as_are_asked_for(home: Path, project: Path) -> None:
+def test_search_honours_its_limit(home: Path, project: Path) -> None:
     for number in range(45):
         said = json.dumps({"session_id": "s1", "prompt_id": "p%d" % number, "prompt": "배포 포트 %d번 port" % number})
         event = read_payload("user_prompt_submit", said.encode(), project_dir=str(project), at_ms=number + 1).event

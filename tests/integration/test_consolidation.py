@@ -70,7 +70,7 @@ def story(home: Path, project: Path) -> Iterator[Story]:
         yield told
 
 
-def test_korean_and_english_turns_become_memories_and_small_talk_does_not(story: Story) -> None:
+def test_turns_become_memories_small_talk_not(story: Story) -> None:
     story.say("s1", POSTGRES, *TALK, MAYA)
     texts = [memory["text"] for memory in story.core()]
     assert len(texts) == 2 and any("Postgres" in text for text in texts) and any("Maya" in text for text in texts)
@@ -81,7 +81,7 @@ def test_korean_and_english_turns_become_memories_and_small_talk_does_not(story:
     assert "turns consolidated" in shown and "core" in shown
 
 
-def test_a_changed_fact_supersedes_the_older_and_restore_brings_it_back(story: Story) -> None:
+def test_restore_reverts_superseding(story: Story) -> None:
     story.say("s1", POSTGRES)
     [old] = story.core()
     story.say("s2", CLICKHOUSE)
@@ -111,7 +111,7 @@ def test_a_changed_fact_supersedes_the_older_and_restore_brings_it_back(story: S
     assert len(story.core()) == 2
 
 
-def test_what_is_remembered_is_recalled_by_the_next_prompt(story: Story) -> None:
+def test_next_prompt_recalls_remembered_statement(story: Story) -> None:
     kept = story.verb("remember", "--stdin", stdin="스테이징 배포는 항상 $(화요일) `오전` 10시에 한다\n")["memory"]
     assert kept["text"] == "스테이징 배포는 항상 $(화요일) `오전` 10시에 한다" and kept["category"] == "core"
     assert kept["citation"] in story.asked_in("s1", "스테이징 배포는 언제 하지?")  # nothing else says it
@@ -119,7 +119,7 @@ def test_what_is_remembered_is_recalled_by_the_next_prompt(story: Story) -> None
     assert len(story.core()) == 1
 
 
-def test_remember_says_what_it_supersedes_and_keeps_no_secret(story: Story) -> None:
+def test_remember_names_superseded_keeps_no_secret(story: Story) -> None:
     story.say("s1", POSTGRES)
     done = story.cli("remember", CLICKHOUSE[0] + " 토큰은 ghp_" + "a1B2" * 9)
     assert done.returncode == 0 and "Replaces" in done.stdout
@@ -151,7 +151,7 @@ def test_pin_edit_and_their_errors(story: Story) -> None:
     assert story.cli("edit", memory["key"], " ").returncode == 2
 
 
-def test_an_edit_that_leaves_only_marks_is_refused(story: Story) -> None:
+def test_edit_to_punctuation_is_refused(story: Story) -> None:
     kept = story.verb("remember", "배포는 화요일에 한다")["memory"]
     for said in ("<private>아무것도</private>", " [private]x[/private] <private>y</private>. "):
         refused = story.cli("edit", kept["citation"], said)
@@ -163,7 +163,7 @@ def test_an_edit_that_leaves_only_marks_is_refused(story: Story) -> None:
     )
 
 
-def test_what_was_superseded_before_its_turn_came_is_no_error(story: Story, project: Path) -> None:
+def test_superseded_before_consolidation_is_harmless(story: Story, project: Path) -> None:
     """Several at once: the daemon takes them in together, and who asked first is answered last."""
     said = ("API 포트는 8080이야.", "API 포트는 9090으로 바꿨어.")
     events = [remember_event(text, project_dir=str(project), at_ms=1000 + at) for at, text in enumerate(said)]
@@ -174,7 +174,7 @@ def test_what_was_superseded_before_its_turn_came_is_no_error(story: Story, proj
     assert second["newer"] == [] and "8080" in second["older"][0]["text"]
 
 
-def test_statements_that_meet_can_be_remembered_at_once(story: Story) -> None:
+def test_concurrent_remembers_of_related_statements(story: Story) -> None:
     at_once = [
         subprocess.Popen(
             [sys.executable, "-I", str(MAIN), "remember", f"parallel fact number {number} is about topic{number}"],
@@ -187,7 +187,7 @@ def test_statements_that_meet_can_be_remembered_at_once(story: Story) -> None:
         assert (process.returncode, err) == (0, "") and out.startswith(("Remembered", "Known already")), err
 
 
-def test_remember_without_a_daemon_is_kept_for_the_next_one(home: Path, project: Path) -> None:
+def test_remember_without_daemon_waits(home: Path, project: Path) -> None:
     story = Story(home, project)
     (home / "daemon.lock").mkdir()  # no daemon can be started
     done = story.cli("remember", "배포는 화요일에 한다")
@@ -198,7 +198,7 @@ def test_remember_without_a_daemon_is_kept_for_the_next_one(home: Path, project:
         assert [memory["text"] for memory in story.core()] == ["배포는 화요일에 한다"]
 
 
-def test_a_project_that_is_switched_off_remembers_nothing(story: Story) -> None:
+def test_disabled_project_remembers_nothing(story: Story) -> None:
     (story.hook.project / ".memlayer.yaml").write_text("enabled: false\n")
     done = story.cli("remember", "배포는 화요일")
     assert done.returncode == 1 and "switched off" in done.stderr
@@ -254,7 +254,7 @@ def _is_searched(memory: dict[str, Any]) -> bool:
     return memory["category"] != "daily" and not memory["superseded_by"]
 
 
-def test_daemons_killed_between_drain_and_consolidation_lose_and_double_nothing(tmp_path: Path, project: Path) -> None:
+def test_kills_during_consolidation_lose_nothing(tmp_path: Path, project: Path) -> None:
     undisturbed, counts = outcome(tmp_path / "whole", project, 0)
     killed, counted = outcome(tmp_path / "killed", project, 3)
     assert killed == undisturbed and counted == counts

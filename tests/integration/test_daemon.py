@@ -19,7 +19,7 @@ from tests.support.processes import Daemon, HookRunner
 ROOT = Path(__file__).resolve().parent.parent.parent
 
 
-def test_capture_needs_no_store_and_survives_a_stop(hook: HookRunner, daemon: Daemon) -> None:
+def test_capture_survives_a_stop(hook: HookRunner, daemon: Daemon) -> None:
     hook.turn("s1", "p1", "포트는 5433으로 정했어", "네, 5433으로 기록했습니다.")
     assert daemon.stop() == 0
     assert not (daemon.home / "daemon.sock").exists()
@@ -32,7 +32,7 @@ def test_capture_needs_no_store_and_survives_a_stop(hook: HookRunner, daemon: Da
     assert hook.spooled == []
 
 
-def test_what_was_spooled_without_a_daemon_is_taken_in(hook: HookRunner, home: Path) -> None:
+def test_spooled_events_are_taken_in(hook: HookRunner, home: Path) -> None:
     hook.turn("s1", "p1", "we deploy on Tuesdays", "Noted: deploys happen on Tuesdays.")
     assert len(hook.spooled) == 2
     with Daemon(ROOT, home) as daemon:
@@ -41,7 +41,7 @@ def test_what_was_spooled_without_a_daemon_is_taken_in(hook: HookRunner, home: P
         assert hook.spooled == []
 
 
-def test_torn_and_foreign_files_are_set_aside(hook: HookRunner, home: Path) -> None:
+def test_damaged_files_are_quarantined(hook: HookRunner, home: Path) -> None:
     hook.turn("s1", "p1", "keep this one", "kept")
     (home / "spool" / "0000000000001-torn.json").write_bytes(b'{"v": 1, "id": "x", "text": "half')
     (home / "spool" / "0000000000002-foreign.json").write_bytes(b'{"v": 1}')
@@ -76,7 +76,7 @@ def test_it_leaves_when_its_home_disappears(home: Path) -> None:
         assert not home.exists()
 
 
-def test_it_makes_room_when_its_socket_is_deleted(hook: HookRunner, home: Path) -> None:
+def test_daemon_leaves_without_its_socket(hook: HookRunner, home: Path) -> None:
     with Daemon(ROOT, home) as daemon:
         hook.turn("s1", "p1", "order events moved to ClickHouse", "noted, 주문 이벤트는 ClickHouse로")
         (home / "daemon.sock").unlink()
@@ -99,7 +99,7 @@ def test_kill_nine_loses_nothing(hook: HookRunner, home: Path) -> None:
         assert daemon.call("stats")["events"] == 12
 
 
-def test_a_hung_daemon_costs_the_deadline_and_no_event(hook: HookRunner, home: Path) -> None:
+def test_hung_daemon_loses_no_event(hook: HookRunner, home: Path) -> None:
     home.mkdir(exist_ok=True)
     listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     here = os.getcwd()
@@ -159,7 +159,7 @@ def test_another_version_makes_the_daemon_leave(daemon: Daemon, hook: HookRunner
     assert len(hook.spooled) == 2
 
 
-def test_bad_bytes_on_the_socket_do_not_harm_it(daemon: Daemon) -> None:
+def test_bad_frames_do_no_harm(daemon: Daemon) -> None:
     here = os.getcwd()
     for raw in (b"", b"GET / HTTP/1.1\r\n\r\n", b"\x00" * 100_000, b"memlayer/1 0.1.0 stats 1 1 - 99999999999999\n"):
         connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -176,7 +176,7 @@ def test_bad_bytes_on_the_socket_do_not_harm_it(daemon: Daemon) -> None:
     assert daemon.call("status")["store"] in ("open", "opening")
 
 
-def test_idle_costs_no_processor_and_leaves_no_child(daemon: Daemon) -> None:
+def test_idle_daemon_uses_no_cpu(daemon: Daemon) -> None:
     daemon.settle()
     assert daemon.process is not None
     pid = daemon.process.pid

@@ -46,7 +46,7 @@ def processes_in(folder: Path) -> list[str]:
     return found
 
 
-def test_the_demo_shows_what_it_promises_and_leaves_nothing(tmp_path: Path) -> None:
+def test_demo_succeeds_and_cleans_up(tmp_path: Path) -> None:
     scratch = tmp_path / "scratch"
     done = run_demo(scratch)
     assert (done.returncode, done.stderr) == (0, ""), done.stdout[-3000:]
@@ -60,7 +60,7 @@ def test_the_demo_shows_what_it_promises_and_leaves_nothing(tmp_path: Path) -> N
     assert not (tmp_path / "person").exists()
 
 
-def test_the_home_is_searched_while_the_daemon_tidies_it_up() -> None:
+def test_search_while_daemon_tidies() -> None:
     with Stage(sys.prefix) as stage:
         (stage.home / "kept").write_text("배포 qz1", encoding="utf-8")
         ends = threading.Event()
@@ -83,7 +83,7 @@ def test_the_home_is_searched_while_the_daemon_tidies_it_up() -> None:
         assert found == [["qz1"]] * 200
 
 
-def test_a_memory_that_does_not_come_back_fails_the_demo(tmp_path: Path) -> None:
+def test_missing_memory_fails_demo(tmp_path: Path) -> None:
     story = tmp_path / "story"
     shutil.copytree(STORY, story)
     (story / "3_elsewhere.json").unlink()

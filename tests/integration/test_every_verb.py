@@ -144,7 +144,7 @@ def test_export_and_import_stream(tmp_path: Path) -> None:
         assert "ㅁ" in into("remember", "-", stdin="ㅁ 대신 네모라고 쓴다\n").stdout
 
 
-def test_forget_of_an_unknown_project_says_so(tmp_path: Path) -> None:
+def test_forget_reports_unknown_project(tmp_path: Path) -> None:
     run = runner(tmp_path / "home", tmp_path)
     with Daemon(ROOT, tmp_path / "home"):
         run("remember", "결제는 토스로 한다")

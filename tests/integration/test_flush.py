@@ -103,7 +103,7 @@ def flushes(daemon: Daemon) -> list[str]:
     return [line for line in lines if "flushed a session" in line]
 
 
-def test_a_context_that_fills_up_is_flushed_once_a_compaction(started: Daemon, host: Host) -> None:
+def test_full_context_flushes_once_per_compaction(started: Daemon, host: Host) -> None:
     started.start()
     host("session_start", source="startup")
     host.turn(ROOM)
@@ -129,7 +129,7 @@ def test_a_context_that_fills_up_is_flushed_once_a_compaction(started: Daemon, h
     started.wait_for(flushed(started, 1), "flush of the second cycle")
 
 
-def test_a_busy_hosts_transcript_that_lacks_the_whole_turn_is_waited_for(started: Daemon, host: Host) -> None:
+def test_late_transcript_is_awaited(started: Daemon, host: Host) -> None:
     """Neither the prompt nor its answer is there yet: what stands last is the turn before."""
     started.start()
     host.turn(ROOM)
@@ -139,14 +139,14 @@ def test_a_busy_hosts_transcript_that_lacks_the_whole_turn_is_waited_for(started
     assert record(started)["total_tokens"] == FULL
 
 
-def test_an_answer_that_came_by_way_of_the_spool_is_measured_too(started: Daemon, host: Host) -> None:
+def test_spooled_answer_is_measured(started: Daemon, host: Host) -> None:
     host.turn(FULL)
     assert [event["kind"] for event in host.hook.spooled] == ["user", "assistant"]
     started.start()
     started.wait_for(flushed(started, 0), "flush")
 
 
-def test_pre_compact_flushes_what_no_stop_has(started: Daemon, host: Host) -> None:
+def test_pre_compact_flushes_unfinished_turn(started: Daemon, host: Host) -> None:
     """The turn that a compaction runs into has had no Stop: its words are in the transcript alone."""
     started.start()
     host("session_start", source="startup")
@@ -159,7 +159,7 @@ def test_pre_compact_flushes_what_no_stop_has(started: Daemon, host: Host) -> No
     assert any("04:10" in one["text"] for one in started.call("list", limit=10)["memories"])
 
 
-def test_pre_compact_that_bails_out_ends_no_cycle(started: Daemon, host: Host) -> None:
+def test_aborted_compaction_ends_no_cycle(started: Daemon, host: Host) -> None:
     started.start()
     host.turn(1_000)
     for _ in range(3):
@@ -168,7 +168,7 @@ def test_pre_compact_that_bails_out_ends_no_cycle(started: Daemon, host: Host) -
     assert record(started)["compaction_count"] == 0
 
 
-def test_switched_off_nothing_is_measured_or_flushed(started: Daemon, host: Host) -> None:
+def test_disabled_flush_measures_nothing(started: Daemon, host: Host) -> None:
     started.settings = {**LEXICAL, "flush": {"enabled": False, "context_window": WINDOW, "summarizer_line": "x"}}
     started.start()
     host.turn(FULL)
@@ -178,7 +178,7 @@ def test_switched_off_nothing_is_measured_or_flushed(started: Daemon, host: Host
     assert flushes(started) == []
 
 
-def test_the_summarizers_line_is_one_line_of_plain_text(started: Daemon, host: Host) -> None:
+def test_summarizer_line_is_plain_text(started: Daemon, host: Host) -> None:
     line = "Keep every [mem:…] citation.\n  결정은 그대로 남겨라"
     started.settings = {**LEXICAL, "flush": {"summarizer_line": line}}
     started.start()
@@ -190,7 +190,7 @@ def test_the_summarizers_line_is_one_line_of_plain_text(started: Daemon, host: H
     assert [event["kind"] for event in host.hook.spooled][-1] == "pre_compact"
 
 
-def test_the_model_is_asked_once_a_compaction_and_its_answer_is_no_turn(started: Daemon, host: Host) -> None:
+def test_model_asked_once_per_compaction(started: Daemon, host: Host) -> None:
     started.settings = {**LEXICAL, "flush": {"context_window": WINDOW, "ask_model": True}}
     started.start()
     host("session_start", source="startup")
@@ -211,7 +211,7 @@ def test_the_model_is_asked_once_a_compaction_and_its_answer_is_no_turn(started:
     assert "qz2" in texts and "qz3" in texts
 
 
-def test_a_new_daemon_does_not_ask_again(started: Daemon, host: Host) -> None:
+def test_new_daemon_asks_no_second_time(started: Daemon, host: Host) -> None:
     started.settings = {**LEXICAL, "flush": {"context_window": WINDOW, "ask_model": True}}
     started.start()
     assert host.turn(FULL).output["decision"] == "block"
@@ -221,7 +221,7 @@ def test_a_new_daemon_does_not_ask_again(started: Daemon, host: Host) -> None:
     assert host("stop", "p1", last_assistant_message="NO_REPLY", stop_hook_active=True).stdout == b""
 
 
-def test_the_hosts_word_on_its_window_counts(started: Daemon, host: Host) -> None:
+def test_host_window_size_counts(started: Daemon, host: Host) -> None:
     """Only SessionStart tells that the window is the long one; the transcript names the bare model."""
     started.settings = LEXICAL
     started.start()

@@ -28,7 +28,7 @@ def arguments(story: Story, by: str) -> list[str]:
 
 
 @pytest.mark.parametrize("by", ["id", "session", "project", "date", "query"])
-def test_nothing_stays_and_nothing_comes_back(story: Story, by: str) -> None:
+def test_forgotten_session_never_returns(story: Story, by: str) -> None:
     before = story.holds(*MARKS)
     # The marks can be seen where they stand: in the store, and in what the next session starts with.
     assert {mark for name, mark in before if name.startswith("store/")} == set(MARKS)
@@ -65,7 +65,7 @@ def test_nothing_stays_and_nothing_comes_back(story: Story, by: str) -> None:
 
 
 @pytest.mark.parametrize("by", ["session", "project", "date"])
-def test_what_the_hooks_missed_is_forgotten_too(story: Story, by: str) -> None:
+def test_turns_missed_by_hooks_are_forgotten(story: Story, by: str) -> None:
     with story.transcript.open("a") as file:  # the host was killed before its hooks ran
         file.write(story.lines(2, "그리고 두루미칠성반닫이 열쇠는?", "zephyrine-quokka 금고에 있습니다."))
     story.forget(*arguments(story, by))
@@ -75,7 +75,7 @@ def test_what_the_hooks_missed_is_forgotten_too(story: Story, by: str) -> None:
     story.assert_gone()
 
 
-def test_what_still_waits_in_the_spool_is_forgotten_too(story: Story) -> None:
+def test_spooled_turns_are_forgotten(story: Story) -> None:
     story.hook.turn("waiting", "w1", "두루미칠성반닫이 는 어디?", "zephyrine-quokka 에.")
     story.forget("--session", "waiting")
     story.forget("--session", "gone")
@@ -83,7 +83,7 @@ def test_what_still_waits_in_the_spool_is_forgotten_too(story: Story) -> None:
     story.assert_gone()
 
 
-def test_one_turn_among_many_that_were_written_with_it(story: Story) -> None:
+def test_forget_one_turn_of_many(story: Story) -> None:
     secret = "까마귀쪽나무"
     for number in range(40):
         said = "%d번 서랍에는 %s 열쇠가 있다" % (number, secret if number == 25 else "평범한")
@@ -100,7 +100,7 @@ def test_one_turn_among_many_that_were_written_with_it(story: Story) -> None:
     assert story.holds(secret) == []
 
 
-def test_a_dry_run_and_a_no_forget_nothing(story: Story) -> None:
+def test_dry_run_and_refusal_keep_everything(story: Story) -> None:
     assert story.cli("forget", "--session", "gone", "--dry-run").returncode == 0
     assert story.cli("forget", "--session", "gone").returncode != 0  # nobody there who could say yes
     assert story.turns() == 3
@@ -111,7 +111,7 @@ def test_a_dry_run_and_a_no_forget_nothing(story: Story) -> None:
 
 
 @pytest.mark.parametrize("next_one", ["forget", "gc"])
-def test_what_could_not_be_erased_is_erased_with_what_is_let_go_next(story: Story, next_one: str) -> None:
+def test_failed_erasure_finishes_with_next(story: Story, next_one: str) -> None:
     listed = story.daemon.call("list", session_id="gone", category="conversation")["memories"]
     in_the_way = Path(paths.working_sets(str(story.home))) / (listed[0]["project_id"] + ".txt")
     in_the_way.unlink()
@@ -128,7 +128,7 @@ def test_what_could_not_be_erased_is_erased_with_what_is_let_go_next(story: Stor
     story.assert_gone()
 
 
-def test_the_vectors_of_what_is_forgotten_go_too(tmp_path: Path) -> None:
+def test_forgotten_vectors_are_erased(tmp_path: Path) -> None:
     story = Story(tmp_path, settings={})
     texts = [unlabelled(turn_text(prompt, [answer])) for prompt, answer in (TURNS[0], KEPT)]
     cached = Path(paths.cache(str(story.home))) / "embeddings.sqlite"
@@ -144,7 +144,7 @@ def test_the_vectors_of_what_is_forgotten_go_too(tmp_path: Path) -> None:
         cache.close()
 
 
-def test_vectors_of_what_was_in_no_index_any_more_go_too(tmp_path: Path) -> None:
+def test_vectors_outside_index_are_erased(tmp_path: Path) -> None:
     story = Story(tmp_path, settings={})
     prompt = "사무실 경보 암호는 zephyrine-quokka 다. 결제 서비스 배포 때 쓰니 기억해 둬."
     older, newer = "We deploy on Tuesdays at 10:00.", "We deploy on Thursdays at 14:00."

@@ -227,7 +227,7 @@ def test_prompt_without_a_daemon_is_listed(tmp_path: Path) -> None:
         assert "nothing given: no daemon answered in time" in said.splitlines()[1]
 
 
-def test_stats_count_what_was_taken_out(tmp_path: Path) -> None:
+def test_stats_count_redactions(tmp_path: Path) -> None:
     home = Home(tmp_path)
     secret = "AKIA2345ABCDEFGHIJKL"
     with home.daemon:

@@ -36,7 +36,7 @@ def captured(project: Path, prompt: str, at_ms: int) -> dict[str, object]:
     return event
 
 
-def test_a_store_that_does_not_open_is_told_at_once_and_once(hook: HookRunner, home: Path) -> None:
+def test_closed_store_is_reported_once(hook: HookRunner, home: Path) -> None:
     (home / "store").write_text("in the way")
     with Daemon(ROOT, home) as daemon:
         daemon.wait_for(lambda: daemon.call("status")["store"] == "failed", "failure")
@@ -50,7 +50,7 @@ def test_a_store_that_does_not_open_is_told_at_once_and_once(hook: HookRunner, h
     assert len(hook.spooled) == 4  # a turn and two starts
 
 
-def test_a_store_that_can_be_opened_again_is_opened_by_the_daemon_that_could_not(hook: HookRunner, home: Path) -> None:
+def test_daemon_reopens_repaired_store(hook: HookRunner, home: Path) -> None:
     (home / "store").write_text("in the way")
     with Daemon(ROOT, home, {}) as daemon:
         daemon.wait_for(lambda: daemon.call("status")["store"] == "failed", "failure")
@@ -65,7 +65,7 @@ def test_a_store_that_can_be_opened_again_is_opened_by_the_daemon_that_could_not
     assert hook.spooled == []
 
 
-def test_events_that_a_failing_daemon_never_takes_are_told_with_its_last_word(hook: HookRunner, home: Path) -> None:
+def test_waiting_events_reported_with_cause(hook: HookRunner, home: Path) -> None:
     now_s = time.time()
     path = spool.put(str(home), captured(hook.project, "몇 주째 기다린다", int((now_s - 5 * HOURS_S) * 1000)))
     os.utime(path, (now_s - 5 * HOURS_S, now_s - 5 * HOURS_S))
@@ -78,7 +78,7 @@ def test_events_that_a_failing_daemon_never_takes_are_told_with_its_last_word(ho
     assert notice(hook, "s2") == ""
 
 
-def test_what_was_left_when_the_machine_went_to_sleep_is_no_trouble(hook: HookRunner, home: Path) -> None:
+def test_sleep_is_no_trouble(hook: HookRunner, home: Path) -> None:
     hook.turn("s1", "p1", "자러 간다", "네")
     then_s = time.time() - 9 * HOURS_S
     for path in [*spool.waiting(str(home)), str(home / "setup.stamp")]:
@@ -98,7 +98,7 @@ def test_a_growing_quarantine_is_told(hook: HookRunner, home: Path) -> None:
 
 
 @pytest.mark.timeout(120)
-def test_turns_that_no_hook_brought_are_a_failure_of_doctor(hook: HookRunner, home: Path, tmp_path: Path) -> None:
+def test_doctor_fails_on_missed_turns(hook: HookRunner, home: Path, tmp_path: Path) -> None:
     path = tmp_path / "session.jsonl"
     path.write_text("")
     with Daemon(ROOT, home) as daemon:
@@ -118,7 +118,7 @@ def test_turns_that_no_hook_brought_are_a_failure_of_doctor(hook: HookRunner, ho
         assert daemon.call("witness")["worst_session"] == "s1"
 
 
-def test_what_is_refused_is_counted_with_its_reason(hook: HookRunner, home: Path) -> None:
+def test_refusals_are_counted_by_reason(hook: HookRunner, home: Path) -> None:
     with Daemon(ROOT, home) as daemon:
         hook.turn("s1", "p1", "이건 남는다", "네")
         hook("user_prompt_submit", "s1", "p2", prompt="of a helper", agent_id="a1")
@@ -136,7 +136,7 @@ def test_what_is_refused_is_counted_with_its_reason(hook: HookRunner, home: Path
         assert daemon.call("stats")["arrived"] == 2
 
 
-def test_capture_that_is_off_is_told_by_doctor(hook: HookRunner, home: Path) -> None:
+def test_doctor_reports_disabled_capture(hook: HookRunner, home: Path) -> None:
     with Daemon(ROOT, home, {"embedding": {"provider": "none"}, "capture": {"enabled": False}}) as daemon:
         hook.turn("s1", "p1", "저장하지 마", "네")
         assert daemon.call("stats")["refused"] == {"capture.enabled is false": 2}
@@ -144,7 +144,7 @@ def test_capture_that_is_off_is_told_by_doctor(hook: HookRunner, home: Path) -> 
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX")
-def test_a_home_that_cannot_be_stamped_says_it_rather_than_fails(hook: HookRunner, home: Path) -> None:
+def test_unwritable_home_still_reports(hook: HookRunner, home: Path) -> None:
     (home / "store").write_text("in the way")
     (home / "health.noticed").mkdir()  # the stamp cannot be written
     with Daemon(ROOT, home) as daemon:

@@ -18,9 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.parametrize("stands_in", ["~/메모리 mem", "~"])
-def test_a_home_that_begins_with_a_tilde_is_in_the_persons_folder(
-    hook: HookRunner, project: Path, stands_in: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_tilde_home_expands(hook: HookRunner, project: Path, stands_in: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The host's settings hand `env` on as it is written: no shell expands it."""
     person = Path(hook.environment["HOME"])
     hook.environment["MEMLAYER_HOME"] = stands_in
@@ -35,7 +33,7 @@ def test_a_home_that_begins_with_a_tilde_is_in_the_persons_folder(
 
 
 @pytest.mark.parametrize("start", ["hooks/run", "bin/memlayer"])
-def test_the_launchers_look_for_the_remembered_python_there_too(tmp_path: Path, start: str) -> None:
+def test_launchers_expand_tilde_home(tmp_path: Path, start: str) -> None:
     (tmp_path / "내 mem").mkdir()
     stand_in = tmp_path / "python"
     stand_in.write_text("#!/bin/sh\necho started\n")
@@ -49,7 +47,7 @@ def test_the_launchers_look_for_the_remembered_python_there_too(tmp_path: Path, 
 
 
 @pytest.mark.parametrize("start", ["hooks/run", "bin/memlayer"])
-def test_no_python_is_taken_from_a_relative_home(tmp_path: Path, start: str) -> None:
+def test_relative_home_names_no_python(tmp_path: Path, start: str) -> None:
     """A clone could bring it."""
     (tmp_path / "mem").mkdir()
     (tmp_path / "python").write_text("#!/bin/sh\ntouch owned\n")
@@ -62,7 +60,7 @@ def test_no_python_is_taken_from_a_relative_home(tmp_path: Path, start: str) -> 
     assert not (tmp_path / "owned").exists()
 
 
-def test_relative_home_keeps_nothing_and_says_so(hook: HookRunner, project: Path) -> None:
+def test_relative_home_is_refused(hook: HookRunner, project: Path) -> None:
     hook.environment["MEMLAYER_HOME"] = "집/memory"
     told = hook("session_start", "s1", source="startup")
     assert "MEMLAYER_HOME is not absolute" in json.loads(told.stdout)["systemMessage"]
@@ -71,7 +69,7 @@ def test_relative_home_keeps_nothing_and_says_so(hook: HookRunner, project: Path
     assert list(project.iterdir()) == []
 
 
-def test_hooks_that_come_at_once_make_a_nested_home_together(tmp_path: Path) -> None:
+def test_concurrent_hooks_create_nested_home(tmp_path: Path) -> None:
     together = threading.Barrier(4)
 
     def make(number: int) -> str:
@@ -85,7 +83,7 @@ def test_hooks_that_come_at_once_make_a_nested_home_together(tmp_path: Path) -> 
             assert os.path.isdir(made.pop())
 
 
-def test_a_file_in_the_place_of_a_folder_is_an_error(tmp_path: Path) -> None:
+def test_file_instead_of_folder_fails(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     for path in (tmp_path / "file", tmp_path / "file" / "x" / "y"):
         with pytest.raises(OSError, match=r"exists|Not a directory"):
@@ -93,9 +91,7 @@ def test_a_file_in_the_place_of_a_folder_is_an_error(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("has_daemon", [True, False])
-def test_a_host_that_reads_no_more_loses_no_turn_and_is_no_failure(
-    hook: HookRunner, home: Path, has_daemon: bool
-) -> None:
+def test_closed_stdout_loses_no_turn(hook: HookRunner, home: Path, has_daemon: bool) -> None:
     def start_session(session: str, stdout: int) -> int:
         said = json.dumps({"session_id": session, "cwd": str(hook.project), "source": "startup"})
         script = str(ROOT / "hooks" / "session_start.py")

@@ -48,7 +48,7 @@ def imported_by(hook: HookRunner, name: str) -> set[str]:
     return imported(hook, str(script), stdin=json.dumps(payload).encode()) - imported(hook, "-c", "pass")
 
 
-def test_a_hook_imports_next_to_nothing_while_a_daemon_lives(daemon: Daemon, hook: HookRunner) -> None:
+def test_hook_imports_little_with_daemon(daemon: Daemon, hook: HookRunner) -> None:
     daemon.settle()
     for name in DEADLINE_S:
         found = imported_by(hook, name)
@@ -57,7 +57,7 @@ def test_a_hook_imports_next_to_nothing_while_a_daemon_lives(daemon: Daemon, hoo
 
 
 @pytest.mark.parametrize("name", DEADLINE_S)
-def test_a_hook_without_a_daemon_imports_nothing_dear(hook: HookRunner, name: str, tmp_path: Path) -> None:
+def test_hook_imports_cheaply_without_daemon(hook: HookRunner, name: str, tmp_path: Path) -> None:
     runtime = tmp_path / "runtime"
     (runtime / "bin").mkdir(parents=True)
     (runtime / "bin" / "python").write_text("#!/bin/sh\n")

@@ -47,9 +47,7 @@ def turns(daemon: Daemon) -> list[str]:
     return sorted(one["text"] for one in found if one["category"] == "conversation")
 
 
-def test_what_the_hooks_stored_is_not_doubled(
-    hook: HookRunner, daemon: Daemon, cli: Cli, projects: Path, project: Path
-) -> None:
+def test_import_skips_stored_turns(hook: HookRunner, daemon: Daemon, cli: Cli, projects: Path, project: Path) -> None:
     """One session through the real hooks, and then its transcript: the hooks' turns, and the one that they missed."""
     cwd = str(project)
     hook("session_start", "s1", source="startup")
@@ -68,9 +66,7 @@ def test_what_the_hooks_stored_is_not_doubled(
     assert imported(cli)["unchanged"] == 1
 
 
-def test_what_comes_in_is_found_and_a_dry_run_takes_nothing(
-    cli: Cli, daemon: Daemon, projects: Path, project: Path
-) -> None:
+def test_imported_turns_found_dry_run_none(cli: Cli, daemon: Daemon, projects: Path, project: Path) -> None:
     cwd = str(project)
     text = turn(
         1, session="s", cwd=cwd, prompt="타일 서버는 어디에 있지?", answer="타일 서버는 tiles.internal:8443 입니다."
@@ -130,7 +126,7 @@ def heed_ctrl_c() -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
-def test_after_ctrl_c_it_goes_on_where_it_was(cli: Cli, daemon: Daemon, projects: Path, project: Path) -> None:
+def test_import_resumes_after_interrupt(cli: Cli, daemon: Daemon, projects: Path, project: Path) -> None:
     total = big(projects, str(project))
     with subprocess.Popen(
         [sys.executable, "-I", str(MAIN), "import"], cwd=project, env=cli.environment, stdout=subprocess.PIPE,
@@ -149,7 +145,7 @@ def test_after_ctrl_c_it_goes_on_where_it_was(cli: Cli, daemon: Daemon, projects
 
 
 @pytest.mark.timeout(180)
-def test_killed_in_the_middle_nothing_is_lost_and_nothing_doubled(home: Path, projects: Path, project: Path) -> None:
+def test_killed_import_loses_nothing(home: Path, projects: Path, project: Path) -> None:
     total = big(projects, str(project), files=8)
     for stored in (100, 800):
         daemon = Daemon(ROOT, home).start()
@@ -198,7 +194,7 @@ def test_hooks_are_not_delayed_meanwhile(hook: HookRunner, home: Path, cli: Cli,
         daemon.wait_for(lambda: any("지금 하는 말 0" in text for text in turns(daemon)), "live turn", 40)
 
 
-def test_a_terminal_sees_a_bar_with_rate_and_time(daemon: Daemon, cli: Cli, projects: Path, project: Path) -> None:
+def test_import_shows_progress_bar(daemon: Daemon, cli: Cli, projects: Path, project: Path) -> None:
     big(projects, str(project), files=3)
     code, seen = cli.on_terminal("import", columns=120)
     assert code == 0
@@ -207,7 +203,7 @@ def test_a_terminal_sees_a_bar_with_rate_and_time(daemon: Daemon, cli: Cli, proj
     assert "known already" in seen
 
 
-def test_a_path_without_a_transcript_is_an_error(daemon: Daemon, cli: Cli, tmp_path: Path) -> None:
+def test_path_without_transcript_fails(daemon: Daemon, cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "빈 폴더").mkdir()
     (tmp_path / "글.txt").write_text("no transcript\n")
     for path in ("/dev/null", str(tmp_path / "빈 폴더"), str(tmp_path / "글.txt")):

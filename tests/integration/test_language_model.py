@@ -56,9 +56,7 @@ def spent(daemon: Daemon) -> dict[str, Any]:
     return dict(daemon.call("stats")["language_model"])
 
 
-def test_what_the_model_says_is_kept_and_counted(
-    reading: Callable[..., Daemon], api: ModelApi, hook: HookRunner
-) -> None:
+def test_model_statements_kept_and_counted(reading: Callable[..., Daemon], api: ModelApi, hook: HookRunner) -> None:
     api.script = lambda asked: Said(chat_answer(GOOD))
     daemon = reading()
     hook.turn("s1", "p1", PROMPT, ANSWER)
@@ -73,9 +71,7 @@ def test_what_the_model_says_is_kept_and_counted(
     assert (said["daily_calls"], said["daily_tokens"], said["problem"]) == (200, 200_000, "")
 
 
-def test_capture_does_not_wait_for_the_model_and_leaving_does_not_either(
-    reading: Callable[..., Daemon], api: ModelApi, hook: HookRunner
-) -> None:
+def test_slow_model_delays_nothing(reading: Callable[..., Daemon], api: ModelApi, hook: HookRunner) -> None:
     asked_for, answer = threading.Event(), threading.Event()
 
     def slow(asked: Asked) -> Said:
@@ -105,7 +101,7 @@ def test_capture_does_not_wait_for_the_model_and_leaving_does_not_either(
 @pytest.mark.parametrize(
     ("said", "problem"), [(Said({}, 500), "openai: HTTP 500"), (Said(chat_answer("I'd rather not.")), "not the JSON")]
 )
-def test_a_model_of_no_use_leaves_it_to_the_rules_and_says_why(
+def test_useless_model_falls_back_to_rules(
     reading: Callable[..., Daemon], api: ModelApi, hook: HookRunner, said: Said, problem: str
 ) -> None:
     api.script = lambda asked: said
@@ -117,9 +113,7 @@ def test_a_model_of_no_use_leaves_it_to_the_rules_and_says_why(
     assert problem in spent(daemon)["problem"]
 
 
-def test_without_a_key_nothing_is_sent_and_stats_says_so(
-    reading: Callable[..., Daemon], api: ModelApi, hook: HookRunner
-) -> None:
+def test_missing_key_sends_nothing(reading: Callable[..., Daemon], api: ModelApi, hook: HookRunner) -> None:
     daemon = reading(base_url="", api_key_env="NO_SUCH_KEY")
     hook.turn("s1", "p1", PROMPT, ANSWER)
     daemon.settle()
@@ -129,7 +123,7 @@ def test_without_a_key_nothing_is_sent_and_stats_says_so(
     assert api.asked == []
 
 
-def test_a_spent_budget_holds_over_a_restart(reading: Callable[..., Daemon], api: ModelApi, hook: HookRunner) -> None:
+def test_spent_budget_survives_restart(reading: Callable[..., Daemon], api: ModelApi, hook: HookRunner) -> None:
     api.script = lambda asked: Said(chat_answer('{"history_entry": "", "memory_update": null}'))
     daemon = reading(daily_calls=1)
     hook.turn("s1", "p1", PROMPT, ANSWER)
@@ -144,9 +138,7 @@ def test_a_spent_budget_holds_over_a_restart(reading: Callable[..., Daemon], api
     assert len(api.asked) == 1
 
 
-def test_what_was_said_before_it_was_turned_on_is_not_sent_nor_anything_twice(
-    reading: Callable[..., Daemon], api: ModelApi, hook: HookRunner
-) -> None:
+def test_earlier_turns_are_not_sent(reading: Callable[..., Daemon], api: ModelApi, hook: HookRunner) -> None:
     api.script = lambda asked: Said(chat_answer(GOOD))
     daemon = reading(provider="rules")
     hook.turn("s1", "p1", "The staging database is called osprey, we settled on that name.", "Noted: osprey.")

@@ -54,7 +54,7 @@ def settled(daemon: Daemon) -> None:
 
 
 @pytest.mark.parametrize("by", ["flush", "session start"])
-def test_the_last_line_comes_after_the_end(daemon: Daemon, hook: HookRunner, host: Host, by: str) -> None:
+def test_last_line_after_session_end(daemon: Daemon, hook: HookRunner, host: Host, by: str) -> None:
     host.run()
     settled(daemon)
     host.says("assistant", LATE)
@@ -76,7 +76,7 @@ def test_an_end_that_only_the_spool_knows_of(hook: HookRunner, host: Host, home:
         assert told(daemon) == ["User: %s\nAssistant: %s" % (PROMPT, LATE)]
 
 
-def test_what_is_said_later_without_hooks_is_not_taken_in(daemon: Daemon, hook: HookRunner, host: Host) -> None:
+def test_later_lines_without_hooks_ignored(daemon: Daemon, hook: HookRunner, host: Host) -> None:
     """`MEMLAYER_DISABLE=1 claude --continue` goes on in the same transcript."""
     host.run()
     settled(daemon)

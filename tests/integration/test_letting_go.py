@@ -20,7 +20,7 @@ from tests.support.told_story import DECIDED, LEARNT, MARKS, OLD_MS, ROOT, Story
 # --- what goes with what
 
 
-def test_a_statement_may_go_alone_and_does_not_come_back(story: Story) -> None:
+def test_statement_forgotten_alone(story: Story) -> None:
     story.say(2, *DECIDED)
     story.daemon.settle()
     learnt = story.core_of(LEARNT)
@@ -34,7 +34,7 @@ def test_a_statement_may_go_alone_and_does_not_come_back(story: Story) -> None:
         story.daemon.settle()
 
 
-def test_what_is_said_again_after_it_was_forgotten_is_learnt_again_and_elsewhere_at_any_time(story: Story) -> None:
+def test_forgotten_statement_can_be_relearnt(story: Story) -> None:
     said = ("Always answer in Korean. 배포는 매주 화요일 오전 10시야.", "Understood.")
     inside = HookRunner(ROOT, story.home, story.project, python=story.hook.python)
     inside.turn("first", "f1", *said)
@@ -56,7 +56,7 @@ def test_what_is_said_again_after_it_was_forgotten_is_learnt_again_and_elsewhere
     assert learnt() == before | {("other", text) for _, text in before}
 
 
-def test_what_was_asked_to_be_remembered_goes_with_its_request_even_alone(story: Story) -> None:
+def test_remember_request_is_erased_too(story: Story) -> None:
     where = ("--project", str(story.project))
     for words in ("금고 열쇠는 딱따구리 둥지에 있다", "The spare key is under the woodpecker-nest."):
         assert story.cli("remember", words, *where).returncode == 0
@@ -74,7 +74,7 @@ def test_what_was_asked_to_be_remembered_goes_with_its_request_even_alone(story:
         story.daemon.settle()
 
 
-def test_a_statement_takes_its_turn_along_unless_told_otherwise(story: Story) -> None:
+def test_statement_takes_its_turn(story: Story) -> None:
     story.say(2, *DECIDED)
     story.daemon.settle()
     learnt = story.core_of(LEARNT)
@@ -87,7 +87,7 @@ def test_a_statement_takes_its_turn_along_unless_told_otherwise(story: Story) ->
     assert story.turns() == 3
 
 
-def test_words_that_no_command_took_go_along(story: Story) -> None:
+def test_untaken_command_words_are_erased(story: Story) -> None:
     asked = {"command_name": "memlayer:memory-remember", "command_args": "열쇠는 딱새둥지에 있다"}
     story.hook("user_prompt_expansion", "kept", "k9", **asked)
     [path] = (story.home / "typed").iterdir()
@@ -99,7 +99,7 @@ def test_words_that_no_command_took_go_along(story: Story) -> None:
     assert not path.exists() and story.holds("딱새둥지") == []
 
 
-def test_the_tools_of_a_turn_go_with_it(story: Story) -> None:
+def test_tool_events_go_with_turn(story: Story) -> None:
     story.hook("user_prompt_submit", "kept", "k5", prompt="배포 스크립트를 돌려줘")
     said = {"tool_input": {"command": "deploy 딱새둥지"}, "tool_response": {"stdout": "딱새둥지"}}
     story.hook("post_tool_use", "kept", "k5", tool_name="Bash", tool_use_id="t1", **said)
@@ -112,7 +112,7 @@ def test_the_tools_of_a_turn_go_with_it(story: Story) -> None:
     assert story.holds("딱새둥지", "배포 스크립트를") == []
 
 
-def test_what_a_memory_said_before_goes_with_it(story: Story) -> None:
+def test_earlier_versions_are_erased(story: Story) -> None:
     added = story.cli("remember", "금고 번호는 딱따구리7781 이다", "--project", str(story.project), "--json")
     assert added.returncode == 0, added.stderr
     found = story.core_of("딱따구리7781")
@@ -130,9 +130,7 @@ def test_what_a_memory_said_before_goes_with_it(story: Story) -> None:
         (b"caf\xe9 \xff\n", "it is not UTF-8 text"),
     ],
 )
-def test_a_file_that_cannot_be_cleaned_is_named_and_cleaned_once_it_is_mended(
-    story: Story, added: bytes, why: str
-) -> None:
+def test_unreadable_page_is_named_then_cleaned(story: Story, added: bytes, why: str) -> None:
     where = ("--project", str(story.project))
     for words in ("금고 열쇠는 딱따구리 둥지에 있다", "The spare key is under the woodpecker-nest."):
         assert story.cli("remember", words, *where).returncode == 0
@@ -155,7 +153,7 @@ def test_a_file_that_cannot_be_cleaned_is_named_and_cleaned_once_it_is_mended(
 # --- what else could hold or bring back its words
 
 
-def test_a_fork_an_import_and_an_export_do_not_bring_it_back(story: Story, tmp_path: Path) -> None:
+def test_copies_bring_nothing_back(story: Story, tmp_path: Path) -> None:
     export = tmp_path / "all.jsonl"
     assert story.cli("export", str(export)).returncode == 0
     assert "두루미칠성반닫이" in export.read_text()
@@ -172,7 +170,7 @@ def test_a_fork_an_import_and_an_export_do_not_bring_it_back(story: Story, tmp_p
     story.assert_gone()
 
 
-def test_files_that_were_set_aside_go_as_well(story: Story) -> None:
+def test_quarantined_files_are_forgotten(story: Story) -> None:
     folder = Path(paths.make_folder(paths.quarantine(str(story.home))))
     for event, whole in zip(story.events, (True, False, True, False), strict=True):
         path = spool.put(str(story.home), event)
@@ -215,7 +213,7 @@ spool.put(sys.argv[2], read_payload("user_prompt_submit", said, project_dir=sys.
 
 
 @pytest.mark.parametrize("by", ["forget", "start"])
-def test_what_a_kill_left_half_written_is_forgotten_too(story: Story, by: str) -> None:
+def test_half_written_files_are_forgotten(story: Story, by: str) -> None:
     if by == "start":
         story.forget("--session", "gone")
     of_hook, of_daemon = killed_while_writing(story)
@@ -234,7 +232,7 @@ def test_what_a_kill_left_half_written_is_forgotten_too(story: Story, by: str) -
     story.assert_gone()
 
 
-def test_what_a_hook_left_a_moment_before_goes_with_what_is_said_next(story: Story) -> None:
+def test_fresh_leftover_goes_with_next_prompt(story: Story) -> None:
     of_hook, _ = killed_while_writing(story)
     story.forget("--session", "gone")
     seconds_ago = time.time() - 10
@@ -245,7 +243,7 @@ def test_what_a_hook_left_a_moment_before_goes_with_what_is_said_next(story: Sto
     assert not of_hook.exists()
 
 
-def test_neither_the_request_to_forget_nor_its_answer_keeps_the_words(story: Story) -> None:
+def test_forget_request_keeps_no_words(story: Story) -> None:
     asked = "/memlayer:memory-forget 두루미칠성반닫이 zephyrine-quokka"
     story.hook.turn("kept", "k2", asked, "This would go: 두루미칠성반닫이 lives on zephyrine-quokka [mem:a7Bc3x]")
     story.hook("user_prompt_submit", "kept", "k3", prompt="/memlayer:memory-show a7Bc3x")
@@ -256,7 +254,7 @@ def test_neither_the_request_to_forget_nor_its_answer_keeps_the_words(story: Sto
     story.assert_gone()
 
 
-def test_the_slash_command_shows_first_and_forgets_what_is_named(story: Story) -> None:
+def test_slash_command_shows_before_forgetting(story: Story) -> None:
     where = ("--project", str(story.project))
     shown = story.cli("forget", "--stdin", *where, stdin="zephyrine-quokka 두루미칠성반닫이\n").stdout
     assert "Nothing is forgotten yet" in shown and "두루미칠성반닫이" in shown

@@ -11,7 +11,7 @@ from tests.support.processes import HookRunner
 from tests.support.told_story import DECIDED, LEARNT, NO_MODEL, ROOT, Story
 
 
-def test_old_turns_go_and_what_was_learnt_from_them_stays(story: Story) -> None:
+def test_retention_keeps_learnt_statements(story: Story) -> None:
     story.say(2, *DECIDED)
     story.daemon.settle()
     learnt = story.core_of(LEARNT)
@@ -44,7 +44,7 @@ def test_old_turns_go_and_what_was_learnt_from_them_stays(story: Story) -> None:
     assert story.daemon.call("gc")["removed"]["memories"] == 0
 
 
-def test_the_daemon_lets_go_by_itself_once_a_day(story: Story) -> None:
+def test_daemon_applies_retention_daily(story: Story) -> None:
     story.daemon.stop()
     story.daemon.settings = {**NO_MODEL, "retention": {"conversation_days": 30}}
     (story.home / "gc.stamp").touch()
@@ -61,7 +61,7 @@ def test_the_daemon_lets_go_by_itself_once_a_day(story: Story) -> None:
     story.daemon.wait_for(lambda: story.turns() == 1, "retention on the next day", 50.0)
 
 
-def test_core_memories_go_only_when_asked_and_never_pinned(story: Story) -> None:
+def test_core_retention_spares_turns(story: Story) -> None:
     story.say(2, *DECIDED)
     story.daemon.settle()
     learnt = story.core_of(LEARNT)
@@ -71,7 +71,7 @@ def test_core_memories_go_only_when_asked_and_never_pinned(story: Story) -> None
     assert learnt["id"] not in {one["id"] for one in story.daemon.call("list", category="core")["memories"]}
 
 
-def test_what_retention_took_does_not_come_back_from_an_export(story: Story, tmp_path: Path) -> None:
+def test_import_keeps_retired_rows_out(story: Story, tmp_path: Path) -> None:
     story.say(2, *DECIDED)
     story.daemon.settle()
     learnt = story.core_of(LEARNT)

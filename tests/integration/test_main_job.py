@@ -54,7 +54,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Daemon, Hoo
         ("checkout.py?", "normalize_cart"),
     ],
 )
-def test_the_next_session_is_given_what_was_said(told: tuple[Daemon, HookRunner], prompt: str, expected: str) -> None:
+def test_next_session_is_given_facts(told: tuple[Daemon, HookRunner], prompt: str, expected: str) -> None:
     _, hook = told
     done = hook("user_prompt_submit", "next " + prompt, "q1", prompt=prompt)
     assert (done.returncode, done.stderr) == (0, b"")
@@ -92,7 +92,7 @@ def test_silence_where_nothing_fits(told: tuple[Daemon, HookRunner], prompt: str
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
-def test_a_session_starts_with_where_the_last_left_off(told: tuple[Daemon, HookRunner]) -> None:
+def test_session_start_continues_last(told: tuple[Daemon, HookRunner]) -> None:
     _, hook = told
     for source in ("startup", "clear", "compact"):
         context = hook("session_start", "new " + source, source=source).context
@@ -101,7 +101,7 @@ def test_a_session_starts_with_where_the_last_left_off(told: tuple[Daemon, HookR
     assert hook("session_start", "resumed", source="resume").stdout == b""
 
 
-def test_another_project_of_the_same_name_is_told_nothing(told: tuple[Daemon, HookRunner], tmp_path: Path) -> None:
+def test_same_named_project_gets_nothing(told: tuple[Daemon, HookRunner], tmp_path: Path) -> None:
     daemon, hook = told
     other = tmp_path / hook.project.name
     other.mkdir()
@@ -112,7 +112,7 @@ def test_another_project_of_the_same_name_is_told_nothing(told: tuple[Daemon, Ho
     assert daemon.call("search", query="order events", project_dir="", limit=5)["hits"]
 
 
-def test_what_is_in_the_context_is_not_repeated_until_a_compaction(told: tuple[Daemon, HookRunner]) -> None:
+def test_no_repeats_until_compaction(told: tuple[Daemon, HookRunner]) -> None:
     daemon, hook = told
     hook("session_start", "live", source="startup")
     hook.turn("live", "l1", "캐시 서버 주소를 정하자", "캐시 서버는 redis-main:6390 을 쓰기로 했습니다.")
@@ -139,7 +139,7 @@ def test_doing_it_twice_changes_nothing(told: tuple[Daemon, HookRunner]) -> None
     }
 
 
-def test_recall_explains_itself_and_matches_the_hook(told: tuple[Daemon, HookRunner]) -> None:
+def test_recall_matches_the_hook(told: tuple[Daemon, HookRunner]) -> None:
     daemon, hook = told
     prompt = "which database holds the order events?"
     found = daemon.call("recall", prompt=prompt, project_dir=str(hook.project))

@@ -80,7 +80,7 @@ def lines_of(hit: dict[str, Any]) -> tuple[str, int, int]:
     return Path(hit["path"]).name, hit["start_line"], hit["end_line"]
 
 
-def test_after_a_turn_the_files_say_it_and_edits_come_back_while_the_daemon_runs(story: Story) -> None:
+def test_files_follow_turns_and_edits(story: Story) -> None:
     with story.daemon:
         story.tell()
         core = story.core()
@@ -115,7 +115,7 @@ def test_after_a_turn_the_files_say_it_and_edits_come_back_while_the_daemon_runs
         story.daemon.wait_for(is_found, "hit for what holds")
 
 
-def test_edits_made_while_no_daemon_ran_are_taken_back_by_the_next_one(story: Story) -> None:
+def test_next_daemon_reads_offline_edits(story: Story) -> None:
     with story.daemon:
         story.tell()
     story.edit(
@@ -131,7 +131,7 @@ def test_edits_made_while_no_daemon_ran_are_taken_back_by_the_next_one(story: St
         assert {one["kind"] for one in history if "커밋" in one["text"]} == {"preference"}
 
 
-def test_forgetting_takes_the_line_out_of_the_files(story: Story) -> None:
+def test_forget_removes_file_lines(story: Story) -> None:
     with story.daemon:
         story.tell()
         [citation] = [key for text, key in story.core().items() if "ClickHouse" in text]
@@ -142,7 +142,7 @@ def test_forgetting_takes_the_line_out_of_the_files(story: Story) -> None:
         assert not list(story.home.glob("projects/*"))
 
 
-def test_a_kill_between_reading_and_writing_loses_no_edit(story: Story) -> None:
+def test_kill_during_sync_loses_no_edit(story: Story) -> None:
     with story.daemon:
         story.tell()
         story.edit(lambda text: text.replace(END, "- 마지막으로 적은 줄이다.\n" + END))
@@ -154,7 +154,7 @@ def test_a_kill_between_reading_and_writing_loses_no_edit(story: Story) -> None:
         assert sum("마지막으로" in text for text in story.core()) == 1
 
 
-def test_the_verb_says_where_they_are_and_reads_them_now(story: Story) -> None:
+def test_files_verb_names_and_reads(story: Story) -> None:
     with story.daemon:
         story.tell()
         story.edit(lambda text: text.replace("8443", "9443"))
@@ -169,7 +169,7 @@ def test_the_verb_says_where_they_are_and_reads_them_now(story: Story) -> None:
         assert "memory files" in doctor.stdout and "not UTF-8" in doctor.stdout
 
 
-def test_in_the_repository_when_the_user_wants_it_and_never_because_a_project_does(story: Story) -> None:
+def test_repository_files_need_user_setting(story: Story) -> None:
     (story.project / ".memlayer.yaml").write_text("files:\n  location: project\n  extra_paths: [/etc]\n")
     with story.daemon:
         story.tell()
@@ -209,9 +209,7 @@ def test_extra_markdown_answers_with_its_lines(home: Path, project: Path, tmp_pa
     ("line", "prompt", "value"),
     [("8443", "which port is the staging port?", "8443"), ("화요일", "배포는 언제 하지?", "화요일")],
 )
-def test_a_line_that_was_deleted_is_not_recalled_from_its_turn_either(
-    story: Story, line: str, prompt: str, value: str
-) -> None:
+def test_deleted_line_is_not_recalled(story: Story, line: str, prompt: str, value: str) -> None:
     def recalled() -> str:
         return str(story.daemon.call("recall", prompt=prompt, project_dir=str(story.project), session_id="s9")["block"])
 

@@ -59,7 +59,7 @@ def test_repaired_store_is_green_at_once(hook: HookRunner, home: Path, cli: Cli)
 
 
 @pytest.mark.parametrize("text", ["enabled: flase\n", "recall: {enabled: flase}\n"])
-def test_misspelt_switch_is_off_and_said_so(home: Path, project: Path, cli: Cli, text: str) -> None:
+def test_misspelt_switch_counts_as_off(home: Path, project: Path, cli: Cli, text: str) -> None:
     (project / ".memlayer.yaml").write_text(text)
     with Daemon(ROOT, home):
         told = [one for one in json.loads(cli("doctor", "--json").stdout)["checks"] if "enabled" in one["says"]]

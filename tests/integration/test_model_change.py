@@ -83,7 +83,7 @@ def lacking(home: Path, fingerprint: str) -> int:
         store.close()
 
 
-def test_from_words_to_a_model_to_another_one(hook: HookRunner, home: Path, another_model: Path) -> None:
+def test_switch_between_embedding_models(hook: HookRunner, home: Path, another_model: Path) -> None:
     with Daemon(ROOT, home, NONE) as daemon:
         tell(hook, daemon)
         assert daemon.call("stats")["embedded"] == 0
@@ -112,7 +112,7 @@ def test_back_to_words(hook: HookRunner, home: Path) -> None:
             assert hit["parts"]["vector"] is None
 
 
-def test_without_a_model_words_find_everything_and_everybody_is_told_why(hook: HookRunner, home: Path) -> None:
+def test_lexical_search_without_model(hook: HookRunner, home: Path) -> None:
     cli = Cli(home, hook.project)
     with Daemon(ROOT, home, NONE) as daemon:
         tell(hook, daemon)
@@ -124,9 +124,7 @@ def test_without_a_model_words_find_everything_and_everybody_is_told_why(hook: H
         assert check(cli, "model") == ("ok", "none, as set: search by full text only")
 
 
-def test_a_model_that_is_not_whole_leaves_the_words_and_says_so(
-    hook: HookRunner, home: Path, another_model: Path
-) -> None:
+def test_incomplete_model_falls_back_to_words(hook: HookRunner, home: Path, another_model: Path) -> None:
     (another_model / "tokenizer.json").unlink()
     cli = Cli(home, hook.project)
     with Daemon(ROOT, home, {"embedding": {"model": str(another_model)}}) as daemon:
@@ -139,7 +137,7 @@ def test_a_model_that_is_not_whole_leaves_the_words_and_says_so(
         assert state == "warn" and says.startswith("search by full text only: ") and "my-e5" in says
 
 
-def test_a_model_folder_that_is_gone_leaves_the_words_and_says_so(hook: HookRunner, home: Path, tmp_path: Path) -> None:
+def test_missing_model_falls_back_to_words(hook: HookRunner, home: Path, tmp_path: Path) -> None:
     with Daemon(ROOT, home, {"embedding": {"model": str(tmp_path / "없는 모델")}}) as daemon:
         tell(hook, daemon)
         assert_recalled(hook, daemon, "words")

@@ -141,12 +141,12 @@ def test_filters_narrow_a_search(fed: Run) -> None:
         assert "with these filters" in fed("search", "배포", *arguments).stdout
 
 
-def test_explain_tells_what_scores_are_made_of(fed: Run) -> None:
+def test_explain_lists_score_parts(fed: Run) -> None:
     assert "relevance" not in fed("search", "배포").stdout
     assert "relevance" in fed("search", "배포", "--explain").stdout
 
 
-def test_json_of_recall_and_search_says_the_same_of_a_memory(fed: Run) -> None:
+def test_recall_and_search_json_agree(fed: Run) -> None:
     [hit] = [one for one in hits(fed, "order events clickhouse") if one["category"] == "conversation"][:1]
     candidates = json.loads(fed("recall", "where do order events go?", "--json").stdout)["candidates"]
     same = [one for one in candidates if one["citation"] == hit["citation"]]

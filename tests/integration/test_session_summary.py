@@ -38,7 +38,7 @@ def summed_up(daemon: Daemon) -> dict[str, Any]:
     return found
 
 
-def test_a_session_that_ends_is_summed_up(daemon: Daemon, hook: HookRunner) -> None:
+def test_ended_session_is_summarized(daemon: Daemon, hook: HookRunner) -> None:
     work(hook)
     assert summaries(daemon) == []
     hook("session_end", "s1", reason="other")
@@ -62,7 +62,7 @@ def test_an_end_that_only_the_spool_knows_of(daemon: Daemon, hook: HookRunner) -
     assert "세 번으로 제한했습니다" in summed_up(daemon)["text"]
 
 
-def test_a_daemon_killed_at_the_end_leaves_the_summary_to_the_next(daemon: Daemon, hook: HookRunner) -> None:
+def test_next_daemon_writes_missing_summary(daemon: Daemon, hook: HookRunner) -> None:
     work(hook)
     hook("session_end", "s1", reason="other")
     daemon.kill()
@@ -72,7 +72,7 @@ def test_a_daemon_killed_at_the_end_leaves_the_summary_to_the_next(daemon: Daemo
     assert len(summaries(daemon)) == 1
 
 
-def test_a_session_that_died_is_found_when_a_daemon_starts(daemon: Daemon, hook: HookRunner) -> None:
+def test_start_finds_dead_session(daemon: Daemon, hook: HookRunner) -> None:
     work(hook)
     daemon.settle()
     daemon.stop()
@@ -93,7 +93,7 @@ def test_small_talk_ends_without_a_summary(daemon: Daemon, hook: HookRunner) -> 
     assert summed_up(daemon)["session_id"] == "s2"
 
 
-def test_forgetting_a_turn_forgets_the_summary_that_was_drawn_from_it(daemon: Daemon, hook: HookRunner) -> None:
+def test_forget_turn_forgets_its_summary(daemon: Daemon, hook: HookRunner) -> None:
     work(hook)
     hook("session_end", "s1", reason="other")
     summed_up(daemon)
@@ -112,7 +112,7 @@ def gone_on(hook: HookRunner) -> None:
     hook("session_end", "s1", reason="other")
 
 
-def test_a_summary_that_was_forgotten_alone_does_not_come_back(daemon: Daemon, hook: HookRunner) -> None:
+def test_forgotten_summary_never_returns(daemon: Daemon, hook: HookRunner) -> None:
     work(hook)
     hook("session_end", "s1", reason="other")
     daemon.call("forget", ids=[summed_up(daemon)["id"]])
@@ -127,7 +127,7 @@ def test_a_summary_that_was_forgotten_alone_does_not_come_back(daemon: Daemon, h
     assert summed_up(daemon)["session_id"] == "s2"
 
 
-def test_a_session_goes_on_after_one_of_its_turns_was_forgotten(daemon: Daemon, hook: HookRunner) -> None:
+def test_session_continues_after_forget(daemon: Daemon, hook: HookRunner) -> None:
     work(hook)
     hook("session_end", "s1", reason="other")
     summed_up(daemon)
@@ -138,7 +138,7 @@ def test_a_session_goes_on_after_one_of_its_turns_was_forgotten(daemon: Daemon, 
     assert "스테이징에 배포" in found and "정산" not in found and "결제" not in found
 
 
-def test_after_a_compaction_a_session_is_not_told_its_own_turns(daemon: Daemon, hook: HookRunner) -> None:
+def test_own_turns_hidden_after_compaction(daemon: Daemon, hook: HookRunner) -> None:
     work(hook, "before")
     hook("session_end", "before", reason="other")
     summed_up(daemon)

@@ -140,7 +140,7 @@ def test_unrelated_questions_find_nothing(table: Table, question: str) -> None:
 @pytest.mark.parametrize(
     "term", ["src/app/checkout.py:42", "--no-cache", "#1234", "c++", "-x", "localhost:5433", ".env"]
 )
-def test_no_sign_in_a_term_is_an_operator(table: Table, term: str) -> None:
+def test_query_signs_are_no_operators(table: Table, term: str) -> None:
     assert len(search(table, [term])) == 1
     for operator in ("+", '"', "(", "*", "~", "^"):
         assert search(table, [operator + term]) == []

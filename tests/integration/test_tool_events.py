@@ -48,7 +48,7 @@ def events(home: Path) -> list[Event]:
         store.close()
 
 
-def test_a_turn_holds_what_was_done_in_it(hook: HookRunner, daemon: Daemon, home: Path, project: Path) -> None:
+def test_turn_holds_its_tool_calls(hook: HookRunner, daemon: Daemon, home: Path, project: Path) -> None:
     work(hook)
     daemon.settle()
     [shown] = daemon.call("show", ids=[turn_memory_id("s1", "p1")])["matches"]
@@ -66,9 +66,7 @@ def test_a_turn_holds_what_was_done_in_it(hook: HookRunner, daemon: Daemon, home
     assert ERROR in printed
 
 
-def test_the_turns_words_in_the_index_are_the_same_with_and_without_tools(
-    hook: HookRunner, daemon: Daemon, project: Path
-) -> None:
+def test_tools_leave_index_words_alone(hook: HookRunner, daemon: Daemon, project: Path) -> None:
     work(hook)
     daemon.settle()
     found = daemon.call("search", query="타일 서버", project_dir=str(project))["hits"]
@@ -78,7 +76,7 @@ def test_the_turns_words_in_the_index_are_the_same_with_and_without_tools(
     assert not [hit for hit in found if "12 passed" in hit["snippet"] or "tiles.py" in hit["snippet"]]
 
 
-def test_a_late_tool_event_joins_its_turn_and_one_without_a_turn_is_harmless(hook: HookRunner, daemon: Daemon) -> None:
+def test_late_tool_event_joins_turn(hook: HookRunner, daemon: Daemon) -> None:
     work(hook)
     daemon.settle()
     tool(hook, 9, "Bash", {"command": "make docs"}, tool_response={"stdout": "built"})
@@ -92,7 +90,7 @@ def test_a_late_tool_event_joins_its_turn_and_one_without_a_turn_is_harmless(hoo
     assert daemon.call("status")["job_errors"] == 0
 
 
-def test_without_a_daemon_they_wait_in_the_spool(hook: HookRunner, home: Path) -> None:
+def test_tool_events_wait_in_spool(hook: HookRunner, home: Path) -> None:
     work(hook)
     assert [event["kind"] for event in hook.spooled] == ["session_start", "user", *["tool"] * 4, "assistant"]
     assert not (home / "daemon.sock").exists()
@@ -101,7 +99,7 @@ def test_without_a_daemon_they_wait_in_the_spool(hook: HookRunner, home: Path) -
     assert [event.detail for event in events(home)] == ["Edit", "Bash failed", "Bash"]  # not Read: see ToolRules
 
 
-def test_what_settings_leave_out_is_dropped_at_once_and_out_of_the_spool(hook: HookRunner, home: Path) -> None:
+def test_excluded_tools_are_dropped(hook: HookRunner, home: Path) -> None:
     work(hook)  # no daemon: no settings were read
     settings = {"embedding": {"provider": "none"}, "tools": {"enabled": False}}
     with Daemon(ROOT, home, settings) as daemon:
@@ -112,7 +110,7 @@ def test_what_settings_leave_out_is_dropped_at_once_and_out_of_the_spool(hook: H
     assert events(home) == []
 
 
-def test_only_what_is_listed_is_kept_and_only_so_long(hook: HookRunner, home: Path) -> None:
+def test_listed_tools_kept_within_limit(hook: HookRunner, home: Path) -> None:
     settings = {
         "embedding": {"provider": "none"},
         "tools": {"kept": ["mcp__docs__*"], "failures": [], "max_chars": 100},
@@ -128,7 +126,7 @@ def test_only_what_is_listed_is_kept_and_only_so_long(hook: HookRunner, home: Pa
     assert len(kept.text) < 200
 
 
-def test_tool_events_are_forgotten_with_their_turn(hook: HookRunner, daemon: Daemon, home: Path, project: Path) -> None:
+def test_forget_turn_forgets_tools(hook: HookRunner, daemon: Daemon, home: Path, project: Path) -> None:
     work(hook)
     daemon.settle()
     done = Cli(home, project)("forget", turn_memory_id("s1", "p1"), "--yes", "--json")
@@ -139,9 +137,7 @@ def test_tool_events_are_forgotten_with_their_turn(hook: HookRunner, daemon: Dae
     assert not [path for path in (home / "store").rglob("*") if path.is_file() and needle in path.read_bytes()]
 
 
-def test_a_search_for_a_path_or_an_error_finds_the_turn_and_recall_does_not(
-    hook: HookRunner, daemon: Daemon, home: Path, project: Path
-) -> None:
+def test_search_finds_tools_recall_not(hook: HookRunner, daemon: Daemon, home: Path, project: Path) -> None:
     work(hook)
     daemon.settle()
     cli = Cli(home, project)

@@ -22,7 +22,7 @@ def doctor(cli: Cli) -> list[dict[str, str]]:
     return [one for one in json.loads(cli("doctor", "--json").stdout)["checks"] if one["name"] == "settings"]
 
 
-def test_a_mistake_elsewhere_does_not_switch_capture_on(hook: HookRunner, home: Path, project: Path) -> None:
+def test_other_mistakes_keep_capture_off(hook: HookRunner, home: Path, project: Path) -> None:
     cli = Cli(home, project)
     with Daemon(ROOT, home, TYPO) as daemon:
         hook.turn("s1", "p1", "출시 암호는 bluebird 입니다, keep it to yourself", "알겠습니다.")
@@ -37,7 +37,7 @@ def test_a_mistake_elsewhere_does_not_switch_capture_on(hook: HookRunner, home: 
 
 
 @pytest.mark.parametrize("text", [json.dumps({**MENDED, "recall": {"max_entries": 1}}), None])
-def test_what_the_running_daemon_has_not_read_is_said(home: Path, project: Path, text: str | None) -> None:
+def test_unread_settings_are_reported(home: Path, project: Path, text: str | None) -> None:
     cli = Cli(home, project)
     with Daemon(ROOT, home, MENDED):
         assert "Not yet in force" not in cli("config").stdout
