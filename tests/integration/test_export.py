@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -64,9 +65,7 @@ def told_everything(hook: HookRunner, daemon: Daemon) -> None:
     daemon.settle()
 
 
-def test_everything_goes_out_and_comes_back_row_by_row(
-    hook: HookRunner, home: Path, cli: Cli, tmp_path: Path, project: Path
-) -> None:
+def test_export_round_trip_keeps_rows(hook: HookRunner, home: Path, cli: Cli, tmp_path: Path, project: Path) -> None:
     file = tmp_path / "out" / "모두.jsonl"
     file.parent.mkdir()
     with Daemon(ROOT, home) as daemon:
@@ -94,9 +93,7 @@ def test_everything_goes_out_and_comes_back_row_by_row(
     }
 
 
-def test_what_was_forgotten_stays_so_when_an_export_comes_back(
-    hook: HookRunner, daemon: Daemon, cli: Cli, tmp_path: Path
-) -> None:
+def test_import_keeps_forgotten_rows_out(hook: HookRunner, daemon: Daemon, cli: Cli, tmp_path: Path) -> None:
     file = tmp_path / "all.jsonl"
     told_everything(hook, daemon)
     assert cli("export", str(file)).returncode == 0
@@ -107,7 +104,7 @@ def test_what_was_forgotten_stays_so_when_an_export_comes_back(
     assert "화요일" not in json.dumps(daemon.call("list", limit=1000), ensure_ascii=False)
 
 
-def test_a_file_that_is_there_is_not_overwritten(daemon: Daemon, cli: Cli, tmp_path: Path) -> None:
+def test_existing_file_is_not_overwritten(daemon: Daemon, cli: Cli, tmp_path: Path) -> None:
     file = tmp_path / "mine.txt"
     file.write_text("mine")
     refused = cli("export", str(file))
@@ -118,7 +115,7 @@ def test_a_file_that_is_there_is_not_overwritten(daemon: Daemon, cli: Cli, tmp_p
     assert cli("export", str(tmp_path / "none" / "x")).returncode == 1
 
 
-def test_a_name_that_is_not_utf8_is_the_name_of_the_file(daemon: Daemon, cli: Cli, tmp_path: Path) -> None:
+def test_non_utf8_file_name(daemon: Daemon, cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     name = os.fsdecode(os.fsencode(tmp_path / "out") + b"/\xff.jsonl")
     assert cli("export", name).returncode == 0
@@ -126,17 +123,13 @@ def test_a_name_that_is_not_utf8_is_the_name_of_the_file(daemon: Daemon, cli: Cl
     assert imported(cli, name, "--dry-run")["events"] == 0
 
 
-def test_an_export_that_is_not_whole_is_refused(hook: HookRunner, daemon: Daemon, cli: Cli, tmp_path: Path) -> None:
-    file = tmp_path / "all.jsonl"
-    told_everything(hook, daemon)
-    assert cli("export", str(file)).returncode == 0
-    lines = file.read_text().splitlines(keepends=True)
-    for name, text in (
-        ("torn", "".join(lines[:-1])),
-        ("newer", "".join([lines[0].replace('"memlayer_export": 1', '"memlayer_export": 9'), *lines[1:]])),
-        ("odd", "".join([lines[0], '{"event": {"id": 7}}\n', *lines[1:]])),
+def test_incomplete_export_is_refused(daemon: Daemon, cli: Cli, lines: list[str], tmp_path: Path) -> None:
+    for name, kept in (
+        ("torn", lines[:-1]),
+        ("newer", [lines[0].replace('"memlayer_export": 1', '"memlayer_export": 9'), *lines[1:]]),
+        ("odd", [lines[0], '{"event": {"id": 7}}', *lines[1:]]),
     ):
-        (tmp_path / name).write_text(text)
+        (tmp_path / name).write_text("\n".join(kept) + "\n")
         refused = cli("import", str(tmp_path / name))
         assert refused.returncode == 1, name
         assert "Traceback" not in refused.stderr
@@ -156,18 +149,21 @@ def exported_again(lines: list[str], change: Callable[[str, dict[str, Any]], Non
     return file
 
 
-@pytest.fixture
-def lines(hook: HookRunner, daemon: Daemon, cli: Cli, tmp_path: Path) -> list[str]:
-    """Those of an export of a home that was told everything."""
-    told_everything(hook, daemon)
-    assert cli("export", str(tmp_path / "all.jsonl")).returncode == 0
-    return (tmp_path / "all.jsonl").read_text().removesuffix("\n").split("\n")
+@pytest.fixture(scope="module")
+def lines(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """The lines of an export of a home that was told everything; the tests change copies."""
+    base = tmp_path_factory.mktemp("exported")
+    (base / "shop").mkdir()
+    hook = HookRunner(ROOT, base / "home", base / "shop", python=getattr(sys, "_base_executable", sys.executable))
+    hook.forbid_background()
+    with Daemon(ROOT, base / "home") as daemon:
+        told_everything(hook, daemon)
+        assert Cli(base / "home", base / "shop")("export", str(base / "all.jsonl")).returncode == 0
+    return (base / "all.jsonl").read_text().removesuffix("\n").split("\n")
 
 
 @pytest.mark.parametrize("where", ["{out}/notes", "../../../../notes"])
-def test_an_export_writes_nowhere_but_into_the_home(
-    lines: list[str], tmp_path: Path, project: Path, where: str
-) -> None:
+def test_import_writes_only_in_home(lines: list[str], tmp_path: Path, project: Path, where: str) -> None:
     outside = tmp_path / "밖"
     outside.mkdir()
     (outside / "notes.txt").write_text("mine")
@@ -190,7 +186,7 @@ def test_an_export_writes_nowhere_but_into_the_home(
     assert {path for path in tmp_path.rglob("*") if second not in path.parents} - before <= {second, *second.parents}
 
 
-def test_nothing_is_taken_from_a_file_with_a_wrong_line(lines: list[str], tmp_path: Path, project: Path) -> None:
+def test_bad_line_rejects_whole_file(lines: list[str], tmp_path: Path, project: Path) -> None:
     last = len(lines) - 1
     found = json.loads(lines[last - 1])
     assert "memory" in found
@@ -206,7 +202,7 @@ def test_nothing_is_taken_from_a_file_with_a_wrong_line(lines: list[str], tmp_pa
     assert not (second / "projects.json").exists()
 
 
-def test_secrets_in_an_export_are_not_stored(lines: list[str], tmp_path: Path, project: Path) -> None:
+def test_import_redacts_secrets(lines: list[str], tmp_path: Path, project: Path) -> None:
     key = "sk-ant-api03-" + "Ab1" * 30
 
     def change(name: str, value: dict[str, Any]) -> None:
