@@ -1,4 +1,4 @@
-"""The command line: one file per group of verbs. Reaches the store only through the daemon's socket."""
+"""The command line: a file for each group of verbs; reaches the store only through the daemon's socket."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ import sys
 
 
 def main() -> None:
-    """Run the command line; ends the process. In a runtime that has lost a package it runs what it can."""
+    """Run the command line and end the process.
+
+    In a runtime that has lost a package only the verbs of `doctor.bare` run.
+    """
     try:
         from memlayer.cli.edge import run
     except ImportError as bad:

@@ -1,4 +1,4 @@
-"""Runs the command line: `python -I <root>/memlayer/cli/__main__.py`, or `python -m memlayer.cli`."""
+"""Run the command line: `python -I <root>/memlayer/cli/__main__.py`, or `python -m memlayer.cli`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The one error edge: a line or a JSON document, and an exit code; what nobody expected leaves a report."""
+"""The error edge of the command line: messages, exit codes, crash reports.
+
+An error is printed as one line or one JSON document. An unexpected exception also leaves a report in the log folder.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,10 @@ STOPPED = "stopped"
 
 
 def run() -> None:
-    """Run the command line; ends the process with 0, 1 (an error), 2 (wrong or missing arguments) or 130 (stopped)."""
+    """Run the command line and end the process.
+
+    Exit codes: 0, 1 (an error), 2 (wrong or missing arguments), 130 (stopped by Ctrl-C).
+    """
     streams.open_closed()
     sys.excepthook = report_unexpected
     set_streams()
@@ -48,13 +54,13 @@ def run() -> None:
         sys.exit(1)
     except OSError as error:
         streams.drop(1)
-        streams.tell_line(f"{error.strerror or error}: {error.filename or 'what is printed cannot be written'}")
+        streams.tell_line(f"{error.strerror or error}: {error.filename or 'the output cannot be written'}")
         sys.exit(streams.USER_ERROR)
     sys.exit(code if isinstance(code, int) else 0)
 
 
 def usage_message(wrong: click.ClickException) -> str:
-    """One line: what is wrong, and which help says more."""
+    """Return one line: the problem, and the verb whose help says more."""
     context = getattr(wrong, "ctx", None)
     if isinstance(wrong, Incomplete) or context is None:
         return wrong.format_message()
@@ -63,7 +69,7 @@ def usage_message(wrong: click.ClickException) -> str:
 
 
 def set_streams() -> None:
-    """No text may be unprintable: for programs it is UTF-8 whatever the locale, a terminal replaces."""
+    """Make every text printable: UTF-8 for programs whatever the locale, replacement characters on a terminal."""
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
@@ -71,13 +77,16 @@ def set_streams() -> None:
 
 
 def fail(message: str, code: int = streams.USER_ERROR) -> None:
-    """Tell of an error in one line, and end the process."""
+    """Print an error as one line and end the process."""
     streams.tell_error(sys.argv[1:], " ".join(plain(message).split())[:MAX_LINE_CHARS], code)
     sys.exit(code)
 
 
 def report_unexpected(kind: type[BaseException], error: BaseException, where: TracebackType | None) -> None:
-    """As sys.excepthook: one line, and a report to paste that holds neither texts nor the environment."""
+    """Print one line and write a crash report; installed as sys.excepthook.
+
+    The report can be pasted anywhere: it holds neither texts of memories nor the environment.
+    """
     if issubclass(kind, KeyboardInterrupt):
         streams.tell_error(sys.argv[1:], STOPPED, streams.STOPPED)
         return
@@ -93,7 +102,7 @@ def report_unexpected(kind: type[BaseException], error: BaseException, where: Tr
 
 
 def report(kind: type[BaseException], where: TracebackType | None) -> str:
-    """Versions, and the frames of the exception without its message, which may hold text of a memory."""
+    """Return versions and stack frames, without the message, which may hold text of a memory."""
     verb = next((word for word in sys.argv[1:] if not word.startswith("-")), "")
     frames = "".join(traceback.format_list(traceback.extract_tb(where)))
     return (

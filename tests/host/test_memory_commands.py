@@ -56,7 +56,7 @@ def test_list_show_history_reach_model(claude: Claude) -> None:
 def test_words_are_remembered_whole(claude: Claude) -> None:
     for words in HARD.values():
         said = answer(claude, "/memlayer:memory-remember 규칙: " + words)
-        assert "Remembered core_" in said or "Known already" in said, said
+        assert "Remembered core_" in said or "Already known" in said, said
         found = CITATION.search(said)
         assert found is not None
         shown = claude.memlayer("show", found.group(1))["matches"]

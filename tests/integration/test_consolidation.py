@@ -115,7 +115,7 @@ def test_next_prompt_recalls_remembered_statement(story: Story) -> None:
     kept = story.verb("remember", "--stdin", stdin="스테이징 배포는 항상 $(화요일) `오전` 10시에 한다\n")["memory"]
     assert kept["text"] == "스테이징 배포는 항상 $(화요일) `오전` 10시에 한다" and kept["category"] == "core"
     assert kept["citation"] in story.asked_in("s1", "스테이징 배포는 언제 하지?")  # nothing else says it
-    assert "Known already" in story.cli("remember", kept["text"]).stdout
+    assert "Already known" in story.cli("remember", kept["text"]).stdout
     assert len(story.core()) == 1
 
 
@@ -184,7 +184,7 @@ def test_concurrent_remembers_of_related_statements(story: Story) -> None:
     ]  # fmt: skip
     for process in at_once:
         out, err = process.communicate(timeout=60)
-        assert (process.returncode, err) == (0, "") and out.startswith(("Remembered", "Known already")), err
+        assert (process.returncode, err) == (0, "") and out.startswith(("Remembered", "Already known")), err
 
 
 def test_remember_without_daemon_waits(home: Path, project: Path) -> None:

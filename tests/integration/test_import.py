@@ -200,7 +200,7 @@ def test_import_shows_progress_bar(daemon: Daemon, cli: Cli, projects: Path, pro
     assert code == 0
     assert "import" in seen
     assert "/s" in seen
-    assert "known already" in seen
+    assert "already known" in seen
 
 
 def test_path_without_transcript_fails(daemon: Daemon, cli: Cli, tmp_path: Path) -> None:

@@ -39,10 +39,10 @@ def test_retry_takes_events_in(hook: HookRunner, home: Path, cli: Cli) -> None:
         assert "written by another version" in cli("quarantine", "list").stdout
         told = cli("doctor", "--json").stdout
         assert "memlayer quarantine retry" in told
-        assert cli("quarantine", "retry").stdout == "Taken in: 2. Still set aside: 0.\n"
+        assert cli("quarantine", "retry").stdout == "Stored: 2. Still set aside: 0.\n"
         texts = [one["text"] for one in daemon.call("list", limit=10)["memories"]]
         assert any("배포는 어디서" in text and "bastion" in text for text in texts)
-        assert cli("quarantine", "list").stdout == "Nothing is set aside.\n"
+        assert cli("quarantine", "list").stdout == "The quarantine is empty.\n"
 
 
 def test_unreadable_event_stays_aside(hook: HookRunner, home: Path, cli: Cli) -> None:

@@ -37,7 +37,6 @@ BARE = [
     for stem in (
         "__init__",
         "doctor/bare",
-        "doctor/checks",
         "doctor/checks_files",
         "doctor/checks_host",
         "terminal/output",

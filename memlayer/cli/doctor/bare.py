@@ -1,6 +1,7 @@
-"""The verbs that say what is so, with the standard library alone: doctor, version and daemon status without a runtime.
+"""Verbs that need no runtime: doctor, version, daemon status.
 
-Run by path with any Python from 3.9 on (edge.terminal.launch); the command line proper shares what they print.
+Standard library only. Run by path with any Python from 3.9 on (edge.terminal.launch); the full command line prints
+with the same functions.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ if __name__ == "__main__":  # by path and isolated: the plugin's root is not imp
 
 from memlayer import __version__
 from memlayer.cli.doctor import checks_files, checks_host
-from memlayer.cli.doctor.checks import WARN, Check, tell
+from memlayer.cli.doctor.checks_host import WARN, Check, print_checks
 from memlayer.cli.terminal.output import duration, line, print_json, say, size
 from memlayer.edge.bootstrap.spawn import plugin_root
 from memlayer.edge.home import paths
@@ -44,7 +45,7 @@ def version(as_json: bool) -> None:
 
 
 def daemon_status(found: dict[str, object] | None, as_json: bool) -> None:
-    """Print what a daemon says of itself; None: none runs."""
+    """Print the status that a daemon reports; None: no daemon runs."""
     if as_json:
         print_json({"running": found is not None, **(found or {})})
     elif found is None:
@@ -56,7 +57,7 @@ def daemon_status(found: dict[str, object] | None, as_json: bool) -> None:
 
 
 def daemon_line(found: dict[str, object]) -> str:
-    """process, version, age, memory."""
+    """Return process id, version, age and memory of a daemon on one line."""
     since_ms, rss = found.get("since_ms"), size(found.get("rss_bytes"))
     facts = [f"process {found.get('pid', '?')}", f"version {line(found.get('build')) or '?'}"]
     if isinstance(since_ms, (int, float)) and since_ms:
@@ -65,7 +66,7 @@ def daemon_line(found: dict[str, object]) -> str:
 
 
 def checks(home: str, folder: str) -> Iterator[Check]:
-    """The checks of `doctor` that need no runtime, in its order."""
+    """Yield the checks of `doctor` that need no runtime, in its order."""
     yield checks_host.runtime_state(home, plugin_root())
     yield checks_host.manifest(plugin_root())
     yield checks_host.interpreter(home)
@@ -74,9 +75,9 @@ def checks(home: str, folder: str) -> Iterator[Check]:
     yield Check("settings", WARN, UNKNOWN)
     found = client(home).status()
     if found is None:
-        yield Check("daemon", WARN, "none runs, and none can be started", "turns are kept in the spool meanwhile")
+        yield Check("daemon", WARN, "not running, and cannot be started", "turns are kept in the spool meanwhile")
     else:
-        yield Check("daemon", WARN, f"{daemon_line(found)}; it runs on a runtime that is gone", "memlayer setup")
+        yield Check("daemon", WARN, f"{daemon_line(found)}; its runtime has been deleted", "memlayer setup")
     for name in ("store", "model", "turns kept"):
         yield Check(name, WARN, UNKNOWN)
     yield checks_files.spool_age(home)
@@ -87,31 +88,32 @@ def checks(home: str, folder: str) -> Iterator[Check]:
 
 
 def client(home: str) -> Client:
-    """Asks a daemon that runs, and starts none."""
+    """Return a client that asks a running daemon and starts none."""
     return Client(home, plugin_root())
 
 
 def knows(argv: list[str]) -> bool:
-    """Whether this is one of the verbs that need no runtime."""
+    """True for the arguments of a verb that needs no runtime."""
     return any(argv[: len(verb)] == verb for verb in BARE)
 
 
 def main(argv: list[str]) -> int:
-    """Run one of the verbs; returns the exit code."""
+    """Run a verb that needs no runtime; return the exit code."""
     verb = "daemon status" if argv[:1] == ["daemon"] else argv[0].strip("-")
     parser = argparse.ArgumentParser(prog=f"memlayer {verb}", description="The runtime is missing: `memlayer setup`.")
     parser.add_argument("--json", action="store_true", help="Print JSON.")
     if verb == "doctor":
         parser.add_argument("--project", metavar="PATH", default="", help="The project of this folder.")
-    asked = parser.parse_args(argv[len(verb.split()) :])
+    arguments = parser.parse_args(argv[len(verb.split()) :])
     home = paths.home_of()
     if verb == "version":
-        version(asked.json)
+        version(arguments.json)
         return 0
     if verb == "daemon status":
-        daemon_status(client(home).status(), asked.json)
+        daemon_status(client(home).status(), arguments.json)
         return 0
-    return tell(checks(home, os.path.abspath(os.path.expanduser(asked.project or os.getcwd()))), asked.json)
+    folder = os.path.abspath(os.path.expanduser(arguments.project or os.getcwd()))
+    return print_checks(checks(home, folder), arguments.json)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Checks that need the daemon: does it come, does the store open, is the model there."""
+"""Checks that need the daemon: its start, the store, the models, captured turns."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from memlayer.cli.doctor.bare import daemon_line
-from memlayer.cli.doctor.checks import FAIL, OK, WARN, Check
+from memlayer.cli.doctor.checks_host import FAIL, OK, WARN, Check
 from memlayer.cli.terminal.output import line
 from memlayer.edge.home import paths
 from memlayer.edge.ipc.client import Client
@@ -21,7 +21,7 @@ RESTART = "`memlayer daemon restart`"
 
 
 def daemon(client: Client) -> Iterator[Check]:
-    """Whether it answers (it is started if need be), then store and model as it tells of them."""
+    """Check the daemon, which is started if need be, then store, models and turns as it reports them."""
     try:
         found = settled(client)
     except MemlayerError as error:
@@ -31,7 +31,7 @@ def daemon(client: Client) -> Iterator[Check]:
         yield Check("turns kept", WARN, "unknown: no daemon answers")
         return
     if found.get("job_errors"):
-        with contextlib.suppress(MemlayerError):  # what failed once may be mended: all of it is done again
+        with contextlib.suppress(MemlayerError):  # a job that failed once may succeed now: run all of them again
             client.call("flush", {"wait": True}, deadline_s=READ_TRANSCRIPTS_S)
             found = settled(client)
     yield jobs(found)
@@ -45,7 +45,10 @@ def daemon(client: Client) -> Iterator[Check]:
 
 
 def hooks_worked(client: Client) -> dict[str, int]:
-    """When the running daemon last answered each hook in time, Unix time in ms; {} when none runs."""
+    """Return the last time each hook was answered in time, Unix time in ms.
+
+    {} when no daemon runs.
+    """
     try:
         found = (client.status() or {}).get("hooks_worked_ms")
     except MemlayerError:
@@ -54,14 +57,17 @@ def hooks_worked(client: Client) -> dict[str, int]:
 
 
 def is_behind(home: str, found: dict[str, Any]) -> bool:
-    """Whether the daemon that says `found` of itself has read another state of the user's settings."""
+    """True if the user's settings have changed since the daemon read them.
+
+    found: the status of the daemon.
+    """
     from memlayer.config import settings_stamp
 
     return bool(found.get("settings_stamp")) and found["settings_stamp"] != settings_stamp(home)
 
 
 def settled(client: Client) -> dict[str, Any]:
-    """Its status, once store and model are there or known not to come. Raises DaemonError."""
+    """Return the daemon's status, once store and model have loaded or failed. Raises DaemonError."""
     ends = time.monotonic() + SETTLE_S
     while True:
         found = client.call("status", {}, deadline_s=5.0)
@@ -72,23 +78,23 @@ def settled(client: Client) -> dict[str, Any]:
 
 
 def jobs(found: dict[str, Any]) -> Check:
-    """The daemon itself and its background work."""
+    """Check the daemon's background jobs."""
     errors = found.get("job_errors") or 0
     if errors:
         return Check(
             "daemon",
             WARN,
             f"{daemon_line(found)}; {errors} background jobs failed, last {line(found.get('last_job_error'))}",
-            "logs/daemon.log in the memlayer home says more",
+            "see logs/daemon.log in the memlayer home",
         )
     return Check("daemon", OK, daemon_line(found))
 
 
 def store(found: dict[str, Any]) -> Check:
-    """Whether it opened."""
+    """Check that the store has opened undamaged."""
     state = line(found.get("store"))
     if state == "failed":
-        why = line(found.get("store_error")) or "it does not say why"
+        why = line(found.get("store_error")) or "no reason given"
         return Check("store", FAIL, f"does not open: {why}", "turns are kept in the spool until it does")
     if state == "opening":
         return Check("store", WARN, f"still opening after {SETTLE_S:g} s", "run `memlayer doctor` again in a while")
@@ -96,22 +102,22 @@ def store(found: dict[str, Any]) -> Check:
     if damage:
         says = "; ".join(line("table %s: %s" % (note["table"], note["says"]), 120) for note in damage)
         if all(note["is_minor"] for note in damage):
-            return Check("store", WARN, f"was damaged and is being made whole: {says}", "memlayer repair")
-        return Check("store", FAIL, f"is damaged, the rest of it works: {says}", "memlayer repair")
+            return Check("store", WARN, f"was damaged and is being repaired: {says}", "memlayer repair")
+        return Check("store", FAIL, f"is damaged, the other tables work: {says}", "memlayer repair")
     rebuilding = line(found.get("rebuilding"))
     return Check("store", OK, f"open, the index is being rebuilt: {rebuilding}" if rebuilding else "open")
 
 
 def memory_files(found: dict[str, Any]) -> Iterator[Check]:
-    """Whether a person's files can be read, and what of their changes was not followed; nothing when all is well."""
-    notices = [line(one, 300) for one in found.get("file_notices") or []]
+    """Report memory files that cannot be read, and changes in them that were not followed; else nothing."""
+    notices = [line(notice, 300) for notice in found.get("file_notices") or []]
     if notices:
-        says = f"{len(notices)} need a look: {notices[0]}" if len(notices) > 1 else notices[0]
-        yield Check("memory files", WARN, says, "`memlayer files` names all; docs/memory.md says what is read back")
+        says = f"{len(notices)} notices, the first: {notices[0]}" if len(notices) > 1 else notices[0]
+        yield Check("memory files", WARN, says, "`memlayer files` lists all; docs/memory.md lists the changes it reads")
 
 
 def kept(client: Client) -> Check:
-    """Whether what the host's transcripts hold is in the store, and how it came there."""
+    """Check that the turns of the host's transcripts are in the store, and how they came there."""
     try:
         found = client.call("witness", {}, deadline_s=READ_TRANSCRIPTS_S)
     except MemlayerError as error:
@@ -121,26 +127,26 @@ def kept(client: Client) -> Check:
 
 
 def language_model(found: dict[str, Any]) -> Iterator[Check]:
-    """Whether the language model that reads turns can be asked; nothing when none is turned on."""
+    """Check the language model that reads turns; nothing when none is turned on."""
     name = "language model"
     if not found.get("is_on"):
         return
-    which = f"{line(found.get('provider'))} {line(found.get('model'))}"
+    model_name = f"{line(found.get('provider'))} {line(found.get('model'))}"
     if found.get("missing") or found.get("problem"):
         why = line(found.get("missing") or found.get("problem"), 300)
-        yield Check(name, WARN, f"{which}: the rules read turns instead: {why}", "docs/language-model.md")
+        yield Check(name, WARN, f"{model_name}: the rules read turns instead: {why}", "docs/language-model.md")
     elif found.get("is_over"):
-        yield Check(name, OK, f"{which}: today's budget is spent, the rules read turns until tomorrow")
+        yield Check(name, OK, f"{model_name}: today's budget is spent, the rules read turns until tomorrow")
     else:
-        yield Check(name, OK, f"{which}: {found['today']['calls']} calls today")
+        yield Check(name, OK, f"{model_name}: {found['today']['calls']} calls today")
 
 
 def model(found: dict[str, Any]) -> Check:
-    """Whether memories are found by meaning."""
-    told = found.get("model") or {}
+    """Check the embedding model, without which search is by full text only."""
+    status = found.get("model") or {}
     if found.get("mode") != "lexical":
-        return Check("model", OK, f"{line(told.get('name')) or 'loaded'}: search by full text and meaning")
-    if told.get("provider") == "none":
+        return Check("model", OK, f"{line(status.get('name')) or 'loaded'}: search by full text and meaning")
+    if status.get("provider") == "none":
         return Check("model", OK, "none, as set: search by full text only")
     remedy = "memories are still found by their words; see embedding.model in docs/configuration.md"
     return Check("model", WARN, f"search by full text only: {line(found.get('why')) or 'no reason given'}", remedy)

@@ -1,4 +1,4 @@
-"""Checks of files: permissions, space, settings, spool, quarantine, logs; and whether a project is on."""
+"""Checks of files: permissions, space, settings, spool, quarantine, logs, project switch."""
 
 from __future__ import annotations
 
@@ -11,29 +11,22 @@ import stat
 import time
 from collections.abc import Iterator, Mapping
 
-from memlayer.cli.doctor.checks import FAIL, OK, WARN, Check
+from memlayer.cli.doctor.checks_host import FAIL, OK, WARN, Check
 from memlayer.cli.terminal.output import counted, duration, line, size, when
 from memlayer.edge.capture import spool
 from memlayer.edge.home import paths, project
 
 SPOOL_MAX_AGE_S = 300.0
-SPOOL_GRACE_S = 5.0  # a daemon that has just been started is about to take it in
+SPOOL_GRACE_S = 5.0  # a daemon that has just started needs a moment to store the events that wait
 LOW_BYTES = 200_000_000
 FULL_BYTES = 20_000_000
 DAY_S = 86_400.0
 LOG_TAIL_BYTES = 400_000
-HARMLESS = (
-    paths.SOCKET_NAME,
-    "python",
-    "config.yaml",
-    "runtime",
-    "runtime.lock",
-    "runtime.failed",
-)  # hold nothing said
+HARMLESS = (paths.SOCKET_NAME, "python", "config.yaml", "runtime", "runtime.lock", "runtime.failed")  # no memory text
 
 
 def permissions(home: str) -> Check:
-    """The home belongs to this user, who can write it and nobody else can read it."""
+    """Check that only this user can read the home, and can write it."""
     name = "permissions"
     try:
         at_home = os.stat(home)
@@ -51,15 +44,16 @@ def permissions(home: str) -> Check:
             return Check(name, FAIL, f"{folder} cannot be written", f"chmod u+rwx {shlex.quote(folder)}")
     loose = [path for path in loose_files(home) if os.path.basename(path) not in HARMLESS]
     if loose:
-        return Check(
-            name, WARN, f"{counted(len(loose), 'file')} readable by others in a closed folder: {loose[0]}", mend
-        )
+        says = f"{counted(len(loose), 'file')} readable by others in a closed folder: {loose[0]}"
+        return Check(name, WARN, says, mend)
     return Check(name, OK, f"{home} is yours alone")
 
 
 def loose_files(home: str) -> list[str]:
-    """What others may read in the home and its spool, but for empty files: the closed home keeps them out, a copy would
-    not."""
+    """Return the files in home and spool whose mode lets others read them, except empty ones.
+
+    The closed home keeps others out; a copy of it would not.
+    """
     found = []
     for folder in (home, paths.spool(home)):
         try:
@@ -77,19 +71,19 @@ def loose_files(home: str) -> list[str]:
 
 
 def disk(home: str) -> Check:
-    """Free space where the home is."""
+    """Check the free space on the home's disk."""
     at = home
     while not os.path.exists(at):
         at = os.path.dirname(at)
     free = shutil.disk_usage(at).free
     if free < LOW_BYTES:
         state = FAIL if free < FULL_BYTES else WARN
-        return Check("disk", state, f"only {size(free)} are free where {home} is", "make room: memories need disk")
+        return Check("disk", state, f"only {size(free)} free on the disk of {home}", "free some disk space")
     return Check("disk", OK, f"{size(free)} free")
 
 
 def settings(home: str, folder: str, environ: Mapping[str, str]) -> Iterator[Check]:
-    """The user's settings are valid; what a project's file says is understood."""
+    """Check the user's settings and the project's file."""
     from memlayer.config import ignored_variables, load_project_settings, load_what_holds
 
     found, problem = load_what_holds(home, environ)
@@ -108,21 +102,21 @@ def settings(home: str, folder: str, environ: Mapping[str, str]) -> Iterator[Che
 
 
 def correction(problem: str) -> str:
-    """What to do about a wrong setting, and what holds until then."""
+    """Return the remedy for a wrong setting, and the values in force until then."""
     from memlayer.config import describe_groups
 
     group = problem.partition(":")[0].partition(".")[0]
-    held = f"every {group}.* setting" if group in describe_groups() else "each setting beside it"
-    return f"Correct that line; until then {held} has its default, and what `enabled: false` switches off stays off"
+    reset = f"every {group}.* setting" if group in describe_groups() else "each setting beside it"
+    return f"Correct that line; until then {reset} has its default, and `enabled: false` still switches off"
 
 
 def key_of(variable: str) -> str:
-    """The setting that a variable is meant for."""
+    """Return the setting that an environment variable is meant for."""
     return variable.lower().removeprefix("memlayer_").replace("__", ".", 1)
 
 
 def spool_age(home: str) -> Check:
-    """Nothing waits long to be taken into the store."""
+    """Check that no event waits long in the spool."""
     ends = time.monotonic() + SPOOL_GRACE_S
     while True:
         waiting, oldest_s = spool_state(home)
@@ -131,17 +125,12 @@ def spool_age(home: str) -> Check:
         time.sleep(0.2)
     says = f"{counted(waiting, 'event')} waiting, the oldest for {duration(oldest_s)}" if waiting else "empty"
     if oldest_s > SPOOL_MAX_AGE_S:
-        return Check(
-            "spool",
-            FAIL,
-            says,
-            "safe on disk, not in the store yet: `memlayer flush --wait` says why",
-        )
+        return Check("spool", FAIL, says, "safe on disk, not in the store yet: `memlayer flush --wait` says why")
     return Check("spool", OK, says)
 
 
 def spool_state(home: str) -> tuple[int, float]:
-    """(files that wait, age of the oldest in seconds)."""
+    """Return (number of files that wait, age of the oldest in seconds)."""
     oldest_s = 0.0
     waiting = spool.waiting(home)
     for path in waiting:
@@ -153,25 +142,25 @@ def spool_state(home: str) -> tuple[int, float]:
 
 
 def quarantine(home: str) -> Check:
-    """No event was set aside as unreadable."""
-    aside = spool.quarantined(home)
-    if not aside:
+    """Check that no unreadable event is in quarantine."""
+    quarantined = spool.quarantined(home)
+    if not quarantined:
         return Check("quarantine", OK, "empty")
-    reasons = collections.Counter(line(reason, 80) for _, reason in aside)
+    reasons = collections.Counter(line(reason, 80) for _, reason in quarantined)
     says = "; ".join(f"{count}x {reason}" for reason, count in reasons.most_common(3))
-    remedy = "`memlayer quarantine retry` takes them in again; `list` shows and `drop` removes them"
-    return Check("quarantine", WARN, f"{counted(len(aside), 'file')} set aside: {says}", remedy)
+    remedy = "`memlayer quarantine retry` reads them again; `list` shows and `drop` removes them"
+    return Check("quarantine", WARN, f"{counted(len(quarantined), 'file')} set aside: {says}", remedy)
 
 
 def logs(home: str, worked_ms: Mapping[str, int], *, is_well: bool) -> Iterator[Check]:
-    """What hooks and daemon swallowed in the last day, and has not been mended since.
+    """Check the logs for errors of the last 24 hours after which nothing went well.
 
-    worked_ms: when each hook was last answered in time. is_well: the daemon and its store are, now.
+    worked_ms: the last time each hook was answered in time. is_well: daemon and store work now.
     """
     since_s = time.time() - DAY_S
     hooks = [entry for entry in entries_since(paths.hook_log(home), since_s) if is_trouble(entry)]
-    open_ones = [entry for entry in hooks if worked_ms.get(str(entry.get("hook")), 0) <= _at_ms(entry)]
-    yield log_check("hook log", paths.hook_log(home), hooks, open_ones)
+    unresolved = [entry for entry in hooks if worked_ms.get(str(entry.get("hook")), 0) <= _at_ms(entry)]
+    yield log_check("hook log", paths.hook_log(home), hooks, unresolved)
     daemon = [entry for entry in entries_since(paths.daemon_log(home), since_s) if is_trouble(entry)]
     yield log_check("daemon log", paths.daemon_log(home), daemon, [] if is_well else daemon)
     crash = os.path.join(paths.logs(home), "daemon.err")
@@ -183,23 +172,22 @@ def logs(home: str, worked_ms: Mapping[str, int], *, is_well: bool) -> Iterator[
         yield Check("daemon's stderr", WARN, "the daemon's last start reported an error", f"see {crash}")
 
 
-def log_check(name: str, path: str, told: list[dict[str, object]], open_ones: list[dict[str, object]]) -> Check:
-    """A log's check. told: its lines of trouble. open_ones: those of them after which nothing went well."""
-    if not told:
+def log_check(name: str, path: str, errors: list[dict[str, object]], unresolved: list[dict[str, object]]) -> Check:
+    """Check a log. unresolved: the errors after which nothing went well."""
+    if not errors:
         return Check(name, OK, "no problem in the last 24 h")
-    lost = [entry for entry in open_ones if entry.get("hook") and entry.get("what") == "failed"]
-    last = (lost or open_ones or told)[-1]
+    lost = [entry for entry in unresolved if entry.get("hook") and entry.get("what") == "failed"]
+    last = (lost or unresolved or errors)[-1]
     facts = line(" ".join(str(last[key]) for key in ("hook", "what", "error") if last.get(key)), 200)
-    if not open_ones:
-        return Check(
-            name, OK, f"works; {counted(len(told), 'problem')} in the last 24 h, last {when(_at_ms(last))}: {facts}"
-        )
+    if not unresolved:
+        says = f"works; {counted(len(errors), 'problem')} in the last 24 h, last {when(_at_ms(last))}: {facts}"
+        return Check(name, OK, says)
     if lost:
         says = f"{counted(len(lost), 'hook call')} failed in the last 24 h; turns may be lost. Last: {facts}"
         return Check(name, FAIL, says, path)
-    counts = collections.Counter(line(entry.get("what"), 60) for entry in open_ones).most_common(3)
-    most = "; ".join(f"{count}x {what}" for what, count in counts)
-    return Check(name, WARN, f"{counted(len(open_ones), 'problem')} in the last 24 h: {most}; last: {facts}", path)
+    counts = collections.Counter(line(entry.get("what"), 60) for entry in unresolved).most_common(3)
+    most = "; ".join(f"{count}x {problem}" for problem, count in counts)
+    return Check(name, WARN, f"{counted(len(unresolved), 'problem')} in the last 24 h: {most}; last: {facts}", path)
 
 
 def _at_ms(entry: Mapping[str, object]) -> float:
@@ -208,15 +196,18 @@ def _at_ms(entry: Mapping[str, object]) -> float:
 
 
 def is_trouble(entry: Mapping[str, object]) -> bool:
-    """All that hooks log is trouble, but for the daemon that was not there: it leaves when idle, and a hook brings it
-    back. The daemon says of each line how grave it is."""
+    """True for a log line that reports an error.
+
+    All lines of hooks do, except "daemon absent": it leaves when idle, and a hook starts it again. The daemon's lines
+    carry a level.
+    """
     if entry.get("what") == "daemon absent":
         return False
     return "hook" in entry or entry.get("level") in ("warning", "error", "critical")
 
 
 def entries_since(path: str, since_s: float) -> list[dict[str, object]]:
-    """The JSON lines at the end of a log that are not older than since_s (Unix time), oldest first."""
+    """Return the JSON lines at the end of a log since since_s (Unix time), oldest first."""
     try:
         with open(path, "rb") as file:
             file.seek(max(0, os.fstat(file.fileno()).st_size - LOG_TAIL_BYTES))
@@ -236,15 +227,14 @@ def entries_since(path: str, since_s: float) -> list[dict[str, object]]:
 
 
 def project_state(folder: str, environ: Mapping[str, str]) -> Check:
-    """Whether hooks do anything here."""
+    """Check whether memory is switched on for this folder."""
     if environ.get("MEMLAYER_DISABLE") == "1":
         return Check("project", WARN, "MEMLAYER_DISABLE=1 is set: hooks that inherit it do nothing", "unset it")
     root = project.locate(folder).root
     file = os.path.join(root, project.SETTINGS_NAME)
     if os.path.isfile(file) and not project.enabled(root):
-        # The file may have come with a clone, and then nobody has chosen it.
-        says = f"switched off for {root} by its {project.SETTINGS_NAME}: nothing is kept there"
-        return Check(
-            "project", WARN, says, f"if that was not you, correct or remove the line `enabled` in {shlex.quote(file)}"
-        )
+        # The file may have come with a clone, and then the user did not choose it.
+        says = f"switched off for {root} by its {project.SETTINGS_NAME}: nothing is stored there"
+        remedy = f"if that was not you, correct or remove the line `enabled` in {shlex.quote(file)}"
+        return Check("project", WARN, says, remedy)
     return Check("project", OK, f"on for {root}")

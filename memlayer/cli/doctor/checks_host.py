@@ -1,4 +1,4 @@
-"""Checks of what stands around memlayer: its runtime, its plugin files, python3, the host's own memory."""
+"""The result of a check, and checks of the installation: runtime, plugin files, python3, host."""
 
 from __future__ import annotations
 
@@ -8,18 +8,49 @@ import re
 import shutil
 import subprocess
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
-from memlayer.cli.doctor.checks import FAIL, OK, WARN, Check
-from memlayer.cli.terminal.output import line
+from memlayer.cli.terminal.output import line, print_json, say
 from memlayer.edge.bootstrap import install, runtime
 
+OK = "ok"
+WARN = "warn"
+FAIL = "fail"
+STYLES = {OK: "green", WARN: "yellow", FAIL: "bold red"}
 SLOW_START_MS = 60
 SCRIPT = re.compile(r"hooks/(run)\"? (\w+)")
 
 
+class Check(NamedTuple):
+    """A check's result. state: ok, warn (works less well than it could), fail (data is lost or at risk)."""
+
+    name: str
+    state: str
+    says: str
+    remedy: str = ""
+
+
+def print_checks(found: Iterable[Check], as_json: bool) -> int:
+    """Print each result as it comes; return the exit code: 1 when data is lost or at risk."""
+    checks = []
+    for check in found:
+        checks.append(check)
+        if not as_json:
+            say((f"{check.state:<4}", STYLES[check.state]), "  ", (check.name, "bold"), f": {check.says}")
+            if check.remedy:
+                say(("-> ", "dim"), check.remedy, indent=6)
+    failed = [check.name for check in checks if check.state == FAIL]
+    if as_json:
+        print_json({"ok": not failed, "checks": [check._asdict() for check in checks]})
+    elif failed:
+        say("")
+        say(("At risk", "bold red"), ": " + ", ".join(failed))
+    return 1 if failed else 0
+
+
 def runtime_state(home: str, root: str) -> Check:
-    """Whether hooks would find a runtime to start the daemon with."""
+    """Check that hooks find a runtime to start the daemon with."""
     if not os.path.exists(os.path.join(root, runtime.LOCK_FILE)):
         return Check("runtime", OK, "installed as a package")
     python = runtime.find_runtime(home, root)
@@ -27,24 +58,24 @@ def runtime_state(home: str, root: str) -> Check:
         problem = install.problem_of(python)
         if not problem:
             return Check("runtime", OK, python)
-        return Check("runtime", FAIL, f"{python} does not work: {line(problem)}", "`memlayer setup` makes it anew")
+        return Check("runtime", FAIL, f"{python} does not work: {line(problem)}", "`memlayer setup` rebuilds it")
     if runtime.setup_is_running(home):
-        return Check("runtime", WARN, "is being made right now", "wait a minute; turns are kept meanwhile")
+        return Check("runtime", WARN, "is being built right now", "wait a minute; turns are kept meanwhile")
     why = runtime.setup_failure(home)
-    says = f"could not be made: {line(why)}" if why else "missing, or not whole, or made for another version"
-    return Check("runtime", FAIL, says, f"run `memlayer setup`; {runtime.setup_log(home)} says more")
+    says = f"could not be built: {line(why)}" if why else "missing, incomplete, or built for another version"
+    return Check("runtime", FAIL, says, f"run `memlayer setup`; see {runtime.setup_log(home)}")
 
 
 def manifest(root: str) -> Check:
-    """Whether the host can read the plugin's files."""
+    """Check that the host can read the plugin's files."""
     real, copy = os.path.join(root, ".claude-plugin", "plugin.json"), os.path.join(root, "plugin.json")
     if not os.path.exists(real) and not os.path.exists(copy):
         return Check("manifest", OK, "installed as a package, not as a plugin")
     broken = "the plugin's files are damaged: install it again"
     try:
-        with open(real, "rb") as one, open(copy, "rb") as other:
-            text = one.read()
-            same = text == other.read()
+        with open(real, "rb") as read_by_host, open(copy, "rb") as at_root:
+            text = read_by_host.read()
+            same = text == at_root.read()
         name = json.loads(text)["name"]
         with open(os.path.join(root, "hooks.json"), encoding="utf-8") as file:
             events = json.load(file)["hooks"]
@@ -65,7 +96,7 @@ def _hook_file(root: str, stem: str) -> bool:
 
 
 def interpreter(home: str) -> Check:
-    """Which Python the hooks run on, and what it costs to start."""
+    """Check the Python that hooks run on, and the time it takes to start."""
     try:
         with open(runtime.remembered_python(home), encoding="utf-8", errors="replace") as file:
             python = file.readline().strip()
@@ -80,29 +111,20 @@ def interpreter(home: str) -> Check:
     on_path = shutil.which("python3")
     took_ms = start_ms(on_path) if on_path else None
     if on_path is None or took_ms is None:
-        return Check("python3", FAIL, "none on the PATH and none remembered: hooks do nothing", "run `memlayer setup`")
+        return Check("python3", FAIL, "not on the PATH and not recorded: hooks do nothing", "run `memlayer setup`")
     shim = ", a version manager's shim" if is_script(on_path) else ""
-    return Check(
-        "python3",
-        WARN,
-        f"hooks run on the python3 of the PATH ({on_path}{shim}), {took_ms:.0f} ms a start",
-        "`memlayer setup` remembers the real interpreter",
-    )
+    says = f"hooks run on the python3 of the PATH ({on_path}{shim}), {took_ms:.0f} ms a start"
+    return Check("python3", WARN, says, "`memlayer setup` records the real interpreter")
 
 
 def start_ms(python: str) -> float | None:
-    """What a bare start costs, the better of two; None when it does not start."""
+    """Return the time of a bare start in ms, the better of two; None when it does not start."""
     best = None
     for _ in range(2):
         began = time.perf_counter()
         try:
-            subprocess.run(
-                [python, "-I", "-S", "-c", "pass"],
-                check=True,
-                timeout=10,
-                capture_output=True,
-                stdin=subprocess.DEVNULL,
-            )
+            command = [python, "-I", "-S", "-c", "pass"]
+            subprocess.run(command, check=True, timeout=10, capture_output=True, stdin=subprocess.DEVNULL)
         except (OSError, subprocess.SubprocessError):
             return None
         took_ms = (time.perf_counter() - began) * 1000
@@ -111,7 +133,7 @@ def start_ms(python: str) -> float | None:
 
 
 def is_script(program: str) -> bool:
-    """Whether a program is a script, as the shims of version managers are."""
+    """True for a script, as the shims of version managers are."""
     try:
         with open(program, "rb") as file:
             return file.read(2) == b"#!"
@@ -120,15 +142,15 @@ def is_script(program: str) -> bool:
 
 
 def auto_memory(environ: Mapping[str, str]) -> Check:
-    """The host keeps notes of its own; both may run side by side. Reads one key of its settings."""
+    """Report the host's own memory, which may run side by side; reads one key of its settings."""
     folder = environ.get("CLAUDE_CONFIG_DIR") or os.path.expanduser("~/.claude")
     name = "host's memory"
     try:
         with open(os.path.join(folder, "settings.json"), encoding="utf-8") as file:
-            told = json.load(file)
+            settings = json.load(file)
     except (OSError, ValueError):
-        told = {}
+        settings = {}
     switched_off = environ.get("CLAUDE_CODE_DISABLE_AUTO_MEMORY", "").lower() in ("1", "true", "yes", "on")
-    if switched_off or (isinstance(told, dict) and told.get("autoMemoryEnabled") is False):
+    if switched_off or (isinstance(settings, dict) and settings.get("autoMemoryEnabled") is False):
         return Check(name, OK, "Claude Code's own auto memory is off")
-    return Check(name, OK, "Claude Code's own auto memory is on as well; the two do not touch each other")
+    return Check(name, OK, "Claude Code's own auto memory is on as well; neither changes the other's files")

@@ -1,4 +1,4 @@
-"""What every verb needs: where the home is, the daemon's client, and the project a path stands for."""
+"""Shared by the verbs: home, daemon client, common options, and parsing of projects, ids and dates."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ from memlayer.text.context_block import ids_in
 
 Verb = TypeVar("Verb", bound=Callable[..., Any])
 
-ASK_S = 60.0  # a question: a daemon that has just started may first have to open a large store
-LONG_S = 24 * 3600.0  # work with progress, ended by Ctrl-C
+ASK_S = 60.0  # for a query: a daemon that has just started may first have to open a large store
+LONG_S = 24 * 3600.0  # for work with progress, ended by Ctrl-C
 
 STREAM = "-"  # standard input, or standard output
 WHICH_MEMORY = "Which memory? Give a citation such as a7Bc3x"
 
 
 class Incomplete(click.UsageError):
-    """Something is missing or too much; the message says what to give. Exit code 2."""
+    """A missing or surplus argument; the message names the right ones. Exit code 2."""
 
 
 def complete_folder(_: click.Context, option: click.Parameter, typed: str) -> list[CompletionItem]:
-    """Have the shell complete a folder."""
+    """Tell the shell to complete a folder."""
     return [CompletionItem(typed, type="dir")]
 
 
 def complete_file(_: click.Context, option: click.Parameter, typed: str) -> list[CompletionItem]:
-    """Have the shell complete a file."""
+    """Tell the shell to complete a file."""
     return [CompletionItem(typed, type="file")]
 
 
@@ -49,31 +49,35 @@ project_option = click.option(
     shell_complete=complete_folder,
     help="The project of this folder; default: of the folder you are in.",
 )
-global_option = click.option("--global", "is_global", is_flag=True, help="What holds in every project, and only that.")
+global_option = click.option("--global", "is_global", is_flag=True, help="Only memories for every project.")
 all_projects_option = click.option("--all-projects", is_flag=True, help="Every project.")
 
 
 def not_empty(_: click.Context, option: click.Parameter, value: str | None) -> str | None:
-    """For an option that narrows what is done: empty is a variable that its caller has not set, and must not come to
-    mean everything. Raises Incomplete."""
+    """Reject an empty value of an option that narrows the selection. Raises Incomplete.
+
+    An empty value is a variable that its caller has not set; it must not come to mean everything.
+    """
     if value is not None and not value.strip():
         raise Incomplete(f"{option.opts[0]} is empty. Give a value, or leave the option out")
     return value
 
 
 def home() -> str:
-    """The memlayer home."""
+    """Return the memlayer home."""
     return paths.home_of()
 
 
 def client(*, wait_s: float = 15.0) -> Client:
-    """A client that starts the daemon with this very Python: it is the runtime's."""
+    """Return a client that starts the daemon with this Python, which is the runtime's."""
     return Client(home(), plugin_root(), sys.executable, wait_s=wait_s)
 
 
 def project_dir(project: str | None, all_projects: bool = False, is_global: bool = False) -> str:
-    """The folder to ask for: absolute; "" for every project, and for what holds in every one. Raises UserError for a
-    folder that never was."""
+    """Return the absolute folder of the project to ask for; "" for every project and for --global.
+
+    Raises UserError for a folder that does not exist and was never a project's.
+    """
     if is_global:
         if project or all_projects:
             raise Incomplete("--global goes without --project and --all-projects")
@@ -82,7 +86,7 @@ def project_dir(project: str | None, all_projects: bool = False, is_global: bool
         if project:
             raise Incomplete("Give --project or --all-projects, not both")
         return ""
-    # An empty PATH is a variable that its caller has not set; it must not come to mean every project.
+    # An empty PATH is a variable that its caller has not set; it must not mean every project.
     if project:
         folder = os.path.abspath(os.path.expanduser(project))
         if not os.path.isdir(folder) and not was_project(folder):
@@ -91,52 +95,52 @@ def project_dir(project: str | None, all_projects: bool = False, is_global: bool
     try:
         return os.getcwd()
     except FileNotFoundError as gone:
-        raise UserError("The folder you are in is gone. Give --project or --all-projects") from gone
+        raise UserError("The current folder has been deleted. Give --project or --all-projects") from gone
 
 
 def was_project(folder: str) -> bool:
-    """True for a folder that is gone, but whose project is known."""
+    """True for a deleted folder whose project is known."""
     return bool(registry.find(registry.load(home()), ["path:" + places.real(folder)]))
 
 
-def from_stream(given: Sequence[str], from_stdin: bool) -> bool:
-    """True if a text comes from stdin: by --stdin or by `-`. Raises Incomplete when words are given as well."""
-    is_dash = list(given) == [STREAM]
-    if from_stdin and given and not is_dash:
+def from_stream(arguments: Sequence[str], from_stdin: bool) -> bool:
+    """True if a text comes from stdin, by --stdin or by `-`. Raises Incomplete when words are given as well."""
+    is_dash = list(arguments) == [STREAM]
+    if from_stdin and arguments and not is_dash:
         raise Incomplete("Give it as arguments or on standard input, not both")
     return from_stdin or is_dash
 
 
-def words(given: Sequence[str], from_stdin: bool, missing: str) -> str:
-    """A text: the arguments, or stdin. Raises Incomplete with the message `missing` when it is empty."""
-    is_stream = from_stream(given, from_stdin)
-    text = sys.stdin.buffer.read().decode("utf-8", "replace") if is_stream else " ".join(given)
+def words(arguments: Sequence[str], from_stdin: bool, missing: str) -> str:
+    """Return the text of the arguments or of stdin. Raises Incomplete with the message `missing` when it is empty."""
+    is_stream = from_stream(arguments, from_stdin)
+    text = sys.stdin.buffer.read().decode("utf-8", "replace") if is_stream else " ".join(arguments)
     text = plain(text).strip()
     if not text:
         raise Incomplete(missing)
     return text
 
 
-def memory_ids(given: Sequence[str], from_stdin: bool = False) -> list[str]:
-    """The ids in the arguments, or on stdin, however they are cited. Raises Incomplete when there is none."""
-    text = words(given, from_stdin, WHICH_MEMORY)
-    texts = [text] if from_stream(given, from_stdin) else [plain(one) for one in given]
-    ids = [one for text in texts for one in ids_in(text)]
+def memory_ids(arguments: Sequence[str], from_stdin: bool = False) -> list[str]:
+    """Return the ids in the arguments, or on stdin, in any form of citation. Raises Incomplete when there is none."""
+    text = words(arguments, from_stdin, WHICH_MEMORY)
+    texts = [text] if from_stream(arguments, from_stdin) else [plain(argument) for argument in arguments]
+    ids = [id_ for text in texts for id_ in ids_in(text)]
     if not ids:
         raise Incomplete(WHICH_MEMORY)
     return list(dict.fromkeys(ids))
 
 
-def memory_id(given: Sequence[str], from_stdin: bool = False) -> str:
-    """The one id that is given. Raises Incomplete for none and for several."""
-    ids = memory_ids(given, from_stdin)
+def memory_id(arguments: Sequence[str], from_stdin: bool = False) -> str:
+    """Return the single id in the arguments. Raises Incomplete for none and for several."""
+    ids = memory_ids(arguments, from_stdin)
     if len(ids) > 1:
         raise Incomplete(f"One memory at a time. Give one of {', '.join(ids[:5])}")
     return ids[0]
 
 
 def moment_ms(text: str) -> int:
-    """A date (2026-11-19, from its start) or an age (12h, 30d, 8w) as Unix time in ms. Raises Incomplete."""
+    """Return the start of a date (2026-11-19) or an age (12h, 30d, 8w) as Unix time in ms. Raises Incomplete."""
     hours = {"h": 1, "d": 24, "w": 168}.get(text[-1:])
     if hours and text[:-1].isascii() and text[:-1].isdigit() and len(text) < 8:
         return int((time.time() - int(text[:-1]) * hours * 3600) * 1000)
@@ -147,7 +151,7 @@ def moment_ms(text: str) -> int:
 
 
 def end_ms(text: str) -> int:
-    """Like moment_ms, but of a date its end. Raises Incomplete."""
+    """Return the end of a date, or an age, as Unix time in ms. Raises Incomplete."""
     at_ms = moment_ms(text)
     if text[-1:] in "hdw":
         return at_ms

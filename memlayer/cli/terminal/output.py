@@ -1,4 +1,4 @@
-"""Puts answers on stdout: wrapped and coloured for a terminal, plain lines for a pipe or a model, or JSON.
+"""Output: wrapped and coloured on a terminal, plain lines in a pipe, or JSON.
 
 Stored text passes `line` or `plain` and is never taken for markup.
 """
@@ -11,68 +11,73 @@ import os
 import re
 import sys
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Union
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Union
 
 from memlayer.edge.redaction.privacy import plain
 from memlayer.text.context_block import ELLIPSIS, cut, flatten
 
 Part = Union[str, tuple[str, str]]  # text, or (text, rich style)
 
-# What a terminal or a reader could stumble over; JSON keeps it, escaped.
+# Invisible or reordering characters; removed from text, kept in JSON as escapes.
 _UNSEEN = re.compile(
     "[\x7f-\x9f\xad\u034f\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb"
     "\ud800-\udfff\U000e0000-\U000e01ef]"
 )
 _NUMBER = re.compile(r"-|[0-9][0-9,.]*")
 _FENCE = re.compile(r"^[ \t]*(```+|~~~+)", re.MULTILINE)
-FENCED_CHARS = 600  # a block of code that is cut too soon tells nothing
+FENCED_CHARS = 600  # a block of code that is cut too soon is useless
 USUAL_COLUMNS = 80
 MAX_MS = 253_402_300_000_000
-FIRST_MOMENT_MS = 10**11  # what a field in ms holds is a moment from here on (1973), a span below
-MOMENTS = ("at_ms", "since_ms", "superseded_ms", "oldest_ms")  # these are, also when they are 0
-# Nouns that some answers list and others count; a count stands in `counts`, or in a tally of its own.
+FIRST_MOMENT_MS = 10**11  # a field in ms is a moment from this value on (1973), a duration below
+MOMENTS = ("at_ms", "since_ms", "superseded_ms", "oldest_ms")  # moments also when they are 0
+# Nouns that some answers list and others count; counts go to `counts`, or to a tally of their own.
 COUNTED = (
     "memories", "events", "chunks", "sessions", "projects", "turns", "files", "lines", "rows", "entries", "versions",
     "prompts", "queries", "missing",
 )  # fmt: skip
 TALLIES = ("counts", "removed", "taken_back", "skipped", "by_category", "core_by_kind", "extra")
+IN_BYTES = ("import",)  # phases that count bytes
 _UNITS = ("B", "kB", "MB", "GB", "TB")
 
 
 def print_json(value: object) -> None:
-    """As JSON, one document, in the same terms for every verb: see for_machines."""
+    """Print one JSON document, with the same field names for every verb: see for_machines."""
     print(_UNSEEN.sub(_escape, json.dumps(for_machines(value), ensure_ascii=False, indent=2)))
 
 
 def for_machines(value: object, name: str = "") -> object:
-    """An answer in the terms of docs/cli.md: a noun names a list, how many there are stands in `counts`, and a moment
-    in ms has its date beside it. name: of the field that holds the value."""
+    """Return an answer with the field names of docs/cli.md.
+
+    A noun names a list, numbers of items go to `counts`, and a moment in ms has its date beside it.
+    name: of the field that holds the value.
+    """
     if isinstance(value, (list, tuple)):
-        return [for_machines(one, name) for one in value]
+        return [for_machines(item, name) for item in value]
     if not isinstance(value, Mapping):
         return value
     out: dict[str, object] = {}
     counts = {}
-    for key, one in value.items():
-        if key in COUNTED and isinstance(one, int) and name not in TALLIES:
-            counts[key] = one
+    for key, item in value.items():
+        if key in COUNTED and isinstance(item, int) and name not in TALLIES:
+            counts[key] = item
             continue
-        out[key] = for_machines(one, str(key))
-        if key.endswith("_ms") and (key in MOMENTS or (isinstance(one, int) and one >= FIRST_MOMENT_MS)):
-            out["at" if key == "at_ms" else key[:-3] + "_at"] = iso(one)
+        out[key] = for_machines(item, str(key))
+        if key.endswith("_ms") and (key in MOMENTS or (isinstance(item, int) and item >= FIRST_MOMENT_MS)):
+            out["at" if key == "at_ms" else key[:-3] + "_at"] = iso(item)
     return {**out, "counts": counts} if counts else out
 
 
 def iso(at_ms: object) -> str:
-    """Local time with its offset, to the second; "" for none."""
+    """Return local time with its offset, to the second; "" for none."""
     if not isinstance(at_ms, (int, float)) or not 0 < at_ms < MAX_MS:
         return ""
     return datetime.datetime.fromtimestamp(at_ms / 1000).astimezone().isoformat(timespec="seconds")
 
 
 def counted(count: object, noun: str) -> str:
-    """`1 memory`, `2 memories`; anything but a number counts as 0."""
+    """Return `1 memory` or `2 memories`; anything but a number counts as 0."""
     number = count if isinstance(count, int) else 0
     plural = noun[:-1] + "ies" if noun[-2:-1] not in "aeo" and noun.endswith("y") else noun + "s"
     return f"{number:,} {noun if number == 1 else plural}"
@@ -83,7 +88,7 @@ def _escape(found: re.Match[str]) -> str:
 
 
 def say(*parts: Part, indent: int = 0, to_stderr: bool = False) -> None:
-    """One paragraph. On a terminal it is wrapped and styled; elsewhere it is one line, however long."""
+    """Print a paragraph: wrapped and styled on a terminal, one line elsewhere, however long."""
     stream = sys.stderr if to_stderr else sys.stdout
     texts = [(part, "") if isinstance(part, str) else part for part in parts]
     try:
@@ -92,7 +97,7 @@ def say(*parts: Part, indent: int = 0, to_stderr: bool = False) -> None:
         from rich.console import Console
         from rich.padding import Padding
         from rich.text import Text
-    except ImportError:  # on a terminal too, where there is no runtime: see memlayer.cli.doctor.bare
+    except ImportError:  # also on a terminal, without a runtime: see memlayer.cli.doctor.bare
         print(" " * indent + plain("".join(text for text, _ in texts)), file=stream)
         return
 
@@ -100,13 +105,13 @@ def say(*parts: Part, indent: int = 0, to_stderr: bool = False) -> None:
     for text, style in texts:
         paragraph.append(plain(text), style=style or None)
     console = Console(file=stream, markup=False, highlight=False, emoji=False)
-    if console.width <= indent:  # COLUMNS=0, or a terminal that does not tell: nothing would fit
+    if console.width <= indent:  # COLUMNS=0, or a terminal that reports no width: nothing would fit
         console.width = USUAL_COLUMNS
     console.print(Padding(paragraph, (0, 0, 0, indent)))
 
 
 def pairs(title: str, rows: Iterable[tuple[str, str]]) -> None:
-    """A heading and `name  value` lines, aligned. Empty values are left out; no rows, no heading."""
+    """Print a heading and aligned `name  value` lines, without empty values; no rows, no heading."""
     kept = [(name, value) for name, value in rows if value]
     if not kept:
         return
@@ -117,7 +122,7 @@ def pairs(title: str, rows: Iterable[tuple[str, str]]) -> None:
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """Aligned columns under a head; a column of numbers is aligned to the right. Nothing without rows."""
+    """Print aligned columns under a head, numbers to the right; nothing without rows."""
     from rich.cells import cell_len, set_cell_size  # Hangul takes two places
 
     kept = [[line(cell) for cell in row] for row in rows]
@@ -134,12 +139,15 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
 
 
 def line(text: object, max_chars: int = 100_000) -> str:
-    """Stored text on one line, cut at max_chars, with nothing that could pose as a citation or a block."""
+    """Return stored text on one line, cut at max_chars, harmless.
+
+    Nothing in it can pose as a citation or a block.
+    """
     return cut(flatten("" if text is None else str(text)), max_chars)
 
 
 def say_body(text: object, max_chars: int, indent: int = 2) -> None:
-    """A memory's text below its title: on one line, but a text with a code block keeps its lines."""
+    """Print a memory's text below its title: on one line, or with its lines if it has a code block."""
     whole = plain("" if text is None else str(text))
     if not _FENCE.search(whole):
         say(line(whole, max_chars), indent=indent)
@@ -149,7 +157,10 @@ def say_body(text: object, max_chars: int, indent: int = 2) -> None:
 
 
 def fenced_rows(text: str, max_chars: int) -> list[str]:
-    """The lines of a text with code blocks, harmless each; cut at a line, with the block closed that is open there."""
+    """Return the lines of a text with code blocks, each harmless.
+
+    Cut at a line; a block that is open there is closed.
+    """
     rows: list[str] = []
     left, fence = max_chars, ""
     for row in text.strip().split("\n"):
@@ -166,14 +177,14 @@ def fenced_rows(text: str, max_chars: int) -> list[str]:
 
 
 def when(at_ms: object) -> str:
-    """Local time to the minute; "" for none."""
+    """Return local time to the minute; "" for none."""
     if not isinstance(at_ms, (int, float)) or not 0 < at_ms < MAX_MS:
         return ""
     return time.strftime("%Y-%m-%d %H:%M", time.localtime(at_ms / 1000))
 
 
 def size(count: object) -> str:
-    """Bytes as people read them."""
+    """Return a number of bytes with its unit: `2.5 MB`."""
     if not isinstance(count, (int, float)):
         return ""
     amount, unit = float(count), 0
@@ -183,7 +194,7 @@ def size(count: object) -> str:
 
 
 def duration(seconds: float) -> str:
-    """A span of time, in its largest unit."""
+    """Return a duration in its largest unit."""
     for unit, length in (("d", 86400), ("h", 3600), ("min", 60)):
         if seconds >= 2 * length:
             return f"{seconds / length:.0f} {unit}"
@@ -191,28 +202,70 @@ def duration(seconds: float) -> str:
 
 
 def number(value: object, digits: int = 2) -> str:
-    """A score; "-" when there is none."""
+    """Return a score; "-" when there is none."""
     return f"{value:.{digits}f}" if isinstance(value, (int, float)) else "-"
 
 
 def short_path(path: str) -> str:
-    """A path with `~` for the person's folder."""
+    """Return a path with `~` for the user's home."""
     person = os.path.expanduser("~")
     return "~" + path[len(person) :] if path.startswith(person + os.sep) else path
 
 
 def memory_title(memory: Mapping[str, object]) -> list[Part]:
-    """key, citation, when, project and session of a memory or hit: the line above its text."""
+    """Return the line above a memory's text: key, citation, time, project and session."""
     parts: list[Part] = [
         (line(memory.get("key")), "bold"),
         " ",
         (f"[mem:{line(memory.get('citation'))}]", "cyan"),
     ]
     session = line(memory.get("session_id"))
-    if session.startswith("file_"):  # no session: the piece comes from a file, which is named elsewhere
+    if session.startswith("file_"):  # the piece comes from a file, whose name is printed elsewhere
         session = ""
     project = line(memory.get("project")) or line(memory.get("project_id"))
     for text in (when(memory.get("at_ms")), project, f"session {session[:8]}" if session else ""):
         if text:
             parts += ["  ", (text, "dim")]
     return parts
+
+
+@contextmanager
+def progress(quiet: bool = False) -> Iterator[Callable[[dict[str, Any]], None] | None]:
+    """Show the daemon's progress with a long job: a bar on a terminal's stderr, nothing elsewhere.
+
+    Yields the `on_progress` of Client.call, a function of {"phase", "done", "total"}.
+    """
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TextColumn("{task.fields[amount]}", markup=False),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(file=sys.stderr), transient=True) as bar:
+        task = bar.add_task("memlayer", total=None, amount="")
+
+        def show(frame: dict[str, Any]) -> None:
+            done, total = _amount(frame.get("done")), _amount(frame.get("total"))
+            phase = flatten(str(frame.get("phase") or "memlayer"))
+            if phase != bar.tasks[0].description:
+                bar.reset(task)  # another phase has its own rate
+            rate = bar.tasks[0].speed or 0.0
+            shown = size if phase in IN_BYTES else "{:.0f}".format
+            per_second = f", {shown(rate)}/s" if rate >= 1 else ""
+            bar.update(
+                task, description=phase, completed=done, total=total or None,
+                amount=f"{shown(done)}/{shown(total)}{per_second}",
+            )  # fmt: skip
+
+        yield show
+
+
+def _amount(value: object) -> float:
+    return value if isinstance(value, (int, float)) else 0

@@ -1,4 +1,4 @@
-"""The verbs that look memories up: show, list."""
+"""The verbs that display memories: show, list."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ CATEGORIES = ("core", "daily", "conversation", "custom")
 @click.option("--stdin", "from_stdin", is_flag=True, help="Read the IDs from stdin.")
 @json_option
 def show_verb(ids: tuple[str, ...], from_stdin: bool, as_json: bool) -> None:
-    """Show memories with the events they come from and their neighbours in the session.
+    """Show memories with their source events and the turns around them.
 
     ID is a citation, a key, or the id itself. Two memories may share a citation; then both are shown.
 
@@ -44,7 +44,7 @@ def show_verb(ids: tuple[str, ...], from_stdin: bool, as_json: bool) -> None:
     wanted = memory_ids(ids, from_stdin)
     found = client().call("show", {"ids": wanted}, deadline_s=ASK_S)
     matches = found.get("matches") or []
-    unknown = [line(one, 80) for one in found.get("unknown") or ([] if matches else wanted)]
+    unknown = [line(id_, 80) for id_ in found.get("unknown") or ([] if matches else wanted)]
     if as_json and matches:
         print_json(found)
         sys.exit(1 if unknown else 0)
@@ -53,11 +53,11 @@ def show_verb(ids: tuple[str, ...], from_stdin: bool, as_json: bool) -> None:
             say("")
         say_match(match)
     if unknown:
-        raise UserError(f"Nothing is known by {', '.join(map(repr, unknown))}. `memlayer search` shows citations")
+        raise UserError(f"No memory has the id {', '.join(map(repr, unknown))}. `memlayer search` shows citations")
 
 
 def say_match(match: Mapping[str, Any]) -> None:
-    """One memory in full."""
+    """Print a memory in full."""
     memory = match.get("memory") or {}
     say(*memory_title(memory))
     say(
@@ -76,20 +76,20 @@ def say_match(match: Mapping[str, Any]) -> None:
             when(memory.get("superseded_ms")),
             "" if newer else ", by a memory that was forgotten since",
         )
-        for one in newer:
-            say("by ", *memory_title(one), "  ", line(one.get("text"), 120), indent=2)
+        for successor in newer:
+            say("by ", *memory_title(successor), "  ", line(successor.get("text"), 120), indent=2)
     older = match.get("older") or []
     if older:
         say(("Replaces", "bold"))
-    for one in older:
-        say(*memory_title(one), "  ", line(one.get("text"), 120), indent=2)
+    for predecessor in older:
+        say(*memory_title(predecessor), "  ", line(predecessor.get("text"), 120), indent=2)
     for event in match.get("events") or []:
         say((f"{line(event.get('kind'))}, {when(event.get('at_ms'))}, {line(event.get('source'))}", "bold"))
         say_text(event.get("text"))
     for source in match.get("missing") or []:
         since = when(source.get("at_ms"))[:10]
-        says = f"source {line(source.get('why'))}" + (f" on {since}" if since else "")
-        say((says, "yellow"), (f", id {line(source.get('id'), 12)}", "dim"))
+        removal = f"source {line(source.get('why'))}" + (f" on {since}" if since else "")
+        say((removal, "yellow"), (f", id {line(source.get('id'), 12)}", "dim"))
     neighbours = match.get("neighbours") or []
     if neighbours:
         say(("In the same session", "bold"))
@@ -99,7 +99,7 @@ def say_match(match: Mapping[str, Any]) -> None:
 
 
 def say_text(text: object) -> None:
-    """A text in full, its own lines kept."""
+    """Print a text in full, with its lines."""
     for part in plain(str(text or "")).split("\n"):
         say(part, indent=2)
 
@@ -111,8 +111,8 @@ def say_text(text: object) -> None:
 @click.option("--session", default="", metavar="ID", help="Only memories of this session.")
 @click.option("--category", type=click.Choice(CATEGORIES), default=None, help="Only memories of this category.")
 @click.option("--limit", type=click.IntRange(1, 10_000), default=20, show_default=True, help="Memories at most.")
-@click.option("--all", "with_superseded", is_flag=True, help="Replaced ones as well.")
-@click.option("--stdin", "from_stdin", is_flag=True, help="Read the category from stdin; an empty line is any.")
+@click.option("--all", "with_superseded", is_flag=True, help="Also replaced memories.")
+@click.option("--stdin", "from_stdin", is_flag=True, help="Read the category from stdin; an empty line means all.")
 @json_option
 def list_verb(
     project: str | None,
@@ -125,7 +125,9 @@ def list_verb(
     from_stdin: bool,
     as_json: bool,
 ) -> None:
-    """List memories, newest first, with those for every project. Replaced ones are left out, unless --all.
+    """List memories, newest first, with those for every project.
+
+    Replaced memories are left out, unless --all is given.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""files and quarantine: what lies beside the store."""
+"""The verbs for files beside the store: files, quarantine."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ from memlayer.cli.terminal.invocation import (
     project_dir,
     project_option,
 )
-from memlayer.cli.terminal.output import counted, line, pairs, print_json, say, when
-from memlayer.cli.terminal.progress import progress
+from memlayer.cli.terminal.output import counted, line, pairs, print_json, progress, say, when
 from memlayer.edge.capture import spool
 from memlayer.edge.home import paths
 from memlayer.edge.ipc import ops
@@ -26,12 +25,12 @@ from memlayer.errors import UserError
 @click.command("files")
 @project_option
 @global_option
-@click.option("--now", is_flag=True, help="Read your changes back and write the files now; else within seconds.")
+@click.option("--now", is_flag=True, help="Read your changes and write the files now instead of within seconds.")
 @json_option
 def files_verb(project: str | None, is_global: bool, now: bool, as_json: bool) -> None:
-    """Show where a project's memory files are: MEMORY.md, and memory/ with one file a day.
+    """Show the paths of a project's memory files: MEMORY.md, and a file for each day in memory/.
 
-    They may be edited: a changed line changes the memory, a deleted one retires it, a new one is remembered.
+    They may be edited: a changed line changes its memory, a deleted line retires it, a new line is remembered.
 
     \b
     Examples:
@@ -44,9 +43,9 @@ def files_verb(project: str | None, is_global: bool, now: bool, as_json: bool) -
     if as_json:
         print_json(found)
         return
-    taken = found.get("taken_back") or {}
-    if any(taken.values()):
-        counts = ", ".join(f"{taken[name]} {name}" for name in ("added", "edited", "removed") if taken.get(name))
+    changes = found.get("taken_back") or {}
+    if any(changes.values()):
+        counts = ", ".join(f"{changes[name]} {name}" for name in ("added", "edited", "removed") if changes.get(name))
         say(f"Read back: {counts}.")
     if not found.get("folder"):
         say("No memory files: files.enabled is false, or the project is switched off. See `memlayer config`.")
@@ -55,7 +54,7 @@ def files_verb(project: str | None, is_global: bool, now: bool, as_json: bool) -
     for path in found.get("files") or []:
         say(line(path))
     for path, count in sorted((found.get("extra") or {}).items()):
-        say(line(path), f"  searched as well: {counted(count, 'file')}")
+        say(line(path), f"  also searched: {counted(count, 'file')}")
     for notice in found.get("notices") or []:
         say(("Note", "yellow"), f": {line(notice)}")
 
@@ -65,7 +64,7 @@ names_argument = click.argument("names", nargs=-1, metavar="[NAME]...")
 
 @click.group("quarantine")
 def quarantine_verb() -> None:
-    """Events that could not be read: look at them, take them in again, or remove them.
+    """Show, retry or remove events that could not be read.
 
     \b
     Examples:
@@ -78,14 +77,14 @@ def quarantine_verb() -> None:
 @quarantine_verb.command("list")
 @json_option
 def list_verb(as_json: bool) -> None:
-    """Show each with its time and the reason. Starts nothing."""
-    found = [_told(name, reason) for name, reason in spool.quarantined(home())]
+    """List the events with time and reason. Does not start the daemon."""
+    found = [_described(name, reason) for name, reason in spool.quarantined(home())]
     if as_json:
         print_json({"folder": paths.quarantine(home()), "events": found})
     elif not found:
-        say("Nothing is set aside.")
+        say("The quarantine is empty.")
     else:
-        rows = [(str(one["name"]), f"{when(one['at_ms'])}  {line(one['reason'])}".strip()) for one in found]
+        rows = [(str(event["name"]), f"{when(event['at_ms'])}  {line(event['reason'])}".strip()) for event in found]
         pairs(f"{len(found)} set aside in {line(paths.quarantine(home()))}", rows)
 
 
@@ -93,7 +92,7 @@ def list_verb(as_json: bool) -> None:
 @names_argument
 @json_option
 def retry_verb(names: tuple[str, ...], as_json: bool) -> None:
-    """Take them in again: all of them, or those named. What still cannot be read is set aside again.
+    """Read the named events again, or all. Events that still cannot be read go back into quarantine.
 
     \b
     Examples:
@@ -105,21 +104,21 @@ def retry_verb(names: tuple[str, ...], as_json: bool) -> None:
     if chosen:
         with progress(as_json) as show:
             client().call("flush", {"wait": True}, deadline_s=LONG_S, on_progress=show)
-    left = [_told(name, reason) for name, reason in spool.quarantined(home()) if name in chosen]
+    left = [_described(name, reason) for name, reason in spool.quarantined(home()) if name in chosen]
     if as_json:
         print_json({"taken": len(chosen) - len(left), "left": left})
         return
-    say(f"Taken in: {len(chosen) - len(left)}. Still set aside: {len(left)}.")
-    for one in left:
-        say(str(one["name"]), f": {line(one['reason'])}", indent=2)
+    say(f"Stored: {len(chosen) - len(left)}. Still set aside: {len(left)}.")
+    for event in left:
+        say(str(event["name"]), f": {line(event['reason'])}", indent=2)
 
 
 @quarantine_verb.command("drop")
 @names_argument
-@click.option("--all", "everything", is_flag=True, help="All of them.")
+@click.option("--all", "everything", is_flag=True, help="All events in quarantine.")
 @json_option
 def drop_verb(names: tuple[str, ...], everything: bool, as_json: bool) -> None:
-    """Remove them, with what was said in them, for good: those named, or all.
+    """Remove the named events with their texts for good, or all of them.
 
     \b
     Examples:
@@ -137,15 +136,15 @@ def drop_verb(names: tuple[str, ...], everything: bool, as_json: bool) -> None:
 
 
 def _chosen(names: tuple[str, ...]) -> list[str]:
-    """These, or all. Raises UserError for one that is not there."""
+    """Return the names, or those of all quarantined events. Raises UserError for an unknown name."""
     known = [name for name, _ in spool.quarantined(home())]
     for name in names:
         if name not in known:
-            raise UserError(f"{name}: nothing of that name is set aside; `memlayer quarantine list` shows what is")
+            raise UserError(f"{name} is not in quarantine; `memlayer quarantine list` shows the names")
     return list(dict.fromkeys(names)) or known
 
 
-def _told(name: str, reason: str) -> dict[str, object]:
+def _described(name: str, reason: str) -> dict[str, object]:
     try:
         event, _ = spool.load(os.path.join(paths.quarantine(home()), name))
     except OSError:

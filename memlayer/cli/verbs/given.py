@@ -1,4 +1,4 @@
-"""The verbs that show what the model was given: given, statusline."""
+"""The verbs about notes given to prompts: given, statusline."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from memlayer.cli.terminal.invocation import (
     project_dir,
     project_option,
 )
-from memlayer.cli.terminal.output import line, number, print_json, say, when
+from memlayer.cli.terminal.output import counted, line, number, print_json, say, when
 from memlayer.edge.ipc import ops
 from memlayer.edge.terminal import status_line
 
 PROMPT_CHARS = 100
 NOTE_CHARS = 160
-LEFT_OUT_SHOWN = 3  # --json has the ten of the record
+LEFT_OUT_SHOWN = 3  # --json prints up to ten
 
 
 @click.command("given")
@@ -35,9 +35,10 @@ LEFT_OUT_SHOWN = 3  # --json has the ten of the record
 def given_verb(last: int, session: str | None, project: str | None, all_projects: bool, as_json: bool) -> None:
     """Show the notes that the last prompts were given, and why.
 
-    For each prompt, newest first: its notes, what they were chosen by, and the best of those left out, with the reason
-    (--json has up to ten). Chance is how sure recall was that the prompt needs the note, from 0 to 1. The record holds
-    ids and scores of the last hundred prompts or more; a note that was forgotten since is shown as forgotten.
+    For each prompt, newest first: its notes with their scores, and the best of the notes left out, with the reason
+    (--json prints up to ten). Chance is the estimated probability that the prompt needs the note, from 0 to 1. The
+    record holds ids and scores of at least the last hundred prompts; a note that was forgotten since is shown as
+    forgotten.
 
     \b
     Examples:
@@ -61,7 +62,7 @@ def given_verb(last: int, session: str | None, project: str | None, all_projects
 
 
 def say_prompt(prompt: Mapping[str, Any]) -> None:
-    """A prompt or session start, its notes and those left out."""
+    """Print a prompt or session start, its notes and the notes left out."""
     given, left_out = prompt.get("given") or [], (prompt.get("left_out") or [])[:LEFT_OUT_SHOWN]
     say(
         (when(prompt.get("at_ms")), "dim"),
@@ -72,7 +73,7 @@ def say_prompt(prompt: Mapping[str, Any]) -> None:
     if not prompt.get("delivered", True):
         say(("too late", "yellow"), ": the host went on without these notes", indent=2)
     if given:
-        facts = [_count(len(given), "note"), f"{prompt.get('chars', 0)} characters"]
+        facts = [counted(len(given), "note"), f"{prompt.get('chars', 0)} characters"]
         facts += [f"{number(prompt['took_ms'], 0)} ms"] if "took_ms" in prompt else []
         facts += ["by words alone"] if prompt.get("mode") == "lexical" else []
         say(("given", "green"), f"  {', '.join(facts)}", indent=2)
@@ -88,12 +89,12 @@ def say_prompt(prompt: Mapping[str, Any]) -> None:
 
 
 def say_note(note: Mapping[str, Any]) -> None:
-    """A note on one line, and why it was given or left out on the next."""
+    """Print a note on one line, and the reason for its choice on the next."""
     if note.get("forgotten"):
         say(("forgotten since", "yellow"), indent=4)
     else:
-        said = f"[mem:{line(note.get('citation'))}]"
-        say((said, "cyan"), f" {line(note.get('day'))}: {line(note.get('text'), NOTE_CHARS)}", indent=4)
+        citation = f"[mem:{line(note.get('citation'))}]"
+        say((citation, "cyan"), f" {line(note.get('day'))}: {line(note.get('text'), NOTE_CHARS)}", indent=4)
     why = _why(note)
     if why:
         say((why, "dim"), indent=6)
@@ -107,7 +108,7 @@ def _title(prompt: Mapping[str, Any]) -> str:
 
 
 def _why(note: Mapping[str, Any]) -> str:
-    """The scores and the reason in words."""
+    """Return the scores and the reason in words."""
     facts = []
     if note.get("chance") is not None:
         scores = [("words", note.get("lexical")), ("meaning", note.get("vector"))]
@@ -122,25 +123,20 @@ def _why(note: Mapping[str, Any]) -> str:
 
 
 def _silence(prompt: Mapping[str, Any]) -> str:
-    """Why a prompt was given nothing."""
+    """Return the reason why a prompt was given no note."""
     if prompt.get("gate"):
         return line(prompt["gate"])
     count = int(prompt.get("left_out_count") or 0)
-    return f"none of {_count(count, 'memory')} was fit" if count else "no memory resembles it"
-
-
-def _count(count: int, what: str) -> str:
-    plural = what[:-1] + "ies" if what.endswith("y") else what + "s"
-    return f"{count} {what if count == 1 else plural}"
+    return f"none of {counted(count, 'memory')} was fit" if count else "no memory resembles it"
 
 
 @click.command("statusline")
 @json_option
 def statusline_verb(as_json: bool) -> None:
-    """Print one line for Claude Code's status line: notes given, turns waiting, trouble.
+    """Print Claude Code's status line: notes given, turns waiting, errors.
 
-    Reads the host's status line JSON on stdin, and files of the memlayer home alone: it needs no daemon and starts
-    none. In ~/.claude/settings.json:
+    Reads the host's status line JSON on stdin and files of the memlayer home only: it needs no daemon and starts none.
+    In ~/.claude/settings.json:
 
     \b
       {"statusLine": {"type": "command", "command": "memlayer statusline"}}

@@ -1,4 +1,4 @@
-"""`daemon` and `doctor`: how memlayer itself does."""
+"""The verbs about memlayer's health: daemon, doctor."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import click
 
 from memlayer.cli.doctor import bare, checks_daemon, checks_files, checks_host
-from memlayer.cli.doctor.checks import OK, Check, tell
+from memlayer.cli.doctor.checks_host import OK, Check, print_checks
 from memlayer.cli.terminal.invocation import client, home, json_option, project_dir, project_option
 from memlayer.cli.terminal.output import print_json, say
 from memlayer.edge.bootstrap.spawn import plugin_root
@@ -21,7 +21,9 @@ START_S = 15.0
 
 @click.group("daemon")
 def daemon_verb() -> None:
-    """The background process that owns the store. Hooks start it, and it leaves by itself when idle.
+    """Start, stop or show the background process that owns the store.
+
+    Hooks start it, and it exits by itself when idle.
 
     \b
     Examples:
@@ -33,7 +35,7 @@ def daemon_verb() -> None:
 @daemon_verb.command("start")
 @json_option
 def start(as_json: bool) -> None:
-    """Start it unless it runs."""
+    """Start the daemon unless it runs."""
     name_variables()
     bare.daemon_status(client().call("status", {}, deadline_s=START_S), as_json)
 
@@ -41,7 +43,7 @@ def start(as_json: bool) -> None:
 @daemon_verb.command("stop")
 @json_option
 def stop(as_json: bool) -> None:
-    """Stop it once it has settled; waits until then."""
+    """Let the daemon finish its work and exit; wait for that."""
     was_there = client().stop()
     if as_json:
         print_json({"running": False, "stopped": was_there})
@@ -52,7 +54,7 @@ def stop(as_json: bool) -> None:
 @daemon_verb.command("restart")
 @json_option
 def restart(as_json: bool) -> None:
-    """Stop it and start it again, with the present settings."""
+    """Stop the daemon and start it again, with the current settings."""
     daemon: Client = client()
     daemon.stop()
     name_variables()
@@ -62,15 +64,15 @@ def restart(as_json: bool) -> None:
 @daemon_verb.command("status")
 @json_option
 def status(as_json: bool) -> None:
-    """Say whether it runs. Starts nothing."""
+    """Say whether the daemon runs. Does not start it."""
     bare.daemon_status(client().status(), as_json)
 
 
 def name_variables() -> None:
-    """Have the daemon inherit the variables that the settings name, such as the key of a language model."""
+    """Record the variables that the daemon is to inherit, such as the key of a language model."""
     from memlayer.config import load_what_holds, write_daemon_variables  # not for verbs that need no settings
 
-    with contextlib.suppress(OSError):  # the daemon goes on without them, and says so
+    with contextlib.suppress(OSError):  # the daemon works without them, and reports that
         write_daemon_variables(home(), load_what_holds(home(), os.environ)[0])
 
 
@@ -78,21 +80,21 @@ def name_variables() -> None:
 @project_option
 @json_option
 def doctor_verb(project: str | None, as_json: bool) -> None:
-    """Check everything. Exit code 1 when something is lost or at risk.
+    """Check everything. Exit code 1 when data is lost or at risk.
 
-    Starts the daemon if none runs, to see whether it can. `warn` is what works less well than it could. Without a
-    runtime it checks what it can, and makes none.
+    Starts the daemon if none runs, to test the start. `warn` marks a part that works less well than it could. Without
+    a runtime only some checks are possible; doctor builds none.
 
     \b
     Examples:
       memlayer doctor
       memlayer doctor --json
     """
-    sys.exit(tell(all_checks(project_dir(project)), as_json))
+    sys.exit(print_checks(all_checks(project_dir(project)), as_json))
 
 
 def all_checks(folder: str) -> Iterator[Check]:
-    """Every check, in an order in which causes stand before what follows from them."""
+    """Yield every check, causes before their consequences."""
     at_home, root = home(), plugin_root()
     yield checks_host.runtime_state(at_home, root)
     yield checks_host.manifest(root)

@@ -1,4 +1,4 @@
-"""flush, reindex, repair and gc: mend and tidy the store."""
+"""The verbs that maintain the store: flush, reindex, repair, gc."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from typing import Any
 import click
 
 from memlayer.cli.terminal.invocation import LONG_S, client, json_option
-from memlayer.cli.terminal.output import counted, line, print_json, say, when
-from memlayer.cli.terminal.progress import progress
+from memlayer.cli.terminal.output import counted, line, print_json, progress, say, when
 from memlayer.cli.verbs.forget import say_left
 
 
@@ -17,7 +16,7 @@ from memlayer.cli.verbs.forget import say_left
 @click.option("--wait", is_flag=True, help="Wait until everything is stored, indexed and on disk.")
 @json_option
 def flush_verb(wait: bool, as_json: bool) -> None:
-    """Store what the hooks have spooled, and settle it.
+    """Store the events in the spool, and consolidate and index them.
 
     \b
     Examples:
@@ -30,7 +29,7 @@ def flush_verb(wait: bool, as_json: bool) -> None:
         return
     say(f"Stored {counted(done.get('taken'), 'event')}.", f" Waiting: {done.get('waiting', 0)}.")
     unembedded = done.get("unembedded")
-    if isinstance(unembedded, int) and unembedded > 0:  # below 0: not counted, because nobody waits for it
+    if isinstance(unembedded, int) and unembedded > 0:  # below 0: not counted, because --wait was not given
         say(f"Not yet searched by meaning: {counted(unembedded, 'chunk')}. Their words are found already.")
 
 
@@ -39,8 +38,8 @@ def flush_verb(wait: bool, as_json: bool) -> None:
 def reindex_verb(as_json: bool) -> None:
     """Rebuild the search index from events and memories.
 
-    Turns that older rules consolidated are read again first: what they kept and the rules of today would not keep is
-    retired. Nothing is lost by it, and recall goes on meanwhile, by full text at first.
+    Turns that older rules consolidated are read again first: core memories that the current rules would not keep are
+    retired. Nothing is lost, and recall works meanwhile, by full text at first.
 
     \b
     Examples:
@@ -59,11 +58,11 @@ def reindex_verb(as_json: bool) -> None:
 @click.command("repair")
 @json_option
 def repair_verb(as_json: bool) -> None:
-    """Mend a damaged store, as far as anything that is left tells what was in it.
+    """Repair a damaged store as far as its contents can be recovered.
 
-    Events come back from the host's transcripts, memories from events, older versions and the search index, the index
-    from both. What may lack its last change is named. Damaged files are set aside in store/damaged. Harmless on a store
-    that is well.
+    Events are restored from the host's transcripts, memories from events, older versions and the search index, the
+    index from both. Memories that may lack their last change are listed. Damaged files are moved to store/damaged.
+    Harmless on an undamaged store.
 
     \b
     Examples:
@@ -83,18 +82,18 @@ def repair_verb(as_json: bool) -> None:
     )
     if done.get("missing"):
         say(("Gone", "yellow"), f": {counted(done['missing'], 'event')}, whose turns are still remembered.")
-    in_doubt = [f"[mem:{line(one)}]" for one in done.get("in_doubt") or []]
+    in_doubt = [f"[mem:{line(citation)}]" for citation in done.get("in_doubt") or []]
     if in_doubt:
         say(
             ("Look at these", "yellow"),
-            f": {', '.join(in_doubt)} may lack their last change (a pin, an edit, what replaced them);",
-            " `memlayer history <citation>` shows each, `memlayer restore <citation>` has it hold again.",
+            f": {', '.join(in_doubt)} may lack their last change (a pin, an edit, a replacement);",
+            " `memlayer history <citation>` shows each, `memlayer restore <citation>` brings it back.",
         )
     if done["folder"]:
         say(f"Damaged files are kept in {line(done['folder'])}. Remove that folder when you no longer need it.")
 
 
-# What the rows are called: a memory's category, or an event's kind.
+# Nouns for rows, by a memory's category or an event's kind.
 NAMES = {
     "conversation": "turn",
     "daily": "daily entry",
@@ -107,13 +106,13 @@ NAMES = {
 
 
 @click.command("gc")
-@click.option("--dry-run", is_flag=True, help="Only show what would go.")
+@click.option("--dry-run", is_flag=True, help="Only show the rows that would be removed.")
 @json_option
 def gc_verb(dry_run: bool, as_json: bool) -> None:
-    """Remove what is older than the retention settings allow; the daemon does so by itself once a day.
+    """Remove everything older than the retention settings allow; the daemon does so once a day.
 
-    Turns go with their words; memories drawn from them stay, with a note of their source. Also drops old versions of
-    the store and packs its files.
+    Turns are removed with their words; memories drawn from them stay, with a note about the removed source. Also drops
+    old versions of the store and compacts its files.
 
     \b
     Examples:
@@ -126,7 +125,7 @@ def gc_verb(dry_run: bool, as_json: bool) -> None:
         return
     days = {name: count for name, count in (found.get("days") or {}).items() if count}
     if not days:
-        say("Everything is kept. To change that: `memlayer config set retention.conversation_days 90`.")
+        say("Nothing is removed by age. To change that: `memlayer config set retention.conversation_days 90`.")
     else:
         say("Kept: " + ", ".join(f"{line(name).removesuffix('_days')} {counted(n, 'day')}" for name, n in days.items()))
     rows = found.get("rows") or []
@@ -136,11 +135,11 @@ def gc_verb(dry_run: bool, as_json: bool) -> None:
         say_row(row)
     say_left(found)
     if not dry_run and not days:
-        say("The store is packed.")
+        say("The store is compacted.")
 
 
 def say_row(row: Mapping[str, Any]) -> None:
-    """One kind of one project."""
+    """Print the number of rows of a kind in a project."""
     noun = NAMES.get(str(row.get("what")), line(row.get("what")).replace("_", " "))
     project = line(row.get("project")) or line(row.get("project_id"))
     say(counted(row.get("rows"), noun), "  ", (project, "cyan"), f"  since {when(row.get('oldest_ms'))[:10]}", indent=2)

@@ -1,4 +1,4 @@
-"""The verbs that change single memories: remember, pin, edit, restore; and history, which shows what changed."""
+"""The verbs for single memories: remember, pin, edit, restore, history."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from memlayer.edge.ipc import ops
 from memlayer.errors import MemlayerError, UserError
 from memlayer.turns.remembered import is_all_redacted, refuse_too_long, remember_event, says_everywhere
 
-stdin_option = click.option("--stdin", "from_stdin", is_flag=True, help="Read it from stdin.")
+stdin_option = click.option("--stdin", "from_stdin", is_flag=True, help="Read the text or ID from stdin.")
 id_argument = click.argument("id_", metavar="ID", nargs=-1)
 REMEMBER_WHAT = "Remember what? Give a text, or - to read it from standard input"
 WHOLE = 100_000
@@ -41,17 +41,16 @@ NEW_TEXT = "Which text? Give the new one after the ID, or - to read it from stan
 @stdin_option
 @project_option
 @click.option("--global", "is_global", is_flag=True, help="For every project: each session starts with it.")
-@click.option(
-    "--session", default="", metavar="ID", help="The session it is said in; it has it in its context already."
-)
+@click.option("--session", default="", metavar="ID", help="The session that already has it in its context.")
 @json_option
 def remember_verb(
     text: tuple[str, ...], from_stdin: bool, project: str | None, is_global: bool, session: str, as_json: bool
 ) -> None:
-    """Remember TEXT as a core memory of this project, at once; with --global, or if TEXT says so, of every project.
+    """Remember TEXT as a core memory at once.
 
-    It replaces a memory that it changes, and merges with one that it repeats. It is on disk before anything else
-    happens: without a daemon it is stored later. Secrets and <private> spans are taken out, as everywhere.
+    It belongs to this project, or to every project with --global or if TEXT says so. It replaces a memory that it
+    changes, and merges with a memory that it repeats. It is on disk before anything else happens: without a daemon it
+    is stored later. Secrets and <private> spans are removed, as everywhere.
 
     \b
     Examples:
@@ -87,25 +86,25 @@ def remember_verb(
         return
     memory = done.get("memory") or {}
     where = " for every project" if memory.get("project_id") == GLOBAL else ""
-    say(f"Remembered{where}" if done.get("is_new") else f"Known already{where}:", " ", *memory_title(memory))
+    say(f"Remembered{where}" if done.get("is_new") else f"Already known{where}:", " ", *memory_title(memory))
     say_body(memory.get("text"), WHOLE)
     for older in done.get("older") or []:
         say(("Replaces ", "yellow"), *memory_title(older))
         say_body(older.get("text"), 200)
     for newer in done.get("newer") or []:
-        say(("Replaced already by ", "yellow"), *memory_title(newer))
+        say(("Already replaced by ", "yellow"), *memory_title(newer))
         say_body(newer.get("text"), 200)
-    for held in done.get("contradicts") or []:
-        say(("Stays, since it is pinned (`memlayer edit` changes it): ", "yellow"), *memory_title(held))
-        say_body(held.get("text"), 200)
+    for pinned in done.get("contradicts") or []:
+        say(("Stays, since it is pinned (`memlayer edit` changes it): ", "yellow"), *memory_title(pinned))
+        say_body(pinned.get("text"), 200)
 
 
 @click.command("pin")
 @id_argument
-@click.option("--off", is_flag=True, help="Unpin it.")
+@click.option("--off", is_flag=True, help="Unpin the memory.")
 @json_option
 def pin_verb(id_: tuple[str, ...], off: bool, as_json: bool) -> None:
-    """Pin a memory: it comes first, and nothing but an edit changes it.
+    """Pin a memory: it ranks first, and only an edit changes it.
 
     \b
     Examples:
@@ -122,10 +121,10 @@ def pin_verb(id_: tuple[str, ...], off: bool, as_json: bool) -> None:
 @stdin_option
 @json_option
 def edit_verb(id_: str, text: tuple[str, ...], from_stdin: bool, as_json: bool) -> None:
-    """Give a memory another text.
+    """Change the text of a memory.
 
-    Its id, key and citation stay; the old text is kept: see `memlayer history`. A turn cannot be edited, it stays what
-    was said.
+    Its id, key and citation stay; the old text is kept: see `memlayer history`. A turn cannot be edited: it is a
+    record of the conversation.
 
     \b
     Examples:
@@ -138,7 +137,7 @@ def edit_verb(id_: str, text: tuple[str, ...], from_stdin: bool, as_json: bool) 
 
 @click.command("restore")
 @id_argument
-@click.option("--keep-both", is_flag=True, help="Keep the memory that replaced it as well.")
+@click.option("--keep-both", is_flag=True, help="Also keep the memory that replaced it.")
 @json_option
 def restore_verb(id_: tuple[str, ...], keep_both: bool, as_json: bool) -> None:
     """Bring a replaced memory back.
@@ -178,25 +177,27 @@ def history_verb(id_: tuple[str, ...], from_stdin: bool, as_json: bool) -> None:
 def _say_version(version: Mapping[str, Any], is_asked: bool) -> None:
     state = str(version.get("state"))
     ended = when(version.get("superseded_ms"))
-    said = {"current": "current", "superseded": "replaced", "reworded": "earlier wording", "retired": "retired"}
+    labels = {"current": "current", "superseded": "replaced", "reworded": "earlier wording", "retired": "retired"}
     colour = "green" if state == "current" else "yellow"
     say(
         "> " if is_asked else "  ",
-        (said.get(state, state), colour),
+        (labels.get(state, state), colour),
         f" {ended}  " if ended else "  ",
         *memory_title(version),
     )
     say_text(version.get("text"))
-    sources = version.get("sources") or []
-    told = [f"{line(one.get('kind'))} {when(one.get('at_ms'))} {line(one.get('session_id'))[:8]}" for one in sources]
-    if told:
-        say(("from " + ", ".join(told), "dim"), indent=2)
+    sources = [
+        f"{line(source.get('kind'))} {when(source.get('at_ms'))} {line(source.get('session_id'))[:8]}"
+        for source in version.get("sources") or []
+    ]
+    if sources:
+        say(("from " + ", ".join(sources), "dim"), indent=2)
 
 
-def _say_done(done: Mapping[str, Any], what: str, as_json: bool) -> None:
+def _say_done(done: Mapping[str, Any], change: str, as_json: bool) -> None:
     if as_json:
         print_json(done)
         return
     memory = done.get("memory") or {}
-    say(what, " ", *memory_title(memory))
+    say(change, " ", *memory_title(memory))
     say_body(memory.get("text"), WHOLE)

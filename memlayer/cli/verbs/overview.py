@@ -1,4 +1,4 @@
-"""`sessions` and `stats`: what is kept, in numbers."""
+"""The verbs that count: sessions, stats."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from memlayer.edge.ipc import ops
 from memlayer.edge.redaction.privacy import plain
 from memlayer.errors import MemlayerError
 
-HEAD = ("session", "last heard of", "state", "turns", "tokens", "compactions", "flushes", "project")
+HEAD = ("session", "last active", "state", "turns", "tokens", "compactions", "flushes", "project")
 
 
 @click.command("sessions")
@@ -39,7 +39,7 @@ HEAD = ("session", "last heard of", "state", "turns", "tokens", "compactions", "
 def sessions_verb(id_: str, project: str | None, all_projects: bool, limit: int, as_json: bool) -> None:
     """List sessions, newest first: turns, tokens in the context, compactions, flushes.
 
-    With an ID, or the beginning of one, all that is known of that session, whatever its project.
+    With an ID, or the beginning of an ID, show all details of that session, whatever its project.
 
     \b
     Examples:
@@ -58,20 +58,20 @@ def sessions_verb(id_: str, project: str | None, all_projects: bool, limit: int,
     elif id_ and len(sessions) == 1:
         say_session(sessions[0])
     else:
-        table(HEAD, [row_of(one) for one in sessions])
+        table(HEAD, [row_of(session) for session in sessions])
         if found.get("total", 0) > len(sessions):
             say((f"{found['total'] - len(sessions)} more: --limit", "dim"))
 
 
 def row_of(session: Mapping[str, Any]) -> list[str]:
-    """A session's line of the table."""
+    """Return a session's row of the table."""
     counts = [_figure(session, name) for name in ("turns", "total_tokens", "compaction_count", "flush_count")]
     state = "ended" if session.get("ended") else "open"
     return [line(session.get("id"))[:8], when(session.get("last_ms")), state, *counts, _project_of(session)]
 
 
 def say_session(session: Mapping[str, Any]) -> None:
-    """All that is known of a session."""
+    """Print all details of a session."""
     given = session.get("given") or {}
     flushed = when(session.get("memory_flush_at"))
     pairs(
@@ -81,7 +81,7 @@ def say_session(session: Mapping[str, Any]) -> None:
             ("folder", line(session.get("project_dir"))),
             ("transcript", line(session.get("transcript_path"))),
             ("began", when(session.get("since_ms"))),
-            ("last heard of", when(session.get("last_ms"))),
+            ("last active", when(session.get("last_ms"))),
             ("state", f"ended ({line(session['ended'])})" if session.get("ended") else "open"),
             ("model", line(session.get("model"))),
             ("turns", _figure(session, "turns")),
@@ -119,9 +119,9 @@ NOUNS = {"memories": "memory", "events": "event"}
 @click.command("stats")
 @json_option
 def stats_verb(as_json: bool) -> None:
-    """Show what the memory holds: counts, disk, index, model, daemon, hook timings.
+    """Show counts, disk use, index, model, daemon and hook timings.
 
-    When no daemon can be started it shows what can be read from files.
+    When no daemon can be started, it shows the figures that files contain.
 
     \b
     Examples:
@@ -132,7 +132,7 @@ def stats_verb(as_json: bool) -> None:
         found = client().call("stats", {"project_dir": ""}, deadline_s=ASK_S)
     except MemlayerError as error:
         found = from_files(home(), str(error))
-    found["trouble"] = of_the_last_day(home())
+    found["trouble"] = hook_errors(home())
     if as_json:
         print_json(found)
         return
@@ -145,7 +145,7 @@ def stats_verb(as_json: bool) -> None:
 
 
 def from_files(home_: str, why: str) -> dict[str, Any]:
-    """What can be said without a daemon. unavailable: why there is none."""
+    """Return the figures that need no daemon. unavailable: the reason why there is none."""
     waiting = spool.waiting(home_)
     return {
         "unavailable": why,
@@ -158,12 +158,12 @@ def from_files(home_: str, why: str) -> dict[str, Any]:
 
 
 def folder_bytes(folder: str) -> int:
-    """Bytes of all files below a folder; 0 when it is missing."""
+    """Return the bytes of all files below a folder; 0 when it is missing."""
     return sum(file_stat.st_size for file_stat in _stats_below(folder))
 
 
 def newest_s(folder: str) -> float:
-    """When something below a folder was last written, Unix time; 0 when it is missing or empty."""
+    """Return the last time a file below a folder was written, Unix time; 0 when it is missing or empty."""
     return max((file_stat.st_mtime for file_stat in _stats_below(folder)), default=0.0)
 
 
@@ -178,8 +178,8 @@ def _stats_below(folder: str) -> list[os.stat_result]:
     return found
 
 
-def of_the_last_day(home_: str) -> dict[str, int]:
-    """What hooks swallowed in the last day: failed, late, of these prompts, kept without a daemon, without an event."""
+def hook_errors(home_: str) -> dict[str, int]:
+    """Count hook calls of the last day that failed, were late, ran without a daemon, or brought no event."""
     seen = health.trouble(home_, time.time())
     return {
         "failed": seen.lost,
@@ -191,7 +191,7 @@ def of_the_last_day(home_: str) -> dict[str, int]:
 
 
 def say_holdings(found: Mapping[str, Any]) -> None:
-    """What is remembered."""
+    """Print counts of memories, events and recalls, and the projects."""
     by_category = found.get("by_category") or {}
     kinds = found.get("core_by_kind") or {}
     categories = ", ".join(f"{line(name)} {count}" for name, count in sorted(by_category.items()))
@@ -221,16 +221,14 @@ def say_holdings(found: Mapping[str, Any]) -> None:
         ],
     )
     projects = found.get("by_project") or []
-    rows = [
-        (line(one.get("project")) or line(one.get("project_id")), _project(one)) for one in projects[:PROJECTS_SHOWN]
-    ]
+    rows = [(_project_of(project), _project(project)) for project in projects[:PROJECTS_SHOWN]]
     if len(projects) > PROJECTS_SHOWN:
         rows.append(("...", f"{len(projects) - PROJECTS_SHOWN} more"))
     pairs("Projects", rows)
 
 
 def say_machinery(found: Mapping[str, Any]) -> None:
-    """What does the remembering."""
+    """Print search, models, daemon, tables and hooks."""
     model, daemon, tables = found.get("model") or {}, found.get("daemon") or {}, found.get("tables") or {}
     name = line(model.get("name")) if model.get("provider") != "none" else "none"
     state = "" if model.get("fingerprint") or name == "none" else " (not loaded)"
@@ -238,10 +236,7 @@ def say_machinery(found: Mapping[str, Any]) -> None:
     pairs(
         "Machinery",
         [
-            (
-                "search",
-                {"hybrid": "full text and meaning", "lexical": "full text"}.get(str(found.get("mode")), ""),
-            ),
+            ("search", {"hybrid": "full text and meaning", "lexical": "full text"}.get(str(found.get("mode")), "")),
             ("model", name + state if model else ""),
             ("embedding", _embedding(found.get("embedding") or {})),
             ("daemon", daemon_line(daemon) if daemon else ""),
@@ -258,14 +253,14 @@ def say_machinery(found: Mapping[str, Any]) -> None:
         [
             ("events brought", _count(found, "arrived")),
             ("not kept", ", ".join(f"{count} {line(why)}" for why, count in (found.get("refused") or {}).items())),
-            ("in the last day", ", ".join(f"{n} {what.replace('_', ' ')}" for what, n in trouble.items() if n)),
+            ("in the last day", ", ".join(f"{n} {kind.replace('_', ' ')}" for kind, n in trouble.items() if n)),
         ],
     )
     pairs("Answered", [(line(op), _timing(timing)) for op, timing in hooks.items()])
 
 
 def say_language_model(found: Mapping[str, Any]) -> None:
-    """What the language model that reads turns has spent; nothing where none was ever turned on."""
+    """Print calls and tokens of the language model that reads turns; nothing if none was ever turned on."""
     if not found:
         return
     today, ever = found["today"], found["all"]
@@ -286,17 +281,16 @@ def say_language_model(found: Mapping[str, Any]) -> None:
 
 
 def _secrets(by_kind: Mapping[str, int]) -> str:
-    kinds = ", ".join(f"{line(kind)} {count}" for kind, count in sorted(by_kind.items(), key=lambda one: -one[1]))
+    kinds = ", ".join(f"{line(kind)} {count}" for kind, count in sorted(by_kind.items(), key=lambda item: -item[1]))
     return f"{sum(by_kind.values())} ({kinds})" if kinds else ""
 
 
 def _embedding(found: Mapping[str, Any]) -> str:
-    """Mean times of the model, over restarts."""
+    """Return mean times of the model, over restarts."""
     legs = (("query_ms", "queries", "a prompt"), ("passage_ms", "passages", "a passage"))
-    told = [
-        f"{number(found.get(mean), 1)} ms {what} ({found.get(count)})" for mean, count, what in legs if found.get(count)
-    ]
-    return ", ".join(told)
+    return ", ".join(
+        f"{number(found.get(mean), 1)} ms {unit} ({found.get(count)})" for mean, count, unit in legs if found.get(count)
+    )
 
 
 def _count(found: Mapping[str, Any], name: str) -> str:
@@ -308,8 +302,8 @@ def _consolidated(found: Mapping[str, Any]) -> str:
     return _count(found, "consolidated") + (f", {waiting} waiting" if waiting else "")
 
 
-def _project(one: Mapping[str, Any]) -> str:
-    return ", ".join(counted(one[name], noun) for name, noun in NOUNS.items() if one.get(name) is not None)
+def _project(project: Mapping[str, Any]) -> str:
+    return ", ".join(counted(project[name], noun) for name, noun in NOUNS.items() if project.get(name) is not None)
 
 
 def _facts(facts: object) -> str:

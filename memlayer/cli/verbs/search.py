@@ -1,4 +1,4 @@
-"""The verbs that ask the memory: search, and recall as the hook would."""
+"""The verbs that search: search, recall."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ WHICH_PROMPT = "Which prompt? Give its text, or - to read it from standard input
 @click.option("--stdin", "from_stdin", is_flag=True, help="Read the query from stdin.")
 @project_option
 @all_projects_option
-@click.option("--since", metavar="DATE", help="Only what is as new as 2026-11-19, or as 30d.")
-@click.option("--until", metavar="DATE", help="Only what is as old as 2026-11-19 (that day included), or as 30d.")
-@click.option("--day", metavar="DATE", help="Only what is of this day.")
+@click.option("--since", metavar="DATE", help="Only memories from 2026-11-19 on, or of the last 30d.")
+@click.option("--until", metavar="DATE", help="Only memories until 2026-11-19 (included), or older than 30d.")
+@click.option("--day", metavar="DATE", help="Only memories of this day.")
 @click.option("--category", type=click.Choice(CATEGORIES), default=None, help="Only memories of this category.")
 @click.option("--kind", default="", metavar="KIND", help="Only this kind: decision, preference, fact, turn, ...")
 @click.option("--session", default="", metavar="ID", help="Only memories of this session.")
@@ -46,7 +46,7 @@ WHICH_PROMPT = "Which prompt? Give its text, or - to read it from standard input
     default="",
     metavar="NAME",
     shell_complete=complete_file,
-    help="Only what stands in this file, or names it: MEMORY.md, checkout.py, docs/*.md.",
+    help="Only memories from this file, or that name it: MEMORY.md, checkout.py, docs/*.md.",
 )
 @click.option("--limit", type=click.IntRange(1, 200), default=10, show_default=True, help="Hits at most.")
 @click.option(
@@ -54,9 +54,9 @@ WHICH_PROMPT = "Which prompt? Give its text, or - to read it from standard input
     type=click.FloatRange(0, 1),
     default=0.0,
     show_default=True,
-    help="Only hits this relevant: what recall admits by, not the score that orders them.",
+    help="Only hits of at least this relevance, which is not the score that orders them.",
 )
-@click.option("--explain", is_flag=True, help="Say what each score is made of.")
+@click.option("--explain", is_flag=True, help="Show the parts of each score.")
 @json_option
 def search_verb(
     query: tuple[str, ...],
@@ -75,7 +75,7 @@ def search_verb(
     explain: bool,
     as_json: bool,
 ) -> None:
-    """Search what was said and decided in earlier sessions.
+    """Search memories of earlier sessions.
 
     \b
     Examples:
@@ -86,7 +86,7 @@ def search_verb(
     """
     text = words(query, from_stdin, SEARCH_WHAT)
     folder = project_dir(project, all_projects)
-    asked = {
+    arguments = {
         "query": text,
         "project_dir": folder,
         "limit": limit,
@@ -97,8 +97,8 @@ def search_verb(
         "session_id": session,
         "file": file,
     }
-    asked = {name: value for name, value in asked.items() if value != "" or name == "project_dir"}
-    found = client().call("search", asked, deadline_s=ASK_S, project_dir=folder)
+    arguments = {name: value for name, value in arguments.items() if value != "" or name == "project_dir"}
+    found = client().call("search", arguments, deadline_s=ASK_S, project_dir=folder)
     if as_json:
         print_json(found)
         return
@@ -130,7 +130,7 @@ def search_verb(
 
 
 def span_of(since: str | None, until: str | None, day: str | None) -> dict[str, int]:
-    """The moments within which a hit must be; none for no bounds. Raises Incomplete."""
+    """Return the time bounds of hits in ms; empty for no bounds. Raises Incomplete."""
     if day and (since or until):
         raise Incomplete("Give --day, or --since and --until, not both")
     start, end = day or since, day or until
@@ -142,13 +142,13 @@ def span_of(since: str | None, until: str | None, day: str | None) -> dict[str, 
 @click.argument("prompt", nargs=-1)
 @click.option("--stdin", "from_stdin", is_flag=True, help="Read the prompt from stdin.")
 @project_option
-@click.option("--session", default="", metavar="ID", help="As if asked in this session: what it knows is left out.")
-@click.option("--explain", is_flag=True, help="Say for every candidate why it was kept or dropped.")
+@click.option("--session", default="", metavar="ID", help="As in this session: leave out memories that it has.")
+@click.option("--explain", is_flag=True, help="Show for every candidate why it was kept or dropped.")
 @json_option
 def recall_verb(
     prompt: tuple[str, ...], from_stdin: bool, project: str | None, session: str, explain: bool, as_json: bool
 ) -> None:
-    """Print exactly what the hook would add to a prompt; nothing when it would add nothing.
+    """Print exactly the block that the hook would add to a prompt, or nothing.
 
     \b
     Examples:
@@ -172,7 +172,7 @@ def recall_verb(
 
 
 def say_explanation(found: Mapping[str, Any]) -> None:
-    """Everything about a recall but its block."""
+    """Print everything about a recall except its block."""
     say_mode(found)
     took = found.get("took_ms")
     say(
@@ -199,17 +199,17 @@ def say_explanation(found: Mapping[str, Any]) -> None:
 
 
 def say_mode(found: Mapping[str, Any]) -> None:
-    """A line when the search went without meaning, and why."""
+    """Print a line with the reason if the search was by full text only."""
     if found.get("mode") == "lexical":
         why = line(found.get("why"))
         say(("Full-text search only", "yellow"), f": {why}" if why else "")
 
 
 def score_parts(parts: object) -> str:
-    """What a score is made of."""
+    """Return the parts of a score on one line."""
     if not isinstance(parts, dict):
         return ""
-    got = {str(name): number(value) for name, value in parts.items()}
-    legs = ", ".join(f"{name} {got.pop(name)}" for name in ("lexical", "vector") if name in got)
-    relevance = f"relevance {got.pop('relevance', '-')}" + (f" ({legs})" if legs else "")
-    return ", ".join([relevance, *(f"{name} {value}" for name, value in got.items())])
+    scores = {str(name): number(value) for name, value in parts.items()}
+    legs = ", ".join(f"{name} {scores.pop(name)}" for name in ("lexical", "vector") if name in scores)
+    relevance = f"relevance {scores.pop('relevance', '-')}" + (f" ({legs})" if legs else "")
+    return ", ".join([relevance, *(f"{name} {value}" for name, value in scores.items())])

@@ -1,4 +1,4 @@
-"""The verbs about this installation: config, setup, version."""
+"""The verbs about this installation: config, setup, version, completion."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from memlayer.errors import MemlayerError
 @json_option
 @click.pass_context
 def config_verb(context: click.Context, project: str | None, as_json: bool) -> None:
-    """Show the settings of a project and where each value comes from; `set` and `unset` change yours.
+    """Show the settings of a project and the source of each value; `set` and `unset` change them.
 
-    They stand in config.yaml in the memlayer home, or in MEMLAYER_<GROUP>__<NAME>; docs/configuration.md lists them
-    all. Exit code 1 when one is wrong.
+    Settings are read from config.yaml in the memlayer home and from variables MEMLAYER_<GROUP>__<NAME>;
+    docs/configuration.md lists all of them. Exit code 1 when a setting is wrong.
 
     \b
     Examples:
@@ -43,10 +43,12 @@ def config_verb(context: click.Context, project: str | None, as_json: bool) -> N
 
 
 def complete_key(_: click.Context, argument: click.Parameter, typed: str) -> list[CompletionItem]:
-    """Settings that begin like this, each with its description."""
+    """Return the settings that begin with `typed`, each with its description."""
     from memlayer.config import describe
 
-    return [CompletionItem(one.key, help=one.description) for one in describe() if one.key.startswith(typed)]
+    return [
+        CompletionItem(setting.key, help=setting.description) for setting in describe() if setting.key.startswith(typed)
+    ]
 
 
 @config_verb.command("set")
@@ -54,7 +56,9 @@ def complete_key(_: click.Context, argument: click.Parameter, typed: str) -> lis
 @click.argument("values", nargs=-1, metavar="VALUE...")
 @json_option
 def set_verb(key: str, values: tuple[str, ...], as_json: bool) -> None:
-    """Set a setting in config.yaml. A value that is wrong changes nothing; comments stay. Several values make a list.
+    """Change a setting in config.yaml.
+
+    A wrong value changes nothing; comments stay. Several values make a list.
 
     \b
     Examples:
@@ -74,7 +78,7 @@ def set_verb(key: str, values: tuple[str, ...], as_json: bool) -> None:
 @click.argument("key", default="", shell_complete=complete_key)
 @json_option
 def unset_verb(key: str, as_json: bool) -> None:
-    """Remove a setting from config.yaml: its default comes back.
+    """Remove a setting from config.yaml: its default applies again.
 
     \b
     Examples:
@@ -90,7 +94,7 @@ def unset_verb(key: str, as_json: bool) -> None:
 
 
 def _say_changed(key: str, value: object, as_json: bool, says: str) -> None:
-    """What was changed, what overrides it, and what makes it take effect."""
+    """Print the change, a variable that overrides it, and the command that makes it take effect."""
     group, _, name = key.partition(".")
     variable = f"MEMLAYER_{group}__{name}".upper()
     is_stale = _daemon_is_behind()
@@ -101,34 +105,34 @@ def _say_changed(key: str, value: object, as_json: bool, says: str) -> None:
     if variable in os.environ:
         say(("Overridden", "yellow"), f" by the variable {variable}: unset that, too.")
     if is_stale:
-        say(f"The running daemon does not know it yet. Run {RESTART}.")
+        say(f"The running daemon still uses the old value. Run {RESTART}.")
 
 
 def show_settings(project: str | None, as_json: bool) -> None:
-    """Print every setting. Ends with exit code 1 when one is wrong."""
+    """Print every setting. Exits with 1 when a setting is wrong."""
     from memlayer.config import describe, load_project_settings, load_what_holds
 
-    said = load_project_settings(_root_of(project_dir(project)))
+    of_project = load_project_settings(_root_of(project_dir(project)))
     found, problem = load_what_holds(home(), os.environ)
-    settings = found.for_project(said)
+    settings = found.for_project(of_project)
     rows = []
-    for one in describe():
-        group, _, name = one.key.partition(".")
+    for setting in describe():
+        group, _, name = setting.key.partition(".")
         value = getattr(getattr(settings, group), name)
-        rows.append({"key": one.key, "value": value, "unit": one.unit, "from": settings.origin(one.key)})
+        rows.append({"key": setting.key, "value": value, "unit": setting.unit, "from": settings.origin(setting.key)})
     is_stale = _daemon_is_behind()
     if as_json:
-        told = {"file": paths.settings(home()), "settings": rows, "warnings": list(said.warnings), "problem": problem}
-        print_json({**told, "changed_since_daemon": is_stale})
+        answer = {"file": paths.settings(home()), "settings": rows, "warnings": list(of_project.warnings)}
+        print_json({**answer, "problem": problem, "changed_since_daemon": is_stale})
         sys.exit(1 if problem else 0)
     if problem:
-        say(("Wrong", "bold red"), f": {line(problem)}. Until that is corrected this holds:", to_stderr=True)
+        say(("Wrong", "bold red"), f": {line(problem)}. Until it is corrected, these values apply:", to_stderr=True)
     if is_stale:
         say(
             ("Not yet in force", "yellow"),
             f": {paths.settings(home())} has changed since the daemon started. Run {RESTART}",
         )
-    for warning in said.warnings:
+    for warning in of_project.warnings:
         say(("Ignored", "yellow"), f": {line(warning)}")
     width = max(len(row["key"]) for row in rows)
     for row in rows:
@@ -142,8 +146,8 @@ def show_settings(project: str | None, as_json: bool) -> None:
 
 
 def _daemon_is_behind() -> bool:
-    """Whether a daemon runs that has read another state of the file. Starts none."""
-    with contextlib.suppress(MemlayerError):  # one that hangs: doctor's matter
+    """True if a daemon runs that has read older settings. Starts none."""
+    with contextlib.suppress(MemlayerError):  # doctor reports a daemon that hangs
         return is_behind(home(), client().status() or {})
     return False
 
@@ -152,7 +156,7 @@ def _shown(value: object) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, tuple):
-        return ", ".join(line(one) for one in value) or "none"
+        return ", ".join(map(line, value)) or "none"
     return line(value) or "empty"
 
 
@@ -161,11 +165,11 @@ def _root_of(folder: str) -> str:
 
 
 @click.command("setup")
-@click.option("--quiet", is_flag=True, help="Say nothing unless it fails.")
-@click.option("--no-wait", is_flag=True, help="End at once when another setup is running.")
+@click.option("--quiet", is_flag=True, help="Print nothing unless it fails.")
+@click.option("--no-wait", is_flag=True, help="Exit at once when another setup is running.")
 @json_option
 def setup_verb(quiet: bool, no_wait: bool, as_json: bool) -> None:
-    """Build memlayer's runtime, unless it is up to date. Other verbs do so by themselves.
+    """Build memlayer's runtime, unless it is up to date. Other verbs do so automatically.
 
     \b
     Examples:
@@ -202,12 +206,12 @@ def version_verb(as_json: bool) -> None:
 def completion_verb(shell: str | None, as_json: bool) -> None:
     """Print the script that completes verbs, options and settings in your shell.
 
-    Save it once where the shell looks for it; new verbs are completed without saving it again.
+    Save it once where the shell looks for it; new verbs need no new script.
 
     \b
     Examples:
       memlayer completion bash > ~/.local/share/bash-completion/completions/memlayer
-      memlayer completion zsh > ~/.zfunc/_memlayer    # ~/.zfunc must stand in $fpath before compinit
+      memlayer completion zsh > ~/.zfunc/_memlayer    # ~/.zfunc must be in $fpath before compinit
       memlayer completion fish > ~/.config/fish/completions/memlayer.fish
     """
     from memlayer.cli.app import cli

@@ -1,4 +1,4 @@
-"""The verbs that bring in what was said before, and take everything out: import, export."""
+"""The verbs that transfer: import transcripts and exports, export everything."""
 
 from __future__ import annotations
 
@@ -27,8 +27,7 @@ from memlayer.cli.terminal.invocation import (
     not_empty,
     project_dir,
 )
-from memlayer.cli.terminal.output import counted, duration, line, pairs, print_json, say
-from memlayer.cli.terminal.progress import progress
+from memlayer.cli.terminal.output import counted, duration, line, pairs, print_json, progress, say
 from memlayer.edge.home import paths as home_paths
 from memlayer.edge.ipc import ops
 from memlayer.edge.terminal import streams
@@ -46,20 +45,20 @@ KEPT_S = 86_400.0
     callback=not_empty,
     metavar="PATH",
     shell_complete=complete_folder,
-    help="Only what was said in this folder's project.",
+    help="Only sessions of this folder's project.",
 )
-@click.option("--subagents", is_flag=True, help="Also what sub-agents were told and answered.")
-@click.option("--again", is_flag=True, help="Read everything again, also what an earlier import has read.")
-@click.option("--dry-run", is_flag=True, help="Only count what would be taken in.")
+@click.option("--subagents", is_flag=True, help="Also prompts and answers of sub-agents.")
+@click.option("--again", is_flag=True, help="Also read again the parts that an earlier import has read.")
+@click.option("--dry-run", is_flag=True, help="Only count the turns that would be imported.")
 @json_option
 def import_verb(
     paths: tuple[str, ...], project: str | None, subagents: bool, again: bool, dry_run: bool, as_json: bool
 ) -> None:
-    """Take in what was said before memlayer was there: the host's transcripts, or an export.
+    """Import earlier sessions from the host's transcripts, or an export.
 
     Without a PATH all transcripts of Claude Code on this machine, newest first. A PATH is a transcript, a folder of
-    them, or a file that `memlayer export` has written; - is an export on standard input. What is known is not
-    doubled, and what was forgotten stays forgotten. An import that was interrupted goes on where it was.
+    transcripts, or a file that `memlayer export` has written; - is an export on standard input. Nothing is imported
+    twice, and forgotten turns stay forgotten. An interrupted import continues where it stopped.
 
     \b
     Examples:
@@ -74,21 +73,21 @@ def import_verb(
         with stdin_as_file() as path:
             import_export(path, dry_run, as_json)
         return
-    given = [os.path.abspath(os.path.expanduser(path)) for path in paths]
-    exports = [path for path in given if is_export(path)]
+    files = [os.path.abspath(os.path.expanduser(path)) for path in paths]
+    exports = [path for path in files if is_export(path)]
     if exports:
-        if len(given) > 1 or project or subagents or again:
+        if len(files) > 1 or project or subagents or again:
             raise Incomplete("An export is imported alone, and as a whole")
         import_export(exports[0], dry_run, as_json)
         return
     folder = project_dir(project) if project else ""
-    wanted = ops.Import(subagents, again, dry_run, folder, tuple(given or [transcripts_folder()]))
+    wanted = ops.Import(subagents, again, dry_run, folder, tuple(files or [transcripts_folder()]))
     with progress(as_json) as show:
         done = client().ask(wanted, deadline_s=LONG_S, on_progress=show)
-    if given and not project and not done.get("files") and not done.get("unchanged"):
+    if files and not project and not done.get("files") and not done.get("unchanged"):
         why = ", ".join(f"{line(reason)} {count(number)}" for reason, number in (done.get("skipped") or {}).items())
         raise UserError(
-            f"There is no transcript and no export in {', '.join(given)}" + (f" (left out: {why})" if why else "")
+            f"There is no transcript and no export in {', '.join(files)}" + (f" (left out: {why})" if why else "")
         )
     if as_json:
         print_json(done)
@@ -96,7 +95,7 @@ def import_verb(
     title = "Would be imported" if dry_run else "Imported"
     names = (
         ("transcripts", "files"), ("unchanged since", "unchanged"), ("lines", "lines"), ("turns", "turns"),
-        ("new", "new_turns"), ("known already", "known_turns"),
+        ("new", "new_turns"), ("already known", "known_turns"),
     )  # fmt: skip
     seconds = done.get("seconds")
     took = duration(seconds) if isinstance(seconds, int | float) else ""
@@ -107,12 +106,12 @@ def import_verb(
 
 @click.command("export")
 @click.argument("file", metavar="FILE", default="", shell_complete=complete_file)
-@click.option("--force", is_flag=True, help="Replace a file that is there.")
+@click.option("--force", is_flag=True, help="Replace an existing file.")
 @json_option
 def export_verb(file: str, force: bool, as_json: bool) -> None:
-    """Write everything that memlayer holds to a file, as JSON Lines that `memlayer import` reads.
+    """Export everything to a file of JSON Lines that `memlayer import` reads.
 
-    Projects, sessions, events and memories; also what is not current any more. Only you can read the file. - is
+    Projects, sessions, events and memories, also superseded and retired memories. Only you can read the file. - is
     standard output.
 
     \b
@@ -139,19 +138,19 @@ def export_verb(file: str, force: bool, as_json: bool) -> None:
 
 
 def held_in(done: dict[str, Any]) -> str:
-    """What an export holds."""
+    """Return the numbers of rows in an export, in words."""
     nouns = {"projects": "project", "sessions": "session", "events": "event", "memories": "memory"}
     return ", ".join(counted(done.get(name), noun) for name, noun in nouns.items())
 
 
 def export_to_stdout() -> None:
-    """Have the daemon write a file that nobody else sees, and hand its bytes on."""
+    """Copy an export to standard output, from a private file that the daemon writes."""
     with private_folder() as folder, progress() as show:
         path = os.path.join(folder, "export.jsonl")
         done = client().call("export", {"path": path, "force": False}, deadline_s=LONG_S, on_progress=show)
         sys.stdout.flush()
         with open(path, "rb") as file:
-            os.unlink(path)  # nothing of it stays, however long it is read and whatever ends this process
+            os.unlink(path)  # nothing of it stays on disk, even if this process is killed while the file is read
             shutil.copyfileobj(file, sys.stdout.buffer)
         sys.stdout.buffer.flush()
     streams.tell_line(f"written: {held_in(done)}")
@@ -159,19 +158,19 @@ def export_to_stdout() -> None:
 
 @contextlib.contextmanager
 def stdin_as_file() -> Iterator[str]:
-    """Standard input as a file that is gone afterwards. Raises UserError when it is no export."""
+    """Copy standard input into a temporary file. Raises UserError when it is no export."""
     with private_folder() as folder:
         path = os.path.join(folder, "import.jsonl")
         with open(path, "xb") as file:
             shutil.copyfileobj(sys.stdin.buffer, file)
         if not is_export(path):
-            raise UserError("Standard input holds no export. Give what `memlayer export -` has written")
+            raise UserError("Standard input holds no export. Give the output of `memlayer export -`")
         yield path
 
 
 @contextlib.contextmanager
 def private_folder() -> Iterator[str]:
-    """A folder in the home for this process alone; gone afterwards, and so are those of processes that were killed."""
+    """Make a temporary folder in the home for this process; also delete those of killed processes."""
     for left in glob.glob(os.path.join(glob.escape(home()), TEMPORARY + "*")):
         if time.time() - os.lstat(left).st_mtime > KEPT_S:
             shutil.rmtree(left, ignore_errors=True)
@@ -180,7 +179,7 @@ def private_folder() -> Iterator[str]:
 
 
 def import_export(path: str, dry_run: bool, as_json: bool) -> None:
-    """Take in an export."""
+    """Import an export file and print the numbers of rows."""
     with progress(as_json) as show:
         done = client().ask(ops.ImportExport(path, dry_run), deadline_s=LONG_S, on_progress=show)
     if as_json:
@@ -191,7 +190,7 @@ def import_export(path: str, dry_run: bool, as_json: bool) -> None:
 
 
 def is_export(path: str) -> bool:
-    """Whether a file begins as an export does."""
+    """True for a file that begins like an export."""
     try:
         with open(path, "rb") as file:
             head = json.loads(file.readline(4096))
@@ -201,7 +200,7 @@ def is_export(path: str) -> bool:
 
 
 def transcripts_folder() -> str:
-    """Where the host keeps its transcripts. Raises UserError when it has none."""
+    """Return the host's folder of transcripts. Raises UserError when it does not exist."""
     folder = os.path.join(os.environ.get("CLAUDE_CONFIG_DIR") or os.path.expanduser("~/.claude"), "projects")
     if not os.path.isdir(folder):
         raise UserError(f"There are no transcripts in {folder}. Give a PATH")
@@ -209,5 +208,5 @@ def transcripts_folder() -> str:
 
 
 def count(value: object) -> str:
-    """A number with its thousands apart; "" for none."""
+    """Return a number with thousands separators; "" for none."""
     return f"{value:,}" if isinstance(value, int) else ""

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from memlayer.cli.doctor import checks_daemon, checks_files, checks_host
-from memlayer.cli.doctor.checks import FAIL, OK, WARN
+from memlayer.cli.doctor.checks_host import FAIL, OK, WARN
 from memlayer.edge.capture import spool
 from memlayer.edge.home import paths
 from memlayer.edge.ipc.client import Client

@@ -143,7 +143,7 @@ def test_show_takes_several_citations(cli: Cli) -> None:
     heard = [asked["ids"] for _, asked in daemon.heard]
     assert heard == [["x9Yz2w", "core_81d2", "없음"], ["x9Yz2w", "a7Bc3x"]]
     assert done.returncode == told.returncode == 1
-    assert "[mem:x9Yz2w]" in done.stdout and "Nothing is known by '없음'" in done.stderr
+    assert "[mem:x9Yz2w]" in done.stdout and "No memory has the id '없음'" in done.stderr
     assert json.loads(told.stdout)["unknown"] == ["없음"]
 
 

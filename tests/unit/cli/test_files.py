@@ -22,7 +22,7 @@ FOUND: dict[str, Any] = {
 @pytest.mark.parametrize(
     ("changed", "says"),
     [
-        ({}, ["Read back: 2 added, 1 edited.", FOUND["files"][0], "~/노트  searched as well: 3 files", "Note: "]),
+        ({}, ["Read back: 2 added, 1 edited.", FOUND["files"][0], "~/노트  also searched: 3 files", "Note: "]),
         ({"files": [], "taken_back": {}}, ["empty: nothing is remembered yet"]),
         ({"folder": "", "files": []}, ["files.enabled is false"]),
     ],
