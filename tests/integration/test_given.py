@@ -141,7 +141,7 @@ def test_status_line_follows_the_prompt(told: Home) -> None:
 
 def test_sessions_table(told: Home) -> None:
     [head, *rows] = told.cli("sessions").stdout.splitlines()
-    assert head.split()[:4] == ["session", "last", "heard", "of"]
+    assert head.split()[:3] == ["session", "last", "active"]
     row = next(row for row in rows if row.startswith("8f3a12cd"))
     assert row.split()[3:] == ["ended", str(len(FACTS)), "-", "0", "0", "상점", "shop"]
     found = json.loads(told.cli("sessions", "--json").stdout)

@@ -52,7 +52,7 @@ def test_unreadable_event_stays_aside(hook: HookRunner, home: Path, cli: Cli) ->
         done = json.loads(cli("quarantine", "retry", names[0], "--json").stdout)
         assert (done["taken"], [one["reason"] for one in done["left"]]) == (0, ["torn: not JSON"])
         wrong = cli("quarantine", "drop", "없는 이름")
-        assert wrong.returncode == 1 and "nothing of that name" in wrong.stderr
+        assert wrong.returncode == 1 and "is not in quarantine" in wrong.stderr
         assert cli("quarantine", "drop").returncode == 2
         assert cli("quarantine", "drop", names[0]).stdout == "Removed: 1.\n"
         assert cli("quarantine", "drop", "--all").stdout == "Removed: 1.\n"
