@@ -1,4 +1,4 @@
-"""The documentation tells of what exists: its links, commands, settings, files, hooks and version."""
+"""The documentation matches the program: links, commands, settings, files, hooks and version."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ INLINE = re.compile(r"`([^`\n]+)`")
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 FOLDERS = ("memlayer", "hooks", "docs", "tests", "models", "demo", "bench", "evals", "bin", "commands")
 PATH = re.compile(r"(?:%s)/[\w./-]*\w" % "|".join(FOLDERS))
-# What is named as a pattern, or as it stands in another folder than this repository.
+# Patterns, and paths outside this repository.
 NO_PATHS = re.compile(r"[<*{$]|^~|^/|^https?:")
 
 
@@ -34,7 +34,7 @@ def prose(page: Path) -> str:
 
 
 def code(page: Path) -> Iterator[str]:
-    """Everything that stands as code, line by line."""
+    """Yield the lines of code blocks and inline code."""
     text = page.read_text(encoding="utf-8")
     for block in FENCED.findall(text):
         yield from block.splitlines()[1:-1]
@@ -42,7 +42,7 @@ def code(page: Path) -> Iterator[str]:
 
 
 def anchors(page: Path) -> set[str]:
-    """What a link to a heading of this page may be."""
+    """Return the anchors of a page's headings."""
     headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
     return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
 

@@ -67,7 +67,10 @@ def is_behind(home: str, found: dict[str, Any]) -> bool:
 
 
 def settled(client: Client) -> dict[str, Any]:
-    """Return the daemon's status, once store and model have loaded or failed. Raises DaemonError."""
+    """Return the daemon's status, once store and model have loaded or failed.
+
+    Raises DaemonError.
+    """
     ends = time.monotonic() + SETTLE_S
     while True:
         found = client.call("status", {}, deadline_s=5.0)
@@ -127,7 +130,10 @@ def kept(client: Client) -> Check:
 
 
 def language_model(found: dict[str, Any]) -> Iterator[Check]:
-    """Check the language model that reads turns; nothing when none is turned on."""
+    """Check the language model that reads turns.
+
+    Nothing when none is turned on.
+    """
     name = "language model"
     if not found.get("is_on"):
         return

@@ -23,7 +23,10 @@ SCRIPT = re.compile(r"hooks/(run)\"? (\w+)")
 
 
 class Check(NamedTuple):
-    """A check's result. state: ok, warn (works less well than it could), fail (data is lost or at risk)."""
+    """A check's result.
+
+    state: ok, warn (works less well than it could), fail (data is lost or at risk).
+    """
 
     name: str
     state: str
@@ -32,7 +35,10 @@ class Check(NamedTuple):
 
 
 def print_checks(found: Iterable[Check], as_json: bool) -> int:
-    """Print each result as it comes; return the exit code: 1 when data is lost or at risk."""
+    """Print each result as it comes.
+
+    Return the exit code: 1 when data is lost or at risk.
+    """
     checks = []
     for check in found:
         checks.append(check)
@@ -142,7 +148,10 @@ def is_script(program: str) -> bool:
 
 
 def auto_memory(environ: Mapping[str, str]) -> Check:
-    """Report the host's own memory, which may run side by side; reads one key of its settings."""
+    """Report the host's own memory, which may run side by side.
+
+    Reads one key of its settings.
+    """
     folder = environ.get("CLAUDE_CONFIG_DIR") or os.path.expanduser("~/.claude")
     name = "host's memory"
     try:

@@ -29,7 +29,10 @@ WHICH_MEMORY = "Which memory? Give a citation such as a7Bc3x"
 
 
 class Incomplete(click.UsageError):
-    """A missing or surplus argument; the message names the right ones. Exit code 2."""
+    """A missing or surplus argument.
+
+    The message names the right ones. Exit code 2.
+    """
 
 
 def complete_folder(_: click.Context, option: click.Parameter, typed: str) -> list[CompletionItem]:
@@ -104,7 +107,10 @@ def was_project(folder: str) -> bool:
 
 
 def from_stream(arguments: Sequence[str], from_stdin: bool) -> bool:
-    """True if a text comes from stdin, by --stdin or by `-`. Raises Incomplete when words are given as well."""
+    """True if a text comes from stdin, by --stdin or by `-`.
+
+    Raises Incomplete when words are given as well.
+    """
     is_dash = list(arguments) == [STREAM]
     if from_stdin and arguments and not is_dash:
         raise Incomplete("Give it as arguments or on standard input, not both")
@@ -112,7 +118,10 @@ def from_stream(arguments: Sequence[str], from_stdin: bool) -> bool:
 
 
 def words(arguments: Sequence[str], from_stdin: bool, missing: str) -> str:
-    """Return the text of the arguments or of stdin. Raises Incomplete with the message `missing` when it is empty."""
+    """Return the text of the arguments or of stdin.
+
+    Raises Incomplete with the message `missing` when it is empty.
+    """
     is_stream = from_stream(arguments, from_stdin)
     text = sys.stdin.buffer.read().decode("utf-8", "replace") if is_stream else " ".join(arguments)
     text = plain(text).strip()
@@ -132,7 +141,10 @@ def memory_ids(arguments: Sequence[str], from_stdin: bool = False) -> list[str]:
 
 
 def memory_id(arguments: Sequence[str], from_stdin: bool = False) -> str:
-    """Return the single id in the arguments. Raises Incomplete for none and for several."""
+    """Return the single id in the arguments.
+
+    Raises Incomplete for none and for several.
+    """
     ids = memory_ids(arguments, from_stdin)
     if len(ids) > 1:
         raise Incomplete(f"One memory at a time. Give one of {', '.join(ids[:5])}")

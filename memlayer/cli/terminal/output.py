@@ -77,7 +77,10 @@ def iso(at_ms: object) -> str:
 
 
 def counted(count: object, noun: str) -> str:
-    """Return `1 memory` or `2 memories`; anything but a number counts as 0."""
+    """Return `1 memory` or `2 memories`.
+
+    Anything but a number counts as 0.
+    """
     number = count if isinstance(count, int) else 0
     plural = noun[:-1] + "ies" if noun[-2:-1] not in "aeo" and noun.endswith("y") else noun + "s"
     return f"{number:,} {noun if number == 1 else plural}"
@@ -111,7 +114,10 @@ def say(*parts: Part, indent: int = 0, to_stderr: bool = False) -> None:
 
 
 def pairs(title: str, rows: Iterable[tuple[str, str]]) -> None:
-    """Print a heading and aligned `name  value` lines, without empty values; no rows, no heading."""
+    """Print a heading and aligned `name  value` lines, without empty values.
+
+    No rows, no heading.
+    """
     kept = [(name, value) for name, value in rows if value]
     if not kept:
         return
@@ -122,7 +128,10 @@ def pairs(title: str, rows: Iterable[tuple[str, str]]) -> None:
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """Print aligned columns under a head, numbers to the right; nothing without rows."""
+    """Print aligned columns under a head, numbers to the right.
+
+    Nothing without rows.
+    """
     from rich.cells import cell_len, set_cell_size  # Hangul takes two places
 
     kept = [[line(cell) for cell in row] for row in rows]

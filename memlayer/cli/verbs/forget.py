@@ -190,13 +190,19 @@ def say_done(done: Mapping[str, Any], as_json: bool) -> None:
 
 
 def say_left(done: Mapping[str, Any]) -> None:
-    """Print the memory files that could not be cleaned; they are once they can be read again."""
+    """Print the memory files that could not be cleaned.
+
+    They are once they can be read again.
+    """
     for path in done.get("left") or []:
         say(("It may still stand in ", "yellow"), line(path))
 
 
 def confirm(found: Mapping[str, Any], as_json: bool) -> None:
-    """Show the selection and ask. Raises UserError at a no, and without a terminal."""
+    """Show the selection and ask.
+
+    Raises UserError at a no, and without a terminal.
+    """
     selected = found.get("memories") or []
     if as_json or not (sys.stdin.isatty() and sys.stdout.isatty()):
         rows = counted(len(selected), "memory") if selected else counted(found.get("events"), "event")

@@ -145,7 +145,10 @@ def stats_verb(as_json: bool) -> None:
 
 
 def from_files(home_: str, why: str) -> dict[str, Any]:
-    """Return the figures that need no daemon. unavailable: the reason why there is none."""
+    """Return the figures that need no daemon.
+
+    unavailable: the reason why there is none.
+    """
     waiting = spool.waiting(home_)
     return {
         "unavailable": why,
@@ -158,7 +161,10 @@ def from_files(home_: str, why: str) -> dict[str, Any]:
 
 
 def folder_bytes(folder: str) -> int:
-    """Return the bytes of all files below a folder; 0 when it is missing."""
+    """Return the bytes of all files below a folder.
+
+    0 when it is missing.
+    """
     return sum(file_stat.st_size for file_stat in _stats_below(folder))
 
 
@@ -260,7 +266,10 @@ def say_machinery(found: Mapping[str, Any]) -> None:
 
 
 def say_language_model(found: Mapping[str, Any]) -> None:
-    """Print calls and tokens of the language model that reads turns; nothing if none was ever turned on."""
+    """Print calls and tokens of the language model that reads turns.
+
+    Nothing if none was ever turned on.
+    """
     if not found:
         return
     today, ever = found["today"], found["all"]

@@ -158,7 +158,10 @@ def export_to_stdout() -> None:
 
 @contextlib.contextmanager
 def stdin_as_file() -> Iterator[str]:
-    """Copy standard input into a temporary file. Raises UserError when it is no export."""
+    """Copy standard input into a temporary file.
+
+    Raises UserError when it is no export.
+    """
     with private_folder() as folder:
         path = os.path.join(folder, "import.jsonl")
         with open(path, "xb") as file:
@@ -170,7 +173,10 @@ def stdin_as_file() -> Iterator[str]:
 
 @contextlib.contextmanager
 def private_folder() -> Iterator[str]:
-    """Make a temporary folder in the home for this process; also delete those of killed processes."""
+    """Make a temporary folder in the home for this process.
+
+    Also delete those of killed processes.
+    """
     for left in glob.glob(os.path.join(glob.escape(home()), TEMPORARY + "*")):
         if time.time() - os.lstat(left).st_mtime > KEPT_S:
             shutil.rmtree(left, ignore_errors=True)
@@ -200,7 +206,10 @@ def is_export(path: str) -> bool:
 
 
 def transcripts_folder() -> str:
-    """Return the host's folder of transcripts. Raises UserError when it does not exist."""
+    """Return the host's folder of transcripts.
+
+    Raises UserError when it does not exist.
+    """
     folder = os.path.join(os.environ.get("CLAUDE_CONFIG_DIR") or os.path.expanduser("~/.claude"), "projects")
     if not os.path.isdir(folder):
         raise UserError(f"There are no transcripts in {folder}. Give a PATH")

@@ -1,4 +1,4 @@
-"""`memlayer doctor`: each check tells health from trouble, and what is lost or at risk ends with exit code 1."""
+"""`memlayer doctor`: the result of each check, and exit code 1 for lost or endangered data."""
 
 from __future__ import annotations
 

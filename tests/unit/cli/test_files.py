@@ -1,4 +1,4 @@
-"""`memlayer files`: what it says of a daemon's answer."""
+"""`memlayer files`: the output for a daemon's answer."""
 
 from __future__ import annotations
 

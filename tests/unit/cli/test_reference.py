@@ -15,7 +15,7 @@ from memlayer.cli.reference import cli_page, configuration_page
 from memlayer.config import describe
 
 ROOT = Path(__file__).resolve().parents[3]
-# What a verb that only asks the daemon has no use for; each costs tens of milliseconds.
+# Packages that a verb which only asks the daemon does not need; each costs tens of milliseconds.
 DEAR = ("lancedb", "fastembed", "numpy", "onnxruntime", "pyarrow", "pydantic", "pydantic_settings", "yaml", "rich")
 
 

@@ -79,7 +79,7 @@ def test_ctrl_c_while_the_daemon_works_has_stopped(cli: Cli) -> None:
         stopped.wait(20)
         return {}
 
-    def heed_ctrl_c() -> None:  # a shell has what it runs in the background ignore it
+    def heed_ctrl_c() -> None:  # a shell makes background processes ignore it
         signal.signal(signal.SIGINT, signal.SIG_DFL)
 
     argv = [sys.executable, "-I", str(MAIN), "reindex"]

@@ -1,4 +1,4 @@
-"""The verbs that ask, as real processes over a scripted daemon: what is asked, printed and returned."""
+"""The verbs that query, as real processes over a scripted daemon: requests, output and exit codes."""
 
 from __future__ import annotations
 
