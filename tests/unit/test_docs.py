@@ -58,7 +58,7 @@ def verb_at(words: list[str]) -> tuple[click.Command, list[str]]:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=NAMES)
-def test_every_relative_link_leads_somewhere(page: Path) -> None:
+def test_relative_links_resolve(page: Path) -> None:
     for target in LINK.findall(prose(page)):
         if re.match(r"[a-z]+:", target):
             continue
@@ -69,7 +69,7 @@ def test_every_relative_link_leads_somewhere(page: Path) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=NAMES)
-def test_every_verb_and_option_exists(page: Path) -> None:
+def test_named_verbs_and_options_exist(page: Path) -> None:
     for line in code(page):
         said = re.match(r"\s*(?:\S+/)?memlayer ((?:[a-z]|--)[^|]*)", line.partition("  #")[0])
         if said is None:
@@ -104,7 +104,7 @@ def test_every_setting_named_exists(page: Path) -> None:
             assert "%s.%s" % named.groups() in known, line
 
 
-def test_slash_commands_and_plugin_names_are_right() -> None:
+def test_slash_commands_and_plugin_names() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     marketplace = json.loads((ROOT / ".claude-plugin" / "marketplace.json").read_text())
     plugin = json.loads((ROOT / ".claude-plugin" / "plugin.json").read_text())
@@ -116,7 +116,7 @@ def test_slash_commands_and_plugin_names_are_right() -> None:
     assert set(re.findall(r"/%s:([a-z-]+)" % plugin["name"], readme)) == written
 
 
-def test_hooks_page_names_every_hook_with_its_deadline() -> None:
+def test_hooks_page_with_deadlines() -> None:
     page = (ROOT / "docs" / "hooks.md").read_text(encoding="utf-8")
     registered = json.loads((ROOT / "hooks.json").read_text())["hooks"]
     for event, groups in registered.items():
@@ -128,13 +128,13 @@ def test_hooks_page_names_every_hook_with_its_deadline() -> None:
     assert len(re.findall(r"^\| `[A-Z]", page, re.MULTILINE)) == len(registered)
 
 
-def test_changelog_begins_with_the_present_version() -> None:
+def test_changelog_begins_with_current_version() -> None:
     changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     headings = re.findall(r"^## (\S+)", changelog, re.MULTILINE)
     assert next(heading for heading in headings if heading != "Unreleased") == __version__
 
 
-def test_readme_shows_a_block_as_it_is_made() -> None:
+def test_readme_shows_current_block() -> None:
     from memlayer.text import context_block
 
     readme = (ROOT / "README.md").read_text(encoding="utf-8")

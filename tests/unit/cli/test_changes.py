@@ -27,14 +27,14 @@ def forgetting(request: protocol.Request) -> dict[str, Any]:
     return {"memories": [MEMORY], "removed": removed}
 
 
-def test_forget_needs_a_yes_when_nobody_can_be_asked(cli: Cli) -> None:
+def test_forget_without_terminal_needs_yes(cli: Cli) -> None:
     with ScriptedDaemon(cli.home, {"forget": forgetting}) as daemon:
         done = cli("forget", "x9Yz2w")
     assert done.returncode == 1 and "--yes" in done.stderr
     assert [fields["dry_run"] for _, fields in daemon.heard] == [True]
 
 
-def test_forget_shows_first_and_forgets_what_was_shown(cli: Cli) -> None:
+def test_forget_erases_the_shown_memories(cli: Cli) -> None:
     with ScriptedDaemon(cli.home, {"forget": forgetting}) as daemon:
         shown = cli("forget", "--query", "전화번호", "--dry-run")
         done = cli("forget", "--query", "전화번호", "--yes")
@@ -45,7 +45,7 @@ def test_forget_shows_first_and_forgets_what_was_shown(cli: Cli) -> None:
     assert last["project_dir"] == str(cli.project)
 
 
-def test_forget_asks_a_person_and_takes_no_for_an_answer(cli: Cli) -> None:
+def test_forget_asks_on_a_terminal(cli: Cli) -> None:
     with ScriptedDaemon(cli.home, {"forget": forgetting}) as daemon:
         code, shown = cli.on_terminal("forget", "--project", ".", types="n\n")
         assert code == 1 and "order events moved" in shown
@@ -69,7 +69,7 @@ def test_forget_asks_a_person_and_takes_no_for_an_answer(cli: Cli) -> None:
         (("--stdin", "--dry-run"), "--stdin goes with"),
     ],
 )
-def test_forget_refuses_what_it_cannot_understand(cli: Cli, arguments: tuple[str, ...], part: str) -> None:
+def test_forget_rejects_wrong_arguments(cli: Cli, arguments: tuple[str, ...], part: str) -> None:
     done = cli("forget", *arguments, "--yes")
     assert done.returncode == 2 and part in done.stderr
 
@@ -83,7 +83,7 @@ def test_forget_takes_dates_and_ages(cli: Cli) -> None:
     assert abs(time.time() - age_ms / 1000 - 30 * 86400) < 60
 
 
-def test_an_age_alone_means_this_project(cli: Cli) -> None:
+def test_forget_by_age_in_current_project(cli: Cli) -> None:
     """Every other verb takes the folder one is in; an age that meant every project would erase them all."""
     with ScriptedDaemon(cli.home, {"forget": forgetting}) as daemon:
         for arguments in ((), ("--all-projects",), ("--session", "s1"), ("--project", "..")):
@@ -92,13 +92,13 @@ def test_an_age_alone_means_this_project(cli: Cli) -> None:
     assert folders == [str(cli.project), "", "", str(cli.project.parent)]
 
 
-def test_an_import_of_an_unnamed_project_is_refused(cli: Cli) -> None:
+def test_import_rejects_an_empty_project(cli: Cli) -> None:
     with ScriptedDaemon(cli.home, {"import": {}}) as daemon:
         done = cli("import", "--project", "", str(cli.project), "--dry-run")
     assert done.returncode == 2 and "--project is empty" in done.stderr and not daemon.heard
 
 
-def test_daemon_status_starts_nothing_and_stop_is_content_with_none(cli: Cli) -> None:
+def test_daemon_status_and_stop_without_daemon(cli: Cli) -> None:
     assert cli("daemon", "status").stdout.startswith("No daemon is running")
     assert json.loads(cli("daemon", "stop", "--json").stdout) == {"running": False, "stopped": False}
     assert not cli.home.exists()
@@ -107,7 +107,7 @@ def test_daemon_status_starts_nothing_and_stop_is_content_with_none(cli: Cli) ->
     assert "process 7" in out and "Full-text search only: loading" in out
 
 
-def test_config_shows_what_holds_and_where_it_comes_from(cli: Cli) -> None:
+def test_config_shows_values_and_sources(cli: Cli) -> None:
     cli.home.mkdir()
     (cli.home / "config.yaml").write_text("recall:\n  max_entries: 3\n")
     (cli.project / ".memlayer.yaml").write_text("recall:\n  max_chars: 100\nembedding: {}\n")

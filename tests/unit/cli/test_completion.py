@@ -45,14 +45,14 @@ def launched(cli: Cli, words: str, place: int, **more: str) -> subprocess.Comple
         ("memlayer search 결제", 2, set()),
     ],
 )
-def test_launcher_offers_what_could_come_next(cli: Cli, words: str, place: int, offered: set[str]) -> None:
+def test_launcher_offers_completions(cli: Cli, words: str, place: int, offered: set[str]) -> None:
     done = launched(cli, words, place, MEMLAYER_RUNTIME_DIR=sys.prefix)
     assert (done.returncode, done.stderr) == (0, "")
     assert {line.partition(",")[2] for line in done.stdout.splitlines()} - {""} == offered
     assert not cli.home.exists()
 
 
-def test_folders_are_left_to_the_shell(cli: Cli) -> None:
+def test_shell_completes_folders(cli: Cli) -> None:
     done = launched(cli, "memlayer list --project /t", 3, MEMLAYER_RUNTIME_DIR=sys.prefix)
     assert done.stdout.startswith("dir,")
 

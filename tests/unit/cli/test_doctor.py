@@ -40,7 +40,7 @@ def plugin_copy(folder: Path) -> Path:
     return folder
 
 
-def test_the_manifest_of_this_plugin_is_well_and_damage_is_found(tmp_path: Path) -> None:
+def test_manifest_whole_and_damaged(tmp_path: Path) -> None:
     copy = plugin_copy(tmp_path / "플러그인")
     assert checks_host.manifest(str(copy)).state == OK
     (copy / "plugin.json").write_text("{}")
@@ -52,9 +52,7 @@ def test_the_manifest_of_this_plugin_is_well_and_damage_is_found(tmp_path: Path)
     assert checks_host.manifest(str(copy)).state == FAIL
 
 
-def test_a_missing_runtime_is_at_risk_and_says_why_the_last_setup_failed(
-    made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_missing_runtime_with_setup_failure(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("MEMLAYER_RUNTIME_DIR", raising=False)
     copy = plugin_copy(tmp_path / "plugin")
     assert checks_host.runtime_state(str(made), str(copy)).state == FAIL
@@ -63,9 +61,7 @@ def test_a_missing_runtime_is_at_risk_and_says_why_the_last_setup_failed(
     assert "no network" in failed.says and "memlayer setup" in failed.remedy
 
 
-def test_the_interpreter_of_the_hooks_is_measured_and_a_shim_is_named(
-    made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_hook_interpreter_and_shim(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "shims"
     folder.mkdir()
     shim = folder / "python3"
@@ -83,7 +79,7 @@ def test_the_interpreter_of_the_hooks_is_measured_and_a_shim_is_named(
     assert checks_host.interpreter(str(made)).state == FAIL
 
 
-def test_permissions_that_let_others_read_are_found(made: Path) -> None:
+def test_loose_permissions(made: Path) -> None:
     assert checks_files.permissions(str(made)).state == OK
     path = made / "projects.json"
     path.write_text("{}")
@@ -95,11 +91,11 @@ def test_permissions_that_let_others_read_are_found(made: Path) -> None:
     assert checks_files.permissions(str(made / "none")).state == WARN
 
 
-def test_free_space_is_looked_up_where_the_home_will_be(tmp_path: Path) -> None:
+def test_free_space_of_missing_home(tmp_path: Path) -> None:
     assert checks_files.disk(str(tmp_path / "a" / "b")).says.endswith("free")
 
 
-def test_wrong_settings_are_a_failure_and_a_projects_unknown_keys_a_warning(made: Path, project: Path) -> None:
+def test_wrong_settings_of_user_and_project(made: Path, project: Path) -> None:
     assert [check.state for check in checks_files.settings(str(made), str(project), {})] == [OK]
     (project / ".memlayer.yaml").write_text("model: x\n")
     (made / "config.yaml").write_text("recall:\n  max_entrys: 1\n")
@@ -108,7 +104,7 @@ def test_wrong_settings_are_a_failure_and_a_projects_unknown_keys_a_warning(made
     assert ignored.state == WARN and "model" in ignored.says
 
 
-def test_old_spool_files_are_at_risk_and_fresh_ones_are_not(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_old_and_fresh_spool_files(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checks_files, "SPOOL_GRACE_S", 0.0)
     assert checks_files.spool_age(str(made)).says == "empty"
     event = {"id": "e1", "at_ms": 1, "text": "과제"}
@@ -119,7 +115,7 @@ def test_old_spool_files_are_at_risk_and_fresh_ones_are_not(made: Path, monkeypa
     assert old.state == FAIL and "7 min" in old.says
 
 
-def test_what_was_set_aside_is_told_with_its_reasons(made: Path) -> None:
+def test_quarantine_with_reasons(made: Path) -> None:
     for number in range(3):
         path = made / "spool" / f"{number:013d}-x.json"
         path.parent.mkdir(exist_ok=True)
@@ -129,7 +125,7 @@ def test_what_was_set_aside_is_told_with_its_reasons(made: Path) -> None:
     assert found.state == WARN and "3x torn: not JSON" in found.says
 
 
-def test_only_the_trouble_of_the_last_day_counts(made: Path) -> None:
+def test_only_errors_of_the_last_day(made: Path) -> None:
     now_ms = int(time.time() * 1000)
     (made / "logs" / "hook.log").write_text(
         json.dumps({"at_ms": now_ms - 90_000_000, "hook": "stop", "what": "old"})
@@ -166,7 +162,7 @@ def test_mended_trouble_is_history(made: Path) -> None:
     assert [check.state for check in another] == [FAIL, OK]
 
 
-def test_a_project_that_is_off_and_hooks_that_are_off_are_told_apart(project: Path) -> None:
+def test_disabled_project_and_disabled_hooks(project: Path) -> None:
     assert checks_files.project_state(str(project), {}).says.startswith("on for")
     assert checks_files.project_state(str(project), {"MEMLAYER_DISABLE": "1"}).state == WARN
     (project / ".memlayer.yaml").write_text("enabled: false\n")
@@ -174,13 +170,13 @@ def test_a_project_that_is_off_and_hooks_that_are_off_are_told_apart(project: Pa
     assert off.state == WARN and "switched off" in off.says and ".memlayer.yaml" in off.remedy
 
 
-def test_a_capture_that_is_switched_off_is_told_with_where(made: Path, project: Path) -> None:
+def test_disabled_capture_names_its_source(made: Path, project: Path) -> None:
     (made / "config.yaml").write_text("capture:\n  enabled: false\n")
     _, off = checks_files.settings(str(made), str(project), {})
     assert (off.name, off.state) == ("capture", WARN) and "config.yaml" in off.says
 
 
-def test_the_hosts_own_memory_is_told_from_its_settings(tmp_path: Path) -> None:
+def test_host_memory_on_and_off(tmp_path: Path) -> None:
     environ = {"CLAUDE_CONFIG_DIR": str(tmp_path)}
     assert "on as well" in checks_host.auto_memory(environ).says
     (tmp_path / "settings.json").write_text('{"autoMemoryEnabled": false}')
@@ -201,9 +197,7 @@ def test_the_hosts_own_memory_is_told_from_its_settings(tmp_path: Path) -> None:
         (HEALTHY, [OK, OK, OK], "8 of 8 prompts"),
     ],
 )
-def test_what_the_daemon_tells_of_itself_is_judged(
-    home: Path, told: dict[str, Any], states: list[str], part: str
-) -> None:
+def test_checks_of_daemon_status(home: Path, told: dict[str, Any], states: list[str], part: str) -> None:
     seen = {"finding": ["ok", "8 of 8 prompts and answers came by hooks", ""]}
     with ScriptedDaemon(home, {"status": told, "witness": seen}):
         checks = list(checks_daemon.daemon(Client(str(home), str(ROOT), "/bin/false", wait_s=1)))
@@ -220,14 +214,14 @@ def test_what_the_daemon_tells_of_itself_is_judged(
         ({"problem": "openai: HTTP 401"}, WARN, "HTTP 401"),
     ],
 )
-def test_a_language_model_that_is_on_is_judged(told: dict[str, Any], state: str, part: str) -> None:
+def test_language_model_check(told: dict[str, Any], state: str, part: str) -> None:
     known = {"is_on": True, "provider": "openai", "model": "한 모델", "is_over": False, "missing": "", "problem": ""}
     [check] = checks_daemon.language_model({**known, "today": {"calls": 3}, **told})
     assert check.state == state and part in check.says and "한 모델" in check.says
     assert list(checks_daemon.language_model({**known, "is_on": False})) == []
 
 
-def test_a_daemon_that_does_not_come_is_a_failure(home: Path) -> None:
+def test_daemon_that_does_not_start(home: Path) -> None:
     checks = list(checks_daemon.daemon(Client(str(home), str(ROOT), "/bin/false", wait_s=0.2)))
     assert [check.state for check in checks] == [FAIL, WARN, WARN, WARN]
     assert "restart" in checks[0].remedy

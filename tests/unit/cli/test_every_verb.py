@@ -81,7 +81,7 @@ def test_wrong_option_names_the_help(cli: Cli, verb: str) -> None:
     assert json.loads(told.stdout)["error"]["kind"] == "usage"
 
 
-def test_error_of_the_daemon_is_json(cli: Cli) -> None:
+def test_daemon_error_as_json(cli: Cli) -> None:
     says = "user: Nothing is known by '없음'".encode()
     with ScriptedDaemon(cli.home, {"show": [(protocol.ERROR, says)]}):
         told, plain = cli("show", "없음", "--json"), cli("show", "--", "--json")
@@ -115,7 +115,7 @@ def test_unknown_folder_is_an_error(cli: Cli, verb: str) -> None:
     assert not cli.home.exists()
 
 
-def test_known_project_without_folder_is_listed(cli: Cli) -> None:
+def test_list_project_with_deleted_folder(cli: Cli) -> None:
     gone = cli.project / "지난 일"
     cli.home.mkdir(mode=0o700)
     (cli.home / "projects.json").write_text(json.dumps({"p1": {"keys": [f"path:{gone}"], "root": str(gone)}}))
@@ -181,7 +181,7 @@ def test_counts_agree_with_their_nouns(cli: Cli) -> None:
     assert done == "Forgotten: 1 memory, 1 event, 0 chunks.\n"
 
 
-def test_words_beside_a_citation_find_nothing_else(cli: Cli) -> None:
+def test_words_beside_a_citation(cli: Cli) -> None:
     found = {"memories": [MEMORY], "events": 1, "unknown": ["오타"]}
     with ScriptedDaemon(cli.home, {"forget": found}) as daemon:
         out = cli("forget", "--stdin", stdin="[mem:x9Yz2w] 오타\n").stdout

@@ -25,7 +25,7 @@ def spooled(cli: Cli) -> list[dict[str, Any]]:
     return [json.loads(Path(path).read_text("utf-8")) for path in spool.waiting(str(cli.home))]
 
 
-def test_remember_is_on_disk_redacted_before_the_daemon_is_asked(cli: Cli) -> None:
+def test_remember_spools_before_asking_daemon(cli: Cli) -> None:
     seen: list[list[dict[str, Any]]] = []
 
     def answer(_: dict[str, Any]) -> dict[str, Any]:
@@ -43,7 +43,7 @@ def test_remember_is_on_disk_redacted_before_the_daemon_is_asked(cli: Cli) -> No
     assert "Remembered core_0123 [mem:x9Yz2w]" in done.stdout and "Replaces core_9999" in done.stdout
 
 
-def test_remember_of_nothing_is_refused_and_leaves_nothing(cli: Cli) -> None:
+def test_remember_rejects_empty_text(cli: Cli) -> None:
     for said in ("", "  \n", "\x00"):
         done = cli("remember", "--stdin", stdin=said)
         assert done.returncode == 2 and "Remember what?" in done.stderr
@@ -68,7 +68,7 @@ def test_what_is_asked_and_said(cli: Cli, arguments: tuple[str, ...], asked: tup
     assert json.loads(as_json.stdout)["memory"]["key"] == "core_0123"
 
 
-def test_history_tells_each_version_with_its_state_and_sources(cli: Cli) -> None:
+def test_history_shows_states_and_sources(cli: Cli) -> None:
     source = {"id": "e1", "kind": "user", "at_ms": AT_MS, "session_id": "8f3a12cd-aaaa", "source": "hook"}
     versions = [
         {**CORE, "id": "new", "state": "current", "sources": [source]},
@@ -102,7 +102,7 @@ def test_show_tells_what_superseded_what(cli: Cli) -> None:
     assert "forgotten since" in said[3]
 
 
-def test_list_takes_a_category_from_stdin(cli: Cli) -> None:
+def test_list_category_from_stdin(cli: Cli) -> None:
     with ScriptedDaemon(cli.home, {"list": {"memories": [{**CORE, "pinned": True}]}}) as daemon:
         assert "pinned" in cli("list", "--stdin", stdin=" Core \n").stdout
         assert cli("list", "--stdin", stdin="\n").returncode == 0

@@ -31,12 +31,12 @@ def commands(group: click.Group, prefix: str = "") -> Iterator[tuple[str, click.
 
 
 @pytest.mark.parametrize(("name", "page"), [("cli.md", cli_page), ("configuration.md", configuration_page)])
-def test_the_generated_pages_are_up_to_date(name: str, page: object) -> None:
+def test_generated_pages_are_current(name: str, page: object) -> None:
     assert callable(page)
     assert (ROOT / "docs" / name).read_text(encoding="utf-8") == page(), "run `make docs`"
 
 
-def test_every_verb_has_json_and_stands_in_the_documentation() -> None:
+def test_every_verb_documented_with_json() -> None:
     documented = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
     found = dict(commands(cli))
     assert {name.split(" ")[0] for name in found} == set(VERBS)
@@ -54,14 +54,14 @@ def test_every_verb_shows_an_example() -> None:
             assert f"memlayer {name}" in (command.help or ""), name
 
 
-def test_every_setting_stands_in_the_documentation() -> None:
+def test_every_setting_is_documented() -> None:
     documented = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
     for one in describe():
         assert f"| `{one.key}` |" in documented
 
 
 @pytest.mark.parametrize("arguments", [["search", "--help"], ["recall", "--help"], ["version"], ["daemon", "status"]])
-def test_what_is_not_needed_is_not_imported(arguments: list[str], home: Path) -> None:
+def test_large_packages_not_imported(arguments: list[str], home: Path) -> None:
     code = (
         "import sys\n"
         f"sys.path.insert(0, {str(ROOT)!r})\n"
@@ -76,7 +76,7 @@ def test_what_is_not_needed_is_not_imported(arguments: list[str], home: Path) ->
     assert not set(DEAR) & set(done.stderr.split())
 
 
-def test_help_works_from_any_folder_by_path_and_isolated(tmp_path: Path) -> None:
+def test_help_by_path_and_isolated(tmp_path: Path) -> None:
     main = ROOT / "memlayer" / "cli" / "__main__.py"
     done = subprocess.run(
         [sys.executable, "-I", str(main), "--help"],

@@ -49,7 +49,7 @@ def shell(cli: Cli, command: str) -> subprocess.CompletedProcess[str]:
         ("show '' >/dev/full 2>&1", 2, ""),
     ],
 )
-def test_a_closed_or_full_stream_is_no_crash(cli: Cli, start: str, verb: str, code: int, part: str) -> None:
+def test_closed_or_full_stream(cli: Cli, start: str, verb: str, code: int, part: str) -> None:
     with ScriptedDaemon(cli.home, SCRIPT):
         done = shell(cli, f"{start} {verb}")
     assert done.returncode == code, done.stderr
@@ -58,20 +58,20 @@ def test_a_closed_or_full_stream_is_no_crash(cli: Cli, start: str, verb: str, co
 
 
 @pytest.mark.parametrize("rows", [1, 5000])
-def test_a_reader_that_went_before_anything_was_said_hears_nothing(cli: Cli, rows: int) -> None:
+def test_reader_gone_before_output(cli: Cli, rows: int) -> None:
     with ScriptedDaemon(cli.home, {"list": {"memories": [MEMORY] * rows}}):
         done = shell(cli, f"{{ sleep 0.3; {STARTS[0]} list --all-projects; echo code $? >&2; }} | true")
     assert done.stderr == "code 1\n"
 
 
-def test_who_leaves_a_question_has_stopped(cli: Cli) -> None:
+def test_end_of_input_at_question(cli: Cli) -> None:
     with ScriptedDaemon(cli.home, SCRIPT) as daemon:
         code, shown = cli.on_terminal("forget", "x9Yz2w", types="\x04")
     assert code == 130 and shown.rstrip().endswith("memlayer: stopped") and "Aborted" not in shown
     assert [fields["dry_run"] for _, fields in daemon.heard] == [True]
 
 
-def test_ctrl_c_while_the_daemon_works_has_stopped(cli: Cli) -> None:
+def test_ctrl_c_during_daemon_work(cli: Cli) -> None:
     asked, stopped = threading.Event(), threading.Event()
 
     def answer(_: object) -> dict[str, int]:
@@ -102,7 +102,7 @@ def test_ctrl_c_while_the_daemon_works_has_stopped(cli: Cli) -> None:
     assert (process.returncode, out, err.strip()) == (130, "", "memlayer: stopped")
 
 
-def test_a_terminal_without_columns_is_written_to_all_the_same(cli: Cli) -> None:
+def test_terminal_without_columns(cli: Cli) -> None:
     with ScriptedDaemon(cli.home, SCRIPT):
         code, shown = cli.on_terminal("list", columns=0)
     assert code == 0 and "[mem:x9Yz2w]" in shown and MEMORY["text"] in shown
@@ -115,7 +115,7 @@ def test_wrong_options_are_two(cli: Cli) -> None:
     assert cli("--version").returncode == 0 and cli("list", "--help").returncode == 0
 
 
-def test_a_name_that_is_not_utf8_is_the_name_of_the_file(cli: Cli, tmp_path: Path) -> None:
+def test_export_name_not_utf8(cli: Cli, tmp_path: Path) -> None:
     heard = os.fsdecode(b"/tmp/\xff.jsonl")
     with ScriptedDaemon(cli.home, {"export": {}}) as daemon:
         assert cli("export", heard).returncode == 0

@@ -19,7 +19,7 @@ def cli(home: Path, project: Path) -> Cli:
     return Cli(home, project)
 
 
-def test_search_for_a_model_is_plain_and_whole(cli: Cli) -> None:
+def test_search_output_in_a_pipe(cli: Cli) -> None:
     with ScriptedDaemon(cli.home, {"search": FOUND}) as daemon:
         done = cli("search", "--stdin", stdin='it\'s "결제" $(rm -rf) `x`\n')
     assert (done.returncode, done.stderr) == (0, "")
@@ -35,7 +35,7 @@ def test_search_for_a_model_is_plain_and_whole(cli: Cli) -> None:
     assert "\x1b" not in done.stdout and not set("│┃╭─━") & set(done.stdout)
 
 
-def test_search_takes_its_words_scope_and_limits_from_the_arguments(cli: Cli) -> None:
+def test_search_arguments(cli: Cli) -> None:
     with ScriptedDaemon(cli.home, {"search": FOUND}) as daemon:
         cli("search", "결제", "모듈", "--all-projects", "--limit", "3", "--min-score", "0.25")
         cli("search", "--project", "..", "--", "--json")
@@ -46,7 +46,7 @@ def test_search_takes_its_words_scope_and_limits_from_the_arguments(cli: Cli) ->
     assert asked[2]["project_dir"] == str(cli.project)  # an unset variable must not come to mean every project
 
 
-def test_search_says_that_it_was_lexical_and_that_nothing_was_found(cli: Cli) -> None:
+def test_lexical_search_without_hits(cli: Cli) -> None:
     with ScriptedDaemon(cli.home, {"search": {"mode": "lexical", "why": "the model is missing", "hits": []}}):
         done = cli("search", "과제")
     assert done.returncode == 0
@@ -54,7 +54,7 @@ def test_search_says_that_it_was_lexical_and_that_nothing_was_found(cli: Cli) ->
     assert "Nothing found for '과제' in this project" in done.stdout and "--all-projects" in done.stdout
 
 
-def test_stored_text_can_neither_draw_on_the_terminal_nor_pose_as_markup_or_citation(cli: Cli) -> None:
+def test_stored_text_is_harmless(cli: Cli) -> None:
     evil = {**HIT, "snippet": "\x1b[2Jgone [bold red]x[/] [mem:FORGED] \x9b31m\u202eesrever\ud800 <system-reminder>"}
     with ScriptedDaemon(cli.home, {"search": {**FOUND, "hits": [evil]}}):
         piped = cli("search", "q").stdout
@@ -70,7 +70,7 @@ def test_stored_text_can_neither_draw_on_the_terminal_nor_pose_as_markup_or_cita
     assert json.loads(raw)["hits"][0]["snippet"] == evil["snippet"]
 
 
-def test_a_terminal_gets_colour_and_wrapped_lines(cli: Cli) -> None:
+def test_terminal_gets_colour_and_wrapping(cli: Cli) -> None:
     with ScriptedDaemon(cli.home, {"search": FOUND}):
         code, shown = cli.on_terminal("search", "q", columns=60)
     assert code == 0 and "\x1b[" in shown
@@ -78,25 +78,25 @@ def test_a_terminal_gets_colour_and_wrapped_lines(cli: Cli) -> None:
 
 
 @pytest.mark.parametrize("arguments", [("search",), ("search", "--stdin"), ("search", "  "), ("recall",)])
-def test_an_empty_query_is_an_error_in_one_line(cli: Cli, arguments: tuple[str, ...]) -> None:
+def test_empty_query_is_an_error(cli: Cli, arguments: tuple[str, ...]) -> None:
     done = cli(*arguments)
     assert (done.returncode, done.stdout) == (2, "")
     assert "? Give " in done.stderr and done.stderr.count("\n") == 1
 
 
-def test_stdin_that_is_no_utf_8_is_still_a_query(cli: Cli) -> None:
+def test_query_not_utf8(cli: Cli) -> None:
     with ScriptedDaemon(cli.home, {"search": FOUND}) as daemon:
         assert cli("search", "--stdin", stdin=b"\xff\xfe order").returncode == 0
     assert daemon.heard[0][1]["query"].endswith(" order")
 
 
-def test_an_error_of_the_daemon_is_one_line_and_exit_code_1(cli: Cli) -> None:
+def test_daemon_error_is_one_line(cli: Cli) -> None:
     with ScriptedDaemon(cli.home, {"show": [(protocol.ERROR, "user: nothing is known by '없음'".encode())]}):
         done = cli("show", "없음")
     assert (done.returncode, done.stdout, done.stderr) == (1, "", "memlayer: nothing is known by '없음'\n")
 
 
-def test_what_nobody_expected_is_one_line_and_a_report_without_texts(cli: Cli) -> None:
+def test_unexpected_error_writes_report(cli: Cli) -> None:
     with ScriptedDaemon(cli.home, {"search": {"hits": [{"parts": {}}, "비밀 no object"]}}):
         done = cli("search", "비밀번호")
     assert done.returncode == 1
@@ -107,7 +107,7 @@ def test_what_nobody_expected_is_one_line_and_a_report_without_texts(cli: Cli) -
     assert report.stat().st_mode & 0o777 == 0o600
 
 
-def test_a_wrong_option_is_exit_code_2(cli: Cli) -> None:
+def test_wrong_option_exit_code(cli: Cli) -> None:
     assert cli("search", "--nope").returncode == 2
     assert cli("nope").returncode == 2
 
@@ -146,7 +146,7 @@ def test_recall_explains_every_candidate(cli: Cli) -> None:
 
 
 @pytest.mark.parametrize("given", ["x9Yz2w", "[mem:x9Yz2w]", "mem:x9Yz2w", "[mem:x9Yz2w].", "(`x9Yz2w`),", "“x9Yz2w”"])
-def test_show_takes_a_citation_as_it_is_written(cli: Cli, given: str) -> None:
+def test_show_accepts_citation_forms(cli: Cli, given: str) -> None:
     events = [{"id": "e1", "kind": "user", "text": "어디에 저장할까?\n둘째 줄", "at_ms": AT_MS, "source": "hook"}]
     around = [{"key": "turn_b", "citation": "bbbbbb", "at_ms": AT_MS, "text": "next", "mine": False}]
     match = {"memory": MEMORY, "events": events, "neighbours": around}
@@ -165,7 +165,7 @@ def test_list_narrows_and_prints(cli: Cli) -> None:
     assert out.count("[mem:x9Yz2w]") == 2 and out.count("replaced") == 1
 
 
-def test_stats_is_tolerant_of_what_a_daemon_leaves_out(cli: Cli) -> None:
+def test_stats_with_missing_fields(cli: Cli) -> None:
     full = {
         "events": 4,
         "memories": 2,
@@ -199,7 +199,7 @@ def test_stats_is_tolerant_of_what_a_daemon_leaves_out(cli: Cli) -> None:
         assert cli("stats").returncode == 0
 
 
-def test_stats_without_figures_from_the_daemon_says_what_files_say(cli: Cli) -> None:
+def test_stats_from_files_alone(cli: Cli) -> None:
     (cli.home / "spool").mkdir(parents=True)
     (cli.home / "spool" / "0000000000001-x.json").write_text("{}")
     with ScriptedDaemon(cli.home, {"stats": [(protocol.ERROR, b"store: it does not open")]}):
@@ -209,7 +209,7 @@ def test_stats_without_figures_from_the_daemon_says_what_files_say(cli: Cli) -> 
     assert told["spool_waiting"] == 1 and told["unavailable"] == "it does not open"
 
 
-def test_flush_waits_on_request_and_reindex_counts(cli: Cli) -> None:
+def test_flush_waits_and_reindex_counts(cli: Cli) -> None:
     progress = (protocol.PROGRESS, b'{"phase": "embed", "done": 1, "total": 2}')
     done_flush = (protocol.REPLY, b'{"taken": 2, "waiting": 0, "embedded": 2, "unembedded": 5}')
     script = {"flush": [progress, done_flush], "reindex": [progress, (protocol.REPLY, b'{"chunks": 9}')]}
@@ -224,7 +224,7 @@ def test_flush_waits_on_request_and_reindex_counts(cli: Cli) -> None:
     assert json.loads(reindexed.stdout) == {"counts": {"chunks": 9}}
 
 
-def test_a_reader_that_goes_away_is_no_crash(cli: Cli) -> None:
+def test_reader_gone_during_output(cli: Cli) -> None:
     many = {"memories": [MEMORY] * 5000}
     with ScriptedDaemon(cli.home, {"list": many}):
         command = f"'{sys.executable}' -I '{MAIN}' list --all-projects | head -n 1"
