@@ -16,14 +16,14 @@ from tests.unit.edge.test_commands import HARD
 pytestmark = [pytest.mark.host, pytest.mark.timeout(300)]
 
 CITATION = re.compile(r"\[mem:([0-9A-Za-z]{6})\]")
-SAYS = "this is what memlayer"
+OUTPUT = "Output of memlayer"
 
 
 def answer(claude: Claude, command: str) -> str:
-    """What memlayer put before the model for this command."""
+    """Return memlayer's output in the prompt that the model gets for this command."""
     turn = claude(command).turn
     assert turn.injected("UserPromptSubmit") == ""
-    return turn.text.lower().partition(SAYS)[2] and turn.text[turn.text.lower().index(SAYS) :]
+    return turn.text.partition(OUTPUT)[2]
 
 
 def test_remembered_words_recalled_next_session(claude: Claude) -> None:
