@@ -21,7 +21,8 @@ from memlayer.deletion.retention import Retention, RetentionRules
 from memlayer.edge.capture.tool_use import ToolRules
 from memlayer.edge.home import paths
 from memlayer.indexing.embedders import EmbedderSlot
-from memlayer.indexing.ingest import Ingest, VectorCache
+from memlayer.indexing.indexer import Indexer, VectorCache
+from memlayer.indexing.ingest import Ingest
 from memlayer.indexing.term_stats import TermStats
 from memlayer.memory_files.edits import Edits
 from memlayer.memory_files.extra_files import ExtraFiles
@@ -80,6 +81,7 @@ class Services:
     store: Store
     cache: VectorCache
     terms: TermStats
+    indexer: Indexer
     ingest: Ingest
     retriever: Retriever
     live: LiveSessions
@@ -122,17 +124,21 @@ def open_services(
     terms_path = Path(paths.cache(home)) / "terms.bin"
     terms = TermStats.load(terms_path, store.stats().chunks) or TermStats.counted(store)
     tombstones = Tombstones(home)
-    ingest = Ingest(
-        home=home,
-        store=store,
-        projects=projects,
-        sessions=sessions,
+    indexer = Indexer(
+        store,
         embedder=embedder,
         cache=cache,
         terms=terms,
-        tombstones=tombstones,
         max_tokens=settings.chunking.max_tokens,
         overlap_tokens=settings.chunking.overlap_tokens,
+    )
+    ingest = Ingest(
+        home=home,
+        store=store,
+        indexer=indexer,
+        projects=projects,
+        sessions=sessions,
+        tombstones=tombstones,
         capturing=settings.capture.enabled,
         tools=Rules.of(settings).tools,
     )
@@ -141,10 +147,11 @@ def open_services(
     recall = Recall(retriever, live, SupersededStatements(store))
     consolidator = Consolidator(
         store=store,
-        ingest=ingest,
+        indexer=indexer,
+        tombstones=tombstones,
         sessions=sessions,
         extractor=extractor(settings, home),
-        conflicts=Conflicts(Neighbours(store, embedder, ingest.vectors_of)),
+        conflicts=Conflicts(Neighbours(store, embedder, indexer.vectors_of)),
     )
     ingest.on_remember = consolidator.remember
     erasure = Erasure(home, store, cache, sessions)
@@ -154,13 +161,13 @@ def open_services(
         home=home,
         store=store,
         projects=projects,
-        edits=Edits(store, ingest, consolidator, tombstones),
+        edits=Edits(store, indexer, consolidator, tombstones),
         rules=FileRules(settings.files.enabled, settings.files.location == "project"),
     )
     extra = ExtraFiles(
         home=home,
         store=store,
-        ingest=ingest,
+        indexer=indexer,
         cache=cache,
         projects=projects,
         tombstones=tombstones,
@@ -169,8 +176,8 @@ def open_services(
         overlap_tokens=settings.chunking.overlap_tokens,
     )
     return Services(
-        store=store, cache=cache, terms=terms, ingest=ingest, retriever=retriever, live=live, recall=recall,
-        forget=forget, retention=retention, consolidator=consolidator, files=files, extra=extra,
+        store=store, cache=cache, terms=terms, indexer=indexer, ingest=ingest, retriever=retriever, live=live,
+        recall=recall, forget=forget, retention=retention, consolidator=consolidator, files=files, extra=extra,
         imports=ImportLog(Path(paths.cache(home)) / "imports.sqlite"),
     )  # fmt: skip
 

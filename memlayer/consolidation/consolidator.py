@@ -13,11 +13,12 @@ from memlayer.consolidation.rules.extraction import may_choose
 from memlayer.consolidation.statement import as_said, daily_of, found_in, statement_of
 from memlayer.consolidation.unit_of_work import Draft
 from memlayer.errors import UserError
-from memlayer.indexing.ingest import Ingest
+from memlayer.indexing.indexer import Indexer
 from memlayer.indexing.turn_memories import prompt_and_answers
 from memlayer.model import Event, Memory
 from memlayer.ports import Store
 from memlayer.records.sessions import Sessions
+from memlayer.records.tombstones import Tombstones
 from memlayer.turns.remembered import NO_SESSION, is_all_redacted, refuse_too_long
 from memlayer.turns.salience import importance as importance_of
 from memlayer.turns.turn import MAX_MEMORY_CHARS, cut_whole, readable
@@ -42,7 +43,8 @@ class Consolidator:
     """
 
     store: Store
-    ingest: Ingest
+    indexer: Indexer
+    tombstones: Tombstones
     sessions: Sessions
     extractor: Extractor
     conflicts: Conflicts
@@ -71,14 +73,14 @@ class Consolidator:
 
         A turn that went on or is gone meanwhile is left.
         """
-        with self.ingest.lock:
+        with self.indexer.lock:
             now = {row.id: row for row in self.store.memories(ids=[turn.id for turn, _ in found], limit=len(found) + 1)}
             same = [
                 (now[turn.id], extracted)
                 for turn, extracted in found
                 if turn.id in now and now[turn.id].source_ids == turn.source_ids
             ]
-            draft = Draft(self.store, self.ingest)
+            draft = Draft(self.store, self.indexer)
             known = self._made_of([turn for turn, _ in same])
             self._make_again(draft, known)
             self._keep_days(draft, same)
@@ -100,7 +102,7 @@ class Consolidator:
             text, kind = as_said(event.text, event.at_ms)
             session_id = "" if event.session_id == NO_SESSION else event.session_id
             new = _said(event.project_id, text, kind, session_id=session_id, source_ids=[event.id], at_ms=event.at_ms)
-            if text and not self.ingest.forgotten.covers_memory(new, by_user=True):
+            if text and not self.tombstones.covers_memory(new, by_user=True):
                 out.append(self._add(new))
         return out
 
@@ -198,7 +200,7 @@ class Consolidator:
 
     def pinned_against(self, memory: Memory) -> list[Memory]:
         """The pinned memories of its project that say otherwise, and stay."""
-        return self.conflicts.pinned_against(Draft(self.store, self.ingest), memory)
+        return self.conflicts.pinned_against(Draft(self.store, self.indexer), memory)
 
     def changed_projects(self) -> set[str]:
         """The projects whose lasting memories have changed since this was last asked."""
@@ -206,8 +208,8 @@ class Consolidator:
         return changed
 
     def _add(self, new: Memory) -> Memory:
-        with self.ingest.lock:
-            draft = Draft(self.store, self.ingest)
+        with self.indexer.lock:
+            draft = Draft(self.store, self.indexer)
             made = self.store.memories(ids=[new.id])
             if new.source_ids:
                 held = self.store.memories(source_ids=new.source_ids, category="core", limit=MAX_ROWS)
@@ -222,8 +224,8 @@ class Consolidator:
             return said
 
     def _write(self, *memories: Memory) -> None:
-        with self.ingest.lock:
-            draft = Draft(self.store, self.ingest)
+        with self.indexer.lock:
+            draft = Draft(self.store, self.indexer)
             draft.put(*memories)
             draft.commit()
             self._changed |= {memory.project_id for memory in memories}
@@ -293,7 +295,7 @@ class Consolidator:
         ids = [day.id for day in days]
         edited = self.store.memories(superseded_by=ids, limit=MAX_ROWS) if ids else []
         own = {memory.superseded_by for memory in edited}  # a person's own wording stays
-        draft.put(*(day for day in days if not (day.id in own or self.ingest.forgotten.covers_memory(day))))
+        draft.put(*(day for day in days if not (day.id in own or self.tombstones.covers_memory(day))))
 
     def _keep_statements(self, draft: Draft, turn: Memory, extracted: Extracted, known: Sequence[Memory]) -> None:
         now = draft.get(row.id for row in known)
@@ -305,7 +307,7 @@ class Consolidator:
             draft.put(*found.changed, *self._held_before(found.retired))
         for new in made:
             is_new = new.id not in ids and new.text not in texts
-            if is_new and "[redacted:" not in new.text and not self.ingest.forgotten.covers_memory(new):
+            if is_new and "[redacted:" not in new.text and not self.tombstones.covers_memory(new):
                 self.conflicts.place(draft, new)
                 self._changed.add(new.project_id)
 

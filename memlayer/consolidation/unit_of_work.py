@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from memlayer.indexing.ingest import Ingest
-from memlayer.indexing.turn_memories import full_text, is_searched
+from memlayer.indexing.indexer import Indexer
+from memlayer.indexing.turn_memories import is_searched
 from memlayer.model import Memory
 from memlayer.ports import Store, Vector
 
@@ -22,7 +22,7 @@ class Draft:
     """
 
     store: Store
-    ingest: Ingest
+    indexer: Indexer
     memories: dict[str, Memory] = field(default_factory=dict)  # as they will be
     vectors: dict[str, Vector] = field(default_factory=dict)
 
@@ -48,21 +48,9 @@ class Draft:
             return
         self.store.put_memories(changed)
         searched = [memory for memory in changed if is_searched(memory)]
-        chunks = [chunk for memory in searched for chunk in self.ingest.chunks_of(memory, self._whole(memory))]
         gone = [memory.id for memory in changed if memory.category != "daily" and not is_searched(memory)]
         if searched:
-            self.ingest.index(searched, chunks)
+            self.indexer.index(searched)
         if gone:
             self.store.drop_chunks(gone)
         self.memories.clear()
-
-    def _whole(self, memory: Memory) -> str:
-        """The text for the index: of a turn all that was said.
-
-        A turn's memory holds only the head.
-        """
-        if memory.category != "conversation":
-            return memory.text
-        events = self.store.events(ids=memory.source_ids, limit=len(memory.source_ids) + 1)
-        spoken = sorted(events, key=lambda row: (row.kind != "user", row.at_ms))
-        return full_text(spoken) or memory.text

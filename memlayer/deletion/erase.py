@@ -13,7 +13,7 @@ from memlayer.edge.capture import commands, spool
 from memlayer.edge.home import paths, working_set
 from memlayer.edge.home.registry import GLOBAL
 from memlayer.indexing import embedders
-from memlayer.indexing.ingest import VectorCache
+from memlayer.indexing.indexer import VectorCache
 from memlayer.ports import DeletionPlan, Removed, Store
 from memlayer.records.sessions import Sessions
 

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from memlayer.errors import EmbedderError
-from memlayer.indexing.ingest import VectorCache
+from memlayer.indexing.indexer import VectorCache
 from memlayer.ports import Calibration, Embedder, Store, Vector
 from memlayer.turns.turn import unlabelled
 

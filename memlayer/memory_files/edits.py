@@ -11,7 +11,7 @@ from memlayer.consolidation import lineage
 from memlayer.consolidation.consolidator import Consolidator
 from memlayer.edge.capture.payload import clean
 from memlayer.edge.capture.spool import event_id
-from memlayer.indexing.ingest import Ingest
+from memlayer.indexing.indexer import Indexer
 from memlayer.memory_files.markdown import NOTE, Item, digest, normalized, to_nfc
 from memlayer.memory_files.merge import Changes, Entry
 from memlayer.memory_files.pages import current, day_of, local_day, noon_ms
@@ -48,7 +48,7 @@ class Edits:
     """Changes applied to the store, by the daemon's writer."""
 
     store: Store
-    ingest: Ingest
+    indexer: Indexer
     consolidator: Consolidator
     tombstones: Tombstones
     now_ms: Callable[[], int] = _now_ms
@@ -194,9 +194,9 @@ class _Page:
             source_ids=(),
             at_ms=now_ms if local_day(now_ms) == day else noon_ms(day),
         )
-        with self.edits.ingest.lock:
+        with self.edits.indexer.lock:
             self.edits.store.put_memories([memory])
-            self.edits.ingest.index([memory], self.edits.ingest.chunks_of(memory, text))
+            self.edits.indexer.index([memory])
 
 
 def _is_retired(memory: Memory) -> bool:

@@ -21,7 +21,7 @@ from memlayer.edge.capture.spool import event_id
 from memlayer.edge.home import paths, project
 from memlayer.indexing import embedders
 from memlayer.indexing.document import Piece, pieces_of
-from memlayer.indexing.ingest import Ingest, VectorCache
+from memlayer.indexing.indexer import Indexer, VectorCache
 from memlayer.memory_files.pages import local_day
 from memlayer.model import GLOBAL, Memory, citation_of
 from memlayer.ports import DeletionPlan, Store
@@ -45,7 +45,7 @@ class ExtraFiles:
 
     home: str
     store: Store
-    ingest: Ingest
+    indexer: Indexer
     cache: VectorCache
     projects: Projects
     tombstones: Tombstones
@@ -139,11 +139,9 @@ class ExtraFiles:
     def _put(self, fresh: list[Memory]) -> None:
         for start in range(0, len(fresh), BATCH):
             batch = fresh[start : start + BATCH]
-            with self.ingest.lock:
+            with self.indexer.lock:
                 self.store.put_memories(batch)
-                self.ingest.index(
-                    batch, [chunk for piece in batch for chunk in self.ingest.chunks_of(piece, piece.text)]
-                )
+                self.indexer.index(batch)
 
     def _retire(self, gone: list[Memory]) -> None:
         """Take pieces out of search; the next daemon erases their rows.
@@ -152,7 +150,7 @@ class ExtraFiles:
         """
         if gone:
             now_ms = int(time.time() * 1000)
-            with self.ingest.lock:
+            with self.indexer.lock:
                 self.store.put_memories([replace(one, superseded_by=one.id, superseded_ms=now_ms) for one in gone])
                 self.store.drop_chunks([one.id for one in gone])
 
@@ -215,7 +213,7 @@ class ExtraFiles:
     def _erase(self, memory_ids: list[str]) -> None:
         """Erase pieces without tombstones, for their file may come back."""
         if memory_ids:
-            with self.ingest.lock:
+            with self.indexer.lock:
                 self.store.forget(DeletionPlan(memory_ids=tuple(memory_ids)))
                 embedders.drop_unused(self.store, self.cache)
 

@@ -16,8 +16,7 @@ from typing import Any
 
 from memlayer import __version__
 from memlayer.errors import UserError
-from memlayer.indexing.ingest import Ingest
-from memlayer.indexing.repair import chunks_for
+from memlayer.indexing.indexer import Indexer
 from memlayer.model import Event, Memory
 from memlayer.ports import Progress, Store
 from memlayer.records.projects import Projects
@@ -153,14 +152,14 @@ class Exported:
                 except UserError as bad:
                     raise UserError(f"{self.path}, line {number}: {bad}") from bad
 
-    def take(self, part: Part, ingest: Ingest) -> set[str]:
+    def take(self, part: Part, indexer: Indexer) -> set[str]:
         """Store a part, in the writer; return the projects' ids."""
         for session in part.sessions:
             self._sessions.restore(session)
         self._store.add_events(part.events)
         # Chunks first: a stored memory counts as taken in.
-        with ingest.lock:
-            ingest.index(part.memories, chunks_for(self._store, ingest, part.memories), False)
+        with indexer.lock:
+            indexer.index(part.memories, embed=False)
             self._store.put_memories(part.memories)
         return {one.project_id for one in part.memories}
 

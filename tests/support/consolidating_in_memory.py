@@ -21,9 +21,15 @@ class Consolidating(TurnsInMemory):
     def __init__(self, home: Path, embedder: Embedder | None = None, extractor: Extractor | None = None) -> None:
         super().__init__(home, embedder)
         self.now_ms = T0_MS + 30 * DAY_MS
-        neighbours = Neighbours(self.store, lambda: embedder, self.ingest.vectors_of)
+        neighbours = Neighbours(self.store, lambda: embedder, self.indexer.vectors_of)
         self.consolidator = Consolidator(
-            self.store, self.ingest, self.sessions, extractor or RulesExtractor(), Conflicts(neighbours), self._now
+            self.store,
+            self.indexer,
+            self.tombstones,
+            self.sessions,
+            extractor or RulesExtractor(),
+            Conflicts(neighbours),
+            self._now,
         )
         self.ingest.on_remember = self.consolidator.remember
 

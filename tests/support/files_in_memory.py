@@ -27,17 +27,17 @@ class FilesInMemory(TurnsInMemory):
         super().__init__(self.home)
         self.now_ms = T0_MS + 3_600_000
         self.project_id = self.projects.resolve(str(self.root))[0]
-        neighbours = Neighbours(self.store, lambda: None, self.ingest.vectors_of)
+        neighbours = Neighbours(self.store, lambda: None, self.indexer.vectors_of)
         self.consolidator = Consolidator(
-            store=self.store, ingest=self.ingest, sessions=self.sessions, extractor=RulesExtractor(),
-            conflicts=Conflicts(neighbours), now_ms=lambda: self.now_ms,
+            store=self.store, indexer=self.indexer, tombstones=self.tombstones, sessions=self.sessions,
+            extractor=RulesExtractor(), conflicts=Conflicts(neighbours), now_ms=lambda: self.now_ms,
         )  # fmt: skip
         self.in_project = in_project
         self.start()
 
     def start(self) -> None:
         """As a daemon that has just begun: nothing is known but what is on disk."""
-        edits = Edits(self.store, self.ingest, self.consolidator, Tombstones(str(self.home)), lambda: self.now_ms)
+        edits = Edits(self.store, self.indexer, self.consolidator, Tombstones(str(self.home)), lambda: self.now_ms)
         rules = FileRules(in_project=self.in_project)
         self.files = MemoryFiles(str(self.home), self.store, self.projects, edits, rules)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from memlayer.edge.capture.payload import read_payload
+from memlayer.indexing.indexer import Indexer
 from memlayer.indexing.ingest import Ingest
 from memlayer.indexing.term_stats import TermStats
 from memlayer.model import Memory, Scope, turn_memory_id
@@ -46,10 +47,13 @@ class TurnsInMemory:
         self.sessions = Sessions(str(home))
         self.projects = Projects(str(home), lambda _: "")
         terms = TermStats()
+        self.tombstones = Tombstones(str(home))
+        self.indexer = Indexer(
+            self.store, embedder=lambda: embedder, cache=NoCache(), terms=terms, max_tokens=400, overlap_tokens=80
+        )
         self.ingest = Ingest(
-            home=str(home), store=self.store, projects=self.projects, sessions=self.sessions,
-            embedder=lambda: embedder, cache=NoCache(), terms=terms, tombstones=Tombstones(str(home)),
-            max_tokens=400, overlap_tokens=80,
+            home=str(home), store=self.store, indexer=self.indexer, projects=self.projects, sessions=self.sessions,
+            tombstones=self.tombstones,
         )  # fmt: skip
         self.live = LiveSessions(self.store)
         superseded = SupersededStatements(self.store)

@@ -21,7 +21,7 @@ from memlayer.adapters.lance.schema import (
 from memlayer.adapters.lance.table import LanceTable
 from memlayer.model import Chunk, Memory
 
-PINNED = 1.0  # the importance in the index of what is pinned, see indexing.ingest
+PINNED = 1.0  # the importance in the index of what is pinned, see indexing.indexer
 
 
 class SetBack(NamedTuple):

@@ -114,7 +114,7 @@ def import_export(state: State, arguments: ops.ImportExport, progress: Progress)
             for part in exported.parts(is_rehearsal):
 
                 def job() -> set[str]:
-                    return exported.take(part, services.ingest)  # noqa: B023 - run before the next round
+                    return exported.take(part, services.indexer)  # noqa: B023 - run before the next round
 
                 if not is_rehearsal:
                     touched |= state.jobs.submit("import %d" % id(part), job).result()
@@ -208,8 +208,7 @@ def _take(state: State, services: compose.Services, batch: Batch) -> set[str]:
 
     def job() -> set[str]:
         memory.go_second()
-        with services.ingest.lock:
-            touched = services.ingest.take(batch.events, is_history=True)
+        touched = services.ingest.take(batch.events, is_history=True)
         state.drains += 1
         if state.drains % UPKEEP_EVERY == 0:
             services.store.upkeep()
@@ -240,7 +239,7 @@ def _embed(state: State, services: compose.Services, reported: _ByteProgress) ->
     if embedder is None:
         return
     done, total = 0, services.store.count_unembedded(embedder.fingerprint)
-    some: Callable[[], int] = lambda: services.ingest.embed_some(EMBED_AT_ONCE)  # noqa: E731
+    some: Callable[[], int] = lambda: services.indexer.embed_some(EMBED_AT_ONCE)  # noqa: E731
     try:
         while made := state.jobs.submit("embed some", some).result():
             done += made

@@ -69,8 +69,7 @@ def catch_up_session(state: State, session: Session, *, is_settling: bool = Fals
         log.warning("transcript not readable: %s", bad.strerror)
         return 0
     if events:
-        with services.ingest.lock:
-            touched = services.ingest.take(events)
+        touched = services.ingest.take(events)
         log.info("caught up %d events of a session", len(events))
         consolidation.begin(state)
         derived.changed(state, touched)

@@ -31,7 +31,7 @@ def embed_missing(state: State, progress: Progress | None = None) -> int:
             progress("embed", done, total)
 
     try:
-        return services.ingest.embed_missing(state.settings.embedding.batch_size, report)
+        return services.indexer.embed_missing(state.settings.embedding.batch_size, report)
     finally:
         state.rebuilding = ""
         memory.give_back()
@@ -47,7 +47,7 @@ def reindex(state: State, progress: Progress | None = None) -> int:
             progress("index", done, total)
 
     try:
-        return repairing.rebuild(services.store, services.ingest, report)
+        return repairing.rebuild(services.store, services.indexer, report)
     finally:
         state.rebuilding = ""
         memory.give_back()

@@ -41,7 +41,7 @@ class Shelf(TurnsInMemory):
 
     def start(self) -> None:
         self.extra = ExtraFiles(
-            str(self.home), self.store, self.ingest, NoCache(), self.projects, Tombstones(str(self.home)), self.named
+            str(self.home), self.store, self.indexer, NoCache(), self.projects, Tombstones(str(self.home)), self.named
         )
 
     def sync(self) -> None:

@@ -28,7 +28,7 @@ def drawn(memory: TurnsInMemory, turn: Memory, text: str) -> Memory:
         source_ids=turn.source_ids, at_ms=turn.at_ms,
     )  # fmt: skip
     memory.store.put_memories([made])
-    memory.ingest.index([made], memory.ingest.chunks_of(made, text))
+    memory.indexer.index([made])
     return made
 
 

@@ -1,0 +1,180 @@
+"""The index's write side: memories of turns, chunks of memories, and vectors of chunks."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Protocol
+
+from memlayer.errors import EmbedderError
+from memlayer.indexing.term_stats import TermStats
+from memlayer.indexing.turn_memories import carried_over, full_text, is_searched, turn_memory
+from memlayer.model import Chunk, Memory, chunk_id, turn_memory_id
+from memlayer.ports import Embedder, Store, Vector
+from memlayer.text.terms import index_terms
+from memlayer.turns.turn import pieces, unlabelled
+
+log = logging.getLogger(__name__)
+
+CurrentEmbedder = Callable[[], "Embedder | None"]
+
+
+class VectorCache(Protocol):
+    """Vectors by content; see adapters.embedding_cache."""
+
+    def get_many(self, fingerprint: str, texts: Sequence[str]) -> dict[str, Vector]: ...
+
+    def put_many(self, fingerprint: str, vectors: Mapping[str, Vector]) -> None: ...
+
+    def keep_only(self, scan: Callable[[Callable[[str], None]], None]) -> None: ...
+
+
+class Indexer:
+    """Writes turn memories, chunks and vectors to the store. Writing twice changes nothing.
+
+    lock: held during each batch of writes; hold it as well around writes to the store that belong to the batch.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        embedder: CurrentEmbedder,
+        cache: VectorCache,
+        terms: TermStats,
+        max_tokens: int,
+        overlap_tokens: int,
+    ) -> None:
+        self._store = store
+        self._embedder = embedder
+        self._cache = cache
+        self._terms = terms
+        self._max_tokens = max_tokens
+        self._overlap_tokens = overlap_tokens
+        self.lock = threading.RLock()
+
+    def remember(self, turns: set[tuple[str, str]], *, embed: bool = True) -> None:
+        """Make or renew memories and chunks of turns (session id, prompt id) from their events in the store."""
+        with self.lock:
+            memories, chunks = [], []
+            found = self._store.events(prompt_ids=sorted({prompt_id for _, prompt_id in turns}), limit=100_000)
+            ids = [turn_memory_id(*turn) for turn in turns]
+            known = {memory.id: memory for memory in self._store.memories(ids=ids, limit=len(ids))}
+            for turn in sorted(turns):
+                events = [event for event in found if (event.session_id, event.prompt_id) == turn]
+                memory = turn_memory(events)
+                if memory is None:
+                    continue
+                memory = carried_over(known.get(memory.id), memory)
+                memories.append(memory)
+                if is_searched(memory):
+                    events.sort(key=lambda event: (event.kind != "user", event.at_ms))
+                    chunks += self._chunks_of(memory, full_text(events))
+            if memories:
+                self._store.put_memories(memories)
+                self._replace_chunks(memories, chunks, embed)
+
+    def index(self, memories: Sequence[Memory], *, embed: bool = True) -> None:
+        """Replace the chunks of these memories; those that are not searched lose theirs.
+
+        A turn's chunks are made of its events, because its memory holds only the head of its text.
+        """
+        with self.lock:
+            ids = sorted({source for memory in memories for source in memory.source_ids})
+            events = {event.id: event for event in self._store.events(ids=ids, limit=len(ids) + 1)} if ids else {}
+            chunks = []
+            for memory in memories:
+                if is_searched(memory):
+                    sources = [events[source] for source in memory.source_ids if source in events]
+                    text = full_text(sources) if memory.category == "conversation" else ""
+                    chunks += self._chunks_of(memory, text or memory.text)
+            self._replace_chunks(memories, chunks, embed)
+
+    def vectors_of(self, texts: Sequence[str]) -> list[Vector]:
+        """Return the vectors of passages, from the cache where it has them; [] without an embedder.
+
+        Raises EmbedderError.
+        """
+        embedder = self._embedder()
+        return self._vectors(embedder, texts) if embedder is not None else []
+
+    def embed_missing(self, batch: int, on_progress: Callable[[int, int], None] | None = None) -> int:
+        """Embed all chunks without a vector of the current model, `batch` at a time; return their number."""
+        embedder = self._embedder()
+        if embedder is None:
+            return 0
+        done, total = 0, self._store.count_unembedded(embedder.fingerprint)
+        while made := self.embed_some(batch):
+            done += made
+            if on_progress is not None:
+                on_progress(done, max(total, done))
+        return done
+
+    def embed_some(self, batch: int) -> int:
+        """Embed up to `batch` chunks without a vector of the current model; return their number."""
+        embedder = self._embedder()
+        if embedder is None:
+            return 0
+        with self.lock:
+            missing = self._store.unembedded(embedder.fingerprint, batch)
+            if missing:
+                vectors = self._vectors(embedder, [unlabelled(chunk.text) for chunk in missing])
+                self._store.set_vectors(
+                    [(chunk.id, vector) for chunk, vector in zip(missing, vectors, strict=True)], embedder.fingerprint
+                )
+            return len(missing)
+
+    def _replace_chunks(self, memories: Sequence[Memory], chunks: Sequence[Chunk], embed: bool) -> None:
+        embedded = self._embedded(chunks) if embed else chunks  # slow: until it is done searches find the old chunks
+        self._store.drop_chunks([memory.id for memory in memories])
+        self._store.put_chunks(embedded)
+        for chunk in chunks:
+            self._terms.add(chunk.id, chunk.terms.split())
+
+    def _chunks_of(self, memory: Memory, text: str) -> list[Chunk]:
+        """Cut the whole text of a memory into chunks without vectors."""
+        cut = pieces(text, max_tokens=self._max_tokens, overlap_tokens=self._overlap_tokens)
+        return [
+            Chunk(
+                id=chunk_id(memory.id, memory.id, ordinal),
+                memory_id=memory.id,
+                event_id=memory.source_ids[0] if memory.source_ids else "",
+                role=memory.kind,
+                session_id=memory.session_id,
+                project_id=memory.project_id,
+                prompt_id=memory.prompt_id,
+                category=memory.category,
+                importance=1.0 if memory.pinned else memory.importance,
+                at_ms=memory.at_ms,
+                start=start,
+                end=end,
+                text=piece,
+                terms=index_terms(unlabelled(piece)),
+            )
+            for ordinal, (start, end, piece) in enumerate(cut)
+        ]
+
+    def _embedded(self, chunks: Sequence[Chunk]) -> list[Chunk]:
+        embedder = self._embedder()
+        if embedder is None or not chunks:
+            return list(chunks)
+        try:
+            vectors = self._vectors(embedder, [unlabelled(chunk.text) for chunk in chunks])
+        except EmbedderError as bad:  # searchable by its words now; embed_missing tries again
+            log.warning("chunks stay without vectors: %s", bad)
+            return list(chunks)
+        return [
+            replace(chunk, vector=vector, model=embedder.fingerprint)
+            for chunk, vector in zip(chunks, vectors, strict=True)
+        ]
+
+    def _vectors(self, embedder: Embedder, texts: Sequence[str]) -> list[Vector]:
+        vectors = self._cache.get_many(embedder.fingerprint, texts)
+        missing = [text for text in dict.fromkeys(texts) if text not in vectors]
+        if missing:
+            made = dict(zip(missing, embedder.embed_passages(missing), strict=True))
+            self._cache.put_many(embedder.fingerprint, made)
+            vectors = {**vectors, **made}
+        return [vectors[text] for text in texts]
