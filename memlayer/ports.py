@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from memlayer.errors import ConsolidationError
+from memlayer.errors import ConsolidationError, StoreError
 from memlayer.model import Chunk, Event, Hit, Memory, Scope
 
 Vector = tuple[float, ...]
@@ -92,6 +92,38 @@ class Selection:
     session_id: str = ""
     project_id: str = ""
     before_ms: int = 0
+
+
+@dataclass(frozen=True)
+class MemoryQuery:
+    """The filters, order and limit of Store.memories; all given filters must match. Raises StoreError.
+
+    superseded_by: by any of these ids. source_ids: drawn from any of these events. is_current: not superseded, or
+    (False) superseded. not_settled: consolidated by another extractor than this one, or by none. order: newest |
+    importance (then newest).
+    """
+
+    ids: Sequence[str] | None = None
+    keys: Sequence[str] | None = None
+    citations: Sequence[str] | None = None
+    project_id: str = ""
+    session_id: str = ""
+    category: str = ""
+    before_ms: int = 0
+    superseded_by: Sequence[str] | None = None
+    source_ids: Sequence[str] | None = None
+    kind: str = ""
+    is_current: bool | None = None
+    not_settled: str = ""
+    limit: int = 1000
+    order: str = "newest"
+
+    def __post_init__(self) -> None:
+        if self.order not in ("newest", "importance"):
+            raise StoreError(f"unknown order {self.order!r}; use newest or importance")
+
+
+ANY_MEMORY = MemoryQuery()
 
 
 @dataclass(frozen=True)
@@ -185,29 +217,8 @@ class Store(Protocol):
         """Events that match all given filters, oldest first; the newest `limit` of them."""
         ...
 
-    def memories(
-        self,
-        *,
-        ids: Sequence[str] | None = None,
-        keys: Sequence[str] | None = None,
-        citations: Sequence[str] | None = None,
-        project_id: str = "",
-        session_id: str = "",
-        category: str = "",
-        before_ms: int = 0,
-        superseded_by: Sequence[str] | None = None,
-        source_ids: Sequence[str] | None = None,
-        kind: str = "",
-        is_current: bool | None = None,
-        not_settled: str = "",
-        limit: int = 1000,
-        order: str = "newest",
-    ) -> list[Memory]:
-        """Memories that match all given filters; order: newest | importance (then newest).
-
-        superseded_by: by any of these ids. source_ids: drawn from any of these events. is_current: not superseded, or
-        (False) superseded. not_settled: consolidated by another extractor than this one, or by none.
-        """
+    def memories(self, query: MemoryQuery = ANY_MEMORY) -> list[Memory]:
+        """Return the memories that a query selects, in its order."""
         ...
 
     def scan(self, consume: Callable[[Sequence[Event] | Sequence[Memory]], None]) -> None:

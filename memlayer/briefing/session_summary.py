@@ -19,7 +19,7 @@ from memlayer.edge.capture import payload
 from memlayer.edge.capture.noise import recallable
 from memlayer.edge.capture.spool import event_id
 from memlayer.model import Event, Memory, citation_of
-from memlayer.ports import Store
+from memlayer.ports import MemoryQuery, Store
 from memlayer.recall.query import is_plan
 from memlayer.records.sessions import Session
 from memlayer.text.context_block import cut
@@ -80,7 +80,7 @@ def sum_up(
         return None
     events = store.events(session_id=session.id, project_id=session.project_id, limit=MAX_EVENTS)
     events = [event for event in events if event.kind in ("user", "assistant", "tool")]
-    statements = store.memories(session_id=session.id, category="core")
+    statements = store.memories(MemoryQuery(session_id=session.id, category="core"))
     holding = sorted((item for item in statements if not item.superseded_by), key=lambda item: item.at_ms)
     known = [(item.kind, item.text) for item in holding] if statements else None
     work = _work(events, session, with_transcript)

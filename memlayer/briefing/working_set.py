@@ -14,7 +14,7 @@ from memlayer.consolidation.rules.signs import COMMITMENT, DECISION, PREFERENCE,
 from memlayer.edge.capture.noise import recallable
 from memlayer.indexing.turn_memories import OPEN_QUESTION
 from memlayer.model import GLOBAL, Memory
-from memlayer.ports import Store
+from memlayer.ports import MemoryQuery, Store
 from memlayer.recall.superseded import Replacement, replacement_of
 from memlayer.text import context_block
 from memlayer.text.prose_sentences import prose
@@ -104,8 +104,8 @@ def shortened(text: str, max_chars: int = ENTRY_CHARS) -> str:
 
 def _chosen(store: Store, project_id: str, excluded_session_id: str) -> Iterator[_Line]:
     """Candidates for the block, best first."""
-    turns = store.memories(project_id=project_id, category="conversation", limit=_LOOKED_AT)
-    over = store.memories(project_id=project_id, category="core", is_current=False, limit=_OVER_LOOKED_AT)
+    turns = store.memories(MemoryQuery(project_id=project_id, category="conversation", limit=_LOOKED_AT))
+    over = store.memories(MemoryQuery(project_id=project_id, category="core", is_current=False, limit=_OVER_LOOKED_AT))
     gone = {(entry.session_id, entry.prompt_id) for entry in over if entry.prompt_id}  # turns of superseded statements
     turns = [
         entry
@@ -115,11 +115,11 @@ def _chosen(store: Store, project_id: str, excluded_session_id: str) -> Iterator
         and _says_something(entry)
     ]
     summaries = store.memories(
-        project_id=project_id, category="daily", kind=SESSION_SUMMARY, is_current=True, limit=_LOOKED_AT
+        MemoryQuery(project_id=project_id, category="daily", kind=SESSION_SUMMARY, is_current=True, limit=_LOOKED_AT)
     )
     summaries = [entry for entry in summaries if entry.session_id != excluded_session_id]
     core = store.memories(
-        project_id=project_id, category="core", is_current=True, limit=_CORE_LOOKED_AT, order="importance"
+        MemoryQuery(project_id=project_id, category="core", is_current=True, limit=_CORE_LOOKED_AT, order="importance")
     )
     now_ms = max([entry.at_ms for entry in (*turns[:1], *summaries[:1], *core)], default=0)
     newest = summaries[0] if summaries else None
@@ -133,7 +133,7 @@ def _chosen(store: Store, project_id: str, excluded_session_id: str) -> Iterator
     if project_id == GLOBAL:  # all of it is there because the person put it there
         yield from map(_stated, core)
     else:
-        found = store.memories(project_id=GLOBAL, category="core", is_current=True, limit=_CORE_LOOKED_AT)
+        found = store.memories(MemoryQuery(project_id=GLOBAL, category="core", is_current=True, limit=_CORE_LOOKED_AT))
         for entry in sorted(found, key=lambda entry: (not entry.pinned, -entry.at_ms)):
             yield _Line(entry, "(every project) " + entry.text)
     by_time = sorted(core, key=lambda entry: -entry.at_ms)

@@ -16,7 +16,7 @@ from memlayer.errors import UserError
 from memlayer.indexing.indexer import Indexer
 from memlayer.indexing.turn_memories import prompt_and_answers
 from memlayer.model import Event, Memory
-from memlayer.ports import Store
+from memlayer.ports import MemoryQuery, Store
 from memlayer.records.sessions import Sessions
 from memlayer.records.tombstones import Tombstones
 from memlayer.turns.remembered import NO_SESSION, is_all_redacted, refuse_too_long
@@ -74,7 +74,10 @@ class Consolidator:
         A turn that went on or is gone meanwhile is left.
         """
         with self.indexer.lock:
-            now = {row.id: row for row in self.store.memories(ids=[turn.id for turn, _ in found], limit=len(found) + 1)}
+            now = {
+                row.id: row
+                for row in self.store.memories(MemoryQuery(ids=[turn.id for turn, _ in found], limit=len(found) + 1))
+            }
             same = [
                 (now[turn.id], extracted)
                 for turn, extracted in found
@@ -183,7 +186,7 @@ class Consolidator:
         if not memory.superseded_by:
             raise UserError(f"{memory.key} is current already. There is nothing to bring back")
         newest = lineage.head(self.store, memory)
-        [by] = self.store.memories(ids=[memory.superseded_by]) or [memory]
+        [by] = self.store.memories(MemoryQuery(ids=[memory.superseded_by])) or [memory]
         if lineage.is_wording_of(memory, by):
             by = self.restore(by, keep_both=keep_both) if by.superseded_by else by
             return self.edit(by, memory.text)
@@ -210,9 +213,9 @@ class Consolidator:
     def _add(self, new: Memory) -> Memory:
         with self.indexer.lock:
             draft = Draft(self.store, self.indexer)
-            made = self.store.memories(ids=[new.id])
+            made = self.store.memories(MemoryQuery(ids=[new.id]))
             if new.source_ids:
-                held = self.store.memories(source_ids=new.source_ids, category="core", limit=MAX_ROWS)
+                held = self.store.memories(MemoryQuery(source_ids=new.source_ids, category="core", limit=MAX_ROWS))
                 made += [row for row in held if row.text == new.text and set(new.source_ids) <= set(row.source_ids)]
             if made:
                 self._make_again(draft, made)
@@ -232,7 +235,7 @@ class Consolidator:
 
     def _waiting(self, limit: int) -> list[Memory]:
         found = self.store.memories(
-            category="conversation", not_settled=self.extractor.fingerprint, limit=limit + MAY_BE_OPEN
+            MemoryQuery(category="conversation", not_settled=self.extractor.fingerprint, limit=limit + MAY_BE_OPEN)
         )
         return [turn for turn in found if not self._is_open(turn)][:limit]
 
@@ -242,7 +245,10 @@ class Consolidator:
         session = self.sessions.get(turn.session_id)
         if session is not None and session.ended:
             return False
-        return self.store.memories(session_id=turn.session_id, category="conversation", limit=1)[0].id == turn.id
+        return (
+            self.store.memories(MemoryQuery(session_id=turn.session_id, category="conversation", limit=1))[0].id
+            == turn.id
+        )
 
     def _read(self, turn: Memory, events: Sequence[Event]) -> Extracted:
         spoken = sorted(
@@ -260,7 +266,7 @@ class Consolidator:
 
         A prompt may accept its proposal.
         """
-        turns = self.store.memories(session_id=turn.session_id, category="conversation", limit=MAX_ROWS)
+        turns = self.store.memories(MemoryQuery(session_id=turn.session_id, category="conversation", limit=MAX_ROWS))
         earlier = [row for row in turns if row.at_ms < turn.at_ms and row.project_id == turn.project_id]
         if not earlier:
             return ""
@@ -272,18 +278,18 @@ class Consolidator:
     def _made_of(self, turns: Sequence[Memory]) -> list[Memory]:
         """Core memories with a source in these turns, superseded ones too."""
         sources = sorted({source for turn in turns for source in turn.source_ids})
-        return self.store.memories(source_ids=sources, category="core", limit=MAX_ROWS) if sources else []
+        return self.store.memories(MemoryQuery(source_ids=sources, category="core", limit=MAX_ROWS)) if sources else []
 
     def _make_again(self, draft: Draft, made: Sequence[Memory]) -> None:
         """Finish work that a crash may have left between store and index."""
         draft.put(*made)
         ids = [row.id for row in made]
-        draft.put(*(self.store.memories(superseded_by=ids, limit=MAX_ROWS) if ids else ()))
+        draft.put(*(self.store.memories(MemoryQuery(superseded_by=ids, limit=MAX_ROWS)) if ids else ()))
 
     def _held_before(self, retired: Sequence[Memory]) -> list[Memory]:
         """Memories that the retired ones had superseded: they hold again."""
         by_id = {row.id: row for row in retired}
-        older = self.store.memories(superseded_by=list(by_id), limit=MAX_ROWS) if by_id else []
+        older = self.store.memories(MemoryQuery(superseded_by=list(by_id), limit=MAX_ROWS)) if by_id else []
         return [
             replace(row, superseded_by="", superseded_ms=0)
             for row in older
@@ -293,7 +299,7 @@ class Consolidator:
     def _keep_days(self, draft: Draft, found: Sequence[Read]) -> None:
         days = [day for turn, extracted in found if (day := daily_of(turn, extracted.daily)) is not None]
         ids = [day.id for day in days]
-        edited = self.store.memories(superseded_by=ids, limit=MAX_ROWS) if ids else []
+        edited = self.store.memories(MemoryQuery(superseded_by=ids, limit=MAX_ROWS)) if ids else []
         own = {memory.superseded_by for memory in edited}  # a person's own wording stays
         draft.put(*(day for day in days if not (day.id in own or self.tombstones.covers_memory(day))))
 

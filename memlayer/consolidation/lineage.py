@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from memlayer.edge.capture.spool import event_id
 from memlayer.model import Memory, citation_of
-from memlayer.ports import Store
+from memlayer.ports import MemoryQuery, Store
 
 MAX_VERSIONS = 1000
 MAX_TURNS = 10_000
@@ -23,7 +23,7 @@ def head(store: Store, memory: Memory) -> Memory:
 
     Itself when it holds, is retired, or its successor was forgotten.
     """
-    return head_of(memory, lambda memory_id: next(iter(store.memories(ids=[memory_id])), None))
+    return head_of(memory, lambda memory_id: next(iter(store.memories(MemoryQuery(ids=[memory_id]))), None))
 
 
 def head_of(memory: Memory, by_id: Callable[[str], Memory | None]) -> Memory:
@@ -46,7 +46,7 @@ def before(store: Store, memory: Memory) -> list[Memory]:
     found: dict[str, Memory] = {}
     wanted = [memory.id]
     while wanted and len(found) < MAX_VERSIONS:
-        older = store.memories(superseded_by=wanted, limit=MAX_VERSIONS)
+        older = store.memories(MemoryQuery(superseded_by=wanted, limit=MAX_VERSIONS))
         older = [row for row in older if row.id not in found and row.id != memory.id]
         found.update((row.id, row) for row in older)
         wanted = [row.id for row in older]
@@ -60,10 +60,12 @@ def own_turn(store: Store, memory: Memory) -> Memory | None:
     """
     if memory.category == "conversation":
         return memory
-    turns = store.memories(source_ids=memory.source_ids, category="conversation") if memory.source_ids else []
+    turns = (
+        store.memories(MemoryQuery(source_ids=memory.source_ids, category="conversation")) if memory.source_ids else []
+    )
     of_prompt = [row for row in turns if (row.session_id, row.prompt_id) == (memory.session_id, memory.prompt_id)]
     if not turns and memory.session_id:
-        turns = store.memories(session_id=memory.session_id, category="conversation", limit=MAX_TURNS)
+        turns = store.memories(MemoryQuery(session_id=memory.session_id, category="conversation", limit=MAX_TURNS))
         turns = [row for row in turns if row.at_ms <= memory.at_ms] or turns[-1:]
     return max(of_prompt or turns, key=lambda row: row.at_ms, default=None)
 
@@ -72,7 +74,7 @@ def turns_around(store: Store, turn: Memory, each_side: int) -> list[Memory]:
     """A turn with its neighbours in its session, oldest first."""
     if not turn.session_id:
         return []
-    turns = store.memories(session_id=turn.session_id, category="conversation", limit=MAX_TURNS)[::-1]
+    turns = store.memories(MemoryQuery(session_id=turn.session_id, category="conversation", limit=MAX_TURNS))[::-1]
     place = next((at for at, row in enumerate(turns) if row.id == turn.id), None)
     return turns[max(0, place - each_side) : place + each_side + 1] if place is not None else []
 

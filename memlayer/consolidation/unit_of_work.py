@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from memlayer.indexing.indexer import Indexer
 from memlayer.indexing.turn_memories import is_searched
 from memlayer.model import Memory
-from memlayer.ports import Store, Vector
+from memlayer.ports import MemoryQuery, Store, Vector
 
 
 @dataclass
@@ -34,7 +34,11 @@ class Draft:
         """The memories of these ids as they will be."""
         wanted = list(dict.fromkeys(ids))
         missing = [row for row in wanted if row not in self.memories]
-        found = {row.id: row for row in self.store.memories(ids=missing, limit=len(missing))} if missing else {}
+        found = (
+            {row.id: row for row in self.store.memories(MemoryQuery(ids=missing, limit=len(missing)))}
+            if missing
+            else {}
+        )
         return [row for row in (self.memories.get(key) or found.get(key) for key in wanted) if row is not None]
 
     def commit(self) -> None:

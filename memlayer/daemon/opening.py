@@ -19,6 +19,7 @@ from memlayer.edge.home import working_set as on_disk
 from memlayer.errors import StoreError
 from memlayer.indexing.embedders import TimedEmbedder
 from memlayer.model import GLOBAL
+from memlayer.ports import MemoryQuery
 
 log = logging.getLogger(__name__)
 AGAIN_S = 15.0  # no disk is full for ever
@@ -82,7 +83,9 @@ def _open(state: State) -> compose.Services:
     except ImportError as bad:
         raise StoreError("memlayer's runtime does not work (%s): run `memlayer setup`" % bad) from bad
     services.ingest.on_new = lambda events: state.metrics.redacted(event.text for event in events)
-    state.has_global = bool(services.store.memories(project_id=GLOBAL, category="core", is_current=True, limit=1))
+    state.has_global = bool(
+        services.store.memories(MemoryQuery(project_id=GLOBAL, category="core", is_current=True, limit=1))
+    )
     deletion.resume(state, services)
     spool.sweep(state.home, time.time())
     on_disk.sweep(state.home)

@@ -12,7 +12,7 @@ from memlayer.consolidation import lineage
 from memlayer.deletion.erase import Erasure
 from memlayer.edge.capture import spool
 from memlayer.model import Memory
-from memlayer.ports import DeletionPlan, Removed, Selection, Store
+from memlayer.ports import DeletionPlan, MemoryQuery, Removed, Selection, Store
 from memlayer.records import quarantine
 from memlayer.records.projects import Projects
 from memlayer.records.sessions import Sessions
@@ -53,10 +53,10 @@ class Forget:
 
     def select(self, selection: Selection) -> list[Memory]:
         """Return the memories that a selection names."""
-        return self.store.memories(
+        return self.store.memories(MemoryQuery(
             ids=list(selection.memory_ids) or None, session_id=selection.session_id, project_id=selection.project_id,
             before_ms=selection.before_ms, limit=EVERYTHING,
-        )  # fmt: skip
+        ))  # fmt: skip
 
     def plan(self, selection: Selection, *, keep_sources: bool = False) -> ForgetPlan:
         """Return the plan to forget a selection; an empty one selects nothing.
@@ -71,7 +71,7 @@ class Forget:
         named = self.select(selection)
         rows = self._rows_of(named, keep_sources) if selection.memory_ids else self.store.plan_deletion(selection)
         ids = rows.memory_ids
-        memories = self.store.memories(ids=ids, limit=len(ids)) if ids else []
+        memories = self.store.memories(MemoryQuery(ids=ids, limit=len(ids))) if ids else []
         return ForgetPlan(selection, rows, tuple(memories), frozenset(memory.id for memory in named))
 
     def _rows_of(self, named: Sequence[Memory], keep_sources: bool) -> DeletionPlan:
@@ -150,7 +150,7 @@ class Forget:
         sources = sorted({source for memory in alone for source in memory.source_ids})
         events = self.store.events(ids=sources, kind="remember", limit=len(sources)) if sources else []
         requests = [event.id for event in events]
-        drawn = self.store.memories(source_ids=requests, limit=EVERYTHING) if requests else []
+        drawn = self.store.memories(MemoryQuery(source_ids=requests, limit=EVERYTHING)) if requests else []
         kept = {source for memory in drawn if memory.id not in deleted for source in memory.source_ids}
         return [request for request in requests if request not in kept]
 

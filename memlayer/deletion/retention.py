@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from memlayer.deletion.erase import Erasure
 from memlayer.edge.home import paths
-from memlayer.ports import DeletionPlan, Removed, RetentionCutoffs, Selection, Store
+from memlayer.ports import DeletionPlan, MemoryQuery, Removed, RetentionCutoffs, Selection, Store
 from memlayer.records import quarantine
 from memlayer.records.tombstones import CONVERSATION, CORE, DAILY, TOOL, Tombstones
 
@@ -95,7 +95,7 @@ class Retention:
 
     def _is_believed(self, now_ms: int) -> bool:
         """True if the newest memory is recent by this clock; the last hour's prove nothing."""
-        found = self.store.memories(before_ms=now_ms - TRIED_MS, limit=1)
+        found = self.store.memories(MemoryQuery(before_ms=now_ms - TRIED_MS, limit=1))
         return bool(found) and now_ms - found[0].at_ms < FAR_MS
 
     def done(self, now_s: float) -> None:

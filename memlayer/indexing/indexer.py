@@ -12,7 +12,7 @@ from memlayer.errors import EmbedderError
 from memlayer.indexing.term_stats import TermStats
 from memlayer.indexing.turn_memories import carried_over, full_text, is_searched, turn_memory
 from memlayer.model import Chunk, Memory, chunk_id, turn_memory_id
-from memlayer.ports import Embedder, Store, Vector
+from memlayer.ports import Embedder, MemoryQuery, Store, Vector
 from memlayer.text.terms import index_terms
 from memlayer.turns.turn import pieces, unlabelled
 
@@ -61,7 +61,7 @@ class Indexer:
             memories, chunks = [], []
             found = self._store.events(prompt_ids=sorted({prompt_id for _, prompt_id in turns}), limit=100_000)
             ids = [turn_memory_id(*turn) for turn in turns]
-            known = {memory.id: memory for memory in self._store.memories(ids=ids, limit=len(ids))}
+            known = {memory.id: memory for memory in self._store.memories(MemoryQuery(ids=ids, limit=len(ids)))}
             for turn in sorted(turns):
                 events = [event for event in found if (event.session_id, event.prompt_id) == turn]
                 memory = turn_memory(events)

@@ -10,7 +10,7 @@ from memlayer.indexing.indexer import Indexer
 from memlayer.indexing.ingest import Ingest
 from memlayer.indexing.turn_memories import is_searched
 from memlayer.model import Memory, turn_memory_id
-from memlayer.ports import Progress, Store
+from memlayer.ports import MemoryQuery, Progress, Store
 from memlayer.records.sessions import Sessions
 from memlayer.transcripts import catch_up
 
@@ -31,7 +31,7 @@ def rebuild(store: Store, indexer: Indexer, progress: Progress) -> int:
     Vectors come from the cache where the text is the same. Interrupted, it is begun anew: see is_stale, and ingest
     makes the chunks of every turn it touches.
     """
-    memories = [memory for memory in store.memories(limit=EVERYTHING) if is_searched(memory)]
+    memories = [memory for memory in store.memories(MemoryQuery(limit=EVERYTHING)) if is_searched(memory)]
     store.clear_chunks()
     return _index(indexer, memories, progress)
 
@@ -60,7 +60,9 @@ def repair(store: Store, ingest: Ingest, sessions: Sessions, progress: Progress)
     indexed: set[str] = set()
     store.scan_terms(lambda chunk, _: indexed.add(chunk.partition(":")[0]))  # see model.chunk_id
     lacking = [
-        memory for memory in store.memories(limit=EVERYTHING) if memory.id not in indexed and is_searched(memory)
+        memory
+        for memory in store.memories(MemoryQuery(limit=EVERYTHING))
+        if memory.id not in indexed and is_searched(memory)
     ]
     return Repaired(events, memories, _index(ingest.indexer, lacking, progress), _missing(store))
 
@@ -74,7 +76,7 @@ def _index(indexer: Indexer, memories: Sequence[Memory], progress: Progress) -> 
 
 def _missing(store: Store) -> int:
     """Count events that only turns know of; retention and forgetting take both, so these were lost."""
-    turns = store.memories(category="conversation", limit=EVERYTHING)
+    turns = store.memories(MemoryQuery(category="conversation", limit=EVERYTHING))
     known = {event.id for event in store.events(limit=EVERYTHING)}
     return len({source for turn in turns for source in turn.source_ids} - known)
 
@@ -97,11 +99,11 @@ def _from_transcripts(store: Store, ingest: Ingest, sessions: Sessions) -> int:
 
 
 def _remember_turns(store: Store, ingest: Ingest, progress: Progress) -> int:
-    known = {memory.id for memory in store.memories(limit=EVERYTHING)}
+    known = {memory.id for memory in store.memories(MemoryQuery(limit=EVERYTHING))}
     spoken = {(event.session_id, event.prompt_id) for event in store.events(limit=EVERYTHING) if event.prompt_id}
     turns = sorted(turn for turn in spoken if turn_memory_id(*turn) not in known)
     for start in range(0, len(turns), BATCH):
         ingest.indexer.remember(set(turns[start : start + BATCH]))
         progress(min(start + BATCH, len(turns)), len(turns))
     ingest.on_remember(store.events(kind="remember", limit=EVERYTHING))
-    return len({memory.id for memory in store.memories(limit=EVERYTHING)} - known)
+    return len({memory.id for memory in store.memories(MemoryQuery(limit=EVERYTHING))} - known)

@@ -17,7 +17,7 @@ from memlayer.memory_files.merge import Changes, Entry
 from memlayer.memory_files.pages import current, day_of, local_day, noon_ms
 from memlayer.memory_files.revisions import FileRecord
 from memlayer.model import Memory, citation_of
-from memlayer.ports import Store
+from memlayer.ports import MemoryQuery, Store
 from memlayer.records.tombstones import CORE, DAILY, Tombstones
 from memlayer.turns.remembered import says_something
 from memlayer.turns.salience import importance
@@ -85,7 +85,7 @@ class Edits:
 
     def by_id(self, memory_id: str) -> Memory | None:
         """Return the memory of an id, None when it is forgotten."""
-        found = self.store.memories(ids=[memory_id])
+        found = self.store.memories(MemoryQuery(ids=[memory_id]))
         return found[0] if found else None
 
 
@@ -137,7 +137,7 @@ class _Page:
 
     def stray(self, item: Item, record: FileRecord) -> int:
         """Add a bullet whose citation the revision lacks (pasted, restored, old)."""
-        found = self.edits.store.memories(citations=[item.citation], project_id=self.project_id)
+        found = self.edits.store.memories(MemoryQuery(citations=[item.citation], project_id=self.project_id))
         same = [one for one in found if digest(one.text) == digest(item.text)]
         if same:
             back = [one for one in same if _is_retired(one)]

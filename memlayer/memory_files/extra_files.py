@@ -24,7 +24,7 @@ from memlayer.indexing.document import Piece, pieces_of
 from memlayer.indexing.indexer import Indexer, VectorCache
 from memlayer.memory_files.pages import local_day
 from memlayer.model import GLOBAL, Memory, citation_of
-from memlayer.ports import DeletionPlan, Store
+from memlayer.ports import DeletionPlan, MemoryQuery, Store
 from memlayer.records.projects import Projects
 from memlayer.records.tombstones import Tombstones
 from memlayer.turns.salience import importance
@@ -134,7 +134,10 @@ class ExtraFiles:
         return {"digest": digest, "problem": problem}
 
     def _held(self, path: str) -> dict[str, Memory]:
-        return {piece.id: piece for piece in self.store.memories(session_id=_session_of(path), limit=EVERYTHING)}
+        return {
+            piece.id: piece
+            for piece in self.store.memories(MemoryQuery(session_id=_session_of(path), limit=EVERYTHING))
+        }
 
     def _put(self, fresh: list[Memory]) -> None:
         for start in range(0, len(fresh), BATCH):
@@ -204,7 +207,9 @@ class ExtraFiles:
                 known = {str(path): dict(one) for path, one in data.items()}
             except (OSError, ValueError, TypeError, AttributeError):
                 known = {}
-            held = [one for one in self.store.memories(category="custom", limit=EVERYTHING) if _is_piece(one)]
+            held = [
+                one for one in self.store.memories(MemoryQuery(category="custom", limit=EVERYTHING)) if _is_piece(one)
+            ]
             sessions = {_session_of(path) for path in known}
             self._erase([one.id for one in held if one.superseded_by or one.session_id not in sessions])
             self._known = known

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from memlayer.memory_files.markdown import NOTE, Line, by_kind, digest, heading_of, normalized, render
 from memlayer.memory_files.merge import Entry
 from memlayer.model import Memory
-from memlayer.ports import Store
+from memlayer.ports import MemoryQuery, Store
 
 CORE_PAGE = "MEMORY.md"
 DAILY_FOLDER = "memory"
@@ -60,7 +60,7 @@ def local_day(at_ms: int) -> str:
 def current(store: Store, project_id: str, name: str) -> list[Memory]:
     """Return the memories of a page, in its order."""
     if name == CORE_PAGE:
-        found = store.memories(project_id=project_id, category="core", is_current=True, limit=EVERYTHING)
+        found = store.memories(MemoryQuery(project_id=project_id, category="core", is_current=True, limit=EVERYTHING))
         return sorted(found, key=lambda one: (not one.pinned, -one.at_ms, one.id))
     return [one for one in _daily(store, project_id, EVERYTHING) if local_day(one.at_ms) == day_of(name)]
 
@@ -85,8 +85,10 @@ def pages(store: Store, project_id: str, project_name: str, *, recent: bool = Fa
 
 def _daily(store: Store, project_id: str, limit: int) -> list[Memory]:
     """Return daily entries and a user's own notes, oldest first."""
-    found = store.memories(project_id=project_id, category="daily", is_current=True, limit=limit)
-    found += store.memories(project_id=project_id, category="custom", kind=NOTE, is_current=True, limit=limit)
+    found = store.memories(MemoryQuery(project_id=project_id, category="daily", is_current=True, limit=limit))
+    found += store.memories(
+        MemoryQuery(project_id=project_id, category="custom", kind=NOTE, is_current=True, limit=limit)
+    )
     found.sort(key=lambda one: (one.at_ms, one.id), reverse=True)
     return found[:limit][::-1]
 

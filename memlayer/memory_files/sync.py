@@ -31,7 +31,7 @@ from memlayer.memory_files.pages import (
 from memlayer.memory_files.pages import pages as pages_of
 from memlayer.memory_files.revisions import Book, FileRecord
 from memlayer.memory_files.safe_folder import AnchoredFolder, NoPlainFile, digest_of, open_folder, remove_empty
-from memlayer.ports import Store
+from memlayer.ports import MemoryQuery, Store
 from memlayer.records.projects import Projects
 
 log = logging.getLogger(__name__)
@@ -273,7 +273,7 @@ class MemoryFiles:
     def _prune(self, book: Book) -> None:
         """Drop forgotten memories from the book; tombstones guard against an open editor."""
         ids = sorted({span.memory_id for record in book.files.values() for span in record.spans})
-        there = {memory.id for memory in self.store.memories(ids=ids, limit=len(ids))} if ids else set()
+        there = {memory.id for memory in self.store.memories(MemoryQuery(ids=ids, limit=len(ids)))} if ids else set()
         for name, record in book.files.items():
             if any(span.memory_id not in there for span in record.spans):
                 record.forget(set(ids) - there)

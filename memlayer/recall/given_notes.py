@@ -9,7 +9,7 @@ from typing import Any
 
 from memlayer.edge.capture import spool
 from memlayer.model import Event, Memory
-from memlayer.ports import Store
+from memlayer.ports import MemoryQuery, Store
 from memlayer.recall.candidate import Candidate
 from memlayer.recall.recall import Recalled
 from memlayer.text import context_block
@@ -80,8 +80,8 @@ def with_texts(entries: Sequence[Row], store: Store, home: str) -> list[Row]:
     ids = sorted({str(row["id"]) for row in rows if row.get("id")})
     citations = sorted({str(row["citation"]) for row in rows if row.get("citation")})
     found = [
-        *(store.memories(ids=ids, limit=len(ids)) if ids else ()),
-        *(store.memories(citations=citations, limit=2 * len(citations)) if citations else ()),
+        *(store.memories(MemoryQuery(ids=ids, limit=len(ids))) if ids else ()),
+        *(store.memories(MemoryQuery(citations=citations, limit=2 * len(citations))) if citations else ()),
     ]
     known = {one.id: one for one in found} | {one.citation: one for one in reversed(found)}
     prompts = _prompts([str(entry.get("event_id")) for entry in entries if "start" not in entry], store, home)

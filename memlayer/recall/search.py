@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from memlayer.model import Chunk, Event, Memory, Scope, turn_memory_id
-from memlayer.ports import Store
+from memlayer.ports import MemoryQuery, Store
 from memlayer.recall.query import Query
 from memlayer.recall.retriever import Retriever
 from memlayer.recall.scoring import Score, Weights
@@ -43,7 +43,7 @@ def find(
             if event.prompt_id and all(word in text for word in words) and admits(event):
                 found[turn_memory_id(event.session_id, event.prompt_id)] = event  # the last of a turn
     newest = sorted(found, key=lambda memory_id: -found[memory_id].at_ms)[: limit * 2]
-    turns = {one.id: one for one in store.memories(ids=newest, limit=len(newest) + 1)} if newest else {}
+    turns = {one.id: one for one in store.memories(MemoryQuery(ids=newest, limit=len(newest) + 1))} if newest else {}
     return [(turns[memory_id], found[memory_id]) for memory_id in newest if memory_id in turns][:limit]
 
 
@@ -126,7 +126,7 @@ class Search:
         for start in range(0, len(ranked), MEMORIES_AT_ONCE):
             part = ranked[start : start + MEMORIES_AT_ONCE]
             ids = [chunk.memory_id for chunk, _ in part]
-            memories = {memory.id: memory for memory in self.store.memories(ids=ids, limit=len(ids))}
+            memories = {memory.id: memory for memory in self.store.memories(MemoryQuery(ids=ids, limit=len(ids)))}
             for chunk, score in part:
                 memory = memories.get(chunk.memory_id)  # None: forgotten meanwhile
                 if memory is not None and filters.admits(memory, path_of(memory) if filters.file else ""):

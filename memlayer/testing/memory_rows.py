@@ -5,12 +5,30 @@ from __future__ import annotations
 from dataclasses import replace
 
 from memlayer.model import Chunk, Event, Memory, Scope
-from memlayer.ports import Selection
+from memlayer.ports import MemoryQuery, Selection
 
 
 def lean(chunk: Chunk) -> Chunk:
     """The chunk as a hit carries it."""
     return replace(chunk, vector=None)
+
+
+def matches(memory: Memory, query: MemoryQuery) -> bool:
+    """True if the memory matches all filters of the query."""
+    return (
+        (query.ids is None or memory.id in query.ids)
+        and (query.keys is None or memory.key in query.keys)
+        and (query.citations is None or memory.citation in query.citations)
+        and query.project_id in ("", memory.project_id)
+        and query.session_id in ("", memory.session_id)
+        and query.category in ("", memory.category)
+        and (not query.before_ms or memory.at_ms < query.before_ms)
+        and (query.superseded_by is None or memory.superseded_by in query.superseded_by)
+        and (query.source_ids is None or not set(query.source_ids).isdisjoint(memory.source_ids))
+        and query.kind in ("", memory.kind)
+        and (query.is_current is None or (memory.superseded_by == "") == query.is_current)
+        and (not query.not_settled or memory.settled != query.not_settled)
+    )
 
 
 def in_scope(chunk: Chunk, scope: Scope) -> bool:

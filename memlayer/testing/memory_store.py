@@ -11,9 +11,11 @@ from dataclasses import replace
 from memlayer.errors import StoreError
 from memlayer.model import Chunk, Event, Hit, Memory, Scope
 from memlayer.ports import (
+    ANY_MEMORY,
     Damage,
     DeletionPlan,
     Holding,
+    MemoryQuery,
     Removed,
     RetentionCutoffs,
     RowCount,
@@ -21,7 +23,7 @@ from memlayer.ports import (
     StoreStats,
     Vector,
 )
-from memlayer.testing.memory_rows import in_scope, lean, selected
+from memlayer.testing.memory_rows import in_scope, lean, matches, selected
 
 _BM25_K1 = 1.2
 _BM25_B = 0.75
@@ -81,47 +83,13 @@ class MemoryStore:
         found.sort(key=lambda event: (event.at_ms, event.id), reverse=True)
         return found[:limit][::-1]
 
-    def memories(
-        self,
-        *,
-        ids: Sequence[str] | None = None,
-        keys: Sequence[str] | None = None,
-        citations: Sequence[str] | None = None,
-        project_id: str = "",
-        session_id: str = "",
-        category: str = "",
-        before_ms: int = 0,
-        superseded_by: Sequence[str] | None = None,
-        source_ids: Sequence[str] | None = None,
-        kind: str = "",
-        is_current: bool | None = None,
-        not_settled: str = "",
-        limit: int = 1000,
-        order: str = "newest",
-    ) -> list[Memory]:
-        if order not in ("newest", "importance"):
-            raise StoreError(f"unknown order {order!r}; use newest or importance")
+    def memories(self, query: MemoryQuery = ANY_MEMORY) -> list[Memory]:
         with self._lock:
-            found = [
-                memory
-                for memory in self._memories.values()
-                if (ids is None or memory.id in ids)
-                and (keys is None or memory.key in keys)
-                and (citations is None or memory.citation in citations)
-                and project_id in ("", memory.project_id)
-                and session_id in ("", memory.session_id)
-                and category in ("", memory.category)
-                and (not before_ms or memory.at_ms < before_ms)
-                and (superseded_by is None or memory.superseded_by in superseded_by)
-                and (source_ids is None or set(source_ids).intersection(memory.source_ids))
-                and kind in ("", memory.kind)
-                and (is_current is None or (memory.superseded_by == "") == is_current)
-                and (not not_settled or memory.settled != not_settled)
-            ]
+            found = [memory for memory in self._memories.values() if matches(memory, query)]
         found.sort(key=lambda memory: (memory.at_ms, memory.id), reverse=True)
-        if order == "importance":
+        if query.order == "importance":
             found.sort(key=lambda memory: memory.importance, reverse=True)
-        return found[:limit]
+        return found[: query.limit]
 
     def scan(self, consume: Callable[[Sequence[Event] | Sequence[Memory]], None]) -> None:
         with self._lock:

@@ -18,7 +18,7 @@ from memlayer import __version__
 from memlayer.errors import UserError
 from memlayer.indexing.indexer import Indexer
 from memlayer.model import Event, Memory
-from memlayer.ports import Progress, Store
+from memlayer.ports import MemoryQuery, Progress, Store
 from memlayer.records.projects import Projects
 from memlayer.records.sessions import Session, Sessions
 from memlayer.records.tombstones import Tombstones
@@ -179,7 +179,7 @@ class Exported:
         """Return the part without known and forgotten records."""
         known = {one.id for one in self._store.events(ids=[one.id for one in part.events], limit=len(part.events) + 1)}
         ids = [one.id for one in part.memories]
-        known |= {one.id for one in self._store.memories(ids=ids, limit=len(ids) + 1)}
+        known |= {one.id for one in self._store.memories(MemoryQuery(ids=ids, limit=len(ids) + 1))}
         gone = self._tombstones
         events = [one for one in part.events if not gone.covers(asdict(one), is_history=True)]
         memories = [

@@ -12,6 +12,7 @@ import pytest
 from memlayer.adapters.lance import opening
 from memlayer.adapters.lance.store import LanceStore
 from memlayer.errors import StoreError
+from memlayer.ports import MemoryQuery
 from tests.support.store_rows import DIMENSIONS, make_memory
 
 
@@ -67,8 +68,8 @@ def test_first_schema_gets_new_columns(folder: Path, cut_off: bool) -> None:
         assert store.memories() == [make_memory(1, "예전에 한 결정")]
         changed = replace(make_memory(1), pinned=True, superseded_ms=5, superseded_by="m2", settled="rules-1")
         store.put_memories([changed, make_memory(2)])
-        assert store.memories(ids=["m1"]) == [changed]
-        assert store.memories(is_current=True) == [make_memory(2)]
+        assert store.memories(MemoryQuery(ids=["m1"])) == [changed]
+        assert store.memories(MemoryQuery(is_current=True)) == [make_memory(2)]
         assert store.stats().schema_version == opening.SCHEMA_VERSION
     finally:
         store.close()

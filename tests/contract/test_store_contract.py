@@ -11,7 +11,7 @@ import pytest
 
 from memlayer.errors import StoreError
 from memlayer.model import Scope
-from memlayer.ports import DeletionPlan, RetentionCutoffs, Selection, Store
+from memlayer.ports import DeletionPlan, MemoryQuery, RetentionCutoffs, Selection, Store
 from memlayer.text.terms import query_terms
 from tests.support.store_rows import EMBEDDER, make_chunk, make_event, make_memory
 
@@ -87,7 +87,7 @@ def test_memory_round_trip_replaced_by_id(store: Store) -> None:
     memory = make_memory(1, "과제를 제출했어", sources=("e1", "e2"), category="core", importance=0.9)
     store.put_memories([make_memory(1, "older"), make_memory(2)])
     store.put_memories([memory])
-    assert store.memories(ids=["m1"]) == [memory]
+    assert store.memories(MemoryQuery(ids=["m1"])) == [memory]
     assert store.stats().memories == 2
 
 
@@ -106,23 +106,23 @@ def test_memories_filtered_and_ordered(store: Store) -> None:
         ]
     )
     assert [memory.id for memory in store.memories()] == ["m4", "m3", "m2", "m1"]
-    assert [memory.id for memory in store.memories(order="importance")] == ["m2", "m4", "m3", "m1"]
-    assert [memory.id for memory in store.memories(project_id="p1", limit=2)] == ["m3", "m2"]
-    assert [memory.id for memory in store.memories(category="core")] == ["m2"]
-    assert [memory.id for memory in store.memories(session_id="s1", before_ms=1002)] == ["m1"]
-    assert [memory.id for memory in store.memories(keys=["key_3", "key_9"])] == ["m3"]
-    assert [memory.id for memory in store.memories(citations=[make_memory(4).citation])] == ["m4"]
-    assert store.memories(citations=[]) == []
+    assert [memory.id for memory in store.memories(MemoryQuery(order="importance"))] == ["m2", "m4", "m3", "m1"]
+    assert [memory.id for memory in store.memories(MemoryQuery(project_id="p1", limit=2))] == ["m3", "m2"]
+    assert [memory.id for memory in store.memories(MemoryQuery(category="core"))] == ["m2"]
+    assert [memory.id for memory in store.memories(MemoryQuery(session_id="s1", before_ms=1002))] == ["m1"]
+    assert [memory.id for memory in store.memories(MemoryQuery(keys=["key_3", "key_9"]))] == ["m3"]
+    assert [memory.id for memory in store.memories(MemoryQuery(citations=[make_memory(4).citation]))] == ["m4"]
+    assert store.memories(MemoryQuery(citations=[])) == []
     with pytest.raises(StoreError, match="order"):
-        store.memories(order="at_ms; --")
+        store.memories(MemoryQuery(order="at_ms; --"))
 
 
 def test_no_rows_asked_for_are_no_rows(store: Store) -> None:
-    assert store.memories(limit=0) == [] and store.events(limit=0) == []
+    assert store.memories(MemoryQuery(limit=0)) == [] and store.events(limit=0) == []
     store.add_events([make_event(1)])
     store.put_memories([make_memory(1)])
-    assert store.memories(limit=0) == [] and store.events(limit=0) == []
-    assert store.memories(ids=[], limit=0) == []
+    assert store.memories(MemoryQuery(limit=0)) == [] and store.events(limit=0) == []
+    assert store.memories(MemoryQuery(ids=[], limit=0)) == []
 
 
 def fill_for_forgetting(store: Store) -> None:
@@ -198,7 +198,7 @@ def test_expired_turns_go_statements_stay(store: Store) -> None:
     assert {memory.id for memory in store.memories()} == {"m3", "m4", "m10", "m20", "m21", "m22"}
     assert found_by_text(store, "text", EVERYWHERE, 100)
     assert store.plan_retention(RetentionCutoffs(conversation_ms=1003)) == DeletionPlan()
-    assert store.memories(ids=["m20"])[0].source_ids == ("e1",)  # what is gone stays on record
+    assert store.memories(MemoryQuery(ids=["m20"]))[0].source_ids == ("e1",)  # what is gone stays on record
 
     assert store.plan_retention(RetentionCutoffs(daily_ms=1003)).memory_ids == ("m22",)
     assert store.plan_retention(RetentionCutoffs(core_ms=1003)).memory_ids == ("m20",)
@@ -276,7 +276,7 @@ def test_memories_by_what_became_of_them(store: Store) -> None:
     store.put_memories([older, newer, other])
 
     def ids(**filters: Any) -> set[str]:
-        return {memory.id for memory in store.memories(**filters)}
+        return {memory.id for memory in store.memories(MemoryQuery(**filters))}
 
     assert ids(superseded_by=["m2", "m7"]) == {"m1"}
     assert ids(superseded_by=[]) == set()
@@ -287,7 +287,7 @@ def test_memories_by_what_became_of_them(store: Store) -> None:
     assert ids(is_current=False) == {"m1"}
     assert ids(not_settled="rules-1") == {"m1", "m3"}
     assert ids(not_settled="rules-1", is_current=True) == {"m3"}
-    assert store.memories(ids=["m2"]) == [newer]
+    assert store.memories(MemoryQuery(ids=["m2"])) == [newer]
 
 
 def test_events_by_kind(store: Store) -> None:

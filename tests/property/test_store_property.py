@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from memlayer.adapters.lance.store import LanceStore
 from memlayer.model import Chunk, Event, Memory, Scope, citation_of
-from memlayer.ports import Selection, Store
+from memlayer.ports import MemoryQuery, Selection, Store
 from memlayer.testing import HashEmbedder, MemoryStore
 from memlayer.text.terms import index_terms, query_terms
 
@@ -112,7 +112,7 @@ def answers(store: Store) -> list[object]:
     stats = store.stats()
     counts = (stats.events, stats.memories, stats.chunks, stats.sessions, stats.projects, stats.embedded)
     unembedded = {chunk.id for chunk in store.unembedded(MODEL, 50)}
-    return [store.events(), store.memories(order="importance"), by_text, by_vector, counts, unembedded]
+    return [store.events(), store.memories(MemoryQuery(order="importance")), by_text, by_vector, counts, unembedded]
 
 
 @settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

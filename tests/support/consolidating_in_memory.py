@@ -8,7 +8,7 @@ from memlayer.consolidation.conflicts import Conflicts, Neighbours
 from memlayer.consolidation.consolidator import Consolidator
 from memlayer.consolidation.extractor import Extractor, RulesExtractor
 from memlayer.model import Memory
-from memlayer.ports import Embedder
+from memlayer.ports import Embedder, MemoryQuery
 from memlayer.turns.remembered import remember_event
 from tests.support.turns_in_memory import PROJECT, T0_MS, TurnsInMemory
 
@@ -47,12 +47,12 @@ class Consolidating(TurnsInMemory):
         """What a person asks to remember; returns the memory that holds it."""
         event = remember_event(text, project_dir=PROJECT, at_ms=T0_MS + at, session_id=session)
         self.ingest.take([event])
-        [memory] = self.store.memories(source_ids=[str(event["id"])], is_current=True)
+        [memory] = self.store.memories(MemoryQuery(source_ids=[str(event["id"])], is_current=True))
         return memory
 
     def core(self, is_current: bool | None = True) -> list[Memory]:
         """The core memories, oldest first."""
-        return self.store.memories(category="core", is_current=is_current)[::-1]
+        return self.store.memories(MemoryQuery(category="core", is_current=is_current))[::-1]
 
     def texts(self) -> list[str]:
         """What holds now."""
@@ -66,4 +66,4 @@ class Consolidating(TurnsInMemory):
 
     def whole(self) -> tuple[list[Memory], set[str]]:
         """Everything that is kept, to compare."""
-        return self.store.memories(limit=100_000), self.searched()
+        return self.store.memories(MemoryQuery(limit=100_000)), self.searched()

@@ -13,6 +13,7 @@ from memlayer.memory_files.edits import EditCounts, Edits
 from memlayer.memory_files.folders import FileRules
 from memlayer.memory_files.sync import MemoryFiles
 from memlayer.model import Memory
+from memlayer.ports import MemoryQuery
 from memlayer.records.tombstones import Tombstones
 from tests.support.turns_in_memory import T0_MS, TurnsInMemory
 
@@ -69,7 +70,7 @@ class FilesInMemory(TurnsInMemory):
 
     @property
     def core(self) -> list[Memory]:
-        return self.store.memories(project_id=self.project_id, category="core", is_current=True)
+        return self.store.memories(MemoryQuery(project_id=self.project_id, category="core", is_current=True))
 
     def edit(self, old: str, new: str, page: Path | None = None) -> None:
         """What many editors do: the whole file written anew under another name, and put in the old one's place."""

@@ -6,6 +6,7 @@ from collections import Counter
 from pathlib import Path
 
 from memlayer.adapters.import_log import ImportLog
+from memlayer.ports import MemoryQuery
 from memlayer.records.tombstones import Tombstones
 from memlayer.transcripts import discovery
 from memlayer.transcripts.importer import Counts, History, Rehearsal
@@ -53,7 +54,7 @@ class Past(TurnsInMemory):
 
     @property
     def turns(self) -> list[str]:
-        return sorted(memory.text for memory in self.store.memories(limit=10_000))
+        return sorted(memory.text for memory in self.store.memories(MemoryQuery(limit=10_000)))
 
     def end(self, session: str, cwd: str = "") -> None:
         """Hooks told of the session's end."""

@@ -12,7 +12,7 @@ from memlayer.indexing.indexer import Indexer
 from memlayer.indexing.ingest import Ingest
 from memlayer.indexing.term_stats import TermStats
 from memlayer.model import Memory, Scope, turn_memory_id
-from memlayer.ports import Embedder, Vector
+from memlayer.ports import Embedder, MemoryQuery, Vector
 from memlayer.recall.recall import Recall, Recalled, RecallRules
 from memlayer.recall.retriever import Retriever
 from memlayer.recall.session_words import LiveSessions
@@ -87,7 +87,7 @@ class TurnsInMemory:
         self.hook("user_prompt_submit", session, prompt_id, at, project, prompt=prompt)
         if answer:
             self.hook("stop", session, prompt_id, at + 1, project, last_assistant_message=answer)
-        [memory] = self.store.memories(ids=[turn_memory_id(session, prompt_id)])
+        [memory] = self.store.memories(MemoryQuery(ids=[turn_memory_id(session, prompt_id)]))
         return memory
 
     def ask(

@@ -20,6 +20,7 @@ from memlayer.edge.home import paths
 from memlayer.edge.ipc.client import Client
 from memlayer.edge.ipc.endpoint import lock_holder
 from memlayer.model import Event, turn_memory_id
+from memlayer.ports import MemoryQuery
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 BARE = os.path.realpath(getattr(sys, "_base_executable", sys.executable))
@@ -133,7 +134,7 @@ class Witness:
         store = LanceStore.open(Path(paths.store(str(self.home))), 0)
         try:
             events = store.events(limit=10_000_000)
-            memories = collections.Counter(memory.id for memory in store.memories(limit=10_000_000))
+            memories = collections.Counter(memory.id for memory in store.memories(MemoryQuery(limit=10_000_000)))
             chunked = collections.Counter[str]()
             store.scan_terms(lambda chunk_id, _: chunked.update([chunk_id]))
         finally:

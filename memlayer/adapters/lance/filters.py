@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from memlayer.errors import StoreError
 from memlayer.model import Scope
+from memlayer.ports import MemoryQuery
 
 _EXTRA_COLUMNS = ("category", "role", "memory_id", "event_id", "prompt_id")
 NOTHING = "false"
@@ -50,34 +51,36 @@ def all_of(*parts: str) -> str:
     return " AND ".join(part for part in parts if part)
 
 
-def of_memories(
-    ids: Sequence[str] | None,
-    keys: Sequence[str] | None,
-    citations: Sequence[str] | None,
-    project_id: str,
-    session_id: str,
-    category: str,
-    before_ms: int,
-    superseded_by: Sequence[str] | None,
-    source_ids: Sequence[str] | None,
-    kind: str,
-    is_current: bool | None,
-    not_settled: str,
-) -> str:
+def of_query(query: MemoryQuery) -> str:
     """The filter of ports.Store.memories; "" for all."""
+    is_superseded = (
+        "" if query.is_current is None else "superseded_by = ''" if query.is_current else "superseded_by != ''"
+    )
     return all_of(
-        one_of("id", ids) if ids is not None else "",
-        one_of("key", keys) if keys is not None else "",
-        one_of("citation", citations) if citations is not None else "",
-        equals("project_id", project_id) if project_id else "",
-        equals("session_id", session_id) if session_id else "",
-        equals("category", category) if category else "",
-        f"at_ms < {int(before_ms)}" if before_ms else "",
-        one_of("superseded_by", superseded_by) if superseded_by is not None else "",
-        any_in("source_ids", source_ids) if source_ids is not None else "",
-        equals("kind", kind) if kind else "",
-        "" if is_current is None else equals("superseded_by", "") if is_current else "superseded_by != ''",
-        differs("settled", not_settled) if not_settled else "",
+        *(
+            one_of(column, values)
+            for column, values in (
+                ("id", query.ids),
+                ("key", query.keys),
+                ("citation", query.citations),
+                ("superseded_by", query.superseded_by),
+            )
+            if values is not None
+        ),
+        *(
+            equals(column, value)
+            for column, value in (
+                ("project_id", query.project_id),
+                ("session_id", query.session_id),
+                ("category", query.category),
+                ("kind", query.kind),
+            )
+            if value
+        ),
+        f"at_ms < {int(query.before_ms)}" if query.before_ms else "",
+        any_in("source_ids", query.source_ids) if query.source_ids is not None else "",
+        is_superseded,
+        differs("settled", query.not_settled) if query.not_settled else "",
     )
 
 

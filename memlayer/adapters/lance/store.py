@@ -42,7 +42,18 @@ from memlayer.adapters.lance.stats import scan_chunks, scan_records, stats_of
 from memlayer.adapters.lance.table import LoopThread
 from memlayer.errors import StoreError
 from memlayer.model import Chunk, Event, Hit, Memory, Scope
-from memlayer.ports import Damage, DeletionPlan, Holding, Removed, RetentionCutoffs, Selection, StoreStats, Vector
+from memlayer.ports import (
+    ANY_MEMORY,
+    Damage,
+    DeletionPlan,
+    Holding,
+    MemoryQuery,
+    Removed,
+    RetentionCutoffs,
+    Selection,
+    StoreStats,
+    Vector,
+)
 
 
 class LanceStore:
@@ -106,31 +117,9 @@ class LanceStore:
         rows = self._tables[EVENTS].first(EVENT_COLUMNS, where, limit, sql.ORDERS["newest"])
         return events_from(rows)[::-1]
 
-    def memories(
-        self,
-        *,
-        ids: Sequence[str] | None = None,
-        keys: Sequence[str] | None = None,
-        citations: Sequence[str] | None = None,
-        project_id: str = "",
-        session_id: str = "",
-        category: str = "",
-        before_ms: int = 0,
-        superseded_by: Sequence[str] | None = None,
-        source_ids: Sequence[str] | None = None,
-        kind: str = "",
-        is_current: bool | None = None,
-        not_settled: str = "",
-        limit: int = 1000,
-        order: str = "newest",
-    ) -> list[Memory]:
-        if order not in sql.ORDERS:
-            raise StoreError(f"unknown order {order!r}; use newest or importance")
-        where = sql.of_memories(
-            ids, keys, citations, project_id, session_id, category, before_ms, superseded_by, source_ids, kind,
-            is_current, not_settled,
-        )  # fmt: skip
-        return memories_from(self._tables[MEMORIES].first(MEMORY_COLUMNS, where, limit, sql.ORDERS[order]))
+    def memories(self, query: MemoryQuery = ANY_MEMORY) -> list[Memory]:
+        order = sql.ORDERS[query.order]
+        return memories_from(self._tables[MEMORIES].first(MEMORY_COLUMNS, sql.of_query(query), query.limit, order))
 
     def scan(self, consume: Callable[[Sequence[Event] | Sequence[Memory]], None]) -> None:
         scan_records(self._tables, consume)

@@ -12,6 +12,7 @@ from memlayer.edge.capture.payload import clean
 from memlayer.edge.ipc import ops
 from memlayer.errors import UserError
 from memlayer.model import Memory
+from memlayer.ports import MemoryQuery
 
 SAID = ("user", "assistant", "remember")
 SOURCE_FIELDS = ("id", "kind", "at_ms", "session_id", "source")
@@ -27,14 +28,16 @@ def remember(state: State, arguments: ops.Remember, progress: Progress) -> Field
     store, event_id = services.store, arguments.id_
     state.jobs.submit("drain and publish", lambda: intake.drain_and_publish(state)).result()
     # Its own, or the one it was merged with; an older statement of a file may be superseded from the start.
-    found = store.memories(source_ids=[event_id], category="core") if event_id else []
+    found = store.memories(MemoryQuery(source_ids=[event_id], category="core")) if event_id else []
     if not found:
         raise UserError("Nothing to remember: it is empty, private, or was forgotten before")
     ids = {memory.id for memory in found}
     held = [memory for memory in found if memory.superseded_by not in ids]  # no earlier wording of another one
     memory = next((memory for memory in held if not memory.superseded_by), (held or found)[0])
     newest = lineage.head(store, memory)
-    older = [old for old in store.memories(superseded_by=[memory.id]) if not lineage.is_wording_of(old, memory)]
+    older = [
+        old for old in store.memories(MemoryQuery(superseded_by=[memory.id])) if not lineage.is_wording_of(old, memory)
+    ]
     return {
         "memory": memory_fields(state, memory),
         "is_new": memory.source_ids == (event_id,),

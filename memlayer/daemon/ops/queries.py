@@ -22,6 +22,7 @@ from memlayer.edge.ipc import ops
 from memlayer.indexing.turn_memories import TURN
 from memlayer.memory_files.locations import FileLines
 from memlayer.model import GLOBAL, Memory
+from memlayer.ports import MemoryQuery
 from memlayer.recall.candidate import Candidate
 from memlayer.recall.query import reduce_prompt
 from memlayer.recall.recall import Recalled
@@ -138,10 +139,10 @@ def _match(state: State, services: compose.Services, memory: Memory) -> Fields:
     events = store.events(ids=memory.source_ids)
     turn = lineage.own_turn(store, memory)
     around = lineage.turns_around(store, turn, NEIGHBOURS) if turn is not None else []
-    older = [found for found in store.memories(superseded_by=[memory.id]) if found != memory]
+    older = [found for found in store.memories(MemoryQuery(superseded_by=[memory.id])) if found != memory]
     return {
         "memory": memory_fields(state, memory),
-        "newer": [memory_fields(state, newer) for newer in store.memories(ids=[memory.superseded_by])],
+        "newer": [memory_fields(state, newer) for newer in store.memories(MemoryQuery(ids=[memory.superseded_by]))],
         "older": [memory_fields(state, found) for found in older],
         "events": [{name: getattr(event, name) for name in EVENT_FIELDS} for event in events],
         "missing": services.forget.missing(memory, [event.id for event in events]),
@@ -166,11 +167,13 @@ def list_memories(state: State, arguments: ops.List, progress: Progress) -> Fiel
         memory
         for scope, kept in wanted
         for memory in store.memories(
-            project_id=scope,
-            session_id=arguments.session_id,
-            category=kept,
-            limit=arguments.limit,
-            is_current=None if arguments.with_superseded else True,
+            MemoryQuery(
+                project_id=scope,
+                session_id=arguments.session_id,
+                category=kept,
+                limit=arguments.limit,
+                is_current=None if arguments.with_superseded else True,
+            )
         )
     ]
     found = sorted(found, key=lambda memory: -memory.at_ms)[: arguments.limit]

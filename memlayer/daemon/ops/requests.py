@@ -11,7 +11,7 @@ from memlayer.daemon.resources.state import State
 from memlayer.edge.ipc.ops import Arguments
 from memlayer.errors import UserError
 from memlayer.model import GLOBAL, Memory, Scope
-from memlayer.ports import Store
+from memlayer.ports import MemoryQuery, Store
 from memlayer.text.context_block import bare_id
 
 OPEN_WAIT_S = 50.0  # less than the command line waits for an answer
@@ -42,7 +42,11 @@ def scope_of(state: State, folder: str) -> Scope:
 
 def named(store: Store, name: str) -> list[Memory]:
     """Return the memories with a citation, a key or an id."""
-    return store.memories(citations=[name]) or store.memories(keys=[name]) or store.memories(ids=[name])
+    return (
+        store.memories(MemoryQuery(citations=[name]))
+        or store.memories(MemoryQuery(keys=[name]))
+        or store.memories(MemoryQuery(ids=[name]))
+    )
 
 
 def one_named(store: Store, name: str) -> Memory:

@@ -10,7 +10,7 @@ from memlayer.daemon.resources.state import State
 from memlayer.edge.home import given_notes as record
 from memlayer.edge.ipc import ops
 from memlayer.errors import UserError
-from memlayer.ports import Store
+from memlayer.ports import MemoryQuery, Store
 from memlayer.recall.given_notes import is_unanswered, unanswered, with_texts
 from memlayer.records.sessions import Session
 
@@ -74,7 +74,7 @@ def _session(state: State, store: Store, session: Session) -> Fields:
     facts = asdict(session)
     for name in ("shown", "inherited"):  # marks of notes, no names
         facts[name] = len(facts[name])
-    turns = store.memories(session_id=session.id, category="conversation", limit=MAX_TURNS)
+    turns = store.memories(MemoryQuery(session_id=session.id, category="conversation", limit=MAX_TURNS))
     return {
         **facts,
         "project": state.projects.name(session.project_id),
@@ -87,9 +87,9 @@ def _details(state: State, store: Store, session: Session) -> Fields:
     """Return further facts about a session: its core memories, its summary, the notes it was given."""
     entries = [entry for entry in record.entries(state.home) if entry["session_id"] == session.id]
     prompts = [entry for entry in entries if "start" not in entry]
-    summaries = store.memories(session_id=session.id, category="daily", kind=SESSION_SUMMARY, limit=1)
+    summaries = store.memories(MemoryQuery(session_id=session.id, category="daily", kind=SESSION_SUMMARY, limit=1))
     return {
-        "core": len(store.memories(session_id=session.id, category="core", limit=MAX_TURNS)),
+        "core": len(store.memories(MemoryQuery(session_id=session.id, category="core", limit=MAX_TURNS))),
         "events": len(store.events(session_id=session.id, limit=MAX_TURNS)),
         "summary": summaries[0].text if summaries else "",
         "given": {

@@ -17,6 +17,7 @@ from memlayer.daemon.resources.state import State
 from memlayer.edge.home import working_set as on_disk
 from memlayer.memory_files.edits import EditCounts
 from memlayer.model import GLOBAL
+from memlayer.ports import MemoryQuery
 
 log = logging.getLogger(__name__)
 APART_S = 2.0  # between two writings: a long import changes memories many times a second
@@ -64,7 +65,9 @@ def _write_working_sets(state: State, services: Services, project_id: str) -> No
     Memories for every project stand in all working sets.
     """
     if project_id == GLOBAL:
-        state.has_global = bool(services.store.memories(project_id=GLOBAL, category="core", is_current=True, limit=1))
+        state.has_global = bool(
+            services.store.memories(MemoryQuery(project_id=GLOBAL, category="core", is_current=True, limit=1))
+        )
     rules = state.rules.working_set
     for scope in state.projects.scopes() if project_id == GLOBAL else (project_id,):
         on_disk.write_working_set(state.home, scope, working_set.compose(services.store, scope, rules))

@@ -11,6 +11,7 @@ from memlayer.briefing.summary_text import DECIDED, DONE, FILES, GOAL, LEFT, sum
 from memlayer.briefing.working_set import WorkingSetRules, compose, summary_in_short
 from memlayer.edge.redaction.privacy import strip_own_blocks
 from memlayer.model import Memory, citation_of
+from memlayer.ports import MemoryQuery
 from memlayer.testing.memory_store import MemoryStore
 from memlayer.text import context_block
 
@@ -109,7 +110,7 @@ def test_what_was_superseded_never_stands_there(kept: Kept) -> None:
 def test_superseded_goal_stays_out(kept: Kept, goal: str, said: str, since: str, is_retired: bool) -> None:
     old = kept("core", "decision", said, days=3)
     new = old if is_retired else kept("core", "decision", since, session="s2")
-    [held] = kept.store.memories(ids=[old])
+    [held] = kept.store.memories(MemoryQuery(ids=[old]))
     kept.store.put_memories([replace(held, superseded_by=new, superseded_ms=NOW_MS)])
     kept.summary(goal=[goal], done=[f"{goal} → 네", "로그인 버그 → 고쳤습니다"], left=["배포하기"], days=2)
     block = "\n".join(kept.lines())
@@ -120,7 +121,7 @@ def test_superseded_goal_stays_out(kept: Kept, goal: str, said: str, since: str,
 def test_goal_that_holds_stays(kept: Kept) -> None:
     old = kept("core", "decision", "주문 이벤트는 Postgres에 저장하기로 했어.", days=3)
     new = kept("core", "decision", "주문 이벤트는 Postgres 말고 ClickHouse에 저장하기로 했어.", days=1)
-    [held] = kept.store.memories(ids=[old])
+    [held] = kept.store.memories(MemoryQuery(ids=[old]))
     kept.store.put_memories([replace(held, superseded_by=new, superseded_ms=NOW_MS)])
     kept.summary(goal=["주문 이벤트는 Postgres 말고 ClickHouse에 저장"], left=["결제 모듈 테스트"])
     assert "ClickHouse에 저장 |" in kept.lines()[0]
@@ -143,11 +144,11 @@ def test_summary_of_stale_parts_only_goes(kept: Kept) -> None:
 def test_nor_does_the_turn_that_said_it(kept: Kept, said: str, statement: str, is_retired: bool) -> None:
     newer = kept("core", "preference", "Run the tests with make test-all; 커밋 메시지는 한국어로")
     turn = kept.turn("User: %s\nAssistant: Will do, as you say." % said, days=2, session="s0")
-    [told] = kept.store.memories(ids=[turn])
+    [told] = kept.store.memories(MemoryQuery(ids=[turn]))
     kept.store.put_memories([replace(told, importance=0.9)])
     assert any(said in line for line in kept.lines())
     drawn = kept("core", "preference", statement, days=2, session="s0", prompt_id=told.prompt_id)
-    [older] = kept.store.memories(ids=[drawn])
+    [older] = kept.store.memories(MemoryQuery(ids=[drawn]))
     kept.store.put_memories([replace(older, superseded_by=drawn if is_retired else newer, superseded_ms=NOW_MS)])
     assert not any(said in line for line in kept.lines())
 

@@ -10,6 +10,7 @@ from memlayer.consolidation import lineage
 from memlayer.consolidation.extractor import Extracted, RulesExtractor
 from memlayer.errors import StoreError
 from memlayer.model import turn_memory_id
+from memlayer.ports import MemoryQuery
 from memlayer.testing import HashEmbedder
 from tests.support.consolidating_in_memory import DAY_MS, Consolidating
 from tests.support.turns_in_memory import T0_MS
@@ -27,8 +28,8 @@ def memory(request: pytest.FixtureRequest, tmp_path: Path) -> Consolidating:
 def test_a_turn_becomes_a_daily_entry_and_a_core_memory(memory: Consolidating) -> None:
     [core] = memory.say("s1", "p1", POSTGRES, OK)
     turn_id = turn_memory_id("s1", "p1")
-    [turn] = memory.store.memories(ids=[turn_id])
-    [daily] = memory.store.memories(category="daily")
+    [turn] = memory.store.memories(MemoryQuery(ids=[turn_id]))
+    [daily] = memory.store.memories(MemoryQuery(category="daily"))
     assert "Postgres" in core.text and core.kind == "decision" and core.importance == 0.8
     assert core.key == "core_" + core.id[:4] and (core.source_ids, core.at_ms) == (turn.source_ids, turn.at_ms)
     assert "Postgres" in daily.text and daily.importance == 0.4
@@ -53,14 +54,14 @@ def test_small_talk_questions_generated_prompts_and_own_commands_leave_nothing(
     memory.hook("user_prompt_submit", "s1", "p1", 0, prompt=prompt)
     memory.hook("stop", "s1", "p1", 1, last_assistant_message=answer)
     memory.consolidator.settle_turns(10)
-    assert memory.core() == [] and memory.store.memories(category="daily") == []
+    assert memory.core() == [] and memory.store.memories(MemoryQuery(category="daily")) == []
     assert memory.consolidator.settle_turns(10) == 0
 
 
 def test_private_spans_and_media_markers_reach_no_memory(memory: Consolidating) -> None:
     secret = "<private>주문 서버 포트는 9999로 하기로 했어.</private>"
     memory.say("s1", "p1", secret + " [Image #1] API 서버 포트는 8080으로 하기로 했어.", OK)
-    kept = memory.core() + memory.store.memories(category="daily")
+    kept = memory.core() + memory.store.memories(MemoryQuery(category="daily"))
     assert len(kept) == 2 and all("8080" in one.text for one in kept)
     assert not any("9999" in one.text or "redacted" in one.text or "Image" in one.text for one in kept)
 
@@ -69,7 +70,7 @@ def test_doing_it_twice_changes_nothing(memory: Consolidating) -> None:
     memory.say("s1", "p1", POSTGRES, OK)
     memory.say("s2", "p2", CLICKHOUSE, OK, at=DAY_MS)
     before = memory.whole()
-    for turn in memory.store.memories(category="conversation"):
+    for turn in memory.store.memories(MemoryQuery(category="conversation")):
         memory.store.put_memories([type(turn)(**{**turn.__dict__, "settled": ""})])
     assert memory.consolidator.settle_turns(10) == 2
     assert memory.whole() == before
@@ -91,7 +92,7 @@ def test_a_changed_statement_supersedes_the_older_one(memory: Consolidating) -> 
     [new] = memory.say("s2", "p2", CLICKHOUSE, OK, at=DAY_MS)
     [gone] = memory.core(is_current=False)
     assert gone.id == old.id and (gone.superseded_by, gone.superseded_ms) == (new.id, T0_MS + DAY_MS)
-    assert [one.id for one in memory.store.memories(superseded_by=[new.id])] == [old.id]
+    assert [one.id for one in memory.store.memories(MemoryQuery(superseded_by=[new.id]))] == [old.id]
     assert old.id not in memory.searched() and new.id in memory.searched()
 
 
@@ -165,7 +166,7 @@ def test_newest_turns_come_first_and_in_small_batches(memory: Consolidating) -> 
     for number in range(5):
         memory.turn("s%d" % number, "p", "서버 %d의 포트는 80%d0으로 하기로 했어." % (number, number), OK, at=number)
     assert memory.consolidator.settle_turns(2) == 2
-    settled = {one.session_id for one in memory.store.memories(category="conversation") if one.settled}
+    settled = {one.session_id for one in memory.store.memories(MemoryQuery(category="conversation")) if one.settled}
     assert settled == {"s4", "s3"}
     assert [memory.consolidator.settle_turns(2) for _ in range(3)] == [2, 1, 0]
 

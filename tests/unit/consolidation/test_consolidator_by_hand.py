@@ -9,6 +9,7 @@ import pytest
 from memlayer.consolidation import lineage
 from memlayer.errors import UserError
 from memlayer.model import Scope
+from memlayer.ports import MemoryQuery
 from memlayer.testing import HashEmbedder
 from tests.support.consolidating_in_memory import DAY_MS, Consolidating
 
@@ -66,7 +67,7 @@ def test_only_an_edit_replaces_pinned(memory: Consolidating) -> None:
     assert old in memory.core() and not new.pinned
     assert memory.consolidator.pinned_against(new) == [old]
     edited = memory.consolidator.edit(old, new.text)
-    [held] = memory.store.memories(ids=[old.id])
+    [held] = memory.store.memories(MemoryQuery(ids=[old.id]))
     assert held == edited and held.pinned and held.text == new.text
 
 
@@ -112,7 +113,7 @@ def test_a_pin_survives_that_its_turn_goes_on(memory: Consolidating) -> None:
     turn = memory.turn("s1", "p1", POSTGRES, OK)
     memory.consolidator.pin(turn, True)
     memory.hook("stop", "s1", "p1", 2, last_assistant_message="그리고 마이그레이션도 끝났습니다.")
-    [now] = memory.store.memories(ids=[turn.id])
+    [now] = memory.store.memories(MemoryQuery(ids=[turn.id]))
     assert now.pinned and len(now.source_ids) == 3
     assert memory.consolidator.pin(now, False).pinned is False
 
@@ -155,7 +156,7 @@ def test_restore_puts_the_older_one_in_the_newer_ones_place(memory: Consolidatin
     [gone] = memory.core(is_current=False)
     back = memory.consolidator.restore(gone)
     assert memory.core() == [back] and back.id == old.id
-    assert memory.store.memories(ids=[new.id])[0].superseded_by == old.id
+    assert memory.store.memories(MemoryQuery(ids=[new.id]))[0].superseded_by == old.id
     assert memory.searched() & {old.id, new.id} == {old.id}
     with pytest.raises(UserError, match="current already"):
         memory.consolidator.restore(back)
@@ -178,7 +179,7 @@ def test_a_chain_is_told_from_any_of_its_links_and_never_runs_in_circles(memory:
     head = lineage.head(memory.store, first)
     assert "7070" in head.text and len(lineage.before(memory.store, head)) == 2
     back = memory.consolidator.restore(first)
-    [head] = memory.store.memories(ids=[head.id])
+    [head] = memory.store.memories(MemoryQuery(ids=[head.id]))
     assert lineage.head(memory.store, head).id == back.id
     assert len(lineage.before(memory.store, back)) == 2
 
@@ -207,7 +208,7 @@ def test_own_turn_of_each_kind(memory: Consolidating) -> None:
     by_hand = memory.remember("배포는 화요일에 한다", session="s1", at=7500)
     outside = memory.remember("점심은 12시다", at=7600)
     [core] = [one for one in memory.core() if "Postgres" in one.text]
-    [daily] = [one for one in memory.store.memories(category="daily") if one.prompt_id == "p6"]
+    [daily] = [one for one in memory.store.memories(MemoryQuery(category="daily")) if one.prompt_id == "p6"]
     edited = memory.consolidator.edit(core, "주문 데이터는 Postgres 16에 저장한다")
     for one in (core, daily, edited):
         turn = lineage.own_turn(memory.store, one)

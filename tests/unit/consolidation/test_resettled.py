@@ -11,6 +11,7 @@ from memlayer.consolidation.extractor import Extracted, RulesExtractor
 from memlayer.consolidation.lineage import RETIRED, state_of
 from memlayer.consolidation.rules.signs import FACT, Statement
 from memlayer.model import Memory
+from memlayer.ports import MemoryQuery
 from tests.support.consolidating_in_memory import DAY_MS, Consolidating
 
 JUNK = "Removed lane spacing from session rendering"
@@ -59,7 +60,7 @@ def test_settling_twice_changes_nothing(tmp_path: Path) -> None:
     memory = _old_store(tmp_path)
     _upgrade(memory)
     whole = memory.whole()
-    turns = memory.store.memories(category="conversation")
+    turns = memory.store.memories(MemoryQuery(category="conversation"))
     memory.store.put_memories([replace(one, settled="rules-1") for one in turns])  # died before it was noted
     _upgrade(memory)
     assert memory.whole()[1] == whole[1]
@@ -105,7 +106,7 @@ def test_reworded_statement_gets_new_text(tmp_path: Path) -> None:
     memory.say("s1", "p1", KEPT, "네.")
     [made] = memory.core()
     memory.store.put_memories([replace(made, text="topic of before: " + KEPT)])
-    turns = memory.store.memories(category="conversation")
+    turns = memory.store.memories(MemoryQuery(category="conversation"))
     memory.store.put_memories([replace(one, settled="rules-1") for one in turns])
     _upgrade(memory)
     assert [(one.id, one.text) for one in memory.core()] == [(made.id, KEPT)]

@@ -10,7 +10,7 @@ import pytest
 
 from memlayer.memory_files.edits import EditCounts
 from memlayer.memory_files.markdown import END
-from memlayer.ports import Selection
+from memlayer.ports import MemoryQuery, Selection
 from tests.support.files_in_memory import PLANS, FilesInMemory, six_facts, written
 
 
@@ -144,11 +144,11 @@ def test_a_file_in_decomposed_letters_is_no_change(kept: FilesInMemory) -> None:
     kept.say(unicodedata.normalize("NFD", "이 줄은 풀린 글자로 기억되어 있다."))
     kept.say("낱자 \u1112\u1161\u11ab 과 漢字 \uf914 는 그대로 둔다.", "decision", pinned=True)
     kept.sync()
-    before, rows = kept.texts, kept.store.memories(limit=99)
+    before, rows = kept.texts, kept.store.memories(MemoryQuery(limit=99))
     for form in ("NFD", "NFC"):
         save(kept, unicodedata.normalize(form, written(kept.page)))
         assert kept.sync() == EditCounts()
-        assert (kept.texts, kept.store.memories(limit=99)) == (before, rows)
+        assert (kept.texts, kept.store.memories(MemoryQuery(limit=99))) == (before, rows)
 
 
 def test_decomposed_edit_is_stored_composed(kept: FilesInMemory) -> None:

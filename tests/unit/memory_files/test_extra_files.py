@@ -14,6 +14,7 @@ from memlayer.edge.capture.payload import clean
 from memlayer.indexing.document import pieces_of
 from memlayer.memory_files.extra_files import GLOBAL, MAX_FILE_BYTES, ExtraFiles, read_text, walk
 from memlayer.model import Memory, Scope
+from memlayer.ports import MemoryQuery
 from memlayer.records.tombstones import Tombstones
 from memlayer.text.chunking import estimate_tokens
 from memlayer.text.terms import query_terms
@@ -50,7 +51,9 @@ class Shelf(TurnsInMemory):
 
     @property
     def pieces(self) -> list[Memory]:
-        return sorted(self.store.memories(category="custom", is_current=True, limit=10_000), key=lambda one: one.kind)
+        return sorted(
+            self.store.memories(MemoryQuery(category="custom", is_current=True, limit=10_000)), key=lambda one: one.kind
+        )
 
     def found(self, words: str) -> set[str]:
         hits = self.store.search_text(query_terms(words), Scope((self.project_id, GLOBAL)), 20)
@@ -168,7 +171,7 @@ def test_retired_pieces_are_erased_at_next_start(shelf: Shelf) -> None:
     [first] = shelf.pieces
     page.unlink()
     shelf.sync()
-    assert len(shelf.store.memories(category="custom")) == 1
+    assert len(shelf.store.memories(MemoryQuery(category="custom"))) == 1
     page.write_text("zebra", encoding="utf-8")
     shelf.sync()
     assert shelf.pieces == [first] and len(shelf.found("zebra")) == 1
@@ -176,7 +179,7 @@ def test_retired_pieces_are_erased_at_next_start(shelf: Shelf) -> None:
     shelf.sync()
     shelf.start()
     shelf.sync()
-    assert shelf.store.memories(category="custom") == []
+    assert shelf.store.memories(MemoryQuery(category="custom")) == []
 
 
 def test_file_moves_to_its_known_project(shelf: Shelf, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from memlayer.memory_files.edits import EditCounts
 from memlayer.memory_files.markdown import END
-from memlayer.ports import Selection
+from memlayer.ports import MemoryQuery, Selection
 from memlayer.records.tombstones import CORE, DAILY, Tombstones
 from tests.support.files_in_memory import PLANS, FilesInMemory, six_facts, written
 
@@ -73,7 +73,7 @@ def test_deleted_line_can_be_restored(kept: FilesInMemory) -> None:
     kept.delete("ClickHouse")
     assert kept.sync() == EditCounts(removed=1)
     assert "ClickHouse" not in " ".join(kept.texts) + written(kept.page)
-    [away] = kept.store.memories(ids=[doomed.id])
+    [away] = kept.store.memories(MemoryQuery(ids=[doomed.id]))
     kept.consolidator.restore(away)
     kept.sync()
     assert "ClickHouse" in written(kept.page)
@@ -204,14 +204,14 @@ def test_notes_in_day_files_are_found(tmp_path: Path) -> None:
     kept.work(
         "s1", "p1", "정산 배치가 왜 두 번 도는지 찾아줘", "원인은 cron이 두 서버에 있던 것입니다. 한쪽을 껐습니다."
     )
-    [entry] = kept.store.memories(category="daily")
+    [entry] = kept.store.memories(MemoryQuery(category="daily"))
     kept.sync()
     page = kept.folder / "memory" / "2026-11-21.md"
     assert "- [mem:%s] " % entry.citation in written(page)
     kept.edit(END, "- 14:00에 정산 서버를 재부팅했다.\n" + END, page)
     (kept.folder / "memory" / "2026-11-02.md").write_text("# 지난 일\n\n- 정산 서버를 새로 들였다.\n", encoding="utf-8")
     assert kept.sync() == EditCounts(added=2)
-    notes = {one.text: one.key for one in kept.store.memories(category="custom")}
+    notes = {one.text: one.key for one in kept.store.memories(MemoryQuery(category="custom"))}
     assert notes["정산 서버를 새로 들였다."].startswith("custom_2026-11-02_")
     assert "[mem:" in written(kept.folder / "memory" / "2026-11-02.md")
     found = kept.ask("정산 서버는 언제 재부팅했지?", project=str(kept.root))

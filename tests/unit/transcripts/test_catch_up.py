@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from memlayer.model import turn_memory_id
+from memlayer.ports import MemoryQuery
 from memlayer.records.sessions import Session
 from memlayer.transcripts import catch_up, reader
 from tests.support.turns_in_memory import PROJECT, T0_MS, TurnsInMemory
@@ -78,7 +79,7 @@ def test_hooked_turns_are_not_imported(memory: Memory, tmp_path: Path) -> None:
     memory.hook("user_prompt_submit", "s1", "p2", 2000, prompt="질문 2")
     assert memory.catch_up(session_of(path)) == [("assistant", "answer 2")]
     assert memory.catch_up(session_of(path)) == []
-    [last] = memory.store.memories(limit=1)
+    [last] = memory.store.memories(MemoryQuery(limit=1))
     assert last.text == "User: 질문 2\nAssistant: answer 2"
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from memlayer.model import turn_memory_id
-from memlayer.ports import Selection
+from memlayer.ports import MemoryQuery, Selection
 from memlayer.records.tombstones import Tombstones
 from tests.support.past import Past
 from tests.support.transcripts import LONG_AGO_S, record, recorded, turn, write
@@ -85,7 +85,7 @@ def test_imported_text_is_redacted(past: Past) -> None:
 def test_forgotten_turn_stays_forgotten(past: Past) -> None:
     write(past.projects_folder, "s", turn(1, session="s", cwd=CWD) + turn(2, session="s", cwd=CWD), cwd=CWD)
     past.run()
-    [memory] = past.store.memories(ids=[turn_memory_id("s", "s-p1")])
+    [memory] = past.store.memories(MemoryQuery(ids=[turn_memory_id("s", "s-p1")]))
     past.store.forget(Selection(memory_ids=(memory.id,)))
     Tombstones(str(past.home)).add(memory.source_ids)
     past.log.restart()

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from memlayer.edge.capture.payload import read_payload
+from memlayer.ports import MemoryQuery
 from tests.support.past import Past
 from tests.support.transcripts import LONG_AGO_S, RECORDED, VERSIONS, recorded, write
 
@@ -55,7 +56,7 @@ def test_a_fork_and_its_parent_hold_each_turn_once(past: Past, version: str) -> 
         "User: third by fork\nAssistant: answer 3",
     ]
     assert counts.skipped["copies of another session"] == 4
-    assert len(past.store.memories(session_id=parent)) == 2
+    assert len(past.store.memories(MemoryQuery(session_id=parent))) == 2
     assert past.run().new == 0
 
 
