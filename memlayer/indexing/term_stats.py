@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import threading
 import zlib
 from array import array
@@ -11,17 +10,20 @@ from pathlib import Path
 
 from memlayer.edge.home import paths
 from memlayer.ports import Holding, Store
+from memlayer.text.bm25 import inverse_document_frequency
 
 BUCKETS = 1 << 18  # 1 MB; at 200,000 different terms two share a bucket about every second time, and only raise a count
 RECENT = 500  # chunks whose terms can still be taken back
+PSEUDO_DOCUMENTS = 1000  # that hold none of the terms
 _MAGIC = b"memlayer-terms-1\n"
 
 
-def inverse_document_frequency(documents: int, holding: int) -> float:
-    """Robertson and Sparck Jones' weight, smoothed as in BM25, over a pseudo corpus of 1,000 documents more, so that a
-    store of five memories does not take every word it holds for a common one."""
-    documents += 1000
-    return math.log(1.0 + (documents - holding + 0.5) / (holding + 0.5))
+def term_weight(documents: int, holding: int) -> float:
+    """Return the inverse document frequency over a corpus enlarged by PSEUDO_DOCUMENTS.
+
+    Without them a store of five memories would take every word it holds for a common one.
+    """
+    return inverse_document_frequency(documents + PSEUDO_DOCUMENTS, holding)
 
 
 class TermStats:
@@ -55,10 +57,10 @@ class TermStats:
 
     def weights(self, terms: Iterable[str], project: Holding | None = None) -> dict[str, float]:
         """term -> inverse document frequency. project: half of it goes by what that project's chunks hold."""
-        found = {term: inverse_document_frequency(self._documents, self._counts[_bucket(term)]) for term in terms}
+        found = {term: term_weight(self._documents, self._counts[_bucket(term)]) for term in terms}
         if project is None:
             return found
-        own = {term: inverse_document_frequency(project.chunks, project.by_term.get(term, 0)) for term in found}
+        own = {term: term_weight(project.chunks, project.by_term.get(term, 0)) for term in found}
         return {term: (weight + own[term]) / 2 for term, weight in found.items()}
 
     @classmethod

@@ -15,17 +15,8 @@ from memlayer.indexing.term_stats import TermStats
 from memlayer.model import Chunk, Hit, Scope
 from memlayer.ports import Embedder, Store
 from memlayer.recall.query import Query
-from memlayer.recall.scoring import (
-    NEIGHBOUR,
-    Evidence,
-    Score,
-    Weights,
-    bm25,
-    coverage,
-    frequencies,
-    is_hangul,
-    session_boost,
-)
+from memlayer.recall.scoring import NEIGHBOUR, Evidence, Score, Weights, coverage, is_hangul, session_boost
+from memlayer.text.bm25 import bm25, frequencies
 
 IDEAL_SHARE = 0.6  # of the ideal document's BM25; a search whose best is below it found no good words at all
 RARE_CHUNKS, RARE_SHARE = 3, 0.02  # a rare term is in at most so many chunks of its project, or such a share

@@ -1,12 +1,11 @@
-"""BM25, calibrated cosine, and their fusion into order and relevance."""
+"""Coverage, calibrated cosine, and their fusion into order and relevance."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-BM25_K1, BM25_B = 1.2, 0.75
 NEIGHBOUR = 0.25  # share of the best other fit in the same session
 NEIGHBOUR_HALF_LIFE_MS = 600_000  # about two turns; from a half to eight turns made no difference
 STEEPNESS, BIAS = 5.8, 2.05  # see Evidence.relevance()
@@ -36,25 +35,14 @@ class Score:
     cosine: float | None = None
 
 
-def frequencies(terms: Iterable[str], document: Sequence[str]) -> dict[str, int]:
-    """Count each of the terms that a document holds. document: its terms, with repeats."""
-    return {term: document.count(term) for term in set(terms).intersection(document)}
-
-
 def coverage(found: Mapping[str, int], weight: Mapping[str, float]) -> float:
     """Return a document's share of a query's information, in [0, 1].
 
-    found: the query's terms in the document (frequencies()). weight: of every term of the query. Unlike raw BM25
+    found: the query's terms in the document (text.bm25). weight: of every term of the query. Unlike raw BM25
     it has a bound that two queries share.
     """
     whole = sum(weight.values())
     return sum(weight[term] for term in found) / whole if whole else 0.0
-
-
-def bm25(found: Mapping[str, int], weight: Mapping[str, float], length: float) -> float:
-    """Return Robertson and Zaragoza's BM25. length: the document's, over the mean."""
-    norm = BM25_K1 * (1 - BM25_B + BM25_B * length)
-    return sum([weight[term] * often * (BM25_K1 + 1) / (often + norm) for term, often in found.items()])
 
 
 def is_hangul(terms: Sequence[str]) -> bool:
@@ -66,7 +54,7 @@ def is_hangul(terms: Sequence[str]) -> bool:
 class Evidence:
     """The measures of one chunk for a query.
 
-    covered, bm25: see coverage() and bm25(). vector: calibrated cosine, 0 and 1 at the ends of the calibration,
+    covered, bm25: see coverage() and text.bm25. vector: calibrated cosine, 0 and 1 at the ends of the calibration,
     unbounded beyond. None: that search did not run. foreign: query and chunk are written in different scripts, so that
     few words could be in both.
     """

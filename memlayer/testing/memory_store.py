@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -24,9 +23,7 @@ from memlayer.ports import (
     Vector,
 )
 from memlayer.testing.memory_rows import in_scope, lean, matches, selected
-
-_BM25_K1 = 1.2
-_BM25_B = 0.75
+from memlayer.text.bm25 import bm25, inverse_document_frequency
 
 
 class MemoryStore:
@@ -102,19 +99,15 @@ class MemoryStore:
             everything = [(chunk, Counter(chunk.terms.split())) for chunk in self._chunks.values()]
         wanted = {word for term in terms for word in term.split()}
         mean = sum(sum(counts.values()) for _, counts in everything) / max(1, len(everything))
-        weights = {}
-        for word in wanted:
-            holders = sum(1 for _, counts in everything if word in counts)
-            weights[word] = math.log(1 + (len(everything) - holders + 0.5) / (holders + 0.5))
+        weights = {
+            word: inverse_document_frequency(len(everything), sum(word in counts for _, counts in everything))
+            for word in wanted
+        }
         hits = []
         for chunk, counts in everything:
             if not wanted.isdisjoint(counts) and in_scope(chunk, scope):
-                norm = _BM25_K1 * (1 - _BM25_B + _BM25_B * sum(counts.values()) / mean)
-                score = sum(
-                    weights[word] * counts[word] * (_BM25_K1 + 1) / (counts[word] + norm)
-                    for word in wanted
-                    if word in counts
-                )
+                found = {word: counts[word] for word in wanted if word in counts}
+                score = bm25(found, weights, sum(counts.values()) / mean)
                 hits.append(Hit(chunk=lean(chunk), lexical=score))
         hits.sort(key=lambda hit: (-(hit.lexical or 0.0), hit.chunk.id))
         return hits[:limit]

@@ -15,9 +15,10 @@ import pytest
 from memlayer.adapters.lance.search import MAX_WORD_ROWS, ChunkSearch
 from memlayer.adapters.lance.store import LanceStore
 from memlayer.adapters.priority import GOES_FIRST_S
-from memlayer.adapters.search.word_index import K1, B, ProjectWords, WordIndex
+from memlayer.adapters.search.word_index import ProjectWords, WordIndex
 from memlayer.model import Chunk, Scope
 from memlayer.ports import Holding
+from memlayer.text.bm25 import K1, B
 from tests.support.store_rows import DIMENSIONS, make_chunk
 
 WORDS = [

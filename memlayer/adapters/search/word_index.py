@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from memlayer.adapters.search.id_list import IdList
 from memlayer.ports import Holding
+from memlayer.text.bm25 import K1, B, inverse_document_frequency
 
-K1, B = 1.2, 0.75  # what the table's own search uses
 _MOST_COUNTED = 255  # of one word in one chunk
 _COUNT_BITS = 8
 _BYTES_PER_POSTING, _BYTES_PER_WORD, _BYTES_PER_ROW = 5, 210, 80
@@ -129,7 +129,7 @@ class ProjectWords:
     def best(self, words: str, limit: int, session_id: str, excluded_session_id: str) -> list[tuple[float, str]]:
         """(BM25, id) of the best rows that hold any of the words; "" does not restrict the session.
 
-        Robertson and Zaragoza 2009, with Lucene's inverse document frequency, which never falls below zero.
+        See text.bm25.
         """
         wanted = list(dict.fromkeys(words.split()))
         postings = self._postings_of(wanted)
@@ -137,8 +137,7 @@ class ProjectWords:
         self._counted = dict(zip(wanted, counted, strict=True))
         if not any(counted) or limit < 1:
             return []
-        there = np.array(counted)
-        rarity = np.log(1 + (self._alive - there + 0.5) / (there + 0.5))
+        rarity = np.array([inverse_document_frequency(self._alive, holding) for holding in counted])
         flat = np.concatenate(postings)  # one pass over all words is four times as quick as one over each
         rows, counts = (flat >> _COUNT_BITS).astype(np.int64), flat & _MOST_COUNTED
         worth = np.repeat(rarity * (K1 + 1), [len(posting) for posting in postings]) * counts

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.indexing.term_stats import RECENT, TermStats, inverse_document_frequency
+from memlayer.indexing.term_stats import RECENT, TermStats, term_weight
 from memlayer.ports import Holding
 from memlayer.testing import MemoryStore
 from tests.support.store_rows import make_chunk
@@ -24,19 +24,19 @@ def weight(stats: TermStats, term: str) -> float:
     return stats.weights([term])[term]
 
 
-def test_a_weight_is_the_inverse_document_frequency() -> None:
+def test_a_weight_is_the_term_weight() -> None:
     stats = counted("결제 모듈 결제", "결제 포트", "order 포트")
     assert stats.documents == 3
     for term, holding in (("결제", 2), ("포트", 2), ("order", 1), ("없는말", 0)):
-        assert weight(stats, term) == pytest.approx(inverse_document_frequency(3, holding)), term
+        assert weight(stats, term) == pytest.approx(term_weight(3, holding)), term
 
 
 def test_half_of_it_goes_by_the_project() -> None:
     stats = counted(*["배포 server"] * 50, *["other"] * 50)
     found = stats.weights(["배포", "server"], Holding(20, {"배포": 20}))
-    everywhere, own = inverse_document_frequency(100, 50), inverse_document_frequency(20, 20)
+    everywhere, own = term_weight(100, 50), term_weight(20, 20)
     assert found["배포"] == pytest.approx((everywhere + own) / 2)
-    assert found["server"] == pytest.approx((everywhere + inverse_document_frequency(20, 0)) / 2)
+    assert found["server"] == pytest.approx((everywhere + term_weight(20, 0)) / 2)
     assert found["배포"] < found["server"]
 
 
@@ -48,8 +48,8 @@ def test_the_rarer_the_heavier() -> None:
 
 def test_a_term_counts_once_a_chunk_and_any_text_is_a_term() -> None:
     stats = counted("x x x")
-    assert weight(stats, "x") == pytest.approx(inverse_document_frequency(1, 1))
-    assert weight(stats, "\udc80") == pytest.approx(inverse_document_frequency(1, 0))
+    assert weight(stats, "x") == pytest.approx(term_weight(1, 1))
+    assert weight(stats, "\udc80") == pytest.approx(term_weight(1, 0))
 
 
 def test_a_chunk_that_is_counted_again_replaces_itself() -> None:
@@ -57,7 +57,7 @@ def test_a_chunk_that_is_counted_again_replaces_itself() -> None:
     stats.add("chunk 0", ["결제", "포트"])
     assert stats.documents == 1
     held = {term: weight(stats, term) for term in ("결제", "포트", "모듈")}
-    one, none = inverse_document_frequency(1, 1), inverse_document_frequency(1, 0)
+    one, none = term_weight(1, 1), term_weight(1, 0)
     assert held == pytest.approx({"결제": one, "포트": one, "모듈": none})
 
 
