@@ -1,4 +1,4 @@
-"""The nouns: events, memories, chunks and hits, as frozen values, and how their ids are made."""
+"""Model values: events, memories, chunks and hits, and their ids."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CITATION_CHARS = 6
 
 @dataclass(frozen=True)
 class Event:
-    """Something that happened; append-only.
+    """A prompt, answer, tool call or session event; append-only.
 
     kind: user | assistant | tool | remember | session_start | session_end | pre_compact | post_compact.
     source: hook | transcript | import.
@@ -49,12 +49,12 @@ class Event:
 
 @dataclass(frozen=True)
 class Memory:
-    """One statement worth keeping, with the events it comes from.
+    """A statement worth keeping, with the events it comes from.
 
     category: core | daily | conversation | custom. A closed or open turn is a `conversation` memory (key
     turn_<date>_<4 hex>). importance in [0, 1]. superseded_by: id of the newer memory, or ""; superseded_ms: since when.
     pinned: the user wants it kept and first. settled: which extractor has consolidated a turn, "" when none has.
-    citation: what stands in [mem:...]; 6 characters of base 62, derived from the id.
+    citation: the name in [mem:...]; 6 characters of base 62, derived from the id.
     """
 
     id: str
@@ -77,7 +77,7 @@ class Memory:
 
 @dataclass(frozen=True)
 class Chunk:
-    """A piece of an event's or a memory's text as the search index holds it; derived, can be rebuilt at any time.
+    """A piece of text in the search index; derived, can be rebuilt at any time.
 
     memory_id: the memory that a hit on this chunk stands for. event_id: "" when the text is the memory's own.
     role: user | assistant | memory. start, end: character offsets in the source text. terms: the text pre-split for
@@ -104,7 +104,10 @@ class Chunk:
 
 @dataclass(frozen=True)
 class Hit:
-    """A chunk found by one leg. lexical: raw BM25; cosine: raw dot product of unit vectors; None: not found by it."""
+    """A chunk found by lexical or vector search.
+
+    lexical: raw BM25; cosine: raw dot product of unit vectors; None: not found by that search.
+    """
 
     chunk: Chunk
     lexical: float | None = None
@@ -113,7 +116,7 @@ class Hit:
 
 @dataclass(frozen=True)
 class Scope:
-    """Where to search. project_ids None: everywhere (only when the user asks). session_id "": any session."""
+    """The scope of a search. project_ids None: everywhere, at the user's request only; session_id "": any."""
 
     project_ids: tuple[str, ...] | None
     session_id: str = ""
@@ -131,16 +134,18 @@ def _base62(raw: bytes, chars: int) -> str:
 
 
 def citation_of(memory_id: str) -> str:
-    """The citation of a memory: 6 characters of base 62. Two memories may share one (about 1 in 10 at 100,000);
-    a reader that resolves a citation must expect several."""
+    """Return the citation of a memory: 6 characters of base 62.
+
+    Two memories may share one (about 1 in 10 at 100,000); a reader that resolves a citation must expect several.
+    """
     return _base62(hashlib.sha256(b"citation\0" + memory_id.encode()).digest()[:12], CITATION_CHARS)
 
 
 def turn_memory_id(session_id: str, prompt_id: str) -> str:
-    """The id of the memory that stands for a turn."""
+    """Return the id of a turn's memory."""
     return event_id(session_id, prompt_id, "turn")
 
 
 def chunk_id(memory_id: str, source_id: str, ordinal: int) -> str:
-    """The id of the ordinal-th chunk of a source (an event id, or the memory id itself)."""
+    """Return the id of the ordinal-th chunk of a source (an event id, or the memory id)."""
     return f"{memory_id}:{source_id[:16]}:{ordinal}"

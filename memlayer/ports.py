@@ -1,4 +1,4 @@
-"""The seams with two implementations: where service asks and adapters (or the doubles in testing.py) answer."""
+"""Ports: the protocols that adapters, and the doubles in testing, implement."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Progress = Callable[[int, int], None]  # (done, total)
 
 @dataclass(frozen=True)
 class Calibration:
-    """How raw cosines of one model become a relevance in [0, 1].
+    """The map from raw cosines of a model to a relevance in [0, 1].
 
     low and high: the centred cosines that map to 0 and 1 (measured on background text); between them linear.
     """
@@ -24,17 +24,20 @@ class Calibration:
     high: float
 
     def position(self, cosine: float) -> float:
-        """cosine: dot product of two centred unit vectors. 0 at low, 1 at high, and beyond them less or more."""
+        """Map a cosine of two centred unit vectors to 0 at low, 1 at high, unbounded."""
         return (cosine - self.low) / (self.high - self.low)
 
     def relevance(self, cosine: float) -> float:
-        """The position, within [0, 1]."""
+        """Return the position, clipped to [0, 1]."""
         return min(1.0, max(0.0, self.position(cosine)))
 
 
 @dataclass(frozen=True)
 class RowCount:
-    """How many rows of one kind a project has. kind: a memory's category or an event's kind; oldest_ms: of these."""
+    """The number of rows of one kind of a project.
+
+    kind: a memory's category or an event's kind; oldest_ms: the least at_ms of the rows.
+    """
 
     project_id: str
     kind: str
@@ -66,11 +69,11 @@ class RetentionCutoffs:
 
 
 class Embedder(Protocol):
-    """Text to unit vectors. Implementations apply the model's prefixes and its centring themselves."""
+    """Text to unit vectors. Implementations apply the model's prefixes and centring."""
 
     @property
     def fingerprint(self) -> str:
-        """Names model, prefixes and centring; vectors of different fingerprints must never be compared."""
+        """The name of model, prefixes and centring; vectors of two fingerprints must never be compared."""
         ...
 
     @property
@@ -86,7 +89,7 @@ class Embedder(Protocol):
 
 @dataclass(frozen=True)
 class Selection:
-    """What to forget or list. Empty fields do not restrict; all given ones must hold."""
+    """A selection of rows to forget or list. Empty fields do not restrict; all given ones must hold."""
 
     memory_ids: tuple[str, ...] = ()
     session_id: str = ""
@@ -128,7 +131,7 @@ ANY_MEMORY = MemoryQuery()
 
 @dataclass(frozen=True)
 class Removed:
-    """How many rows a forget removed."""
+    """Counts of the rows that a forget removed."""
 
     events: int = 0
     memories: int = 0
@@ -137,10 +140,11 @@ class Removed:
 
 @dataclass(frozen=True)
 class StoreStats:
-    """Counts of rows; disk_bytes of the store's folder; tables: rows, fragments, versions and index state by table.
+    """Counts of rows and sizes of the store.
 
-    by_category and by_project count memories, core_by_kind the core memories that hold, superseded those of any
-    category that hold no more. turns_by_reader: turns by the extractor that has consolidated them, "" for none.
+    disk_bytes: of the store's folder; tables: rows, fragments, versions and index state by table. by_category and
+    by_project count memories, core_by_kind the core memories that hold, superseded those of any category that hold no
+    more. turns_by_reader: turns by the extractor that has consolidated them, "" for none.
     """
 
     events: int
@@ -161,7 +165,7 @@ class StoreStats:
 
 @dataclass(frozen=True)
 class Holding:
-    """How many chunks a project has, and how many of them hold each of some terms."""
+    """The number of chunks of a project, and of those that hold each term."""
 
     chunks: int
     by_term: Mapping[str, int]
@@ -169,9 +173,12 @@ class Holding:
 
 @dataclass(frozen=True)
 class Damage:
-    """Something of the store that could not be read. is_minor: a power failure explains it, or the table is derived, so
-    that a repair makes it whole. aside: the folder where damaged files are kept, or "". brought_back: how many rows
-    were saved from older versions or the index. in_doubt: citations of those that may lack what was done last."""
+    """A part of the store that could not be read.
+
+    is_minor: a power failure explains it, or the table is derived, so that a repair makes it whole. aside: the folder
+    where damaged files are kept, or "". brought_back: the number of rows saved from older versions or the index.
+    in_doubt: citations of memories that may lack their last change.
+    """
 
     at_ms: int
     table: str
@@ -189,7 +196,7 @@ class Store(Protocol):
     """
 
     def add_events(self, events: Sequence[Event]) -> list[str]:
-        """Insert the events whose id is not there yet; returns the ids inserted, in order."""
+        """Insert the events whose id is not there yet; return the ids inserted, in order."""
         ...
 
     def put_memories(self, memories: Sequence[Memory]) -> None:
@@ -214,7 +221,7 @@ class Store(Protocol):
         kind: str = "",
         limit: int = 1000,
     ) -> list[Event]:
-        """Events that match all given filters, oldest first; the newest `limit` of them."""
+        """Return events that match all given filters, oldest first; the newest `limit`."""
         ...
 
     def memories(self, query: MemoryQuery = ANY_MEMORY) -> list[Memory]:
@@ -222,19 +229,22 @@ class Store(Protocol):
         ...
 
     def scan(self, consume: Callable[[Sequence[Event] | Sequence[Memory]], None]) -> None:
-        """Hand over every event and then every memory, some at a time and in no order, in bounded memory."""
+        """Hand over every event, then every memory, in batches, in no order, in bounded memory."""
         ...
 
     def search_text(self, terms: Sequence[str], scope: Scope, limit: int) -> list[Hit]:
-        """Chunks that hold any of the terms (from text.terms.query_terms), best BM25 first; Hit.lexical is set."""
+        """Find chunks that hold any of the terms (of text.terms.query_terms), best BM25 first.
+
+        Hit.lexical is set.
+        """
         ...
 
     def holding(self, terms: Sequence[str], project_id: str) -> Holding | None:
-        """How many of a project's chunks hold each term; None where that is not known without a search."""
+        """Count a project's chunks that hold each term; None where only a search would tell."""
         ...
 
     def search_vector(self, vector: Vector, model: str, scope: Scope, limit: int) -> list[Hit]:
-        """Nearest chunks among those embedded by `model` (a fingerprint), best first; Hit.cosine is set."""
+        """Find the nearest chunks embedded by `model` (a fingerprint), best first; Hit.cosine is set."""
         ...
 
     def scan_terms(self, consume: Callable[[str, str], None]) -> None:
@@ -246,13 +256,13 @@ class Store(Protocol):
         ...
 
     def unembedded(self, model: str, limit: int) -> list[Chunk]:
-        """Chunks whose vector is missing or made by another model."""
+        """Return chunks whose vector is missing or of another model."""
         ...
 
     def count_unembedded(self, model: str) -> int: ...
 
     def set_vectors(self, vectors: Sequence[tuple[str, Vector]], model: str) -> None:
-        """(chunk id, vector) pairs; other columns stay."""
+        """Set vectors by (chunk id, vector); other columns stay."""
         ...
 
     def plan_deletion(self, selection: Selection) -> DeletionPlan:
@@ -271,16 +281,16 @@ class Store(Protocol):
         ...
 
     def forget(self, plan: DeletionPlan | Selection) -> Removed:
-        """Remove the planned rows (of a selection: all it takes with it) from every table and from old versions."""
+        """Erase the planned rows, or all that a selection takes with it, old versions included."""
         ...
 
     @property
     def dimensions(self) -> int:
-        """The length of the vectors that fit; 0 while there is none."""
+        """The length of the vectors that fit; 0 while there are none."""
         ...
 
     def fit(self, dimensions: int) -> None:
-        """Make vectors of this length fit; vectors of another length are dropped (see unembedded)."""
+        """Fit vectors of this length; vectors of another length are dropped (see unembedded)."""
         ...
 
     def clear_chunks(self) -> None:
@@ -288,30 +298,30 @@ class Store(Protocol):
         ...
 
     def warm(self, project_id: str, model: str) -> None:
-        """Prepare for searches in that project: the first one is then as quick as the next."""
+        """Prepare searches in a project: the first is then as quick as the next."""
         ...
 
     def upkeep(self, *, force: bool = False) -> bool:
-        """Compact fragments, bring indexes up to date, drop old versions, if there is enough to do; True if it did."""
+        """Compact, update indexes and drop old versions if that is due; True if it was."""
         ...
 
     def stats(self) -> StoreStats: ...
 
     def damage(self) -> list[Damage]:
-        """What was found damaged, until clear_damage(); the store goes on with what it can read."""
+        """Return the damage found until clear_damage(); the store goes on with its readable rows."""
         ...
 
     def clear_damage(self) -> None:
-        """The damage is repaired, as far as it can be."""
+        """Note that the damage is repaired, as far as it can be."""
         ...
 
     @property
     def is_suspect(self) -> bool:
-        """Whether something has failed since it was opened, or looked at by recheck()."""
+        """True if a table has failed since it was opened, or since recheck()."""
         ...
 
     def recheck(self) -> bool:
-        """Open everything anew, and go on with what can be read; True if something was found damaged."""
+        """Open the tables anew and go on with the readable rows; True if damage was found."""
         ...
 
     def close(self) -> None: ...
@@ -319,7 +329,7 @@ class Store(Protocol):
 
 @dataclass(frozen=True)
 class Completion:
-    """What a language model answered and what that took. Tokens of 0: it did not say. cost_usd: as it says, else 0."""
+    """A language model's answer and its usage. Tokens, cost_usd: as the model says, else 0."""
 
     text: str
     input_tokens: int
@@ -328,10 +338,10 @@ class Completion:
 
 
 class LanguageModel(Protocol):
-    """A language model that the user has turned on. One question, one answer; nothing is kept between them."""
+    """A language model that the user has turned on; no state between calls."""
 
     def complete(self, system: str, prompt: str, *, max_tokens: int, deadline_s: float) -> Completion:
-        """Ask once, and give up at the deadline whatever the other side does.
+        """Complete a prompt once, and give up at the deadline whatever the other side does.
 
         max_tokens: of the answer. Raises ConsolidationError, one line without any text of the prompt; ModelMissing
         when nothing was sent.
@@ -340,4 +350,4 @@ class LanguageModel(Protocol):
 
 
 class ModelMissing(ConsolidationError):
-    """The model cannot be asked at all: no program, no package, no key. Nothing was sent."""
+    """The model cannot be called: no program, no package, no key. Nothing was sent."""

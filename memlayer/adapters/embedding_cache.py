@@ -1,4 +1,4 @@
-"""Keeps vectors by the hash of their text, so that building the index anew need not embed everything again."""
+"""A cache of vectors by the hash of their text, so that a rebuilt index embeds nothing again."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CREATE INDEX IF NOT EXISTS by_use ON vectors (used_s);
 
 
 class EmbeddingCache:
-    """Vectors in an SQLite file (mode 0600), by model and text; may be called from any thread.
+    """Vectors in an SQLite file (mode 0600), by model and text; thread-safe.
 
     Only hashes of the texts are stored. It never fails: a file that is damaged is begun anew, one that cannot be
     written is done without.
@@ -35,7 +35,7 @@ class EmbeddingCache:
         self._max_bytes = max_bytes
 
     def get_many(self, fingerprint: str, texts: Sequence[str]) -> dict[str, Vector]:
-        """The vectors of that model that are there, by text."""
+        """Return the cached vectors of a model, by text."""
         keys = {_key(fingerprint, text): text for text in texts}
 
         def get(database: sqlite3.Connection) -> dict[str, Vector]:
@@ -52,7 +52,7 @@ class EmbeddingCache:
         return self._file.run(get, {})
 
     def put_many(self, fingerprint: str, vectors: Mapping[str, Vector]) -> None:
-        """Keep these vectors of that model; those used least recently make room."""
+        """Cache vectors of a model; the least recently used make room."""
         rows = [(_key(fingerprint, text), array("f", vector).tobytes(), _now_s()) for text, vector in vectors.items()]
 
         def put(database: sqlite3.Connection) -> None:
@@ -63,7 +63,7 @@ class EmbeddingCache:
         self._file.run(put, None)
 
     def keep_only(self, scan: Callable[[Callable[[str], None]], None]) -> None:
-        """Drop the vectors of all texts, whichever model made them, but of those that `scan` hands over."""
+        """Drop the vectors, of any model, of all texts but those that `scan` hands over."""
 
         def hashes(database: sqlite3.Connection) -> set[bytes]:
             return {bytes(key[:_HASH_BYTES]) for (key,) in database.execute("SELECT key FROM vectors")}
@@ -80,7 +80,7 @@ class EmbeddingCache:
         self._file.run(drop, None)
 
     def count(self) -> int:
-        """How many vectors are kept, of all models."""
+        """Count the cached vectors of all models."""
         return self._file.run(lambda database: int(database.execute("SELECT count(*) FROM vectors").fetchone()[0]), 0)
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Makes what LanceDB wrote durable: it never calls fsync, so this does, for files it has not seen before."""
+"""fsync of LanceDB's new files: LanceDB itself never calls it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _MUTABLE = frozenset({"latest_version_hint.json"})
 
 
 def fsync_path(path: str | Path) -> None:
-    """Flush one file or folder to the disk. A file that is gone by now needs no flush. Raises OSError."""
+    """Flush one file or folder to the disk; a file that is gone needs none. Raises OSError."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except FileNotFoundError:
@@ -22,10 +22,10 @@ def fsync_path(path: str | Path) -> None:
 
 
 class FolderSync:
-    """Flushes the new files below one table's folder; remembers what has been flushed.
+    """Flushes the new files below one table's folder; remembers the flushed ones.
 
     A table's files are immutable and lie in few flat folders (data, _versions, _transactions, _deletions) plus one
-    folder per index, so a listing of names is enough to find what is new. An index folder is complete when the
+    folder per index, so a listing of names is enough to find new files. An index folder is complete when the
     commit that made it returns, so it is looked into only once.
     """
 
@@ -34,16 +34,16 @@ class FolderSync:
         self._names: dict[str, set[str]] = {}
 
     def adopt(self) -> None:
-        """Flush everything there is: the process before this one may have died between a write and its flush."""
+        """Flush all files: the process before this one may have died between a write and its flush."""
         self._names.clear()
         self.flush()
 
     def count(self, folder: str) -> int:
-        """How many entries that folder below the table's had at the last flush."""
+        """Count the entries of that folder below the table's at the last flush."""
         return len(self._names.get(os.path.join(str(self._folder), folder), ()))
 
     def flush(self) -> int:
-        """Flush files and folders that are new since the last call; returns how many calls to fsync it took."""
+        """Flush files and folders new since the last call; return the number of fsync calls."""
         return self._flush(str(self._folder))
 
     def _flush(self, folder: str) -> int:

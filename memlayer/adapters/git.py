@@ -1,4 +1,4 @@
-"""Asks git for what its files do not tell plainly: the root commit of a repository."""
+"""The root commit of a repository, asked from git."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ LIMIT_S = 5.0
 
 
 def root_commit(git_dir: str) -> str:
-    """The oldest commit without parents that HEAD reaches; "" for an empty repository, without git, or when git fails.
+    """Return the oldest commit without parents that HEAD reaches.
+
+    "" for an empty repository, without git, or when git fails.
 
     A shallow clone has no true root commit, so it answers "". Raises TimeoutError.
     """

@@ -1,4 +1,4 @@
-"""An SQLite file that may be lost at any time: it never fails, it is begun anew or done without."""
+"""An SQLite file for derived data: damaged, it is begun anew or done without."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ T = TypeVar("T")
 Key = TypeVar("Key")
 
 KEYS_PER_QUERY = 500
-# Deleted rows are overwritten: what is forgotten must not stay in free pages. The file can be lost without harm, hence
+# Deleted rows are overwritten: forgotten rows must not stay in free pages. The file can be lost without harm, hence
 # no waiting for the disk.
 _PRAGMAS = (
     "PRAGMA secure_delete = ON; PRAGMA synchronous = OFF; PRAGMA journal_mode = TRUNCATE; PRAGMA cache_size = -1024;"
@@ -22,7 +22,7 @@ _PRAGMAS = (
 
 
 class DispensableFile:
-    """One SQLite file (mode 0600) with tables made by `schema`; may be used from any thread, one at a time.
+    """One SQLite file (mode 0600) with tables made by `schema`; thread-safe.
 
     A file that is damaged is begun anew, one that cannot be read or written is done without.
     """
@@ -34,7 +34,7 @@ class DispensableFile:
         self._database: sqlite3.Connection | None = None
 
     def run(self, operation: Callable[[sqlite3.Connection], T], otherwise: T) -> T:
-        """What the operation returns, in a transaction; `otherwise` when the file cannot be used."""
+        """Run an operation in a transaction; return `otherwise` when the file cannot be used."""
         with self._lock:
             for attempt in (1, 2):
                 try:
@@ -50,7 +50,7 @@ class DispensableFile:
         return otherwise
 
     def remove(self) -> bool:
-        """Delete the file; the next operation begins a new one. False when it cannot be deleted."""
+        """Delete the file; the next operation begins anew. False when it cannot be deleted."""
         with self._lock:
             self._close()
             try:
@@ -88,11 +88,11 @@ class DispensableFile:
 
 
 def in_batches(keys: Sequence[Key]) -> Iterator[Sequence[Key]]:
-    """The keys in pieces that one query can hold."""
+    """Split keys into batches that one query can hold."""
     for start in range(0, len(keys), KEYS_PER_QUERY):
         yield keys[start : start + KEYS_PER_QUERY]
 
 
 def marks(count: int) -> str:
-    """So many question marks for an IN list."""
+    """Return that many question marks for an IN list."""
     return ",".join("?" * count)

@@ -1,4 +1,4 @@
-"""A Markdown document cut into pieces for the search index, each with its lines, and with its secrets taken out."""
+"""Cut a Markdown document into redacted pieces with line numbers."""
 
 from __future__ import annotations
 
@@ -14,8 +14,11 @@ _HEADING = re.compile(r"^#{1,6}[ \t]+\S.*$", re.MULTILINE)
 
 
 class Piece(NamedTuple):
-    """A part of a document. start_line, end_line: of the file, from 1, both included. text: redacted; it begins with
-    the heading that it stands under, where it does not itself begin with one."""
+    """A part of a document.
+
+    start_line, end_line: of the file, from 1, both included. text: redacted; it begins with the heading that it stands
+    under, where it does not itself begin with a heading.
+    """
 
     start_line: int
     end_line: int
@@ -23,7 +26,7 @@ class Piece(NamedTuple):
 
 
 def pieces_of(text: str, *, max_tokens: int = 400, overlap_tokens: int = 80) -> list[Piece]:
-    """The pieces of a document, in order, none of them empty. text: with newlines only; at most 400,000 characters."""
+    """Cut a document into pieces, in order, none empty. text: at most 400,000 characters, newlines only."""
     redacted = clean(text)
     lines = _lines_of(text, redacted)
     headings = list(_HEADING.finditer(redacted))
@@ -35,7 +38,7 @@ def pieces_of(text: str, *, max_tokens: int = 400, overlap_tokens: int = 80) -> 
             continue
         start = span.start + part.index(body[0])
         first, last = redacted.count("\n", 0, start), redacted.count("\n", 0, start + len(body))
-        above = [one.group().strip() for one in headings if one.start() < start]
+        above = [heading.group().strip() for heading in headings if heading.start() < start]
         if above and not _HEADING.match(body):
             body = above[-1][:HEADING_CHARS].rstrip() + "\n" + body
         out.append(Piece(lines[first] + 1, lines[last] + 1, body))
@@ -43,7 +46,10 @@ def pieces_of(text: str, *, max_tokens: int = 400, overlap_tokens: int = 80) -> 
 
 
 def _lines_of(text: str, redacted: str) -> list[int]:
-    """For each line of the redacted text its line in the file, from 0. A secret may have spanned several."""
+    """Map each line of the redacted text to its line in the file, from 0.
+
+    A secret may have spanned several lines.
+    """
     old, new = text.split("\n"), redacted.split("\n")
     if len(old) == len(new):
         return list(range(len(new)))

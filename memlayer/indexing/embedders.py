@@ -1,4 +1,4 @@
-"""The embedder of a running daemon: its slot, its cache, its times."""
+"""The embedder of a running daemon: its slot, its timing, its cache."""
 
 from __future__ import annotations
 
@@ -13,8 +13,11 @@ from memlayer.turns.turn import unlabelled
 
 
 def drop_unused(store: Store, cache: VectorCache) -> None:
-    """Drop the vectors of all texts that the search index does not hold: of what is gone from it now, and of what went
-    from it earlier (a prompt before its answer came, an earlier wording), whose words nothing tells any more."""
+    """Drop cached vectors of all texts that the search index does not hold.
+
+    These are of rows gone now, and of rows replaced earlier (a prompt before its answer came, an earlier wording),
+    whose words are known no more.
+    """
     cache.keep_only(lambda consume: store.scan_texts(lambda text: consume(unlabelled(text))))
 
 
@@ -22,7 +25,7 @@ Took = Callable[[str, int, float], None]  # ("query" | "passage", texts, millise
 
 
 class TimedEmbedder:
-    """Passes everything on; calls that raise are not counted."""
+    """An embedder that reports the time of each call; calls that raise are not counted."""
 
     def __init__(self, embedder: Embedder, took: Took) -> None:
         self._embedder, self._took = embedder, took
@@ -53,7 +56,7 @@ class TimedEmbedder:
 
 
 class EmbedderSlot:
-    """Call it for the embedder, or None while there is none; `why` says why there is none. Thread-safe."""
+    """Holder of the embedder; call it for the embedder or None. `why`: the reason for None. Thread-safe."""
 
     def __init__(self) -> None:
         self._embedder: Embedder | None = None

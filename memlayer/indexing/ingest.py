@@ -149,8 +149,8 @@ class Ingest:
     def _with_distinct_ids(self, events: Sequence[Event]) -> list[Event]:
         """Give the later of two hook events with one id and different texts an id of its own.
 
-        A transcript that differs from what a hook saw before is the same event seen twice; a hook that comes after the
-        transcript was read in mid-turn has seen more.
+        A transcript that differs from the text a hook saw before is the same event seen twice; a hook that comes after
+        the transcript was read in mid-turn has seen more.
         """
         known = {event.id: event for event in self._store.events(ids=[event.id for event in events], limit=100_000)}
         out = []

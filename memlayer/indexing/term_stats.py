@@ -1,4 +1,4 @@
-"""How many chunks hold a term: a fixed-size sketch, so that a query can weigh its words without asking the index."""
+"""Document frequencies of terms in a fixed-size sketch, so that a query needs no index."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def term_weight(documents: int, holding: int) -> float:
 
 
 class TermStats:
-    """Document frequencies over all projects (numbers only; no term can be read back). Thread-safe."""
+    """Document frequencies over all projects; no term can be read back. Thread-safe."""
 
     def __init__(self) -> None:
         self._counts = array("I", bytes(4 * BUCKETS))
@@ -41,7 +41,7 @@ class TermStats:
         return self._documents
 
     def add(self, chunk_id: str, terms: Iterable[str]) -> None:
-        """Count one chunk's terms. A chunk that is counted anew soon after (its turn went on) replaces itself."""
+        """Count one chunk's terms; a chunk counted anew soon after replaces itself."""
         buckets = frozenset(_bucket(term) for term in terms)
         with self._lock:
             before = self._recent.pop(chunk_id, None)
@@ -56,7 +56,7 @@ class TermStats:
                 del self._recent[next(iter(self._recent))]
 
     def weights(self, terms: Iterable[str], project: Holding | None = None) -> dict[str, float]:
-        """term -> inverse document frequency. project: half of it goes by what that project's chunks hold."""
+        """Return term -> weight. project: half of the weight goes by that project's chunks."""
         found = {term: term_weight(self._documents, self._counts[_bucket(term)]) for term in terms}
         if project is None:
             return found
@@ -65,21 +65,21 @@ class TermStats:
 
     @classmethod
     def counted(cls, store: Store) -> TermStats:
-        """Counted anew over all chunks of the store."""
+        """Count anew over all chunks of the store."""
         found = cls()
         store.scan_terms(lambda chunk_id, terms: found.add(chunk_id, terms.split()))
         found._recent.clear()
         return found
 
     def save(self, path: Path) -> None:
-        """Raises OSError."""
+        """Write the counts to a file. Raises OSError."""
         with self._lock:
             data = _MAGIC + b"%d\n" % self._documents + zlib.compress(self._counts.tobytes(), 1)
         paths.write_whole(str(path), data)
 
     @classmethod
     def load(cls, path: Path, documents: int) -> TermStats | None:
-        """The saved counts if they are whole and were taken over about as many chunks as there are now."""
+        """Load saved counts if they are whole and of about as many chunks as there are now."""
         found = cls()
         try:
             magic, counted, packed = path.read_bytes().split(b"\n", 2)

@@ -1,4 +1,4 @@
-"""Events to memories: each turn becomes one `conversation` memory that stands for prompt and answer together."""
+"""Events to memories: each turn becomes one `conversation` memory."""
 
 from __future__ import annotations
 
@@ -17,14 +17,19 @@ TURN = "turn"
 
 
 def prompt_and_answers(events: Sequence[Event]) -> tuple[str, list[str]]:
-    """What was asked, and the answers in order (a continued Stop gives several), out of one turn's events."""
+    """Return the prompt and the answers in order of one turn's events.
+
+    A continued Stop gives several answers.
+    """
     prompt = "\n".join(event.text for event in events if event.kind == "user")
-    return prompt, _once([event for event in events if event.kind == "assistant"])
+    return prompt, _distinct_answers([event for event in events if event.kind == "assistant"])
 
 
-def _once(answers: Sequence[Event]) -> list[str]:
-    """The texts of a turn's answers, without what the transcript told of one that then went on, and without what a hook
-    and the transcript both tell: the host joins the parts of an answer in two ways, and may tell a hook the last only.
+def _distinct_answers(answers: Sequence[Event]) -> list[str]:
+    """Deduplicate answers seen by both hook and transcript.
+
+    The transcript also holds the beginning of an answer that then went on. The host joins the parts of an answer in two
+    ways, and may give a hook the last part only.
     """
     read = [event for event in answers if event.source == "transcript"]
     if not read or len(answers) == 1:
@@ -45,12 +50,12 @@ def _words(event: Event) -> str:
 
 
 def full_text(events: Sequence[Event]) -> str:
-    """The turn's text, uncut: what the index is made of."""
+    """Return the turn's text, uncut, for the index."""
     return turn_text(*prompt_and_answers(events))
 
 
 def turn_memory(events: Sequence[Event]) -> Memory | None:
-    """The memory that stands for a turn, from all its events so far; None when there is nothing worth keeping.
+    """Make the memory of a turn from all its events so far; None when none is worth keeping.
 
     Generated prompts and memlayer's own commands make no memory: the answer to the latter repeats memories.
     """
@@ -76,7 +81,7 @@ def turn_memory(events: Sequence[Event]) -> Memory | None:
         project_id=first.project_id,
         session_id=first.session_id,
         prompt_id=first.prompt_id,
-        source_ids=tuple(event.id for event in [*spoken, *done]),  # what was done is forgotten with the turn
+        source_ids=tuple(event.id for event in [*spoken, *done]),  # tool calls are forgotten with the turn
         at_ms=first.at_ms,
     )
 
@@ -88,7 +93,10 @@ def _kind(prompt: str, answers: Sequence[str]) -> str:
 
 
 def carried_over(known: Memory | None, made: Memory) -> Memory:
-    """A turn's memory made anew, with what became of it since: only events that it has not had yet unsettle it."""
+    """Carry pin, supersession and settlement over to a turn's memory made anew.
+
+    Only events that it has not had yet unsettle it.
+    """
     if known is None:
         return made
     settled = known.settled if known.source_ids == made.source_ids else ""
@@ -102,7 +110,10 @@ def carried_over(known: Memory | None, made: Memory) -> Memory:
 
 
 def is_searched(memory: Memory) -> bool:
-    """True if a memory belongs in the search index. Daily entries do not (their turns are in it), nor routine turns."""
+    """True if a memory belongs in the search index.
+
+    Daily entries do not (their turns are in it), nor routine turns.
+    """
     if memory.category == "conversation" and is_routine_text(memory.text):  # also of an older version's turns
         return False
     return memory.category != "daily" and not memory.superseded_by

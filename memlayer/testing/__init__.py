@@ -1,4 +1,4 @@
-"""Doubles that ship, for tests of whoever builds on the ports: an embedder without a model, a store in memory."""
+"""Test doubles of the ports: an embedder without a model, a store in memory."""
 
 from memlayer.testing.hash_embedder import HashEmbedder
 from memlayer.testing.memory_store import MemoryStore

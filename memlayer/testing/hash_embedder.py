@@ -10,7 +10,7 @@ from memlayer.ports import Calibration, Vector
 
 
 class HashEmbedder:
-    """Unit vectors from hashed words and letter triples: texts that share them are near, nothing else is meant by it.
+    """Unit vectors from hashed words and letter triples: texts that share them are near.
 
     Never a stand-in for a model in the product: it knows spelling, not meaning.
     """

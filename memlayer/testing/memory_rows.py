@@ -1,4 +1,4 @@
-"""Which rows of the store in memory a search or a selection means."""
+"""Filters of the store in memory: queries, scopes, selections."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from memlayer.ports import MemoryQuery, Selection
 
 
 def lean(chunk: Chunk) -> Chunk:
-    """The chunk as a hit carries it."""
+    """Return the chunk as a hit carries it."""
     return replace(chunk, vector=None)
 
 
@@ -32,7 +32,7 @@ def matches(memory: Memory, query: MemoryQuery) -> bool:
 
 
 def in_scope(chunk: Chunk, scope: Scope) -> bool:
-    """Whether a search in that scope looks at the chunk."""
+    """True if a search in the scope looks at the chunk."""
     return (
         (scope.project_ids is None or chunk.project_id in scope.project_ids)
         and scope.session_id in ("", chunk.session_id)
@@ -42,7 +42,7 @@ def in_scope(chunk: Chunk, scope: Scope) -> bool:
 
 
 def selected(memory_id: str, row: Event | Memory | Chunk, selection: Selection) -> bool:
-    """Whether a selection names that row, which belongs to that memory."""
+    """True if a selection names the row, which belongs to that memory."""
     return (
         (not selection.memory_ids or memory_id in selection.memory_ids)
         and selection.session_id in ("", row.session_id)

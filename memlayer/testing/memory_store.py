@@ -27,7 +27,7 @@ from memlayer.text.bm25 import bm25, inverse_document_frequency
 
 
 class MemoryStore:
-    """ports.Store in dictionaries: the same answers as the real one, except that nothing is on disk."""
+    """ports.Store in dictionaries, with the answers of the real store, but nothing on disk."""
 
     def __init__(self, dimensions: int = 64) -> None:
         self._dimensions = dimensions
@@ -216,7 +216,7 @@ class MemoryStore:
             self._chunks.clear()
 
     def warm(self, project_id: str, model: str) -> None:
-        """Always warm."""
+        """Do nothing: the store is always warm."""
 
     def upkeep(self, *, force: bool = False) -> bool:
         return force
@@ -246,7 +246,7 @@ class MemoryStore:
         return []
 
     def clear_damage(self) -> None:
-        """Nothing of it is on a disk that could fail."""
+        """Do nothing: there is no disk that could fail."""
 
     @property
     def is_suspect(self) -> bool:
@@ -256,7 +256,7 @@ class MemoryStore:
         return False
 
     def close(self) -> None:
-        """Nothing to give back."""
+        """Do nothing: there are no resources to release."""
 
     def _check_vectors(self, vectors: Iterable[Vector | None]) -> None:
         for vector in vectors:

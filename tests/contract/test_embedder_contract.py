@@ -1,4 +1,4 @@
-"""What every Embedder promises, over the double and over the model that ships."""
+"""The contract of Embedder, over the double and the shipped model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The embedding cache: what goes in comes out, it stays within its bound, and no state of its file is fatal."""
+"""The embedding cache: round trips, its bound, and damaged files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What only the store on disk can get wrong: durability, damage, schema versions."""
+"""The store on disk alone: durability, damage, schema versions."""
 
 from __future__ import annotations
 

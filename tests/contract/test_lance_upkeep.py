@@ -154,7 +154,7 @@ def test_many_small_writes_stay_quick(store: LanceStore, folder: Path, writes: i
             store.upkeep()
         for kind in files:
             files[kind] = max(files[kind], len(list((folder / "events.lance" / kind).iterdir())))
-    # What a write and a read cost grows with these, so that their number tells what a clock would, on any machine.
+    # The cost of a write and a read grows with these, so their number tells on any machine as much as a clock.
     assert max(files.values()) < 60, files
     assert store.stats().events == len(store.events(limit=writes)) == writes
 

@@ -1,4 +1,4 @@
-"""Both SDKs' adapters against a scripted server: what they send, what they make of answers, errors and silence."""
+"""Both SDKs' adapters against a scripted server: requests, answers, errors and silence."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def api() -> Iterator[ModelApi]:
 def provider(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Each provider, with variables set that its SDK would take address or credentials from if it were let."""
     for name in PROVIDERS:
-        for what in ("API_KEY", "BASE_URL", "AUTH_TOKEN"):
-            monkeypatch.setenv("%s_%s" % (name.upper(), what), "http://127.0.0.1:9/never")
+        for variable in ("API_KEY", "BASE_URL", "AUTH_TOKEN"):
+            monkeypatch.setenv("%s_%s" % (name.upper(), variable), "http://127.0.0.1:9/never")
     monkeypatch.setenv("MY_KEY", KEY)
     return str(request.param)
 

@@ -33,7 +33,7 @@ print(json.dumps({"vector": vector, "is_hub_whole": hasattr(hub, "__file__")}))
 
 
 def composed(tmp_path: Path, model: str) -> dict[str, object]:
-    """What a fresh process makes of the setting embedding.model, without a network."""
+    """Load the setting embedding.model in a fresh process, without a network."""
     done = subprocess.run(
         [sys.executable, "-I", "-W", "error", "-c", COMPOSED, str(ROOT), str(tmp_path), model, TEXT],
         capture_output=True, text=True, timeout=50, check=False, env={"HF_HUB_OFFLINE": "1"},

@@ -1,4 +1,4 @@
-"""What every ports.Store does; runs over the double and over LanceDB."""
+"""The contract of ports.Store, over the double and LanceDB."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ def test_forget_memory_takes_its_sources(store: Store) -> None:
 
 
 def test_what_was_done_in_a_turn_goes_with_it(store: Store) -> None:
-    """A turn's memory names what was spoken; its tool calls are known by the prompt alone."""
+    """A turn's memory names the spoken events; its tool calls are known by the prompt alone."""
     fill_for_forgetting(store)
     prompt = make_event(1).prompt_id
     store.add_events(
@@ -198,7 +198,7 @@ def test_expired_turns_go_statements_stay(store: Store) -> None:
     assert {memory.id for memory in store.memories()} == {"m3", "m4", "m10", "m20", "m21", "m22"}
     assert found_by_text(store, "text", EVERYWHERE, 100)
     assert store.plan_retention(RetentionCutoffs(conversation_ms=1003)) == DeletionPlan()
-    assert store.memories(MemoryQuery(ids=["m20"]))[0].source_ids == ("e1",)  # what is gone stays on record
+    assert store.memories(MemoryQuery(ids=["m20"]))[0].source_ids == ("e1",)  # events that are gone stay on record
 
     assert store.plan_retention(RetentionCutoffs(daily_ms=1003)).memory_ids == ("m22",)
     assert store.plan_retention(RetentionCutoffs(core_ms=1003)).memory_ids == ("m20",)

@@ -104,7 +104,7 @@ def test_search_stays_in_its_scope(store: Store) -> None:
 
 
 def test_what_belongs_to_no_session_is_found(store: Store) -> None:
-    """As what a person adds to a memory file, or by `memlayer remember`."""
+    """Like a statement that a person adds to a memory file, or by `memlayer remember`."""
     store.put_chunks(
         [make_chunk(1, "배포 요일", session="", embedded=True), make_chunk(2, "배포 요일", session="s2", embedded=True)]
     )

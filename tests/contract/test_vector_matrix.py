@@ -1,4 +1,4 @@
-"""Vectors in memory: what is near is found, as exactly as promised, however many there are and whatever is replaced."""
+"""Vectors in memory: near rows are found, as exactly as promised, at any size, after any change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What makes a model's cosines mean something: its background mean, its language axis, what stands for 0 and 1.
+"""Calibration of a model: its background mean, its language axis, its cosines for 0 and 1.
 
 Raw e5 cosines lie between 0.75 and 0.95 whatever the texts, and text in another language is always further away
 than unrelated text in one's own. So from every vector the mean of background text is subtracted, then half of its
@@ -36,7 +36,7 @@ Row = dict[str, str]
 
 @dataclass(frozen=True)
 class Centring:
-    """mean: average raw vector of background text. axis: direction between the languages, or () for none.
+    """The mean raw vector of background text, and the axis between languages (() for none).
 
     A vector loses its dot product with axis times axis: an axis of length 1 takes away its whole part in that
     direction, one of length sqrt(0.5) half of it.
@@ -48,7 +48,7 @@ class Centring:
 
 
 def centre(raw: Matrix, mean: Matrix, axis: Matrix) -> Matrix:
-    """raw (n x d) less mean (d), less (row . axis) times axis (d, or zeros), scaled to length 1 again."""
+    """Return raw (n x d) less mean (d), less (row . axis) times axis (d, or zeros), at length 1."""
     moved = raw - mean
     moved -= np.outer(moved @ axis, axis)
     centred: Matrix = moved / np.maximum(np.linalg.norm(moved, axis=1, keepdims=True), 1e-12)
@@ -56,7 +56,7 @@ def centre(raw: Matrix, mean: Matrix, axis: Matrix) -> Matrix:
 
 
 def read(folder: Path) -> Centring | None:
-    """calibration.json of the folder, or None when there is none. Raises EmbedderError when it is not one."""
+    """Read the folder's calibration.json; None without one. Raises EmbedderError when it is unsound."""
     path = folder / CALIBRATION_FILE
     if not path.exists():
         return None
@@ -75,7 +75,7 @@ def read(folder: Path) -> Centring | None:
 
 
 def write(folder: Path, centring: Centring, made: str) -> None:
-    """Store it as calibration.json of the folder. made: one line that says how. An unwritable folder is no error."""
+    """Write calibration.json to the folder. made: one line on its origin. An unwritable folder is no error."""
     known = centring.calibration
     data = {"made": made, "low": known.low, "high": known.high, "mean": centring.mean, "axis": centring.axis}
     write_json(folder / CALIBRATION_FILE, data)
@@ -108,7 +108,7 @@ def measure(embed_queries: Embed, embed_passages: Embed, corpus: Path) -> Centri
 
 
 def read_rows(path: Path) -> list[Row]:
-    """The rows of a JSON-lines file of the corpus. Raises EmbedderError."""
+    """Read a JSON-lines file of the corpus. Raises EmbedderError."""
     try:
         return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     except (OSError, ValueError) as error:

@@ -1,4 +1,4 @@
-"""The Embedder over fastembed: the model that ships, a local folder, or a model of fastembed's catalogue.
+"""Embedder over fastembed: the shipped model, a local folder or a catalogue model.
 
 Measured with the shipped model on two cores (models/README.md): one onnxruntime thread answers a query in 8 to
 10 ms; two take 5 ms on an idle machine, but spin, burn three times the CPU and take 22 ms (worst 286 ms) beside
@@ -37,7 +37,7 @@ from fastembed.common.preprocessor_utils import load_tokenizer
 from loguru import logger
 from onnxruntime.capi import onnxruntime_pybind11_state as onnx_errors
 
-logger.disable("fastembed")  # it writes to stderr; what matters comes back as EmbedderError
+logger.disable("fastembed")  # it writes to stderr; errors that matter come back as EmbedderError
 
 PIPELINE_VERSION = 1  # raise it when the same text would get another vector
 MAX_CHARS = 16_384  # no 512-token model reads further; tokenising a megabyte would take seconds
@@ -65,7 +65,7 @@ _MODEL_ERRORS: tuple[type[Exception], ...] = (
 
 
 class FastembedEmbedder:
-    """Unit vectors from a fastembed model, centred by its calibration. Safe to call from several threads."""
+    """Unit vectors from a fastembed model, centred by its calibration. Thread-safe."""
 
     def __init__(self, model: TextEmbedding, recipe: Recipe, model_sha256: str, centring: Centring) -> None:
         """Raises EmbedderError when the centring is for vectors of another length."""
@@ -99,12 +99,12 @@ class FastembedEmbedder:
         return self._calibration
 
     def embed_query(self, text: str) -> Vector:
-        """The vector of a question or prompt. Raises EmbedderError."""
-        self._giving_way.asked()
+        """Embed a question or prompt. Raises EmbedderError."""
+        self._giving_way.announce()
         return self._vectors([self._recipe.query_prefix + _clean(text)])[0]
 
     def embed_passages(self, texts: Sequence[str]) -> list[Vector]:
-        """The vectors of stored texts, in their order. Raises EmbedderError.
+        """Embed stored texts, in their order. Raises EmbedderError.
 
         Somebody waits for the answer to a query and nobody for this: while one is being answered, it pauses.
         """
@@ -124,12 +124,12 @@ class FastembedEmbedder:
 def load(
     model: str, cache_dir: str | os.PathLike[str], *, download_deadline_s: float = DOWNLOAD_DEADLINE_S
 ) -> Embedder:
-    """Load the model that ships (by name), a local folder (absolute path) or a model of fastembed's catalogue.
+    """Load the shipped model (by name), a local folder (absolute path) or a catalogue model.
 
     Local files never touch the network. A catalogue model comes from cache_dir or, unless HF_HUB_OFFLINE is set,
     from the hub within download_deadline_s. A model without a calibration of its own is calibrated on the shipped
     background corpus, once (10 s). Takes 0.5 s for the shipped model, so call it in a background thread.
-    Raises EmbedderError: one line with what is missing and what to do.
+    Raises EmbedderError: one line with the cause and the remedy.
     """
     cache = Path(cache_dir)
     folder = model_folder.find(model)
@@ -201,7 +201,7 @@ def _catalogue_model(model: str, cache: Path, *, local_files_only: bool) -> Text
 
 
 def _register(folder: Path, recipe: Recipe) -> str:
-    """Make fastembed know the folder as a custom model, once a process; returns the name it goes by."""
+    """Register the folder as a custom model, once a process; return its name."""
     place = hashlib.sha256(f"{folder.resolve()}|{recipe}".encode()).hexdigest()[:12]
     name = f"memlayer/{recipe.name}-{place}"
     if all(str(entry["model"]).lower() != name.lower() for entry in TextEmbedding.list_supported_models()):
@@ -231,13 +231,16 @@ def _calibrate(model: TextEmbedding, recipe: Recipe, digest: str, cache: Path) -
 
 
 def _embed_raw(model: TextEmbedding, prefixed: Sequence[str]) -> Matrix:
-    """The model's own unit vectors, one row a text."""
+    """Return the model's own unit vectors, one row a text."""
     with _as_embedder_error("The embedding model failed on a text"):
         return np.asarray(list(model.embed(list(prefixed), batch_size=1)), dtype=np.float32)
 
 
 def _clean(text: str) -> str:
-    """The part of the text that a model can see; lone surrogates, which no tokenizer takes, become `?`."""
+    """Return the part of a text that a model can see.
+
+    Lone surrogates, which no tokenizer takes, become `?`.
+    """
     return text[:MAX_CHARS].encode("utf-8", "replace").decode("utf-8")
 
 
@@ -252,7 +255,7 @@ def _slug(recipe: Recipe) -> str:
 
 
 def _within(deadline_s: float, make: Callable[[], TextEmbedding], late: str) -> TextEmbedding:
-    """Run make in a thread of its own: neither fastembed nor the hub's client bounds a download's time."""
+    """Run make in a thread: neither fastembed nor the hub's client bounds a download's time."""
     made: list[TextEmbedding] = []
     failed: list[EmbedderError] = []
 
@@ -273,9 +276,9 @@ def _within(deadline_s: float, make: Callable[[], TextEmbedding], late: str) -> 
 
 
 @contextlib.contextmanager
-def _as_embedder_error(what: str) -> Iterator[None]:
+def _as_embedder_error(failure: str) -> Iterator[None]:
     try:
         yield
     except _MODEL_ERRORS as error:
         reason = " ".join(str(error).split())[:200]
-        raise EmbedderError(f"{what} ({type(error).__name__}: {reason}).") from error
+        raise EmbedderError(f"{failure} ({type(error).__name__}: {reason}).") from error

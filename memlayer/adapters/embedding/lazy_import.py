@@ -1,4 +1,4 @@
-"""Imports LanceDB and fastembed without what a store in a local folder and a model on the disk never use.
+"""Imports of LanceDB and fastembed without their unused packages.
 
 LanceDB's client for remote catalogues is some 240 generated pydantic models: two thirds of the time `import lancedb`
 takes, and memory for as long as the process lives. fastembed's way to the model hub and to images costs 0.5 s and
@@ -20,8 +20,8 @@ from collections.abc import Sequence
 
 log = logging.getLogger(__name__)
 
-# Held by whoever imports the large packages. Two threads that import them at once meet half-made state in what both
-# use: `sysconfig` raises AttributeError for whoever asks while another thread's first question fills its variables
+# Held during imports of the large packages. Two threads that import them at once meet half-made state in shared
+# modules: `sysconfig` raises AttributeError for whoever asks while another thread's first question fills its variables
 # (Python 3.11; seen in 47 of 305 processes that imported both at once, on a busy machine), and a finder removed from
 # `sys.meta_path` makes a thread that walks that list skip the next one.
 ONE_AT_A_TIME = threading.RLock()
@@ -76,20 +76,25 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 
 def import_lancedb() -> None:
-    """Import lancedb lean. One that cannot be imported so is left to be imported whole: slower, the same otherwise."""
+    """Import lancedb lean; where that fails, it is imported whole: slower, the same otherwise."""
     _import_lean("lancedb", UNUSED)
 
 
 def forbid_reports() -> None:
-    """Nothing leaves the machine: onnxruntime's Linux wheels report their use, and keep a device id under ~/.cache,
-    unless this is said before they are loaded."""
+    """Switch telemetry off, before the packages are loaded.
+
+    Nothing leaves the machine: onnxruntime's Linux wheels otherwise report their use and keep a device id under
+    ~/.cache.
+    """
     os.environ["ORT_DISABLE_TELEMETRY"] = "1"
     os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
 
 
 def import_fastembed(*, to_fetch: bool = False) -> None:
-    """Import fastembed lean. Unless it is `to_fetch` models, for those on the disk only: this process cannot fetch one
-    any more."""
+    """Import fastembed lean.
+
+    Without `to_fetch` for models on the disk only: this process cannot fetch a model any more.
+    """
     forbid_reports()
     _import_lean("fastembed", UNUSED_TO_FETCH if to_fetch else UNUSED_BY_FASTEMBED)
 
@@ -106,14 +111,17 @@ def _import_lean(package: str, unused: Sequence[str]) -> None:
             importlib.import_module(package)
         except (ImportError, AttributeError, TypeError) as bad:  # a later version that does more with these at import
             log.warning("%s is imported whole: %s: %s", package, type(bad).__name__, bad)
-            _forget(package, unused, loaded)
+            _unload(package, unused, loaded)
         finally:
-            sys.meta_path = [one for one in sys.meta_path if one is not finder]
+            sys.meta_path = [other for other in sys.meta_path if other is not finder]
 
 
-def _forget(package: str, unused: Sequence[str], loaded: set[str]) -> None:
-    """Forget what the import that failed has loaded, but for native modules: they can be initialised only once in a
-    process (LanceDB's panics the second time), and the next import finds them."""
+def _unload(package: str, unused: Sequence[str], loaded: set[str]) -> None:
+    """Drop the modules that a failed import has loaded, but for native ones.
+
+    Native modules can be initialised only once in a process (LanceDB's panics the second time), and the next import
+    finds them.
+    """
     for name in set(sys.modules) - loaded:
         of_package = name.partition(".")[0]
         if of_package in unused or (of_package == package and not _is_native(sys.modules[name])):

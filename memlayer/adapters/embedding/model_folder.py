@@ -1,4 +1,4 @@
-"""Where an embedding model's files are, whether they are whole, and how the model wants to be used."""
+"""An embedding model's folder: its place, its checksums, its recipe."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _POOLINGS = ("mean", "cls", "last_token", "none")
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a model is used. model_file: relative to the folder. pooling: mean | cls | last_token | none."""
+    """The use of a model. model_file: relative to the folder. pooling: mean | cls | last_token | none."""
 
     name: str
     model_file: str
@@ -37,7 +37,9 @@ class Recipe:
 
 
 def models_root() -> Path:
-    """The folder that ships: beside the package in a clone or plugin cache, inside it in a wheel.
+    """Return the folder of the models that ship.
+
+    It lies beside the package in a clone or plugin cache, inside it in a wheel.
 
     Raises EmbedderError when there is none.
     """
@@ -52,7 +54,7 @@ def models_root() -> Path:
 
 
 def find(model: str) -> Path | None:
-    """The local folder that `model` (the shipped model's name, an absolute path) means; None for other names."""
+    """Return the local folder of a model (shipped name or absolute path); None for other names."""
     if model == SHIPPED_MODEL:
         return models_root() / SHIPPED_MODEL
     path = Path(model).expanduser()
@@ -64,7 +66,7 @@ def find(model: str) -> Path | None:
 
 
 def read_recipe(folder: Path) -> Recipe:
-    """memlayer.json of the folder; without one, what the folder's other files and its name suggest."""
+    """Read the folder's memlayer.json; without one, guess from its other files and its name."""
     path = folder / RECIPE_FILE
     if not path.exists():
         return _guess_recipe(folder)
@@ -79,12 +81,12 @@ def read_recipe(folder: Path) -> Recipe:
 
 
 def default_prefixes(name: str) -> tuple[str, str]:
-    """(query prefix, passage prefix) of a model that does not say; the e5 family was trained with these."""
+    """Return (query prefix, passage prefix) by name; the e5 family was trained with these."""
     return ("query: ", "passage: ") if "e5" in name.lower().replace("_", "-").split("/")[-1].split("-") else ("", "")
 
 
 def verify(folder: Path, cache_dir: Path) -> None:
-    """Compare every file named in the folder's SHA256SUMS, if it has one, with its checksum.
+    """Verify the checksums of the folder's SHA256SUMS, if it has that file.
 
     Hashing 48 MB takes 0.1 s or more, so a file that was sound is not read again while its size and time of change
     stay (remembered in cache_dir). Raises EmbedderError that names the file.
@@ -104,7 +106,7 @@ def verify(folder: Path, cache_dir: Path) -> None:
 
 
 def sha256(path: Path, cache_dir: Path) -> str:
-    """Hex digest of the file's bytes, remembered in cache_dir by path, size and time of change."""
+    """Return the file's hex digest, remembered in cache_dir by path, size and time of change."""
     memo = cache_dir / _VERIFIED_FILE
     state = path.stat()
     key = f"{path.resolve()}|{state.st_size}|{state.st_mtime_ns}"
@@ -120,7 +122,7 @@ def sha256(path: Path, cache_dir: Path) -> str:
 
 
 def read_json(path: Path) -> dict[str, object]:
-    """The JSON object in a model's file. Raises EmbedderError."""
+    """Read the JSON object in a model's file. Raises EmbedderError."""
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:

@@ -1,8 +1,10 @@
-"""A Unigram tokenizer in a quarter of the memory: the same pieces as the `tokenizers` library, from a flat table.
+"""A Unigram tokenizer from a flat table, in a quarter of the memory.
+
+It gives the same pieces as the `tokenizers` library.
 
 That library keeps the vocabulary as a tree of hash maps, one for each prefix: 78 MB for the 101,168 pieces of the
-shipped model, a fifth of what the daemon may hold. Here the library still normalises, splits, finds special tokens and
-truncates; only the choice of pieces within a word is made here, by the same dynamic programme over a dictionary.
+shipped model, a fifth of the daemon's memory budget. Here the library still normalises, splits, finds special tokens
+and truncates; only the choice of pieces within a word is made here, by the same dynamic programme over a dictionary.
 Measured: 17 MB, and 0.1 to 0.3 ms more for a prompt of 25 words.
 """
 
@@ -29,7 +31,7 @@ _BETWEEN = "\0"
 
 
 class Pieces:
-    """Cuts words into the pieces of the greatest total score."""
+    """A cutter of words into the pieces of the greatest total score."""
 
     def __init__(self, names: Sequence[str], scores: Sequence[float], unknown_id: int) -> None:
         self._ids = {name: number for number, name in enumerate(names)}
@@ -40,13 +42,16 @@ class Pieces:
         self._cut_known = lru_cache(_CACHED_WORDS)(self._cut)
 
     def tokens(self, word: str) -> list[Token]:
-        """The pieces of one word, with their places in it."""
+        """Cut a word into pieces with their places in it."""
         cut = self._cut_known(word) if len(word) <= self._longest else self._cut(word)
         return [Token(found, word[start:end], (start, end)) for found, start, end in cut]
 
     def _cut(self, word: str) -> tuple[tuple[int, int, int], ...]:
-        """(id, start, end) of each piece. Of two ways with the same score the one found first is kept: the order of
-        the loops is that of the library, and so is every rounding."""
+        """Return (id, start, end) of each piece.
+
+        Of two ways with the same score the first found is kept: the order of the loops is that of the library, and so
+        is every rounding.
+        """
         size = len(word)
         best = [0.0] * (size + 1)
         came_from = [-1] * (size + 1)
@@ -77,7 +82,10 @@ class Pieces:
 
 
 class _Filler:
-    """A last pre-tokenizer, which fills each word with its pieces: the library then leaves them as they are."""
+    """A last pre-tokenizer that fills each word with its pieces.
+
+    The library then leaves them as they are.
+    """
 
     def __init__(self, pieces: Pieces) -> None:
         self._pieces = pieces
@@ -87,7 +95,9 @@ class _Filler:
 
 
 def load(folder: Path, load_whole: Callable[[Path], Loaded]) -> Loaded | None:
-    """What load_whole returns for a model's folder, but lean; None for a kind of tokenizer that is not made here.
+    """Load a model's tokenizer lean; None for a kind that is not made here.
+
+    Returns the same as load_whole.
 
     load_whole: fastembed's own function; it is given a folder like the model's with next to no vocabulary in it.
     Raises OSError, ValueError or KeyError for files that cannot be read.
@@ -102,7 +112,7 @@ def load(folder: Path, load_whole: Callable[[Path], Loaded]) -> Loaded | None:
     # The library is left with a vocabulary of the special tokens, under their own numbers.
     special = {token["content"]: token["id"] for token in content["added_tokens"]}
     content["model"] = {"type": "WordLevel", "vocab": {**special, unknown: unknown_id}, "unk_token": unknown}
-    # What was parsed goes before the names are made anew: in between them it would leave memory full of holes.
+    # The parsed JSON goes before the names are made anew: freed between them it would leave memory full of holes.
     del model
     names = joined.split(_BETWEEN)
     if len(names) != len(scores):

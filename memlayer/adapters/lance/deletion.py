@@ -1,4 +1,4 @@
-"""Forgetting: which rows go, and how their bytes leave the disk."""
+"""Deletion: plans of the rows to delete, and erasure of their bytes from the disk."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _FRAGMENT_SHIFT = 32  # a row id is its fragment's number and its offset in ther
 
 
 def batches(values: Iterable[str]) -> Iterator[list[str]]:
-    """The distinct values in pieces that a filter can hold."""
+    """Split the distinct values into batches that a filter can hold."""
     distinct = list(dict.fromkeys(values))
     for start in range(0, len(distinct), MAX_LISTED_IDS):
         yield distinct[start : start + MAX_LISTED_IDS]
@@ -40,7 +40,10 @@ def plan_deletion(tables: dict[str, LanceTable], selection: Selection) -> Deleti
 
 
 def _of_their_turns(events: LanceTable, event_ids: Sequence[str]) -> list[str]:
-    """All events of the turns that these belong to: a memory names those that were spoken, and not the tool calls."""
+    """Return all events of the turns of these events.
+
+    A memory names the spoken events, and not the tool calls.
+    """
     columns = ["id", "session_id", "prompt_id"]
     turns = {
         (row["session_id"], row["prompt_id"])
@@ -104,7 +107,7 @@ def forget(tables: dict[str, LanceTable], plan: DeletionPlan) -> Removed:
 
 
 def erase_rows(table: LanceTable, ids: Sequence[str]) -> None:
-    """Delete rows so that their bytes are gone: from the data files, from the indexes, from old versions.
+    """Erase rows: from the data files, from the indexes, from old versions.
 
     A deletion only marks rows, and compaction leaves a fragment alone in which few are marked. So the survivors of
     the fragments concerned are written again, which empties those fragments; LanceDB then drops their files.

@@ -1,4 +1,4 @@
-"""SQL filters for LanceDB from values nobody vouches for: everything is quoted here, nowhere else."""
+"""SQL filters for LanceDB: untrusted values are quoted here, nowhere else."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ORDERS = {  # columns, and whether they ascend
 
 
 def quoted(text: str) -> str:
-    """A SQL string literal. The dialect knows no escape but the doubled quote."""
+    """Quote a SQL string. The dialect knows no escape but the doubled quote."""
     safe = text.encode("utf-8", "replace").decode("utf-8")
     return "'" + safe.replace("'", "''") + "'"
 
@@ -31,7 +31,7 @@ def differs(column: str, value: str) -> str:
 
 
 def one_of(column: str, values: Sequence[str]) -> str:
-    """column IN (...); no value at all matches nothing."""
+    """Return column IN (...); without values it matches nothing."""
     if not values:
         return NOTHING
     if len(values) == 1:
@@ -40,19 +40,19 @@ def one_of(column: str, values: Sequence[str]) -> str:
 
 
 def any_in(column: str, values: Sequence[str]) -> str:
-    """The list column holds at least one of the values."""
+    """Match a list column that holds at least one of the values."""
     if not values:
         return NOTHING
     return f"array_has_any({column}, [{', '.join(quoted(value) for value in values)}])"
 
 
 def all_of(*parts: str) -> str:
-    """The parts joined by AND; "" when all are empty."""
+    """Join parts by AND; "" when all are empty."""
     return " AND ".join(part for part in parts if part)
 
 
 def of_query(query: MemoryQuery) -> str:
-    """The filter of ports.Store.memories; "" for all."""
+    """Return the filter of a memory query; "" for all."""
     is_superseded = (
         "" if query.is_current is None else "superseded_by = ''" if query.is_current else "superseded_by != ''"
     )
@@ -85,7 +85,10 @@ def of_query(query: MemoryQuery) -> str:
 
 
 def of_scope(scope: Scope) -> str:
-    """The filter of a scope over the chunks table; "" for everywhere. Raises StoreError for an unknown `extra`."""
+    """Return the filter of a scope over chunks; "" for everywhere.
+
+    Raises StoreError for an unknown `extra`.
+    """
     parts = []
     if scope.project_ids is not None:
         parts.append(one_of("project_id", scope.project_ids))

@@ -1,4 +1,4 @@
-"""Which indexes each table has, when upkeep is due, and how it is done."""
+"""Indexes of each table, and their upkeep."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def index_name(column: str) -> str:
 
 
 def create_missing_indexes(table: LanceTable) -> None:
-    """Create the indexes the table ought to have; cheap on a new table, resumes where a crash left off.
+    """Create missing indexes; cheap on a new table, resumes where a crash left off.
 
     Without the full-text index LanceDB would search the `terms` column all the same, but split and stem it its own way.
     """
@@ -72,8 +72,10 @@ def create_missing_indexes(table: LanceTable) -> None:
 
 
 def recreate_broken_indexes(table: LanceTable) -> list[str]:
-    """Ask each index something; those that cannot answer (their files are gone or torn) are made anew from the rows.
-    Returns their columns."""
+    """Query each index and recreate those that fail; return their columns.
+
+    An index fails when its files are gone or torn; it is made anew from the rows.
+    """
 
     async def broken() -> list[str]:
         found = []
@@ -101,7 +103,7 @@ def recreate_broken_indexes(table: LanceTable) -> list[str]:
 
 
 def recreate_indexes(table: LanceTable) -> None:
-    """Build all indexes anew from the rows as they are now: an index keeps values of deleted rows."""
+    """Build all indexes anew: an index keeps values of deleted rows."""
 
     async def recreate() -> None:
         there = {name for config in await table.inner.list_indices() for name in config.columns}
@@ -124,7 +126,7 @@ def create_vector_index_if_due(table: LanceTable) -> None:
 
 
 def table_state(table: LanceTable) -> dict[str, object]:
-    """rows, fragments, versions, unindexed_rows (the index that lags most) and indexes of a table."""
+    """Return rows, fragments, versions, unindexed_rows (of the index that lags most) and indexes."""
 
     async def state() -> dict[str, object]:
         unindexed = 0
@@ -148,7 +150,7 @@ def table_state(table: LanceTable) -> dict[str, object]:
 
 
 def is_upkeep_due(table: LanceTable) -> bool:
-    """Whether compaction would pay."""
+    """True if compaction would pay."""
 
     async def due() -> bool:
         figures = cast(dict[str, Any], await table.inner.stats())  # a class in the stubs only
@@ -166,7 +168,10 @@ def is_upkeep_due(table: LanceTable) -> bool:
 
 
 def compact(table: LanceTable) -> None:
-    """Merge fragments and bring the indexes up to date, beside readers; then drop old versions, a moment without."""
+    """Merge fragments, update the indexes, then drop old versions.
+
+    Readers go on meanwhile, but for a moment at the end.
+    """
     table.write("compact", table.inner.optimize())
     if table.name == CHUNKS:
         create_vector_index_if_due(table)
@@ -174,7 +179,7 @@ def compact(table: LanceTable) -> None:
 
 
 def drop_old_versions(table: LanceTable) -> None:
-    """Delete every file that the newest version does not use; readers wait meanwhile."""
+    """Delete all files that the newest version does not use; readers wait meanwhile."""
     with table.gate.removing():
         table.write(
             "drop old versions",
@@ -183,7 +188,7 @@ def drop_old_versions(table: LanceTable) -> None:
 
 
 def erase_old_versions(table: LanceTable) -> None:
-    """Leave the newest version and its files alone, whatever the clock says.
+    """Delete all versions but the newest, with their files, whatever the clock says.
 
     LanceDB goes by a version's age: after the clock is set back, an old version looks young and keeps its files.
     """

@@ -1,4 +1,4 @@
-"""Opens the store's folder: creates what is missing, migrates the old, refuses the newer, mends the torn."""
+"""Open the store's folder: create, migrate, refuse newer schemas, mend torn tables."""
 
 from __future__ import annotations
 
@@ -57,8 +57,11 @@ def open_connection(folder: Path, loop: LoopThread) -> AsyncConnection:
 
 
 def reconnect(folder: Path, tables: Tables, loop: LoopThread) -> AsyncConnection:
-    """A new connection behind the same tables. LanceDB's caches hold dropped files open; they go with the old one,
-    which the caller closes. Raises StoreError."""
+    """Return a new connection behind the same tables.
+
+    LanceDB's caches hold dropped files open; they go with the old connection, which the caller closes. Raises
+    StoreError.
+    """
     connection = open_connection(folder, loop)
     for table in tables.values():
         with table.gate.removing(), table.translated("open it anew"):
@@ -67,8 +70,11 @@ def reconnect(folder: Path, tables: Tables, loop: LoopThread) -> AsyncConnection
 
 
 def reopen(folder: Path, tables: Tables, dimensions: int, loop: LoopThread) -> AsyncConnection:
-    """Open the store again behind the same tables, as after a restart: what cannot be read is noted, and what can be
-    goes on. Returns the new connection; the caller closes the old one. Raises StoreError."""
+    """Open the store again behind the same tables, as after a restart.
+
+    Unreadable data is noted, the readable rest goes on. Returns the new connection; the caller closes the old one.
+    Raises StoreError.
+    """
     connection = open_connection(folder, loop)
     for name, found in open_tables(connection, folder, dimensions, loop).items():
         with tables[name].gate.removing():
@@ -77,10 +83,10 @@ def reopen(folder: Path, tables: Tables, dimensions: int, loop: LoopThread) -> A
 
 
 def open_tables(connection: AsyncConnection, folder: Path, dimensions: int, loop: LoopThread) -> Tables:
-    """All tables, with their indexes, at SCHEMA_VERSION. Raises StoreError.
+    """Open all tables, with their indexes, at SCHEMA_VERSION. Raises StoreError.
 
-    Damage to a table of record is noted (lance_salvage.damage_of), and what can be read goes on; the chunks are derived
-    and come back empty.
+    Damage to a table of record is noted (salvage.damage_of), and the readable rows go on; the chunks are derived and
+    come back empty.
     """
     version = read_schema_version(folder)
     set_back: dict[str, SetBack] = {}
@@ -103,7 +109,7 @@ def open_tables(connection: AsyncConnection, folder: Path, dimensions: int, loop
 
 
 def read_schema_version(folder: Path) -> int:
-    """0 for a folder that no store has been completed in yet. Raises StoreError for a newer or unreadable one."""
+    """Read the schema version; 0 for a store never completed. Raises StoreError for newer or unreadable ones."""
     path = folder / SCHEMA_FILE
     try:
         version = json.loads(path.read_text(encoding="utf-8"))["version"]
@@ -122,7 +128,7 @@ def read_schema_version(folder: Path) -> int:
 
 
 def write_schema_version(folder: Path, version: int) -> None:
-    """Durably, all or nothing. Raises StoreError."""
+    """Write the schema version durably, all or nothing. Raises StoreError."""
     temporary = folder / (SCHEMA_FILE + ".new")
     try:
         temporary.write_text(json.dumps({"version": version}) + "\n", encoding="utf-8")
@@ -135,7 +141,7 @@ def write_schema_version(folder: Path, version: int) -> None:
 
 
 def create_table(connection: AsyncConnection, folder: Path, name: str, dimensions: int, loop: LoopThread) -> LanceTable:
-    """An empty table in place of whatever is there. Raises StoreError."""
+    """Create an empty table in place of any there. Raises StoreError."""
 
     async def create() -> AsyncTable:
         return await connection.create_table(name, schema=schema_of(name, dimensions))
@@ -150,7 +156,7 @@ def create_table(connection: AsyncConnection, folder: Path, name: str, dimension
 
 
 def complete_table(table: LanceTable) -> None:
-    """Declare the key, create the indexes where that has not been done, and make broken ones anew."""
+    """Declare the key, create missing indexes, and make broken ones anew."""
     _declare_key(table)
     create_missing_indexes(table)
     recreate_broken_indexes(table)
@@ -163,7 +169,7 @@ def _table_folder(folder: Path, name: str) -> Path:
 def _open_table(
     connection: AsyncConnection, folder: Path, name: str, dimensions: int, loop: LoopThread, *, was_there: bool
 ) -> tuple[LanceTable, SetBack]:
-    """(the table, what damage has done to it). was_there: the store has been completed once."""
+    """Open a table; return it and its set-back. was_there: the store has been completed once."""
     path = _table_folder(folder, name)
     data = path / "data"
     has_rows = was_there or (data.is_dir() and any(data.iterdir()) and bool(_versions(path)))
@@ -176,7 +182,7 @@ def _open_table(
     elif not path.exists():
         failure = "its folder is gone"
     if name == CHUNKS or not (has_rows or aside_copies(folder, name)):
-        # Derived, or what a crash left of a creation.
+        # Derived, or left by a creation that a crash cut off.
         if was_there:
             note_damage(folder, name, failure, is_minor=True)
         return create_table(connection, folder, name, dimensions, loop), SetBack(True)
@@ -186,7 +192,7 @@ def _open_table(
 def _salvaged(
     connection: AsyncConnection, folder: Path, name: str, loop: LoopThread, failure: str
 ) -> tuple[LanceTable, SetBack]:
-    """A new table with what can be read of the old one, which is set aside."""
+    """Return a new table with the readable rows of the old one, which is set aside."""
     path = _table_folder(folder, name)
     if path.exists():
         set_aside(folder, path)
@@ -202,14 +208,14 @@ def _salvaged(
 
 
 def _versions(path: Path) -> list[Path]:
-    """The manifests of a table, newest first (their names count down from 2^64)."""
+    """List the manifests of a table, newest first (their names count down from 2^64)."""
     return sorted((path / "_versions").glob("*.manifest"), key=lambda manifest: manifest.name)
 
 
 def _open_newest_whole(
     connection: AsyncConnection, folder: Path, name: str, loop: LoopThread
 ) -> tuple[LanceTable, SetBack]:
-    """(the newest version whose rows can be read, whether it is an older one than was written).
+    """Open the newest version whose rows can be read; return it and its set-back.
 
     After a power failure the version written last may be torn. It was never acknowledged (a write returns only once
     it is flushed), so going back by one version loses nothing that the spool does not still hold. More than one step
@@ -248,7 +254,7 @@ def _open_newest_whole(
 
 
 def add_memory_columns(table: LanceTable) -> None:
-    """Schema 2: since when a memory is superseded, whether it is pinned, and what has consolidated it."""
+    """Add the columns of schema 2: superseded_ms, pinned, settled."""
 
     async def add() -> None:
         there = (await table.inner.schema()).names
@@ -261,7 +267,7 @@ def add_memory_columns(table: LanceTable) -> None:
 
 
 def _declare_key(table: LanceTable) -> None:
-    """Without the declared key two merges of the same ids leave duplicates."""
+    """Declare id as the key: without it two merges of the same ids leave duplicates."""
 
     async def declare() -> None:
         metadata = (await table.inner.schema()).field("id").metadata or {}
@@ -272,7 +278,7 @@ def _declare_key(table: LanceTable) -> None:
 
 
 def stored_dimensions(table: LanceTable) -> int:
-    """The length of the table's vectors."""
+    """Return the length of the table's vectors."""
     with table.translated("read its schema"):
         size: int = table.loop.run(table.inner.schema()).field(VECTOR).type.list_size
         return size

@@ -1,4 +1,4 @@
-"""Memories that damage has set back, put right by the search index, which is written after them."""
+"""Restore memories that damage has set back, from the search index, written after them."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from memlayer.adapters.lance.schema import (
 from memlayer.adapters.lance.table import LanceTable
 from memlayer.model import Chunk, Memory
 
-PINNED = 1.0  # the importance in the index of what is pinned, see indexing.indexer
+PINNED = 1.0  # the importance of pinned memories in the index, see indexing.indexer
 
 
 class SetBack(NamedTuple):
-    """Whether damage has set a table back. ids: of its rows that are of an older version; None: the table is."""
+    """Damage that set a table back. ids: of its rows of an older version; None: all rows."""
 
     is_so: bool = False
     ids: frozenset[str] | None = None
@@ -33,7 +33,7 @@ class SetBack(NamedTuple):
 
 @dataclass(frozen=True)
 class Reconciled:
-    """Rows to write; how many memories were brought back by them; citations of those nobody can vouch for."""
+    """Rows to write, the number of memories they bring back, and citations of those in doubt."""
 
     rows: tuple[Memory, ...] = ()
     brought_back: int = 0
@@ -41,8 +41,10 @@ class Reconciled:
 
 
 def put_right(folder: Path, memories: LanceTable, chunks: LanceTable | None, set_back: Collection[str] | None) -> None:
-    """Write what `reconcile` finds, and note what nobody can vouch for. chunks: None where they are damaged as well.
-    Raises StoreError."""
+    """Write the rows that `reconcile` finds, and note the memories in doubt.
+
+    chunks: None where they are damaged as well. Raises StoreError.
+    """
     rows = memories_from(memories.select(MEMORY_COLUMNS))
     if chunks is None:
         found = unknown(rows, set_back)
@@ -52,18 +54,19 @@ def put_right(folder: Path, memories: LanceTable, chunks: LanceTable | None, set
     if found.brought_back or found.in_doubt:
         says = f"{found.brought_back} memories are as the search index knows them"
         if found.in_doubt:
-            says += f", {len(found.in_doubt)} may lack what was done to them last"
+            says += f", {len(found.in_doubt)} may lack the last change made to them"
         amend_damage(folder, MEMORIES, says, found.brought_back, found.in_doubt)
 
 
 def reconcile(memories: Sequence[Memory], chunks: Iterable[Chunk], set_back: Collection[str] | None) -> Reconciled:
-    """What the index knows better. set_back: ids of the rows of an older version; None: the table as a whole is older.
+    """Return the rows that the index knows better.
 
-    The index holds what is current, with its text and whether it is pinned. What it lacks was replaced, and holds no
-    more; by what, is known where just one memory came back that could have replaced it.
+    set_back: ids of the rows of an older version; None: the table as a whole is older. The index holds the current
+    memories, with text and pin. A memory that it lacks was superseded; its successor is known where just one memory
+    came back that could have replaced it.
     """
-    ordered = sorted(chunks, key=lambda one: (one.memory_id, one.start))
-    indexed = {key: list(group) for key, group in groupby(ordered, key=lambda one: one.memory_id)}
+    ordered = sorted(chunks, key=lambda chunk: (chunk.memory_id, chunk.start))
+    indexed = {key: list(group) for key, group in groupby(ordered, key=lambda chunk: chunk.memory_id)}
     known = {memory.id for memory in memories}
     lost = [memory_of(pieces) for key, pieces in indexed.items() if key not in known]
     changed: list[Memory] = []
@@ -81,13 +84,13 @@ def reconcile(memories: Sequence[Memory], chunks: Iterable[Chunk], set_back: Col
 
 
 def unknown(memories: Iterable[Memory], set_back: Collection[str] | None) -> Reconciled:
-    """The same without an index: every row of an older version is in doubt."""
+    """Reconcile without an index: every row of an older version is in doubt."""
     older = [one for one in memories if set_back is not None and one.id in set_back and one.category != "conversation"]
     return Reconciled(in_doubt=tuple(one.citation for one in older))
 
 
 def _as_indexed(row: Memory, pieces: Sequence[Chunk]) -> Memory:
-    """The row as it was when the index was written."""
+    """Return the row as it was when the index was written."""
     pinned = pieces[0].importance >= PINNED if row.importance < PINNED else row.pinned
     found = replace(row, pinned=pinned)
     if row.category == "conversation":  # its text in the index is that of its events
@@ -99,7 +102,7 @@ def _as_indexed(row: Memory, pieces: Sequence[Chunk]) -> Memory:
 
 
 def _replaced(row: Memory, lost: Sequence[Memory]) -> Memory:
-    """The row as superseded: by the one memory that came back and is newer, else put away by itself."""
+    """Return the row as superseded: by the only newer memory that came back, else by itself."""
     newer = [one for one in lost if one.project_id == row.project_id and one.category == row.category]
     newer = [one for one in newer if one.at_ms >= row.at_ms]
     by: Mapping[str, object] = {"superseded_by": row.id, "superseded_ms": row.at_ms}

@@ -1,4 +1,4 @@
-"""Chunks by id in an SQLite file beside the tables: fetching forty rows costs LanceDB 10 to 18 ms of processor time.
+"""Chunks by id in an SQLite file: fetching forty rows costs LanceDB 10 to 18 ms of CPU.
 
 The file is derived and filled as rows are written or asked for: 0.4 kB a chunk, and no memory worth mentioning however
 many there are. It carries the version of the table that it agrees with, none while the table is being changed, and the
@@ -32,9 +32,9 @@ MAX_RECENT = 1000  # chunks kept unpacked
 
 
 class RowCache:
-    """Chunks without vectors. Safe to call from any thread; changes are announced by begin and end, by one at a time.
+    """Chunks without vectors. Thread-safe; one writer at a time announces changes by begin and end.
 
-    It never fails: what cannot be read is missing.
+    It never fails: unreadable chunks are missing.
     """
 
     def __init__(self, folder: Path, version: int) -> None:
@@ -43,7 +43,7 @@ class RowCache:
         self._guard = threading.Lock()
         self._changes = 0
         self._is_changing = False
-        self._recent: dict[str, Chunk] = {}  # what was asked for last, unpacked
+        self._recent: dict[str, Chunk] = {}  # the chunks fetched last, unpacked
         self._is_off = False  # a file that does not agree and cannot be deleted
         self._boot = _boot()
         none: list[tuple[int, str]] = []
@@ -54,31 +54,31 @@ class RowCache:
 
     @property
     def state(self) -> int:
-        """Another number after every change: see fill."""
+        """A number that differs after every change: see fill."""
         return self._changes
 
     def begin(self) -> None:
-        """The table is about to change."""
+        """Note that the table is about to change."""
         with self._guard:
             self._changes += 1
             self._is_changing = True
             self._agree(_NO_VERSION)
 
     def end(self, version: int) -> None:
-        """The table is at this version, and every change to its rows has been told by put, remove or clear."""
+        """Note the table's version; put, remove or clear have reported every change to its rows."""
         with self._guard:
             self._changes += 1
             self._is_changing = False
             self._agree(_stamp(version))
 
     def get(self, ids: Sequence[str]) -> dict[str, Chunk]:
-        """The chunks that are there, by id."""
+        """Return the cached chunks, by id."""
         if self._is_off:
             return {}
         with self._guard:
             state = self._changes
-            found = {one: self._recent[one] for one in ids if one in self._recent}
-        wanted = {one for one in ids if one not in found}
+            found = {chunk_id: self._recent[chunk_id] for chunk_id in ids if chunk_id in self._recent}
+        wanted = set(ids) - found.keys()
         try:
             read = {chunk.id: chunk for chunk in map(_unpacked, self._read(wanted)) if chunk.id in wanted}
         except (ValueError, TypeError, zlib.error):  # damage that SQLite does not see
@@ -87,13 +87,13 @@ class RowCache:
         with self._guard:
             if state == self._changes and not self._is_changing:
                 self._recent.update(read)
-                for one in list(self._recent)[: max(0, len(self._recent) - MAX_RECENT)]:
-                    del self._recent[one]
+                for oldest in list(self._recent)[: max(0, len(self._recent) - MAX_RECENT)]:
+                    del self._recent[oldest]
         return {**found, **read}
 
     def _read(self, ids: Iterable[str]) -> list[bytes]:
-        """What is there of these, packed."""
-        keys = [_key(one) for one in ids]
+        """Read those of these chunks that are there, packed."""
+        keys = [_key(chunk_id) for chunk_id in ids]
 
         def read(database: sqlite3.Connection) -> list[bytes]:
             found: list[bytes] = []
@@ -106,7 +106,7 @@ class RowCache:
         return self._file.run(read, none) if keys else none
 
     def put(self, chunks: Iterable[Chunk]) -> None:
-        """Rows that were inserted or replaced, between begin and end."""
+        """Cache rows that were inserted or replaced, between begin and end."""
         chunks = list(chunks)
         self._forget_recent(chunk.id for chunk in chunks)
         self._write(chunks)
@@ -118,19 +118,19 @@ class RowCache:
         self._file.run(lambda database: database.executemany("INSERT OR REPLACE INTO rows VALUES (?, ?)", rows), None)
 
     def fill(self, chunks: Iterable[Chunk], state: int) -> None:
-        """Rows as they were read from the table, if nothing has changed since `state` was read before them."""
+        """Cache rows read from the table, if nothing has changed since `state` was read before."""
         with self._guard:
             if state == self._changes and not self._is_changing:
                 self._write(chunks)
 
     def remove(self, ids: Sequence[str]) -> None:
-        """Rows that are gone, between begin and end."""
+        """Drop rows that are gone, between begin and end."""
         self._forget_recent(ids)
         keys = [(_key(chunk),) for chunk in ids]
         self._file.run(lambda database: database.executemany("DELETE FROM rows WHERE key = ?", keys), None)
 
     def clear(self) -> None:
-        """Anything may have changed; what was told of the change so far counts no more."""
+        """Drop all chunks: anything may have changed, reports of the change so far included."""
         with self._guard:
             self._changes += 1
             self._recent = {}
@@ -141,8 +141,8 @@ class RowCache:
 
     def _forget_recent(self, ids: Iterable[str]) -> None:
         with self._guard:
-            for one in ids:
-                self._recent.pop(one, None)
+            for chunk_id in ids:
+                self._recent.pop(chunk_id, None)
 
     def _agree(self, stamp: int) -> None:
         def agree(database: sqlite3.Connection) -> None:
@@ -153,7 +153,7 @@ class RowCache:
 
 
 def _boot() -> str:
-    """The same from one start of the machine to its end; where the system does not tell, another for each process."""
+    """Return an id of this boot of the machine; where the system tells none, of this process."""
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
     except OSError:

@@ -1,4 +1,4 @@
-"""A damaged table: what can be read of it becomes a new one; the damaged files are set aside, never rewritten."""
+"""Salvage of a damaged table: readable rows become a new table, damaged files are set aside."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from memlayer.ports import Damage
 
 ASIDE = "damaged"
 NOTES = "damage.json"
-MAGIC = b"LANC"  # what every file of LanceDB's ends with
+MAGIC = b"LANC"  # the last bytes of every LanceDB file
 ROWS_AT_ONCE = 2048
 _NEW = ".salvage"
 
@@ -31,7 +31,7 @@ Take = Callable[[Sequence[int]], Any]  # offsets -> Arrow rows
 
 
 def damage_of(folder: Path) -> list[Damage]:
-    """What was found damaged and has not been repaired since."""
+    """Read the notes of damage not repaired since."""
     aside = str(folder / ASIDE) if (folder / ASIDE).exists() else ""
     try:
         notes = json.loads((folder / NOTES).read_text(encoding="utf-8"))
@@ -55,13 +55,13 @@ def _damage(note: dict[str, Any], aside: str) -> Damage:
 
 
 def note_damage(folder: Path, table: str, says: str, *, is_minor: bool = False, brought_back: int = 0) -> None:
-    """Add to what is damaged, durably. Raises StoreError."""
+    """Add a note of damage, durably. Raises StoreError."""
     at_ms = time.time_ns() // 1_000_000
     _write_notes(folder, [*damage_of(folder), Damage(at_ms, table, says, is_minor, brought_back=brought_back)])
 
 
 def amend_damage(folder: Path, table: str, says: str, brought_back: int, in_doubt: Sequence[str]) -> None:
-    """Add to the last note on a table, which no power failure explains any more. Raises StoreError."""
+    """Amend the last note on a table, which no power failure explains any more. Raises StoreError."""
     of_table = [note for note in damage_of(folder) if note.table == table]
     *others, last = of_table or [Damage(time.time_ns() // 1_000_000, table, "it was made anew", False)]
     kept = [note for note in damage_of(folder) if note.table != table]
@@ -85,7 +85,7 @@ def _write_notes(folder: Path, notes: Sequence[Damage]) -> None:
 
 
 def clear_damage(folder: Path) -> None:
-    """Repaired: the notes go. What was set aside stays for a person to look at. Raises StoreError."""
+    """Remove the notes once repaired; files set aside stay for a person to look at. Raises StoreError."""
     try:
         (folder / NOTES).unlink(missing_ok=True)
         fsync_path(folder)
@@ -94,7 +94,7 @@ def clear_damage(folder: Path) -> None:
 
 
 def drop_aside(folder: Path) -> None:
-    """Remove what was set aside. Raises StoreError."""
+    """Remove the files set aside. Raises StoreError."""
     try:
         if (folder / ASIDE).exists():
             shutil.rmtree(folder / ASIDE)
@@ -103,7 +103,7 @@ def drop_aside(folder: Path) -> None:
 
 
 def is_whole(manifest: Path) -> bool:
-    """False for a manifest that was cut short. LanceDB does not bear to be shown one: it panics."""
+    """False for a manifest that was cut short: LanceDB panics over it."""
     try:
         with manifest.open("rb") as file:
             file.seek(-len(MAGIC), os.SEEK_END)
@@ -113,7 +113,7 @@ def is_whole(manifest: Path) -> bool:
 
 
 def lost_versions(path: Path, newest: Path) -> int:
-    """How many versions LanceDB's own hint knows beyond the newest manifest that is there."""
+    """Count the versions that LanceDB's hint knows beyond the newest manifest."""
     try:
         hint = json.loads((path / "_versions" / "latest_version_hint.json").read_bytes())["version"]
         return max(0, int(hint) - (2**64 - 1 - int(newest.stem)))
@@ -122,7 +122,7 @@ def lost_versions(path: Path, newest: Path) -> int:
 
 
 def set_aside(folder: Path, path: Path) -> None:
-    """Move a table's folder away, with nothing in it changed. Raises StoreError."""
+    """Move a table's folder aside, unchanged. Raises StoreError."""
     home = folder / ASIDE / str(time.time_ns() // 1_000_000)
     try:
         home.mkdir(mode=0o700, parents=True)
@@ -134,15 +134,15 @@ def set_aside(folder: Path, path: Path) -> None:
 
 
 def aside_copies(folder: Path, name: str) -> list[Path]:
-    """The folders that hold a table of that name which was set aside, newest first."""
+    """List the folders with a table of that name set aside, newest first."""
     return sorted((path.parent for path in (folder / ASIDE).glob(f"*/{name}.lance")), reverse=True)
 
 
 def salvage(folder: Path, name: str, loop: LoopThread, connect: Connect) -> tuple[int, int, set[str]]:
-    """Build the table anew from all copies that were set aside: (rows saved, rows known to be lost, ids of those rows
-    that are of an older version). Raises StoreError.
+    """Build the table anew from all copies set aside.
 
-    It appears in the store whole or not at all; a crash on the way leaves the copies, and it is done again.
+    Returns (rows saved, rows known to be lost, ids of rows of an older version). It appears in the store whole or not
+    at all; a crash on the way leaves the copies, and it is done again. Raises StoreError.
     """
     new = folder / _NEW
     try:
@@ -169,8 +169,10 @@ def salvage(folder: Path, name: str, loop: LoopThread, connect: Connect) -> tupl
 def _copy(
     copy: Path, name: str, loop: LoopThread, connect: Connect, into: LanceTable, seen: set[str], older: set[str]
 ) -> int:
-    """Bring what one damaged copy still holds, newest version first; returns how many of its rows stay lost. Adds to
-    `seen` the ids of what was brought, and to `older` those that the newest version does not vouch for."""
+    """Copy the readable rows of a damaged copy, newest version first; return the number lost.
+
+    Adds the ids of copied rows to `seen`, and to `older` those that the newest version does not vouch for.
+    """
     is_first = not seen
     versions = copy / f"{name}.lance" / "_versions"
     connection = connect(copy)
@@ -200,7 +202,7 @@ def _copy(
         missing = total - readable if is_newest else max(0, missing - (len(seen) - len(before)))
         is_newest = False
         if not missing:
-            break  # older versions hold nothing that this one does not, but what was forgotten since
+            break  # older versions hold nothing more, but rows forgotten since
     connection.close()
     return missing
 
@@ -215,7 +217,7 @@ def _take_from(table: Any, loop: LoopThread, like: LanceTable) -> Take:
 
 
 def readable_rows(take: Take, start: int, end: int) -> Iterator[Any]:
-    """All rows between two offsets that can be read; those that cannot are closed in on by halves."""
+    """Yield the readable rows between two offsets; unreadable ones are closed in on by halves."""
     for at in range(start, end, ROWS_AT_ONCE):
         yield from _halves(take, at, min(end, at + ROWS_AT_ONCE))
 
@@ -233,7 +235,7 @@ def _halves(take: Take, start: int, end: int) -> Iterator[Any]:
 
 
 def memory_of(pieces: Sequence[Chunk]) -> Memory:
-    """A memory that is gone, as far as its chunks tell of it."""
+    """Rebuild a lost memory from its chunks, as far as they tell of it."""
     first = pieces[0]
     day = time.strftime("%Y-%m-%d", time.localtime(first.at_ms / 1000))
     prefix = "turn" if first.category == "conversation" else first.category
@@ -255,7 +257,7 @@ def memory_of(pieces: Sequence[Chunk]) -> Memory:
 
 
 def text_of(pieces: Sequence[Chunk]) -> str:
-    """The text of a memory's chunks, which overlap."""
+    """Join the text of a memory's chunks, which overlap."""
     text, end = "", 0
     for piece in pieces:
         text += piece.text[max(0, end - piece.start) :]

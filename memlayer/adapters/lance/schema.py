@@ -1,4 +1,4 @@
-"""The Arrow schemas of the three tables, and how rows become model values and back."""
+"""Arrow schemas of the three tables, and conversion of rows to model values."""
 
 from __future__ import annotations
 
@@ -60,18 +60,18 @@ HIT_COLUMNS = CHUNK_COLUMNS  # ranking reads the terms of every hit: making them
 
 
 def vector_field(dimensions: int) -> Any:
-    """The nullable vector column: float32, unit length."""
+    """Return the nullable vector column: float32, unit length."""
     return pa.field(VECTOR, pa.list_(pa.float32(), max(1, dimensions)), nullable=True)
 
 
 def schema_of(table: str, dimensions: int) -> Any:
-    """The Arrow schema of a table."""
+    """Return the Arrow schema of a table."""
     fields = {EVENTS: _EVENT_FIELDS, MEMORIES: _MEMORY_FIELDS}.get(table)
     return pa.schema(fields if fields is not None else [*_CHUNK_FIELDS, vector_field(dimensions)])
 
 
 def rows_to_arrow(items: Sequence[Event] | Sequence[Memory] | Sequence[Chunk], schema: Any) -> Any:
-    """Model values as one Arrow table of that schema. Raises UnicodeError for lone surrogates."""
+    """Convert model values to an Arrow table. Raises UnicodeError for lone surrogates."""
     columns = [pa.array([_plain(getattr(item, field.name)) for item in items], field.type) for field in schema]
     return pa.table(columns, schema=schema)
 
@@ -84,31 +84,34 @@ def _plain(value: Any) -> Any:
 
 
 def vectors_to_arrow(ids: Sequence[str], vectors: Sequence[Sequence[float]], model: str, dimensions: int) -> Any:
-    """(id, model, vector) columns for an update of existing chunks."""
+    """Build (id, model, vector) columns to update existing chunks."""
     field = vector_field(dimensions)
     schema = pa.schema([_text("id"), _text("model"), field])
     return pa.table([pa.array(ids, pa.string()), [model] * len(ids), pa.array(vectors, field.type)], schema=schema)
 
 
 def events_from(table: Any) -> list[Event]:
-    """Rows of the events table, in their order."""
+    """Convert rows of the events table, in their order."""
     return [Event(**row) for row in table.select(EVENT_COLUMNS).to_pylist()]
 
 
 def memories_from(table: Any) -> list[Memory]:
-    """Rows of the memories table, in their order."""
+    """Convert rows of the memories table, in their order."""
     return [
         Memory(**{**row, "source_ids": tuple(row["source_ids"])}) for row in table.select(MEMORY_COLUMNS).to_pylist()
     ]
 
 
 def chunks_from(table: Any) -> list[Chunk]:
-    """Rows of the chunks table, in their order; vectors stay where they are, `terms` is empty if not selected."""
+    """Convert rows of the chunks table, in their order, without vectors.
+
+    `terms` is empty if not selected.
+    """
     names = table.column_names
     columns = [table.column(name).to_pylist() if name in names else _BLANKS for name in CHUNK_COLUMNS]
     return [Chunk(*values) for values in zip(*columns, strict=False)]
 
 
 def last_of_each(items: Sequence[Item]) -> list[Item]:
-    """One item for each id, the last one: a merge of two rows with the same id fails."""
+    """Return the last item of each id: a merge of two rows with the same id fails."""
     return list({item.id: item for item in items}.values())

@@ -1,4 +1,4 @@
-"""Both legs of a search over the chunks table, with the words and vectors of the projects in use kept in memory."""
+"""Search over the chunks table, with words and vectors of used projects in memory."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class ChunkSearch:
     ) -> None:
         """folder: the store's."""
         self._lock = threading.RLock()  # one change, or one loading, at a time
-        self._guard = threading.RLock()  # of what is in memory; held for a millisecond or two
+        self._guard = threading.RLock()  # of the structures in memory; held for a millisecond or two
         self._table = table
         self._dimensions = dimensions
         self._rows = RowCache(folder, table.version())
@@ -57,7 +57,7 @@ class ChunkSearch:
 
     @contextmanager
     def changing(self) -> Iterator[None]:
-        """While the table's rows are being changed."""
+        """Enclose a change of the table's rows."""
         with self._lock:
             self._rows.begin()
             try:
@@ -73,8 +73,8 @@ class ChunkSearch:
             self._rows.end(self._table.version())
 
     def text(self, words: str, scope: Scope, limit: int) -> list[Hit]:
-        """Chunks that hold any of the words, best BM25 first."""
-        self._giving_way.asked()
+        """Find chunks that hold any of the words, best BM25 first."""
+        self._giving_way.announce()
         scored = self._best_in_memory(words, scope, limit)
         if scored is None:
             rows = self._table.match("terms", words, ["id"], of_scope(scope), limit)
@@ -84,14 +84,14 @@ class ChunkSearch:
         return sorted(hits, key=lambda hit: (-(hit.lexical or 0.0), hit.chunk.id))
 
     def holding(self, terms: Sequence[str], project_id: str) -> Holding | None:
-        """What is in memory of a project tells; None while its words are not."""
+        """Count the chunks that hold each term; None while the project's words are not in memory."""
         with self._guard:
             project = self._words.get(project_id)
             return None if project is None else project.holding(terms)
 
     def vector(self, vector: Sequence[float], model: str, scope: Scope, limit: int) -> list[Hit]:
-        """The nearest chunks of that model, best first, with their cosines."""
-        self._giving_way.asked()
+        """Find the nearest chunks of a model, best first, with their cosines."""
+        self._giving_way.announce()
         query = np.asarray(vector, np.float32)
         scored = self._nearest_in_memory(query, model, scope, limit)
         if scored is None:
@@ -150,13 +150,13 @@ class ChunkSearch:
         self.clear()
 
     def close(self) -> None:
-        """Wait for what is being loaded."""
+        """Wait for the loading threads."""
         for thread in list(self._loading.values()):
             thread.join()
         self._rows.close()
 
     def _best_in_memory(self, words: str, scope: Scope, limit: int) -> list[tuple[float, str]] | None:
-        """(BM25, id) pairs; None when the table has to search."""
+        """Return (BM25, id) pairs; None when the table has to search."""
         if scope.project_ids is None or scope.extra:
             return None
         found: list[tuple[float, str]] = []
@@ -177,7 +177,7 @@ class ChunkSearch:
     def _nearest_in_memory(
         self, query: NDArray[np.float32], model: str, scope: Scope, limit: int
     ) -> list[tuple[float, str]] | None:
-        """(cosine, id) pairs; None when the table has to search."""
+        """Return (cosine, id) pairs; None when the table has to search."""
         if scope.project_ids is None or scope.extra:
             return None
         found: list[tuple[float, str]] = []
@@ -196,7 +196,7 @@ class ChunkSearch:
         return None if missing else found[:limit]
 
     def _chunks(self, ids: Sequence[str], scope: Scope) -> dict[str, Chunk]:
-        """The rows of these ids. An id that vanished meanwhile is left out."""
+        """Return the rows of these ids; an id that vanished meanwhile is left out."""
         state = self._rows.state
         found = self._rows.get(ids)
         missing = [chunk for chunk in ids if chunk not in found]
@@ -208,13 +208,13 @@ class ChunkSearch:
         return found
 
     def _load_behind(self, key: tuple[str, str], load: Callable[[], None]) -> None:
-        """Load in a thread, so that the search at hand does not wait for it. key: project and model, "" for words."""
+        """Load in a thread, so that the search does not wait. key: project and model, "" for words."""
 
         def run() -> None:
             try:
                 load()
             except StoreError:
-                pass  # the search that asked for it reads the same table and reports what is wrong with it
+                pass  # the search that asked for it reads the same table and reports its failure
             finally:
                 self._loading.pop(key, None)
 
@@ -267,7 +267,7 @@ class ChunkSearch:
 
 
 def _matrix_of(rows: Any) -> NDArray[np.float32]:
-    """The vector column of a table or a batch as (rows, dimensions); no row may lack its vector."""
+    """Return the vector column as (rows, dimensions); no row may lack its vector."""
     column = rows.column(VECTOR)
     flat: NDArray[np.float32] = (
         (column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column)

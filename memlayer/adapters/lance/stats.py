@@ -31,7 +31,7 @@ _ROWS_AT_ONCE = 200  # other readers wait while some are consumed
 def scan_records(
     tables: Mapping[str, LanceTable], consume: Callable[[Sequence[Event] | Sequence[Memory]], None]
 ) -> None:
-    """Hand over every event and then every memory, some at a time and in no order."""
+    """Hand over every event, then every memory, in batches and in no order."""
     tables[EVENTS].scan(EVENT_COLUMNS, "id IS NOT NULL", _ROWS_AT_ONCE, lambda rows: consume(events_from(rows)))
     tables[MEMORIES].scan(MEMORY_COLUMNS, "id IS NOT NULL", _ROWS_AT_ONCE, lambda rows: consume(memories_from(rows)))
 
@@ -47,7 +47,7 @@ def scan_chunks(tables: Mapping[str, LanceTable], columns: Sequence[str], consum
 
 
 def stats_of(tables: Tables, folder: Path) -> StoreStats:
-    """The counts of these tables in that folder. Reads a few short columns whole, no texts."""
+    """Count the rows of the tables. Reads a few short columns whole, no texts."""
     scopes = tables[EVENTS].select(["session_id", "project_id"])
     kept = tables[MEMORIES].select(["category", "kind", "project_id", "superseded_by", "settled"])
     holds = pc.equal(kept.column("superseded_by"), "")
@@ -72,7 +72,7 @@ def stats_of(tables: Tables, folder: Path) -> StoreStats:
 
 
 def _counts(column: Any) -> dict[str, int]:
-    """How often each value stands in it."""
+    """Count each value of a column."""
     return {found["values"]: found["counts"] for found in pc.value_counts(column).to_pylist()}
 
 

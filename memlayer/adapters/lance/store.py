@@ -155,7 +155,7 @@ class LanceStore:
         return self._search.vector(vector, model, scope, limit) if scope.project_ids != () and limit >= 1 else []
 
     def warm(self, project_id: str, model: str) -> None:
-        """Load a project's words, and its vectors by that model, into memory, as the first search would do."""
+        """Load a project's words and its vectors of a model, as the first search would."""
         self._search.warm(project_id, model)
 
     def unembedded(self, model: str, limit: int) -> list[Chunk]:
@@ -210,7 +210,7 @@ class LanceStore:
         with self._writing, self._search.changing():
             chosen = self.plan_deletion(plan) if isinstance(plan, Selection) else plan
             removed = deletion.forget(self._tables, chosen)
-            drop_aside(self._folder)  # it holds what is forgotten here
+            drop_aside(self._folder)  # it holds copies of the forgotten rows
             self._search.clear()
             self._reconnect()
             return removed

@@ -1,4 +1,4 @@
-"""One LanceDB table, called from plain threads: queries, writes that are on disk when they return, and errors."""
+"""One LanceDB table for plain threads: queries, durable writes, errors."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MAX_LISTED_IDS = 500  # in one filter
 
 
 class LoopThread:
-    """An event loop in a thread of its own. LanceDB's asynchronous calls cost half of its synchronous ones."""
+    """An event loop in a thread of its own: LanceDB's asynchronous calls cost half."""
 
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
@@ -51,7 +51,10 @@ class LoopThread:
 
 
 class ReadGate:
-    """Many readers or one remover of old versions: a reader whose files vanish would fail."""
+    """A lock for many readers or one remover of old versions.
+
+    A reader whose files vanish would fail.
+    """
 
     def __init__(self) -> None:
         self._condition = threading.Condition()
@@ -85,7 +88,7 @@ class ReadGate:
 
 
 class LanceTable:
-    """One open table. Writers must not overlap (the store's lock sees to it); readers may come from any thread."""
+    """One open table. Writers must not overlap (the store locks); readers come from any thread."""
 
     def __init__(self, name: str, table: AsyncTable, loop: LoopThread, folder: Path) -> None:
         self.name = name
@@ -98,11 +101,11 @@ class LanceTable:
         self._sync.adopt()
 
     def versions_on_disk(self) -> int:
-        """How many versions the next write has to step over."""
+        """Count the versions that the next write has to step over."""
         return self._sync.count("_versions")
 
     def fragments_with_deletions(self) -> set[int]:
-        """Numbers of the fragments that rows were marked as deleted in; older versions' included.
+        """Return the numbers of fragments with deleted rows, older versions' included.
 
         LanceDB has no call for it; its format names the files `_deletions/{fragment}-{version}-{id}.arrow` (or .bin).
         """
@@ -122,13 +125,13 @@ class LanceTable:
         return len(old)
 
     def version(self) -> int:
-        """The number of the table's newest version."""
+        """Return the number of the table's newest version."""
         with self.translated("read its version"):
             return self.loop.run(self.inner.version())
 
     @contextmanager
     def translated(self, doing: str) -> Iterator[None]:
-        """Turns whatever LanceDB raises into a StoreError that names the table."""
+        """Turn any LanceDB error into a StoreError that names the table."""
         try:
             yield
         except FAILURES as error:
@@ -136,7 +139,7 @@ class LanceTable:
             raise StoreError(f"table {self.name}: cannot {doing}: {first_line(error)}; {remedy(self.name)}") from error
 
     def write(self, doing: str, coroutine: Coroutine[Any, Any, T]) -> T:
-        """Run a coroutine that changes the table, then flush what it wrote to the disk."""
+        """Run a coroutine that changes the table, then flush its files to the disk."""
         with self.translated(doing):
             result = self.loop.run(coroutine)
             self._sync.flush()
@@ -158,7 +161,7 @@ class LanceTable:
             self.write("write rows", builder.execute(rows, on_bad_vectors="null"))
 
     def update_columns(self, rows: Any) -> None:
-        """Set the given columns of the rows whose id is there; `rows` holds id and those columns only."""
+        """Update columns of the rows whose id is there; `rows` holds id and those columns only."""
         if rows.num_rows:
             builder = self.inner.merge_insert("id").when_matched_update_all()
             self.write("update rows", builder.execute(rows, on_bad_vectors="null"))
@@ -171,7 +174,7 @@ class LanceTable:
         self.inner, self._sync, self.has_failed = other.inner, other._sync, False
 
     def row_ids(self, where: str) -> list[int]:
-        """LanceDB's own numbers of the matching rows; valid until the next write."""
+        """Return LanceDB's own numbers of the matching rows; valid until the next write."""
 
         async def query() -> list[int]:
             builder = self.inner.query().with_row_id().select(["id"])
@@ -184,7 +187,7 @@ class LanceTable:
             return self.loop.run(query())
 
     def rewrite(self, fragments: Sequence[int]) -> None:
-        """Write the rows of these fragments again, in one commit, so that nothing refers to the old files."""
+        """Write the rows of these fragments again, so that nothing refers to the old files."""
 
         async def rewrite() -> None:
             for fragment in fragments:
@@ -207,7 +210,7 @@ class LanceTable:
         limit: int = NO_LIMIT,
         order: Sequence[tuple[str, bool]] = (),
     ) -> Any:
-        """An Arrow table of the matching rows. order: (column, ascending) pairs."""
+        """Return the matching rows as an Arrow table. order: (column, ascending) pairs."""
 
         async def query() -> Any:
             builder = self.inner.query().select(list(columns))
@@ -223,7 +226,7 @@ class LanceTable:
             return self.loop.run(query())
 
     def first(self, columns: Sequence[str], where: str, limit: int, order: Sequence[tuple[str, bool]]) -> Any:
-        """The first `limit` matching rows in that order, which must end with the id.
+        """Return the first `limit` matching rows in an order that ends with the id.
 
         Sorting reads all matching rows, so for a few of many it reads the columns to sort by alone, then these rows.
         """
@@ -234,11 +237,11 @@ class LanceTable:
         ids = self.select([name for name, _ in order], where, limit=limit, order=order).column("id").to_pylist()
         rows = self.select(columns, one_of("id", ids))
         places = {found: place for place, found in enumerate(rows.column("id").to_pylist())}
-        # Typed: Arrow cannot tell what an empty list is made of.
+        # Typed: Arrow cannot tell the type of an empty list.
         return rows.take(pa.array([places[found] for found in ids if found in places], pa.int64()))
 
     def scan(self, columns: Sequence[str], where: str, rows_per_batch: int, consume: Callable[[Any], None]) -> None:
-        """Hand the matching rows over as record batches: for whoever must not hold them all at once.
+        """Hand the matching rows over as record batches, never all at once.
 
         They are consumed in the calling thread: in the loop every other reader would wait for it.
         """
@@ -256,7 +259,7 @@ class LanceTable:
                 consume(batch)
 
     def match(self, column: str, words: str, columns: Sequence[str], where: str, limit: int) -> Any:
-        """Rows whose column holds any of the words, best first, with `_score` (BM25)."""
+        """Return rows whose column holds any of the words, best first, with `_score` (BM25)."""
 
         async def query() -> Any:
             builder = self.inner.query().nearest_to_text(match_query(words, column)).select([*columns, "_score"])
@@ -268,7 +271,10 @@ class LanceTable:
             return self.loop.run(query())
 
     def nearest(self, vector: Sequence[float], columns: Sequence[str], where: str, limit: int, refine: int) -> Any:
-        """Rows nearest by dot product, with `_distance` (1 - dot product). refine: rows re-ranked per row wanted."""
+        """Return rows nearest by dot product, with `_distance` (1 - dot product).
+
+        refine: rows re-ranked per row wanted.
+        """
 
         async def query() -> Any:
             builder = self.inner.query().nearest_to(list(vector)).distance_type("dot").refine_factor(refine)
@@ -282,7 +288,7 @@ class LanceTable:
 
 
 def match_query(words: str, column: str) -> MatchQuery:
-    """Rows whose column holds any of the words, which arrive split."""
+    """Build the query for rows whose column holds any of the words, which arrive split."""
     return MatchQuery(
         words,
         column,
@@ -296,13 +302,13 @@ def match_query(words: str, column: str) -> MatchQuery:
 
 
 def first_line(error: BaseException) -> str:
-    """What an error says, without the source locations LanceDB adds."""
+    """Return an error's first line, without the source locations LanceDB adds."""
     text = _SOURCE.sub("", str(error)).strip().splitlines()
     return f"{type(error).__name__}: {text[0][:200]}" if text else type(error).__name__
 
 
 def remedy(table: str) -> str:
-    """What a person can do about a table that does not work."""
+    """Return the remedy a person has for a table that does not work."""
     if table == "chunks":
         return "stop the daemon and remove the folder chunks.lance: it is rebuilt from the events"
     return "restore the store folder from a backup, or move it away to start with an empty one"

@@ -38,7 +38,7 @@ class AnthropicModel:
             async with anthropic.AsyncAnthropic(
                 api_key=key, base_url=self._base_url or BASE_URL, timeout=deadline_s, max_retries=0
             ) as client:
-                asked: dict[str, Any] = {
+                request: dict[str, Any] = {
                     "model": self._model,
                     "max_tokens": max_tokens,
                     "system": system,
@@ -46,11 +46,11 @@ class AnthropicModel:
                 }
                 more: dict[str, Any] = {} if self._is_plain else {"output_config": {"effort": "low"}}
                 try:
-                    answer = await client.messages.create(**asked, **more)
+                    answer = await client.messages.create(**request, **more)
                 except anthropic.APIStatusError as bad:
                     if not more or bad.status_code not in model_call.REFUSED:
                         raise
-                    answer = await client.messages.create(**asked)
+                    answer = await client.messages.create(**request)
                     self._is_plain = True
             usage = answer.usage
             read = model_call.tokens_of(
@@ -62,4 +62,4 @@ class AnthropicModel:
         try:
             return model_call.run(call, deadline_s, NAME)
         except (anthropic.AnthropicError, AttributeError, TypeError, ValueError) as bad:
-            raise model_call.told_by(bad, NAME) from bad  # the last three: an answer in another shape
+            raise model_call.redacted_error(bad, NAME) from bad  # the last three: an answer in another shape

@@ -1,4 +1,7 @@
-"""A LanguageModel that asks the host's own command line, headless: no tools, no hooks, no session, nothing written."""
+"""LanguageModel over the host's own command line.
+
+It runs headless: no tools, no hooks, no session, nothing written.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,7 @@ _one_at_a_time = threading.Lock()
 
 
 class ClaudeCliModel:
-    """variables: names of environment variables that it may see beside the usual ones (how it signs in, a proxy)."""
+    """Asks `claude -p`. variables: environment variables it may see beside the usual ones (sign-in, proxy)."""
 
     own_tokens = 1500  # the host's own words around a turn; up to 3,600 characters were seen
 
@@ -65,7 +68,7 @@ class ClaudeCliModel:
         return _read(code, said)
 
     def close(self) -> None:
-        """Kill the call that runs, if any, and refuse all others: the daemon leaves."""
+        """Kill the running call, if any, and refuse all others: the daemon leaves."""
         self._closed.set()
         process = self._running
         if process is not None:
@@ -104,7 +107,7 @@ class ClaudeCliModel:
             raise ConsolidationError("%s did not answer in time and was killed" % NAME) from bad
         finally:
             self._running = None
-            _kill_group(process)  # also what it left behind after an answer
+            _kill_group(process)  # also children left behind after an answer
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(KILL_WAIT_S)
             for pipe in (process.stdin, process.stdout):
@@ -125,13 +128,13 @@ def find_claude() -> str:
 
 
 def _kill_group(process: subprocess.Popen[bytes]) -> None:
-    """SIGKILL to the process and all that it started. It leads a group of its own, so its id is the group's."""
+    """Kill the process and its children. It leads a group of its own, so its id is the group's."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
 
 
 def _read(code: int, said: bytes) -> Completion:
-    """What `--output-format json` says: one object with result, usage and total_cost_usd."""
+    """Parse the JSON answer: one object with result, usage and total_cost_usd."""
     try:
         found: Any = json.loads(said.decode("utf-8", "replace"))
     except (ValueError, RecursionError):

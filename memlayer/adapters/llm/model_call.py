@@ -1,4 +1,4 @@
-"""What the providers' SDKs have in common: one call with a hard deadline, and errors that say nothing of the prompt."""
+"""One call to a provider's SDK: a hard deadline, errors without the prompt."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from typing import Protocol
 from memlayer.errors import ConsolidationError
 from memlayer.ports import Completion, LanguageModel, ModelMissing
 
-REFUSED = (400, 422)  # what a server says to a parameter that it does not know
+REFUSED = (400, 422)  # a server's answer to an unknown parameter
 
 
 class CheckedModel(LanguageModel, Protocol):
-    """A LanguageModel that can tell beforehand what it lacks."""
+    """A LanguageModel that can check its requirements beforehand."""
 
     def check(self) -> None:
         """Look for program, package and key, without loading or sending anything. Raises ModelMissing."""
@@ -25,7 +25,10 @@ class CheckedModel(LanguageModel, Protocol):
 
 
 def run(call: Callable[[], Awaitable[Completion]], deadline_s: float, name: str) -> Completion:
-    """The call's result, or ConsolidationError at the deadline, also when the other side sends a byte at a time."""
+    """Return the call's result; raise ConsolidationError at the deadline.
+
+    The deadline also holds when the other side sends a byte at a time.
+    """
 
     async def bounded() -> Completion:
         async with asyncio.timeout(deadline_s):
@@ -38,7 +41,7 @@ def run(call: Callable[[], Awaitable[Completion]], deadline_s: float, name: str)
 
 
 def key_from(variable: str, *, is_needed: bool) -> str:
-    """The key in this variable. Raises ModelMissing when there is none and one is needed."""
+    """Return the key in this variable. Raises ModelMissing when it is needed and unset."""
     key = os.environ.get(variable, "").strip()
     if not key and is_needed:
         raise ModelMissing(
@@ -48,7 +51,7 @@ def key_from(variable: str, *, is_needed: bool) -> str:
 
 
 def check_package(package: str, requirement: str) -> None:
-    """Raises ModelMissing with the command that installs the SDK into this very runtime, if it is not there."""
+    """Raise ModelMissing, with the install command, if the SDK is not in this runtime."""
     try:
         if importlib.util.find_spec(package) is not None:
             return
@@ -60,13 +63,16 @@ def check_package(package: str, requirement: str) -> None:
     raise ModelMissing(f"the {package} package is not installed: run {command}, then memlayer daemon restart")
 
 
-def told_by(error: Exception, name: str) -> ConsolidationError:
-    """The SDK's error as one line: its kind and the HTTP status. Its own text may repeat the prompt or a key."""
+def redacted_error(error: Exception, name: str) -> ConsolidationError:
+    """Return the SDK's error as one line: its kind or HTTP status.
+
+    Its own text may repeat the prompt or a key.
+    """
     status = getattr(error, "status_code", None)
     says = "HTTP %s" % status if isinstance(status, int) else type(error).__name__
     return ConsolidationError("%s: %s" % (name, says))
 
 
 def tokens_of(*counts: object) -> int:
-    """The sum of token counts as a provider gave them; what is no count is 0."""
-    return sum(one for one in counts if isinstance(one, int) and not isinstance(one, bool) and one > 0)
+    """Sum token counts as a provider gave them; a value that is no count is 0."""
+    return sum(count for count in counts if isinstance(count, int) and not isinstance(count, bool) and count > 0)

@@ -1,4 +1,4 @@
-"""A LanguageModel over the official OpenAI SDK: chat completions, also those of llama.cpp, Ollama and their like."""
+"""LanguageModel over the OpenAI SDK, also for servers such as llama.cpp and Ollama."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NAME = "openai"
 
 
 class OpenAIModel:
-    """base_url "": OpenAI's own. key_variable: the environment variable that holds the key."""
+    """OpenAI chat completions. base_url "": OpenAI's own; key_variable: the variable with the key."""
 
     def __init__(self, model: str, *, base_url: str, key_variable: str, temperature: float) -> None:
         self._model, self._base_url, self._key_variable = model, base_url, key_variable
@@ -39,21 +39,21 @@ class OpenAIModel:
             async with openai.AsyncOpenAI(
                 api_key=key, base_url=self._base_url or BASE_URL, timeout=deadline_s, max_retries=0
             ) as client:
-                asked: dict[str, Any] = {
+                request: dict[str, Any] = {
                     "model": self._model,
                     "messages": [{"role": "system", "content": system}, {"role": "user", "content": prompt}],
-                    # The old name is all that many compatible servers know, and what newer models refuse.
+                    # Many compatible servers know the old name alone; newer models refuse it.
                     "max_tokens" if self._base_url else "max_completion_tokens": max_tokens,
                 }
                 more: dict[str, Any] = {"temperature": self._temperature, "response_format": {"type": "json_object"}}
                 if self._is_plain:
                     more = {}
                 try:
-                    answer = await client.chat.completions.create(**asked, **more)
+                    answer = await client.chat.completions.create(**request, **more)
                 except openai.APIStatusError as bad:
                     if not more or bad.status_code not in model_call.REFUSED:
                         raise
-                    answer = await client.chat.completions.create(**asked)
+                    answer = await client.chat.completions.create(**request)
                     self._is_plain = True
             text = answer.choices[0].message.content or ""
             usage = answer.usage
@@ -66,4 +66,4 @@ class OpenAIModel:
         try:
             return model_call.run(call, deadline_s, NAME)
         except (openai.OpenAIError, AttributeError, IndexError, TypeError, ValueError) as bad:
-            raise model_call.told_by(bad, NAME) from bad  # all but the first: an answer in another shape
+            raise model_call.redacted_error(bad, NAME) from bad  # all but the first: an answer in another shape

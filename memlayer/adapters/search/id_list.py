@@ -1,4 +1,4 @@
-"""A growing list of ids in little memory: 70 bytes each, where Python's strings and a dictionary take 220."""
+"""A growing list of ids in 70 bytes each; strings and a dictionary take 220."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 
 class IdList:
-    """Ids by row. A row is never taken out; an id may stand in several rows, of which the owner knows the live one."""
+    """Ids by row. Rows are never removed; of several rows of an id the owner knows the live one."""
 
     def __init__(self) -> None:
         self._text = bytearray()
@@ -27,17 +27,17 @@ class IdList:
 
     def extend(self, ids: Sequence[str]) -> None:
         """Add rows at the end."""
-        for one in ids:
-            self._text += one.encode("utf-8", "surrogatepass")
+        for row_id in ids:
+            self._text += row_id.encode("utf-8", "surrogatepass")
             self._ends.append(len(self._text))
-            self._keys.append(_key(one))
+            self._keys.append(_key(row_id))
 
     def rows_of(self, ids: Sequence[str]) -> NDArray[np.intp]:
-        """All rows of these ids, in no order. Two ids out of a billion might be taken for one."""
+        """Return all rows of these ids, in no order. Two ids out of a billion might collide."""
         if not len(self._keys):
             return np.empty(0, np.intp)
         keys = np.frombuffer(self._keys, np.int64)
-        wanted = np.fromiter((_key(one) for one in ids), np.int64, len(ids))
+        wanted = np.fromiter((_key(row_id) for row_id in ids), np.int64, len(ids))
         might_be = np.zeros(1 << 16, np.bool_)  # by 16 bits of the key: of 100,000 rows few are left
         might_be[_part(wanted)] = True
         rows = np.flatnonzero(might_be[_part(keys)])
@@ -48,6 +48,6 @@ def _part(keys: NDArray[np.int64]) -> NDArray[np.uint16]:
     return keys.view(np.uint16)[::4]
 
 
-def _key(one: str) -> int:
-    digest = hashlib.blake2b(one.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+def _key(row_id: str) -> int:
+    digest = hashlib.blake2b(row_id.encode("utf-8", "surrogatepass"), digest_size=8).digest()
     return int.from_bytes(digest, "big", signed=True)

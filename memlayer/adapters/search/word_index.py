@@ -1,4 +1,4 @@
-"""The words of recently searched projects in memory: postings, and BM25 over them.
+"""Lexical search in memory: postings of recently searched projects, and BM25.
 
 1,000 chunks: under a millisecond on one core, where the table's full-text search takes eight to fifteen on both.
 """
@@ -31,7 +31,10 @@ Posting = NDArray[np.uint32]  # row and count in one number, rows ascending
 
 
 class _Packed:
-    """The postings of some rows, in arrays: a dictionary takes 210 bytes a word, of which most stand in one chunk."""
+    """The postings of some rows in arrays.
+
+    A dictionary takes 210 bytes a word, and most words stand in one chunk.
+    """
 
     def __init__(self, postings: dict[str, array[int]]) -> None:
         keys = np.fromiter(map(hash, postings), np.int64, len(postings))  # 64 bits, of use in this process alone
@@ -46,8 +49,10 @@ class _Packed:
         return len(self._flat) * _BYTES_PER_PACKED_POSTING + len(self._keys) * _BYTES_PER_PACKED_WORD
 
     def of(self, keys: NDArray[np.int64]) -> list[Posting]:
-        """Where the words of these hashes stand. Of two words with one hash the other's is taken: one pair in a
-        billion."""
+        """Return the postings of the words with these hashes.
+
+        Two words with one hash share theirs: one pair in a billion.
+        """
         places = np.searchsorted(self._keys, keys)
         places[places == len(self._keys)] = 0
         there = (self._keys[places] == keys).tolist()
@@ -58,7 +63,7 @@ class _Packed:
 
 
 class ProjectWords:
-    """One project's words by chunk; grows at the end, dead rows stay until reload. Not thread-safe."""
+    """One project's words by chunk; dead rows stay until reload. Not thread-safe."""
 
     def __init__(self, packed_rows: int = _PACKED_ROWS) -> None:
         """packed_rows: after so many rows their postings are packed."""
@@ -90,11 +95,11 @@ class ProjectWords:
 
     @property
     def is_worn(self) -> bool:
-        """So many rows are dead that loading again pays."""
+        """True when so many rows are dead that loading again pays."""
         return len(self._ids) > 256 and len(self._ids) - self._alive > _MAX_DEAD_SHARE * len(self._ids)
 
     def put(self, ids: Sequence[str], session_ids: Sequence[str], terms: Sequence[str]) -> None:
-        """Add rows, or replace those whose id is there. ids: distinct. terms: split by spaces."""
+        """Add rows, or replace them by id. ids: distinct. terms: split by spaces."""
         self._counted = {}
         self.remove(ids)
         for session_id, text in zip(session_ids, terms, strict=True):
@@ -127,9 +132,9 @@ class ProjectWords:
                 self._known_norms = None
 
     def best(self, words: str, limit: int, session_id: str, excluded_session_id: str) -> list[tuple[float, str]]:
-        """(BM25, id) of the best rows that hold any of the words; "" does not restrict the session.
+        """Return (BM25, id) of the best rows that hold any of the words.
 
-        See text.bm25.
+        "" does not restrict the session. See text.bm25.
         """
         wanted = list(dict.fromkeys(words.split()))
         postings = self._postings_of(wanted)
@@ -140,15 +145,15 @@ class ProjectWords:
         rarity = np.array([inverse_document_frequency(self._alive, holding) for holding in counted])
         flat = np.concatenate(postings)  # one pass over all words is four times as quick as one over each
         rows, counts = (flat >> _COUNT_BITS).astype(np.int64), flat & _MOST_COUNTED
-        worth = np.repeat(rarity * (K1 + 1), [len(posting) for posting in postings]) * counts
-        scores = _sums(rows, worth / (counts + self._norms()[rows]), len(self._lengths))
+        weighted = np.repeat(rarity * (K1 + 1), [len(posting) for posting in postings]) * counts
+        scores = _sums(rows, weighted / (counts + self._norms()[rows]), len(self._lengths))
         allowed = self._allowed(session_id, excluded_session_id)
         if allowed is not None:
             scores[~allowed] = 0
         return [(float(scores[row]), self._ids[row]) for row in _best(scores, limit)]
 
     def holding(self, terms: Iterable[str]) -> Holding:
-        """How many rows hold each term."""
+        """Count the rows that hold each term."""
         wanted = list(terms)
         found = {word: self._counted[word] for word in wanted if word in self._counted}
         if len(found) < len(wanted):
@@ -157,21 +162,23 @@ class ProjectWords:
         return Holding(self._alive, found)
 
     def _postings_of(self, words: Iterable[str]) -> list[Posting]:
-        """Each word's rows and counts, in the order of the words."""
+        """Return the postings of each word, in the order of the words."""
         wanted = list(words)
         keys = np.fromiter(map(hash, wanted), np.int64, len(wanted))
         parts = [packed.of(keys) for packed in self._packed]
         parts.append([np.frombuffer(self._postings.get(word, _NOWHERE), np.uint32) for word in wanted])
-        return [np.concatenate([one for one in found if len(one)] or found[:1]) for found in zip(*parts, strict=True)]
+        return [
+            np.concatenate([part for part in found if len(part)] or found[:1]) for found in zip(*parts, strict=True)
+        ]
 
     def _count(self, posting: Posting) -> int:
-        """How many of its rows are alive."""
+        """Count the rows of a posting that are alive."""
         if self._alive == len(self._ids):
             return len(posting)
         return int((np.frombuffer(self._sessions, np.int32)[posting >> _COUNT_BITS] != _DEAD).sum())
 
     def _norms(self) -> NDArray[np.float32]:
-        """What BM25 adds to a count by the length of each row."""
+        """Return the length normalisation of each row: BM25 adds it to a count."""
         if self._known_norms is None or len(self._known_norms) != len(self._lengths):
             shortness = K1 * B * self._alive / max(1, self._alive_words)
             lengths = np.frombuffer(self._lengths, np.uint32)
@@ -184,7 +191,7 @@ class ProjectWords:
         self._postings, self._posted, self._first = {}, 0, len(self._lengths)
 
     def _allowed(self, session_id: str, excluded_session_id: str) -> NDArray[np.bool_] | None:
-        """Which rows may be found; None when all of them may."""
+        """Return a mask of the rows that may be found; None for all."""
         excluded = self._session_codes.get(excluded_session_id) if excluded_session_id else None
         if self._alive == len(self._ids) and not session_id and excluded is None:
             return None
@@ -198,12 +205,12 @@ class ProjectWords:
 
 
 def _sums(rows: NDArray[np.int64], values: NDArray[np.float64], count: int) -> NDArray[np.float64]:
-    """The sum of each row's values; of `count` rows."""
+    """Sum the values by row; `count` rows."""
     return np.asarray(np.bincount(rows, values, count), np.float64)
 
 
 def _best(scores: NDArray[np.float64], limit: int) -> list[int]:
-    """The rows with the best scores above zero, best first."""
+    """Return the rows with the best scores above zero, best first."""
     least = 0.0
     blocks = len(scores) // _BLOCK_ROWS
     if blocks > limit:  # so many blocks hold something better than `least`, so that no row below it is among the best
@@ -217,21 +224,21 @@ def _best(scores: NDArray[np.float64], limit: int) -> list[int]:
 
 
 class WordIndex:
-    """The words of projects, least recently used projects first out. The caller locks. max_bytes bounds it."""
+    """The words of projects within max_bytes; least recently used go first. The caller locks."""
 
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes = max_bytes
         self._projects: OrderedDict[str, ProjectWords] = OrderedDict()
 
     def get(self, project_id: str) -> ProjectWords | None:
-        """The project's words if they are loaded."""
+        """Return the project's words if they are loaded."""
         if project_id not in self._projects:
             return None
         self._projects.move_to_end(project_id)
         return self._projects[project_id]
 
     def load(self, project_id: str, words: ProjectWords) -> None:
-        """Keep a project's words; drops the oldest beyond the budget."""
+        """Keep a project's words; drop the oldest beyond the budget."""
         self._projects[project_id] = words
         self._projects.move_to_end(project_id)
         self._evict()
@@ -243,7 +250,7 @@ class WordIndex:
             self._evict()
 
     def remove(self, ids: Sequence[str]) -> None:
-        """Rows that are gone."""
+        """Remove rows that are gone."""
         for project_id in list(self._projects):
             self._projects[project_id].remove(ids)
             if self._projects[project_id].is_worn:

@@ -17,7 +17,7 @@ from memlayer.adapters.embedding.lazy_import import UNUSED, import_lancedb
 
 
 def run(code: str, *folders: Path) -> str:
-    """What this code prints in a fresh interpreter where warnings are errors; `folders` come first on its path."""
+    """Run code in a fresh interpreter with warnings as errors; return its output. `folders`: first on its path."""
     preamble = PREAMBLE.format(folders=[str(folder) for folder in (*folders, ROOT)])
     done = subprocess.run(
         [sys.executable, "-I", "-W", "error", "-c", preamble + textwrap.dedent(code)],
@@ -54,7 +54,7 @@ def test_the_process_stays_whole() -> None:
         assert parts and len(parts) < 20, parts
         for name in parts:
             assert sys.modules[name].__spec__.name == name and not hasattr(sys.modules[name], "__file__")
-        # What walks over all modules goes on to work.
+        # Code that walks over all modules goes on to work.
         assert inspect.getmodule(lancedb.connect).__name__.startswith("lancedb")
         assert pickle.loads(pickle.dumps(copy.deepcopy({"a": [1]}))) == {"a": [1]}
         # Nobody else's import is answered by a stand-in any more.

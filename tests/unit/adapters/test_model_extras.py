@@ -1,4 +1,4 @@
-"""The SDKs are extras: what is said where one is missing, and that the runtime does not hold them."""
+"""The SDKs are extras: the message where one is missing, and a runtime without them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Finding a model, checking that it is whole, reading its recipe; what loading says when something is wrong."""
+"""Model folders: finding, verifying, recipes, and error messages."""
 
 from __future__ import annotations
 
