@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from memlayer.adapters.search.id_list import IdList
+from memlayer.adapters.search.project_rows import IdList
 from memlayer.adapters.search.vector_matrix import MAX_FINE_ROWS, ProjectVectors, VectorMatrix, bytes_per_row
 
 DIMENSIONS = 360  # no multiple of 64: the last word of signs is not full

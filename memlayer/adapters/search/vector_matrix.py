@@ -7,14 +7,13 @@ processor time (IVF_RQ, the best five times over re-ranked) and its exact search
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memlayer.adapters.search.id_list import IdList
+from memlayer.adapters.search.project_rows import ProjectRows, RecentProjects
 
 _BLOCK_ROWS = 1024  # 1.5 MB as float32: stays in the processor's cache, and on one thread, while it is multiplied
 _SCANNED = 4096  # rows whose cosines are computed; of more rows those whose signs agree best with the query's
@@ -22,8 +21,6 @@ _SCANNED_PER_HIT = 32
 _FINE, _COARSE = np.iinfo(np.int16).max, np.iinfo(np.int8).max
 MAX_FINE_ROWS = 25_000  # so many rows get 16 bits a dimension, more of them 8: off by 0.00001 and by 0.002
 _BYTES_PER_ID = 70
-_DEAD = -1
-_MAX_DEAD_SHARE = 0.25
 
 
 class ProjectVectors:
@@ -41,29 +38,26 @@ class ProjectVectors:
             self._cells = np.empty((capacity, dimensions), np.int8)
         self._signs = np.empty((_words(dimensions), capacity), np.uint64)
         self._scales = np.empty(capacity, np.float32)
-        self._sessions = np.empty(capacity, np.int32)
-        self._session_codes: dict[str, int] = {}
-        self._ids = IdList()
-        self._alive = 0
+        self._rows = ProjectRows()
 
     def __len__(self) -> int:
-        return self._alive
+        return self._rows.alive
 
     @property
     def nbytes(self) -> int:
-        return len(self._ids) * bytes_per_row(self._dimensions, len(self._cells))
+        return len(self._rows) * bytes_per_row(self._dimensions, len(self._cells))
 
     @property
     def is_worn(self) -> bool:
         """True when so many rows are dead that loading again pays."""
-        return len(self._ids) > 256 and len(self._ids) - self._alive > _MAX_DEAD_SHARE * len(self._ids)
+        return self._rows.is_worn
 
     def put(self, ids: Sequence[str], session_ids: Sequence[str], vectors: NDArray[np.float32]) -> None:
         """Add rows, or replace them by id. ids: distinct. vectors: (len(ids), dimensions)."""
         if not ids:
             return
         self.remove(ids)
-        used, needed = len(self._ids), len(self._ids) + len(ids)
+        used, needed = len(self._rows), len(self._rows) + len(ids)
         if needed > len(self._cells):
             self._grow(max(needed, 64) if used == 0 else needed + needed // 2)
         steps = _FINE if self._cells.dtype == np.int16 else _COARSE
@@ -72,27 +66,18 @@ class ProjectVectors:
         self._cells[used:needed] = np.rint(vectors / scales[:, None])
         self._signs[:, used:needed] = _signs(vectors).T
         self._scales[used:needed] = scales
-        codes = [self._session_codes.setdefault(session, len(self._session_codes)) for session in session_ids]
-        self._sessions[used:needed] = codes
-        self._ids.extend(ids)
-        self._alive += len(ids)
+        self._rows.extend(ids, session_ids)
 
-    def remove(self, ids: Iterable[str]) -> None:
-        rows = self._ids.rows_of(list(ids))
-        rows = rows[self._sessions[rows] != _DEAD]
-        self._sessions[rows] = _DEAD
-        self._alive -= len(rows)
+    def remove(self, ids: Sequence[str]) -> None:
+        self._rows.remove(ids)
 
     def nearest(
         self, vector: NDArray[np.float32], limit: int, session_id: str, excluded_session_id: str
     ) -> list[tuple[float, str]]:
         """Return (cosine, id) of the nearest rows, best first; "" does not restrict the session."""
-        sessions = self._sessions[: len(self._ids)]
-        allowed = sessions != _DEAD
-        if session_id:
-            allowed &= sessions == self._session_codes.get(session_id, _DEAD)
-        if excluded_session_id and excluded_session_id in self._session_codes:
-            allowed &= sessions != self._session_codes[excluded_session_id]
+        allowed = self._rows.allowed(session_id, excluded_session_id)
+        if allowed is None:
+            allowed = np.ones(len(self._rows), np.bool_)
         rows = np.flatnonzero(allowed)
         most = max(_SCANNED, _SCANNED_PER_HIT * limit)
         if len(rows) > most:
@@ -102,7 +87,7 @@ class ProjectVectors:
             found = np.argpartition(scores, len(rows) - limit)[len(rows) - limit :]
             rows, scores = rows[found], scores[found]
         order = np.argsort(-scores, kind="stable")
-        return [(float(scores[place]), self._ids[int(rows[place])]) for place in order]
+        return [(float(scores[place]), self._rows.ids[int(rows[place])]) for place in order]
 
     def _cosines(self, rows: NDArray[np.intp], vector: NDArray[np.float32]) -> NDArray[np.float32]:
         scores = np.empty(len(rows), np.float32)
@@ -124,7 +109,7 @@ class ProjectVectors:
         return np.concatenate([nearer, np.flatnonzero(differing == last)[: most - len(nearer)]])
 
     def _grow(self, capacity: int) -> None:
-        used = len(self._ids)
+        used = len(self._rows)
         if self._cells.dtype == np.int16 and capacity > MAX_FINE_ROWS:
             cells: NDArray[Any] = np.empty((capacity, self._dimensions), np.int8)
             for start in range(0, used, _SCANNED):  # piecewise: floats take four times the memory
@@ -138,7 +123,6 @@ class ProjectVectors:
         signs[:, :used] = self._signs[:, :used]
         self._cells, self._signs = cells, signs
         self._scales = np.concatenate([self._scales[:used], np.empty(capacity - used, np.float32)])
-        self._sessions = np.concatenate([self._sessions[:used], np.empty(capacity - used, np.int32)])
 
 
 def bytes_per_row(dimensions: int, rows: int) -> int:
@@ -166,29 +150,23 @@ class VectorMatrix:
     """
 
     def __init__(self, max_bytes: int) -> None:
-        self._max_bytes = max_bytes
         self._model = ""
-        self._projects: OrderedDict[str, ProjectVectors] = OrderedDict()
+        self._projects = RecentProjects[ProjectVectors](max_bytes)
 
     def fits(self, rows: int, dimensions: int) -> bool:
         """True if a project of that many rows may be loaded at all."""
-        return rows * bytes_per_row(dimensions, rows) <= self._max_bytes
+        return rows * bytes_per_row(dimensions, rows) <= self._projects.max_bytes
 
     def get(self, model: str, project_id: str) -> ProjectVectors | None:
         """Return the project's vectors if they are loaded for that model."""
-        if model != self._model or project_id not in self._projects:
-            return None
-        self._projects.move_to_end(project_id)
-        return self._projects[project_id]
+        return self._projects.get(project_id) if model == self._model else None
 
     def load(self, model: str, project_id: str, vectors: ProjectVectors) -> None:
         """Keep a project's vectors; drop another model's, and the oldest beyond the budget."""
         if model != self._model:
             self._projects.clear()
             self._model = model
-        self._projects[project_id] = vectors
-        self._projects.move_to_end(project_id)
-        self._evict()
+        self._projects.load(project_id, vectors)
 
     def put(
         self,
@@ -199,22 +177,14 @@ class VectorMatrix:
         vectors: NDArray[np.float32],
     ) -> None:
         """Add rows to a loaded project; nothing for a project or a model that is not loaded."""
-        if model == self._model and project_id in self._projects:
-            self._projects[project_id].put(ids, session_ids, vectors)
-            self._evict()
+        project = self._projects.loaded(project_id) if model == self._model else None
+        if project is not None:
+            project.put(ids, session_ids, vectors)
+            self._projects.evict()
 
     def remove(self, ids: Sequence[str]) -> None:
         """Remove rows that are gone, or whose vector is."""
-        for project_id in list(self._projects):
-            self._projects[project_id].remove(ids)
-            if self._projects[project_id].is_worn:
-                del self._projects[project_id]
+        self._projects.remove(ids)
 
     def clear(self) -> None:
         self._projects.clear()
-
-    def _evict(self) -> None:
-        total = sum(vectors.nbytes for vectors in self._projects.values())
-        while total > self._max_bytes and self._projects:
-            _, oldest = self._projects.popitem(last=False)
-            total -= oldest.nbytes

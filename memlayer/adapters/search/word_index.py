@@ -6,13 +6,13 @@
 from __future__ import annotations
 
 from array import array
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memlayer.adapters.search.id_list import IdList
+from memlayer.adapters.search.project_rows import ProjectRows, RecentProjects
 from memlayer.ports import Holding
 from memlayer.text.bm25 import K1, B, inverse_document_frequency
 
@@ -23,8 +23,6 @@ _PACKED_ROWS = 8192  # rows at the end whose postings still grow; more of them a
 _BYTES_PER_PACKED_POSTING, _BYTES_PER_PACKED_WORD = 4, 12
 _BLOCK_ROWS = 256
 _NOWHERE = array("I")
-_DEAD = -1
-_MAX_DEAD_SHARE = 0.25
 
 
 Posting = NDArray[np.uint32]  # row and count in one number, rows ascending
@@ -72,17 +70,14 @@ class ProjectWords:
         self._postings: dict[str, array[int]] = {}  # of the rows behind the packed ones
         self._first = 0  # of them
         self._lengths = array("I")
-        self._sessions = array("i")
-        self._session_codes: dict[str, int] = {}
-        self._ids = IdList()
-        self._alive = 0
+        self._rows = ProjectRows()
         self._alive_words = 0  # the sum of their lengths
         self._known_norms: NDArray[np.float32] | None = None
         self._counted: dict[str, int] = {}  # rows that hold each word of the last search
         self._posted = 0
 
     def __len__(self) -> int:
-        return self._alive
+        return self._rows.alive
 
     @property
     def nbytes(self) -> int:
@@ -96,13 +91,14 @@ class ProjectWords:
     @property
     def is_worn(self) -> bool:
         """True when so many rows are dead that loading again pays."""
-        return len(self._ids) > 256 and len(self._ids) - self._alive > _MAX_DEAD_SHARE * len(self._ids)
+        return self._rows.is_worn
 
     def put(self, ids: Sequence[str], session_ids: Sequence[str], terms: Sequence[str]) -> None:
         """Add rows, or replace them by id. ids: distinct. terms: split by spaces."""
         self._counted = {}
         self.remove(ids)
-        for session_id, text in zip(session_ids, terms, strict=True):
+        self._rows.extend(ids, session_ids)
+        for text in terms:
             row = len(self._lengths)
             words = text.split()
             for word, count in Counter(words).items():
@@ -113,23 +109,13 @@ class ProjectWords:
                 self._posted += 1
             self._lengths.append(len(words))
             self._alive_words += len(words)
-            self._sessions.append(self._session_codes.setdefault(session_id, len(self._session_codes)))
             if len(self._lengths) - self._first >= self._packed_rows:
                 self._pack()
-        self._ids.extend(ids)
-        self._alive += len(ids)
 
-    def remove(self, ids: Iterable[str]) -> None:
-        wanted = list(ids)
-        if not wanted or not len(self._ids):
-            return
-        self._counted = {}
-        for row in self._ids.rows_of(wanted).tolist():
-            if self._sessions[row] != _DEAD:
-                self._sessions[row] = _DEAD
-                self._alive -= 1
-                self._alive_words -= self._lengths[row]
-                self._known_norms = None
+    def remove(self, ids: Sequence[str]) -> None:
+        for row in self._rows.remove(ids).tolist():
+            self._alive_words -= self._lengths[row]
+            self._counted, self._known_norms = {}, None
 
     def best(self, words: str, limit: int, session_id: str, excluded_session_id: str) -> list[tuple[float, str]]:
         """Return (BM25, id) of the best rows that hold any of the words.
@@ -142,15 +128,15 @@ class ProjectWords:
         self._counted = dict(zip(wanted, counted, strict=True))
         if not any(counted) or limit < 1:
             return []
-        rarity = np.array([inverse_document_frequency(self._alive, holding) for holding in counted])
+        rarity = np.array([inverse_document_frequency(self._rows.alive, holding) for holding in counted])
         flat = np.concatenate(postings)  # one pass over all words is four times as quick as one over each
         rows, counts = (flat >> _COUNT_BITS).astype(np.int64), flat & _MOST_COUNTED
         weighted = np.repeat(rarity * (K1 + 1), [len(posting) for posting in postings]) * counts
         scores = _sums(rows, weighted / (counts + self._norms()[rows]), len(self._lengths))
-        allowed = self._allowed(session_id, excluded_session_id)
+        allowed = self._rows.allowed(session_id, excluded_session_id)
         if allowed is not None:
             scores[~allowed] = 0
-        return [(float(scores[row]), self._ids[row]) for row in _best(scores, limit)]
+        return [(float(scores[row]), self._rows.ids[row]) for row in _best(scores, limit)]
 
     def holding(self, terms: Iterable[str]) -> Holding:
         """Count the rows that hold each term."""
@@ -159,7 +145,7 @@ class ProjectWords:
         if len(found) < len(wanted):
             unknown = [word for word in wanted if word not in found]
             found.update(zip(unknown, map(self._count, self._postings_of(unknown)), strict=True))
-        return Holding(self._alive, found)
+        return Holding(self._rows.alive, found)
 
     def _postings_of(self, words: Iterable[str]) -> list[Posting]:
         """Return the postings of each word, in the order of the words."""
@@ -173,14 +159,14 @@ class ProjectWords:
 
     def _count(self, posting: Posting) -> int:
         """Count the rows of a posting that are alive."""
-        if self._alive == len(self._ids):
+        if self._rows.alive == len(self._rows):
             return len(posting)
-        return int((np.frombuffer(self._sessions, np.int32)[posting >> _COUNT_BITS] != _DEAD).sum())
+        return int(self._rows.are_alive(posting >> _COUNT_BITS).sum())
 
     def _norms(self) -> NDArray[np.float32]:
         """Return the length normalisation of each row: BM25 adds it to a count."""
         if self._known_norms is None or len(self._known_norms) != len(self._lengths):
-            shortness = K1 * B * self._alive / max(1, self._alive_words)
+            shortness = K1 * B * self._rows.alive / max(1, self._alive_words)
             lengths = np.frombuffer(self._lengths, np.uint32)
             self._known_norms = (K1 * (1 - B) + shortness * lengths).astype(np.float32)
         return self._known_norms
@@ -189,19 +175,6 @@ class ProjectWords:
         if self._postings:
             self._packed.append(_Packed(self._postings))
         self._postings, self._posted, self._first = {}, 0, len(self._lengths)
-
-    def _allowed(self, session_id: str, excluded_session_id: str) -> NDArray[np.bool_] | None:
-        """Return a mask of the rows that may be found; None for all."""
-        excluded = self._session_codes.get(excluded_session_id) if excluded_session_id else None
-        if self._alive == len(self._ids) and not session_id and excluded is None:
-            return None
-        sessions = np.frombuffer(self._sessions, np.int32)
-        allowed: NDArray[np.bool_] = sessions != _DEAD
-        if session_id:
-            allowed &= sessions == self._session_codes.get(session_id, _DEAD)
-        if excluded is not None:
-            allowed &= sessions != excluded
-        return allowed
 
 
 def _sums(rows: NDArray[np.int64], values: NDArray[np.float64], count: int) -> NDArray[np.float64]:
@@ -223,44 +196,12 @@ def _best(scores: NDArray[np.float64], limit: int) -> list[int]:
     return best
 
 
-class WordIndex:
+class WordIndex(RecentProjects[ProjectWords]):
     """The words of projects within max_bytes; least recently used go first. The caller locks."""
-
-    def __init__(self, max_bytes: int) -> None:
-        self._max_bytes = max_bytes
-        self._projects: OrderedDict[str, ProjectWords] = OrderedDict()
-
-    def get(self, project_id: str) -> ProjectWords | None:
-        """Return the project's words if they are loaded."""
-        if project_id not in self._projects:
-            return None
-        self._projects.move_to_end(project_id)
-        return self._projects[project_id]
-
-    def load(self, project_id: str, words: ProjectWords) -> None:
-        """Keep a project's words; drop the oldest beyond the budget."""
-        self._projects[project_id] = words
-        self._projects.move_to_end(project_id)
-        self._evict()
 
     def put(self, project_id: str, ids: Sequence[str], session_ids: Sequence[str], terms: Sequence[str]) -> None:
         """Add rows to a loaded project; nothing for one that is not."""
-        if project_id in self._projects:
-            self._projects[project_id].put(ids, session_ids, terms)
-            self._evict()
-
-    def remove(self, ids: Sequence[str]) -> None:
-        """Remove rows that are gone."""
-        for project_id in list(self._projects):
-            self._projects[project_id].remove(ids)
-            if self._projects[project_id].is_worn:
-                del self._projects[project_id]
-
-    def clear(self) -> None:
-        self._projects.clear()
-
-    def _evict(self) -> None:
-        total = sum(words.nbytes for words in self._projects.values())
-        while total > self._max_bytes and self._projects:
-            _, oldest = self._projects.popitem(last=False)
-            total -= oldest.nbytes
+        project = self.loaded(project_id)
+        if project is not None:
+            project.put(ids, session_ids, terms)
+            self.evict()

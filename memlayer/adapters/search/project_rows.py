@@ -1,0 +1,167 @@
+"""Rows of a project in memory: their chunk ids and sessions, and the projects used last."""
+
+from __future__ import annotations
+
+import hashlib
+from array import array
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import Any, Generic, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+_DEAD = -1
+_MAX_DEAD_SHARE = 0.25
+
+
+class ProjectRows:
+    """Chunk ids and sessions by row. It grows at the end; dead rows stay until reload. Not thread-safe."""
+
+    def __init__(self) -> None:
+        self.ids = IdList()
+        self.alive = 0
+        self._sessions = array("i")
+        self._session_codes: dict[str, int] = {}
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @property
+    def is_worn(self) -> bool:
+        """True when so many rows are dead that loading again pays."""
+        return len(self) > 256 and len(self) - self.alive > _MAX_DEAD_SHARE * len(self)
+
+    def extend(self, ids: Sequence[str], session_ids: Sequence[str]) -> None:
+        """Add rows at the end."""
+        codes = self._session_codes
+        self._sessions.extend(codes.setdefault(session_id, len(codes)) for session_id in session_ids)
+        self.ids.extend(ids)
+        self.alive += len(ids)
+
+    def remove(self, ids: Sequence[str]) -> NDArray[np.intp]:
+        """Mark the rows of these ids as dead; return those that were alive."""
+        sessions = np.frombuffer(self._sessions, np.int32)
+        rows: NDArray[np.intp] = self.ids.rows_of(ids)
+        rows = rows[sessions[rows] != _DEAD]
+        sessions[rows] = _DEAD
+        self.alive -= len(rows)
+        return rows
+
+    def are_alive(self, rows: NDArray[np.integer[Any]]) -> NDArray[np.bool_]:
+        """Return a mask of those rows that are alive."""
+        found: NDArray[np.bool_] = np.frombuffer(self._sessions, np.int32)[rows] != _DEAD
+        return found
+
+    def allowed(self, session_id: str, excluded_session_id: str) -> NDArray[np.bool_] | None:
+        """Return a mask of the rows that may be found, None for all; "" does not restrict the session."""
+        excluded = self._session_codes.get(excluded_session_id) if excluded_session_id else None
+        if self.alive == len(self) and not session_id and excluded is None:
+            return None
+        sessions = np.frombuffer(self._sessions, np.int32)
+        allowed: NDArray[np.bool_] = sessions != _DEAD
+        if session_id:
+            allowed &= sessions == self._session_codes.get(session_id, _DEAD)
+        if excluded is not None:
+            allowed &= sessions != excluded
+        return allowed
+
+
+class IdList:
+    """Ids by row. Rows are never removed; of several rows of an id the owner knows the live one."""
+
+    def __init__(self) -> None:
+        self._text = bytearray()
+        self._ends = array("Q")
+        self._keys = array("q")  # 64 bits of a hash
+
+    def __len__(self) -> int:
+        return len(self._ends)
+
+    def __getitem__(self, row: int) -> str:
+        start = self._ends[row - 1] if row else 0
+        return self._text[start : self._ends[row]].decode("utf-8", "surrogatepass")
+
+    def extend(self, ids: Sequence[str]) -> None:
+        """Add rows at the end."""
+        for row_id in ids:
+            self._text += row_id.encode("utf-8", "surrogatepass")
+            self._ends.append(len(self._text))
+            self._keys.append(_key(row_id))
+
+    def rows_of(self, ids: Sequence[str]) -> NDArray[np.intp]:
+        """Return all rows of these ids, in no order. Two ids out of a billion might collide."""
+        if not len(self._keys):
+            return np.empty(0, np.intp)
+        keys = np.frombuffer(self._keys, np.int64)
+        wanted = np.fromiter((_key(row_id) for row_id in ids), np.int64, len(ids))
+        might_be = np.zeros(1 << 16, np.bool_)  # by 16 bits of the key: of 100,000 rows few are left
+        might_be[_part(wanted)] = True
+        rows = np.flatnonzero(might_be[_part(keys)])
+        return rows[np.isin(keys[rows], wanted)]
+
+
+def _part(keys: NDArray[np.int64]) -> NDArray[np.uint16]:
+    return keys.view(np.uint16)[::4]
+
+
+def _key(row_id: str) -> int:
+    digest = hashlib.blake2b(row_id.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest, "big", signed=True)
+
+
+class Project(Protocol):
+    """One project's rows with their words or vectors."""
+
+    @property
+    def nbytes(self) -> int: ...
+
+    @property
+    def is_worn(self) -> bool: ...
+
+    def remove(self, ids: Sequence[str]) -> None: ...
+
+
+P = TypeVar("P", bound=Project)
+
+
+class RecentProjects(Generic[P]):
+    """Projects within max_bytes; the least recently used go first. The caller locks."""
+
+    def __init__(self, max_bytes: int) -> None:
+        self.max_bytes = max_bytes
+        self._projects: OrderedDict[str, P] = OrderedDict()
+
+    def get(self, project_id: str) -> P | None:
+        """Return the project if it is loaded."""
+        if project_id not in self._projects:
+            return None
+        self._projects.move_to_end(project_id)
+        return self._projects[project_id]
+
+    def load(self, project_id: str, project: P) -> None:
+        """Keep a project; drop the oldest beyond the budget."""
+        self._projects[project_id] = project
+        self._projects.move_to_end(project_id)
+        self.evict()
+
+    def remove(self, ids: Sequence[str]) -> None:
+        """Remove rows that are gone; a project that is worn goes with them."""
+        for project_id in list(self._projects):
+            self._projects[project_id].remove(ids)
+            if self._projects[project_id].is_worn:
+                del self._projects[project_id]
+
+    def clear(self) -> None:
+        self._projects.clear()
+
+    def loaded(self, project_id: str) -> P | None:
+        """Return the project if it is loaded, without counting as a use."""
+        return self._projects.get(project_id)
+
+    def evict(self) -> None:
+        """Drop the least recently used projects beyond the budget."""
+        total = sum(project.nbytes for project in self._projects.values())
+        while total > self.max_bytes and self._projects:
+            _, oldest = self._projects.popitem(last=False)
+            total -= oldest.nbytes
