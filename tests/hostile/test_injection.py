@@ -160,7 +160,7 @@ def test_forged_ids_are_found_by_nobody(attacked: tuple[HookRunner, Daemon, Cli]
     _, _, cli = attacked
     done = cli("show", "AAAAAA")
     assert done.returncode != 0
-    assert "Nothing is known" in done.stderr
+    assert "No memory has the id" in done.stderr
 
 
 def test_project_name_is_data(tmp_path: Path) -> None:
