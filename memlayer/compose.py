@@ -24,6 +24,7 @@ from memlayer.indexing.embedders import EmbedderSlot
 from memlayer.indexing.indexer import Indexer, VectorCache
 from memlayer.indexing.ingest import Ingest
 from memlayer.indexing.term_stats import TermStats
+from memlayer.indexing.usages import UsageLog
 from memlayer.memory_files.edits import Edits
 from memlayer.memory_files.extra_files import ExtraFiles
 from memlayer.memory_files.folders import FileRules
@@ -92,6 +93,7 @@ class Services:
     consolidator: Consolidator
     files: MemoryFiles
     extra: ExtraFiles
+    usages: UsageLog
 
     def close(self) -> None:
         """Settle and release the store."""
@@ -175,10 +177,12 @@ def open_services(
         max_tokens=settings.chunking.max_tokens,
         overlap_tokens=settings.chunking.overlap_tokens,
     )
+    usages = UsageLog(home, store, is_tracking=settings.citations.track)
     return Services(
         store=store, cache=cache, terms=terms, indexer=indexer, ingest=ingest, retriever=retriever, live=live,
         recall=recall, forget=forget, retention=retention, consolidator=consolidator, files=files, extra=extra,
         imports=ImportLog(Path(paths.cache(home)) / "imports.sqlite"),
+        usages=usages,
     )  # fmt: skip
 
 

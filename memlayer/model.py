@@ -15,10 +15,12 @@ __all__ = [
     "Hit",
     "Memory",
     "Scope",
+    "Usage",
     "chunk_id",
     "citation_of",
     "event_id",
     "turn_memory_id",
+    "usage_of",
 ]
 
 _BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -54,7 +56,8 @@ class Memory:
     category: core | daily | conversation | custom. A closed or open turn is a `conversation` memory (key
     turn_<date>_<4 hex>). importance in [0, 1]. superseded_by: id of the newer memory, or ""; superseded_ms: since when.
     pinned: the user wants it kept and first. settled: which extractor has consolidated a turn, "" when none has.
-    citation: the name in [mem:...]; 6 characters of base 62, derived from the id.
+    evidence: JSON of the source's span that states it, "" while there is none. level: how well proven, 0 for raw.
+    citation: what stands in [mem:...]; 6 characters of base 62, derived from the id.
     """
 
     id: str
@@ -73,6 +76,28 @@ class Memory:
     superseded_ms: int = 0
     pinned: bool = False
     settled: str = ""
+    evidence: str = ""
+    level: int = 0
+
+
+SHOWN, CITED, OPENED = "shown", "cited", "opened"
+
+
+@dataclass(frozen=True)
+class Usage:
+    """A use of a memory; ids alone, no text.
+
+    how: shown (recall or a session's start gave it), cited (an answer named it), opened (a person or a model looked it
+    up). prompt_id: of the turn, "" for a session's start or a look-up. at_ms: Unix time, milliseconds.
+    """
+
+    id: str
+    memory_id: str
+    session_id: str
+    project_id: str
+    prompt_id: str
+    how: str
+    at_ms: int
 
 
 @dataclass(frozen=True)
@@ -149,3 +174,10 @@ def turn_memory_id(session_id: str, prompt_id: str) -> str:
 def chunk_id(memory_id: str, source_id: str, ordinal: int) -> str:
     """Return the id of the ordinal-th chunk of a source (an event id, or the memory id)."""
     return f"{memory_id}:{source_id[:16]}:{ordinal}"
+
+
+def usage_of(memory: Memory, how: str, *, session_id: str, prompt_id: str, at_ms: int) -> Usage:
+    """A use of a memory. The same use, told twice, is one: look-ups count once a day and session."""
+    once = prompt_id or str(at_ms // 86_400_000)
+    usage_id = event_id(memory.id, session_id, how, once)
+    return Usage(usage_id, memory.id, session_id, memory.project_id, prompt_id, how, at_ms)

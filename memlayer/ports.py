@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from memlayer.errors import ConsolidationError, StoreError
-from memlayer.model import Chunk, Event, Hit, Memory, Scope
+from memlayer.model import Chunk, Event, Hit, Memory, Scope, Usage
 
 Vector = tuple[float, ...]
 Progress = Callable[[int, int], None]  # (done, total)
@@ -130,6 +130,18 @@ ANY_MEMORY = MemoryQuery()
 
 
 @dataclass(frozen=True)
+class UsageQuery:
+    """The filters and limit of Store.usages; all given filters must match. since_ms: Unix time."""
+
+    memory_ids: Sequence[str] | None = None
+    session_id: str = ""
+    project_id: str = ""
+    how: str = ""
+    since_ms: int = 0
+    limit: int = 1000
+
+
+@dataclass(frozen=True)
 class Removed:
     """Counts of the rows that a forget removed."""
 
@@ -161,6 +173,7 @@ class StoreStats:
     core_by_kind: dict[str, int] = field(default_factory=dict)
     turns_by_reader: dict[str, int] = field(default_factory=dict)
     superseded: int = 0
+    usages: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -228,8 +241,20 @@ class Store(Protocol):
         """Return the memories that a query selects, in its order."""
         ...
 
-    def scan(self, consume: Callable[[Sequence[Event] | Sequence[Memory]], None]) -> None:
-        """Hand over every event, then every memory, in batches, in no order, in bounded memory."""
+    def put_usages(self, usages: Sequence[Usage]) -> None:
+        """Insert the usages whose id is not there yet."""
+        ...
+
+    def usages(self, query: UsageQuery) -> list[Usage]:
+        """Usages that match the query, newest first."""
+        ...
+
+    def prune_usages(self) -> int:
+        """Delete the usages of memories that are gone; their number."""
+        ...
+
+    def scan(self, consume: Callable[[Sequence[Event] | Sequence[Memory] | Sequence[Usage]], None]) -> None:
+        """Hand over every event, then every memory, then every usage, in parts and in no order, in bounded memory."""
         ...
 
     def search_text(self, terms: Sequence[str], scope: Scope, limit: int) -> list[Hit]:

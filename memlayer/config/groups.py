@@ -92,6 +92,12 @@ class CaptureSettings(Group):
     enabled: bool = setting(True, "Remember new turns. What is stored already stays and is still recalled.")
 
 
+class CitationSettings(Group):
+    """Which memories prove useful."""
+
+    track: bool = setting(True, "Record which memories are shown, cited by answers and opened: ids and times, no text.")
+
+
 class ToolSettings(Group):
     """Which tool calls of the model are kept, in a few lines each."""
 

@@ -11,6 +11,7 @@ from memlayer.config.consolidation import ConsolidationSettings
 from memlayer.config.groups import (
     CaptureSettings,
     ChunkingSettings,
+    CitationSettings,
     DaemonSettings,
     EmbeddingSettings,
     FileSettings,
@@ -37,6 +38,7 @@ class Settings(BaseSettings):
     capture: CaptureSettings = CaptureSettings()
     tools: ToolSettings = ToolSettings()
     files: FileSettings = FileSettings()
+    citations: CitationSettings = CitationSettings()
     retention: RetentionSettings = RetentionSettings()
     chunking: ChunkingSettings = ChunkingSettings()
     consolidation: ConsolidationSettings = ConsolidationSettings()

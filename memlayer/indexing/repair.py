@@ -57,6 +57,7 @@ def repair(store: Store, ingest: Ingest, sessions: Sessions, progress: Progress)
     """
     events = _from_transcripts(store, ingest, sessions)
     memories = _remember_turns(store, ingest, progress)
+    store.prune_usages()
     indexed: set[str] = set()
     store.scan_terms(lambda chunk, _: indexed.add(chunk.partition(":")[0]))  # see model.chunk_id
     lacking = [

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from memlayer.errors import StoreError
-from memlayer.model import Chunk, Event, Hit, Memory, Scope
+from memlayer.model import Chunk, Event, Hit, Memory, Scope, Usage
 from memlayer.ports import (
     ANY_MEMORY,
     Damage,
@@ -20,6 +20,7 @@ from memlayer.ports import (
     RowCount,
     Selection,
     StoreStats,
+    UsageQuery,
     Vector,
 )
 from memlayer.testing.memory_rows import in_scope, lean, matches, selected
@@ -35,6 +36,7 @@ class MemoryStore:
         self._events: dict[str, Event] = {}
         self._memories: dict[str, Memory] = {}
         self._chunks: dict[str, Chunk] = {}
+        self._usages: dict[str, Usage] = {}
 
     def add_events(self, events: Sequence[Event]) -> list[str]:
         with self._lock:
@@ -88,11 +90,36 @@ class MemoryStore:
             found.sort(key=lambda memory: memory.importance, reverse=True)
         return found[: query.limit]
 
-    def scan(self, consume: Callable[[Sequence[Event] | Sequence[Memory]], None]) -> None:
+    def put_usages(self, usages: Sequence[Usage]) -> None:
+        with self._lock:
+            self._usages = {**{usage.id: usage for usage in usages}, **self._usages}
+
+    def usages(self, query: UsageQuery) -> list[Usage]:
+        with self._lock:
+            found = [
+                usage
+                for usage in self._usages.values()
+                if (query.memory_ids is None or usage.memory_id in query.memory_ids)
+                and query.session_id in ("", usage.session_id)
+                and query.project_id in ("", usage.project_id)
+                and query.how in ("", usage.how)
+                and usage.at_ms >= query.since_ms
+            ]
+        return sorted(found, key=lambda usage: (usage.at_ms, usage.id), reverse=True)[: query.limit]
+
+    def prune_usages(self) -> int:
+        with self._lock:
+            kept = {key: usage for key, usage in self._usages.items() if usage.memory_id in self._memories}
+            pruned, self._usages = len(self._usages) - len(kept), kept
+            return pruned
+
+    def scan(self, consume: Callable[[Sequence[Event] | Sequence[Memory] | Sequence[Usage]], None]) -> None:
         with self._lock:
             events, memories = list(self._events.values()), list(self._memories.values())
+            usages = list(self._usages.values())
         consume(events)
         consume(memories)
+        consume(usages)
 
     def search_text(self, terms: Sequence[str], scope: Scope, limit: int) -> list[Hit]:
         with self._lock:
@@ -186,6 +213,12 @@ class MemoryStore:
         with self._lock:
             chosen = self.plan_deletion(plan) if isinstance(plan, Selection) else plan
             chunks = [key for key, one in self._chunks.items() if one.memory_id in chosen.memory_ids]
+            prompts = {self._events[key].prompt_id for key in chosen.event_ids if key in self._events} - {""}
+            self._usages = {
+                key: usage
+                for key, usage in self._usages.items()
+                if usage.memory_id not in chosen.memory_ids and usage.prompt_id not in prompts
+            }
             memories = [key for key in chosen.memory_ids if self._memories.pop(key, None)]
             events = [key for key in chosen.event_ids if self._events.pop(key, None)]
             for key in chunks:
@@ -239,6 +272,7 @@ class MemoryStore:
                     Counter(one.kind for one in kept if one.category == "core" and not one.superseded_by)
                 ),
                 turns_by_reader=dict(Counter(one.settled for one in kept if one.category == "conversation")),
+                usages=dict(Counter(usage.how for usage in self._usages.values())),
                 superseded=sum(1 for one in kept if one.superseded_by),
             )
 

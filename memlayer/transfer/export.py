@@ -1,7 +1,7 @@
 """Export and import of all records as JSON Lines, without the index.
 
 The first line is `{"memlayer_export": 1, …}`, the last one `{"end": {…}}` with the counts; in between each line is an
-object with one key: `project`, `session`, `event` or `memory`.
+object with one key: `project`, `session`, `event`, `memory` or `usage`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 from memlayer import __version__
 from memlayer.errors import UserError
 from memlayer.indexing.indexer import Indexer
-from memlayer.model import Event, Memory
+from memlayer.model import Event, Memory, Usage
 from memlayer.ports import MemoryQuery, Progress, Store
 from memlayer.records.projects import Projects
 from memlayer.records.sessions import Session, Sessions
@@ -30,6 +30,7 @@ BATCH_LINES = 400
 BATCH_BYTES = 2_000_000
 MAX_LINE_BYTES = 64 * 1024 * 1024
 _TAIL_BYTES = 4096
+_NAMES: dict[type, str] = {Event: "event", Memory: "memory", Usage: "usage"}
 
 
 @dataclass
@@ -40,6 +41,7 @@ class Counts:
     sessions: int = 0
     events: int = 0
     memories: int = 0
+    usages: int = 0
 
 
 @dataclass
@@ -70,12 +72,12 @@ def write(path: str, store: Store, projects: Projects, sessions: Sessions, progr
                 line("session", asdict(session))
                 counts.sessions += 1
 
-            def rows(found: Sequence[Event] | Sequence[Memory]) -> None:
+            def rows(found: Sequence[Event] | Sequence[Memory] | Sequence[Usage]) -> None:
                 for one in found:
-                    name = "event" if isinstance(one, Event) else "memory"
-                    line(name, asdict(one))
-                    counts.events += name == "event"
-                    counts.memories += name == "memory"
+                    line(_NAMES[type(one)], asdict(one))
+                    counts.events += isinstance(one, Event)
+                    counts.memories += isinstance(one, Memory)
+                    counts.usages += isinstance(one, Usage)
                 progress(counts.events + counts.memories, total)
 
             store.scan(rows)
@@ -96,6 +98,7 @@ class Part:
     sessions: list[Session] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
     memories: list[Memory] = field(default_factory=list)
+    usages: list[Usage] = field(default_factory=list)
     offset: int = 0
 
 
@@ -134,7 +137,7 @@ class Exported:
         for found, end in self._lines():
             self._read(found, part, is_rehearsal)
             part.offset = end
-            held = len(part.events) + len(part.memories) + len(part.sessions)
+            held = len(part.events) + len(part.memories) + len(part.sessions) + len(part.usages)
             if held >= BATCH_LINES or part.offset - begun >= BATCH_BYTES:
                 yield self._new(part)
                 begun = part.offset
@@ -161,6 +164,12 @@ class Exported:
         with indexer.lock:
             indexer.index(part.memories, embed=False)
             self._store.put_memories(part.memories)
+        # Of memories that were taken in before: usages come last in an export.
+        known = {
+            one.id
+            for one in self._store.memories(MemoryQuery(ids=[one.memory_id for one in part.usages], limit=BATCH_LINES))
+        }
+        self._store.put_usages([one for one in part.usages if one.memory_id in known])
         return {one.project_id for one in part.memories}
 
     def _read(self, found: Read | None, part: Part, is_rehearsal: bool) -> None:
@@ -172,6 +181,8 @@ class Exported:
             part.sessions.append(replace(found, project_id=self._here(found.project_id)))
         elif isinstance(found, Event):
             part.events.append(replace(found, project_id=self._here(found.project_id)))
+        elif isinstance(found, Usage):
+            part.usages.append(replace(found, project_id=self._here(found.project_id)))
         elif found is not None:
             part.memories.append(replace(found, project_id=self._here(found.project_id)))
 
@@ -195,6 +206,7 @@ class Exported:
         self.counts.known += len(part.sessions) - len(sessions)
         part.sessions = sessions
         self.counts.sessions += len(sessions)
+        self.counts.usages += len(part.usages)
         self.counts.events += len(part.events)
         self.counts.memories += len(part.memories)
         return part

@@ -19,7 +19,7 @@ from memlayer.edge.capture.spool import KINDS
 from memlayer.edge.home import registry
 from memlayer.edge.redaction.privacy import redact
 from memlayer.errors import UserError
-from memlayer.model import GLOBAL, Event, Memory, citation_of
+from memlayer.model import CITED, GLOBAL, OPENED, SHOWN, Event, Memory, Usage, citation_of
 from memlayer.records.sessions import Session
 
 MARK = "memlayer_export"  # the first line's
@@ -42,7 +42,7 @@ class Project(NamedTuple):
     entry: dict[str, Any]
 
 
-Read = Project | Session | Event | Memory
+Read = Project | Session | Event | Memory | Usage
 
 
 @dataclass(frozen=True)
@@ -113,6 +113,17 @@ MEMORY = {
     "superseded_ms": MOMENT,
     "pinned": _Rule(lambda value: isinstance(value, bool), "true or false"),
     "settled": NAME,
+    "evidence": TEXT,
+    "level": _Rule(lambda value: _is_whole(value) and 0 <= value <= 9, "a number from 0 to 9"),
+}
+USAGE = {
+    "id": ID,
+    "memory_id": ID,
+    "session_id": NAME,
+    "project_id": _IN_SCOPE,
+    "prompt_id": NAME,
+    "how": _Rule(lambda value: value in (SHOWN, CITED, OPENED), "one of shown, cited, opened"),
+    "at_ms": MOMENT,
 }
 _BY_TYPE = {
     "str": NAME,
@@ -149,8 +160,8 @@ def read(raw: bytes) -> Read | None:
     if len(line) != 1:
         raise UserError("not a line of an export")
     [(name, value)] = line.items()
-    if not isinstance(value, dict) or name not in ("project", "session", "event", "memory"):
-        raise UserError("neither a project, a session, an event nor a memory")
+    if not isinstance(value, dict) or name not in ("project", "session", "event", "memory", "usage"):
+        raise UserError("neither a project, a session, an event, a memory nor a usage")
     if name == "project":
         _check(name, value, PROJECT, REQUIRED_OF_PROJECT)
         known = {key: one for key, one in value.items() if key in PROJECT}
@@ -162,6 +173,9 @@ def read(raw: bytes) -> Read | None:
     if name == "event":
         _check(name, value, EVENT, _required(Event), is_all=True)
         return Event(**_storable(value))
+    if name == "usage":
+        _check(name, value, USAGE, _required(Usage), is_all=True)
+        return Usage(**_writable(value))
     _check(name, value, MEMORY, _required(Memory), is_all=True)
     if value["citation"] != citation_of(value["id"]):
         raise UserError("memory.citation: it is not that of its id")
@@ -184,19 +198,25 @@ def _check(
             raise UserError(f"{name}.{field}: it must be {rule.expected}")
 
 
-def _required(kind: type[Event] | type[Memory]) -> tuple[str, ...]:
+def _required(kind: type[Event] | type[Memory] | type[Usage]) -> tuple[str, ...]:
     return tuple(one.name for one in fields(kind) if one.default is MISSING)
 
 
 def _storable(value: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields with texts redacted, and without unpaired surrogates."""
-    out = {name: _UNPAIRED.sub("\ufffd", one) if isinstance(one, str) else one for name, one in value.items()}
+    """With its texts redacted as any that comes in, and nothing that cannot be written as UTF-8."""
+    out = _writable(value)
     text = out["text"]
     # A text that was shortened once is a little over the limit; it is not shortened again.
     out["text"] = redact(text) if len(text) <= MAX_EVENT_CHARS + LEFT_OUT_CHARS else clean(text)
-    if out.get("detail"):
-        out["detail"] = redact(out["detail"])
+    for name in ("detail", "evidence"):
+        if out.get(name):
+            out[name] = redact(out[name])
     return out
+
+
+def _writable(value: Mapping[str, Any]) -> dict[str, Any]:
+    """With texts that can be written as UTF-8."""
+    return {name: _UNPAIRED.sub("\ufffd", one) if isinstance(one, str) else one for name, one in value.items()}
 
 
 def _without_user(key: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +13,8 @@ import pytest
 from memlayer.adapters.lance import opening
 from memlayer.adapters.lance.store import LanceStore
 from memlayer.errors import StoreError
-from memlayer.ports import MemoryQuery
+from memlayer.model import usage_of
+from memlayer.ports import MemoryQuery, Selection
 from tests.support.store_rows import DIMENSIONS, make_memory
 
 
@@ -72,4 +74,30 @@ def test_first_schema_gets_new_columns(folder: Path, cut_off: bool) -> None:
         assert store.memories(MemoryQuery(is_current=True)) == [make_memory(2)]
         assert store.stats().schema_version == opening.SCHEMA_VERSION
     finally:
+        store.close()
+
+
+@pytest.mark.parametrize("reached", ["nothing", "table", "columns"])
+def test_second_schema_gets_usages_and_evidence(folder: Path, reached: str) -> None:
+    """reached: how far a migration that was killed had come."""
+    store = reopened(folder)
+    store.put_memories([make_memory(1, "예전에 한 결정")])
+    store.close()
+    if reached != "columns":
+        lancedb.connect(str(folder)).open_table("memories").drop_columns(["evidence", "level"])
+    if reached == "nothing":
+        shutil.rmtree(folder / "usages.lance")
+    (folder / "schema.json").write_text('{"version": 2}')
+    for _ in range(2):
+        store = reopened(folder)
+        assert store.memories() == [make_memory(1, "예전에 한 결정")]
+        assert store.damage() == []
+        proven = replace(make_memory(2), evidence='{"start": 3}', level=2)
+        store.put_memories([proven])
+        assert store.memories(MemoryQuery(ids=["m2"])) == [proven]
+        store.put_usages([usage_of(proven, "cited", session_id="s1", prompt_id="q9", at_ms=5)])
+        assert store.stats().usages == {"cited": 1}
+        store.forget(Selection(memory_ids=("m2",)))
+        assert store.stats().usages == {}
+        assert json.loads((folder / "schema.json").read_text()) == {"version": opening.SCHEMA_VERSION}
         store.close()

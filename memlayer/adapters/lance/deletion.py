@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from memlayer.adapters.lance import filters as sql
 from memlayer.adapters.lance.indexes import erase_old_versions, recreate_indexes
-from memlayer.adapters.lance.schema import CHUNKS, EVENTS, MEMORIES
+from memlayer.adapters.lance.schema import CHUNKS, EVENTS, MEMORIES, USAGES
 from memlayer.adapters.lance.table import MAX_LISTED_IDS, LanceTable
 from memlayer.ports import DeletionPlan, Removed, RetentionCutoffs, RowCount, Selection
 
@@ -100,10 +100,31 @@ def forget(tables: dict[str, LanceTable], plan: DeletionPlan) -> Removed:
     chunk_ids = _ids_among(chunks, "memory_id", plan.memory_ids)
     memory_ids = _ids_among(tables[MEMORIES], "id", plan.memory_ids)
     event_ids = _ids_among(tables[EVENTS], "id", plan.event_ids)
+    # First: which prompts are forgotten is known only while their events are there.
+    erase_rows(tables[USAGES], _usages_of(tables, plan))
     erase_rows(chunks, chunk_ids)
     erase_rows(tables[MEMORIES], memory_ids)
     erase_rows(tables[EVENTS], event_ids)
     return Removed(events=len(event_ids), memories=len(memory_ids), chunks=len(chunk_ids))
+
+
+def drop_usages(tables: dict[str, LanceTable], memory_ids: Sequence[str]) -> int:
+    """Erase the usages of these memories; their number."""
+    usage_ids = _ids_among(tables[USAGES], "memory_id", memory_ids)
+    erase_rows(tables[USAGES], usage_ids)
+    return len(usage_ids)
+
+
+def _usages_of(tables: dict[str, LanceTable], plan: DeletionPlan) -> list[str]:
+    """The usages of the plan's memories, and those by its prompts."""
+    found = _ids_among(tables[USAGES], "memory_id", plan.memory_ids)
+    prompts = {
+        prompt_id
+        for ids in batches(plan.event_ids)
+        for prompt_id in tables[EVENTS].select(["prompt_id"], sql.one_of("id", ids)).column("prompt_id").to_pylist()
+        if prompt_id
+    }
+    return [*found, *_ids_among(tables[USAGES], "prompt_id", sorted(prompts))]
 
 
 def erase_rows(table: LanceTable, ids: Sequence[str]) -> None:

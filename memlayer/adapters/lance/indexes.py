@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from lancedb.index import FTS, Bitmap, BTree, IvfRq
 
-from memlayer.adapters.lance.schema import CHUNKS, EVENTS, MEMORIES, VECTOR
+from memlayer.adapters.lance.schema import CHUNKS, EVENTS, MEMORIES, USAGES, VECTOR
 from memlayer.adapters.lance.table import FAILURES, LanceTable, match_query
 
 TERMS = "terms"
@@ -35,6 +35,7 @@ INDEXES: Mapping[str, Mapping[str, BTree | Bitmap | FTS]] = {
         "model": Bitmap(),
         TERMS: FULL_TEXT,
     },
+    USAGES: {"id": BTree(), "memory_id": BTree(), "session_id": BTree()},
 }
 
 # Beyond these a query visibly slows down: each fragment costs it about 0.1 ms, each row that the full-text index

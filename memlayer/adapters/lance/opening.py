@@ -25,7 +25,7 @@ from memlayer.adapters.lance.salvage import (
     salvage,
     set_aside,
 )
-from memlayer.adapters.lance.schema import CHUNKS, MEMORIES, TABLES, VECTOR, schema_of, vector_field
+from memlayer.adapters.lance.schema import CHUNKS, MEMORIES, TABLES, USAGES, VECTOR, schema_of, vector_field
 from memlayer.adapters.lance.table import FAILURES, LanceTable, LoopThread, first_line, remedy
 from memlayer.errors import StoreError
 
@@ -34,14 +34,18 @@ INDEX_CACHE_BYTES = 32 * 2**20
 METADATA_CACHE_BYTES = 16 * 2**20
 
 SCHEMA_FILE = "schema.json"
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 Tables = dict[str, LanceTable]
 
 
 # (version, function): brings the tables of the version before to this one. Each must bear being run twice, since a
 # crash can come between the change and the note of it in schema.json.
-MIGRATIONS: list[tuple[int, Callable[[Tables], None]]] = [(2, lambda tables: add_memory_columns(tables[MEMORIES]))]
+MIGRATIONS: list[tuple[int, Callable[[Tables], None]]] = [
+    (2, lambda tables: add_memory_columns(tables[MEMORIES])),
+    (3, lambda tables: add_memory_columns(tables[MEMORIES])),
+]
+SINCE = {USAGES: 3}  # the version that brought a table; before it, its folder is not missed
 
 
 def open_connection(folder: Path, loop: LoopThread) -> AsyncConnection:
@@ -92,7 +96,9 @@ def open_tables(connection: AsyncConnection, folder: Path, dimensions: int, loop
     set_back: dict[str, SetBack] = {}
     tables = {}
     for name in TABLES:
-        tables[name], set_back[name] = _open_table(connection, folder, name, dimensions, loop, was_there=version > 0)
+        tables[name], set_back[name] = _open_table(
+            connection, folder, name, dimensions, loop, was_there=version >= SINCE.get(name, 1)
+        )
     fit_dimensions(tables[CHUNKS], dimensions)
     for number, migrate in MIGRATIONS:
         if 0 < version < number:
@@ -254,11 +260,14 @@ def _open_newest_whole(
 
 
 def add_memory_columns(table: LanceTable) -> None:
-    """Add the columns of schema 2: superseded_ms, pinned, settled."""
+    """Schema 2: supersession time, pin and extractor of a memory; schema 3: its evidence and level."""
 
     async def add() -> None:
         there = (await table.inner.schema()).names
-        made = {"superseded_ms": "CAST(0 AS BIGINT)", "pinned": "false", "settled": "''"}
+        made = {
+            "superseded_ms": "CAST(0 AS BIGINT)", "pinned": "false", "settled": "''",
+            "evidence": "''", "level": "CAST(0 AS BIGINT)",
+        }  # fmt: skip
         missing = {name: value for name, value in made.items() if name not in there}
         if missing:
             await table.inner.add_columns(missing)

@@ -8,12 +8,13 @@ from typing import Any, TypeVar
 
 import pyarrow as pa
 
-from memlayer.model import Chunk, Event, Memory
+from memlayer.model import Chunk, Event, Memory, Usage
 
 EVENTS = "events"
 MEMORIES = "memories"
 CHUNKS = "chunks"
-TABLES = (EVENTS, MEMORIES, CHUNKS)
+USAGES = "usages"
+TABLES = (EVENTS, MEMORIES, CHUNKS, USAGES)
 
 VECTOR = "vector"
 _BLANKS = repeat("")
@@ -44,6 +45,12 @@ _MEMORY_FIELDS = [
     _int("superseded_ms"),
     pa.field("pinned", pa.bool_(), nullable=False),
     _text("settled"),
+    _text("evidence"),
+    _int("level"),
+]
+_USAGE_FIELDS = [
+    *(_text(name) for name in ("id", "memory_id", "session_id", "project_id", "prompt_id", "how")),
+    _int("at_ms"),
 ]
 _CHUNK_FIELDS = [
     *(_text(name) for name in ("id", "memory_id", "event_id", "role", "session_id", "project_id", "prompt_id")),
@@ -54,6 +61,7 @@ _CHUNK_FIELDS = [
 ]
 
 EVENT_COLUMNS = [field.name for field in _EVENT_FIELDS]
+USAGE_COLUMNS = [field.name for field in _USAGE_FIELDS]
 MEMORY_COLUMNS = [field.name for field in _MEMORY_FIELDS]
 CHUNK_COLUMNS = [field.name for field in _CHUNK_FIELDS]  # all but the vector, in the order of Chunk's fields
 HIT_COLUMNS = CHUNK_COLUMNS  # ranking reads the terms of every hit: making them anew from the text costs milliseconds
@@ -65,13 +73,13 @@ def vector_field(dimensions: int) -> Any:
 
 
 def schema_of(table: str, dimensions: int) -> Any:
-    """Return the Arrow schema of a table."""
-    fields = {EVENTS: _EVENT_FIELDS, MEMORIES: _MEMORY_FIELDS}.get(table)
+    """The Arrow schema of a table."""
+    fields = {EVENTS: _EVENT_FIELDS, MEMORIES: _MEMORY_FIELDS, USAGES: _USAGE_FIELDS}.get(table)
     return pa.schema(fields if fields is not None else [*_CHUNK_FIELDS, vector_field(dimensions)])
 
 
-def rows_to_arrow(items: Sequence[Event] | Sequence[Memory] | Sequence[Chunk], schema: Any) -> Any:
-    """Convert model values to an Arrow table. Raises UnicodeError for lone surrogates."""
+def rows_to_arrow(items: Sequence[Event] | Sequence[Memory] | Sequence[Chunk] | Sequence[Usage], schema: Any) -> Any:
+    """Model values as one Arrow table of that schema. Raises UnicodeError for lone surrogates."""
     columns = [pa.array([_plain(getattr(item, field.name)) for item in items], field.type) for field in schema]
     return pa.table(columns, schema=schema)
 
@@ -93,6 +101,11 @@ def vectors_to_arrow(ids: Sequence[str], vectors: Sequence[Sequence[float]], mod
 def events_from(table: Any) -> list[Event]:
     """Convert rows of the events table, in their order."""
     return [Event(**row) for row in table.select(EVENT_COLUMNS).to_pylist()]
+
+
+def usages_from(table: Any) -> list[Usage]:
+    """Rows of the usages table, in their order."""
+    return [Usage(**row) for row in table.select(USAGE_COLUMNS).to_pylist()]
 
 
 def memories_from(table: Any) -> list[Memory]:

@@ -17,11 +17,14 @@ from memlayer.adapters.lance.schema import (
     EVENTS,
     MEMORIES,
     MEMORY_COLUMNS,
+    USAGE_COLUMNS,
+    USAGES,
     events_from,
     memories_from,
+    usages_from,
 )
 from memlayer.adapters.lance.table import LanceTable
-from memlayer.model import Event, Memory
+from memlayer.model import Event, Memory, Usage
 from memlayer.ports import StoreStats
 
 _CHUNKS_AT_ONCE = 4096
@@ -29,11 +32,12 @@ _ROWS_AT_ONCE = 200  # other readers wait while some are consumed
 
 
 def scan_records(
-    tables: Mapping[str, LanceTable], consume: Callable[[Sequence[Event] | Sequence[Memory]], None]
+    tables: Mapping[str, LanceTable], consume: Callable[[Sequence[Event] | Sequence[Memory] | Sequence[Usage]], None]
 ) -> None:
-    """Hand over every event, then every memory, in batches and in no order."""
+    """Hand over every event, then every memory, then every usage, in parts and in no order."""
     tables[EVENTS].scan(EVENT_COLUMNS, "id IS NOT NULL", _ROWS_AT_ONCE, lambda rows: consume(events_from(rows)))
     tables[MEMORIES].scan(MEMORY_COLUMNS, "id IS NOT NULL", _ROWS_AT_ONCE, lambda rows: consume(memories_from(rows)))
+    tables[USAGES].scan(USAGE_COLUMNS, "id IS NOT NULL", _ROWS_AT_ONCE, lambda rows: consume(usages_from(rows)))
 
 
 def scan_chunks(tables: Mapping[str, LanceTable], columns: Sequence[str], consume: Callable[..., None]) -> None:
@@ -67,6 +71,7 @@ def stats_of(tables: Tables, folder: Path) -> StoreStats:
         by_project=_counts(kept.column("project_id")),
         core_by_kind=_counts(core.column("kind")),
         turns_by_reader=_counts(turns.column("settled")),
+        usages=_counts(tables[USAGES].select(["how"]).column("how")),
         superseded=kept.num_rows - (pc.sum(holds).as_py() or 0),
     )
 

@@ -29,19 +29,22 @@ from memlayer.adapters.lance.schema import (
     EVENTS,
     MEMORIES,
     MEMORY_COLUMNS,
+    USAGE_COLUMNS,
+    USAGES,
     chunks_from,
     events_from,
     last_of_each,
     memories_from,
     rows_to_arrow,
     schema_of,
+    usages_from,
     vectors_to_arrow,
 )
 from memlayer.adapters.lance.search import ChunkSearch
 from memlayer.adapters.lance.stats import scan_chunks, scan_records, stats_of
 from memlayer.adapters.lance.table import LoopThread
 from memlayer.errors import StoreError
-from memlayer.model import Chunk, Event, Hit, Memory, Scope
+from memlayer.model import Chunk, Event, Hit, Memory, Scope, Usage
 from memlayer.ports import (
     ANY_MEMORY,
     Damage,
@@ -52,6 +55,7 @@ from memlayer.ports import (
     RetentionCutoffs,
     Selection,
     StoreStats,
+    UsageQuery,
     Vector,
 )
 
@@ -121,7 +125,31 @@ class LanceStore:
         order = sql.ORDERS[query.order]
         return memories_from(self._tables[MEMORIES].first(MEMORY_COLUMNS, sql.of_query(query), query.limit, order))
 
-    def scan(self, consume: Callable[[Sequence[Event] | Sequence[Memory]], None]) -> None:
+    def put_usages(self, usages: Sequence[Usage]) -> None:
+        new = {usage.id: usage for usage in usages}
+        with self._writing:
+            for ids in batches(list(new)):
+                for known in self._tables[USAGES].select(["id"], sql.one_of("id", ids)).column("id").to_pylist():
+                    new.pop(known, None)
+            self._tables[USAGES].add(rows_to_arrow(list(new.values()), schema_of(USAGES, 0)))
+
+    def usages(self, query: UsageQuery) -> list[Usage]:
+        where = sql.all_of(
+            sql.one_of("memory_id", query.memory_ids) if query.memory_ids is not None else "",
+            sql.equals("session_id", query.session_id) if query.session_id else "",
+            sql.equals("project_id", query.project_id) if query.project_id else "",
+            sql.equals("how", query.how) if query.how else "",
+            f"at_ms >= {int(query.since_ms)}" if query.since_ms else "",
+        )
+        return usages_from(self._tables[USAGES].first(USAGE_COLUMNS, where, query.limit, sql.ORDERS["newest"]))
+
+    def prune_usages(self) -> int:
+        with self._writing:
+            known = set(self._tables[MEMORIES].select(["id"]).column("id").to_pylist())
+            used = set(self._tables[USAGES].select(["memory_id"]).column("memory_id").to_pylist())
+            return deletion.drop_usages(self._tables, sorted(used - known))
+
+    def scan(self, consume: Callable[[Sequence[Event] | Sequence[Memory] | Sequence[Usage]], None]) -> None:
         scan_records(self._tables, consume)
 
     # -- chunks

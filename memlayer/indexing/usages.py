@@ -1,0 +1,134 @@
+"""Uses of memories: shown by recall, cited by an answer, opened by a look-up."""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from memlayer.edge.home import given_notes
+from memlayer.errors import StoreError
+from memlayer.model import CITED, GLOBAL, OPENED, SHOWN, Event, Memory, Usage, usage_of
+from memlayer.ports import MemoryQuery, Store, UsageQuery
+
+MAX_CITED = 50  # in one answer: a longer list is a listing
+MANY = 1_000_000
+_CITATION = re.compile(r"\[mem:([0-9A-Za-z]{6})\]")
+log = logging.getLogger(__name__)
+
+
+class UsageLog:
+    """Writes uses to the store, each once however often it is told. The daemon's writer calls it."""
+
+    def __init__(self, home: str, store: Store, *, is_tracking: bool = True) -> None:
+        self._home = home
+        self._store = store
+        self._is_tracking = is_tracking
+        self._read: tuple[int, int] = (-1, -1)  # size and time of the record of given notes when it was read
+
+    def heard(self, events: Iterable[Event]) -> None:
+        """Record the memories that new answers cite.
+
+        A citation counts where it names a memory of the answer's own project, or of every project: forged ones and
+        those of other projects name none. A failure is logged: the answer itself is kept whatever becomes of its uses.
+        """
+        try:
+            if self._is_tracking:
+                self._store.put_usages(self._cited_by(events))
+        except StoreError as bad:
+            log.warning("citations are not recorded: %s", bad)
+
+    def _cited_by(self, events: Iterable[Event]) -> list[Usage]:
+        named = {event: cited_in(event.text) for event in events if event.kind == "assistant"}
+        citations = sorted({citation for found in named.values() for citation in found})
+        known = self._store.memories(MemoryQuery(citations=citations, limit=MANY)) if citations else []
+        return [
+            usage_of(memory, CITED, session_id=event.session_id, prompt_id=event.prompt_id, at_ms=event.at_ms)
+            for event, found in named.items()
+            for memory in known
+            if memory.citation in found and memory.project_id in (event.project_id, GLOBAL)
+        ]
+
+    def shown(self) -> None:
+        """Record the notes that prompts and session starts were given, from the record on disk."""
+        if not self._is_tracking:
+            return
+        try:
+            found = os.stat(given_notes.path_of(self._home))
+        except OSError:
+            return
+        if (found.st_size, found.st_mtime_ns) == self._read:
+            return
+        entries = [entry for entry in given_notes.entries(self._home) if entry.get("delivered") and entry.get("given")]
+        self._store.put_usages(self._usages_of(entries))
+        self._read = found.st_size, found.st_mtime_ns
+
+    def _usages_of(self, entries: Sequence[dict[str, Any]]) -> list[Usage]:
+        rows = [row for entry in entries for row in entry["given"]]
+        ids = sorted({str(row["id"]) for row in rows if row.get("id")})
+        citations = sorted({str(row["citation"]) for row in rows if row.get("citation")})
+        memories = [
+            *(self._store.memories(MemoryQuery(ids=ids, limit=len(ids))) if ids else ()),
+            *(self._store.memories(MemoryQuery(citations=citations, limit=MANY)) if citations else ()),
+        ]
+        event_ids = sorted({str(entry["event_id"]) for entry in entries})
+        events = self._store.events(ids=event_ids, limit=len(event_ids)) if event_ids else []
+        prompts = {event.id: event.prompt_id for event in events}
+        return [
+            usage_of(
+                memory,
+                SHOWN,
+                session_id=entry["session_id"],
+                prompt_id=prompts.get(entry["event_id"], ""),
+                at_ms=entry["at_ms"],
+            )
+            for entry in entries
+            for row in entry["given"]
+            for memory in memories
+            if memory.id == row.get("id")
+            or (memory.citation == row.get("citation") and memory.project_id in (entry["project_id"], GLOBAL))
+        ]
+
+    def opened(self, memories: Sequence[Memory], session_id: str, at_ms: int) -> None:
+        """Record the memories that a person or a model looked up; a failure is logged."""
+        if not self._is_tracking or not memories:
+            return
+        uses = [usage_of(memory, OPENED, session_id=session_id, prompt_id="", at_ms=at_ms) for memory in memories]
+        try:
+            self._store.put_usages(uses)
+        except StoreError as bad:
+            log.warning("a look-up is not recorded: %s", bad)
+
+
+def cited_in(text: str) -> list[str]:
+    """The citations of an answer, each once; none of a listing."""
+    found = list(dict.fromkeys(_CITATION.findall(text)))
+    return found if len(found) <= MAX_CITED else []
+
+
+class Share(NamedTuple):
+    """Uses within a time. cited_of_shown: notes that their own session cited after it was shown them."""
+
+    shown: int
+    cited: int
+    opened: int
+    cited_of_shown: int
+
+
+def share_since(store: Store, since_ms: int) -> Share:
+    """The uses of all projects since then, a memory once a session. Raises StoreError."""
+    seen: dict[str, set[tuple[str, str]]] = {SHOWN: set(), CITED: set(), OPENED: set()}
+    for use in store.usages(UsageQuery(since_ms=since_ms, limit=MANY)):
+        seen[use.how].add((use.memory_id, use.session_id))
+    return Share(len(seen[SHOWN]), len(seen[CITED]), len(seen[OPENED]), len(seen[SHOWN] & seen[CITED]))
+
+
+def sessions_citing(store: Store, memory_id: str) -> list[tuple[str, int]]:
+    """The sessions whose answers cited a memory with the time of the last citation (Unix, ms), newest first."""
+    uses = store.usages(UsageQuery(memory_ids=[memory_id], how=CITED))
+    newest: dict[str, int] = {}
+    for use in uses:
+        newest.setdefault(use.session_id, use.at_ms)
+    return list(newest.items())
