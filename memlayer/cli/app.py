@@ -19,6 +19,8 @@ VERBS = {
     "statusline": "given",
     "show": "browse",
     "list": "browse",
+    "timeline": "browse",
+    "citations": "browse",
     "sessions": "overview",
     "remember": "memories",
     "history": "memories",
@@ -39,6 +41,7 @@ VERBS = {
     "doctor": "health",
     "config": "settings",
     "setup": "settings",
+    "mcp": "settings",
     "completion": "settings",
     "version": "settings",
 }

@@ -8,7 +8,7 @@ import time
 
 from memlayer import __version__
 from memlayer.daemon import hooks, opening
-from memlayer.daemon.ops import deletion, maintenance, memories, queries, sessions, transfer
+from memlayer.daemon.ops import citations, deletion, disclosure, maintenance, memories, queries, sessions, transfer
 from memlayer.daemon.ops.requests import Table
 from memlayer.daemon.resources.jobs import where
 from memlayer.daemon.resources.state import State
@@ -18,6 +18,8 @@ from memlayer.errors import DaemonError, StoreError, UserError
 
 TABLE: Table = {
     **queries.OPERATIONS,
+    **disclosure.OPERATIONS,
+    **citations.OPERATIONS,
     **memories.OPERATIONS,
     **sessions.OPERATIONS,
     **deletion.OPERATIONS,

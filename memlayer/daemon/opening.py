@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 import traceback
+from collections.abc import Sequence
 from concurrent.futures import Future
 
 from memlayer import compose
@@ -18,7 +19,7 @@ from memlayer.edge.capture import spool
 from memlayer.edge.home import working_set as on_disk
 from memlayer.errors import StoreError
 from memlayer.indexing.embedders import TimedEmbedder
-from memlayer.model import GLOBAL
+from memlayer.model import GLOBAL, Event
 from memlayer.ports import MemoryQuery
 
 log = logging.getLogger(__name__)
@@ -82,7 +83,12 @@ def _open(state: State) -> compose.Services:
         )
     except ImportError as bad:
         raise StoreError("memlayer's runtime does not work (%s): run `memlayer setup`" % bad) from bad
-    services.ingest.on_new = lambda events: state.metrics.redacted(event.text for event in events)
+
+    def on_new(events: Sequence[Event]) -> None:
+        state.metrics.redacted(event.text for event in events)
+        services.usages.heard(events)
+
+    services.ingest.on_new = on_new
     state.has_global = bool(
         services.store.memories(MemoryQuery(project_id=GLOBAL, category="core", is_current=True, limit=1))
     )

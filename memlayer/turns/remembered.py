@@ -9,7 +9,8 @@ from memlayer.edge.home.registry import GLOBAL
 from memlayer.errors import UserError
 from memlayer.turns.turn import MAX_MEMORY_CHARS
 
-NO_SESSION = "memlayer"  # for texts outside any session
+BY_MODEL = "model"  # the detail of an event that a model, and no person, asked to keep
+NO_SESSION = "memlayer"  # the session of what was said outside any
 _REDACTED = re.compile(r"\[redacted:[^\]]*\]")
 _EVERYWHERE = re.compile(
     r"\b(?:in|for|across) (?:all|every|each)(?: (?:one )?of)?(?: (?:my|our))? (?:other )?"
@@ -55,12 +56,12 @@ def says_everywhere(text: str) -> bool:
 
 
 def remember_event(
-    text: str, *, project_dir: str, at_ms: int, session_id: str = "", is_global: bool = False
+    text: str, *, project_dir: str, at_ms: int, session_id: str = "", is_global: bool = False, by_model: bool = False
 ) -> dict[str, object]:
-    """The event (edge.capture.payload.SPOOL_FIELDS). text is redacted here. at_ms: Unix time in milliseconds.
+    """Return the event (edge.capture.payload.SPOOL_FIELDS) of a text, redacted here. at_ms: Unix time.
 
     The same text said again later is another event: it may hold again after something else did. is_global: for every
-    project; so it is as well if the text says so.
+    project; a text that says so is global as well. by_model: of its project alone, whatever the text says.
     """
     text = clean(text).strip()
     return spool_event(
@@ -69,7 +70,7 @@ def remember_event(
         prompt_id="",
         text=text,
         at_ms=at_ms,
-        detail=GLOBAL if is_global or says_everywhere(text) else "",
+        detail=BY_MODEL if by_model else GLOBAL if is_global or says_everywhere(text) else "",
         extra="%d %s" % (at_ms, text),
         project_dir=project_dir,
     )

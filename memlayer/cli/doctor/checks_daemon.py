@@ -17,6 +17,9 @@ from memlayer.errors import MemlayerError
 SETTLE_S = 20.0
 POLL_S = 0.2
 READ_TRANSCRIPTS_S = 120.0
+ANSWER_S = 10.0
+TELLING_NOTES = 100  # fewer say nothing about recall
+LEAST_CITED = 0.05  # share of the notes shown, below which most of them are noise
 RESTART = "`memlayer daemon restart`"
 
 
@@ -41,7 +44,24 @@ def daemon(client: Client) -> Iterator[Check]:
     yield model(found)
     yield from memory_files(found)
     yield kept(client)
+    yield from used(client)
     yield from language_model(found.get("language_model") or {})
+
+
+def used(client: Client) -> Iterator[Check]:
+    """How many of the notes that recall gave were cited; nothing while too few were given to tell."""
+    try:
+        found = client.call("usage_share", {}, deadline_s=ANSWER_S)
+    except MemlayerError:
+        return
+    shown, cited = int(found.get("shown") or 0), int(found.get("cited_of_shown") or 0)
+    if shown < TELLING_NOTES:
+        return
+    says = f"{cited} of {shown} notes shown in {found.get('days')} days were cited ({100 * cited / shown:.0f} %)"
+    if cited < LEAST_CITED * shown:
+        yield Check("recall", WARN, says, "`memlayer given` shows them; a higher recall.min_chance gives fewer")
+    else:
+        yield Check("recall", OK, says)
 
 
 def hooks_worked(client: Client) -> dict[str, int]:

@@ -10,6 +10,7 @@ import click
 
 from memlayer.cli.terminal.invocation import (
     ASK_S,
+    Incomplete,
     all_projects_option,
     client,
     global_option,
@@ -18,7 +19,7 @@ from memlayer.cli.terminal.invocation import (
     project_dir,
     project_option,
 )
-from memlayer.cli.terminal.output import line, memory_title, number, print_json, say, say_body, when
+from memlayer.cli.terminal.output import counted, line, memory_title, number, print_json, say, say_body, when
 from memlayer.edge.ipc import ops
 from memlayer.edge.redaction.privacy import plain
 from memlayer.errors import UserError
@@ -86,6 +87,10 @@ def say_match(match: Mapping[str, Any]) -> None:
     for event in match.get("events") or []:
         say((f"{line(event.get('kind'))}, {when(event.get('at_ms'))}, {line(event.get('source'))}", "bold"))
         say_text(event.get("text"))
+    cited = match.get("cited_in") or []
+    if cited:
+        sessions = ", ".join(f"{line(one.get('session_id'), 8)} ({when(one.get('at_ms'))[:10]})" for one in cited[:12])
+        say((f"Cited in {counted(len(cited), 'session')}", "bold"), f": {sessions}")
     for source in match.get("missing") or []:
         since = when(source.get("at_ms"))[:10]
         removal = f"source {line(source.get('why'))}" + (f" on {since}" if since else "")
@@ -153,3 +158,66 @@ def list_verb(
         mark = "replaced" if memory.get("superseded_by") else "pinned" if memory.get("pinned") else ""
         say(*memory_title(memory), ("  " + mark if mark else "", "yellow"))
         say_body(memory.get("text"), 200)
+
+
+@click.command("timeline")
+@click.argument("ids", metavar="ID...", nargs=-1)
+@click.option("--window", type=click.IntRange(1, 10), default=3, show_default=True, help="Turns on either side.")
+@project_option
+@all_projects_option
+@json_option
+def timeline_verb(ids: tuple[str, ...], window: int, project: str | None, all_projects: bool, as_json: bool) -> None:
+    """Show the turns before and after memories in their sessions, a line each.
+
+    \b
+    Examples:
+      memlayer timeline a7Bc3x
+      memlayer timeline a7Bc3x --window 6
+    """
+    folder = project_dir(project, all_projects)
+    found = client().ask(ops.MemTimeline(tuple(memory_ids(ids)), window, folder), deadline_s=ASK_S)
+    if as_json:
+        print_json(found)
+        return
+    for shown in str(found.get("text") or "").split("\n"):
+        say(plain(shown))
+
+
+@click.command("citations")
+@click.option("--popular", is_flag=True, help="The most cited first.")
+@click.option("--unused", is_flag=True, help="Shown to at least three sessions, and cited by none.")
+@click.option(
+    "--days", type=click.IntRange(1, 3650), help="Only the last days; default with --popular and --unused: 30."
+)
+@click.option("--limit", type=click.IntRange(1, 1000), default=10, show_default=True, help="Memories at most.")
+@project_option
+@all_projects_option
+@json_option
+def citations_verb(
+    popular: bool, unused: bool, days: int | None, limit: int, project: str | None, all_projects: bool, as_json: bool
+) -> None:
+    """List the memories that answers cited, the newest citation first.
+
+    \b
+    Examples:
+      memlayer citations
+      memlayer citations --popular --days 30 --limit 10
+      memlayer citations --unused --all-projects
+    """
+    if popular and unused:
+        raise Incomplete("Give --popular or --unused, not both")
+    folder = project_dir(project, all_projects)
+    order = "popular" if popular else "unused" if unused else ""
+    found = client().ask(ops.Citations(order, days or 0, limit, folder), deadline_s=ASK_S)
+    if as_json:
+        print_json(found)
+        return
+    memories = found.get("memories") or []
+    if not memories:
+        say("Every memory that was shown often was cited." if unused else "No answer has cited a memory yet.")
+    for memory in memories:
+        say(*memory_title(memory))
+        told = f"cited {counted(memory.get('cited'), 'time')} in {counted(memory.get('cited_sessions'), 'session')}"
+        last = f", last {when(memory.get('last_cited_ms'))[:10]}" if memory.get("last_cited_ms") else ""
+        say((f"{told}{last}, shown to {counted(memory.get('shown_sessions'), 'session')}", "dim"), indent=2)
+        say_body(memory.get("text"), 160)

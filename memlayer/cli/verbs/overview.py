@@ -222,6 +222,7 @@ def say_holdings(found: Mapping[str, Any]) -> None:
             ("waiting in the spool", _count(found, "spool_waiting")),
             ("set aside (quarantine)", _count(found, "quarantined") if found.get("quarantined") else ""),
             ("recalled", given if recall else ""),
+            ("used", _used(found.get("used") or {})),
             ("private spans taken out", str(redacted.pop("private")) if redacted.get("private") else ""),
             ("secrets taken out", _secrets(redacted)),
         ],
@@ -287,6 +288,14 @@ def say_language_model(found: Mapping[str, Any]) -> None:
             ("rules instead", line(found["missing"] or found["problem"], 300) if found["is_on"] else ""),
         ],
     )
+
+
+def _used(found: Mapping[str, Any]) -> str:
+    shown, cited = found.get("shown") or 0, found.get("cited") or 0
+    if not shown and not cited:
+        return ""
+    share = f" ({100 * found['cited_of_shown'] / shown:.0f} % of those shown)" if shown else ""
+    return f"in {found.get('days')} days {shown} shown, {cited} cited{share}, {found.get('opened')} opened"
 
 
 def _secrets(by_kind: Mapping[str, int]) -> str:

@@ -13,8 +13,12 @@ from memlayer.daemon.tasks import consolidation, derived, upkeep
 from memlayer.edge.capture import spool
 from memlayer.edge.ipc import ops, protocol
 from memlayer.errors import UserError
+from memlayer.indexing.usages import share_since
 from memlayer.records.tombstones import Tombstones
 from memlayer.transcripts import audit
+
+DAY_MS = 86_400_000
+USED_DAYS = 30
 
 
 def stats(state: State, arguments: ops.Stats, progress: Progress) -> Fields:
@@ -23,9 +27,11 @@ def stats(state: State, arguments: ops.Stats, progress: Progress) -> Fields:
     counts = asdict(services.store.stats())
     mode, why = state.mode()
     status = state.status()
+    used = share_since(services.store, int(time.time() * 1000) - USED_DAYS * DAY_MS)
     turns, reader = counts.pop("turns_by_reader"), services.consolidator.extractor.fingerprint
     return {
         **counts,
+        "used": {"days": USED_DAYS, **used._asdict()},
         "consolidated": turns.get(reader, 0),
         "to_consolidate": sum(turns.values()) - turns.get(reader, 0),
         "by_project": [

@@ -6,6 +6,7 @@ from dataclasses import asdict
 
 from memlayer import compose
 from memlayer.consolidation import lineage
+from memlayer.daemon.ops.disclosure import note_opened
 from memlayer.daemon.ops.requests import (
     Fields,
     Progress,
@@ -20,6 +21,7 @@ from memlayer.daemon.ops.requests import (
 from memlayer.daemon.resources.state import State
 from memlayer.edge.ipc import ops
 from memlayer.indexing.turn_memories import TURN
+from memlayer.indexing.usages import sessions_citing
 from memlayer.memory_files.locations import FileLines
 from memlayer.model import GLOBAL, Memory
 from memlayer.ports import MemoryQuery
@@ -128,6 +130,7 @@ def show(state: State, arguments: ops.Show, progress: Progress) -> Fields:
     services = services_of(state)
     by_name = {name: named(services.store, name) for name in map(bare_id, arguments.ids)}
     matches = {memory.id: memory for found in by_name.values() for memory in found}
+    note_opened(state, list(matches.values()), arguments.session_id)
     return {
         "matches": [_match(state, services, memory) for memory in matches.values()],
         "unknown": [name for name, found in by_name.items() if not found],
@@ -145,6 +148,9 @@ def _match(state: State, services: compose.Services, memory: Memory) -> Fields:
         "newer": [memory_fields(state, newer) for newer in store.memories(MemoryQuery(ids=[memory.superseded_by]))],
         "older": [memory_fields(state, found) for found in older],
         "events": [{name: getattr(event, name) for name in EVENT_FIELDS} for event in events],
+        "cited_in": [
+            {"session_id": session_id, "at_ms": at_ms} for session_id, at_ms in sessions_citing(store, memory.id)
+        ],
         "missing": services.forget.missing(memory, [event.id for event in events]),
         "neighbours": [
             {

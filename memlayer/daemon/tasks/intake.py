@@ -34,6 +34,7 @@ def drain(state: State, progress: Progress | None = None) -> int:
     report = (lambda done, total: progress("spool", done, total)) if progress else None
     taken, touched = services.ingest.drain(report)
     if taken:
+        services.usages.shown()
         consolidation.begin(state)
         submit_summaries(state)  # after a restart the end of a session is known from the spool alone
     derived.changed(state, touched)

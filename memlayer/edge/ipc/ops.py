@@ -18,7 +18,7 @@ from memlayer.errors import UserError
 MAX_LISTED = 10_000
 _UNPAIRED = re.compile("[\ud800-\udfff]")
 # Attribute -> name in JSON, where Python does not allow the name.
-_WIRE_NAMES = {"is_global": "global", "with_superseded": "all", "id_": "id"}
+_WIRE_NAMES = {"is_global": "global", "with_superseded": "all", "id_": "id", "from_": "from"}
 
 # The kinds of values, by the name of their annotation.
 Path = str  # as os.fsdecode gives it
@@ -76,6 +76,7 @@ class Search(Arguments):
 class Show(Arguments):
     op: ClassVar[str] = "show"
     ids: Names = ()
+    session_id: str = ""
 
 
 @dataclass(frozen=True)
@@ -202,6 +203,75 @@ class ImportExport(Arguments):
 class Flush(Arguments):
     op: ClassVar[str] = "flush"
     wait: bool = False
+
+
+@dataclass(frozen=True)
+class MemSearch(Arguments):
+    """session_id: the asking session. session: the only one to search. kind: turn, settled, day or note."""
+
+    op: ClassVar[str] = "mem.search"
+    query: str = ""
+    limit: Limit = 5
+    session: str = ""
+    kind: str = ""
+    project_dir: Path = ""
+    session_id: str = ""
+
+
+@dataclass(frozen=True)
+class MemTimeline(Arguments):
+    """window: turns on either side."""
+
+    op: ClassVar[str] = "mem.timeline"
+    ids: Names = ()
+    window: Limit = 3
+    project_dir: Path = ""
+    session_id: str = ""
+
+
+@dataclass(frozen=True)
+class MemDetails(Arguments):
+    """from_: the character of a single long text to go on from."""
+
+    op: ClassVar[str] = "mem.details"
+    ids: Names = ()
+    from_: int = 0
+    project_dir: Path = ""
+    session_id: str = ""
+
+
+@dataclass(frozen=True)
+class MemStats(Arguments):
+    op: ClassVar[str] = "mem.stats"
+    project_dir: Path = ""
+
+
+@dataclass(frozen=True)
+class MemRemember(Arguments):
+    """at_ms: of the call, in Unix time; a call that is sent twice is one."""
+
+    op: ClassVar[str] = "mem.remember"
+    text: str = ""
+    at_ms: int = 0
+    project_dir: Path = ""
+    session_id: str = ""
+
+
+@dataclass(frozen=True)
+class Citations(Arguments):
+    """order: "" for the newest citation first, popular, or unused. days: 0 for any time, or 30 with an order."""
+
+    op: ClassVar[str] = "citations"
+    order: str = ""
+    days: int = 0
+    limit: Limit = 10
+    project_dir: Path = ""
+
+
+@dataclass(frozen=True)
+class UsageShare(Arguments):
+    op: ClassVar[str] = "usage_share"
+    days: int = 30
 
 
 class Stats(Arguments):

@@ -50,6 +50,10 @@ def main(root: str, argv: list[str]) -> int:
 
         return status_line.main(argv[1:])
     try:
+        if argv[:1] == ["mcp"] and argv[1:2] not in (["install"], ["uninstall"], ["--help"], ["-h"]):
+            from memlayer.edge.mcp import server
+
+            return server.main(root, paths.home_of(), argv[1:])
         if argv[:1] == ["setup"]:
             return setup(root, argv[1:])
         home = paths.home_of()

@@ -1,0 +1,191 @@
+"""Memories as text for a model, in three depths: an index, a timeline, the details; each within a token budget.
+
+A reader pays for a line a hit, and for a whole text only where it opens one (progressive disclosure, after
+claude-memory-layer). Stored text is flattened: no control characters, forged citations or host tags come back.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from memlayer.model import Memory
+from memlayer.text.chunking import estimate_tokens
+from memlayer.text.context_block import ELLIPSIS, cut, day_of, flatten
+from memlayer.turns.outcome import WorkDone
+from memlayer.turns.turn import ASSISTANT, USER
+
+# Tokens by text.chunking.estimate_tokens, the whole answer counted.
+INDEX_TOKENS, LINE_TOKENS = 1_200, 100
+TIMELINE_TOKENS = 2_000
+DETAILS_TOKENS = 5_000  # the host warns of a tool's answer from 10,000 on
+SUMMARY_CHARS = 100
+PROMPT_CHARS, ANSWER_CHARS = 80, 120  # of a turn in a timeline
+MAX_LISTED = 12  # files, commands and versions of a memory
+CATEGORY_NAMES = {"conversation": "turn", "daily": "day", "custom": "note"}
+
+
+@dataclass(frozen=True)
+class IndexEntry:
+    """A hit. summary: its best sentence. project: "" within a single one. newer: citation of its successor."""
+
+    memory: Memory
+    summary: str
+    project: str = ""
+    newer: str = ""
+
+
+@dataclass(frozen=True)
+class Span:
+    """The turns around a memory, oldest first. turns: empty where none are known."""
+
+    memory: Memory
+    turns: Sequence[Memory]
+    target_id: str = ""
+
+
+@dataclass(frozen=True)
+class Detail:
+    """All that is known of a memory. turn: citation of the turn that a statement was drawn from. missing: how many of
+    its sources are gone. cited_in: sessions whose answers cited it, with the newest day."""
+
+    memory: Memory
+    project: str
+    work: WorkDone = field(default_factory=lambda: WorkDone((), (), ()))
+    newer: Sequence[Memory] = ()
+    older: Sequence[Memory] = ()
+    turn: str = ""
+    missing: int = 0
+    cited_in: Sequence[tuple[str, str]] = ()
+
+
+def kind_of(memory: Memory) -> str:
+    """The kind of a memory in a word: turn, day, note, or the kind of a statement."""
+    return CATEGORY_NAMES.get(memory.category) or memory.kind or memory.category
+
+
+def index_text(query: str, entries: Sequence[IndexEntry], max_tokens: int = INDEX_TOKENS) -> str:
+    """The hits of a search, a line each, best first."""
+    asked = cut(flatten(query), SUMMARY_CHARS)
+    if not entries:
+        return within(['No memory matches "%s". Try other words, or fewer.' % asked], max_tokens)
+    many = "1 memory matches" if len(entries) == 1 else "%d memories match" % len(entries)
+    head = '%s "%s", best first:' % (many, asked)
+    return within(
+        [head, *map(_index_line, entries), "Open with mem-details, look around with mem-timeline."], max_tokens
+    )
+
+
+def _index_line(entry: IndexEntry) -> str:
+    place = " (%s)" % cut(flatten(entry.project), 40) if entry.project else ""
+    outdated = " (outdated, see [mem:%s])" % entry.newer if entry.newer else ""
+    memory = entry.memory
+    head = "- [mem:%s] %s %s%s%s: " % (memory.citation, day_of(memory.at_ms), kind_of(memory), place, outdated)
+    return head + shortened(flatten(entry.summary), SUMMARY_CHARS, LINE_TOKENS - estimate_tokens(head))
+
+
+def timeline_text(spans: Sequence[Span], unknown: Sequence[str] = (), max_tokens: int = TIMELINE_TOKENS) -> str:
+    """The turns around each memory, a line each; `>` marks the memory's own turn."""
+    lines = [_unknown(unknown)] if unknown else []
+    for span in spans:
+        lines.append(
+            "Around [mem:%s], session %s:" % (span.memory.citation, flatten(span.memory.session_id)[:8] or "-")
+        )
+        if not span.turns:
+            lines.append("  Nothing else is known of that session.")
+        for turn in span.turns:
+            mark = ">" if turn.id == span.target_id else " "
+            lines.append("%s %s [mem:%s] %s" % (mark, minute_of(turn.at_ms), turn.citation, _preview(turn.text)))
+    return within(lines or ["No memory is named."], max_tokens)
+
+
+def details_text(
+    details: Sequence[Detail], unknown: Sequence[str] = (), *, start: int = 0, max_tokens: int = DETAILS_TOKENS
+) -> str:
+    """The whole texts, as far as the budget goes; a single long one can be read on from `start` (characters)."""
+    parts = [_unknown(unknown)] if unknown else []
+    if not details:
+        return within(parts or ["No memory is named."], max_tokens)
+    left = max_tokens - estimate_tokens("\n\n".join(parts)) - 4
+    for place, detail in enumerate(details):
+        room = left // (len(details) - place)  # a short text leaves its share to those after it
+        part = _detail(detail, start if len(details) == 1 else 0, room)
+        left -= estimate_tokens(part) + 2
+        parts.append(part)
+    return within("\n\n".join(parts).split("\n"), max_tokens)
+
+
+def _detail(detail: Detail, start: int, max_tokens: int) -> str:
+    """One memory's head, facts and as much of its text as fits."""
+    memory = detail.memory
+    head = "[mem:%s] %s, %s, session %s, project %s" % (
+        memory.citation, kind_of(memory), minute_of(memory.at_ms), flatten(memory.session_id)[:8] or "-",
+        cut(flatten(detail.project), 40),
+    )  # fmt: skip
+    facts = _facts(detail)
+    text = "\n".join(flatten(line) for line in memory.text.split("\n"))[max(0, start) :]
+    room = max_tokens - estimate_tokens("\n".join([head, *facts])) - 30
+    shown = shortened(text, len(text), room)
+    body = shown
+    if len(shown) < len(text):
+        reached = max(0, start) + len(shown.rstrip(ELLIPSIS))
+        body += "\n(%d characters more: mem-details with from=%d)" % (max(0, start) + len(text) - reached, reached)
+    return "\n".join([head, body, *facts])
+
+
+def _facts(detail: Detail) -> list[str]:
+    facts = []
+    for label, names in (("Files", detail.work.files), ("Commands", detail.work.commands)):
+        if names:
+            facts.append("%s: %s" % (label, ", ".join(cut(flatten(name), 100) for name in names[:MAX_LISTED])))
+    for label, versions in (("Replaced by", detail.newer), ("Replaces", detail.older[:MAX_LISTED])):
+        for one in versions:
+            facts.append("%s [mem:%s] %s: %s" % (label, one.citation, day_of(one.at_ms), cut(flatten(one.text), 160)))
+    if detail.turn and detail.turn != detail.memory.citation:
+        facts.append("Drawn from [mem:%s]" % detail.turn)
+    if detail.missing:
+        facts.append("%d of its sources were forgotten" % detail.missing)
+    if detail.cited_in:
+        sessions = ", ".join("%s (%s)" % (flatten(name)[:8], day) for name, day in detail.cited_in[:MAX_LISTED])
+        facts.append("Cited in %d %s: %s" % (len(detail.cited_in), _plural(len(detail.cited_in), "session"), sessions))
+    return facts
+
+
+def _unknown(names: Sequence[str]) -> str:
+    return "Not known in this project: " + ", ".join(cut(flatten(name), 40) for name in names[:MAX_LISTED])
+
+
+def _preview(text: str) -> str:
+    """A turn's prompt and answer on a line."""
+    prompt, found, answer = text.partition("\n" + ASSISTANT)
+    if not found:
+        return cut(flatten(prompt), PROMPT_CHARS + ANSWER_CHARS)
+    said = cut(flatten(prompt.removeprefix(USER)), PROMPT_CHARS)
+    return "%s %s | %s" % (USER.strip(), said, cut(flatten(answer), ANSWER_CHARS))
+
+
+def shortened(text: str, max_chars: int, max_tokens: int) -> str:
+    """The longest head of a text within both bounds, cut with an ellipsis."""
+    kept = cut(text, max_chars)
+    while kept and estimate_tokens(kept) > max(1, max_tokens):
+        share = max(1, max_tokens) / estimate_tokens(kept)
+        kept = cut(text, min(len(kept) - 1, int(len(kept) * share)))
+    return kept
+
+
+def within(lines: Sequence[str], max_tokens: int) -> str:
+    """The lines that fit the budget; the first that does not is cut, and the rest is left out."""
+    text = "\n".join(lines)
+    if estimate_tokens(text) <= max_tokens:
+        return text
+    return shortened(text, len(text), max_tokens)
+
+
+def minute_of(at_ms: int) -> str:
+    """The local day and minute of a moment."""
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(at_ms / 1000))
+
+
+def _plural(count: int, noun: str) -> str:
+    return noun if count == 1 else noun + "s"

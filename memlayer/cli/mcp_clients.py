@@ -1,0 +1,162 @@
+"""Registers the MCP server with other clients: their configuration files, changed in one place and put back."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+import tomllib
+from dataclasses import dataclass
+from typing import Any
+
+from memlayer.edge.home import paths
+from memlayer.errors import UserError
+
+NAME = "memlayer"
+BACKUP = ".before-memlayer"
+_MAC = sys.platform == "darwin"
+_CONFIG = "~/Library/Application Support" if _MAC else "${XDG_CONFIG_HOME:-~/.config}"
+
+
+@dataclass(frozen=True)
+class McpClient:
+    """A program that starts MCP servers. key: of the table of servers in its file. project: what it offers in place of
+    a folder, "" where the server starts in the project, None where no project is known."""
+
+    name: str
+    path: str
+    key: str
+    project: str | None
+
+
+CLIENTS = {
+    one.name: one
+    for one in (
+        McpClient("claude-desktop", _CONFIG + "/Claude/claude_desktop_config.json", "mcpServers", None),
+        McpClient("codex", "${CODEX_HOME:-~/.codex}/config.toml", "mcp_servers", ""),
+        McpClient("cursor", "~/.cursor/mcp.json", "mcpServers", "${workspaceFolder}"),
+        McpClient("gemini", "~/.gemini/settings.json", "mcpServers", ""),
+        McpClient("vscode", _CONFIG + "/Code/User/mcp.json", "servers", "${workspaceFolder}"),
+        McpClient("windsurf", "~/.codeium/windsurf/mcp_config.json", "mcpServers", None),
+    )
+}
+
+
+@dataclass(frozen=True)
+class Change:
+    """What a registration does to a file. text: the whole new text, "" where the file goes; is_needed: it differs."""
+
+    path: str
+    before: str | None
+    text: str
+    is_needed: bool
+
+
+def path_of(client: McpClient) -> str:
+    """The client's configuration file; a link is followed, so that it stays one."""
+    found = re.match(r"\$\{(\w+):-([^}]*)\}(.*)", client.path)
+    path = (os.environ.get(found[1]) or found[2]) + found[3] if found else client.path
+    return os.path.realpath(os.path.expanduser(path))
+
+
+def entry_of(client: McpClient, root: str, *, project: str, all_projects: bool) -> dict[str, Any]:
+    """The server's entry. project: a folder, or "". Raises UserError where the client knows no project."""
+    arguments = ["mcp"]
+    if all_projects:
+        arguments.append("--all-projects")
+    elif project or client.project:
+        arguments += ["--project", project or str(client.project)]
+    elif client.project is None:
+        raise UserError(f"{client.name} has no project of its own. Give --project FOLDER or --all-projects")
+    entry: dict[str, Any] = {"command": os.path.join(root, "bin", "memlayer"), "args": arguments}
+    if os.environ.get("MEMLAYER_HOME"):
+        entry["env"] = {"MEMLAYER_HOME": paths.home_of()}
+    return entry
+
+
+def planned(client: McpClient, entry: dict[str, Any] | None) -> Change:
+    """The change that registers the entry, or takes it out (None). Raises UserError for a file it cannot read."""
+    path = path_of(client)
+    before = _read(path)
+    change = _toml if path.endswith(".toml") else _json
+    text = change(path, before or "", client.key, entry)
+    if entry is None and (kept := _read(path + BACKUP)) is not None and _parsed(path, kept) == _parsed(path, text):
+        text = kept  # nothing else was changed since: as it was, to the byte
+    return Change(path, before, text, text != (before or ""))
+
+
+def carry_out(change: Change) -> None:
+    """Write the file whole or not at all; its text without memlayer is kept beside it. Raises OSError."""
+    if NAME not in (change.before or ""):
+        paths.write_whole(change.path + BACKUP, (change.before or "").encode())
+    if change.text:
+        mode = os.stat(change.path).st_mode & 0o777 if change.before is not None else paths.FILE_MODE
+        paths.write_whole(change.path, change.text.encode())
+        os.chmod(change.path, mode)
+    else:
+        os.unlink(change.path)
+
+
+def _read(path: str) -> str | None:
+    """A configuration file's text; None when there is none. Raises UserError."""
+    try:
+        with open(path, encoding="utf-8", newline="") as file:
+            return file.read(1 << 24)
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as bad:
+        raise UserError(f"{path} cannot be read: {getattr(bad, 'strerror', None) or 'it is no UTF-8'}") from bad
+
+
+def _parsed(path: str, text: str) -> object:
+    """The settings that a text holds; itself where it is not understood."""
+    try:
+        return tomllib.loads(text) if path.endswith(".toml") else json.loads(text or "{}")
+    except (ValueError, RecursionError):
+        return text
+
+
+def _json(path: str, text: str, key: str, entry: dict[str, Any] | None) -> str:
+    """The JSON text with the entry, or without it; other keys and their order stay."""
+    try:
+        whole = json.loads(text) if text.strip() else {}
+    except (ValueError, RecursionError) as bad:
+        raise UserError(f"{path} is no plain JSON ({bad}): nothing is changed. Add the server by hand") from bad
+    servers = whole.get(key, {}) if isinstance(whole, dict) else None
+    if not isinstance(servers, dict):
+        raise UserError(f"{path}: {key} is no table of servers: nothing is changed")
+    if servers.get(NAME) == entry:
+        return text
+    if entry is None:
+        del servers[NAME]
+        if not servers:
+            del whole[key]
+    else:
+        whole[key] = {**servers, NAME: entry}
+    indent = re.search(r"\n([ \t]+)\"", text)
+    return json.dumps(whole, ensure_ascii=False, indent=indent[1] if indent else 2) + "\n" if whole else ""
+
+
+def _toml(path: str, text: str, key: str, entry: dict[str, Any] | None) -> str:
+    """The TOML text with the entry's table at its end, or without it; every other line stays as it is."""
+    try:
+        servers = tomllib.loads(text).get(key, {})
+    except tomllib.TOMLDecodeError as bad:
+        raise UserError(f"{path} is no TOML ({bad}): nothing is changed. Add the server by hand") from bad
+    if servers.get(NAME) == entry:
+        return text
+    table = re.compile(r"(?m)^\[%s\.%s(?:\.\w+)?\][^\n]*\n(?:(?!\[)[^\n]*(?:\n|\Z))*" % (key, NAME))
+    out = table.sub("", text).rstrip("\n")
+    out = out + "\n" if out else ""
+    if entry is not None:
+        lines = [f"[{key}.{NAME}]"]
+        lines += [f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in entry.items() if name != "env"]
+        if "env" in entry:
+            lines += ["", f"[{key}.{NAME}.env]"]
+            lines += [f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in entry["env"].items()]
+        out += ("\n" if out else "") + "\n".join(lines) + "\n"
+    found = _parsed(path, out)
+    if not isinstance(found, dict) or found.get(key, {}).get(NAME) != entry:
+        raise UserError(f"{path} names {NAME} in a way that is not understood: nothing is changed. Do it by hand")
+    return out

@@ -1,0 +1,197 @@
+"""Operations of the MCP tools: search, timeline, details, stats and remember, each answered as text for a model."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+from memlayer.briefing import disclosure
+from memlayer.briefing.disclosure import Detail, IndexEntry, Span
+from memlayer.compose import Services
+from memlayer.consolidation import lineage
+from memlayer.daemon.ops import memories as by_hand
+from memlayer.daemon.ops.requests import Fields, Progress, Table, named, services_of
+from memlayer.daemon.ops.requests import scope_of as scope_of_folder
+from memlayer.daemon.resources.state import State
+from memlayer.edge.capture import spool
+from memlayer.edge.home import project as places
+from memlayer.edge.ipc import ops
+from memlayer.errors import UserError
+from memlayer.indexing.usages import sessions_citing, share_since
+from memlayer.model import Memory, Scope
+from memlayer.ports import MemoryQuery, Store
+from memlayer.recall.query import reduce_prompt
+from memlayer.recall.recall import RecallRules
+from memlayer.recall.search import Filters, Search
+from memlayer.recall.snippet import snippet
+from memlayer.text.context_block import bare_id, day_of
+from memlayer.turns.outcome import call_of, from_calls
+from memlayer.turns.remembered import is_all_redacted, refuse_too_long, remember_event
+
+MAX_HITS, MAX_WINDOW = 20, 10
+USED_DAYS = 30
+COUNTED = 100_000
+CATEGORIES = {"turn": "conversation", "settled": "core", "day": "daily", "note": "custom"}
+
+
+def search(state: State, arguments: ops.MemSearch, progress: Progress) -> Fields:
+    """Return index lines of the best hits, with their citations."""
+    scope = scope_of(state, arguments.project_dir)
+    filters = Filters(category=CATEGORIES.get(arguments.kind, ""), session_id=arguments.session)
+    limit = min(MAX_HITS, arguments.limit)
+    entries = entries_of(services_of(state), state.rules.recall, arguments.query, scope, filters, limit)
+    if scope.project_ids is None:
+        entries = [replace(entry, project=state.projects.name(entry.memory.project_id)) for entry in entries]
+    text = disclosure.index_text(arguments.query, entries)
+    return {"text": text, "ids": [entry.memory.citation for entry in entries]}
+
+
+def entries_of(
+    services: Services, rules: RecallRules, query_text: str, scope: Scope, filters: Filters, limit: int
+) -> list[IndexEntry]:
+    """The best hits as index entries, best first. Raises StoreError."""
+    if scope.project_ids == ():
+        return []
+    query = reduce_prompt(query_text)
+    finder = Search(services.store, services.retriever, rules.weights, rules.candidates)
+    found = finder.find(query, scope, filters, limit, 0.0, lambda _: "")
+    newer = _successors(services.store, [hit.memory for hit in found])
+    rarity = services.terms.weights(query.terms)
+    return [
+        IndexEntry(
+            hit.memory,
+            snippet(hit.chunk.text, rarity, 2 * disclosure.SUMMARY_CHARS, most=1),
+            newer=newer.get(hit.memory.superseded_by, ""),
+        )
+        for hit in found
+    ]
+
+
+def timeline(state: State, arguments: ops.MemTimeline, progress: Progress) -> Fields:
+    """Return the turns around each memory in its session."""
+    store, window = services_of(state).store, min(MAX_WINDOW, arguments.window)
+    found, unknown = _found(state, arguments.ids, arguments.project_dir)
+    spans = []
+    for memory in found:
+        turn = lineage.own_turn(store, memory)
+        turns = lineage.turns_around(store, turn, window) if turn is not None else []
+        spans.append(Span(memory, turns, turn.id if turn is not None else ""))
+    return {"text": disclosure.timeline_text(spans, unknown), "ids": [memory.citation for memory in found]}
+
+
+def details(state: State, arguments: ops.MemDetails, progress: Progress) -> Fields:
+    """Return the whole of each memory, with its versions, sources, files and commands."""
+    found, unknown = _found(state, arguments.ids, arguments.project_dir)
+    text = disclosure.details_text([_detail(state, memory) for memory in found], unknown, start=max(0, arguments.from_))
+    note_opened(state, found, arguments.session_id)
+    return {"text": text, "ids": [memory.citation for memory in found]}
+
+
+def note_opened(state: State, memories: list[Memory], session_id: str) -> None:
+    """Have the writer record a look-up."""
+    usages, at_ms = services_of(state).usages, time.time_ns() // 1_000_000
+    state.jobs.submit("opened %d" % at_ms, lambda: usages.opened(memories, session_id, at_ms))
+
+
+def stats(state: State, arguments: ops.MemStats, progress: Progress) -> Fields:
+    """Return counts of a project's memories, the days of its oldest and newest turn, and recent uses."""
+    store, scope = services_of(state).store, scope_of(state, arguments.project_dir)
+    counts: dict[str, int] = {}
+    days: list[int] = []
+    for project_id in [""] if scope.project_ids is None else scope.project_ids:
+        for name, category in (("turns", "conversation"), ("settled", "core"), ("days", "daily"), ("notes", "custom")):
+            query = MemoryQuery(project_id=project_id, category=category, is_current=True, limit=COUNTED)
+            found = store.memories(query)
+            counts[name] = counts.get(name, 0) + len(found)
+            days += [memory.at_ms for memory in found if category == "conversation"]
+    listed = ", ".join("%d %s" % (count, name) for name, count in counts.items() if count)
+    span = " Turns from %s to %s." % (day_of(min(days)), day_of(max(days))) if days else ""
+    used = share_since(store, int(time.time() * 1000) - USED_DAYS * 86_400_000)
+    uses = " In %d days: %d shown, %d cited, %d opened." % (USED_DAYS, used.shown, used.cited, used.opened)
+    return {"text": "Remembered of this project: %s.%s%s" % (listed or "nothing yet", span, uses), **counts}
+
+
+def remember(state: State, arguments: ops.MemRemember, progress: Progress) -> Fields:
+    """Keep a statement as a core memory of the project; it is on disk before it is merged."""
+    scope_of(state, arguments.project_dir)
+    if not arguments.project_dir:
+        raise UserError("Nothing is remembered: no project is named. Start the server with --project FOLDER")
+    event = remember_event(
+        arguments.text,
+        project_dir=arguments.project_dir,
+        at_ms=arguments.at_ms or time.time_ns() // 1_000_000,
+        session_id=arguments.session_id,
+        by_model=True,
+    )
+    text = str(event["text"])
+    if is_all_redacted(text) or not text.strip():
+        raise UserError("Nothing to remember: all of it is private")
+    refuse_too_long(text)
+    spool.put(state.home, event)
+    done = by_hand.remember(state, ops.Remember(str(event["id"])), progress)
+    citation = done["memory"]["citation"]
+    lines = ["%s as [mem:%s]." % ("Remembered" if done["is_new"] else "Known already", citation)]
+    for label, others in (("Replaces", done["older"]), ("Replaced already by", done["newer"])):
+        lines += ["%s [mem:%s]." % (label, other["citation"]) for other in others]
+    lines += ["A pinned memory says otherwise: [mem:%s]." % other["citation"] for other in done["contradicts"]]
+    return {"text": " ".join(lines), "ids": [citation]}
+
+
+def scope_of(state: State, folder: str) -> Scope:
+    """Return a project's scope, every project's for no folder. Raises UserError where memory is switched off."""
+    if folder and not places.enabled(places.locate(folder).root):
+        raise UserError("Memory is switched off for this project")
+    return scope_of_folder(state, folder)
+
+
+def _found(state: State, ids: tuple[str, ...], folder: str) -> tuple[list[Memory], list[str]]:
+    """Return the memories with these ids within the scope, and the ids without any there."""
+    store, scope = services_of(state).store, scope_of(state, folder)
+    found: dict[str, Memory] = {}
+    unknown = []
+    for name in dict.fromkeys(map(bare_id, ids)):
+        meant = [
+            memory
+            for memory in named(store, name)
+            if scope.project_ids is None or memory.project_id in scope.project_ids
+        ]
+        found.update((memory.id, memory) for memory in meant)
+        if not meant:
+            unknown.append(name)
+    return list(found.values()), unknown
+
+
+def _detail(state: State, memory: Memory) -> Detail:
+    services = services_of(state)
+    store = services.store
+    events = store.events(ids=memory.source_ids)
+    turn = lineage.own_turn(store, memory)
+    calls = [call_of(event.text, event.detail) for event in events if event.kind == "tool"]
+    newer = store.memories(MemoryQuery(ids=[memory.superseded_by])) if memory.superseded_by else []
+    older = store.memories(MemoryQuery(superseded_by=[memory.id]))
+    return Detail(
+        memory,
+        state.projects.name(memory.project_id),
+        from_calls(calls, state.projects.root(memory.project_id)),
+        [other for other in newer if other.id != memory.id],
+        [other for other in older if other.id != memory.id],
+        turn.citation if turn is not None else "",
+        len(services.forget.missing(memory, [event.id for event in events])),
+        [(session_id, day_of(at_ms)) for session_id, at_ms in sessions_citing(store, memory.id)],
+    )
+
+
+def _successors(store: Store, memories: list[Memory]) -> dict[str, str]:
+    """Id -> citation of the memories that superseded these."""
+    ids = {memory.superseded_by for memory in memories if memory.superseded_by not in ("", memory.id)}
+    found = store.memories(MemoryQuery(ids=sorted(ids), limit=len(ids))) if ids else []
+    return {memory.id: memory.citation for memory in found}
+
+
+OPERATIONS: Table = {
+    ops.MemSearch: search,
+    ops.MemTimeline: timeline,
+    ops.MemDetails: details,
+    ops.MemStats: stats,
+    ops.MemRemember: remember,
+}

@@ -1,0 +1,193 @@
+"""JSON-RPC over standard streams: the MCP server that `memlayer mcp` runs.
+
+The server holds no memory and no store: a tool call becomes one request to the daemon, whose answer is text already.
+It needs the standard library alone, so that a client has it within its first turn.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+import time
+
+from memlayer import __version__
+from memlayer.edge.mcp import tools
+
+TYPE_CHECKING = False  # type checkers look for it, without importing `typing`
+if TYPE_CHECKING:
+    from typing import Any
+
+# Oldest first; a client that asks for another gets the newest.
+PROTOCOLS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
+MAX_LINE_BYTES = 1 << 20
+MAX_CALLS = 4  # at a time; the next one waits for its turn
+DAEMON_WAIT_S = 5.0  # for a daemon that has to be started
+ANSWER_S = 5.0
+PARSE_ERROR, INVALID_REQUEST, NO_METHOD, INVALID_PARAMS = -32700, -32600, -32601, -32602
+
+
+class Server:
+    """One client's session: requests in, answers out, until the input ends."""
+
+    def __init__(self, root: str, home: str, *, project: str, session: str = "", is_disabled: bool = False) -> None:
+        """root: the plugin's folder. project: folder whose memories are meant, "" for every project's.
+        session: id of the host's session. is_disabled: offer no tool."""
+        self._root = root
+        self._home = home
+        self._project = project
+        self._session = session
+        self._is_disabled = is_disabled
+        self._writing = threading.Lock()
+        self._calls = threading.BoundedSemaphore(MAX_CALLS)
+        self._running: list[threading.Thread] = []
+
+    def serve(self, source: int, sink: int) -> None:
+        """Answer the lines of file descriptor `source` on `sink` until it ends, then finish the calls that run."""
+        self._sink = sink
+        try:
+            for line in lines_of(source):
+                if line is None:
+                    self._send(error_of(None, PARSE_ERROR, "the line is longer than %d bytes" % MAX_LINE_BYTES))
+                elif line.strip():
+                    self._take(line)
+        except (BrokenPipeError, KeyboardInterrupt):
+            return
+        for thread in self._running:
+            thread.join(ANSWER_S)
+
+    def _take(self, line: bytes) -> None:
+        """Answer one line; a tool call is answered by a thread of its own, so that a ping need not wait for it."""
+        try:
+            message = json.loads(line)
+        except (ValueError, RecursionError):
+            self._send(error_of(None, PARSE_ERROR, "this is no JSON"))
+            return
+        if not isinstance(message, dict) or not isinstance(message.get("method"), str):
+            if not (isinstance(message, dict) and ("result" in message or "error" in message)):  # an answer to nothing
+                self._send(error_of(None, INVALID_REQUEST, "a request object with a method is expected"))
+            return
+        if "id" not in message:  # a notification
+            return
+        number, method, params = message["id"], message["method"], message.get("params")
+        if isinstance(number, bool) or not isinstance(number, (str, int, float)):
+            self._send(error_of(None, INVALID_REQUEST, "the id must be a string or a number"))
+        elif params is not None and not isinstance(params, dict):
+            self._send(error_of(number, INVALID_PARAMS, "params: an object is expected"))
+        elif method == "tools/call":
+            self._calls.acquire()
+            self._running = [thread for thread in self._running if thread.is_alive()]
+            thread = threading.Thread(target=self._call, args=(number, params or {}), daemon=True)
+            self._running.append(thread)
+            thread.start()
+        else:
+            self._send(self._answer(number, method, params or {}))
+
+    def _answer(self, number: object, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        if method == "initialize":
+            wanted = params.get("protocolVersion")
+            result: dict[str, Any] = {
+                "protocolVersion": wanted if wanted in PROTOCOLS else PROTOCOLS[-1],
+                "capabilities": {"tools": {"listChanged": False}},
+                "serverInfo": {"name": tools.SERVER_NAME, "version": __version__},
+            }
+            if not self._is_disabled:
+                result["instructions"] = tools.INSTRUCTIONS
+        elif method == "ping":
+            result = {}
+        elif method == "tools/list":
+            result = {"tools": [] if self._is_disabled else [tools.listed(tool) for tool in tools.TOOLS]}
+        else:
+            return error_of(number, NO_METHOD, "method not found: %.80s" % method)
+        return {"jsonrpc": "2.0", "id": number, "result": result}
+
+    def _call(self, number: object, params: dict[str, Any]) -> None:
+        """Send the answer to tools/call: text, whether it succeeds or not."""
+        try:
+            text, is_error = self._text(params)
+            result: dict[str, Any] = {"content": [{"type": "text", "text": text}]}
+            if is_error:
+                result["isError"] = True
+            self._send({"jsonrpc": "2.0", "id": number, "result": result})
+        except OSError:  # the client has gone
+            return
+        finally:
+            self._calls.release()
+
+    def _text(self, params: dict[str, Any]) -> tuple[str, bool]:
+        """(text for the model, whether it tells of an error)."""
+        # The client's code is needed by calls alone: a server starts sooner without it.
+        from memlayer.edge.ipc.client import Client
+        from memlayer.errors import MemlayerError
+
+        name = params.get("name")
+        tool = tools.BY_NAME.get(name) if isinstance(name, str) and not self._is_disabled else None
+        if tool is None:
+            return "Error: there is no tool %.60r. There are: %s" % (name, ", ".join(tools.BY_NAME)), True
+        try:
+            arguments = tools.checked(tool, params.get("arguments"))
+            asked = {**arguments, "project_dir": self._project, "session_id": self._session, "at_ms": _now_ms()}
+            client = Client(self._home, self._root, wait_s=DAEMON_WAIT_S)
+            answer = client.call(tool.op, asked, deadline_s=ANSWER_S, project_dir=self._project)
+            return str(answer.get("text", "")), False
+        except (MemlayerError, ValueError, OSError) as bad:
+            return "Error: %s" % " ".join(str(bad).split()), True
+
+    def _send(self, message: dict[str, Any]) -> None:
+        """Write one line. Raises BrokenPipeError and other OSErrors."""
+        data = json.dumps(message, ensure_ascii=True, separators=(",", ":")).encode("ascii") + b"\n"
+        with self._writing:
+            while data:
+                data = data[os.write(self._sink, data) :]
+
+
+def error_of(number: object, code: int, says: str) -> dict[str, Any]:
+    """A JSON-RPC error."""
+    return {"jsonrpc": "2.0", "id": number, "error": {"code": code, "message": says}}
+
+
+def lines_of(source: int):  # type: ignore[no-untyped-def]  # Iterator[bytes | None], without importing typing
+    """Yield each line of a file descriptor, None for a line that is too long; at most two lines' bytes are held."""
+    kept, is_skipping = b"", False
+    while True:
+        try:
+            data = os.read(source, 1 << 16)
+        except InterruptedError:
+            continue
+        if not data:
+            if kept and not is_skipping:
+                yield kept
+            return
+        *whole, rest = (kept + data).split(b"\n")
+        for line in whole:
+            if is_skipping:
+                is_skipping = False
+            else:
+                yield line if len(line) <= MAX_LINE_BYTES else None
+        kept = rest
+        if is_skipping:
+            kept = b""
+        elif len(kept) > MAX_LINE_BYTES:
+            yield None
+            kept, is_skipping = b"", True
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+def main(root: str, home: str, argv: list[str]) -> int:
+    """Serve on the standard streams. argv: `--project FOLDER` or `--all-projects`; returns an exit code."""
+    project = os.environ.get("CLAUDE_PROJECT_DIR") or os.getcwd()
+    if argv[:1] == ["--project"] and len(argv) == 2:
+        project = os.path.abspath(os.path.expanduser(argv[1]))
+    elif argv == ["--all-projects"]:
+        project = ""
+    elif argv:
+        print("Usage: memlayer mcp [--project FOLDER | --all-projects]", file=sys.stderr)
+        return 2
+    session = os.environ.get("CLAUDE_CODE_SESSION_ID", "")
+    is_disabled = os.environ.get("MEMLAYER_DISABLE") == "1"
+    Server(root, home, project=project, session=session, is_disabled=is_disabled).serve(0, 1)
+    return 0

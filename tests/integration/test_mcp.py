@@ -1,0 +1,177 @@
+"""The MCP server over a real daemon: search, timeline, details, remember; walls, kills, two at once."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from tests.support.mcp_client import ROOT, McpServer
+from tests.support.processes import Daemon, HookRunner
+
+FACT = "We moved the order events from Postgres to ClickHouse because the nightly reports timed out."
+TURNS = [
+    (FACT, "Noted: order events live in ClickHouse."),
+    ("결제 모듈은 포트원으로 바꾸자", "네, 포트원으로 바꿨습니다."),
+    ("Rename the cart module", "Renamed cart.py to basket.py."),
+]
+
+
+class Place(NamedTuple):
+    """A home with two projects, and its daemon."""
+
+    home: Path
+    project: Path
+    other: Path
+    daemon: Daemon
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+    folder = tmp_path_factory.mktemp("도구")
+    home, project, other = folder / "home", folder / "shop 가게", folder / "other"
+    project.mkdir()
+    other.mkdir()
+    with Daemon(ROOT, home) as daemon:
+        for where, turns in (
+            (project, TURNS),
+            (other, [("The vault key rotates monthly", "Noted: the vault key rotates monthly.")]),
+        ):
+            hook = HookRunner(ROOT, home, where, python=getattr(sys, "_base_executable", sys.executable))
+            hook.forbid_background()
+            for number, (prompt, answer) in enumerate(turns):
+                hook.turn("told-" + where.name, "p%d" % number, prompt, answer)
+        daemon.settle()
+        yield Place(home, project, other, daemon)
+
+
+@pytest.fixture
+def server(place: Place) -> Iterator[McpServer]:
+    with McpServer(place.home, place.project) as running:
+        yield running
+
+
+def cited(text: str) -> list[str]:
+    return re.findall(r"\[mem:(\w{6})\]", text)
+
+
+def test_search_then_timeline_then_details(server: McpServer) -> None:
+    found = server.call("mem-search", query="order events ClickHouse")
+    assert "ClickHouse" in found and len(found) < 700
+    first = cited(found)[0]
+    around = server.call("mem-timeline", ids=[first], window=2)
+    assert "포트원" in around and "\n> " in around
+    whole = server.call("mem-details", ids=first)
+    assert FACT in whole and "session told-sh" in whole
+
+
+def test_korean_search(server: McpServer) -> None:
+    assert "포트원" in server.call("mem-search", query="결제 모듈을 뭘로 바꾸기로 했지?")
+
+
+def test_nothing_found_is_said(server: McpServer) -> None:
+    assert server.call("mem-search", query="blorptastic frimble").startswith("No memory matches")
+
+
+def test_kinds_and_sessions_narrow(server: McpServer) -> None:
+    assert "turn:" in server.call("mem-search", query="ClickHouse", kind="turn")
+    assert server.call("mem-search", query="ClickHouse", session="another").startswith("No memory matches")
+
+
+def test_remember_is_redacted_and_merged(server: McpServer) -> None:
+    said = server.call("mem-remember", text="배포는 항상 화요일 오전에 한다. token=ghp_" + "a1B2c3D4e5" * 4)
+    [citation] = cited(said)
+    assert "[redacted" in server.call("mem-details", ids=[citation])
+    assert server.call("mem-remember", text="배포는 항상 화요일 오전에 한다. token=ghp_" + "a1B2c3D4e5" * 4).startswith(
+        "Known already"
+    )
+    assert (
+        server.call("mem-remember", text="<private>비밀</private>")
+        == "Error: Nothing to remember: all of it is private"
+    )
+
+
+def test_foreign_project_stays_closed(place: Place, server: McpServer) -> None:
+    with McpServer(place.home, place.other) as foreign:
+        found = foreign.call("mem-search", query="vault key rotates")
+        [citation, *_] = cited(found)
+        assert "monthly" in foreign.call("mem-details", ids=[citation])
+    assert server.call("mem-search", query="vault key rotates monthly").find("vault key rotates monthly.") == -1
+    memory = place.daemon.call("show", ids=[citation])["matches"][0]["memory"]
+    for name in (citation, memory["key"], memory["id"]):
+        for tool in ("mem-details", "mem-timeline"):
+            assert server.call(tool, ids=[name]).startswith("Not known in this project: ")
+
+
+def test_every_project_only_when_asked(place: Place) -> None:
+    with McpServer(place.home, place.project, "--all-projects") as server:
+        assert "(other)" in server.call("mem-search", query="vault key rotates")
+        assert "no project is named" in server.call("mem-remember", text="x is y")
+    with McpServer(place.home, place.project, "--project", str(place.other)) as server:
+        assert "vault" in server.call("mem-search", query="vault key rotates")
+
+
+def test_switched_off_project_is_closed(place: Place, tmp_path: Path) -> None:
+    (tmp_path / ".memlayer.yaml").write_text("enabled: false\n")
+    with McpServer(place.home, tmp_path) as server:
+        for tool, arguments in (("mem-search", {"query": "x"}), ("mem-remember", {"text": "배포는 화요일"})):
+            assert server.call(tool, **arguments) == "Error: Memory is switched off for this project"
+
+
+def test_two_servers_at_once(place: Place) -> None:
+    answers: list[str] = []
+
+    def ask() -> None:
+        with McpServer(place.home, place.project) as server:
+            answers.extend(server.call("mem-search", query="ClickHouse") for _ in range(5))
+
+    threads = [threading.Thread(target=ask) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    assert len(answers) == 10 and all("ClickHouse" in answer for answer in answers)
+
+
+def test_calls_sent_together_are_all_answered(server: McpServer) -> None:
+    for number in range(12):
+        arguments = {"name": "mem-search", "arguments": {"query": "ClickHouse"}}
+        server.send(json.dumps({"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": arguments}).encode())
+    assert sorted(server.answer()["id"] for _ in range(12)) == list(range(12))
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    ["\x1b[31m[mem:zzzzzz]", "<system-reminder>x", "'; DROP TABLE", "\ud800", "가" * 5_000, "a\0b", "[" * 3_000],
+)
+def test_hostile_texts_break_nothing(server: McpServer, hostile: str) -> None:
+    for tool, arguments in (
+        ("mem-search", {"query": hostile, "session": hostile}),
+        ("mem-details", {"ids": [hostile]}),
+        ("mem-timeline", {"ids": [hostile]}),
+    ):
+        said = server.call(tool, **arguments)
+        assert "\x1b" not in said and "[mem:zzzzzz]" not in said and "<system-reminder" not in said
+    assert "ClickHouse" in server.call("mem-search", query="ClickHouse")
+
+
+def test_killed_daemon_is_an_error_then_comes_back(tmp_path: Path) -> None:
+    home, project = tmp_path / "home", tmp_path / "shop"
+    project.mkdir()
+    with Daemon(ROOT, home) as daemon, McpServer(home, project) as server:
+        assert "[mem:" in server.call("mem-remember", text="The order API listens on port 9090.")
+        assert daemon.process is not None
+        daemon.process.kill()
+        daemon.process.wait()
+        said = server.call("mem-search", query="port of the order API")
+        assert "9090" in said or said.startswith("Error: ")
+        daemon.wait_for = lambda *_: None  # type: ignore[method-assign]
+        assert "9090" in server.call("mem-search", query="port of the order API")
+        server.call("mem-stats")
+        daemon.client.stop()
