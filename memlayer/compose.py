@@ -39,6 +39,7 @@ from memlayer.records.projects import Projects
 from memlayer.records.sessions import Sessions
 from memlayer.records.tombstones import Tombstones
 from memlayer.text.context_block import Budget
+from memlayer.transcripts import host_memory
 from memlayer.transcripts.importer import Reached
 
 if TYPE_CHECKING:
@@ -174,6 +175,7 @@ def open_services(
         projects=projects,
         tombstones=tombstones,
         named=settings.files.extra_paths,
+        host_folders=(lambda: host_memory.folders(sessions.all())) if settings.files.host_memory else dict,
         max_tokens=settings.chunking.max_tokens,
         overlap_tokens=settings.chunking.overlap_tokens,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, zip_longest
 
@@ -18,6 +18,7 @@ from memlayer.ports import MemoryQuery, Store
 from memlayer.recall.superseded import Replacement, replacement_of
 from memlayer.text import context_block
 from memlayer.text.prose_sentences import prose
+from memlayer.transcripts import host_memory
 from memlayer.turns.turn import ASSISTANT, USER
 
 SHORTEST_CHARS = 25  # "ok", "계속": a turn that says nothing to somebody who was not there
@@ -49,12 +50,20 @@ class _Line:
     max_chars: int = ENTRY_CHARS
 
 
-def compose(store: Store, project_id: str, rules: WorkingSetRules, *, excluded_session_id: str = "") -> str:
+def compose(
+    store: Store,
+    project_id: str,
+    rules: WorkingSetRules,
+    *,
+    excluded_session_id: str = "",
+    excluded_ids: Collection[str] = (),
+) -> str:
     """The working set of a project, "" for none.
 
     First the last session's summary, then pinned memories, those of every project, decisions, standing orders and due
     commitments, by turns.
-    excluded_session_id: a session that has its own turns in its context, after a compaction. Raises StoreError.
+    excluded_session_id: a session that has its own turns in its context, after a compaction. excluded_ids: memories
+    that stand there already. Raises StoreError.
     """
     if not rules.enabled or not rules.max_entries:
         return ""
@@ -65,7 +74,7 @@ def compose(store: Store, project_id: str, rules: WorkingSetRules, *, excluded_s
     seen: list[str] = []
     sources: set[str] = set()
     for entry in _chosen(store, project_id, excluded_session_id):
-        if not entry.text:
+        if not entry.text or entry.memory.id in excluded_ids:
             continue
         is_told = entry.memory.category == "conversation" and not sources.isdisjoint(entry.memory.source_ids)
         is_order = entry.memory.kind == PREFERENCE  # said in passing it is easily missed
@@ -174,3 +183,27 @@ def _says_something(memory: Memory) -> bool:
     if said.startswith(USER) and (not recallable(said[len(USER) :]) or is_farewell(said)):
         return False
     return len(prose(memory.text).replace(USER, "").replace(ASSISTANT, "").strip()) >= SHORTEST_CHARS
+
+
+def without_said(block: str, host_lines: host_memory.Lines) -> str:
+    """Return a working set without the lines that the host's own memory has in the context, "" if none is left."""
+    if not host_lines or not block:
+        return block
+    lines = [line for line in block.split("\n") if not (line.startswith("- [mem:") and _is_said(line, host_lines))]
+    return "\n".join(lines) if any(line.startswith("- [mem:") for line in lines) else ""
+
+
+def _is_said(line: str, host_lines: host_memory.Lines) -> bool:
+    _, _, text = line.partition(": ")  # behind the citation and the day
+    return host_memory.says(host_lines, text)
+
+
+def in_short(block: str, max_chars: int) -> str:
+    """Return the head of a working set for a subagent: whole lines, "" if none fits."""
+    lines, left = [context_block.HEADER, context_block.SHORT_EXPLANATION], max_chars
+    left -= sum(len(line) + 1 for line in lines)
+    for line in context_block.entry_lines(block):
+        if len(line) + 1 <= left:
+            lines.append(line)
+            left -= len(line) + 1
+    return "\n".join(lines) if len(lines) > 2 else ""

@@ -122,6 +122,9 @@ class FileSettings(Group):
         "`home`: under `<home>/projects/`. `project`: in each project's own `.memlayer/`, where git can share it; then "
         "what comes with a clone is read as yours.",
     )
+    host_memory: bool = setting(
+        True, "Search the host's own memory of each project too, and say nothing that its MEMORY.md says. Read only."
+    )
     extra_paths: tuple[str, ...] = setting(
         (), "Files, or folders of Markdown, that are searched as well; absolute, or from `~`."
     )

@@ -63,7 +63,9 @@ class Dispatch:
         if request.op not in ("status", "stats"):
             state.last_request = started
         try:
-            if request.op in hooks.HANDLERS:
+            if request.op in hooks.ASKING:
+                hooks.ASKING[request.op](request, send, state)
+            elif request.op in hooks.HANDLERS:
                 hooks.answer(request, send, state)
             else:
                 self._operate(request, send)

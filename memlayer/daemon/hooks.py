@@ -2,37 +2,35 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
-import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as Late
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from memlayer.briefing import working_set
+from memlayer.briefing.standing_orders import standing_orders
 from memlayer.daemon import opening
 from memlayer.daemon.resources.state import State
 from memlayer.daemon.server import Send
 from memlayer.daemon.tasks import flush as flushing
 from memlayer.daemon.tasks import intake
+from memlayer.daemon.tasks.shown_notes import noted
 from memlayer.edge.bootstrap import health
 from memlayer.edge.capture import spool
-from memlayer.edge.capture.payload import COMMAND, Payload, read_payload
+from memlayer.edge.capture.payload import Payload, read_payload
 from memlayer.edge.capture.reply import continuation, hook_reply
-from memlayer.edge.home import given_notes as record
 from memlayer.edge.home import project
 from memlayer.edge.home import working_set as on_disk
 from memlayer.edge.ipc import protocol
 from memlayer.errors import MemlayerError
-from memlayer.recall import given_notes
-from memlayer.recall.candidate import with_shown
 from memlayer.recall.recall import Gate, Recalled
 from memlayer.records.sessions import Session
-from memlayer.transcripts import catch_up
+from memlayer.transcripts import catch_up, host_memory
 
 log = logging.getLogger(__name__)
 # How long a session start waits for events of an earlier session in its transcript; it goes on without them.
@@ -44,7 +42,7 @@ OPEN_WAIT_S = 0.25
 RESERVE_S = 0.08
 # A young daemon has not taken in the spool yet.
 SETTLING_S = 60.0
-_record_lock = threading.Lock()
+SUBAGENT_CHARS = 600
 
 
 @dataclass
@@ -186,16 +184,30 @@ def _start_context(state: State, call: Call) -> str:
     own = str(call.event["id"])
     if any(own not in path for path in spool.waiting(state.home)):
         _wait(state.jobs.submit("drain and publish", lambda: intake.drain_and_publish(state)), wait_until)
-    return on_disk.read_working_set(state.home, call.place)
+    return working_set.without_said(on_disk.read_working_set(state.home, call.place), _host_lines(state, session))
 
 
 def _after_compaction(state: State, session: Session, ends_s: float) -> str:
-    """Return the working set without this session's own turns: the host has kept their last ones, and a summary."""
+    """Return the standing orders, then the working set without this session's own turns.
+
+    The host has kept its last turns, and a summary.
+    """
     services = state.ready(ends_s - time.monotonic())
     if services is None:
         return ""
     rules = state.rules.working_set
-    return working_set.compose(services.store, session.project_id, rules, excluded_session_id=session.id)
+    if not rules.enabled:
+        return ""
+    orders, given = standing_orders(services.store, session.project_id)
+    rest = working_set.compose(
+        services.store, session.project_id, rules, excluded_session_id=session.id, excluded_ids=given
+    )
+    return "\n\n".join(filter(None, (orders, working_set.without_said(rest, _host_lines(state, session)))))
+
+
+def _host_lines(state: State, session: Session) -> host_memory.Lines:
+    """Return the lines of the host's own memory that the session has in its context."""
+    return state.host_memory.lines_of(session.transcript_path) if state.settings.files.host_memory else ()
 
 
 def _after_session_start(state: State, session: Session) -> None:
@@ -239,7 +251,8 @@ def _recall(state: State, call: Call) -> Recalled:
         inherited = state.jobs.submit("inherit " + session.id, lambda: _inherit(state, session))
         _wait(inherited, min(ends_s, time.monotonic() + INHERITED_WAIT_S))
     rules = state.rules_for(call.place).recall
-    return services.recall.answer(call.payload.prompt, state.scope(session.project_id), rules, session)
+    scope, host_lines = state.scope(session.project_id), _host_lines(state, session)
+    return services.recall.answer(call.payload.prompt, scope, rules, session, host_lines)
 
 
 def _answer_prompt(state: State, call: Call) -> Answer:
@@ -310,49 +323,27 @@ HANDLERS: dict[str, Handler] = {
 }
 
 
-# -- the record of given notes
+# -- hooks that only ask
 
 
-@contextmanager
-def noted(
-    state: State, session: Session, event: Mapping[str, Any], block: str, found: Recalled | None, due_s: float
-) -> Iterator[None]:
-    """Send a hook's answer inside: its notes count as shown, and stand in the record once it is out.
-
-    found: a prompt's recall. due_s: monotonic; an answer after it, or that nobody takes, has shown nothing.
-    """
-    before = session.shown, session.explained_ms
-    if block and event["kind"] in ("user", "session_start"):
-        session.shown = with_shown(session.shown, found.entries) if found is not None else session.shown
-        session.explained_ms = session.explained_ms or time.time_ns() // 1_000_000
-        state.sessions.changed(session)
-    is_delivered = False
+def answer_subagent_start(request: protocol.Request, send: Send, state: State) -> None:
+    """Give a subagent the head of what its session's start is given."""
+    send(protocol.DURABLE, b"")
     try:
-        yield
-        is_delivered = time.monotonic() < due_s
-    finally:
-        if not is_delivered:
-            session.shown, session.explained_ms = before
-        _record(state, session, event, block, found, is_delivered)
+        sent = json.loads(request.body)
+    except (ValueError, RecursionError):
+        sent = None
+    fields = sent if isinstance(sent, dict) else {}
+    folder = os.fsdecode(request.project_dir) or str(fields.get("cwd") or "")
+    context = ""
+    if folder and fields.get("agent_type"):  # the host's own compaction runs as an agent without a type
+        place = project.locate(folder)
+        if project.enabled(place.root) and state.settings.working_set.enabled:
+            context = working_set.in_short(on_disk.read_working_set(state.home, place), SUBAGENT_CHARS)
+    send(protocol.REPLY, hook_reply("subagent_start", context))
 
 
-def _record(
-    state: State, session: Session, event: Mapping[str, Any], block: str, found: Recalled | None, is_delivered: bool
-) -> None:
-    """Append the entry of a prompt, or of a session start with a working set."""
-    if event["kind"] == "user" and event["detail"] == COMMAND:
-        found = Recalled("", "", Gate.COMMAND)
-    if found is not None:
-        entry = given_notes.of_prompt(event, session.project_id, found, is_delivered=is_delivered)
-    elif event["kind"] == "session_start" and block:
-        entry = given_notes.of_start(event, session.project_id, block, is_delivered=is_delivered)
-    else:
-        return
-    try:
-        with _record_lock:
-            record.put(state.home, entry)
-    except OSError as bad:
-        log.warning("the record of given notes is not written: %s", bad.strerror)
+ASKING: dict[str, Callable[[protocol.Request, Send, State], None]] = {"hook.subagent_start": answer_subagent_start}
 
 
 def _wait(job: Future[Any], until: float) -> None:

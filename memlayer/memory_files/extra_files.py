@@ -13,7 +13,7 @@ import os
 import stat
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -50,6 +50,7 @@ class ExtraFiles:
     projects: Projects
     tombstones: Tombstones
     named: tuple[str, ...] = ()
+    host_folders: Callable[[], dict[str, str]] = dict  # folder of the host's memory -> project id
     max_tokens: int = 400
     overlap_tokens: int = 80
     has_global: bool = False  # whether some of it belongs to every project
@@ -74,10 +75,10 @@ class ExtraFiles:
 
         Raises StoreError or OSError.
         """
-        known = dict(self._load())
-        if not (self.named or known):
+        known, hosts = dict(self._load()), self.host_folders()
+        if not (self.named or known or hosts):
             return True
-        found = walk(self.named, self.home)
+        found = walk((*self.named, *hosts), self.home)
         self._problems = dict(found.problems)
         present = {file.path for file in found.files}
         gone = [path for path in known if path not in present and not _is_below(path, found.missing)]
@@ -88,7 +89,7 @@ class ExtraFiles:
         looked = 0
         is_done = True
         for file in found.files:
-            project_id, root = self._owner(file.path)
+            project_id, root = self._owner(file.path, hosts)
             before = known.get(file.path, {})
             state = {"mtime_ns": file.mtime_ns, "size_bytes": file.size_bytes, "project_id": project_id}
             if {name: before.get(name) for name in state} != state:
@@ -183,8 +184,14 @@ class ExtraFiles:
             )
         return out
 
-    def _owner(self, path: str) -> tuple[str, str]:
-        """Return (id, folder) of a file's innermost known project, else (GLOBAL, "")."""
+    def _owner(self, path: str, hosts: dict[str, str]) -> tuple[str, str]:
+        """Return (id, folder) of a file's innermost known project, else (GLOBAL, "").
+
+        A file of the host's memory belongs to the project of its transcripts, wherever it lies.
+        """
+        for folder, project_id in hosts.items():
+            if _is_below(path, (folder,)):
+                return project_id, os.path.dirname(os.path.dirname(folder))
         place = project.locate(os.path.dirname(path))
         if place.git_dir:
             project_id, _ = self.projects.find(place.root)

@@ -28,7 +28,8 @@ class Reason(Enum):
     SHOWN = "already shown in this session"
     REPEATS = "says the same as a better entry, or as this session's context"
     SAME_TURN = "its turn has an entry"
-    TAKEN_BACK = "what it says was taken back"
+    TAKEN_BACK = "its statement was taken back"
+    HOST_SAYS = "the host's own memory, which is loaded, says it"
     CROWDED = "no room left in the block"
 
 

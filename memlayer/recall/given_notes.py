@@ -15,7 +15,7 @@ from memlayer.recall.recall import Recalled
 from memlayer.text import context_block
 
 MAX_LEFT_OUT = 10  # candidates a prompt, the most relevant
-_CITED = re.compile(r"- \[mem:([0-9A-Za-z]{1,40})\] ")
+_CITED = re.compile(r"^- (?:.* )?\[mem:([0-9A-Za-z]{1,40})\]", re.MULTILINE)  # a note's own: texts are flattened
 Row = dict[str, Any]
 
 
@@ -36,7 +36,7 @@ def of_prompt(event: Mapping[str, Any], project_id: str, found: Recalled, *, is_
 
 def of_start(event: Mapping[str, Any], project_id: str, block: str, *, is_delivered: bool) -> Row:
     """Return the entry of a session start with a working set."""
-    cited = [found.group(1) for line in context_block.entry_lines(block) if (found := _CITED.match(line))]
+    cited = _CITED.findall(block)
     return {
         **_head(event, project_id, block, is_delivered),
         "start": str(event["detail"]),

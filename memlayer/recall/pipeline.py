@@ -10,6 +10,7 @@ from memlayer.recall.snippet import snippet
 from memlayer.recall.superseded import Replacement, SupersededStatements
 from memlayer.records.sessions import Session
 from memlayer.text import context_block
+from memlayer.transcripts import host_memory
 
 SURER = 2.0  # times min_chance for each entry after the first: on real sessions they are noise far more often
 
@@ -28,18 +29,20 @@ class Pipeline:
         min_chance: float,
         budget: context_block.Budget,
         weight: Mapping[str, float],
+        host_lines: host_memory.Lines = (),
     ) -> None:
-        """weight: inverse document frequency of each query term."""
+        """weight: inverse document frequency of each query term. host_lines: of the host's memory, as terms."""
         self._superseded = superseded
         self._session = session
         self._min_chance = min_chance
         self._budget = budget
         self._weight = weight
+        self._host_lines = host_lines
         self._turns: set[str] = set()  # with an entry
         self._present: list[frozenset[str]] = []  # terms of each text in the session's context or in an entry
         self._stages = (
             self._unanswered, self._in_context, self._unsure, self._same_turn, self._repeats, self._crowded,
-            self._taken_back,
+            self._taken_back, self._host_says,
         )  # fmt: skip
 
     def run(self, candidates: Sequence[Candidate]) -> str:
@@ -100,6 +103,9 @@ class Pipeline:
             return Reason.TAKEN_BACK
         candidate.chunk, candidate.snippet = whole_chunk(head), snippet(head.text, self._weight, max_chars)
         return None
+
+    def _host_says(self, candidate: Candidate) -> Reason | None:
+        return Reason.HOST_SAYS if host_memory.says(self._host_lines, candidate.snippet) else None
 
 
 def _terms(text: str) -> frozenset[str]:

@@ -19,6 +19,7 @@ from memlayer.recall.session_words import LiveSessions, SessionWords
 from memlayer.recall.superseded import SupersededStatements
 from memlayer.records.sessions import Session
 from memlayer.text import context_block
+from memlayer.transcripts import host_memory
 
 MAX_QUERY_CHARS = 100_000
 
@@ -81,10 +82,17 @@ class Recall:
         """Take note of a project's changed memories. Raises StoreError."""
         self.superseded.refresh([project_id])
 
-    def answer(self, prompt: str, scope: Scope, rules: RecallRules, session: Session | None = None) -> Recalled:
+    def answer(
+        self,
+        prompt: str,
+        scope: Scope,
+        rules: RecallRules,
+        session: Session | None = None,
+        host_lines: host_memory.Lines = (),
+    ) -> Recalled:
         """Return the block for a prompt. Raises StoreError.
 
-        session: the one whose context must not be repeated.
+        session: the one whose context must not be repeated. host_lines: of the host's memory, which must not be either.
         """
         started = time.perf_counter()
         prompt = unicodedata.normalize("NFC", prompt[:MAX_QUERY_CHARS])  # a Mac's file names are decomposed
@@ -103,6 +111,7 @@ class Recall:
             return Recalled("", mode, Gate.TOO_SHORT, query, signals)
         found = self.retriever.search(query, scope, rules.candidates, rules.weights, rarity)
         candidates = judge(found, signals, rarity, said)
-        block = Pipeline(self.superseded, session, rules.min_chance, rules.budget, rarity.weight).run(candidates)
+        pipeline = Pipeline(self.superseded, session, rules.min_chance, rules.budget, rarity.weight, host_lines)
+        block = pipeline.run(candidates)
         took_ms = (time.perf_counter() - started) * 1000
         return Recalled(block, mode, Gate.OPEN, query, signals, need(signals), tuple(candidates), took_ms)

@@ -6,8 +6,9 @@ import json
 import re
 
 import pytest
-from tests.host.claude_run import Claude
-from tests.host.messages_api import Answer, Request
+
+from tests.support.host.claude_run import Claude
+from tests.support.host.messages_api import Answer, Request
 
 pytestmark = [pytest.mark.host, pytest.mark.timeout(300)]
 

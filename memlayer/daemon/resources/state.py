@@ -19,6 +19,7 @@ from memlayer.model import GLOBAL, Scope
 from memlayer.records.metrics import Metrics
 from memlayer.records.projects import Projects
 from memlayer.records.sessions import Sessions
+from memlayer.transcripts.host_memory import HostMemory
 
 PROJECT_SETTINGS_KEPT_S = 2.0
 
@@ -62,6 +63,7 @@ class State:
     rechecked_s: float = -1e9  # when the store was last opened anew because something had failed (monotonic clock)
     is_slow_opening_logged: bool = False
     rebuilding: str = ""  # progress of a rebuild of the index, for people
+    host_memory: HostMemory = field(default_factory=HostMemory)
     rules: compose.Rules = field(init=False)
     _by_project: dict[str, tuple[float, compose.Rules]] = field(default_factory=dict)
 

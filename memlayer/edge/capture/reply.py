@@ -7,7 +7,11 @@ from __future__ import annotations
 
 import json
 
-_EVENT_NAMES = {"session_start": "SessionStart", "user_prompt_submit": "UserPromptSubmit"}
+_EVENT_NAMES = {
+    "session_start": "SessionStart",
+    "user_prompt_submit": "UserPromptSubmit",
+    "subagent_start": "SubagentStart",
+}
 _PLAIN = ("pre_compact", "post_compact")
 NO_REPLY = "NO_REPLY"
 _MARK = "memlayer asks, before this conversation is compacted:"
@@ -24,7 +28,7 @@ HOST_LIMIT_CHARS = 10_000  # longer values reach the model as a file name and a 
 def hook_reply(hook: str, context: str, notice: str = "") -> bytes:
     """Return one JSON object, or nothing without context and notice.
 
-    context: for the model; only session_start and user_prompt_submit can give one. For pre_compact it is one line of
+    context: for the model; the hooks of _EVENT_NAMES can give it. For pre_compact it is one line of
     plain text: the host adds the output to its summarizer's instructions as it is, JSON and all. notice: one line for
     the person.
     """

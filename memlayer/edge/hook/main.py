@@ -19,7 +19,9 @@ DEADLINE_S = {
     "session_end": 0.4,
     "pre_compact": 0.3,
     "post_compact": 0.3,
+    "subagent_start": 0.3,
 }
+ASKING = ("subagent_start",)  # keep no event: without a daemon they are silent
 EXPANSION = "user_prompt_expansion"  # keeps no event, and asks no daemon: the words typed after an own command
 RELATIVE_HOME = "memlayer keeps nothing: MEMLAYER_HOME is not absolute. Set it to a path that begins with / or ~"
 
@@ -57,6 +59,8 @@ def serve(event: str) -> None:
         keep_typed(raw, home, project_dir)
         return
     outcome, answer = forward(home, "hook." + event, raw, project_dir, DEADLINE_S[event], at_ms)
+    if outcome != TAKEN and event in ASKING:
+        return
     if outcome != TAKEN:
         from memlayer.edge.hook.fallback import keep
 

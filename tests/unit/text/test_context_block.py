@@ -54,7 +54,7 @@ def test_explanation_is_optional() -> None:
     "text", ["결제 모듈은 포트원을 쓴다. " * 60, "가" * 2000, "the cache expires after 45 s. " * 60]
 )
 def test_cut_text_ends_in_ellipsis(text: str, explanation: str) -> None:
-    for budget in (Budget(5, 100, 4000), Budget(5, 800, 500 if explanation else 200)):
+    for budget in (Budget(5, 100, 4000), Budget(5, 800, 540 if explanation else 200)):
         [line] = entry_lines(block([Entry("a7Bc3x", "2026-11-19", text)], budget, explanation))
         assert line.endswith("…")
 

@@ -1,0 +1,9 @@
+"""SubagentStart: give a subagent the head of what the session's start is given."""
+
+import sys
+
+sys.path.insert(0, __file__.rpartition("/hooks/")[0])
+
+from memlayer.edge.hook.main import run
+
+run("subagent_start")
