@@ -102,7 +102,7 @@ class Usage:
 
 @dataclass(frozen=True)
 class Chunk:
-    """A piece of text in the search index; derived, can be rebuilt at any time.
+    """A piece of text in the search index; derived, rebuilt at will.
 
     memory_id: the memory that a hit on this chunk stands for. event_id: "" when the text is the memory's own.
     role: user | assistant | memory. start, end: character offsets in the source text. terms: the text pre-split for
@@ -141,7 +141,10 @@ class Hit:
 
 @dataclass(frozen=True)
 class Scope:
-    """The scope of a search. project_ids None: everywhere, at the user's request only; session_id "": any."""
+    """The scope of a search.
+
+    project_ids None: everywhere, at the user's request only; session_id "": any.
+    """
 
     project_ids: tuple[str, ...] | None
     session_id: str = ""
@@ -172,12 +175,15 @@ def turn_memory_id(session_id: str, prompt_id: str) -> str:
 
 
 def chunk_id(memory_id: str, source_id: str, ordinal: int) -> str:
-    """Return the id of the ordinal-th chunk of a source (an event id, or the memory id)."""
+    """Return the id of an event's or memory's ordinal-th chunk."""
     return f"{memory_id}:{source_id[:16]}:{ordinal}"
 
 
 def usage_of(memory: Memory, how: str, *, session_id: str, prompt_id: str, at_ms: int) -> Usage:
-    """A use of a memory. The same use, told twice, is one: look-ups count once a day and session."""
+    """A use of a memory, with an id of its own.
+
+    The same use, reported twice, has the same id: look-ups count once a day and session.
+    """
     once = prompt_id or str(at_ms // 86_400_000)
     usage_id = event_id(memory.id, session_id, how, once)
     return Usage(usage_id, memory.id, session_id, memory.project_id, prompt_id, how, at_ms)

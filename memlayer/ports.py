@@ -15,7 +15,7 @@ Progress = Callable[[int, int], None]  # (done, total)
 
 @dataclass(frozen=True)
 class Calibration:
-    """The map from raw cosines of a model to a relevance in [0, 1].
+    """Map from a model's raw cosines to relevance in [0, 1].
 
     low and high: the centred cosines that map to 0 and 1 (measured on background text); between them linear.
     """
@@ -24,7 +24,10 @@ class Calibration:
     high: float
 
     def position(self, cosine: float) -> float:
-        """Map a cosine of two centred unit vectors to 0 at low, 1 at high, unbounded."""
+        """Map a cosine to 0 at low, 1 at high, unbounded.
+
+        The cosine of two centred unit vectors.
+        """
         return (cosine - self.low) / (self.high - self.low)
 
     def relevance(self, cosine: float) -> float:
@@ -47,7 +50,10 @@ class RowCount:
 
 @dataclass(frozen=True)
 class DeletionPlan:
-    """The rows to delete, with the chunks of these memories. counts: of a retention plan only."""
+    """The rows to delete, with the chunks of these memories.
+
+    counts: of a retention plan only.
+    """
 
     event_ids: tuple[str, ...] = ()
     memory_ids: tuple[str, ...] = ()
@@ -56,10 +62,10 @@ class DeletionPlan:
 
 @dataclass(frozen=True)
 class RetentionCutoffs:
-    """The times (Unix, ms) before which retention deletes rows of each kind; 0: none of the kind.
+    """The times before which retention deletes rows, by kind.
 
-    conversation_ms: turns, and all events but those of tools. daily_ms, core_ms: memories of that category, core ones
-    with those of category custom; pinned memories stay.
+    Unix, ms; 0: none of the kind. conversation_ms: turns, and all events but those of tools. daily_ms, core_ms:
+    memories of that category, core ones with those of category custom; pinned memories stay.
     """
 
     conversation_ms: int = 0
@@ -73,8 +79,10 @@ class Embedder(Protocol):
 
     @property
     def fingerprint(self) -> str:
-        """The name of model, prefixes and centring; vectors of two fingerprints must never be compared."""
-        ...
+        """The name of model, prefixes and centring.
+
+        Vectors of two fingerprints must never be compared.
+        """
 
     @property
     def dimensions(self) -> int: ...
@@ -89,7 +97,10 @@ class Embedder(Protocol):
 
 @dataclass(frozen=True)
 class Selection:
-    """A selection of rows to forget or list. Empty fields do not restrict; all given ones must hold."""
+    """A selection of rows to forget or list.
+
+    Empty fields do not restrict; all given ones must hold.
+    """
 
     memory_ids: tuple[str, ...] = ()
     session_id: str = ""
@@ -99,11 +110,11 @@ class Selection:
 
 @dataclass(frozen=True)
 class MemoryQuery:
-    """The filters, order and limit of Store.memories; all given filters must match. Raises StoreError.
+    """The filters, order and limit of Store.memories.
 
-    superseded_by: by any of these ids. source_ids: drawn from any of these events. is_current: not superseded, or
-    (False) superseded. not_settled: consolidated by another extractor than this one, or by none. order: newest |
-    importance (then newest).
+    All given filters must match. Raises StoreError. superseded_by: by any of these ids. source_ids: drawn from any of
+    these events. is_current: not superseded, or (False) superseded. not_settled: consolidated by another extractor than
+    this one, or by none. order: newest | importance (then newest).
     """
 
     ids: Sequence[str] | None = None
@@ -131,7 +142,10 @@ ANY_MEMORY = MemoryQuery()
 
 @dataclass(frozen=True)
 class UsageQuery:
-    """The filters and limit of Store.usages; all given filters must match. since_ms: Unix time."""
+    """The filters and limit of Store.usages.
+
+    All given filters must match. since_ms: Unix time.
+    """
 
     memory_ids: Sequence[str] | None = None
     session_id: str = ""
@@ -178,7 +192,10 @@ class StoreStats:
 
 @dataclass(frozen=True)
 class Holding:
-    """The number of chunks of a project, and of those that hold each term."""
+    """The number of a project's chunks, and the numbers by term.
+
+    By term: the chunks that hold it.
+    """
 
     chunks: int
     by_term: Mapping[str, int]
@@ -203,26 +220,22 @@ class Damage:
 
 
 class Store(Protocol):
-    """The store of record. One process writes; any number of its threads read. All errors are StoreError.
+    """The store of record. All errors are StoreError.
 
-    Every write is on disk (fsynced) when the call returns.
+    One process writes; any number of its threads read. Every write is on disk (fsynced) when the call returns.
     """
 
     def add_events(self, events: Sequence[Event]) -> list[str]:
-        """Insert the events whose id is not there yet; return the ids inserted, in order."""
-        ...
+        """Insert events with new ids; return the inserted ids, in order."""
 
     def put_memories(self, memories: Sequence[Memory]) -> None:
         """Insert or replace by id."""
-        ...
 
     def put_chunks(self, chunks: Sequence[Chunk]) -> None:
         """Insert or replace by id."""
-        ...
 
     def drop_chunks(self, memory_ids: Sequence[str]) -> None:
         """Remove all chunks of these memories."""
-        ...
 
     def events(
         self,
@@ -235,60 +248,53 @@ class Store(Protocol):
         limit: int = 1000,
     ) -> list[Event]:
         """Return events that match all given filters, oldest first; the newest `limit`."""
-        ...
 
     def memories(self, query: MemoryQuery = ANY_MEMORY) -> list[Memory]:
         """Return the memories that a query selects, in its order."""
-        ...
 
     def put_usages(self, usages: Sequence[Usage]) -> None:
         """Insert the usages whose id is not there yet."""
-        ...
 
     def usages(self, query: UsageQuery) -> list[Usage]:
         """Usages that match the query, newest first."""
-        ...
 
     def prune_usages(self) -> int:
         """Delete the usages of memories that are gone; their number."""
-        ...
 
     def scan(self, consume: Callable[[Sequence[Event] | Sequence[Memory] | Sequence[Usage]], None]) -> None:
-        """Hand over every event, then every memory, then every usage, in parts and in no order, in bounded memory."""
-        ...
+        """Hand over every event, memory and usage, in bounded memory.
+
+        Events first, then memories, then usages; in parts and in no order.
+        """
 
     def search_text(self, terms: Sequence[str], scope: Scope, limit: int) -> list[Hit]:
-        """Find chunks that hold any of the terms (of text.terms.query_terms), best BM25 first.
+        """Find chunks that hold any of the terms, best BM25 first.
 
-        Hit.lexical is set.
+        Terms: of text.terms.query_terms. Hit.lexical is set.
         """
-        ...
 
     def holding(self, terms: Sequence[str], project_id: str) -> Holding | None:
-        """Count a project's chunks that hold each term; None where only a search would tell."""
-        ...
+        """Count a project's chunks by term; None where that needs a search."""
 
     def search_vector(self, vector: Vector, model: str, scope: Scope, limit: int) -> list[Hit]:
-        """Find the nearest chunks embedded by `model` (a fingerprint), best first; Hit.cosine is set."""
-        ...
+        """Find the nearest chunks embedded by `model`, best first.
+
+        model: a fingerprint; Hit.cosine is set.
+        """
 
     def scan_terms(self, consume: Callable[[str, str], None]) -> None:
         """Call consume(chunk id, terms) for every chunk, in bounded memory."""
-        ...
 
     def scan_texts(self, consume: Callable[[str], None]) -> None:
         """Call consume(text) for every chunk, in bounded memory."""
-        ...
 
     def unembedded(self, model: str, limit: int) -> list[Chunk]:
         """Return chunks whose vector is missing or of another model."""
-        ...
 
     def count_unembedded(self, model: str) -> int: ...
 
     def set_vectors(self, vectors: Sequence[tuple[str, Vector]], model: str) -> None:
         """Set vectors by (chunk id, vector); other columns stay."""
-        ...
 
     def plan_deletion(self, selection: Selection) -> DeletionPlan:
         """Return the rows that a selection takes with it.
@@ -296,65 +302,65 @@ class Store(Protocol):
         These are the memories it names, the events it names or that these come from, and every other memory drawn from
         one of these events, since it may repeat them.
         """
-        ...
 
     def plan_retention(self, cutoffs: RetentionCutoffs) -> DeletionPlan:
-        """Return the rows older than the cutoffs, with their counts, and no others.
+        """Plan the deletion of rows older than the cutoffs, with counts.
 
-        Memories of other categories stay, whatever they were drawn from.
+        No other rows. Memories of other categories stay, whatever they were drawn from.
         """
-        ...
 
     def forget(self, plan: DeletionPlan | Selection) -> Removed:
-        """Erase the planned rows, or all that a selection takes with it, old versions included."""
-        ...
+        """Erase the planned rows, or a selection's, from all versions.
+
+        A selection takes all that goes with it; old versions included.
+        """
 
     @property
     def dimensions(self) -> int:
         """The length of the vectors that fit; 0 while there are none."""
-        ...
 
     def fit(self, dimensions: int) -> None:
-        """Fit vectors of this length; vectors of another length are dropped (see unembedded)."""
-        ...
+        """Fit vectors of this length; drop others (see unembedded)."""
 
     def clear_chunks(self) -> None:
         """Drop and recreate the search index."""
-        ...
 
     def warm(self, project_id: str, model: str) -> None:
-        """Prepare searches in a project: the first is then as quick as the next."""
-        ...
+        """Prepare searches in a project: the first is then quick.
+
+        As quick as the next.
+        """
 
     def upkeep(self, *, force: bool = False) -> bool:
-        """Compact, update indexes and drop old versions if that is due; True if it was."""
-        ...
+        """Compact, update indexes and drop old versions if due; True if done."""
 
     def stats(self) -> StoreStats: ...
 
     def damage(self) -> list[Damage]:
-        """Return the damage found until clear_damage(); the store goes on with its readable rows."""
-        ...
+        """Return the damage found until clear_damage().
+
+        The store goes on with its readable rows.
+        """
 
     def clear_damage(self) -> None:
         """Note that the damage is repaired, as far as it can be."""
-        ...
 
     @property
     def is_suspect(self) -> bool:
-        """True if a table has failed since it was opened, or since recheck()."""
-        ...
+        """True if a table failed since opening or the last recheck()."""
 
     def recheck(self) -> bool:
-        """Open the tables anew and go on with the readable rows; True if damage was found."""
-        ...
+        """Open the tables anew without unreadable rows; True if damage was found."""
 
     def close(self) -> None: ...
 
 
 @dataclass(frozen=True)
 class Completion:
-    """A language model's answer and its usage. Tokens, cost_usd: as the model says, else 0."""
+    """A language model's answer and its usage.
+
+    Tokens, cost_usd: as the model says, else 0.
+    """
 
     text: str
     input_tokens: int
@@ -363,16 +369,15 @@ class Completion:
 
 
 class LanguageModel(Protocol):
-    """A language model that the user has turned on; no state between calls."""
+    """Language model that the user turned on; no state between calls."""
 
     def complete(self, system: str, prompt: str, *, max_tokens: int, deadline_s: float) -> Completion:
-        """Complete a prompt once, and give up at the deadline whatever the other side does.
+        """Complete a prompt once, within the deadline.
 
-        max_tokens: of the answer. Raises ConsolidationError, one line without any text of the prompt; ModelMissing
-        when nothing was sent.
+        Gives up at the deadline whatever the other side does. max_tokens: of the answer. Raises ConsolidationError, one
+        line without any text of the prompt; ModelMissing when nothing was sent.
         """
-        ...
 
 
 class ModelMissing(ConsolidationError):
-    """The model cannot be called: no program, no package, no key. Nothing was sent."""
+    """No program, package or key to call the model; nothing was sent."""

@@ -1,1 +1,1 @@
-"""One module per third party: each translates it to a port and its errors to ours."""
+"""One adapter per third party, to a port and our errors."""

@@ -1,4 +1,4 @@
-"""A cache of vectors by the hash of their text, so that a rebuilt index embeds nothing again."""
+"""Cache of vectors by text hash: a rebuilt index embeds nothing again."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class EmbeddingCache:
         self._file.run(put, None)
 
     def keep_only(self, scan: Callable[[Callable[[str], None]], None]) -> None:
-        """Drop the vectors, of any model, of all texts but those that `scan` hands over."""
+        """Drop all vectors, of any model, but those that `scan` names."""
 
         def hashes(database: sqlite3.Connection) -> set[bytes]:
             return {bytes(key[:_HASH_BYTES]) for (key,) in database.execute("SELECT key FROM vectors")}

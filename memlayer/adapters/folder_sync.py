@@ -10,7 +10,7 @@ _MUTABLE = frozenset({"latest_version_hint.json"})
 
 
 def fsync_path(path: str | Path) -> None:
-    """Flush one file or folder to the disk; a file that is gone needs none. Raises OSError."""
+    """Flush a file or folder, if it exists. Raises OSError."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except FileNotFoundError:
@@ -34,16 +34,19 @@ class FolderSync:
         self._names: dict[str, set[str]] = {}
 
     def adopt(self) -> None:
-        """Flush all files: the process before this one may have died between a write and its flush."""
+        """Flush all files: an earlier process may have died before its flush."""
         self._names.clear()
         self.flush()
 
     def count(self, folder: str) -> int:
-        """Count the entries of that folder below the table's at the last flush."""
+        """Count the entries of a folder at its last flush.
+
+        folder: its path below the table's.
+        """
         return len(self._names.get(os.path.join(str(self._folder), folder), ()))
 
     def flush(self) -> int:
-        """Flush files and folders new since the last call; return the number of fsync calls."""
+        """Flush files and folders new since the last call; count fsyncs."""
         return self._flush(str(self._folder))
 
     def _flush(self, folder: str) -> int:

@@ -1,4 +1,4 @@
-"""Import progress: the offset of each transcript, the first session of each record."""
+"""Import progress: each transcript's offset, each record's first session."""
 
 from __future__ import annotations
 
@@ -17,13 +17,19 @@ _KEY_BYTES = 8
 
 
 class ImportLog:
-    """An SQLite file of hashes and paths. Without it an import reads every transcript again."""
+    """An SQLite file of hashes and paths for import progress.
+
+    Without it an import reads every transcript again.
+    """
 
     def __init__(self, path: Path) -> None:
         self._file = DispensableFile(path, _SCHEMA)
 
     def offset(self, path: str, size: int, mtime_ns: int) -> int:
-        """Return the offset to read on from; the size when nothing was written since its end was read."""
+        """Return the offset to read on from.
+
+        The size when nothing was written since its end was read.
+        """
 
         def get(database: sqlite3.Connection) -> int:
             row = database.execute("SELECT offset, size, mtime_ns FROM files WHERE path = ?", (path,)).fetchone()
@@ -34,7 +40,7 @@ class ImportLog:
         return self._file.run(get, 0)
 
     def copies(self, records: Iterable[tuple[str, str]]) -> set[str]:
-        """Return the uuids, of (record uuid, session id) pairs, that another session had first."""
+        """Return the uuids, of (uuid, session id) pairs, known from another session."""
         wanted = {_key(uuid): (uuid, _key(session)) for uuid, session in records if uuid}
 
         def get(database: sqlite3.Connection) -> set[str]:
@@ -49,7 +55,10 @@ class ImportLog:
         return self._file.run(get, set())
 
     def reached(self, path: str, offset: int, records: Iterable[tuple[str, str]]) -> None:
-        """Note that a transcript is taken in up to this offset, with these (record uuid, session id)."""
+        """Record that a transcript is read up to this offset.
+
+        records: (record uuid, session id).
+        """
         rows = [(_key(uuid), _key(session)) for uuid, session in records if uuid]
 
         def put(database: sqlite3.Connection) -> None:
@@ -59,7 +68,7 @@ class ImportLog:
         self._file.run(put, None)
 
     def done(self, path: str, size: int, mtime_ns: int) -> None:
-        """Note that a transcript of this size and time is read to its end."""
+        """Record that a transcript of this size and time was read whole."""
 
         def put(database: sqlite3.Connection) -> None:
             database.execute("INSERT OR IGNORE INTO files VALUES (?, 0, -1, -1)", (path,))

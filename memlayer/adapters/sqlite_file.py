@@ -1,4 +1,4 @@
-"""An SQLite file for derived data: damaged, it is begun anew or done without."""
+"""SQLite file for derived data, begun anew or left out when damaged."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class DispensableFile:
         self._database: sqlite3.Connection | None = None
 
     def run(self, operation: Callable[[sqlite3.Connection], T], otherwise: T) -> T:
-        """Run an operation in a transaction; return `otherwise` when the file cannot be used."""
+        """Run a transaction; return `otherwise` when the file cannot be used."""
         with self._lock:
             for attempt in (1, 2):
                 try:
@@ -50,7 +50,7 @@ class DispensableFile:
         return otherwise
 
     def remove(self) -> bool:
-        """Delete the file; the next operation begins anew. False when it cannot be deleted."""
+        """Delete the file, to begin anew; False when that is impossible."""
         with self._lock:
             self._close()
             try:

@@ -1,4 +1,4 @@
-"""Settings of consolidation: the reader of turns, a language model and its budget."""
+"""Settings of consolidation: extractor, language model and its budget."""
 
 from __future__ import annotations
 
@@ -33,7 +33,10 @@ CLAUDE_VARIABLES = (
 
 
 class ConsolidationSettings(Group):
-    """What turns become lasting memories by. No variable is heeded here: a model is sent turns, and costs tokens."""
+    """Settings for drawing lasting memories from turns.
+
+    No variable is heeded here: a model is sent turns, and costs tokens.
+    """
 
     provider: Literal["rules", "claude-cli", "anthropic", "openai"] = setting(
         "rules", "`rules`: no language model. The others: docs/language-model.md."
@@ -87,7 +90,7 @@ class ConsolidationSettings(Group):
 
 
 def daemon_variables(settings: Settings) -> tuple[str, ...]:
-    """Return the variables that the daemon needs for its language model; none for rules."""
+    """Return the variables for the daemon's language model; none for rules."""
     chosen = settings.consolidation
     if chosen.provider == "rules":
         return ()
@@ -97,7 +100,10 @@ def daemon_variables(settings: Settings) -> tuple[str, ...]:
 
 
 def write_daemon_variables(home: str, settings: Settings) -> None:
-    """Write the names of variables for the next start of the daemon; none for rules. Raises OSError."""
+    """Write variable names for the daemon's next start; none for rules.
+
+    Raises OSError.
+    """
     names, path = daemon_variables(settings), paths.daemon_variables(home)
     if names:
         paths.write_whole(path, ("\n".join(names) + "\n").encode())

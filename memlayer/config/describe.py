@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import dataclass
 from typing import Any, get_args
 
@@ -11,9 +12,10 @@ from memlayer.config.model import Settings
 
 @dataclass(frozen=True)
 class SettingDescription:
-    """Description of a setting. unit, bounds: "" for none; bounds as people write them.
+    """Description of a setting.
 
-    variable: the environment variable. for_projects: whether a project's .memlayer.yaml may set it.
+    unit, bounds: "" for none; bounds as people write them. variable: the environment variable. for_projects: whether a
+    project's .memlayer.yaml may set it.
     """
 
     key: str
@@ -43,9 +45,9 @@ def describe() -> list[SettingDescription]:
 
 
 def describe_groups() -> dict[str, str]:
-    """Return group -> its subject, one sentence."""
+    """Return group -> its subject, with notes."""
     return {
-        group: ((field.annotation.__doc__ if field.annotation else "") or "").strip()
+        group: inspect.cleandoc((field.annotation.__doc__ if field.annotation else "") or "")
         for group, field in Settings.model_fields.items()
     }
 

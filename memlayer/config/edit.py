@@ -1,4 +1,4 @@
-"""Edits of a setting in the user's file; comments and everything else stay."""
+"""Edits of the user's settings file; comments and the rest stay."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ INDENT = "  "
 
 
 def set_setting(home: str, key: str, values: Sequence[str]) -> object:
-    """Write a setting into the user's file and return its value; the whole file must be valid.
+    """Write a setting into the user's file and return its value.
 
-    values: as typed; several make a list. Raises UserError, one line, or OSError: then nothing has changed.
+    The whole file must be valid. values: as typed; several make a list. Raises UserError, one line, or OSError: then
+    nothing has changed.
     """
     group, name = _known(key)
     value = _typed(group, name, values)
@@ -30,7 +31,7 @@ def set_setting(home: str, key: str, values: Sequence[str]) -> object:
 
 
 def unset_setting(home: str, key: str) -> bool:
-    """Remove a setting, known or not, from the user's file; False if it is not there.
+    """Remove a setting, known or not; False if it is absent.
 
     Raises UserError or OSError, as set_setting.
     """
@@ -53,7 +54,7 @@ def _known(key: str) -> tuple[str, str]:
 
 
 def _typed(group: str, name: str, values: Sequence[str]) -> object:
-    """Convert typed words to a value of the setting's type; validation finds its mistakes."""
+    """Convert typed words to the setting's type; validation finds mistakes."""
     kind = fields_of(group)[name].annotation
     if get_origin(kind) is tuple:
         only = _from_yaml(values[0]) if len(values) == 1 else None
@@ -73,7 +74,10 @@ def _from_yaml(text: str) -> object:
 
 
 def _change(home: str, group: str, name: str, value: object, *, is_set: bool) -> None:
-    """Edit the text, check that it says that and nothing else, and replace the file whole."""
+    """Edit the text, check the edit, and replace the file whole.
+
+    The check: the new text says this setting anew and nothing else.
+    """
     file = paths.settings(home)
     text = user_text(file)
     before = parse_user_text(text.encode(), file)
@@ -93,7 +97,10 @@ def _change(home: str, group: str, name: str, value: object, *, is_set: bool) ->
 
 
 def _validate(home: str, before: Mapping[str, Any], wanted: Mapping[str, Any], alone: Mapping[str, Any]) -> None:
-    """Raise UserError for a wrong change; older mistakes elsewhere do not stand in its way."""
+    """Raise UserError for a wrong change.
+
+    Older mistakes elsewhere do not stand in its way.
+    """
     try:
         merge_settings(home, before, {})
     except UserError:
@@ -105,7 +112,10 @@ def _validate(home: str, before: Mapping[str, Any], wanted: Mapping[str, Any], a
 
 
 def _says(text: str, file: str, wanted: Mapping[str, Any]) -> bool:
-    """Return whether a text is valid and says the wanted settings; an empty group says nothing."""
+    """True if a text is valid and has the wanted settings.
+
+    An empty group says nothing.
+    """
     try:
         said = parse_user_text(text.encode(), file)
     except UserError:
@@ -127,7 +137,10 @@ def _wanted(before: Mapping[str, Any], group: str, name: str, value: object, *, 
 
 
 def _edited(text: str, group: str, name: str, value: object, *, is_set: bool) -> str:
-    """Return the text with a line changed, added or removed; wrong where it is written unusually."""
+    """Return the text with a line changed, added or removed.
+
+    The result is wrong where the setting is written unusually.
+    """
     root: yaml.Node | None = yaml.compose(io.StringIO(text), yaml.SafeLoader)
     written = _scalar(value)
     found = _entry(root, group)
@@ -167,7 +180,7 @@ def _next_group(root: yaml.Node | None, group: yaml.Node, text: str) -> int:
 
 
 def _edited_flow(text: str, fields: yaml.MappingNode, entry: tuple[Any, Any] | None, new: str) -> str:
-    """Return `{a: 1, b: 2}` with a pair more, or a pair less."""
+    """Return `{a: 1, b: 2}` with a pair added or removed."""
     if entry is None:
         end = _end_of(fields.value[-1][1], text)
         return f"{text[:end]}, {new}{text[end:]}"
@@ -186,7 +199,10 @@ def _entry(node: yaml.Node | None, name: str) -> tuple[yaml.Node, yaml.Node] | N
 
 
 def _end_of(node: yaml.Node, text: str) -> int:
-    """Return the end of a node's value: the mark of a block stands behind the comments that follow it."""
+    """Return the end of a node's value.
+
+    The mark of a block stands behind the comments that follow it.
+    """
     while isinstance(node, yaml.CollectionNode) and not node.flow_style and node.value:
         last = node.value[-1]
         node = last[1] if isinstance(last, tuple) else last

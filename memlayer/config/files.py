@@ -19,7 +19,10 @@ _OFF = re.compile(r"(?:[ \t]+|[ \t]*\{(?:.*[\s,])?)enabled[ \t]*:[ \t]*(?:false|
 
 
 class _Untrusted(yaml.SafeLoader):
-    """Loader without aliases and merge keys, by which 500 bytes stand for gigabytes."""
+    """YAML loader without aliases and merge keys.
+
+    With them 500 bytes stand for gigabytes.
+    """
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         if self.check_event(yaml.AliasEvent):
@@ -36,7 +39,7 @@ class _Untrusted(yaml.SafeLoader):
 
 
 def read_user_file(path: str) -> dict[str, Any]:
-    """Read the mapping in the user's file, empty without a file. Raises UserError, one line."""
+    """Read the user's file, {} without it. Raises UserError, one line."""
     try:
         raw = _read_regular(path)
     except FileNotFoundError:
@@ -48,7 +51,7 @@ def read_user_file(path: str) -> dict[str, Any]:
 
 
 def parse_user_text(raw: bytes, path: str) -> dict[str, Any]:
-    """Parse the present or future text of the user's file. Raises UserError, one line."""
+    """Parse the user's file, present or future. Raises UserError, one line."""
     found, trouble = _parse(raw, yaml.SafeLoader)
     if trouble:
         raise UserError(f"{trouble} (in {path})")
@@ -56,7 +59,10 @@ def parse_user_text(raw: bytes, path: str) -> dict[str, Any]:
 
 
 def user_text(path: str) -> str:
-    """Read the text of the user's file, "" without a file. Raises UserError, one line."""
+    """Read the user's file as text, or "". Raises UserError.
+
+    The error is one line.
+    """
     try:
         return _read_regular(path).decode("utf-8-sig")
     except FileNotFoundError:
@@ -68,7 +74,7 @@ def user_text(path: str) -> str:
 
 
 def settings_stamp(home: str) -> str:
-    """Return a stamp that changes when somebody writes, replaces or removes the user's file."""
+    """Return a stamp, changed when the file is written, replaced or removed."""
     try:
         found = os.stat(paths.settings(home))
     except OSError:
@@ -77,7 +83,7 @@ def settings_stamp(home: str) -> str:
 
 
 def switched_off(path: str) -> dict[str, dict[str, bool]]:
-    """Return group -> {"enabled": False} of switched off groups, read line by line.
+    """Return group -> {"enabled": False} of disabled groups, read by line.
 
     For a file that is no YAML: a group that is off must not go on because of a bracket that is missing elsewhere.
     """
@@ -96,7 +102,7 @@ def switched_off(path: str) -> dict[str, dict[str, bool]]:
 
 
 def read_untrusted(path: str) -> tuple[dict[str, Any], str]:
-    """Return (mapping, "") of a project's file, or ({}, why it was ignored).
+    """Return (mapping, "") of a project's file, or ({}, the cause).
 
     Never raises, never waits, reads at most MAX_BYTES: a clone may hold anything under this name, a pipe too.
     """
@@ -112,7 +118,10 @@ def read_untrusted(path: str) -> tuple[dict[str, Any], str]:
 
 
 def _read_regular(path: str) -> bytes:
-    """Read a regular file. Raises OSError, or ValueError for another kind of file or a long one."""
+    """Read a regular file. Raises OSError or ValueError.
+
+    ValueError: another kind of file, or a long file.
+    """
     fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # a pipe without a writer would wait for ever
     with os.fdopen(fd, "rb") as file:
         if not stat.S_ISREG(os.fstat(fd).st_mode):

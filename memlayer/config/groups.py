@@ -8,7 +8,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_valida
 
 
 def _no_bool(value: object) -> object:
-    """Refuse `true` for the number 1, which pydantic takes; in a settings file that is a slip."""
+    """Refuse `true` for the number 1: a slip that pydantic takes."""
     if isinstance(value, bool):
         raise ValueError("Input should be a number")
     return value
@@ -99,7 +99,7 @@ class CitationSettings(Group):
 
 
 class ToolSettings(Group):
-    """Which tool calls of the model are kept, in a few lines each."""
+    """Settings for the tool calls that are kept, in short."""
 
     enabled: bool = setting(True, "Keep what was edited, run and failed.")
     kept: tuple[str, ...] = setting(
@@ -114,7 +114,7 @@ class ToolSettings(Group):
 
 
 class FileSettings(Group):
-    """Memory files that a person can read and edit, and Markdown that is searched as well."""
+    """Memory files for people to edit, and further Markdown to search."""
 
     enabled: bool = setting(True, "Keep `MEMORY.md` and `memory/<day>.md` for each project, and read changes back.")
     location: Literal["home", "project"] = setting(
@@ -138,7 +138,7 @@ class FileSettings(Group):
 
 
 class RetentionSettings(Group):
-    """What is let go by its age, once a day; 0 keeps it."""
+    """Ages at which memories are deleted, once a day; 0: never."""
 
     conversation_days: Whole = setting(
         0, "Turns older than that go, with their words. What was learnt from them stays.", unit="days", ge=0, le=36_500

@@ -45,7 +45,7 @@ def load_settings(home: str, environ: Mapping[str, str], flags: Mapping[str, obj
 def merge_settings(
     home: str, from_file: Mapping[str, Any], environ: Mapping[str, str], flags: Mapping[str, object] | None = None
 ) -> Settings:
-    """Load settings with a present or future content of the user's file. Raises UserError."""
+    """Load settings with a present or future user's file. Raises UserError."""
     file = paths.settings(home)
     from_environ = read_variables(environ)
     from_flags: dict[str, Any] = {}
@@ -72,7 +72,7 @@ def merge_settings(
 
 
 def read_variables(environ: Mapping[str, str]) -> dict[str, Any]:
-    """Return group -> name -> value of variables that are settings. Raises UserError, one line."""
+    """Return group -> name -> value of variables. Raises UserError, one line."""
     try:
         found = _Environ(environ)()
     except SettingsError as bad:
@@ -83,7 +83,10 @@ def read_variables(environ: Mapping[str, str]) -> dict[str, Any]:
 
 
 def placed(settings: Settings, home: str, origins: dict[str, str]) -> Settings:
-    """Fill in settings that follow from the home. origins: key -> file or variable."""
+    """Fill in settings that follow from the home.
+
+    origins: key -> file or variable.
+    """
     if not settings.embedding.cache_dir:
         cache_dir = os.path.join(paths.cache(home), "models")
         settings = settings.model_copy(
@@ -127,13 +130,13 @@ def load_project_settings(root: str) -> ProjectSettings:
 
 
 def ignored_variables(environ: Mapping[str, str]) -> list[str]:
-    """Return variables that would be settings, but are not taken from the environment."""
+    """Return variables named like settings that the environment cannot set."""
     start = variable(FILE_ONLY_GROUP)
     return sorted(name for name in environ if name.upper() == start or name.upper().startswith(start + "__"))
 
 
 def fields_of(group: str) -> dict[str, Any]:
-    """Return name -> pydantic FieldInfo of a group, empty for an unknown group."""
+    """Return name -> FieldInfo of a group; empty for an unknown group."""
     field = Settings.model_fields.get(group)
     kind = field.annotation if field else None
     return dict(kind.model_fields) if isinstance(kind, type) and issubclass(kind, BaseModel) else {}
@@ -150,7 +153,7 @@ def variable(group: str, name: str = "") -> str:
 
 
 def _not_json(environ: Mapping[str, str]) -> str:
-    """Name a variable that must be JSON and is not, with an example; "" for none."""
+    """Name a variable with invalid JSON, with an example; or ""."""
     for name, value in environ.items():
         group, double, field = name.removeprefix(PREFIX).lower().partition("__")
         if not name.startswith(PREFIX) or group not in Settings.model_fields:
@@ -198,7 +201,7 @@ def _first_problem(bad: ValidationError, origins: Mapping[str, str], file: str) 
 
 
 def _plain(problem: Mapping[str, Any]) -> str:
-    """Return pydantic's sentence without its prefix, so that it can stand after a key."""
+    """Return pydantic's sentence without its prefix, to follow a key."""
     text = str(problem["msg"]).removeprefix("Value error, ").removeprefix("Input ")
     return text.replace("\n", " ").replace("a valid tuple", "a list")
 

@@ -1,4 +1,4 @@
-"""All groups of settings, and the few settings of a project's own file."""
+"""All groups of settings, and those of a project's own file."""
 
 from __future__ import annotations
 
@@ -56,11 +56,14 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Take arguments alone: load_settings merges the sources, to name the one with a wrong value."""
+        """Take arguments alone.
+
+        load_settings merges the sources, to name the source with a wrong value.
+        """
         return (init_settings,)
 
     def origin(self, key: str) -> str:
-        """Return the origin of a value: "default", a file's path, a variable's name, or "flag"."""
+        """Return a value's origin: "default", a path, a variable's name, or "flag"."""
         return self._origins.get(key, "default")
 
     def for_project(self, project: ProjectSettings) -> Settings:

@@ -1,4 +1,7 @@
-"""The valid part of wrong settings: the daemon runs all the same, and does no more than it may."""
+"""The valid part of wrong settings.
+
+The daemon runs all the same, and does no more than it may.
+"""
 
 from __future__ import annotations
 
@@ -17,10 +20,11 @@ _BOOL = TypeAdapter(bool)
 
 
 def load_what_holds(home: str, environ: Mapping[str, str]) -> tuple[Settings, str]:
-    """Return (settings, "") of load_settings, or (their valid part, the mistake, one line).
+    """Load the settings, or the valid part of wrong settings.
 
-    A group that is valid by itself holds. Of one that is not nothing holds but that it is switched off: who has written
-    `capture: {enabled: false}` wants it off, whatever else is wrong.
+    Returns (settings, "") of load_settings, or (their valid part, the mistake, one line). A group that is valid by
+    itself holds. Of one that is not nothing holds but that it is switched off: who has written `capture: {enabled:
+    false}` wants it off, whatever else is wrong.
     """
     try:
         return load_settings(home, environ), ""
@@ -56,7 +60,10 @@ def _fields(said: object) -> dict[str, Any]:
 
 
 def _is_off(sources: Sequence[Mapping[str, Any]]) -> bool:
-    """Return whether the last source is off; unreadable values such as `flase` are, since less is done then."""
+    """True if the last source is off.
+
+    Unreadable values such as `flase` are off, since less is done then.
+    """
     for source in reversed(sources):
         if "enabled" in source:
             try:

@@ -105,11 +105,12 @@ class Forget:
         return out
 
     def forget(self, plan: ForgetPlan) -> tuple[Removed, list[str]]:
-        """Forget the rows of a plan; return the counts removed and the ids of the projects concerned.
+        """Forget the rows of a plan; return counts and project ids.
 
-        The caller makes anew all that derives from memories in these projects, then calls erasure.finished(). Call it
-        in the job of the writer that made the plan, so that nothing is drawn from the sources meanwhile. Events in no
-        table yet stay forgotten only if the spool was taken in before. Raises StoreError or OSError.
+        The counts removed and the ids of the projects concerned. The caller makes anew all that derives from memories
+        in these projects, then calls erasure.finished(). Call it in the job of the writer that made the plan, so that
+        nothing is drawn from the sources meanwhile. Events in no table yet stay forgotten only if the spool was taken
+        in before. Raises StoreError or OSError.
         """
         selection, rows, memories = plan.selection, plan.rows, plan.memories
         if selection == Selection():

@@ -94,7 +94,10 @@ class Retention:
         return 0 <= age_s < FAR_MS / 1000 or self._is_believed(int(now_s * 1000))
 
     def _is_believed(self, now_ms: int) -> bool:
-        """True if the newest memory is recent by this clock; the last hour's prove nothing."""
+        """True if the newest memory is recent by this clock.
+
+        The last hour's prove nothing.
+        """
         found = self.store.memories(MemoryQuery(before_ms=now_ms - TRIED_MS, limit=1))
         return bool(found) and now_ms - found[0].at_ms < FAR_MS
 

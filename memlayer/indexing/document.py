@@ -26,7 +26,10 @@ class Piece(NamedTuple):
 
 
 def pieces_of(text: str, *, max_tokens: int = 400, overlap_tokens: int = 80) -> list[Piece]:
-    """Cut a document into pieces, in order, none empty. text: at most 400,000 characters, newlines only."""
+    """Cut a document into pieces, in order, none empty.
+
+    text: at most 400,000 characters, newlines only.
+    """
     redacted = clean(text)
     lines = _lines_of(text, redacted)
     headings = list(_HEADING.finditer(redacted))
@@ -46,7 +49,7 @@ def pieces_of(text: str, *, max_tokens: int = 400, overlap_tokens: int = 80) -> 
 
 
 def _lines_of(text: str, redacted: str) -> list[int]:
-    """Map each line of the redacted text to its line in the file, from 0.
+    """Map redacted lines to the file's lines, from 0.
 
     A secret may have spanned several lines.
     """

@@ -13,7 +13,7 @@ from memlayer.turns.turn import unlabelled
 
 
 def drop_unused(store: Store, cache: VectorCache) -> None:
-    """Drop cached vectors of all texts that the search index does not hold.
+    """Drop cached vectors of texts that the search index lacks.
 
     These are of rows gone now, and of rows replaced earlier (a prompt before its answer came, an earlier wording),
     whose words are known no more.
@@ -25,7 +25,10 @@ Took = Callable[[str, int, float], None]  # ("query" | "passage", texts, millise
 
 
 class TimedEmbedder:
-    """An embedder that reports the time of each call; calls that raise are not counted."""
+    """Embedder that reports each call's time, but not of failed calls.
+
+    Failed: calls that raise.
+    """
 
     def __init__(self, embedder: Embedder, took: Took) -> None:
         self._embedder, self._took = embedder, took
@@ -56,7 +59,10 @@ class TimedEmbedder:
 
 
 class EmbedderSlot:
-    """Holder of the embedder; call it for the embedder or None. `why`: the reason for None. Thread-safe."""
+    """Holder of the embedder; called, it returns it or None. Thread-safe.
+
+    `why`: the reason for None.
+    """
 
     def __init__(self) -> None:
         self._embedder: Embedder | None = None
@@ -67,9 +73,10 @@ class EmbedderSlot:
         return self._embedder
 
     def load(self, make: Callable[[], Embedder] | None, fit: Callable[[int], object]) -> None:
-        """Load with `make`; None means that the user wants none. An EmbedderError becomes `why`.
+        """Load with `make`; None: the user wants no embedder.
 
-        fit: makes room in the store for vectors of that length; nobody sees the embedder before it has returned.
+        An EmbedderError becomes `why`. fit: makes room in the store for vectors of that length; nobody sees the
+        embedder before it has returned.
         """
         try:
             if make is None:

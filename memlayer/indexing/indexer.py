@@ -1,4 +1,4 @@
-"""The index's write side: memories of turns, chunks of memories, and vectors of chunks."""
+"""The index's write side: turn memories, chunks and vectors."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class VectorCache(Protocol):
 
 
 class Indexer:
-    """Writes turn memories, chunks and vectors to the store. Writing twice changes nothing.
+    """Writer of turn memories, chunks and vectors. Idempotent.
 
     lock: held during each batch of writes; hold it as well around writes to the store that belong to the batch.
     """
@@ -56,7 +56,10 @@ class Indexer:
         self.lock = threading.RLock()
 
     def remember(self, turns: set[tuple[str, str]], *, embed: bool = True) -> None:
-        """Make or renew memories and chunks of turns (session id, prompt id) from their events in the store."""
+        """Make or renew memories and chunks of these turns.
+
+        turns: (session id, prompt id), made from their events in the store.
+        """
         with self.lock:
             memories, chunks = [], []
             found = self._store.events(prompt_ids=sorted({prompt_id for _, prompt_id in turns}), limit=100_000)
@@ -77,7 +80,7 @@ class Indexer:
                 self._replace_chunks(memories, chunks, embed)
 
     def index(self, memories: Sequence[Memory], *, embed: bool = True) -> None:
-        """Replace the chunks of these memories; those that are not searched lose theirs.
+        """Replace the chunks of these memories; unsearched memories lose theirs.
 
         A turn's chunks are made of its events, because its memory holds only the head of its text.
         """
@@ -93,15 +96,18 @@ class Indexer:
             self._replace_chunks(memories, chunks, embed)
 
     def vectors_of(self, texts: Sequence[str]) -> list[Vector]:
-        """Return the vectors of passages, from the cache where it has them; [] without an embedder.
+        """Return the vectors of passages; [] without an embedder.
 
-        Raises EmbedderError.
+        From the cache where it has them. Raises EmbedderError.
         """
         embedder = self._embedder()
         return self._vectors(embedder, texts) if embedder is not None else []
 
     def embed_missing(self, batch: int, on_progress: Callable[[int, int], None] | None = None) -> int:
-        """Embed all chunks without a vector of the current model, `batch` at a time; return their number."""
+        """Embed all chunks without a current vector; return their number.
+
+        Current: of the current model. `batch` at a time.
+        """
         embedder = self._embedder()
         if embedder is None:
             return 0
@@ -113,7 +119,10 @@ class Indexer:
         return done
 
     def embed_some(self, batch: int) -> int:
-        """Embed up to `batch` chunks without a vector of the current model; return their number."""
+        """Embed up to `batch` chunks without a vector; return their number.
+
+        A vector: of the current model.
+        """
         embedder = self._embedder()
         if embedder is None:
             return 0

@@ -25,7 +25,10 @@ log = logging.getLogger(__name__)
 
 
 class Ingest:
-    """Takes events into the store. One thread calls it (the daemon's writer). Taking an event twice changes nothing."""
+    """Ingest of events into the store. Idempotent.
+
+    One thread calls it (the daemon's writer).
+    """
 
     def __init__(
         self,
@@ -52,7 +55,7 @@ class Ingest:
         self.on_new: Callable[[Sequence[Event]], object] = lambda events: None  # events that were not there before
 
     def drain(self, on_progress: Callable[[int, int], None] | None = None) -> tuple[int, set[str]]:
-        """Take in all events that wait in the spool now; return (events taken, ids of their projects).
+        """Take in all waiting spool events; return (count, project ids).
 
         Events that come meanwhile have a drain of their own: under a steady load this one would never end. Files that
         are torn or foreign, or cannot be taken in, go to quarantine. Raises StoreError or OSError; the files then stay.
@@ -73,7 +76,7 @@ class Ingest:
         return taken, touched
 
     def _loaded(self, paths: Sequence[str]) -> tuple[list[dict[str, object]], list[str]]:
-        """Return the events of spool files and the paths they came from; torn files go to quarantine."""
+        """Return spool events and their paths; torn files go to quarantine."""
         events: list[dict[str, object]] = []
         loaded: list[str] = []
         for path in paths:
@@ -91,7 +94,7 @@ class Ingest:
         return events, loaded
 
     def _one_by_one(self, batch: Sequence[dict[str, Any]], files: Sequence[str]) -> set[str]:
-        """Take a failed batch event by event; those that fail again go to quarantine and hold up no other."""
+        """Take a failed batch singly; quarantine failures, which hold up no other."""
         touched: set[str] = set()
         for event, path in zip(batch, files, strict=True):
             try:
@@ -102,10 +105,11 @@ class Ingest:
         return touched
 
     def take(self, captured: Iterable[dict[str, Any]], *, is_history: bool = False) -> set[str]:
-        """Take captured events (payload.SPOOL_FIELDS) into the store; return the ids of their projects.
+        """Take captured events into the store; return their project ids.
 
-        They are on disk when it returns. Switched off, it drops them: a hook without a daemon spools all the same.
-        is_history: a person asked for them; they change no session's record, and embed_some gives them their vectors.
+        Events: payload.SPOOL_FIELDS. They are on disk when it returns. Switched off, it drops them: a hook without a
+        daemon spools all the same. is_history: a person asked for them; they change no session's record, and embed_some
+        gives them their vectors.
         """
         with self.indexer.lock:
             events = self._admitted(list(captured), is_history)
@@ -121,7 +125,10 @@ class Ingest:
             return {event.project_id for event in events}
 
     def _admitted(self, captured: Sequence[dict[str, Any]], is_history: bool) -> list[Event]:
-        """Return the events that are captured at all, wanted by the tool rules, and not forgotten."""
+        """Return the events to store.
+
+        Captured at all, wanted by the tool rules, and not forgotten.
+        """
         standing = {id(event) for event in self._tombstones.standing(captured, is_history=is_history)}
         events = []
         for fields in captured:
@@ -147,10 +154,10 @@ class Ingest:
         )  # fmt: skip
 
     def _with_distinct_ids(self, events: Sequence[Event]) -> list[Event]:
-        """Give the later of two hook events with one id and different texts an id of its own.
+        """Give hook events with one id and different texts distinct ids.
 
-        A transcript that differs from the text a hook saw before is the same event seen twice; a hook that comes after
-        the transcript was read in mid-turn has seen more.
+        The later of two gets an id of its own. A transcript that differs from the text a hook saw before is the same
+        event seen twice; a hook that comes after the transcript was read in mid-turn has seen more.
         """
         known = {event.id: event for event in self._store.events(ids=[event.id for event in events], limit=100_000)}
         out = []

@@ -20,16 +20,19 @@ log = logging.getLogger(__name__)
 
 
 def is_stale(store: Store) -> bool:
-    """True when there are memories and no chunks: the index was dropped, or a crash came before it was made."""
+    """True when there are memories and no chunks.
+
+    The index was dropped, or a crash came before it was made.
+    """
     stats = store.stats()
     return stats.memories > 0 and stats.chunks == 0
 
 
 def rebuild(store: Store, indexer: Indexer, progress: Progress) -> int:
-    """Drop all chunks and make them from memories and their events; return the number of memories indexed.
+    """Make all chunks anew; return the number of memories indexed.
 
-    Vectors come from the cache where the text is the same. Interrupted, it is begun anew: see is_stale, and ingest
-    makes the chunks of every turn it touches.
+    From memories and their events. Vectors come from the cache where the text is the same. Interrupted, it is begun
+    anew: see is_stale, and ingest makes the chunks of every turn it touches.
     """
     memories = [memory for memory in store.memories(MemoryQuery(limit=EVERYTHING)) if is_searched(memory)]
     store.clear_chunks()
@@ -51,7 +54,7 @@ class Repaired:
 
 
 def repair(store: Store, ingest: Ingest, sessions: Sessions, progress: Progress) -> Repaired:
-    """Make again all that can be made; rows that are there stay as they are.
+    """Make again all that can be made; existing rows stay.
 
     Doing it twice changes nothing. Raises StoreError.
     """
@@ -76,14 +79,17 @@ def _index(indexer: Indexer, memories: Sequence[Memory], progress: Progress) -> 
 
 
 def _missing(store: Store) -> int:
-    """Count events that only turns know of; retention and forgetting take both, so these were lost."""
+    """Count the lost events: those that only turns name.
+
+    Retention and forgetting take both, so these were lost.
+    """
     turns = store.memories(MemoryQuery(category="conversation", limit=EVERYTHING))
     known = {event.id for event in store.events(limit=EVERYTHING)}
     return len({source for turn in turns for source in turn.source_ids} - known)
 
 
 def _from_transcripts(store: Store, ingest: Ingest, sessions: Sessions) -> int:
-    """Take in the events that only the host's transcripts still hold; return their number."""
+    """Take in events that only host transcripts hold; return their number."""
     found = 0
     for session in sessions.all():
         session.caught_up_bytes = 0

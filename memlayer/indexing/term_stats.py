@@ -1,4 +1,4 @@
-"""Document frequencies of terms in a fixed-size sketch, so that a query needs no index."""
+"""Document frequencies of terms in a fixed-size sketch, without an index."""
 
 from __future__ import annotations
 
@@ -56,7 +56,10 @@ class TermStats:
                 del self._recent[next(iter(self._recent))]
 
     def weights(self, terms: Iterable[str], project: Holding | None = None) -> dict[str, float]:
-        """Return term -> weight. project: half of the weight goes by that project's chunks."""
+        """Return term -> weight.
+
+        project: half of the weight goes by that project's chunks.
+        """
         found = {term: term_weight(self._documents, self._counts[_bucket(term)]) for term in terms}
         if project is None:
             return found
@@ -79,7 +82,10 @@ class TermStats:
 
     @classmethod
     def load(cls, path: Path, documents: int) -> TermStats | None:
-        """Load saved counts if they are whole and of about as many chunks as there are now."""
+        """Load saved counts if they are whole and up to date.
+
+        Up to date: of about as many chunks as there are now.
+        """
         found = cls()
         try:
             magic, counted, packed = path.read_bytes().split(b"\n", 2)

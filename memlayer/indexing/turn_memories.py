@@ -55,9 +55,10 @@ def full_text(events: Sequence[Event]) -> str:
 
 
 def turn_memory(events: Sequence[Event]) -> Memory | None:
-    """Make the memory of a turn from all its events so far; None when none is worth keeping.
+    """Make a turn's memory from its events; None without lasting text.
 
-    Generated prompts and memlayer's own commands make no memory: the answer to the latter repeats memories.
+    From all its events so far. Generated prompts and memlayer's own commands make no memory: the answer to the latter
+    repeats memories.
     """
     spoken = sorted((event for event in events if event.kind in ("user", "assistant")), key=_order)
     done = sorted((event for event in events if event.kind == "tool"), key=_order)

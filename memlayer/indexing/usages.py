@@ -1,4 +1,7 @@
-"""Uses of memories: shown by recall, cited by an answer, opened by a look-up."""
+"""Uses of memories: shown, cited or opened.
+
+Shown by recall, cited by an answer, opened by a look-up.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,10 @@ log = logging.getLogger(__name__)
 
 
 class UsageLog:
-    """Writes uses to the store, each once however often it is told. The daemon's writer calls it."""
+    """Writer of uses to the store, each once.
+
+    However often it is reported. The daemon's writer calls it.
+    """
 
     def __init__(self, home: str, store: Store, *, is_tracking: bool = True) -> None:
         self._home = home
@@ -52,7 +58,10 @@ class UsageLog:
         ]
 
     def shown(self) -> None:
-        """Record the notes that prompts and session starts were given, from the record on disk."""
+        """Record the notes that prompts and session starts were given.
+
+        From the record on disk.
+        """
         if not self._is_tracking:
             return
         try:
@@ -92,7 +101,7 @@ class UsageLog:
         ]
 
     def opened(self, memories: Sequence[Memory], session_id: str, at_ms: int) -> None:
-        """Record the memories that a person or a model looked up; a failure is logged."""
+        """Record the memories that a person or model opened; log failures."""
         if not self._is_tracking or not memories:
             return
         uses = [usage_of(memory, OPENED, session_id=session_id, prompt_id="", at_ms=at_ms) for memory in memories]
@@ -109,7 +118,10 @@ def cited_in(text: str) -> list[str]:
 
 
 class Share(NamedTuple):
-    """Uses within a time. cited_of_shown: notes that their own session cited after it was shown them."""
+    """Counts of uses within a time.
+
+    cited_of_shown: notes that their own session cited after it was shown them.
+    """
 
     shown: int
     cited: int
@@ -118,7 +130,10 @@ class Share(NamedTuple):
 
 
 def share_since(store: Store, since_ms: int) -> Share:
-    """The uses of all projects since then, a memory once a session. Raises StoreError."""
+    """Count the uses since a time. Raises StoreError.
+
+    Of all projects, a memory once a session.
+    """
     seen: dict[str, set[tuple[str, str]]] = {SHOWN: set(), CITED: set(), OPENED: set()}
     for use in store.usages(UsageQuery(since_ms=since_ms, limit=MANY)):
         seen[use.how].add((use.memory_id, use.session_id))
@@ -126,7 +141,10 @@ def share_since(store: Store, since_ms: int) -> Share:
 
 
 def sessions_citing(store: Store, memory_id: str) -> list[tuple[str, int]]:
-    """The sessions whose answers cited a memory with the time of the last citation (Unix, ms), newest first."""
+    """Return the sessions that cited a memory, newest first.
+
+    With the time of the last citation (Unix, ms).
+    """
     uses = store.usages(UsageQuery(memory_ids=[memory_id], how=CITED))
     newest: dict[str, int] = {}
     for use in uses:

@@ -1,4 +1,7 @@
-"""Counts and latencies of what the daemon answered: numbers only, kept over restarts."""
+"""Counts and latencies of the daemon's answers.
+
+Numbers only, kept over restarts.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +22,10 @@ _REDACTED = re.compile(r"\[redacted:([a-z0-9-]{1,40})\]")
 
 
 class Metrics:
-    """Per op: how often, how long (milliseconds), how often later than the client waited. Thread-safe.
+    """Metrics of a daemon: counts and latencies. Thread-safe.
 
-    Beside that: prompts and notes, events, private spans and secrets taken out by kind, time spent on embedding.
+    Per op: how often, how long (milliseconds), how often later than the client waited. Beside that: prompts and notes,
+    events, private spans and secrets taken out by kind, time spent on embedding.
     """
 
     def __init__(self, home: str) -> None:
@@ -78,13 +82,16 @@ class Metrics:
             self._arrived += 1
 
     def refused(self, why: str) -> None:
-        """Count one call of a hook that nothing was kept of. why: fixed words; what is in brackets is left out."""
+        """Count a call of a hook of which nothing was kept.
+
+        why: fixed words; text in brackets is left out.
+        """
         with self._lock:
             kind = why.partition(" (")[0]
             self._refused[kind] = self._refused.get(kind, 0) + 1
 
     def redacted(self, texts: Iterable[str]) -> None:
-        """Count what was taken out of these texts, by the marks that stand in its place."""
+        """Count the redactions in these texts, by their marks."""
         kinds = Counter(kind for text in texts if "[redacted:" in text for kind in _REDACTED.findall(text))
         with self._lock:
             self._redacted.update(kinds)
@@ -97,9 +104,12 @@ class Metrics:
             self._embedding[name + "_ms"] += took_ms
 
     def summary(self) -> dict[str, Any]:
-        """{"hooks": {op: {count, late, p50_ms, p95_ms}}, "recall": {...}, "arrived": events that hooks brought,
-        "refused": {why: calls}, "redacted": {kind: how often}, "embedding": {"queries", "passages": texts, "query_ms",
-        "passage_ms": mean of one}}; percentiles of this daemon's life."""
+        """Return the counts and latencies of this daemon's life.
+
+        {"hooks": {op: {count, late, p50_ms, p95_ms}}, "recall": {...}, "arrived": events that hooks brought, "refused":
+        {why: calls}, "redacted": {kind: how often}, "embedding": {"queries", "passages": texts, "query_ms",
+        "passage_ms": mean of a text}}; percentiles of this daemon's life.
+        """
         with self._lock:
             hooks: dict[str, dict[str, Any]] = {}
             for op, counts in self._ops.items():

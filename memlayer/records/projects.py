@@ -23,7 +23,7 @@ _EDGES = " .-_+"
 
 
 def folder_name(name: str, unique: str) -> str:
-    """`<readable part>-<unique>`: one path component without anything that a shell or a file system would trip over.
+    """Name a folder `<readable part>-<unique>`, safe in shells and file systems.
 
     unique: letters and digits, which tell two projects of one name apart.
     """
@@ -51,7 +51,7 @@ class Projects:
         self._lock = threading.Lock()
 
     def resolve(self, folder: str) -> tuple[str, project.Place]:
-        """(project id, place) of a folder; a project that is not known yet is registered. Raises OSError."""
+        """Return a folder's (project id, place), registered if new. Raises OSError."""
         place = project.locate(folder)
         keys = registry.keys_of(place)
         with self._lock:
@@ -79,8 +79,11 @@ class Projects:
         return project_id, place
 
     def adopt(self, project_id: str, entry: dict[str, Any]) -> str:
-        """Take in a project of another home (an entry of its registry); returns its id here. Raises OSError, or
-        UserError for what is no id of ours: ids become parts of paths."""
+        """Take in a project of another home; return its id here.
+
+        The project: an entry of that home's registry. Raises OSError, or UserError for an invalid id: ids become parts
+        of paths.
+        """
         if not is_path_part(project_id):
             raise UserError("a project's id is not one of memlayer's: %r" % project_id[:40])
         keys = registry.without_relative([str(key) for key in entry["keys"]])
@@ -101,7 +104,7 @@ class Projects:
         return here
 
     def name(self, project_id: str) -> str:
-        """The last path component of the project's folder, for people; never an identity."""
+        """The folder's last path component, for people; never an identity."""
         if project_id == GLOBAL:
             return "every project"
         with self._lock:
@@ -118,19 +121,25 @@ class Projects:
             return {project_id: dict(found) for project_id, found in self._registry.items()}
 
     def scopes(self) -> list[str]:
-        """The ids of all that memories are kept for: the known projects, and every project."""
+        """The ids of all memory scopes: known projects, and every project."""
         with self._lock:
             return [*self._registry, GLOBAL]
 
     def _free(self, project_id: str) -> str:
-        """This id, or another where it is given: the same strongest key, yet another project (see registry.find)."""
+        """Return this id, or a new id where it is taken.
+
+        Taken: the same strongest key, yet another project (see registry.find).
+        """
         while project_id in self._registry:
             project_id = hashlib.sha256(project_id.encode()).hexdigest()[:16]
         return project_id
 
     def _former(self, folder: str) -> str:
-        """The project that a folder which is gone was, or "". A repository above it would answer for it otherwise, and
-        what is known of the project would be told by a place that is no more."""
+        """Return the former project of a folder that is gone, or "".
+
+        A repository above it would answer for it otherwise, and the project's record would name a place that is no
+        more.
+        """
         path = project.real(folder)
         return "" if os.path.isdir(path) else registry.find(self._registry, ["path:" + path])
 

@@ -1,4 +1,4 @@
-"""Spool files that could not be read, and so were set aside: which of them may hold what is forgotten."""
+"""Spool files in quarantine that may hold forgotten texts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TELLING_CHARS = 8  # of a text: fewer stand in too much that is about something 
 
 @dataclass(frozen=True)
 class Said:
-    """What is forgotten by name: its texts, and the turns (session, prompt id) that go with it."""
+    """The forgotten texts, and the turns (session, prompt id) with them."""
 
     texts: Sequence[str] = ()
     turns: Container[tuple[str, str]] = ()
@@ -29,8 +29,11 @@ class Said:
 def drop_forgotten(
     home: str, event_ids: Container[str], selection: Selection, projects: Projects | None, said: Said | None = None
 ) -> int:
-    """Remove those of these events, of that selection or with these texts, and those that do not say whose they are:
-    they cannot be recalled, but they can be read. Returns how many. Raises OSError."""
+    """Remove quarantined events that may be forgotten; return how many.
+
+    Those of these events, of that selection, with these texts, and those that do not name their session: they cannot be
+    recalled, but they can be read. Raises OSError.
+    """
     dropped = 0
     for name, _ in spool.quarantined(home):
         path = os.path.join(paths.quarantine(home), name)
@@ -41,7 +44,7 @@ def drop_forgotten(
 
 
 def _tells(path: str, said: Said) -> bool:
-    """Whether a file holds one of these texts, whole, in part or cut short, or is of one of these turns."""
+    """True if a file holds a forgotten text, part or turn."""
     raw = _read(path)
     session_id, prompt_id, text = (_field(raw, name) for name in ("session_id", "prompt_id", "text"))
     if session_id and prompt_id and (session_id, prompt_id) in said.turns:
@@ -55,7 +58,7 @@ def _tells(path: str, said: Said) -> bool:
 
 
 def _field(raw: str, name: str) -> str:
-    """A string of the event in a file, torn or not, as far as it is there."""
+    """Return a string field, as far as a torn file has it."""
     found = re.search(r'"%s":\s*"((?:[^"\\]|\\.)*)' % name, raw)
     if found is None:
         return ""

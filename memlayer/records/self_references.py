@@ -1,4 +1,4 @@
-"""What a turn with one of memlayer's own commands leaves behind: that it was there, and no words of any memory."""
+"""Events of turns with memlayer's own commands, without any memory's words."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ FORGET = "memory-forget"
 
 
 def without_repeats(events: Sequence[Event], store: Store) -> list[Event]:
-    """The events, with no text in an answer to an own command, and of a request to forget only its name.
+    """Return the events without repetitions of memories.
 
-    Such an answer repeats memories; they are never recalled from it, and it would outlive them when they are forgotten.
+    No text in an answer to an own command, and of a request to forget only its name. Such an answer repeats memories;
+    they are never recalled from it, and it would outlive them when they are forgotten.
     """
     asked = {_turn(event): event.detail for event in events if event.kind == "user"}
     unknown = [event.prompt_id for event in events if event.kind == "assistant" and _turn(event) not in asked]

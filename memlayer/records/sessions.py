@@ -1,4 +1,7 @@
-"""The record of each session: its project and transcript, what is in the model's context, how far it was caught up."""
+"""The record of each session.
+
+Its project and transcript, the content of the model's context, and how far its transcript was read.
+"""
 
 from __future__ import annotations
 
@@ -71,8 +74,7 @@ class Session:
 
     @property
     def has_late_lines(self) -> bool:
-        """True if its transcript has grown since it was last read, although the session has ended: the host writes its
-        last lines late."""
+        """True if an ended session's transcript grew: the host writes late."""
         if not (self.ended and self.ended_ms and self.transcript_path):
             return False
         try:
@@ -87,9 +89,10 @@ class Session:
 
 
 def _compacted(session: Session, kind: str, detail: str, at_ms: int) -> None:
-    """Count a compaction once, whichever of its two witnesses comes first: SessionStart (compact) or PostCompact.
+    """Count a compaction once, whichever of its two hooks comes first.
 
-    PreCompact only announces: the host may bail out after it. Older than what the record knows changes nothing.
+    The hooks: SessionStart (compact) and PostCompact. PreCompact only announces: the host may bail out after it. An
+    event older than the record changes nothing.
     """
     if kind == "pre_compact":
         session.pre_compact_ms = max(session.pre_compact_ms, at_ms)
@@ -121,7 +124,10 @@ def _compacted(session: Session, kind: str, detail: str, at_ms: int) -> None:
 
 
 def _lasting(session: Session) -> Session:
-    """What is worth a disk write when it has changed: each turn moves the times."""
+    """The fields whose change is worth a disk write.
+
+    Each turn changes the times, so they are not.
+    """
     return replace(session, last_ms=0, said_ms=0, prompted_ms=0, answered_ms=0)
 
 
@@ -141,11 +147,11 @@ class Sessions:
             return self._get(session_id)
 
     def heard(self, event: Mapping[str, Any], project_id: str, *, is_live: bool = False) -> Session:
-        """The record of the session that a captured event (payload.SPOOL_FIELDS) belongs to, made if it is new.
+        """Return the session of a captured event, made if new.
 
-        The same event may be told twice, by its hook and when it is taken in from the spool, and late: only what is
-        newer than what the record knows changes it. is_live: it happens now; one that is much older all the same tells
-        of a clock that was put back. Costs no disk write: see save_changed().
+        The event: payload.SPOOL_FIELDS. The same event may come twice, from its hook and from the spool, and late: only
+        an event newer than the record changes it. is_live: it happens now; a live event that is much older shows a
+        clock that was put back. Costs no disk write: see save_changed().
         """
         session_id, at_ms, kind = event["session_id"], event["at_ms"], event["kind"]
         with self._lock:
@@ -202,17 +208,22 @@ class Sessions:
                 self._changed.discard(session_id)
 
     def open_in(self, project_id: str) -> list[Session]:
-        """The project's sessions that have not ended as far as we know, newest first, at most 20."""
+        """The project's sessions without a known end: newest first, at most 20."""
         return [one for one in self.all() if one.project_id == project_id and not one.ended][:20]
 
     def unread_in(self, project_id: str) -> list[Session]:
-        """The project's sessions whose transcripts may tell more than their hooks: open_in(), and of its 20 newest
-        those with late lines."""
+        """The project's sessions whose transcripts may hold more than their hooks.
+
+        open_in(), and of its 20 newest those with late lines.
+        """
         newest = [one for one in self.all() if one.project_id == project_id][:20]
         return self.open_in(project_id) + [one for one in newest if one.has_late_lines]
 
     def all(self) -> list[Session]:
-        """Every record, newest first. Unreadable ones are left out. The first call reads the files."""
+        """Every record, newest first, without unreadable ones.
+
+        The first call reads the files.
+        """
         with self._lock:
             if not self._all_read:
                 try:

@@ -1,4 +1,7 @@
-"""What was forgotten, without its words: so that no spool file, transcript or import brings it back."""
+"""Keyed hashes and ids of forgotten texts, without their words.
+
+They keep spool files, transcripts and imports from bringing a forgotten text back.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,10 @@ _EITHER = "text"  # what homes of earlier versions hold, for both: of no project
 
 
 class LetGo(NamedTuple):
-    """One run of retention: at at_ms everything of that kind from before before_ms went."""
+    """A run of retention: its kind, cutoff and time.
+
+    At at_ms everything of that kind from before before_ms was deleted.
+    """
 
     kind: str
     before_ms: int
@@ -38,12 +44,12 @@ def _now_ms() -> int:
 
 
 class Tombstones:
-    """Ids and keyed hashes of what one home has forgotten, one a line in `forgotten.txt`. Thread-safe.
+    """Ids and keyed hashes of the texts a home has forgotten. Thread-safe.
 
-    A line is an id; `said:<hash>` for what was said in a turn; `statement:<hash>:<until ms>` for what a memory of a
-    project said, and until when that counts; or `conversation:<before ms>:<at ms>` (`tool:…`, `daily:…`, `core:…`) for
-    a run of retention.
-    The key of the hashes lies in `forgotten.key`, readable by the user alone: without it they tell nothing of texts.
+    A line of `forgotten.txt` is an id; `said:<hash>` for a text of a turn; `statement:<hash>:<until ms>` for a memory's
+    text in a project, and until when that counts; or `conversation:<before ms>:<at ms>` (`tool:…`, `daily:…`, `core:…`)
+    for a run of retention. The key of the hashes lies in `forgotten.key`, readable by the user alone: without it they
+    tell nothing of texts.
     """
 
     def __init__(self, home: str, now_ms: Callable[[], int] = _now_ms) -> None:
@@ -74,8 +80,10 @@ class Tombstones:
         said: Iterable[tuple[str, int]] = (),
         statements: Iterable[tuple[str, str, int]] = (),
     ) -> None:
-        """Remember ids, what was said (text, at_ms), and statements (project id, text, until ms). Raises OSError; then
-        nothing counts as gone."""
+        """Remember forgotten ids, texts of turns, and statements.
+
+        said: (text, at_ms); statements: (project id, text, until ms). Raises OSError; then nothing counts as gone.
+        """
         with self._lock:
             if len(self._key) < KEY_BYTES:
                 key = secrets.token_bytes(KEY_BYTES)
@@ -93,14 +101,14 @@ class Tombstones:
             self._statements = known
 
     def let_go(self, kind: str, before_ms: int, at_ms: int) -> None:
-        """Remember that everything of a kind from before a moment went. Raises OSError."""
+        """Record a run of retention. Raises OSError."""
         with self._lock:
             if before_ms > self._before_ms(kind):
                 self._save(self._lines | {"%s:%d:%d" % (kind, before_ms, at_ms)})
                 self._runs = sorted([*self._runs, LetGo(kind, before_ms, at_ms)])
 
     def forgot_of(self, session_id: str) -> bool:
-        """Whether something of a session was forgotten, which still stands in its transcript."""
+        """True if something forgotten still stands in a session's transcript."""
         return session_mark(session_id) in self._lines
 
     def covers(self, event: Mapping[str, Any], *, is_history: bool = False) -> bool:
@@ -118,10 +126,11 @@ class Tombstones:
         return self.knows_text(event["text"], event["at_ms"])
 
     def covers_memory(self, memory: Memory, *, by_user: bool = False) -> bool:
-        """Whether a memory that is about to be made, or brought in, was forgotten, or is one that retention took.
+        """True if a new or imported memory was forgotten or too old.
 
-        What was said after it was forgotten is new, and so is what another project says. by_user: a person asks for it,
-        so that what a home of an earlier version knows of no time does not count.
+        Too old: retention has deleted it. A text said after it was forgotten is new, and so is a text of another
+        project. by_user: a person asks for it, so that entries of an earlier version's home without a time do not
+        count.
         """
         if memory.id in self._lines or self._knows_statement(memory.project_id, memory.text, memory.at_ms):
             return True
@@ -134,8 +143,11 @@ class Tombstones:
         return memory.at_ms < self._before_ms(DAILY if memory.category == DAILY else CORE)
 
     def standing(self, events: Iterable[Mapping[str, Any]], *, is_history: bool = False) -> list[Mapping[str, Any]]:
-        """The events that are not covered. A turn of history whose prompt was forgotten goes whole: a transcript knows
-        more of an answer than the hook did, so that its text is another."""
+        """Return the events that are not covered.
+
+        A turn of history whose prompt was forgotten goes whole: a transcript knows more of an answer than the hook did,
+        so that its text is another.
+        """
         given = list(events)
         gone = {id(event) for event in given if self.covers(event, is_history=is_history)}
         prompts = {
@@ -153,25 +165,31 @@ class Tombstones:
         ]
 
     def knows_text(self, text: str, at_ms: int) -> bool:
-        """Whether that was said, and forgotten; a short text only if it was about that time."""
+        """True if a text was said and forgotten.
+
+        A short text counts only near the same time.
+        """
         if not self._key or not text.strip():
             return False
         times = (at_ms, at_ms - SAME_TIME_MS, at_ms + SAME_TIME_MS)
         return any(self._said_mark(_SAID, text, one) in self._lines for one in times) or self._knows_either(text, at_ms)
 
     def knew_statement(self, project_id: str, text: str) -> bool:
-        """Whether a memory of that project said that, at any time, and was forgotten."""
+        """True if the project ever forgot a memory with this text."""
         return self._knows_statement(project_id, text, 0) or self._knows_either(text, 0)
 
     def let_go_at_ms(self, at_ms: int, kind: str = CONVERSATION) -> int:
-        """When retention took what was said at at_ms; 0 if it did not."""
+        """Return when retention deleted texts of that time; 0: never."""
         return min((run.at_ms for run in self._runs_of(kind) if run.before_ms > at_ms), default=0)
 
     def _before_ms(self, kind: str) -> int:
         return max((run.before_ms for run in self._runs_of(kind)), default=0)
 
     def _runs_of(self, kind: str) -> list[LetGo]:
-        """Without those of a clock that was ahead: they would keep out what is said until it is that late."""
+        """Return the runs without those of a clock that was ahead.
+
+        These would keep out all texts until it is that late.
+        """
         now_ms = self._now_ms()
         return [run for run in self._runs if run.kind == kind and run.at_ms <= now_ms]
 

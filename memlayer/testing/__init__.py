@@ -1,4 +1,4 @@
-"""Test doubles of the ports: an embedder without a model, a store in memory."""
+"""Test doubles of the ports: a hashing embedder, a store in memory."""
 
 from memlayer.testing.hash_embedder import HashEmbedder
 from memlayer.testing.memory_store import MemoryStore

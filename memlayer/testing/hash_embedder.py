@@ -10,9 +10,9 @@ from memlayer.ports import Calibration, Vector
 
 
 class HashEmbedder:
-    """Unit vectors from hashed words and letter triples: texts that share them are near.
+    """Unit vectors from hashed words and letter triples.
 
-    Never a stand-in for a model in the product: it knows spelling, not meaning.
+    Texts that share them are near. Never a stand-in for a model in the product: it knows spelling, not meaning.
     """
 
     def __init__(self, dimensions: int = 64, name: str = "hash") -> None:

@@ -28,7 +28,7 @@ from memlayer.text.bm25 import bm25, inverse_document_frequency
 
 
 class MemoryStore:
-    """ports.Store in dictionaries, with the answers of the real store, but nothing on disk."""
+    """Store in dictionaries: the real store's answers, nothing on disk."""
 
     def __init__(self, dimensions: int = 64) -> None:
         self._dimensions = dimensions

@@ -203,7 +203,10 @@ def _required(kind: type[Event] | type[Memory] | type[Usage]) -> tuple[str, ...]
 
 
 def _storable(value: Mapping[str, Any]) -> dict[str, Any]:
-    """With its texts redacted as any that comes in, and nothing that cannot be written as UTF-8."""
+    """Return the fields with redacted, valid UTF-8 texts.
+
+    Redacted as any text that comes in.
+    """
     out = _writable(value)
     text = out["text"]
     # A text that was shortened once is a little over the limit; it is not shortened again.

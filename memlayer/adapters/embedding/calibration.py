@@ -1,4 +1,4 @@
-"""Calibration of a model: its background mean, its language axis, its cosines for 0 and 1.
+"""Calibration of a model: background mean, language axis, cosine range.
 
 Raw e5 cosines lie between 0.75 and 0.95 whatever the texts, and text in another language is always further away
 than unrelated text in one's own. So from every vector the mean of background text is subtracted, then half of its
@@ -36,10 +36,10 @@ Row = dict[str, str]
 
 @dataclass(frozen=True)
 class Centring:
-    """The mean raw vector of background text, and the axis between languages (() for none).
+    """The mean background vector, and the language axis (() for none).
 
-    A vector loses its dot product with axis times axis: an axis of length 1 takes away its whole part in that
-    direction, one of length sqrt(0.5) half of it.
+    The mean is of raw vectors. A vector loses its dot product with axis times axis: an axis of length 1 takes away its
+    whole part in that direction, one of length sqrt(0.5) half of it.
     """
 
     mean: Vector
@@ -48,7 +48,10 @@ class Centring:
 
 
 def centre(raw: Matrix, mean: Matrix, axis: Matrix) -> Matrix:
-    """Return raw (n x d) less mean (d), less (row . axis) times axis (d, or zeros), at length 1."""
+    """Center raw vectors (n x d) and scale them to length 1.
+
+    Less mean (d), less (row . axis) times axis (d, or zeros).
+    """
     moved = raw - mean
     moved -= np.outer(moved @ axis, axis)
     centred: Matrix = moved / np.maximum(np.linalg.norm(moved, axis=1, keepdims=True), 1e-12)
@@ -56,7 +59,7 @@ def centre(raw: Matrix, mean: Matrix, axis: Matrix) -> Matrix:
 
 
 def read(folder: Path) -> Centring | None:
-    """Read the folder's calibration.json; None without one. Raises EmbedderError when it is unsound."""
+    """Read calibration.json; None without it. Raises EmbedderError when it is unsound."""
     path = folder / CALIBRATION_FILE
     if not path.exists():
         return None
@@ -75,17 +78,21 @@ def read(folder: Path) -> Centring | None:
 
 
 def write(folder: Path, centring: Centring, made: str) -> None:
-    """Write calibration.json to the folder. made: one line on its origin. An unwritable folder is no error."""
+    """Write calibration.json to the folder.
+
+    made: a line on its origin. An unwritable folder is no error.
+    """
     known = centring.calibration
     data = {"made": made, "low": known.low, "high": known.high, "mean": centring.mean, "axis": centring.axis}
     write_json(folder / CALIBRATION_FILE, data)
 
 
 def measure(embed_queries: Embed, embed_passages: Embed, corpus: Path) -> Centring:
-    """Calibrate a model, given its raw vectors, on the training half of the corpus folder (670 short texts).
+    """Calibrate a model on the training half of the corpus folder.
 
-    The threshold is the cosine that the best of all background passages exceeds for only FALSE_ALARMS of the
-    questions nobody has an answer to: a gate meets the best hit, not an average one. It becomes relevance FLOOR.
+    Given the model's raw vectors; the half has 670 short texts. The threshold is the cosine that the best of all
+    background passages exceeds for only FALSE_ALARMS of the questions nobody has an answer to: a gate meets the best
+    hit, not an average one. It becomes relevance FLOOR.
     """
     background = read_rows(corpus / BACKGROUND_FILE)
     training = [row for row in read_rows(corpus / PAIRS_FILE) if row["split"] == "train"]

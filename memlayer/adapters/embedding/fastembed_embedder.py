@@ -1,4 +1,4 @@
-"""Embedder over fastembed: the shipped model, a local folder or a catalogue model.
+"""Embedder over fastembed: a shipped, local or catalogue model.
 
 Measured with the shipped model on two cores (models/README.md): one onnxruntime thread answers a query in 8 to
 10 ms; two take 5 ms on an idle machine, but spin, burn three times the CPU and take 22 ms (worst 286 ms) beside
@@ -85,7 +85,10 @@ class FastembedEmbedder:
 
     @property
     def fingerprint(self) -> str:
-        """<name>/<12 hex of the model file's sha256>/<pipeline version>-<hash of prefixes, pooling and centring>."""
+        """The model's identity: name, file hash, pipeline version and recipe hash.
+
+        <name>/<12 hex of the model file's sha256>/<pipeline version>-<hash of prefixes, pooling and centring>.
+        """
         return self._fingerprint
 
     @property
@@ -124,7 +127,7 @@ class FastembedEmbedder:
 def load(
     model: str, cache_dir: str | os.PathLike[str], *, download_deadline_s: float = DOWNLOAD_DEADLINE_S
 ) -> Embedder:
-    """Load the shipped model (by name), a local folder (absolute path) or a catalogue model.
+    """Load a model: shipped (name), local (absolute path), or from the catalogue.
 
     Local files never touch the network. A catalogue model comes from cache_dir or, unless HF_HUB_OFFLINE is set,
     from the hub within download_deadline_s. A model without a calibration of its own is calibrated on the shipped
@@ -201,7 +204,7 @@ def _catalogue_model(model: str, cache: Path, *, local_files_only: bool) -> Text
 
 
 def _register(folder: Path, recipe: Recipe) -> str:
-    """Register the folder as a custom model, once a process; return its name."""
+    """Register the folder as a custom model, once; return its name."""
     place = hashlib.sha256(f"{folder.resolve()}|{recipe}".encode()).hexdigest()[:12]
     name = f"memlayer/{recipe.name}-{place}"
     if all(str(entry["model"]).lower() != name.lower() for entry in TextEmbedding.list_supported_models()):
@@ -255,7 +258,7 @@ def _slug(recipe: Recipe) -> str:
 
 
 def _within(deadline_s: float, make: Callable[[], TextEmbedding], late: str) -> TextEmbedding:
-    """Run make in a thread: neither fastembed nor the hub's client bounds a download's time."""
+    """Run make in a thread: neither fastembed nor hub bounds downloads."""
     made: list[TextEmbedding] = []
     failed: list[EmbedderError] = []
 

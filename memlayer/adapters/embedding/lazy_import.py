@@ -32,7 +32,7 @@ UNUSED_TO_FETCH = ("PIL",)  # for images; not in requirements.lock
 
 
 class _Empty(type):
-    """The type of an empty class; names looked up in the class are empty classes too."""
+    """The type of an empty class whose attributes are empty classes."""
 
     def __getattr__(cls, name: str) -> type:
         return _made(name, cls.__module__)
@@ -76,7 +76,7 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 
 def import_lancedb() -> None:
-    """Import lancedb lean; where that fails, it is imported whole: slower, the same otherwise."""
+    """Import lancedb lean; if that fails, whole: slower, the same otherwise."""
     _import_lean("lancedb", UNUSED)
 
 
@@ -117,7 +117,7 @@ def _import_lean(package: str, unused: Sequence[str]) -> None:
 
 
 def _unload(package: str, unused: Sequence[str], loaded: set[str]) -> None:
-    """Drop the modules that a failed import has loaded, but for native ones.
+    """Drop the modules that a failed import loaded, except native modules.
 
     Native modules can be initialised only once in a process (LanceDB's panics the second time), and the next import
     finds them.

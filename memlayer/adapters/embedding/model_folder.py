@@ -27,7 +27,10 @@ _POOLINGS = ("mean", "cls", "last_token", "none")
 
 @dataclass(frozen=True)
 class Recipe:
-    """The use of a model. model_file: relative to the folder. pooling: mean | cls | last_token | none."""
+    """The use of a model.
+
+    model_file: relative to the folder. pooling: mean | cls | last_token | none.
+    """
 
     name: str
     model_file: str
@@ -54,7 +57,10 @@ def models_root() -> Path:
 
 
 def find(model: str) -> Path | None:
-    """Return the local folder of a model (shipped name or absolute path); None for other names."""
+    """Return a model's local folder; None for other names.
+
+    The model: a shipped name or an absolute path.
+    """
     if model == SHIPPED_MODEL:
         return models_root() / SHIPPED_MODEL
     path = Path(model).expanduser()
@@ -66,7 +72,7 @@ def find(model: str) -> Path | None:
 
 
 def read_recipe(folder: Path) -> Recipe:
-    """Read the folder's memlayer.json; without one, guess from its other files and its name."""
+    """Read the folder's memlayer.json, or guess from its files and name."""
     path = folder / RECIPE_FILE
     if not path.exists():
         return _guess_recipe(folder)
@@ -81,7 +87,7 @@ def read_recipe(folder: Path) -> Recipe:
 
 
 def default_prefixes(name: str) -> tuple[str, str]:
-    """Return (query prefix, passage prefix) by name; the e5 family was trained with these."""
+    """Return (query prefix, passage prefix) by name, as e5 was trained."""
     return ("query: ", "passage: ") if "e5" in name.lower().replace("_", "-").split("/")[-1].split("-") else ("", "")
 
 
@@ -106,7 +112,7 @@ def verify(folder: Path, cache_dir: Path) -> None:
 
 
 def sha256(path: Path, cache_dir: Path) -> str:
-    """Return the file's hex digest, remembered in cache_dir by path, size and time of change."""
+    """Return a file's hex digest, cached by path, size and mtime."""
     memo = cache_dir / _VERIFIED_FILE
     state = path.stat()
     key = f"{path.resolve()}|{state.st_size}|{state.st_mtime_ns}"
@@ -133,7 +139,7 @@ def read_json(path: Path) -> dict[str, object]:
 
 
 def write_json(path: Path, data: object) -> None:
-    """Replace a cache file in one step; where the folder cannot be written nothing is remembered."""
+    """Replace a cache file in one step; ignore a read-only folder."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name)

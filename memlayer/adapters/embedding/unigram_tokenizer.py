@@ -1,4 +1,4 @@
-"""A Unigram tokenizer from a flat table, in a quarter of the memory.
+"""Unigram tokenizer from a flat table, in a quarter of the memory.
 
 It gives the same pieces as the `tokenizers` library.
 
@@ -95,7 +95,7 @@ class _Filler:
 
 
 def load(folder: Path, load_whole: Callable[[Path], Loaded]) -> Loaded | None:
-    """Load a model's tokenizer lean; None for a kind that is not made here.
+    """Load a model's tokenizer lean; None for another kind.
 
     Returns the same as load_whole.
 

@@ -1,4 +1,4 @@
-"""Deletion: plans of the rows to delete, and erasure of their bytes from the disk."""
+"""Plans of the rows to delete, and erasure of their bytes."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def _older(table: LanceTable, kind_column: str, before_ms: int, where: str) -> t
 
 
 def forget(tables: dict[str, LanceTable], plan: DeletionPlan) -> Removed:
-    """Erase the planned rows, derived ones first; after a crash the caller runs it again."""
+    """Erase the planned rows, derived first; run again after a crash."""
     chunks = tables[CHUNKS]
     chunk_ids = _ids_among(chunks, "memory_id", plan.memory_ids)
     memory_ids = _ids_among(tables[MEMORIES], "id", plan.memory_ids)

@@ -17,7 +17,7 @@ ORDERS = {  # columns, and whether they ascend
 
 
 def quoted(text: str) -> str:
-    """Quote a SQL string. The dialect knows no escape but the doubled quote."""
+    """Quote a SQL string; doubled quotes are the only escape."""
     safe = text.encode("utf-8", "replace").decode("utf-8")
     return "'" + safe.replace("'", "''") + "'"
 

@@ -58,7 +58,7 @@ def index_name(column: str) -> str:
 
 
 def create_missing_indexes(table: LanceTable) -> None:
-    """Create missing indexes; cheap on a new table, resumes where a crash left off.
+    """Create missing indexes; cheap on new tables, resumes after a crash.
 
     Without the full-text index LanceDB would search the `terms` column all the same, but split and stem it its own way.
     """
@@ -116,7 +116,7 @@ def recreate_indexes(table: LanceTable) -> None:
 
 
 def create_vector_index_if_due(table: LanceTable) -> None:
-    """Index the vectors of a large chunks table; a smaller one is searched exactly."""
+    """Index the vectors of a large chunks table; others are searched exactly."""
 
     async def create() -> None:
         there = {name for config in await table.inner.list_indices() for name in config.columns}
@@ -127,7 +127,7 @@ def create_vector_index_if_due(table: LanceTable) -> None:
 
 
 def table_state(table: LanceTable) -> dict[str, object]:
-    """Return rows, fragments, versions, unindexed_rows (of the index that lags most) and indexes."""
+    """Return rows, fragments, versions, unindexed_rows (of the worst index) and indexes."""
 
     async def state() -> dict[str, object]:
         unindexed = 0
@@ -180,7 +180,7 @@ def compact(table: LanceTable) -> None:
 
 
 def drop_old_versions(table: LanceTable) -> None:
-    """Delete all files that the newest version does not use; readers wait meanwhile."""
+    """Delete all files unused by the newest version; readers wait meanwhile."""
     with table.gate.removing():
         table.write(
             "drop old versions",
@@ -189,7 +189,7 @@ def drop_old_versions(table: LanceTable) -> None:
 
 
 def erase_old_versions(table: LanceTable) -> None:
-    """Delete all versions but the newest, with their files, whatever the clock says.
+    """Delete all versions but the newest, with files, whatever the clock.
 
     LanceDB goes by a version's age: after the clock is set back, an old version looks young and keeps its files.
     """

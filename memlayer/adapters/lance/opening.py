@@ -115,7 +115,10 @@ def open_tables(connection: AsyncConnection, folder: Path, dimensions: int, loop
 
 
 def read_schema_version(folder: Path) -> int:
-    """Read the schema version; 0 for a store never completed. Raises StoreError for newer or unreadable ones."""
+    """Read the schema version; 0 for a store never completed.
+
+    Raises StoreError for newer or unreadable ones.
+    """
     path = folder / SCHEMA_FILE
     try:
         version = json.loads(path.read_text(encoding="utf-8"))["version"]
@@ -175,7 +178,10 @@ def _table_folder(folder: Path, name: str) -> Path:
 def _open_table(
     connection: AsyncConnection, folder: Path, name: str, dimensions: int, loop: LoopThread, *, was_there: bool
 ) -> tuple[LanceTable, SetBack]:
-    """Open a table; return it and its set-back. was_there: the store has been completed once."""
+    """Open a table; return it and its set-back.
+
+    was_there: the store has been completed once.
+    """
     path = _table_folder(folder, name)
     data = path / "data"
     has_rows = was_there or (data.is_dir() and any(data.iterdir()) and bool(_versions(path)))
@@ -198,7 +204,7 @@ def _open_table(
 def _salvaged(
     connection: AsyncConnection, folder: Path, name: str, loop: LoopThread, failure: str
 ) -> tuple[LanceTable, SetBack]:
-    """Return a new table with the readable rows of the old one, which is set aside."""
+    """Set a damaged table aside; copy its readable rows to another."""
     path = _table_folder(folder, name)
     if path.exists():
         set_aside(folder, path)
@@ -214,14 +220,17 @@ def _salvaged(
 
 
 def _versions(path: Path) -> list[Path]:
-    """List the manifests of a table, newest first (their names count down from 2^64)."""
+    """List the manifests of a table, newest first.
+
+    Their names count down from 2^64.
+    """
     return sorted((path / "_versions").glob("*.manifest"), key=lambda manifest: manifest.name)
 
 
 def _open_newest_whole(
     connection: AsyncConnection, folder: Path, name: str, loop: LoopThread
 ) -> tuple[LanceTable, SetBack]:
-    """Open the newest version whose rows can be read; return it and its set-back.
+    """Open the newest readable version; return it and its set-back.
 
     After a power failure the version written last may be torn. It was never acknowledged (a write returns only once
     it is flushed), so going back by one version loses nothing that the spool does not still hold. More than one step
@@ -260,7 +269,10 @@ def _open_newest_whole(
 
 
 def add_memory_columns(table: LanceTable) -> None:
-    """Schema 2: supersession time, pin and extractor of a memory; schema 3: its evidence and level."""
+    """Add the columns of schemas 2 and 3 to memories.
+
+    Schema 2: supersession time, pin and extractor of a memory; schema 3: its evidence and level.
+    """
 
     async def add() -> None:
         there = (await table.inner.schema()).names
@@ -276,7 +288,10 @@ def add_memory_columns(table: LanceTable) -> None:
 
 
 def _declare_key(table: LanceTable) -> None:
-    """Declare id as the key: without it two merges of the same ids leave duplicates."""
+    """Declare id as the key.
+
+    Without it two merges of the same ids leave duplicates.
+    """
 
     async def declare() -> None:
         metadata = (await table.inner.schema()).field("id").metadata or {}
@@ -294,7 +309,10 @@ def stored_dimensions(table: LanceTable) -> int:
 
 
 def fit_dimensions(table: LanceTable, dimensions: int) -> None:
-    """Give the vector column the model's length; other vectors go, the text and its index stay."""
+    """Give the vector column the model's length; drop other vectors.
+
+    The text and its index stay.
+    """
 
     async def fit() -> None:
         schema = await table.inner.schema()

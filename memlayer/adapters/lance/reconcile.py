@@ -1,4 +1,7 @@
-"""Restore memories that damage has set back, from the search index, written after them."""
+"""Restore memories that damage set back, from the search index.
+
+The index is written after them.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,10 @@ PINNED = 1.0  # the importance of pinned memories in the index, see indexing.ind
 
 
 class SetBack(NamedTuple):
-    """Damage that set a table back. ids: of its rows of an older version; None: all rows."""
+    """Damage that set a table back.
+
+    ids: of its rows of an older version; None: all rows.
+    """
 
     is_so: bool = False
     ids: frozenset[str] | None = None
@@ -33,7 +39,10 @@ class SetBack(NamedTuple):
 
 @dataclass(frozen=True)
 class Reconciled:
-    """Rows to write, the number of memories they bring back, and citations of those in doubt."""
+    """Rows to write, the number restored, and citations in doubt.
+
+    In doubt: memories that may lack their last change.
+    """
 
     rows: tuple[Memory, ...] = ()
     brought_back: int = 0
@@ -84,7 +93,7 @@ def reconcile(memories: Sequence[Memory], chunks: Iterable[Chunk], set_back: Col
 
 
 def unknown(memories: Iterable[Memory], set_back: Collection[str] | None) -> Reconciled:
-    """Reconcile without an index: every row of an older version is in doubt."""
+    """Reconcile without an index: rows of older versions are in doubt."""
     older = [one for one in memories if set_back is not None and one.id in set_back and one.category != "conversation"]
     return Reconciled(in_doubt=tuple(one.citation for one in older))
 
@@ -102,7 +111,10 @@ def _as_indexed(row: Memory, pieces: Sequence[Chunk]) -> Memory:
 
 
 def _replaced(row: Memory, lost: Sequence[Memory]) -> Memory:
-    """Return the row as superseded: by the only newer memory that came back, else by itself."""
+    """Return the row as superseded by a newer memory, or itself.
+
+    By the only newer memory that came back, else by itself.
+    """
     newer = [one for one in lost if one.project_id == row.project_id and one.category == row.category]
     newer = [one for one in newer if one.at_ms >= row.at_ms]
     by: Mapping[str, object] = {"superseded_by": row.id, "superseded_ms": row.at_ms}

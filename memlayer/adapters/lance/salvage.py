@@ -1,4 +1,7 @@
-"""Salvage of a damaged table: readable rows become a new table, damaged files are set aside."""
+"""Salvage of a damaged table: its readable rows become a new table.
+
+Damaged files are set aside.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +64,10 @@ def note_damage(folder: Path, table: str, says: str, *, is_minor: bool = False, 
 
 
 def amend_damage(folder: Path, table: str, says: str, brought_back: int, in_doubt: Sequence[str]) -> None:
-    """Amend the last note on a table, which no power failure explains any more. Raises StoreError."""
+    """Amend the last note on a table. Raises StoreError.
+
+    No power failure explains the table any more.
+    """
     of_table = [note for note in damage_of(folder) if note.table == table]
     *others, last = of_table or [Damage(time.time_ns() // 1_000_000, table, "it was made anew", False)]
     kept = [note for note in damage_of(folder) if note.table != table]
@@ -85,7 +91,10 @@ def _write_notes(folder: Path, notes: Sequence[Damage]) -> None:
 
 
 def clear_damage(folder: Path) -> None:
-    """Remove the notes once repaired; files set aside stay for a person to look at. Raises StoreError."""
+    """Remove the notes once repaired. Raises StoreError.
+
+    Files set aside stay for a person to look at.
+    """
     try:
         (folder / NOTES).unlink(missing_ok=True)
         fsync_path(folder)
@@ -134,7 +143,7 @@ def set_aside(folder: Path, path: Path) -> None:
 
 
 def aside_copies(folder: Path, name: str) -> list[Path]:
-    """List the folders with a table of that name set aside, newest first."""
+    """List the set-aside folders of a table, newest first."""
     return sorted((path.parent for path in (folder / ASIDE).glob(f"*/{name}.lance")), reverse=True)
 
 
@@ -169,9 +178,10 @@ def salvage(folder: Path, name: str, loop: LoopThread, connect: Connect) -> tupl
 def _copy(
     copy: Path, name: str, loop: LoopThread, connect: Connect, into: LanceTable, seen: set[str], older: set[str]
 ) -> int:
-    """Copy the readable rows of a damaged copy, newest version first; return the number lost.
+    """Copy a damaged copy's readable rows; return the number lost.
 
-    Adds the ids of copied rows to `seen`, and to `older` those that the newest version does not vouch for.
+    Newest version first. Adds the ids of copied rows to `seen`, and to `older` those that the newest version does not
+    vouch for.
     """
     is_first = not seen
     versions = copy / f"{name}.lance" / "_versions"
@@ -217,7 +227,10 @@ def _take_from(table: Any, loop: LoopThread, like: LanceTable) -> Take:
 
 
 def readable_rows(take: Take, start: int, end: int) -> Iterator[Any]:
-    """Yield the readable rows between two offsets; unreadable ones are closed in on by halves."""
+    """Yield the readable rows between two offsets.
+
+    Unreadable ones are closed in on by halves.
+    """
     for at in range(start, end, ROWS_AT_ONCE):
         yield from _halves(take, at, min(end, at + ROWS_AT_ONCE))
 
@@ -235,7 +248,7 @@ def _halves(take: Take, start: int, end: int) -> Iterator[Any]:
 
 
 def memory_of(pieces: Sequence[Chunk]) -> Memory:
-    """Rebuild a lost memory from its chunks, as far as they tell of it."""
+    """Rebuild a lost memory from its chunks, as far as possible."""
     first = pieces[0]
     day = time.strftime("%Y-%m-%d", time.localtime(first.at_ms / 1000))
     prefix = "turn" if first.category == "conversation" else first.category

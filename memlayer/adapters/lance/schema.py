@@ -1,4 +1,4 @@
-"""Arrow schemas of the three tables, and conversion of rows to model values."""
+"""Arrow schemas of the three tables; conversion from and to model values."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def schema_of(table: str, dimensions: int) -> Any:
 
 
 def rows_to_arrow(items: Sequence[Event] | Sequence[Memory] | Sequence[Chunk] | Sequence[Usage], schema: Any) -> Any:
-    """Model values as one Arrow table of that schema. Raises UnicodeError for lone surrogates."""
+    """Convert model values to Arrow. Raises UnicodeError for lone surrogates."""
     columns = [pa.array([_plain(getattr(item, field.name)) for item in items], field.type) for field in schema]
     return pa.table(columns, schema=schema)
 
@@ -126,5 +126,8 @@ def chunks_from(table: Any) -> list[Chunk]:
 
 
 def last_of_each(items: Sequence[Item]) -> list[Item]:
-    """Return the last item of each id: a merge of two rows with the same id fails."""
+    """Return the last item of each id.
+
+    A merge of two rows with the same id fails.
+    """
     return list({item.id: item for item in items}.values())

@@ -1,4 +1,7 @@
-"""Search over the chunks table, with words and vectors of used projects in memory."""
+"""Search over the chunks table, with used projects in memory.
+
+In memory: their words and vectors.
+"""
 
 from __future__ import annotations
 
@@ -84,7 +87,10 @@ class ChunkSearch:
         return sorted(hits, key=lambda hit: (-(hit.lexical or 0.0), hit.chunk.id))
 
     def holding(self, terms: Sequence[str], project_id: str) -> Holding | None:
-        """Count the chunks that hold each term; None while the project's words are not in memory."""
+        """Count the chunks with each term; None without the project's words.
+
+        They may not be in memory.
+        """
         with self._guard:
             project = self._words.get(project_id)
             return None if project is None else project.holding(terms)
@@ -196,7 +202,7 @@ class ChunkSearch:
         return None if missing else found[:limit]
 
     def _chunks(self, ids: Sequence[str], scope: Scope) -> dict[str, Chunk]:
-        """Return the rows of these ids; an id that vanished meanwhile is left out."""
+        """Return the rows of these ids, without those that vanished meanwhile."""
         state = self._rows.state
         found = self._rows.get(ids)
         missing = [chunk for chunk in ids if chunk not in found]
@@ -208,7 +214,10 @@ class ChunkSearch:
         return found
 
     def _load_behind(self, key: tuple[str, str], load: Callable[[], None]) -> None:
-        """Load in a thread, so that the search does not wait. key: project and model, "" for words."""
+        """Load in a thread, so that the search does not wait.
+
+        key: project and model, "" for words.
+        """
 
         def run() -> None:
             try:
@@ -267,7 +276,7 @@ class ChunkSearch:
 
 
 def _matrix_of(rows: Any) -> NDArray[np.float32]:
-    """Return the vector column as (rows, dimensions); no row may lack its vector."""
+    """Return the vector column as (rows, dimensions), no vector missing."""
     column = rows.column(VECTOR)
     flat: NDArray[np.float32] = (
         (column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column)

@@ -34,7 +34,10 @@ _ROWS_AT_ONCE = 200  # other readers wait while some are consumed
 def scan_records(
     tables: Mapping[str, LanceTable], consume: Callable[[Sequence[Event] | Sequence[Memory] | Sequence[Usage]], None]
 ) -> None:
-    """Hand over every event, then every memory, then every usage, in parts and in no order."""
+    """Hand over every event, memory and usage, in parts.
+
+    Events first, then memories, then usages; in no order.
+    """
     tables[EVENTS].scan(EVENT_COLUMNS, "id IS NOT NULL", _ROWS_AT_ONCE, lambda rows: consume(events_from(rows)))
     tables[MEMORIES].scan(MEMORY_COLUMNS, "id IS NOT NULL", _ROWS_AT_ONCE, lambda rows: consume(memories_from(rows)))
     tables[USAGES].scan(USAGE_COLUMNS, "id IS NOT NULL", _ROWS_AT_ONCE, lambda rows: consume(usages_from(rows)))
@@ -51,7 +54,7 @@ def scan_chunks(tables: Mapping[str, LanceTable], columns: Sequence[str], consum
 
 
 def stats_of(tables: Tables, folder: Path) -> StoreStats:
-    """Count the rows of the tables. Reads a few short columns whole, no texts."""
+    """Count the rows, reading a few short columns, no texts."""
     scopes = tables[EVENTS].select(["session_id", "project_id"])
     kept = tables[MEMORIES].select(["category", "kind", "project_id", "superseded_by", "settled"])
     holds = pc.equal(kept.column("superseded_by"), "")

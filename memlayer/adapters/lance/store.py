@@ -61,9 +61,10 @@ from memlayer.ports import (
 
 
 class LanceStore:
-    """Events, memories and chunks in one folder. One process at a time; its threads may read and write together.
+    """Events, memories and chunks in a LanceDB folder.
 
-    Hits carry no vector. `dimensions` is the length of the embedding model's vectors; 0 while there is none.
+    One process at a time; its threads may read and write together. Hits carry no vector. `dimensions` is the length of
+    the embedding model's vectors; 0 while there is none.
     """
 
     def __init__(self, folder: Path, dimensions: int) -> None:
@@ -81,7 +82,10 @@ class LanceStore:
 
     @classmethod
     def open(cls, folder: Path, dimensions: int) -> LanceStore:
-        """Open or create. Raises StoreError: written by a newer version, damaged, no permission."""
+        """Open or create a store. Raises StoreError.
+
+        For a store of a newer version, damage, or no permission.
+        """
         return cls(folder, dimensions)
 
     # -- events and memories
@@ -183,7 +187,7 @@ class LanceStore:
         return self._search.vector(vector, model, scope, limit) if scope.project_ids != () and limit >= 1 else []
 
     def warm(self, project_id: str, model: str) -> None:
-        """Load a project's words and its vectors of a model, as the first search would."""
+        """Load a project's words and vectors, as its first search would."""
         self._search.warm(project_id, model)
 
     def unembedded(self, model: str, limit: int) -> list[Chunk]:

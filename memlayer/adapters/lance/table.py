@@ -28,7 +28,7 @@ MAX_LISTED_IDS = 500  # in one filter
 
 
 class LoopThread:
-    """An event loop in a thread of its own: LanceDB's asynchronous calls cost half."""
+    """An event loop in a thread: LanceDB's asynchronous calls cost half."""
 
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
@@ -88,7 +88,10 @@ class ReadGate:
 
 
 class LanceTable:
-    """One open table. Writers must not overlap (the store locks); readers come from any thread."""
+    """An open table.
+
+    Writers must not overlap (the store locks); readers come from any thread.
+    """
 
     def __init__(self, name: str, table: AsyncTable, loop: LoopThread, folder: Path) -> None:
         self.name = name
@@ -114,7 +117,7 @@ class LanceTable:
         return {int(name.split("-", 1)[0]) for name in names if name.split("-", 1)[0].isdigit()}
 
     def remove_old_manifests(self) -> int:
-        """Unlink every version but the newest; returns how many there were. Readers must be kept out."""
+        """Unlink all versions but the newest, without readers; return their number."""
         with self.translated("remove old versions"):
             newest = self.folder / "_versions" / f"{_MAX_U64 - self.version():020}.manifest"
             old = [path for path in newest.parent.glob("*.manifest") if path != newest] if newest.exists() else []
@@ -139,7 +142,7 @@ class LanceTable:
             raise StoreError(f"table {self.name}: cannot {doing}: {first_line(error)}; {remedy(self.name)}") from error
 
     def write(self, doing: str, coroutine: Coroutine[Any, Any, T]) -> T:
-        """Run a coroutine that changes the table, then flush its files to the disk."""
+        """Run a coroutine that changes the table, then fsync its files."""
         with self.translated(doing):
             result = self.loop.run(coroutine)
             self._sync.flush()
@@ -161,7 +164,10 @@ class LanceTable:
             self.write("write rows", builder.execute(rows, on_bad_vectors="null"))
 
     def update_columns(self, rows: Any) -> None:
-        """Update columns of the rows whose id is there; `rows` holds id and those columns only."""
+        """Update columns of existing rows.
+
+        `rows` holds id and those columns only; rows with an unknown id are ignored.
+        """
         if rows.num_rows:
             builder = self.inner.merge_insert("id").when_matched_update_all()
             self.write("update rows", builder.execute(rows, on_bad_vectors="null"))
@@ -170,11 +176,11 @@ class LanceTable:
         self.write("delete rows", self.inner.delete(where))
 
     def reopen(self, other: LanceTable) -> None:
-        """Take the place of a table that was created anew under the same name."""
+        """Open a table that was created anew under the same name."""
         self.inner, self._sync, self.has_failed = other.inner, other._sync, False
 
     def row_ids(self, where: str) -> list[int]:
-        """Return LanceDB's own numbers of the matching rows; valid until the next write."""
+        """Return LanceDB's numbers of the matching rows, valid until a write."""
 
         async def query() -> list[int]:
             builder = self.inner.query().with_row_id().select(["id"])
@@ -187,7 +193,10 @@ class LanceTable:
             return self.loop.run(query())
 
     def rewrite(self, fragments: Sequence[int]) -> None:
-        """Write the rows of these fragments again, so that nothing refers to the old files."""
+        """Rewrite the rows of these fragments, so that old files go.
+
+        Nothing refers to the old files afterwards.
+        """
 
         async def rewrite() -> None:
             for fragment in fragments:
@@ -226,7 +235,7 @@ class LanceTable:
             return self.loop.run(query())
 
     def first(self, columns: Sequence[str], where: str, limit: int, order: Sequence[tuple[str, bool]]) -> Any:
-        """Return the first `limit` matching rows in an order that ends with the id.
+        """Return the first `limit` matching rows, in order, then by id.
 
         Sorting reads all matching rows, so for a few of many it reads the columns to sort by alone, then these rows.
         """
@@ -259,7 +268,7 @@ class LanceTable:
                 consume(batch)
 
     def match(self, column: str, words: str, columns: Sequence[str], where: str, limit: int) -> Any:
-        """Return rows whose column holds any of the words, best first, with `_score` (BM25)."""
+        """Return rows whose column holds any word, best first (`_score`: BM25)."""
 
         async def query() -> Any:
             builder = self.inner.query().nearest_to_text(match_query(words, column)).select([*columns, "_score"])
@@ -288,7 +297,7 @@ class LanceTable:
 
 
 def match_query(words: str, column: str) -> MatchQuery:
-    """Build the query for rows whose column holds any of the words, which arrive split."""
+    """Build the query for rows with any of these split words."""
     return MatchQuery(
         words,
         column,
@@ -308,7 +317,7 @@ def first_line(error: BaseException) -> str:
 
 
 def remedy(table: str) -> str:
-    """Return the remedy a person has for a table that does not work."""
+    """Return a person's remedy for a table that does not work."""
     if table == "chunks":
         return "stop the daemon and remove the folder chunks.lance: it is rebuilt from the events"
     return "restore the store folder from a backup, or move it away to start with an empty one"

@@ -1,4 +1,7 @@
-"""A LanguageModel over the official Anthropic SDK: the Messages API, or whatever speaks it at another address."""
+"""LanguageModel over the official Anthropic SDK.
+
+The Messages API, or a compatible service at another address.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,10 @@ class AnthropicModel:
         return model_call.key_from(self._key_variable, is_needed=not self._base_url)
 
     def complete(self, system: str, prompt: str, *, max_tokens: int, deadline_s: float) -> Completion:
-        """See LanguageModel. This API has no temperature; models that think are asked to think little."""
+        """Complete a prompt: see LanguageModel.
+
+        This API has no temperature; models that think are asked to think little.
+        """
         self.check()
         key = self._key()
         import anthropic  # takes a second and some 50 MB: not before it is needed

@@ -38,7 +38,10 @@ _one_at_a_time = threading.Lock()
 
 
 class ClaudeCliModel:
-    """Asks `claude -p`. variables: environment variables it may see beside the usual ones (sign-in, proxy)."""
+    """LanguageModel over `claude -p`.
+
+    variables: environment variables it may see beside the usual ones (sign-in, proxy).
+    """
 
     own_tokens = 1500  # the host's own words around a turn; up to 3,600 characters were seen
 
@@ -52,7 +55,7 @@ class ClaudeCliModel:
         find_claude()
 
     def complete(self, system: str, prompt: str, *, max_tokens: int, deadline_s: float) -> Completion:
-        """See LanguageModel. The prompt goes by stdin, so that no list of processes shows it."""
+        """See LanguageModel; by stdin, so that no process list shows prompts."""
         ends = time.monotonic() + deadline_s
         program = find_claude()
         if not _one_at_a_time.acquire(timeout=deadline_s):
@@ -68,7 +71,10 @@ class ClaudeCliModel:
         return _read(code, said)
 
     def close(self) -> None:
-        """Kill the running call, if any, and refuse all others: the daemon leaves."""
+        """Kill the running call, if any, and refuse all others.
+
+        For a daemon that ends.
+        """
         self._closed.set()
         process = self._running
         if process is not None:
@@ -128,7 +134,10 @@ def find_claude() -> str:
 
 
 def _kill_group(process: subprocess.Popen[bytes]) -> None:
-    """Kill the process and its children. It leads a group of its own, so its id is the group's."""
+    """Kill the process and its children.
+
+    It leads a group of its own, so its id is the group's.
+    """
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
 

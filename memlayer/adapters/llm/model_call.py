@@ -1,4 +1,4 @@
-"""One call to a provider's SDK: a hard deadline, errors without the prompt."""
+"""Calls to a provider's SDK: hard deadline, errors without the prompt."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ class CheckedModel(LanguageModel, Protocol):
     """A LanguageModel that can check its requirements beforehand."""
 
     def check(self) -> None:
-        """Look for program, package and key, without loading or sending anything. Raises ModelMissing."""
+        """Look for program, package and key. Raises ModelMissing.
+
+        Loads and sends nothing.
+        """
         ...
 
 
@@ -41,7 +44,10 @@ def run(call: Callable[[], Awaitable[Completion]], deadline_s: float, name: str)
 
 
 def key_from(variable: str, *, is_needed: bool) -> str:
-    """Return the key in this variable. Raises ModelMissing when it is needed and unset."""
+    """Return the key in this variable.
+
+    Raises ModelMissing when it is needed and unset.
+    """
     key = os.environ.get(variable, "").strip()
     if not key and is_needed:
         raise ModelMissing(
@@ -51,7 +57,7 @@ def key_from(variable: str, *, is_needed: bool) -> str:
 
 
 def check_package(package: str, requirement: str) -> None:
-    """Raise ModelMissing, with the install command, if the SDK is not in this runtime."""
+    """Raise ModelMissing, with the install command, if the SDK is absent."""
     try:
         if importlib.util.find_spec(package) is not None:
             return
@@ -74,5 +80,5 @@ def redacted_error(error: Exception, name: str) -> ConsolidationError:
 
 
 def tokens_of(*counts: object) -> int:
-    """Sum token counts as a provider gave them; a value that is no count is 0."""
+    """Sum token counts of a provider; invalid counts are 0."""
     return sum(count for count in counts if isinstance(count, int) and not isinstance(count, bool) and count > 0)

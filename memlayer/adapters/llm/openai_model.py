@@ -1,4 +1,4 @@
-"""LanguageModel over the OpenAI SDK, also for servers such as llama.cpp and Ollama."""
+"""LanguageModel over the OpenAI SDK, also for llama.cpp and Ollama."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ NAME = "openai"
 
 
 class OpenAIModel:
-    """OpenAI chat completions. base_url "": OpenAI's own; key_variable: the variable with the key."""
+    """OpenAI chat completions.
+
+    base_url "": OpenAI's own; key_variable: the variable with the key.
+    """
 
     def __init__(self, model: str, *, base_url: str, key_variable: str, temperature: float) -> None:
         self._model, self._base_url, self._key_variable = model, base_url, key_variable

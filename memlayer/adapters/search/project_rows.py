@@ -1,4 +1,7 @@
-"""Rows of a project in memory: their chunk ids and sessions, and the projects used last."""
+"""Rows of projects in memory, least recently used first out.
+
+Rows: their chunk ids and sessions.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,10 @@ _MAX_DEAD_SHARE = 0.25
 
 
 class ProjectRows:
-    """Chunk ids and sessions by row. It grows at the end; dead rows stay until reload. Not thread-safe."""
+    """Chunk ids and sessions by row. Not thread-safe.
+
+    It grows at the end; dead rows stay until reload.
+    """
 
     def __init__(self) -> None:
         self.ids = IdList()
@@ -40,7 +46,7 @@ class ProjectRows:
         self.alive += len(ids)
 
     def remove(self, ids: Sequence[str]) -> NDArray[np.intp]:
-        """Mark the rows of these ids as dead; return those that were alive."""
+        """Mark rows of these ids as dead; return newly dead rows."""
         sessions = np.frombuffer(self._sessions, np.int32)
         rows: NDArray[np.intp] = self.ids.rows_of(ids)
         rows = rows[sessions[rows] != _DEAD]
@@ -54,7 +60,10 @@ class ProjectRows:
         return found
 
     def allowed(self, session_id: str, excluded_session_id: str) -> NDArray[np.bool_] | None:
-        """Return a mask of the rows that may be found, None for all; "" does not restrict the session."""
+        """Return a mask of the rows allowed, None for all.
+
+        "" does not restrict the session.
+        """
         excluded = self._session_codes.get(excluded_session_id) if excluded_session_id else None
         if self.alive == len(self) and not session_id and excluded is None:
             return None
@@ -68,7 +77,10 @@ class ProjectRows:
 
 
 class IdList:
-    """Ids by row. Rows are never removed; of several rows of an id the owner knows the live one."""
+    """Ids by row.
+
+    Rows are never removed; of several rows of an id the owner knows the live row.
+    """
 
     def __init__(self) -> None:
         self._text = bytearray()
@@ -90,7 +102,10 @@ class IdList:
             self._keys.append(_key(row_id))
 
     def rows_of(self, ids: Sequence[str]) -> NDArray[np.intp]:
-        """Return all rows of these ids, in no order. Two ids out of a billion might collide."""
+        """Return all rows of these ids, in no order.
+
+        Two ids out of a billion might collide.
+        """
         if not len(self._keys):
             return np.empty(0, np.intp)
         keys = np.frombuffer(self._keys, np.int64)
@@ -146,7 +161,7 @@ class RecentProjects(Generic[P]):
         self.evict()
 
     def remove(self, ids: Sequence[str]) -> None:
-        """Remove rows that are gone; a project that is worn goes with them."""
+        """Remove rows that are gone; drop a worn project whole."""
         for project_id in list(self._projects):
             self._projects[project_id].remove(ids)
             if self._projects[project_id].is_worn:

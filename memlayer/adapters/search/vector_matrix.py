@@ -1,8 +1,9 @@
-"""Vector search in memory: a scan of signs, then exact cosines of the best.
+"""Vector search in memory: a sign scan, then exact cosines.
 
-100,000 vectors of 384 dimensions on one core: 3 ms and 50 MB, where LanceDB's approximate index takes 12 to 16 ms of
-processor time (IVF_RQ, the best five times over re-ranked) and its exact search 165 ms. Of the true nearest forty 98 in
-100 are found; all of them up to 4,096 rows, which are scanned whole.
+The exact cosines are of the best of the scan. 100,000 vectors of 384 dimensions on one core: 3 ms and 50 MB, where
+LanceDB's approximate index takes 12 to 16 ms of processor time (IVF_RQ, the best five times over re-ranked) and its
+exact search 165 ms. Of the true nearest forty 98 in 100 are found; all of them up to 4,096 rows, which are scanned
+whole.
 """
 
 from __future__ import annotations
@@ -74,7 +75,10 @@ class ProjectVectors:
     def nearest(
         self, vector: NDArray[np.float32], limit: int, session_id: str, excluded_session_id: str
     ) -> list[tuple[float, str]]:
-        """Return (cosine, id) of the nearest rows, best first; "" does not restrict the session."""
+        """Return (cosine, id) of the nearest rows, best first.
+
+        "" does not restrict the session.
+        """
         allowed = self._rows.allowed(session_id, excluded_session_id)
         if allowed is None:
             allowed = np.ones(len(self._rows), np.bool_)
@@ -144,9 +148,9 @@ def _signs(vectors: NDArray[np.float32]) -> NDArray[np.uint64]:
 
 
 class VectorMatrix:
-    """The vectors of one model by project; least recently used projects go first. The caller locks.
+    """The vectors of a model by project. The caller locks.
 
-    max_bytes bounds vectors, ids and the tables over them.
+    Least recently used projects go first. max_bytes bounds vectors, ids and the tables over them.
     """
 
     def __init__(self, max_bytes: int) -> None:
@@ -154,7 +158,7 @@ class VectorMatrix:
         self._projects = RecentProjects[ProjectVectors](max_bytes)
 
     def fits(self, rows: int, dimensions: int) -> bool:
-        """True if a project of that many rows may be loaded at all."""
+        """True if a project of that many rows may be loaded."""
         return rows * bytes_per_row(dimensions, rows) <= self._projects.max_bytes
 
     def get(self, model: str, project_id: str) -> ProjectVectors | None:
@@ -162,7 +166,10 @@ class VectorMatrix:
         return self._projects.get(project_id) if model == self._model else None
 
     def load(self, model: str, project_id: str, vectors: ProjectVectors) -> None:
-        """Keep a project's vectors; drop another model's, and the oldest beyond the budget."""
+        """Keep a project's vectors; drop other models' and the oldest projects'.
+
+        The oldest go when the budget is exceeded.
+        """
         if model != self._model:
             self._projects.clear()
             self._model = model
@@ -176,7 +183,10 @@ class VectorMatrix:
         session_ids: Sequence[str],
         vectors: NDArray[np.float32],
     ) -> None:
-        """Add rows to a loaded project; nothing for a project or a model that is not loaded."""
+        """Add rows to a loaded project.
+
+        Nothing for a project or a model that is not loaded.
+        """
         project = self._projects.loaded(project_id) if model == self._model else None
         if project is not None:
             project.put(ids, session_ids, vectors)

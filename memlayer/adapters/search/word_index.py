@@ -94,7 +94,10 @@ class ProjectWords:
         return self._rows.is_worn
 
     def put(self, ids: Sequence[str], session_ids: Sequence[str], terms: Sequence[str]) -> None:
-        """Add rows, or replace them by id. ids: distinct. terms: split by spaces."""
+        """Add rows, or replace them by id.
+
+        ids: distinct. terms: split by spaces.
+        """
         self._counted = {}
         self.remove(ids)
         self._rows.extend(ids, session_ids)
@@ -118,7 +121,7 @@ class ProjectWords:
             self._counted, self._known_norms = {}, None
 
     def best(self, words: str, limit: int, session_id: str, excluded_session_id: str) -> list[tuple[float, str]]:
-        """Return (BM25, id) of the best rows that hold any of the words.
+        """Return (BM25, id) of the best rows with any word.
 
         "" does not restrict the session. See text.bm25.
         """
@@ -164,7 +167,7 @@ class ProjectWords:
         return int(self._rows.are_alive(posting >> _COUNT_BITS).sum())
 
     def _norms(self) -> NDArray[np.float32]:
-        """Return the length normalisation of each row: BM25 adds it to a count."""
+        """Return each row's length normalization, which BM25 adds to a count."""
         if self._known_norms is None or len(self._known_norms) != len(self._lengths):
             shortness = K1 * B * self._rows.alive / max(1, self._alive_words)
             lengths = np.frombuffer(self._lengths, np.uint32)
@@ -197,7 +200,10 @@ def _best(scores: NDArray[np.float64], limit: int) -> list[int]:
 
 
 class WordIndex(RecentProjects[ProjectWords]):
-    """The words of projects within max_bytes; least recently used go first. The caller locks."""
+    """The words of projects within max_bytes. The caller locks.
+
+    Least recently used go first.
+    """
 
     def put(self, project_id: str, ids: Sequence[str], session_ids: Sequence[str], terms: Sequence[str]) -> None:
         """Add rows to a loaded project; nothing for one that is not."""

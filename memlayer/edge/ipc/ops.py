@@ -41,7 +41,7 @@ Record = TypeVar("Record", bound=Arguments)
 
 
 def read(kind: type[Record], sent: Mapping[str, Any]) -> Record:
-    """Read the arguments of an operation from a JSON object. Raises UserError for a wrong value."""
+    """Read an operation's arguments from a JSON object. Raises UserError."""
     values = {}
     for field in fields_of(kind):
         name = _wire_name(field.name)
@@ -175,7 +175,10 @@ class Gc(Arguments):
 
 @dataclass(frozen=True)
 class Import(Arguments):
-    """paths: transcripts, or folders of them. again: read from the start, whatever was read before."""
+    """Arguments of an import.
+
+    paths: transcripts, or folders of them. again: read from the start, whatever was read before.
+    """
 
     op: ClassVar[str] = "import"
     subagents: bool = False
@@ -207,7 +210,10 @@ class Flush(Arguments):
 
 @dataclass(frozen=True)
 class MemSearch(Arguments):
-    """session_id: the asking session. session: the only one to search. kind: turn, settled, day or note."""
+    """Arguments of a search by a model.
+
+    session_id: the asking session. session: the only session to search. kind: turn, settled, day or note.
+    """
 
     op: ClassVar[str] = "mem.search"
     query: str = ""
@@ -248,7 +254,10 @@ class MemStats(Arguments):
 
 @dataclass(frozen=True)
 class MemRemember(Arguments):
-    """at_ms: of the call, in Unix time; a call that is sent twice is one."""
+    """Arguments of a note by a model.
+
+    at_ms: of the call, in Unix time; a call that is sent twice counts once.
+    """
 
     op: ClassVar[str] = "mem.remember"
     text: str = ""
@@ -259,7 +268,10 @@ class MemRemember(Arguments):
 
 @dataclass(frozen=True)
 class Citations(Arguments):
-    """order: "" for the newest citation first, popular, or unused. days: 0 for any time, or 30 with an order."""
+    """Arguments of a list of citations.
+
+    order: "" for the newest citation first, popular, or unused. days: 0 for any time, or 30 with an order.
+    """
 
     op: ClassVar[str] = "citations"
     order: str = ""

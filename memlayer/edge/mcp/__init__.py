@@ -1,1 +1,1 @@
-"""The MCP server: a bridge from a client's standard streams to the daemon."""
+"""The MCP server: bridges a client's standard streams to the daemon."""

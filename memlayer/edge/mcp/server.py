@@ -32,8 +32,11 @@ class Server:
     """One client's session: requests in, answers out, until the input ends."""
 
     def __init__(self, root: str, home: str, *, project: str, session: str = "", is_disabled: bool = False) -> None:
-        """root: the plugin's folder. project: folder whose memories are meant, "" for every project's.
-        session: id of the host's session. is_disabled: offer no tool."""
+        """Keep the folder, project and session of the client.
+
+        root: the plugin's folder. project: folder whose memories are meant, "" for every project's. session: id of the
+        host's session. is_disabled: offer no tool.
+        """
         self._root = root
         self._home = home
         self._project = project
@@ -44,7 +47,10 @@ class Server:
         self._running: list[threading.Thread] = []
 
     def serve(self, source: int, sink: int) -> None:
-        """Answer the lines of file descriptor `source` on `sink` until it ends, then finish the calls that run."""
+        """Answer `source` on `sink` until it ends, then finish calls.
+
+        source: lines of a file descriptor; the calls: those that still run.
+        """
         self._sink = sink
         try:
             for line in lines_of(source):
@@ -58,7 +64,7 @@ class Server:
             thread.join(ANSWER_S)
 
     def _take(self, line: bytes) -> None:
-        """Answer one line; a tool call is answered by a thread of its own, so that a ping need not wait for it."""
+        """Answer a line; tool calls in threads, so that pings pass."""
         try:
             message = json.loads(line)
         except (ValueError, RecursionError):
@@ -148,7 +154,10 @@ def error_of(number: object, code: int, says: str) -> dict[str, Any]:
 
 
 def lines_of(source: int):  # type: ignore[no-untyped-def]  # Iterator[bytes | None], without importing typing
-    """Yield each line of a file descriptor, None for a line that is too long; at most two lines' bytes are held."""
+    """Yield each line of a file descriptor, None for long lines.
+
+    Long: over the limit. At most two lines' bytes are held.
+    """
     kept, is_skipping = b"", False
     while True:
         try:
@@ -178,7 +187,10 @@ def _now_ms() -> int:
 
 
 def main(root: str, home: str, argv: list[str]) -> int:
-    """Serve on the standard streams. argv: `--project FOLDER` or `--all-projects`; returns an exit code."""
+    """Serve on the standard streams; return an exit code.
+
+    argv: `--project FOLDER` or `--all-projects`.
+    """
     project = os.environ.get("CLAUDE_PROJECT_DIR") or os.getcwd()
     if argv[:1] == ["--project"] and len(argv) == 2:
         project = os.path.abspath(os.path.expanduser(argv[1]))

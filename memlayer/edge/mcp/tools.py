@@ -103,7 +103,7 @@ def listed(tool: Tool) -> dict[str, Any]:
 
 
 def checked(tool: Tool, arguments: object) -> dict[str, Any]:
-    """The arguments of a call that the tool knows. Raises ValueError with a line for the model."""
+    """Return the arguments that the tool knows. Raises ValueError for the model."""
     if arguments is None:
         arguments = {}
     if not isinstance(arguments, dict):
