@@ -97,11 +97,11 @@ class Forget:
         """
         out: list[dict[str, object]] = []
         for source in memory.source_ids:
-            let_go_ms = self.tombstones.let_go_at_ms(memory.at_ms)
+            deleted_ms = self.tombstones.deleted_by_age_ms(memory.at_ms)
             if source not in event_ids:
                 is_forgotten = source in self.tombstones
-                why = "forgotten" if is_forgotten else "removed by retention" if let_go_ms else "not in the store"
-                out.append({"id": source, "why": why, "at_ms": 0 if is_forgotten else let_go_ms})
+                why = "forgotten" if is_forgotten else "removed by retention" if deleted_ms else "not in the store"
+                out.append({"id": source, "why": why, "at_ms": 0 if is_forgotten else deleted_ms})
         return out
 
     def forget(self, plan: ForgetPlan) -> tuple[Removed, list[str]]:
@@ -125,18 +125,18 @@ class Forget:
         ]
         sessions = ({memory.session_id for memory in memories} | {selection.session_id}) - {""}
         named = set(selection.memory_ids)
-        summed_up = [one.session_id for one in memories if one.id in named and one.kind == SESSION_SUMMARY]
+        summed_up = [memory.session_id for memory in memories if memory.id in named and memory.kind == SESSION_SUMMARY]
         ids = [*rows.event_ids, *rows.memory_ids, *map(session_mark, sessions), *map(none_wanted, summed_up)]
         self.tombstones.add(ids, self._said(rows.event_ids), statements)
         self._drop_spooled(selection)
-        said = self._quarantined(memories, rows.event_ids) if named else None
-        quarantine.drop_forgotten(self.home, set(rows.event_ids), selection, self.projects, said)
+        forgotten = self._quarantined(memories, rows.event_ids) if named else None
+        quarantine.drop_forgotten(self.home, set(rows.event_ids), selection, self.projects, forgotten)
         removed, concerned = self.erasure.erase(rows, sorted(project_ids))
         if selection.session_id and not selection.memory_ids:
             self.sessions.forget(selection.session_id)
         return removed, concerned
 
-    def _quarantined(self, memories: Sequence[Memory], event_ids: Sequence[str]) -> quarantine.Said:
+    def _quarantined(self, memories: Sequence[Memory], event_ids: Sequence[str]) -> quarantine.Forgotten:
         """Return the texts of named memories, and the turns deleted whole."""
         texts = {text for text, _ in self._said(event_ids)} | {memory.text for memory in memories}
         turns = {
@@ -144,7 +144,7 @@ class Forget:
             for memory in memories
             if memory.category == "conversation" and memory.prompt_id
         }
-        return quarantine.Said(tuple(texts), turns)
+        return quarantine.Forgotten(tuple(texts), turns)
 
     def _orphaned_requests(self, alone: Sequence[Memory], deleted: Container[str]) -> list[str]:
         """Return requests to remember whose memories are all deleted."""

@@ -67,10 +67,10 @@ class Retention:
         plan = self.plan(rules, now_ms)
         cutoffs = rules.cutoffs(now_ms)
         # First: neither a transcript nor an export brings rows back, during the deletion or afterwards.
-        self.tombstones.let_go(CONVERSATION, cutoffs.conversation_ms, now_ms)
-        self.tombstones.let_go(TOOL, cutoffs.tools_ms, now_ms)
-        self.tombstones.let_go(DAILY, cutoffs.daily_ms, now_ms)
-        self.tombstones.let_go(CORE, cutoffs.core_ms, now_ms)
+        self.tombstones.record_retention(CONVERSATION, cutoffs.conversation_ms, now_ms)
+        self.tombstones.record_retention(TOOL, cutoffs.tools_ms, now_ms)
+        self.tombstones.record_retention(DAILY, cutoffs.daily_ms, now_ms)
+        self.tombstones.record_retention(CORE, cutoffs.core_ms, now_ms)
         if cutoffs.conversation_ms:
             quarantine.drop_forgotten(self.home, (), Selection(before_ms=cutoffs.conversation_ms), None)
         if plan == DeletionPlan():

@@ -129,7 +129,7 @@ class Ingest:
 
         Captured at all, wanted by the tool rules, and not forgotten.
         """
-        standing = {id(event) for event in self._tombstones.standing(captured, is_history=is_history)}
+        not_forgotten = {id(event) for event in self._tombstones.not_forgotten(captured, is_history=is_history)}
         events = []
         for fields in captured:
             if not (self._capturing or is_history) and fields["kind"] != "remember":
@@ -140,7 +140,7 @@ class Ingest:
             # Before the event can be found: whose context it is in must be known by then.
             if event.kind != "remember" and not is_history:  # said for the memory, perhaps outside any session
                 self._sessions.heard(fields, event.project_id)
-            if id(fields) in standing:
+            if id(fields) in not_forgotten:
                 events.append(event)
         return events
 

@@ -146,7 +146,7 @@ class _Page:
                 return 1
             return 0
         texts = {item.text, to_nfc(item.text)}
-        was_forgotten = any(self.edits.tombstones.knew_statement(self.project_id, text) for text in texts)
+        was_forgotten = any(self.edits.tombstones.forgot_statement(self.project_id, text) for text in texts)
         if was_forgotten or record.knows(item.citation, digest(item.text)):
             return 0  # an editor had it open; without its citation it would be added
         if not found and self._is_aged_out(item):
@@ -164,7 +164,7 @@ class _Page:
         except (ValueError, TypeError, OverflowError):  # no day, or an impossible one
             return False
         kinds = (DAILY, CORE) if day_of(self.name) else (CORE,)
-        return not item.pinned and any(self.edits.tombstones.let_go_at_ms(begun_ms, kind) for kind in kinds)
+        return not item.pinned and any(self.edits.tombstones.deleted_by_age_ms(begun_ms, kind) for kind in kinds)
 
     def _add(self, kind: str, text: str) -> int:
         if digest(text) in self.known:

@@ -15,11 +15,11 @@ from memlayer.ports import Selection
 from memlayer.records.projects import Projects
 
 MAX_READ_CHARS = 2_000_000
-TELLING_CHARS = 8  # of a text: fewer stand in too much that is about something else
+MIN_PART_CHARS = 8  # of a text: shorter parts occur in too many unrelated texts
 
 
 @dataclass(frozen=True)
-class Said:
+class Forgotten:
     """The forgotten texts, and the turns (session, prompt id) with them."""
 
     texts: Sequence[str] = ()
@@ -27,7 +27,11 @@ class Said:
 
 
 def drop_forgotten(
-    home: str, event_ids: Container[str], selection: Selection, projects: Projects | None, said: Said | None = None
+    home: str,
+    event_ids: Container[str],
+    selection: Selection,
+    projects: Projects | None,
+    forgotten: Forgotten | None = None,
 ) -> int:
     """Remove quarantined events that may be forgotten; return how many.
 
@@ -37,22 +41,22 @@ def drop_forgotten(
     dropped = 0
     for name, _ in spool.quarantined(home):
         path = os.path.join(paths.quarantine(home), name)
-        if _is_gone(path, event_ids, selection, projects) or (said is not None and _tells(path, said)):
+        if _is_gone(path, event_ids, selection, projects) or (forgotten is not None and _holds(path, forgotten)):
             spool.drop_quarantined(home, name)
             dropped += 1
     return dropped
 
 
-def _tells(path: str, said: Said) -> bool:
+def _holds(path: str, forgotten: Forgotten) -> bool:
     """True if a file holds a forgotten text, part or turn."""
     raw = _read(path)
     session_id, prompt_id, text = (_field(raw, name) for name in ("session_id", "prompt_id", "text"))
-    if session_id and prompt_id and (session_id, prompt_id) in said.turns:
+    if session_id and prompt_id and (session_id, prompt_id) in forgotten.turns:
         return True
     found = " ".join(text.split())
-    for one in (" ".join(each.split()) for each in said.texts):
-        shorter, longer = sorted((one, found), key=len)
-        if shorter and (shorter == longer or (len(shorter) >= TELLING_CHARS and shorter in longer)):
+    for wanted in (" ".join(text.split()) for text in forgotten.texts):
+        shorter, longer = sorted((wanted, found), key=len)
+        if shorter and (shorter == longer or (len(shorter) >= MIN_PART_CHARS and shorter in longer)):
             return True
     return False
 

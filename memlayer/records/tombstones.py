@@ -22,13 +22,13 @@ KEY_BYTES = 32
 # A shorter text ("ok", "계속해", "번호는 1234") says little by itself: it is the same only about the same time.
 SHORT_CHARS = 24
 SAME_TIME_MS = 600_000
-HISTORY = ("transcript", "import")  # sources of what was said earlier
+HISTORY = ("transcript", "import")  # sources of earlier events
 CONVERSATION, TOOL, DAILY, CORE = "conversation", "tool", "daily", "core"
 _SAID, _STATEMENT = "said", "statement"
-_EITHER = "text"  # what homes of earlier versions hold, for both: of no project, and without the time it was forgotten
+_EITHER = "text"  # lines of earlier versions, for both: without the project and the time of forgetting
 
 
-class LetGo(NamedTuple):
+class RetentionRun(NamedTuple):
     """A run of retention: its kind, cutoff and time.
 
     At at_ms everything of that kind from before before_ms was deleted.
@@ -100,22 +100,22 @@ class Tombstones:
             self._save(others | set(ids) | marks | lines)
             self._statements = known
 
-    def let_go(self, kind: str, before_ms: int, at_ms: int) -> None:
+    def record_retention(self, kind: str, before_ms: int, at_ms: int) -> None:
         """Record a run of retention. Raises OSError."""
         with self._lock:
             if before_ms > self._before_ms(kind):
                 self._save(self._lines | {"%s:%d:%d" % (kind, before_ms, at_ms)})
-                self._runs = sorted([*self._runs, LetGo(kind, before_ms, at_ms)])
+                self._runs = sorted([*self._runs, RetentionRun(kind, before_ms, at_ms)])
 
-    def forgot_of(self, session_id: str) -> bool:
+    def forgot_part_of(self, session_id: str) -> bool:
         """True if something forgotten still stands in a session's transcript."""
         return session_mark(session_id) in self._lines
 
     def covers(self, event: Mapping[str, Any], *, is_history: bool = False) -> bool:
         """Whether a captured event (edge.capture.payload.SPOOL_FIELDS) was forgotten.
 
-        What a hook brings is said now, and only its id counts: who says something again wants it kept. What comes from
-        a transcript or an import (is_history) may be the forgotten thing under another id.
+        A hook's event is new, and only its id counts: who says something again wants it kept. An event of a transcript
+        or an import (is_history) may be the forgotten event under another id.
         """
         if event["id"] in self._lines:
             return True
@@ -123,7 +123,7 @@ class Tombstones:
             return False
         if event["at_ms"] < self._before_ms(TOOL if event["kind"] == "tool" else CONVERSATION):
             return True
-        return self.knows_text(event["text"], event["at_ms"])
+        return self._forgot_text(event["text"], event["at_ms"])
 
     def covers_memory(self, memory: Memory, *, by_user: bool = False) -> bool:
         """True if a new or imported memory was forgotten or too old.
@@ -142,7 +142,9 @@ class Tombstones:
             return False
         return memory.at_ms < self._before_ms(DAILY if memory.category == DAILY else CORE)
 
-    def standing(self, events: Iterable[Mapping[str, Any]], *, is_history: bool = False) -> list[Mapping[str, Any]]:
+    def not_forgotten(
+        self, events: Iterable[Mapping[str, Any]], *, is_history: bool = False
+    ) -> list[Mapping[str, Any]]:
         """Return the events that are not covered.
 
         A turn of history whose prompt was forgotten goes whole: a transcript knows more of an answer than the hook did,
@@ -164,7 +166,7 @@ class Tombstones:
             )
         ]
 
-    def knows_text(self, text: str, at_ms: int) -> bool:
+    def _forgot_text(self, text: str, at_ms: int) -> bool:
         """True if a text was said and forgotten.
 
         A short text counts only near the same time.
@@ -172,20 +174,21 @@ class Tombstones:
         if not self._key or not text.strip():
             return False
         times = (at_ms, at_ms - SAME_TIME_MS, at_ms + SAME_TIME_MS)
-        return any(self._said_mark(_SAID, text, one) in self._lines for one in times) or self._knows_either(text, at_ms)
+        marks = {self._said_mark(_SAID, text, time_ms) for time_ms in times}
+        return not marks.isdisjoint(self._lines) or self._knows_either(text, at_ms)
 
-    def knew_statement(self, project_id: str, text: str) -> bool:
+    def forgot_statement(self, project_id: str, text: str) -> bool:
         """True if the project ever forgot a memory with this text."""
         return self._knows_statement(project_id, text, 0) or self._knows_either(text, 0)
 
-    def let_go_at_ms(self, at_ms: int, kind: str = CONVERSATION) -> int:
+    def deleted_by_age_ms(self, at_ms: int, kind: str = CONVERSATION) -> int:
         """Return when retention deleted texts of that time; 0: never."""
         return min((run.at_ms for run in self._runs_of(kind) if run.before_ms > at_ms), default=0)
 
     def _before_ms(self, kind: str) -> int:
         return max((run.before_ms for run in self._runs_of(kind)), default=0)
 
-    def _runs_of(self, kind: str) -> list[LetGo]:
+    def _runs_of(self, kind: str) -> list[RetentionRun]:
         """Return the runs without those of a clock that was ahead.
 
         These would keep out all texts until it is that late.
@@ -202,8 +205,8 @@ class Tombstones:
         if not self._key or not text.strip():
             return False
         times = (at_ms, at_ms - SAME_TIME_MS, at_ms + SAME_TIME_MS)
-        marks = [self._said_mark(_EITHER, text, one) for one in times]
-        return any(one in self._lines for one in (*marks, "%s:%s" % (_EITHER, self._hash("", text))))
+        marks = [self._said_mark(_EITHER, text, time_ms) for time_ms in times]
+        return any(mark in self._lines for mark in (*marks, "%s:%s" % (_EITHER, self._hash("", text))))
 
     def _said_mark(self, kind: str, text: str, at_ms: int) -> str:
         is_long = len(" ".join(text.split())) >= SHORT_CHARS
@@ -227,12 +230,12 @@ def session_mark(session_id: str) -> str:
     return event_id(session_id, "", "forgotten")
 
 
-def _run_of(line: str) -> LetGo | None:
+def _run_of(line: str) -> RetentionRun | None:
     kind, _, rest = line.partition(":")
     before_ms, _, at_ms = rest.partition(":")
     if kind not in (CONVERSATION, TOOL, DAILY, CORE) or not (before_ms.isdigit() and at_ms.isdigit()):
         return None
-    return LetGo(kind, int(before_ms), int(at_ms))
+    return RetentionRun(kind, int(before_ms), int(at_ms))
 
 
 def _statements_of(lines: Iterable[str]) -> dict[str, int]:

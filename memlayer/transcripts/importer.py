@@ -150,7 +150,7 @@ class History:
         also = {str(event["id"]): id_without_prompt_id(event) for event in batch.events}
         ids = sorted({*also, *also.values()})
         known = {event.id for event in self._store.events(ids=ids, limit=len(ids) + 1)} if ids else set()
-        standing = {id(event) for event in self._tombstones.standing(batch.events, is_history=True)}
+        standing = {id(event) for event in self._tombstones.not_forgotten(batch.events, is_history=True)}
         fresh = {}
         had = set()
         for event in batch.events:

@@ -154,7 +154,7 @@ def _sum_up(state: State, session: Session) -> bool:
     said_ms = session.said_ms
     # The transcript still holds the forgotten part of this session.
     tombstones = services.forget.tombstones
-    reads_transcript = state.settings.tools.enabled and not tombstones.forgot_of(session.id)
+    reads_transcript = state.settings.tools.enabled and not tombstones.forgot_part_of(session.id)
     made = session_summary.sum_up(
         services.store, session, with_transcript=reads_transcript, forgotten=tombstones
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""When retention is due: once a day, and not by a clock far ahead."""
+"""Due times of retention: daily, never by a clock far ahead."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_clock_far_ahead_makes_nothing_due(home: Path) -> None:
     assert not aging.is_due(ahead)
     aging.stamp(DAY_MS)
     assert not aging.is_due(ahead)
-    # What is said by it counts once the clock has stood for an hour: nobody has set it right.
+    # A time by it counts once the clock has stood for an hour: nobody has set it right.
     aging.turn("s1", "p2", "What time is it?", "Late.", at=ahead)
     assert not aging.is_due(ahead + HOUR_MS // 2)
     assert aging.is_due(ahead + 2 * HOUR_MS)
@@ -61,17 +61,17 @@ def test_run_by_fast_clock_blocks_nothing(home: Path) -> None:
     now_ms = T0_MS
     tombstones = Tombstones(str(home), lambda: now_ms)
     ahead_ms = T0_MS + 400 * DAY_MS
-    tombstones.let_go("conversation", ahead_ms - 30 * DAY_MS, ahead_ms)
+    tombstones.record_retention("conversation", ahead_ms - 30 * DAY_MS, ahead_ms)
     said = {
         "id": "x", "source": "transcript", "kind": "user", "session_id": "s", "prompt_id": "p", "text": "새로 한 말",
         "at_ms": T0_MS + DAY_MS,
     }  # fmt: skip
     for known in (tombstones, Tombstones(str(home), lambda: now_ms)):
-        assert not known.covers(said) and known.let_go_at_ms(T0_MS) == 0
+        assert not known.covers(said) and known.deleted_by_age_ms(T0_MS) == 0
     # The right clock's own run is noted beside it.
-    tombstones.let_go("conversation", T0_MS - 30 * DAY_MS, T0_MS)
+    tombstones.record_retention("conversation", T0_MS - 30 * DAY_MS, T0_MS)
     for known in (tombstones, Tombstones(str(home), lambda: now_ms)):
         assert known.covers({**said, "at_ms": T0_MS - 31 * DAY_MS}) and not known.covers(said)
-        assert known.let_go_at_ms(T0_MS - 31 * DAY_MS) == T0_MS
+        assert known.deleted_by_age_ms(T0_MS - 31 * DAY_MS) == T0_MS
     now_ms = ahead_ms
     assert tombstones.covers(said)

@@ -153,7 +153,7 @@ def test_old_copy_revives_no_aged_memory(tmp_path: Path, which: str) -> None:
     copy = page.read_bytes()
     assert "화요일" in copy.decode()
     for kind in (DAILY, CORE):
-        Tombstones(str(kept.home)).let_go(kind, kept.now_ms + 86_400_000, 1)
+        Tombstones(str(kept.home)).record_retention(kind, kept.now_ms + 86_400_000, 1)
     kept.store.forget(Selection(project_id=kept.project_id))
     kept.start()
     kept.files.sync(kept.project_id, force=True)

@@ -1,4 +1,4 @@
-"""What was forgotten stays so under any id, a person may say it again, and the file tells nothing of it."""
+"""Tombstones: under any id, repeatable by a person, without readable text."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_a_statement_is_known_however_short_in_its_project_until_it_is_said_agai
     assert not tombstones.covers_memory(stated(SHORT, AT_MS + 1))
     assert not tombstones.covers_memory(stated(SHORT, 1, "다른 상점"))
     # But a file that an editor had open all the time.
-    assert tombstones.knew_statement("상점", SHORT) and not tombstones.knew_statement("다른 상점", SHORT)
+    assert tombstones.forgot_statement("상점", SHORT) and not tombstones.forgot_statement("다른 상점", SHORT)
     # Forgotten again, it is known until then; an earlier time takes nothing back.
     tombstones.add(["e1"], statements=[("상점", SHORT, AT_MS + 5)])
     tombstones.add(["e2"], statements=[("상점", SHORT, 7)])
@@ -74,7 +74,7 @@ def test_a_statement_is_known_however_short_in_its_project_until_it_is_said_agai
     assert (home / "forgotten.txt").read_text().count("statement:") == 1
 
 
-def test_what_was_said_in_a_turn_is_no_statement(home: Path) -> None:
+def test_text_of_a_turn_is_no_statement(home: Path) -> None:
     home.mkdir()
     tombstones = Tombstones(str(home))
     tombstones.add(["e1"], [(LONG, AT_MS)], [("상점", SHORT, AT_MS)])
@@ -82,8 +82,8 @@ def test_what_was_said_in_a_turn_is_no_statement(home: Path) -> None:
     assert not tombstones.covers(said(SHORT))
 
 
-def test_what_an_earlier_version_has_forgotten_stays_so(home: Path) -> None:
-    """It kept neither the project nor the time, and one kind of line for turns and statements."""
+def test_tombstones_of_an_earlier_version_hold(home: Path) -> None:
+    """Without project and time; the same lines for turns and statements."""
     home.mkdir()
     key = bytes(range(KEY_BYTES))
     (home / "forgotten.key").write_bytes(key)
@@ -99,14 +99,14 @@ def test_what_an_earlier_version_has_forgotten_stays_so(home: Path) -> None:
         assert not tombstones.covers(said("번호는 5678", at_ms=5))
         for project_id in ("상점", "다른 상점"):
             assert tombstones.covers_memory(stated(SHORT, AT_MS, project_id))
-            assert tombstones.knew_statement(project_id, SHORT)
+            assert tombstones.forgot_statement(project_id, SHORT)
         assert not tombstones.covers_memory(stated(SHORT, AT_MS), by_user=True)
         tombstones.add(["e2"], [("다른 말", AT_MS)], [("상점", "다른 문장", AT_MS)])  # nothing of it is lost by that
         tombstones = Tombstones(str(home))
 
 
 def test_a_turn_whose_prompt_was_forgotten_goes_whole(home: Path) -> None:
-    """A fork's transcript has other ids, and more of the answer than the hook was told."""
+    """A fork's transcript has other ids, and more of the answer."""
     home.mkdir()
     tombstones = Tombstones(str(home))
     tombstones.add(["e1"], [(LONG, AT_MS)])
@@ -116,29 +116,33 @@ def test_a_turn_whose_prompt_was_forgotten_goes_whole(home: Path) -> None:
         said("다른 턴", id="c", prompt_id="p2"),
         said("다른 세션의 같은 번호", id="d", session_id="s2", kind="assistant"),
     ]
-    assert [event["id"] for event in tombstones.standing(events)] == ["c", "d"]
+    assert [event["id"] for event in tombstones.not_forgotten(events)] == ["c", "d"]
 
 
-def test_what_retention_took_does_not_come_back_and_keeps_its_day(home: Path) -> None:
+def test_events_deleted_by_age_stay_deleted(home: Path) -> None:
     home.mkdir()
     tombstones = Tombstones(str(home))
-    tombstones.let_go(CONVERSATION, 1000, 50_000)
-    tombstones.let_go(CONVERSATION, 2000, 60_000)
-    tombstones.let_go(CONVERSATION, 1500, 70_000)  # a longer time was set meanwhile
+    tombstones.record_retention(CONVERSATION, 1000, 50_000)
+    tombstones.record_retention(CONVERSATION, 2000, 60_000)
+    tombstones.record_retention(CONVERSATION, 1500, 70_000)  # a longer time was set meanwhile
     for known in (tombstones, Tombstones(str(home))):
         assert known.covers(said("무엇이든", at_ms=1999))
         assert not known.covers(said("무엇이든", at_ms=2000))
         assert not known.covers(said("무엇이든", at_ms=1999, source="hook"))
         assert not known.covers(said("무엇이든", at_ms=1999, kind="tool"))
-        assert (known.let_go_at_ms(999), known.let_go_at_ms(1000), known.let_go_at_ms(2000)) == (50_000, 60_000, 0)
-    tombstones.let_go(TOOL, 3000, 80_000)
+        assert (known.deleted_by_age_ms(999), known.deleted_by_age_ms(1000), known.deleted_by_age_ms(2000)) == (
+            50_000,
+            60_000,
+            0,
+        )
+    tombstones.record_retention(TOOL, 3000, 80_000)
     assert tombstones.covers(said("무엇이든", at_ms=1999, kind="tool"))
 
 
-def test_what_retention_took_of_days_and_of_what_was_learnt_does_not_come_back_either(home: Path) -> None:
+def test_memories_deleted_by_age_stay_deleted(home: Path) -> None:
     home.mkdir()
-    Tombstones(str(home)).let_go(DAILY, 1000, 50_000)
-    Tombstones(str(home)).let_go(CORE, 2000, 50_000)
+    Tombstones(str(home)).record_retention(DAILY, 1000, 50_000)
+    Tombstones(str(home)).record_retention(CORE, 2000, 50_000)
     known = Tombstones(str(home))
     core = stated(SHORT, 1999)
     day = replace(core, category="daily", at_ms=999)
@@ -168,5 +172,5 @@ def test_a_damaged_file_is_read_as_far_as_it_goes(home: Path) -> None:
     home.mkdir()
     (home / "forgotten.txt").write_bytes(b"e1\n\xff\xfe\nconversation:x:y\ntext:zz\ntool:5:6\n")
     known = Tombstones(str(home))
-    assert "e1" in known and known.let_go_at_ms(4, TOOL) == 6
+    assert "e1" in known and known.deleted_by_age_ms(4, TOOL) == 6
     assert not known.covers(said(LONG))
