@@ -36,8 +36,8 @@ def unset_setting(home: str, key: str) -> bool:
     Raises UserError or OSError, as set_setting.
     """
     group, _, name = key.partition(".")
-    said = parse_user_text(user_text(paths.settings(home)).encode(), paths.settings(home))
-    if not isinstance(said.get(group), dict) or name not in said[group]:
+    settings = parse_user_text(user_text(paths.settings(home)).encode(), paths.settings(home))
+    if not isinstance(settings.get(group), dict) or name not in settings[group]:
         _known(key)
         return False
     _change(home, group, name, None, is_set=False)
@@ -117,19 +117,19 @@ def _says(text: str, file: str, wanted: Mapping[str, Any]) -> bool:
     An empty group says nothing.
     """
     try:
-        said = parse_user_text(text.encode(), file)
+        settings = parse_user_text(text.encode(), file)
     except UserError:
         return False
-    return {key: group for key, group in said.items() if group} == {
+    return {key: group for key, group in settings.items() if group} == {
         key: group for key, group in wanted.items() if group
     }
 
 
 def _wanted(before: Mapping[str, Any], group: str, name: str, value: object, *, is_set: bool) -> dict[str, Any]:
-    said = before.get(group)
-    if said is not None and not isinstance(said, dict):
+    settings = before.get(group)
+    if settings is not None and not isinstance(settings, dict):
         raise UserError(f"{group}: a group of settings is expected. Correct that line by hand first")
-    fields = {key: value for key, value in (said or {}).items() if key != name}
+    fields = {key: value for key, value in (settings or {}).items() if key != name}
     if is_set:
         fields[name] = value
     wanted = {**before, group: fields}

@@ -34,7 +34,7 @@ RETIRED = frozenset(("min_score", "weight_relevance", "weight_importance", "weig
 
 
 class RecallSettings(Group):
-    """What a prompt is answered with."""
+    """Notes that a prompt is answered with."""
 
     enabled: bool = setting(True, "Answer prompts with memories.")
     max_entries: Whole = setting(3, "Entries in one context block.", unit="entries", ge=0, le=20)
@@ -60,7 +60,7 @@ class RecallSettings(Group):
 
 
 class WorkingSetSettings(Group):
-    """What a session starts with."""
+    """The working set that a session starts with."""
 
     enabled: bool = setting(True, "Start a session with where the last one left off.")
     max_entries: Whole = setting(6, "Entries a session starts with.", unit="entries", ge=0, le=20)
@@ -75,25 +75,25 @@ class FlushSettings(Group):
         0, "The model's context window; 0: by the model's name.", unit="tokens", ge=0, le=100_000_000
     )
     reserve_tokens: Whole = setting(
-        20_000, "What the host keeps free for its summary.", unit="tokens", ge=0, le=1_000_000
+        20_000, "Context that the host keeps free for its summary.", unit="tokens", ge=0, le=1_000_000
     )
     soft_threshold: Whole = setting(4_000, "How long before that a flush is due.", unit="tokens", ge=0, le=1_000_000)
     ask_model: bool = setting(
-        False, "Ask the model once before a compaction to store what should last. Costs one more answer."
+        False, "Ask the model once before a compaction to store lasting information. Costs one more answer."
     )
     summarizer_line: str = setting(
-        "", "One line for the host's own summary of what it compacts, for instance to keep every [mem:…] citation."
+        "", "One line for the host's own summary of a compaction, for instance to keep every [mem:…] citation."
     )
 
 
 class CaptureSettings(Group):
-    """What is remembered."""
+    """Capture of new turns."""
 
-    enabled: bool = setting(True, "Remember new turns. What is stored already stays and is still recalled.")
+    enabled: bool = setting(True, "Remember new turns. Stored memories stay and are still recalled.")
 
 
 class CitationSettings(Group):
-    """Which memories prove useful."""
+    """Record of the memories that prove useful."""
 
     track: bool = setting(True, "Record which memories are shown, cited by answers and opened: ids and times, no text.")
 
@@ -101,7 +101,7 @@ class CitationSettings(Group):
 class ToolSettings(Group):
     """Settings for the tool calls that are kept, in short."""
 
-    enabled: bool = setting(True, "Keep what was edited, run and failed.")
+    enabled: bool = setting(True, "Keep edits, commands and failures.")
     kept: tuple[str, ...] = setting(
         ("Bash", "Edit", "MultiEdit", "NotebookEdit", "Write"),
         "Tools whose calls are kept; one that ends with `*` means all that begin so. Besides these only `mcp__` tools "
@@ -120,7 +120,7 @@ class FileSettings(Group):
     location: Literal["home", "project"] = setting(
         "home",
         "`home`: under `<home>/projects/`. `project`: in each project's own `.memlayer/`, where git can share it; then "
-        "what comes with a clone is read as yours.",
+        "files that come with a clone are read as yours.",
     )
     host_memory: bool = setting(
         True, "Search the host's own memory of each project too, and say nothing that its MEMORY.md says. Read only."
@@ -141,7 +141,7 @@ class RetentionSettings(Group):
     """Ages at which memories are deleted, once a day; 0: never."""
 
     conversation_days: Whole = setting(
-        0, "Turns older than that go, with their words. What was learnt from them stays.", unit="days", ge=0, le=36_500
+        0, "Turns older than that go, with their words. Memories drawn from them stay.", unit="days", ge=0, le=36_500
     )
     daily_days: Whole = setting(0, "Entries of days and sessions older than that go.", unit="days", ge=0, le=36_500)
     tools_days: Whole = setting(
@@ -153,10 +153,10 @@ class RetentionSettings(Group):
 
 
 class ChunkingSettings(Group):
-    """How long texts are cut for the search index."""
+    """Cuts of long texts for the search index."""
 
     max_tokens: Whole = setting(400, "Length of a chunk; longer texts are cut.", unit="tokens", ge=50, le=480)
-    overlap_tokens: Whole = setting(80, "What neighbouring chunks share.", unit="tokens", ge=0, le=240)
+    overlap_tokens: Whole = setting(80, "Overlap of neighbouring chunks.", unit="tokens", ge=0, le=240)
 
     @model_validator(mode="after")
     def _overlap_is_shorter(self) -> ChunkingSettings:
@@ -183,7 +183,7 @@ class DaemonSettings(Group):
     idle_minutes: Real = setting(
         30.0, "Leaves after so long without a request; 0: never.", unit="minutes", ge=0, le=525_600
     )
-    log_level: Literal["debug", "info", "warning", "error"] = setting("info", "What `logs/daemon.log` holds.")
+    log_level: Literal["debug", "info", "warning", "error"] = setting("info", "Lowest level in `logs/daemon.log`.")
 
     @model_validator(mode="after")
     def _idle_is_zero_or_some_seconds(self) -> DaemonSettings:

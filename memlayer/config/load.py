@@ -99,11 +99,11 @@ def placed(settings: Settings, home: str, origins: dict[str, str]) -> Settings:
 def load_project_settings(root: str) -> ProjectSettings:
     """Load a project's .memlayer.yaml; never raises. root: by edge.home.project.locate."""
     path = os.path.join(root, project.SETTINGS_NAME)
-    said, trouble = read_untrusted(path)
+    settings, trouble = read_untrusted(path)
     warnings = [f"{trouble} ({path})"] if trouble else []
     allowed: dict[str, Any] = {"recall": {}}
-    recall = said.pop("recall", None)
-    for prefix, values in (("", said), ("recall.", recall if isinstance(recall, dict) else {})):
+    recall = settings.pop("recall", None)
+    for prefix, values in (("", settings), ("recall.", recall if isinstance(recall, dict) else {})):
         for name, value in values.items():
             key = f"{prefix}{name}"
             target = allowed["recall"] if prefix else allowed

@@ -55,8 +55,8 @@ def load_what_holds(home: str, environ: Mapping[str, str]) -> tuple[Settings, st
     return placed(Settings(**held), home, origins), problem
 
 
-def _fields(said: object) -> dict[str, Any]:
-    return said if isinstance(said, dict) else {}
+def _fields(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
 
 
 def _is_off(sources: Sequence[Mapping[str, Any]]) -> bool:

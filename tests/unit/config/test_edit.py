@@ -1,4 +1,4 @@
-"""`memlayer config set` and `unset`: what is wrong changes nothing, and what a person has written stays."""
+"""`memlayer config set` and `unset`: errors change nothing, other text stays."""
 
 from __future__ import annotations
 
@@ -193,7 +193,7 @@ def test_every_default_can_be_written(file: Path) -> None:
     for key in keys():
         group, _, name = key.partition(".")
         value = getattr(getattr(settings, group), name)
-        typed = [str(one) for one in value] if isinstance(value, tuple) else [str(value)]
+        typed = [str(item) for item in value] if isinstance(value, tuple) else [str(value)]
         if value != "" and value != ():
             set_in(file, key, *typed)
     again = load_settings(str(file.parent), {})

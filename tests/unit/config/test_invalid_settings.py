@@ -1,4 +1,4 @@
-"""What holds of settings that are wrong somewhere: valid groups, and whatever is switched off."""
+"""The valid part of wrong settings: valid groups, and disabled groups."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def written(home: Path, text: str) -> str:
     return str(home)
 
 
-def test_what_is_right_is_as_ever(home: Path) -> None:
+def test_valid_settings_load_as_usual(home: Path) -> None:
     at = written(home, "recall: {max_entries: 3}\n")
     assert load_what_holds(at, {}) == (load_settings(at, {}), "")
 
@@ -33,7 +33,7 @@ def test_what_is_right_is_as_ever(home: Path) -> None:
         "capture: {enabled: false}\n\tx: 1\n",
     ],
 )
-def test_what_is_switched_off_stays_off(home: Path, text: str) -> None:
+def test_disabled_group_stays_off(home: Path, text: str) -> None:
     settings, problem = load_what_holds(written(home, text), {})
     assert settings.capture.enabled is False and settings.recall.enabled is True
     assert settings.recall.max_entries == 3 and settings.origin("capture.enabled").endswith("config.yaml")

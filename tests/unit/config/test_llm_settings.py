@@ -1,4 +1,4 @@
-"""Whether and which language model reads turns is the user's to say, and nothing of one is there until they do."""
+"""No language model is loaded or called until the user chooses it."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def test_the_daemon_inherits_the_key_only_when_a_model_is_on(home: Path, monkeyp
 
 
 def test_with_default_settings_no_adapter_is_loaded_and_no_process_started(home: Path) -> None:
-    """In an interpreter of its own, which tells what it has imported and what it has started."""
+    """In an interpreter of its own, which reports imports and processes."""
     code = """
 import json, sys
 sys.path.insert(0, %r)
@@ -173,6 +173,6 @@ def test_no_variable_turns_it_on_and_doctor_says_so(home: Path) -> None:
     settings(home, provider="anthropic")
     mine = load_settings(str(home), environ)
     assert (mine.consolidation.provider, mine.consolidation.base_url) == ("anthropic", "")
-    says = [(one.state, one.says) for one in checks_files.settings(str(home), "", environ)]
+    says = [(check.state, check.says) for check in checks_files.settings(str(home), "", environ)]
     assert ("warn", "MEMLAYER_CONSOLIDATION__PROVIDER is ignored") in says
     assert not any("RECALL" in line for _, line in says)

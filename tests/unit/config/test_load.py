@@ -1,4 +1,4 @@
-"""Settings: what counts, what is refused, and that a project's file can do no harm."""
+"""Settings: precedence, refused values, and a project's harmless file."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ json_values = st.recursive(
     max_leaves=6,
 )
 groups = st.sampled_from([*Settings.model_fields, "enabled", "기타"])
-names = st.sampled_from([one.key.partition(".")[2] for one in describe()] + ["max_entrys"])
+names = st.sampled_from([setting.key.partition(".")[2] for setting in describe()] + ["max_entrys"])
 mappings = st.dictionaries(groups, json_values | st.dictionaries(names, json_values, max_size=4), max_size=4)
 
 
@@ -192,7 +192,7 @@ def test_a_project_may_not_ask_for_more(project: Path) -> None:
     assert after == before
 
 
-def test_what_a_project_may_not_say_is_ignored_with_a_warning_and_the_rest_counts(project: Path) -> None:
+def test_forbidden_project_setting_is_ignored_with_warning(project: Path) -> None:
     text = "embedding:\n  model: /tmp/evil\nrecall:\n  max_entries: 1\n  weight_vector: 0\n  min_chance: hoch\nx: 1\n"
     said = load_project_settings(project_file(project, text))
     assert said.recall.max_entries == 1
@@ -248,7 +248,7 @@ _LISTS = "a0: &a0 [x, x]\n" + "".join(f"a{i}: &a{i} [" + ", ".join([f"*a{i - 1}"
         ("recall:\n  <<: [{max_entries: 1}]", "merge"),
     ],
 )
-def test_a_project_cannot_multiply_what_it_says(project: Path, text: str, part: str) -> None:
+def test_project_file_cannot_use_aliases(project: Path, text: str, part: str) -> None:
     before_s = time.process_time()
     said = load_project_settings(project_file(project, text))
     assert time.process_time() - before_s < 2
@@ -257,13 +257,13 @@ def test_a_project_cannot_multiply_what_it_says(project: Path, text: str, part: 
     assert part in warning and "line " in warning
 
 
-def test_every_setting_is_described_with_what_the_documentation_needs() -> None:
-    described = {one.key: one for one in describe()}
+def test_every_setting_is_described_for_the_docs() -> None:
+    described = {setting.key: setting for setting in describe()}
     assert len(described) == sum(len(type(getattr(Settings(), group)).model_fields) for group in Settings.model_fields)
-    for one in described.values():
-        assert one.description.endswith(".")
-        needs_no_bounds = isinstance(one.default, bool | str | tuple)
-        assert needs_no_bounds or (one.bounds and (one.unit or isinstance(one.default, float)))
-        assert one.variable == "MEMLAYER_" + one.key.upper().replace(".", "__")
+    for setting in described.values():
+        assert setting.description.endswith(".")
+        needs_no_bounds = isinstance(setting.default, bool | str | tuple)
+        assert needs_no_bounds or (setting.bounds and (setting.unit or isinstance(setting.default, float)))
+        assert setting.variable == "MEMLAYER_" + setting.key.upper().replace(".", "__")
     assert described["recall.max_chars"].bounds == "0 to 9500"
     assert described["embedding.provider"].bounds == "fastembed, none"
