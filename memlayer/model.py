@@ -57,7 +57,7 @@ class Memory:
     turn_<date>_<4 hex>). importance in [0, 1]. superseded_by: id of the newer memory, or ""; superseded_ms: since when.
     pinned: the user wants it kept and first. settled: which extractor has consolidated a turn, "" when none has.
     evidence: JSON of the source's span that states it, "" while there is none. level: how well proven, 0 for raw.
-    citation: what stands in [mem:...]; 6 characters of base 62, derived from the id.
+    citation: the name in [mem:...]; 6 characters of base 62, derived from the id.
     """
 
     id: str

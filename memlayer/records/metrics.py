@@ -69,7 +69,7 @@ class Metrics:
             return dict(self._worked_ms)
 
     def recalled(self, entries: int, chars: int) -> None:
-        """Count one prompt and what was added to it."""
+        """Count a prompt and the block added to it."""
         with self._lock:
             self._recall["prompts"] += 1
             self._recall["answered"] += entries > 0
@@ -96,9 +96,9 @@ class Metrics:
         with self._lock:
             self._redacted.update(kinds)
 
-    def embedded(self, what: str, texts: int, took_ms: float) -> None:
-        """Count one call of the embedding model. what: query or passage."""
-        name = "queries" if what == "query" else "passages"
+    def embedded(self, kind: str, texts: int, took_ms: float) -> None:
+        """Count a call of the embedding model. kind: query or passage."""
+        name = "queries" if kind == "query" else "passages"
         with self._lock:
             self._embedding[name] += texts
             self._embedding[name + "_ms"] += took_ms

@@ -18,12 +18,12 @@ def without_repeats(events: Sequence[Event], store: Store) -> list[Event]:
     No text in an answer to an own command, and of a request to forget only its name. Such an answer repeats memories;
     they are never recalled from it, and it would outlive them when they are forgotten.
     """
-    asked = {_turn(event): event.detail for event in events if event.kind == "user"}
-    unknown = [event.prompt_id for event in events if event.kind == "assistant" and _turn(event) not in asked]
+    details = {_turn(event): event.detail for event in events if event.kind == "user"}
+    unknown = [event.prompt_id for event in events if event.kind == "assistant" and _turn(event) not in details]
     if unknown:
         found = store.events(prompt_ids=sorted(set(unknown)), kind="user", limit=100_000)
-        asked.update((_turn(event), event.detail) for event in found)
-    return [_without(event) if asked.get(_turn(event), event.detail) == OWN_COMMAND else event for event in events]
+        details.update((_turn(event), event.detail) for event in found)
+    return [_without(event) if details.get(_turn(event), event.detail) == OWN_COMMAND else event for event in events]
 
 
 def _without(event: Event) -> Event:

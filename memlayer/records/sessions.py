@@ -24,11 +24,11 @@ class Session:
     """One run of the host, as far as memlayer must remember it.
 
     since_ms: when we first heard of it; older transcript records are copies (a fork) or history. context_since_ms:
-    start of what is still in the model's context (a compaction moves it). shown: marks of what was injected since
-    then (service.shown). explained_ms: when a block since then said how its notes are meant. inherited: ids of
+    start of the model's present context (a compaction moves it). shown: marks of the notes injected since then
+    (service.shown). explained_ms: when a block since then said how its notes are meant. inherited: ids of
     memories of another session that are in its context (resume, fork). caught_up_bytes: the offset up to which its
-    transcript has been read; read_bytes: how long it was then. ended_ms: when it ended. model: what the host said at
-    its start, "" where it does not say. total_tokens: in its context when it was last measured.
+    transcript has been read; read_bytes: how long it was then. ended_ms: when it ended. model: as the host named it
+    at its start, "" where it does not. total_tokens: in its context when it was last measured.
 
     compaction_count: how often it was compacted. compact_start_ms, compact_post_ms: when SessionStart and PostCompact
     last told of one; compact_awaits: which of the two has not told of the last one; pre_compact_ms: when PreCompact
@@ -178,8 +178,8 @@ class Sessions:
                 if kind == "session_end":
                     session.ended, session.ended_ms = event["detail"] or "other", at_ms
                 elif kind in ("user", "assistant") and event["source"] == "hook":
-                    # A session start is no sign of life: host 2.1.197 sends a fork's under its parent's id. Nor is what
-                    # a transcript tells: its last lines may be read long after the end.
+                    # A session start is no sign of life: host 2.1.197 sends a fork's under its parent's id. Nor is
+                    # a transcript: its last lines may be read long after the end.
                     session.ended = ""
                 session.last_ms = max(session.last_ms, at_ms)
             is_open_again = was_summed_up and session.said_ms > session.summarized_ms
@@ -209,15 +209,15 @@ class Sessions:
 
     def open_in(self, project_id: str) -> list[Session]:
         """The project's sessions without a known end: newest first, at most 20."""
-        return [one for one in self.all() if one.project_id == project_id and not one.ended][:20]
+        return [session for session in self.all() if session.project_id == project_id and not session.ended][:20]
 
     def unread_in(self, project_id: str) -> list[Session]:
         """The project's sessions whose transcripts may hold more than their hooks.
 
         open_in(), and of its 20 newest those with late lines.
         """
-        newest = [one for one in self.all() if one.project_id == project_id][:20]
-        return self.open_in(project_id) + [one for one in newest if one.has_late_lines]
+        newest = [session for session in self.all() if session.project_id == project_id][:20]
+        return self.open_in(project_id) + [session for session in newest if session.has_late_lines]
 
     def all(self) -> list[Session]:
         """Every record, newest first, without unreadable ones.
@@ -266,7 +266,7 @@ class Sessions:
             with open(path, encoding="utf-8") as file:
                 data = json.load(file)
             data.setdefault("compaction_count", data.get("compactions", 0))  # its name before there was a flush
-            names = {one.name for one in fields(Session)}
+            names = {field.name for field in fields(Session)}
             return Session(**{name: value for name, value in data.items() if name in names})
         except (OSError, ValueError, TypeError, AttributeError):
             return None

@@ -141,8 +141,8 @@ class MemoryStore:
 
     def holding(self, terms: Sequence[str], project_id: str) -> Holding:
         with self._lock:
-            said = [set(chunk.terms.split()) for chunk in self._chunks.values() if chunk.project_id == project_id]
-        return Holding(len(said), {term: sum(term in words for words in said) for term in terms})
+            term_sets = [set(chunk.terms.split()) for chunk in self._chunks.values() if chunk.project_id == project_id]
+        return Holding(len(term_sets), {term: sum(term in words for words in term_sets) for term in terms})
 
     def search_vector(self, vector: Vector, model: str, scope: Scope, limit: int) -> list[Hit]:
         self._check_vectors([vector])
@@ -176,11 +176,13 @@ class MemoryStore:
             events = {source for key in memories for source in self._memories[key].source_ids} & set(self._events)
             if not selection.memory_ids:
                 events |= {event.id for event in self._events.values() if selected(event.id, event, selection)}
-                chunks = [one for one in self._chunks.values() if selected(one.memory_id, one, selection)]
+                chunks = [chunk for chunk in self._chunks.values() if selected(chunk.memory_id, chunk, selection)]
                 memories |= {chunk.memory_id for chunk in chunks}
             turns = {(self._events[key].session_id, self._events[key].prompt_id) for key in events}
             events |= {
-                one.id for one in self._events.values() if one.prompt_id and (one.session_id, one.prompt_id) in turns
+                event.id
+                for event in self._events.values()
+                if event.prompt_id and (event.session_id, event.prompt_id) in turns
             }
             memories |= {memory.id for memory in self._memories.values() if events.intersection(memory.source_ids)}
             memories |= {chunk.memory_id for chunk in self._chunks.values() if chunk.event_id in events}
@@ -212,7 +214,7 @@ class MemoryStore:
     def forget(self, plan: DeletionPlan | Selection) -> Removed:
         with self._lock:
             chosen = self.plan_deletion(plan) if isinstance(plan, Selection) else plan
-            chunks = [key for key, one in self._chunks.items() if one.memory_id in chosen.memory_ids]
+            chunks = [key for key, chunk in self._chunks.items() if chunk.memory_id in chosen.memory_ids]
             prompts = {self._events[key].prompt_id for key in chosen.event_ids if key in self._events} - {""}
             self._usages = {
                 key: usage
@@ -241,7 +243,7 @@ class MemoryStore:
     def fit(self, dimensions: int) -> None:
         with self._lock:
             if dimensions != self._dimensions:
-                self._chunks = {key: replace(one, vector=None, model="") for key, one in self._chunks.items()}
+                self._chunks = {key: replace(chunk, vector=None, model="") for key, chunk in self._chunks.items()}
             self._dimensions = dimensions
 
     def clear_chunks(self) -> None:
@@ -269,11 +271,11 @@ class MemoryStore:
                 by_category=dict(Counter(memory.category for memory in self._memories.values())),
                 by_project=dict(Counter(memory.project_id for memory in self._memories.values())),
                 core_by_kind=dict(
-                    Counter(one.kind for one in kept if one.category == "core" and not one.superseded_by)
+                    Counter(memory.kind for memory in kept if memory.category == "core" and not memory.superseded_by)
                 ),
-                turns_by_reader=dict(Counter(one.settled for one in kept if one.category == "conversation")),
+                turns_by_reader=dict(Counter(memory.settled for memory in kept if memory.category == "conversation")),
                 usages=dict(Counter(usage.how for usage in self._usages.values())),
-                superseded=sum(1 for one in kept if one.superseded_by),
+                superseded=sum(1 for memory in kept if memory.superseded_by),
             )
 
     def damage(self) -> list[Damage]:

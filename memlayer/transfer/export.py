@@ -73,11 +73,11 @@ def write(path: str, store: Store, projects: Projects, sessions: Sessions, progr
                 counts.sessions += 1
 
             def rows(found: Sequence[Event] | Sequence[Memory] | Sequence[Usage]) -> None:
-                for one in found:
-                    line(_NAMES[type(one)], asdict(one))
-                    counts.events += isinstance(one, Event)
-                    counts.memories += isinstance(one, Memory)
-                    counts.usages += isinstance(one, Usage)
+                for row in found:
+                    line(_NAMES[type(row)], asdict(row))
+                    counts.events += isinstance(row, Event)
+                    counts.memories += isinstance(row, Memory)
+                    counts.usages += isinstance(row, Usage)
                 progress(counts.events + counts.memories, total)
 
             store.scan(rows)
@@ -165,12 +165,10 @@ class Exported:
             indexer.index(part.memories, embed=False)
             self._store.put_memories(part.memories)
         # Of memories that were taken in before: usages come last in an export.
-        known = {
-            one.id
-            for one in self._store.memories(MemoryQuery(ids=[one.memory_id for one in part.usages], limit=BATCH_LINES))
-        }
-        self._store.put_usages([one for one in part.usages if one.memory_id in known])
-        return {one.project_id for one in part.memories}
+        ids = [usage.memory_id for usage in part.usages]
+        known = {memory.id for memory in self._store.memories(MemoryQuery(ids=ids, limit=BATCH_LINES))}
+        self._store.put_usages([usage for usage in part.usages if usage.memory_id in known])
+        return {memory.project_id for memory in part.memories}
 
     def _read(self, found: Read | None, part: Part, is_rehearsal: bool) -> None:
         if isinstance(found, export_line.Project):
@@ -188,20 +186,21 @@ class Exported:
 
     def _new(self, part: Part) -> Part:
         """Return the part without known and forgotten records."""
-        known = {one.id for one in self._store.events(ids=[one.id for one in part.events], limit=len(part.events) + 1)}
-        ids = [one.id for one in part.memories]
-        known |= {one.id for one in self._store.memories(MemoryQuery(ids=ids, limit=len(ids) + 1))}
+        ids = [event.id for event in part.events]
+        known = {event.id for event in self._store.events(ids=ids, limit=len(ids) + 1)}
+        ids = [memory.id for memory in part.memories]
+        known |= {memory.id for memory in self._store.memories(MemoryQuery(ids=ids, limit=len(ids) + 1))}
         gone = self._tombstones
-        events = [one for one in part.events if not gone.covers(asdict(one), is_history=True)]
+        events = [event for event in part.events if not gone.covers(asdict(event), is_history=True)]
         memories = [
-            one
-            for one in part.memories
-            if not gone.covers_memory(one) and not any(source in gone for source in one.source_ids)
+            memory
+            for memory in part.memories
+            if not gone.covers_memory(memory) and not any(source in gone for source in memory.source_ids)
         ]
-        sessions = [one for one in part.sessions if self._sessions.get(one.id) is None]
+        sessions = [session for session in part.sessions if self._sessions.get(session.id) is None]
         self.counts.forgotten += len(part.events) - len(events) + len(part.memories) - len(memories)
-        part.events = [one for one in events if one.id not in known]
-        part.memories = [one for one in memories if one.id not in known]
+        part.events = [event for event in events if event.id not in known]
+        part.memories = [memory for memory in memories if memory.id not in known]
         self.counts.known += len(events) - len(part.events) + len(memories) - len(part.memories)
         self.counts.known += len(part.sessions) - len(sessions)
         part.sessions = sessions

@@ -64,7 +64,7 @@ def _is_whole(value: object) -> bool:
 
 
 def _is_keys(value: object) -> bool:
-    return isinstance(value, list) and all(_is_name(one) and one.startswith(registry.STRENGTH) for one in value)
+    return isinstance(value, list) and all(_is_name(key) and key.startswith(registry.STRENGTH) for key in value)
 
 
 def _matches(pattern: Callable[[str], object], *others: str) -> Callable[[Any], object]:
@@ -130,7 +130,7 @@ _BY_TYPE = {
     "int": _Rule(lambda value: _is_whole(value) and -1 <= value < 2**53, "a whole number"),
     "list[str]": IDS,
 }
-SESSION = {one.name: _BY_TYPE[str(one.type)] for one in fields(Session)} | {
+SESSION = {field.name: _BY_TYPE[str(field.type)] for field in fields(Session)} | {
     "id": NAMED,
     "project_id": _Rule(_matches(_is_project_id, ""), PROJECT_ID.expected),
     "project_dir": _Rule(_is_path, "an absolute path"),
@@ -164,10 +164,10 @@ def read(raw: bytes) -> Read | None:
         raise UserError("neither a project, a session, an event, a memory nor a usage")
     if name == "project":
         _check(name, value, PROJECT, REQUIRED_OF_PROJECT)
-        known = {key: one for key, one in value.items() if key in PROJECT}
+        known = {key: found for key, found in value.items() if key in PROJECT}
         return Project(known.pop("id"), {**known, "keys": [_without_user(key) for key in known["keys"]]})
     if name == "session":
-        known = {key: one for key, one in value.items() if key in SESSION}  # a newer memlayer may write more fields
+        known = {key: found for key, found in value.items() if key in SESSION}  # a newer memlayer may write more fields
         _check(name, known, SESSION, ("id",))
         return Session(**known)
     if name == "event":
@@ -189,17 +189,17 @@ def _check(
     for field in required:
         if field not in value:
             raise UserError(f"{name}.{field} is missing")
-    for field, one in value.items():
+    for field, found in value.items():
         rule = rules.get(field)
         if rule is None:
             if is_all:
                 raise UserError(f"{name}: there is no field {field[:40]!r}")
-        elif not rule.holds(one):
+        elif not rule.holds(found):
             raise UserError(f"{name}.{field}: it must be {rule.expected}")
 
 
 def _required(kind: type[Event] | type[Memory] | type[Usage]) -> tuple[str, ...]:
-    return tuple(one.name for one in fields(kind) if one.default is MISSING)
+    return tuple(field.name for field in fields(kind) if field.default is MISSING)
 
 
 def _storable(value: Mapping[str, Any]) -> dict[str, Any]:
@@ -219,7 +219,7 @@ def _storable(value: Mapping[str, Any]) -> dict[str, Any]:
 
 def _writable(value: Mapping[str, Any]) -> dict[str, Any]:
     """With texts that can be written as UTF-8."""
-    return {name: _UNPAIRED.sub("\ufffd", one) if isinstance(one, str) else one for name, one in value.items()}
+    return {name: _UNPAIRED.sub("\ufffd", found) if isinstance(found, str) else found for name, found in value.items()}
 
 
 def _without_user(key: str) -> str:

@@ -1,4 +1,4 @@
-"""The store under test: the double and the real one, one after the other."""
+"""The store under test: first the double, then the real store."""
 
 from __future__ import annotations
 

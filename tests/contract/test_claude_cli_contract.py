@@ -1,4 +1,4 @@
-"""How the host's command line is called: with a program of the tests' own in its place, as a real process."""
+"""Calls of the host's command line, with a program in its place."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Program = Callable[[str], Path]
 
 @pytest.fixture
 def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Program:
-    """Makes a `claude` with this Python body the only one there is; returns the folder that it may write to."""
+    """Install a `claude` with this Python body; return its writable folder."""
     folder = tmp_path / "bin 폴더"
     folder.mkdir()
     monkeypatch.setenv("PATH", "%s:/usr/bin:/bin" % folder)
@@ -189,11 +189,11 @@ def test_one_process_at_a_time(program: Program) -> None:
     )
     models = [ClaudeCliModel("haiku") for _ in range(3)]
     texts: list[str] = []
-    calls = [threading.Thread(target=lambda one=one: texts.append(ask(one).text)) for one in models]
-    for one in calls:
-        one.start()
-    for one in calls:
-        one.join(30)
+    calls = [threading.Thread(target=lambda model=model: texts.append(ask(model).text)) for model in models]
+    for call in calls:
+        call.start()
+    for call in calls:
+        call.join(30)
     assert texts == [GOOD["result"]] * 3
 
 

@@ -105,7 +105,7 @@ ALONE = (
 
 @pytest.mark.parametrize("script", [AS_COMPOSED, ALONE], ids=["as composed", "alone"])
 def test_nothing_is_written_beside_the_cache(tmp_path: Path, script: str) -> None:
-    """onnxruntime's Linux wheels keep a device id and unsent reports under ~/.cache unless they are told not to."""
+    """onnxruntime's Linux wheels keep a device id and reports under ~/.cache."""
     person = tmp_path / "person"
     person.mkdir()
     done = subprocess.run(

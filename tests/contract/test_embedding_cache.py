@@ -65,7 +65,7 @@ def test_many_texts_at_once(cache: EmbeddingCache) -> None:
     assert sorted(cache.get_many(A, list(vectors))) == sorted(f"text {number}" for number in range(0, 3000, 2))
 
 
-def test_what_is_put_while_others_are_dropped_stays(cache: EmbeddingCache) -> None:
+def test_concurrent_put_survives_a_drop(cache: EmbeddingCache) -> None:
     cache.put_many(A, {"옛말": (1.0,)})
     cache.keep_only(lambda consume: cache.put_many(A, {"새말": (0.5,)}))
     assert cache.get_many(A, ["옛말", "새말"]) == {"새말": (0.5,)}

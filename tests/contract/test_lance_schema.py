@@ -1,4 +1,4 @@
-"""Schema versions of the store on disk: the newer is refused, the older is brought up to date."""
+"""Schema versions on disk: newer is refused, older is migrated."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_migrations_run_once_in_order(folder: Path, monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.parametrize("cut_off", [False, True])
 def test_first_schema_gets_new_columns(folder: Path, cut_off: bool) -> None:
-    """cut_off: a crash came after the change, before the note of it in schema.json."""
+    """cut_off: a crash between the change and its note in schema.json."""
     store = reopened(folder)
     store.put_memories([make_memory(1, "예전에 한 결정")])
     store.close()

@@ -1,4 +1,4 @@
-"""Memories whose newest version was in a damaged file: pins, edits and replacements hold, or are reported."""
+"""Memories set back by damage: changes hold, or are reported."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def files(folder: Path, table: str) -> set[Path]:
 def hit(
     folder: Path, begun: Callable[[LanceStore], None], last: Callable[[LanceStore], None], *more: str
 ) -> LanceStore:
-    """The store after the files that `last` wrote into its memories (and further tables) were emptied."""
+    """The store after the memory files of `last` were emptied."""
     store = LanceStore.open(folder, DIMENSIONS)
     begun(store)
     store.upkeep(force=True)
@@ -118,10 +118,10 @@ def test_damaged_index_leaves_doubt(folder: Path) -> None:
 
 
 def test_torn_last_write_changes_nothing_else(folder: Path) -> None:
-    """A power failure in the middle of a write: the index was not reached."""
+    """A power failure during a write, before that of the index."""
     store = hit(folder, begin, lambda store: store.put_memories([core(5, "금요일 회의")]))
-    assert {one.id: one for one in store.memories()} == {f"m{n}": by_id(store)[f"m{n}"] for n in (1, 2, 3)}
-    assert all(not one.superseded_by and not one.pinned for one in store.memories())
+    assert {memory.id: memory for memory in store.memories()} == {f"m{n}": by_id(store)[f"m{n}"] for n in (1, 2, 3)}
+    assert all(not memory.superseded_by and not memory.pinned for memory in store.memories())
     (note,) = store.damage()
     assert (note.is_minor, note.brought_back, note.in_doubt) == (True, 0, ())
     store.close()

@@ -1,4 +1,4 @@
-"""Forgetting down to the bytes, upkeep beside readers, and tables that outgrow memory."""
+"""Erasure of bytes, upkeep beside readers, and tables larger than memory."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def folder_bytes(folder: Path) -> bytes:
 
 
 def needles() -> list[bytes]:
-    """The secrets as written and as terms (lower case, Korean in pairs of syllables)."""
+    """The secrets as written and as terms (lower case, Korean bigrams)."""
     return [
         needle.encode()
         for needle in (

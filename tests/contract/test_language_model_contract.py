@@ -34,7 +34,7 @@ def api() -> Iterator[ModelApi]:
 
 @pytest.fixture(params=PROVIDERS)
 def provider(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Each provider, with variables set that its SDK would take address or credentials from if it were let."""
+    """Each provider, with variables that its SDK must not read."""
     for name in PROVIDERS:
         for variable in ("API_KEY", "BASE_URL", "AUTH_TOKEN"):
             monkeypatch.setenv("%s_%s" % (name.upper(), variable), "http://127.0.0.1:9/never")
@@ -71,7 +71,7 @@ def test_one_call_and_what_it_took(provider: str, api: ModelApi) -> None:
         assert "temperature" not in asked.body  # the interface has none any more
     else:
         assert asked.path == "/v1/chat/completions"
-        assert [one["content"] for one in asked.body["messages"]] == [SYSTEM, PROMPT]
+        assert [message["content"] for message in asked.body["messages"]] == [SYSTEM, PROMPT]
         assert asked.body["temperature"] == 0.1
 
 

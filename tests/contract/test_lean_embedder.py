@@ -1,4 +1,4 @@
-"""The embedder as the daemon composes it, without the hub's client: same vectors; catalogue models still have it."""
+"""The daemon's embedder, lean: same vectors, without the hub's client."""
 
 from __future__ import annotations
 

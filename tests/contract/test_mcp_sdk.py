@@ -1,4 +1,4 @@
-"""The official SDK's client drives the MCP server, in both of its ways to begin."""
+"""The official SDK's client drives the MCP server, in both handshakes."""
 
 from __future__ import annotations
 

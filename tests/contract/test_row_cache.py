@@ -1,4 +1,4 @@
-"""The chunks kept beside the table: they come back as they were, and never when they may be wrong."""
+"""The row cache: chunks come back unchanged, never when possibly stale."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_another_version_of_the_table_begins_anew(tmp_path: Path) -> None:
 
 
 def test_a_change_that_was_never_ended_begins_anew(tmp_path: Path) -> None:
-    """The process died between the change of the table and the end of it."""
+    """The process died between the change of the table and its end."""
     cache = filled(tmp_path, version=7)
     cache.begin()
     cache.close()

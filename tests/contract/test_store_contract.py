@@ -126,7 +126,7 @@ def test_no_rows_asked_for_are_no_rows(store: Store) -> None:
 
 
 def fill_for_forgetting(store: Store) -> None:
-    """Two sessions of p1 and one of p2; m10 is drawn from both sessions of p1."""
+    """Two sessions of p1, one of p2; m10 from both of p1."""
     sessions = {1: ("s1", "p1"), 2: ("s1", "p1"), 3: ("s2", "p1"), 4: ("s3", "p2")}
     for number, (session, project) in sessions.items():
         store.add_events([make_event(number, session=session, project=project)])
@@ -153,7 +153,7 @@ def test_forget_memory_takes_its_sources(store: Store) -> None:
 
 
 def test_what_was_done_in_a_turn_goes_with_it(store: Store) -> None:
-    """A turn's memory names the spoken events; its tool calls are known by the prompt alone."""
+    """A turn's memory names no tool calls; only the prompt does."""
     fill_for_forgetting(store)
     prompt = make_event(1).prompt_id
     store.add_events(
@@ -191,7 +191,7 @@ def test_expired_turns_go_statements_stay(store: Store) -> None:
 
     plan = store.plan_retention(RetentionCutoffs(conversation_ms=1003, tools_ms=1000))
     assert (set(plan.event_ids), set(plan.memory_ids)) == ({"e1", "e2", "e6"}, {"m1", "m2"})
-    assert {(one.project_id, one.kind, one.rows, one.oldest_ms) for one in plan.counts} == {
+    assert {(count.project_id, count.kind, count.rows, count.oldest_ms) for count in plan.counts} == {
         ("p1", "conversation", 2, 1001), ("p1", "user", 2, 1001), ("p1", "tool", 1, 999),
     }  # fmt: skip
     assert store.forget(plan).events == 3

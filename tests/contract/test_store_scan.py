@@ -1,4 +1,4 @@
-"""Reading a whole store: every event and every memory, each once, as it was."""
+"""Scans of a whole store: every event and memory, each once."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def test_everything_is_handed_over_once_in_pieces(store: Store) -> None:
         found.extend(some)
 
     store.scan(consume)
-    assert sorted(found[:700], key=lambda one: one.at_ms) == events
-    assert sorted(found[700:], key=lambda one: one.at_ms) == memories
+    assert sorted(found[:700], key=lambda event: event.at_ms) == events
+    assert sorted(found[700:], key=lambda memory: memory.at_ms) == memories
     assert sum(pieces) == 1000
 
 

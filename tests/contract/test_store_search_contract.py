@@ -1,4 +1,4 @@
-"""How every ports.Store searches its chunks; runs over the double and over LanceDB."""
+"""Search contract of ports.Store, over the double and LanceDB."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_search_stays_in_its_scope(store: Store) -> None:
 
 
 def test_what_belongs_to_no_session_is_found(store: Store) -> None:
-    """Like a statement that a person adds to a memory file, or by `memlayer remember`."""
+    """Such as a statement from a memory file or `memlayer remember`."""
     store.put_chunks(
         [make_chunk(1, "배포 요일", session="", embedded=True), make_chunk(2, "배포 요일", session="s2", embedded=True)]
     )

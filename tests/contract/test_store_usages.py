@@ -1,4 +1,4 @@
-"""The store's record of uses: once each, queried, forgotten with the memory or the prompt."""
+"""The store's usages: idempotent, queried, deleted with memory or prompt."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def test_same_use_counts_once(store: Store) -> None:
 def test_queries_narrow_and_order(store: Store) -> None:
     store.put_usages([use(1, SHOWN), use(1, at_ms=7_000), use(2, SHOWN, session="세션", prompt="q1", at_ms=6_000)])
     found = store.usages(UsageQuery())
-    assert [(one.memory_id, one.how) for one in found] == [("m1", CITED), ("m2", SHOWN), ("m1", SHOWN)]
-    assert [one.session_id for one in store.usages(UsageQuery(memory_ids=["m2"]))] == ["세션"]
+    assert [(usage.memory_id, usage.how) for usage in found] == [("m1", CITED), ("m2", SHOWN), ("m1", SHOWN)]
+    assert [usage.session_id for usage in store.usages(UsageQuery(memory_ids=["m2"]))] == ["세션"]
     assert store.usages(UsageQuery(memory_ids=[])) == []
     assert len(store.usages(UsageQuery(how=SHOWN))) == 2
     assert len(store.usages(UsageQuery(since_ms=6_000))) == 2
@@ -55,4 +55,4 @@ def test_scan_hands_over_uses(store: Store) -> None:
     store.put_usages([use(1), use(2)])
     seen: list[object] = []
     store.scan(seen.extend)
-    assert sorted(one.id for one in seen if isinstance(one, Usage)) == sorted([use(1).id, use(2).id])
+    assert sorted(row.id for row in seen if isinstance(row, Usage)) == sorted([use(1).id, use(2).id])

@@ -1,4 +1,4 @@
-"""The lean tokenizer gives the ids that the `tokenizers` library gives, for any text."""
+"""The lean tokenizer gives the same ids as the `tokenizers` library."""
 
 from __future__ import annotations
 

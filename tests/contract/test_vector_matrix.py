@@ -1,4 +1,4 @@
-"""Vectors in memory: near rows are found, as exactly as promised, at any size, after any change."""
+"""Vectors in memory: near rows are found at any size and change."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def unit(rows: Matrix) -> Matrix:
 
 
 def clustered(count: int, seed: int = 1) -> Matrix:
-    """Unit vectors around 50 centres, the same for every seed, as texts have topics."""
+    """Unit vectors around 50 centres, the same for every seed."""
     centres = np.random.default_rng(0).standard_normal((50, DIMENSIONS))
     dice = np.random.default_rng(seed)
     return unit(centres[dice.integers(50, size=count)] + 0.8 * dice.standard_normal((count, DIMENSIONS)))

@@ -1,4 +1,4 @@
-"""Words in memory: ranked as BM25 says, whatever is replaced or removed, and the same rows as the table finds."""
+"""Words in memory: BM25 order after changes, and the table's rows."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def filled(texts: Texts, batch: int = 7, packed_rows: int = 8192) -> ProjectWord
     project, ids = ProjectWords(packed_rows), list(texts)
     for start in range(0, len(ids), batch):
         some = ids[start : start + batch]
-        project.put(some, ["세션%d" % (int(one[1:]) % 3) for one in some], [texts[one] for one in some])
+        project.put(some, ["세션%d" % (int(name[1:]) % 3) for name in some], [texts[name] for name in some])
     return project
 
 

@@ -94,8 +94,9 @@ def reconcile(memories: Sequence[Memory], chunks: Iterable[Chunk], set_back: Col
 
 def unknown(memories: Iterable[Memory], set_back: Collection[str] | None) -> Reconciled:
     """Reconcile without an index: rows of older versions are in doubt."""
-    older = [one for one in memories if set_back is not None and one.id in set_back and one.category != "conversation"]
-    return Reconciled(in_doubt=tuple(one.citation for one in older))
+    ids = set_back or ()
+    older = [memory for memory in memories if memory.id in ids and memory.category != "conversation"]
+    return Reconciled(in_doubt=tuple(memory.citation for memory in older))
 
 
 def _as_indexed(row: Memory, pieces: Sequence[Chunk]) -> Memory:
@@ -115,8 +116,8 @@ def _replaced(row: Memory, lost: Sequence[Memory]) -> Memory:
 
     By the only newer memory that came back, else by itself.
     """
-    newer = [one for one in lost if one.project_id == row.project_id and one.category == row.category]
-    newer = [one for one in newer if one.at_ms >= row.at_ms]
+    newer = [memory for memory in lost if memory.project_id == row.project_id and memory.category == row.category]
+    newer = [memory for memory in newer if memory.at_ms >= row.at_ms]
     by: Mapping[str, object] = {"superseded_by": row.id, "superseded_ms": row.at_ms}
     if len(newer) == 1:
         by = {"superseded_by": newer[0].id, "superseded_ms": newer[0].at_ms}

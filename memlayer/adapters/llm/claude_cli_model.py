@@ -65,10 +65,10 @@ class ClaudeCliModel:
             with tempfile.TemporaryDirectory(prefix="memlayer-", ignore_cleanup_errors=True) as folder:
                 arguments = [program, *ARGUMENTS, "--model", self._model, "--system-prompt", system]
                 environment = self._environment(max_tokens, deadline_s)
-                code, said = self._run(arguments, prompt, folder, environment, max(0.1, ends - time.monotonic()))
+                code, output = self._run(arguments, prompt, folder, environment, max(0.1, ends - time.monotonic()))
         finally:
             _one_at_a_time.release()
-        return _read(code, said)
+        return _read(code, output)
 
     def close(self) -> None:
         """Kill the running call, if any, and refuse all others.
@@ -108,7 +108,7 @@ class ClaudeCliModel:
         try:
             if self._closed.is_set():  # close() came between
                 _kill_group(process)
-            said, _ = process.communicate(prompt.encode("utf-8", "replace"), timeout=deadline_s)
+            output, _ = process.communicate(prompt.encode("utf-8", "replace"), timeout=deadline_s)
         except subprocess.TimeoutExpired as bad:
             raise ConsolidationError("%s did not answer in time and was killed" % NAME) from bad
         finally:
@@ -120,7 +120,7 @@ class ClaudeCliModel:
                 if pipe is not None:
                     with contextlib.suppress(OSError):
                         pipe.close()
-        return process.returncode, said
+        return process.returncode, output
 
 
 def find_claude() -> str:
@@ -142,10 +142,10 @@ def _kill_group(process: subprocess.Popen[bytes]) -> None:
         os.killpg(process.pid, signal.SIGKILL)
 
 
-def _read(code: int, said: bytes) -> Completion:
+def _read(code: int, output: bytes) -> Completion:
     """Parse the JSON answer: one object with result, usage and total_cost_usd."""
     try:
-        found: Any = json.loads(said.decode("utf-8", "replace"))
+        found: Any = json.loads(output.decode("utf-8", "replace"))
     except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):

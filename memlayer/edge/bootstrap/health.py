@@ -26,7 +26,7 @@ MAX_SETUP_CHARS = 400  # the failure and its cure
 _LATE = ("daemon late", "daemon kept")
 _ALONE = ("daemon refused", "daemon absent")
 PREPARING = b"preparing\n"  # content of `setup.noticed` from a setup's notice to its end
-READY = "memlayer is ready: memories are recalled from now on, and what was said meanwhile is kept."
+READY = "memlayer is ready: memories are recalled from now on, and turns in the meantime are kept."
 CALLS = ("wake.stamp", "setup.stamp")  # written when a hook calls a daemon or its setup (hook.fallback)
 
 
@@ -115,7 +115,7 @@ def sentence(found: Trouble, store_error: str = "", settings_error: str = "") ->
     if store_error:
         return "memlayer: the store does not open%s; turns are safe on disk, but not recalled." % _because(store_error)
     if settings_error:
-        return "memlayer: the settings are wrong%s; what is valid of them holds." % _because(settings_error)
+        return "memlayer: the settings are wrong%s; the valid ones hold." % _because(settings_error)
     if found.aside_new:
         return "memlayer: %s of the last day could not be read and were set aside%s." % (
             _counted(found.aside_new, "event"),

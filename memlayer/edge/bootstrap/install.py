@@ -167,7 +167,7 @@ class Installer:
         try:
             self.step(name, command)
         except UserError:
-            print("-- it needs what was left out, or fails anyway", file=self.log, flush=True)
+            print("-- it needs the parts left out, or fails anyway", file=self.log, flush=True)
             put_back(moved)
             self.step(name, command)
         remove_unused(self.venv)

@@ -1,1 +1,1 @@
-"""What a hook keeps: payloads, replies, tool calls, noise, and the spool."""
+"""Data that a hook keeps: payloads, replies, tool calls, noise, and the spool."""

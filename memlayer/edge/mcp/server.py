@@ -133,9 +133,9 @@ class Server:
             return "Error: there is no tool %.60r. There are: %s" % (name, ", ".join(tools.BY_NAME)), True
         try:
             arguments = tools.checked(tool, params.get("arguments"))
-            asked = {**arguments, "project_dir": self._project, "session_id": self._session, "at_ms": _now_ms()}
+            request = {**arguments, "project_dir": self._project, "session_id": self._session, "at_ms": _now_ms()}
             client = Client(self._home, self._root, wait_s=DAEMON_WAIT_S)
-            answer = client.call(tool.op, asked, deadline_s=ANSWER_S, project_dir=self._project)
+            answer = client.call(tool.op, request, deadline_s=ANSWER_S, project_dir=self._project)
             return str(answer.get("text", "")), False
         except (MemlayerError, ValueError, OSError) as bad:
             return "Error: %s" % " ".join(str(bad).split()), True

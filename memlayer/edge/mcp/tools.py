@@ -123,7 +123,7 @@ def _value(name: str, schema: dict[str, Any], value: object) -> object:
     if schema["type"] == "array":
         # Models write a single id as a string, and several with commas.
         ids = value.replace(",", " ").split() if isinstance(value, str) else value
-        if not isinstance(ids, list) or not all(isinstance(one, str) for one in ids):
+        if not isinstance(ids, list) or not all(isinstance(name, str) for name in ids):
             raise ValueError("%s: a list of ids is expected" % name)
         if len(ids) > MAX_IDS:
             raise ValueError("%s: at most %d at once" % (name, MAX_IDS))

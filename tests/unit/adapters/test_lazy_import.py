@@ -1,4 +1,4 @@
-"""LanceDB imported lean: it works, the process stays whole, and where it does not fit the whole one is imported."""
+"""Lean import of LanceDB, with the whole import as fallback."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from memlayer.adapters.embedding.lazy_import import UNUSED, import_lancedb
 
 
 def run(code: str, *folders: Path) -> str:
-    """Run code in a fresh interpreter with warnings as errors; return its output. `folders`: first on its path."""
+    """Run code in a fresh interpreter; return output. `folders`: on its path."""
     preamble = PREAMBLE.format(folders=[str(folder) for folder in (*folders, ROOT)])
     done = subprocess.run(
         [sys.executable, "-I", "-W", "error", "-c", preamble + textwrap.dedent(code)],
@@ -101,7 +101,7 @@ def test_a_later_version_that_needs_the_client_is_imported_whole(tmp_path: Path)
 
 
 def test_one_that_broke_off_half_way_is_imported_whole(tmp_path: Path) -> None:
-    """LanceDB's native part can be initialised only once in a process: a panic, and no store until the next daemon."""
+    """A second initialization of LanceDB's native part panics: no store."""
     out = run(
         f"""
         import importlib.abc, logging
@@ -109,7 +109,7 @@ def test_one_that_broke_off_half_way_is_imported_whole(tmp_path: Path) -> None:
         class Trips(importlib.abc.MetaPathFinder):
             def find_spec(self, fullname, path, target=None):
                 if fullname == "lancedb.table":
-                    sys.meta_path = [one for one in sys.meta_path if one is not self]
+                    sys.meta_path = [finder for finder in sys.meta_path if finder is not self]
                     raise AttributeError("userbase")
         sys.meta_path = [Trips(), *before]
         import_lancedb()
@@ -145,7 +145,7 @@ def test_two_threads_import_one_after_the_other(tmp_path: Path) -> None:
         import threading
         from memlayer.adapters.embedding.lazy_import import import_fastembed
         sys.inside = []
-        threads = [threading.Thread(target=one) for one in (import_lancedb, import_fastembed)]
+        threads = [threading.Thread(target=load) for load in (import_lancedb, import_fastembed)]
         for thread in threads:
             thread.start()
         for thread in threads:

@@ -1,4 +1,4 @@
-"""The SDKs are extras: the message where one is missing, and a runtime without them."""
+"""SDKs as extras: the message without them, and their absence."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[3]
 
 @pytest.mark.parametrize("provider_name", ["anthropic", "openai"])
 def test_a_missing_package_is_one_line_with_the_command(provider_name: str, tmp_path: Path) -> None:
-    """In an interpreter of its own, whose import system does not know the SDK."""
+    """In an interpreter whose import system does not know the SDK."""
     code = (
         "import sys; sys.modules[%r] = None; sys.path.insert(0, %r)\n"
         "from memlayer.adapters.llm.anthropic_model import AnthropicModel\n"

@@ -111,7 +111,7 @@ def test_a_file_that_is_no_model_is_one_line(folder: Path, tmp_path: Path) -> No
     assert "\n" not in str(caught.value)
 
 
-def test_an_unknown_name_says_what_would_do(tmp_path: Path) -> None:
+def test_unknown_name_error_lists_valid_names(tmp_path: Path) -> None:
     with pytest.raises(EmbedderError, match="neither e5-small-ko-en-int8, nor"):
         fastembed_embedder.load("somebody/한국어-모델", tmp_path)
 
@@ -122,7 +122,7 @@ def test_a_catalogue_model_offline_fails_at_once(tmp_path: Path, monkeypatch: py
         fastembed_embedder.load("BAAI/bge-small-en-v1.5", tmp_path)
 
 
-def test_a_foreign_folder_is_calibrated_once_and_agrees_with_what_ships(tmp_path: Path) -> None:
+def test_foreign_folder_is_calibrated_once_like_the_shipped(tmp_path: Path) -> None:
     shipped = model_folder.models_root() / SHIPPED_MODEL
     copy = tmp_path / "my-e5"
     copy.mkdir()

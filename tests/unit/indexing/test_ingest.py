@@ -1,4 +1,4 @@
-"""Taking the spool in: a file that is none of ours is set aside, and none holds up those behind it."""
+"""Ingest of the spool: foreign files are quarantined and block nothing."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def put_foreign(home: Path, data: dict[str, Any], number: int = 0) -> None:
 
 
 def kept(memory: TurnsInMemory) -> list[str]:
-    return [one.text for one in memory.store.events()]
+    return [event.text for event in memory.store.events()]
 
 
 WITHOUT_DETAIL = {name: value for name, value in event(9).items() if name != "detail"}
@@ -59,9 +59,9 @@ def test_an_event_that_cannot_be_taken_in_holds_up_no_other(home: Path) -> None:
     memory = TurnsInMemory(home)
 
     def remember(events: Sequence[Event]) -> None:
-        for one in events:
-            if "9999" in one.text:
-                raise ValueError(one.text)
+        for event in events:
+            if "9999" in event.text:
+                raise ValueError(event.text)
 
     memory.ingest.on_remember = remember
     put_foreign(home, event(8, kind="remember", text="in the year 9999"))

@@ -1,4 +1,4 @@
-"""The sketch of how many chunks hold a term: rare terms weigh more, counts follow the chunks and survive on disk."""
+"""The document frequency sketch: weights, updates, and saved counts."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_only_recent_chunks_can_replace_themselves() -> None:
     assert stats.documents == 2 * RECENT + 1
 
 
-def test_counted_from_the_store_is_what_ingest_counted() -> None:
+def test_store_and_ingest_counts_agree() -> None:
     store, stats = MemoryStore(), TermStats()
     chunks = [
         make_chunk(number, text) for number, text in enumerate(["결제 모듈은 NestJS", "배포는 화요일", "port 5433"])

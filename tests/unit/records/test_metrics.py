@@ -1,4 +1,4 @@
-"""The daemon's counts: secrets taken out and time spent on embedding, by kind, kept over a restart."""
+"""The daemon's counts of redactions and embedding times, over restarts."""
 
 from __future__ import annotations
 

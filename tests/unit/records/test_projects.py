@@ -1,4 +1,4 @@
-"""Which folders are the same project: with real git, moved, copied, linked, nested, renamed and deleted."""
+"""Identity of projects: real git folders moved, copied, linked, nested, deleted."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.support.repositories import REMOTE, Identify, git, on_disk, repositor
 
 @pytest.mark.parametrize("remote", [REMOTE, ""], ids=["remote", "no remote"])
 class TestOneRepository:
-    """What is the same project, whether a remote or the root commit identifies the repository."""
+    """Cases with a remote and cases with the root commit alone."""
 
     def test_a_sub_folder_belongs_to_its_root(self, identify: Identify, tmp_path: Path, remote: str) -> None:
         repo = repository(tmp_path / "상점 shop", remote)
@@ -85,7 +85,7 @@ class TestOneRepository:
         repo = repository(tmp_path / "shop", remote)
         before = identify(repo)
         assert Projects(str(home), root_commit).resolve(str(repo))[0] == before
-        # A hook without a daemon finds the place by what the daemon wrote down.
+        # A hook without a daemon finds the place in the daemon's record.
         assert on_disk(home, repo) == before
 
 
@@ -173,7 +173,7 @@ def test_folders_without_git(identify: Identify, projects: Projects, tmp_path: P
     assert projects.name(before) == projects.name(identify(two)) == "shop"
     (tmp_path / "link").symlink_to(one)
     assert identify(tmp_path / "link") == before
-    # Nothing but its path says which folder it is: a renamed one begins anew, and the old name keeps what it had.
+    # Nothing but its path says which folder it is: a renamed folder begins anew, and the old name keeps its memories.
     assert identify(one.rename(tmp_path / "one" / "renamed")) != before
     one.mkdir()
     assert identify(one) == before

@@ -1,4 +1,4 @@
-"""A folder that is used again: the repository in it is another project than the one that was there."""
+"""A folder used again: a new repository is a new project."""
 
 from __future__ import annotations
 
@@ -100,15 +100,15 @@ def test_a_registry_that_does_not_say_when_repositories_were_made(
     identify: Identify, tmp_path: Path, home: Path
 ) -> None:
     with_commit, without = repository(tmp_path / "a"), repository(tmp_path / "b", commit="")
-    known = {identify(one): one for one in (with_commit, without)}
+    known = {identify(repository): repository for repository in (with_commit, without)}
     old = registry.load(str(home))
-    for one in old.values():
-        del one["born"]
+    for entry in old.values():
+        del entry["born"]
     registry.save(str(home), old)
     assert on_disk(home, with_commit) == ""  # until a daemon, which asks git, has seen it
     later = Projects(str(home), root_commit)
-    assert {later.resolve(str(one))[0]: one for one in (with_commit, without)} == known
-    assert {on_disk(home, one): one for one in (with_commit, without)} == known
+    assert {later.resolve(str(repository))[0]: repository for repository in (with_commit, without)} == known
+    assert {on_disk(home, repository): repository for repository in (with_commit, without)} == known
 
 
 def test_a_project_of_another_home_is_found_whenever_its_repository_was_made(tmp_path: Path, home: Path) -> None:

@@ -1,4 +1,4 @@
-"""The record of a session: what its events change, whatever order they come in, and what stays on disk."""
+"""The record of a session: changes by events, order, and disk."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def test_a_compaction_counts_once_for_both_of_its_hooks(
     assert session.compaction_count == count
 
 
-def test_a_compaction_ends_what_was_flushed_and_measured(told: Told) -> None:
+def test_compaction_resets_flush_and_measurement(told: Told) -> None:
     session = told("user", 100)
     assert not session.is_flushed
     session.memory_flush_compaction_count, session.total_tokens = session.compaction_count, 180_000
@@ -170,7 +170,7 @@ def test_a_session_start_does_not_open_it_again(told: Told) -> None:
 def test_a_turn_opens_it_again(told: Told, kind: str) -> None:
     told("session_end", 200, "other")
     assert told(kind, 300).ended == ""
-    assert [one.id for one in told.sessions.open_in("p1")] == ["s1"]
+    assert [session.id for session in told.sessions.open_in("p1")] == ["s1"]
 
 
 @pytest.mark.parametrize("kind", ["user", "assistant"])
@@ -180,8 +180,8 @@ def test_an_event_from_before_its_end_does_not_open_it_again(told: Told, kind: s
     assert told(kind, 200).ended == "other"
 
 
-def test_what_a_transcript_told_does_not_open_it_again(told: Told) -> None:
-    """The host's last line may be stamped after the end, and is read long after it."""
+def test_transcript_does_not_reopen_a_session(told: Told) -> None:
+    """The host's last line may be later than the end."""
     told("session_end", 300, "other")
     event = spool_event(kind="assistant", session_id="s1", prompt_id="q", text="네", at_ms=400, source="transcript")
     assert told.sessions.heard(event, "p1").ended == "other"
@@ -191,7 +191,7 @@ HOUR_MS = 3_600_000
 
 
 def test_a_clock_that_was_put_back_keeps_no_session_ended(told: Told) -> None:
-    """It ended while the clock was an hour ahead; then the person resumes it."""
+    """Ended while the clock was an hour ahead, then resumed."""
     told("user", HOUR_MS)
     told("session_end", HOUR_MS + 100, "other")
     assert told("user", 200).ended == "other"  # from the spool, it may be an hour old
@@ -222,10 +222,10 @@ def test_open_sessions_are_those_of_the_project_newest_first(told: Told) -> None
         told("user", 100 + number, session="s%d" % number)
     told("user", 500, session="foreign", project="p2")
     told("session_end", 600, "other", session="s29")
-    assert [one.id for one in told.sessions.open_in("p1")] == ["s%d" % number for number in range(28, 8, -1)]
+    assert [session.id for session in told.sessions.open_in("p1")] == ["s%d" % number for number in range(28, 8, -1)]
 
 
-def test_what_was_saved_is_there_for_the_next_daemon(told: Told, home: Path) -> None:
+def test_next_daemon_reads_saved_sessions(told: Told, home: Path) -> None:
     session = told("user", 100)
     told("session_start", 300, "compact")
     session.shown, session.caught_up_bytes = ["m1"], 4096
@@ -271,7 +271,7 @@ def test_a_spoiled_record_is_left_out(told: Told, home: Path, spoiled: bytes) ->
     )
     path.write_bytes(spoiled)
     again = Sessions(str(home))
-    assert [one.id for one in again.all()] == ["s2"]
+    assert [session.id for session in again.all()] == ["s2"]
     assert again.get("s1") is None
 
 

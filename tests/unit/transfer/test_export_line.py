@@ -1,4 +1,4 @@
-"""Lines of an export: a damaged or foreign one is refused with its field's name."""
+"""Lines of an export: invalid ones are refused, naming the field."""
 
 from __future__ import annotations
 
