@@ -24,10 +24,7 @@ class Calibration:
     high: float
 
     def position(self, cosine: float) -> float:
-        """Map a cosine to 0 at low, 1 at high, unbounded.
-
-        The cosine of two centred unit vectors.
-        """
+        """Map centred unit vectors' cosine: low to 0, high to 1, unbounded."""
         return (cosine - self.low) / (self.high - self.low)
 
     def relevance(self, cosine: float) -> float:
@@ -192,10 +189,7 @@ class StoreStats:
 
 @dataclass(frozen=True)
 class Holding:
-    """The number of a project's chunks, and the numbers by term.
-
-    By term: the chunks that hold it.
-    """
+    """A project's chunks: their number, and how many hold each term."""
 
     chunks: int
     by_term: Mapping[str, int]
@@ -326,10 +320,7 @@ class Store(Protocol):
         """Drop and recreate the search index."""
 
     def warm(self, project_id: str, model: str) -> None:
-        """Prepare searches in a project: the first is then quick.
-
-        As quick as the next.
-        """
+        """Prepare a project: its first search is as quick as the next."""
 
     def upkeep(self, *, force: bool = False) -> bool:
         """Compact, update indexes and drop old versions if due; True if done."""
@@ -337,10 +328,7 @@ class Store(Protocol):
     def stats(self) -> StoreStats: ...
 
     def damage(self) -> list[Damage]:
-        """Return the damage found until clear_damage().
-
-        The store goes on with its readable rows.
-        """
+        """Return damage until clear_damage(); the store serves its readable rows."""
 
     def clear_damage(self) -> None:
         """Note that the damage is repaired, as far as it can be."""

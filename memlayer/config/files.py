@@ -59,10 +59,7 @@ def parse_user_text(raw: bytes, path: str) -> dict[str, Any]:
 
 
 def user_text(path: str) -> str:
-    """Read the user's file as text, or "". Raises UserError.
-
-    The error is one line.
-    """
+    """Return the user's text, or "". Raises UserError, one line."""
     try:
         return _read_regular(path).decode("utf-8-sig")
     except FileNotFoundError:
@@ -118,10 +115,7 @@ def read_untrusted(path: str) -> tuple[dict[str, Any], str]:
 
 
 def _read_regular(path: str) -> bytes:
-    """Read a regular file. Raises OSError or ValueError.
-
-    ValueError: another kind of file, or a long file.
-    """
+    """Read a regular, short file. Raises OSError, or ValueError for others."""
     fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # a pipe without a writer would wait for ever
     with os.fdopen(fd, "rb") as file:
         if not stat.S_ISREG(os.fstat(fd).st_mode):

@@ -25,10 +25,7 @@ Took = Callable[[str, int, float], None]  # ("query" | "passage", texts, millise
 
 
 class TimedEmbedder:
-    """Embedder that reports each call's time, but not of failed calls.
-
-    Failed: calls that raise.
-    """
+    """Embedder that reports each call's time, but not of raising calls."""
 
     def __init__(self, embedder: Embedder, took: Took) -> None:
         self._embedder, self._took = embedder, took

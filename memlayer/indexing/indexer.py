@@ -119,10 +119,7 @@ class Indexer:
         return done
 
     def embed_some(self, batch: int) -> int:
-        """Embed up to `batch` chunks without a vector; return their number.
-
-        A vector: of the current model.
-        """
+        """Embed up to `batch` chunks without the model's vector; return how many."""
         embedder = self._embedder()
         if embedder is None:
             return 0

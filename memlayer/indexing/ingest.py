@@ -125,10 +125,7 @@ class Ingest:
             return {event.project_id for event in events}
 
     def _admitted(self, captured: Sequence[dict[str, Any]], is_history: bool) -> list[Event]:
-        """Return the events to store.
-
-        Captured at all, wanted by the tool rules, and not forgotten.
-        """
+        """Return events that are captured, wanted by rules, and not forgotten."""
         not_forgotten = {id(event) for event in self._tombstones.not_forgotten(captured, is_history=is_history)}
         events = []
         for fields in captured:

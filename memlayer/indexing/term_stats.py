@@ -82,10 +82,7 @@ class TermStats:
 
     @classmethod
     def load(cls, path: Path, documents: int) -> TermStats | None:
-        """Load saved counts if they are whole and up to date.
-
-        Up to date: of about as many chunks as there are now.
-        """
+        """Load saved counts if whole and of about the present size."""
         found = cls()
         try:
             magic, counted, packed = path.read_bytes().split(b"\n", 2)

@@ -1,7 +1,4 @@
-"""Uses of memories: shown, cited or opened.
-
-Shown by recall, cited by an answer, opened by a look-up.
-"""
+"""Uses of memories: shown by recall, cited by answers, opened by look-ups."""
 
 from __future__ import annotations
 

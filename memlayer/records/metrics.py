@@ -1,7 +1,4 @@
-"""Counts and latencies of the daemon's answers.
-
-Numbers only, kept over restarts.
-"""
+"""Counts and latencies of the daemon's answers: numbers, kept over restarts."""
 
 from __future__ import annotations
 

@@ -203,10 +203,7 @@ def _required(kind: type[Event] | type[Memory] | type[Usage]) -> tuple[str, ...]
 
 
 def _storable(value: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields with redacted, valid UTF-8 texts.
-
-    Redacted as any text that comes in.
-    """
+    """Return the fields with texts redacted as incoming ones, valid UTF-8."""
     out = _writable(value)
     text = out["text"]
     # A text that was shortened once is a little over the limit; it is not shortened again.

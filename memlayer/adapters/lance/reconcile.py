@@ -112,10 +112,7 @@ def _as_indexed(row: Memory, pieces: Sequence[Chunk]) -> Memory:
 
 
 def _replaced(row: Memory, lost: Sequence[Memory]) -> Memory:
-    """Return the row as superseded by a newer memory, or itself.
-
-    By the only newer memory that came back, else by itself.
-    """
+    """Return the row superseded by the only newer restored memory, else itself."""
     newer = [memory for memory in lost if memory.project_id == row.project_id and memory.category == row.category]
     newer = [memory for memory in newer if memory.at_ms >= row.at_ms]
     by: Mapping[str, object] = {"superseded_by": row.id, "superseded_ms": row.at_ms}

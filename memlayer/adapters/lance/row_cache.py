@@ -66,10 +66,7 @@ class RowCache:
             self._agree(_NO_VERSION)
 
     def end(self, version: int) -> None:
-        """Note the table's version, once every change to it is reported.
-
-        By put, remove or clear.
-        """
+        """Note the table's version once put, remove or clear reported all."""
         with self._guard:
             self._changes += 1
             self._is_changing = False
@@ -137,10 +134,7 @@ class RowCache:
         self._file.run(lambda database: database.executemany("DELETE FROM rows WHERE key = ?", keys), None)
 
     def clear(self) -> None:
-        """Drop all chunks: any row may have changed.
-
-        Reports of the change so far included.
-        """
+        """Drop all chunks: any row may have changed, reported or not."""
         with self._guard:
             self._changes += 1
             self._recent = {}

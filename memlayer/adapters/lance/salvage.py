@@ -1,7 +1,4 @@
-"""Salvage of a damaged table: its readable rows become a new table.
-
-Damaged files are set aside.
-"""
+"""Salvage of a damaged table: copy readable rows, set files aside."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Search over the chunks table, with used projects in memory.
-
-In memory: their words and vectors.
-"""
+"""Search over chunks, with used projects' words and vectors in memory."""
 
 from __future__ import annotations
 
@@ -87,10 +84,7 @@ class ChunkSearch:
         return sorted(hits, key=lambda hit: (-(hit.lexical or 0.0), hit.chunk.id))
 
     def holding(self, terms: Sequence[str], project_id: str) -> Holding | None:
-        """Count the chunks with each term; None without the project's words.
-
-        They may not be in memory.
-        """
+        """Count the chunks with each term; None without words in memory."""
         with self._guard:
             project = self._words.get(project_id)
             return None if project is None else project.holding(terms)

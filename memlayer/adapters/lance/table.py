@@ -193,10 +193,7 @@ class LanceTable:
             return self.loop.run(query())
 
     def rewrite(self, fragments: Sequence[int]) -> None:
-        """Rewrite the rows of these fragments, so that old files go.
-
-        Nothing refers to the old files afterwards.
-        """
+        """Rewrite these fragments' rows, so that nothing refers to old files."""
 
         async def rewrite() -> None:
             for fragment in fragments:

@@ -71,10 +71,7 @@ class ClaudeCliModel:
         return _read(code, output)
 
     def close(self) -> None:
-        """Kill the running call, if any, and refuse all others.
-
-        For a daemon that ends.
-        """
+        """Kill the running call, if any, and refuse others: daemon shutdown."""
         self._closed.set()
         process = self._running
         if process is not None:

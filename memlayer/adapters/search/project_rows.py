@@ -1,7 +1,4 @@
-"""Rows of projects in memory, least recently used first out.
-
-Rows: their chunk ids and sessions.
-"""
+"""Chunk ids and sessions of projects, least recently used first out."""
 
 from __future__ import annotations
 

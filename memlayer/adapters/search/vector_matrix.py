@@ -166,10 +166,7 @@ class VectorMatrix:
         return self._projects.get(project_id) if model == self._model else None
 
     def load(self, model: str, project_id: str, vectors: ProjectVectors) -> None:
-        """Keep a project's vectors; drop other models' and the oldest projects'.
-
-        The oldest go when the budget is exceeded.
-        """
+        """Keep a project's vectors; drop other models' and, over budget, the oldest."""
         if model != self._model:
             self._projects.clear()
             self._model = model
@@ -183,10 +180,7 @@ class VectorMatrix:
         session_ids: Sequence[str],
         vectors: NDArray[np.float32],
     ) -> None:
-        """Add rows to a loaded project.
-
-        Nothing for a project or a model that is not loaded.
-        """
+        """Add rows to a loaded project; ignore others, and other models."""
         project = self._projects.loaded(project_id) if model == self._model else None
         if project is not None:
             project.put(ids, session_ids, vectors)

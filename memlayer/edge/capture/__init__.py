@@ -1,1 +1,1 @@
-"""Data that a hook keeps: payloads, replies, tool calls, noise, and the spool."""
+"""Data that hooks keep: payloads, replies, tool calls, noise, the spool."""
