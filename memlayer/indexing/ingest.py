@@ -8,19 +8,19 @@ from dataclasses import replace
 from typing import Any
 
 from memlayer.edge.capture import spool
-from memlayer.edge.capture.payload import spool_event
+from memlayer.edge.capture.payload import OWN_COMMAND, spool_event
 from memlayer.edge.capture.tool_use import EVERY_TOOL, ToolRules
 from memlayer.indexing.indexer import Indexer
 from memlayer.model import GLOBAL, Event
 from memlayer.ports import Store
 from memlayer.records.projects import Projects
-from memlayer.records.self_references import without_repeats
 from memlayer.records.sessions import Sessions
 from memlayer.records.tombstones import Tombstones
 
 BATCH = 200  # spool files taken in at once: LanceDB wants batches, a person who waits wants progress
 # The errors that an event written by none of our hooks can raise. A store or a disk that fails raises others.
 FOREIGN = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+FORGET = "memory-forget"
 log = logging.getLogger(__name__)
 
 
@@ -115,7 +115,7 @@ class Ingest:
             events = self._admitted(list(captured), is_history)
             if not events:
                 return set()
-            events = self._with_distinct_ids(without_repeats(events, self._store))
+            events = self._with_distinct_ids(_without_repeats(events, self._store))
             added = frozenset(self._store.add_events(events))
             self.on_new([event for event in events if event.id in added])
             # All turns of the batch, not only those of new events: a crash may have come between events and memories.
@@ -170,3 +170,28 @@ class Ingest:
                 event = replace(event, id=str(made["id"]))
             out.append(event)
         return out
+
+
+def _without_repeats(events: Sequence[Event], store: Store) -> list[Event]:
+    """Return the events without repetitions of memories.
+
+    No text in an answer to an own command, and of a request to forget only its name. Such an answer repeats memories;
+    they are never recalled from it, and it would outlive them when they are forgotten.
+    """
+    details = {_turn(event): event.detail for event in events if event.kind == "user"}
+    unknown = [event.prompt_id for event in events if event.kind == "assistant" and _turn(event) not in details]
+    if unknown:
+        found = store.events(prompt_ids=sorted(set(unknown)), kind="user", limit=100_000)
+        details.update((_turn(event), event.detail) for event in found)
+    return [_without(event) if details.get(_turn(event), event.detail) == OWN_COMMAND else event for event in events]
+
+
+def _without(event: Event) -> Event:
+    if event.kind == "assistant":
+        return replace(event, text="")
+    name = event.text.split(None, 1)[0] if event.text.strip() else ""
+    return replace(event, text=name) if event.kind == "user" and FORGET in name else event
+
+
+def _turn(event: Event) -> tuple[str, str]:
+    return event.session_id, event.prompt_id

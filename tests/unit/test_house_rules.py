@@ -50,7 +50,7 @@ ENTRY_POINTS = ("__init__.py", "__main__.py", "errors.py")
 SHORT = frozenset(
     words(
         """
-        adapters/git adapters/priority daemon/ops/health daemon/ops/table records/self_references
+        adapters/git adapters/priority daemon/ops/health daemon/ops/table
         testing/memory_rows text/bm25 text/centrality text/citation text/question turns/importance
         """
     )
