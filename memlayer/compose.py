@@ -1,4 +1,4 @@
-"""Composition root: from settings to the adapters, rules and services of one home."""
+"""Composition root: adapters, rules and services of a home from settings."""
 
 from __future__ import annotations
 
@@ -48,7 +48,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Rules:
-    """The user's settings as each room takes them; made once for each load of the settings."""
+    """The user's settings as each room takes them.
+
+    Made once for each load of the settings.
+    """
 
     recall: RecallRules
     retention: RetentionRules
@@ -111,7 +114,10 @@ def open_projects(home: str) -> Projects:
 def open_services(
     home: str, settings: Settings, *, projects: Projects, sessions: Sessions, embedder: EmbedderSlot
 ) -> Services:
-    """Open the store and its services in a second or two: LanceDB is slow to import. Raises StoreError."""
+    """Open the store and its services in a second or two.
+
+    LanceDB is slow to import. Raises StoreError.
+    """
     from memlayer.adapters.embedding import lazy_import
 
     with lazy_import.ONE_AT_A_TIME:
@@ -189,7 +195,10 @@ def open_services(
 
 
 def embedder_maker(home: str, settings: Settings) -> Callable[[], Embedder] | None:
-    """Return a slow loader of the embedding model; None when the user wants none. It may raise EmbedderError."""
+    """Return a slow loader of the embedding model.
+
+    None when the user wants none. It may raise EmbedderError.
+    """
     chosen = settings.embedding
     if chosen.provider == "none":
         return None
@@ -211,7 +220,10 @@ def _now_ms() -> int:
 
 
 def language_model_since(settings: Settings, home: str, now_ms: Callable[[], int] = _now_ms) -> TurnedOn:
-    """Note, for all daemons, that the user has turned a language model on, or off."""
+    """Note that the user has turned a language model on, or off.
+
+    The note is for all daemons.
+    """
     chosen = settings.consolidation
     name = "%s:%s" % (chosen.provider, chosen.model_name)
     if chosen.provider == "rules":
@@ -221,9 +233,10 @@ def language_model_since(settings: Settings, home: str, now_ms: Callable[[], int
 
 
 def extractor(settings: Settings, home: str, now_ms: Callable[[], int] = _now_ms) -> Extractor:
-    """Return the reader of turns: rules, or a language model with the rules behind it.
+    """Return the reader of turns.
 
-    Loads no SDK and starts nothing; that happens at the first turn, and a missing SDK is noted then for `stats`.
+    Rules, or a language model with the rules behind it. Loads no SDK and starts nothing; that happens at the first
+    turn, and a missing SDK is noted then for `stats`.
     """
     rules, chosen = RulesExtractor(), settings.consolidation
     since = language_model_since(settings, home, now_ms)
@@ -246,7 +259,10 @@ def extractor(settings: Settings, home: str, now_ms: Callable[[], int] = _now_ms
 
 
 def hang_up(reader: Extractor) -> None:
-    """End a call to a language model that runs: no process of ours outlives the daemon."""
+    """End a running call to a language model.
+
+    No process of ours outlives the daemon.
+    """
     from memlayer.consolidation.llm.extractor import ModelExtractor
 
     if isinstance(reader, ModelExtractor):
@@ -275,7 +291,10 @@ def language_model(settings: Settings) -> CheckedModel:
 
 
 def model_use(settings: Settings, home: str) -> dict[str, object]:
-    """Return the budget and use of the language model, for `stats`; {} where none was ever turned on."""
+    """Return the budget and use of the language model, for `stats`.
+
+    {} where none was ever turned on.
+    """
     chosen, missing = settings.consolidation, ""
     is_on = chosen.provider != "rules"
     if not is_on and not os.path.exists(paths.model_use(home)):

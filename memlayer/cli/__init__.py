@@ -1,4 +1,7 @@
-"""The command line: a file for each group of verbs; reaches the store only through the daemon's socket."""
+"""The command line, a file for each group of verbs.
+
+It reaches the store only through the daemon's socket.
+"""
 
 from __future__ import annotations
 

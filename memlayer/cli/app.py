@@ -1,4 +1,7 @@
-"""The command `memlayer` and its verbs, each imported only when it is used; and slash commands."""
+"""The command `memlayer`, its verbs and its slash commands.
+
+Each verb is imported only when it is used.
+"""
 
 from __future__ import annotations
 
@@ -86,9 +89,10 @@ def cli() -> None:
 @click.argument("session_id", metavar="SESSION")
 @click.pass_context
 def slash_verb(ctx: click.Context, command: str, session_id: str) -> None:
-    """Run slash command COMMAND with the arguments typed in this session. For the files in commands/.
+    """Run slash command COMMAND with the arguments typed in this session.
 
-    The arguments come from the UserPromptExpansion hook: a shell line would change some characters. Raises UserError.
+    For the files in commands/. The arguments come from the UserPromptExpansion hook: a shell line would change some
+    characters. Raises UserError.
     """
     from memlayer.cli.terminal.invocation import home
     from memlayer.edge.capture.commands import MAX_TYPED_CHARS, VERB_OF, take

@@ -1,4 +1,7 @@
-"""Registers the MCP server with other clients: their configuration files, changed in one place and put back."""
+"""Registers the MCP server with other clients.
+
+Their configuration files are changed in one place, and put back.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +24,11 @@ _CONFIG = "~/Library/Application Support" if _MAC else "${XDG_CONFIG_HOME:-~/.co
 
 @dataclass(frozen=True)
 class McpClient:
-    """A program that starts MCP servers. key: of the table of servers in its file. project: what it offers in place of
-    a folder, "" where the server starts in the project, None where no project is known."""
+    """A program that starts MCP servers.
+
+    key: of the table of servers in its file. project: its substitute for a folder, "" where the server starts in the
+    project, None where no project is known.
+    """
 
     name: str
     path: str
@@ -45,7 +51,10 @@ CLIENTS = {
 
 @dataclass(frozen=True)
 class Change:
-    """What a registration does to a file. text: the whole new text, "" where the file goes; is_needed: it differs."""
+    """The effect of a registration on a file.
+
+    text: the whole new text, "" where the file goes. is_needed: it differs.
+    """
 
     path: str
     before: str | None
@@ -54,14 +63,20 @@ class Change:
 
 
 def path_of(client: McpClient) -> str:
-    """The client's configuration file; a link is followed, so that it stays one."""
+    """Return the path of the client's configuration file.
+
+    A link is followed, so that it stays one.
+    """
     found = re.match(r"\$\{(\w+):-([^}]*)\}(.*)", client.path)
     path = (os.environ.get(found[1]) or found[2]) + found[3] if found else client.path
     return os.path.realpath(os.path.expanduser(path))
 
 
 def entry_of(client: McpClient, root: str, *, project: str, all_projects: bool) -> dict[str, Any]:
-    """The server's entry. project: a folder, or "". Raises UserError where the client knows no project."""
+    """Return the server's entry.
+
+    project: a folder, or "". Raises UserError where the client knows no project.
+    """
     arguments = ["mcp"]
     if all_projects:
         arguments.append("--all-projects")
@@ -76,7 +91,10 @@ def entry_of(client: McpClient, root: str, *, project: str, all_projects: bool) 
 
 
 def planned(client: McpClient, entry: dict[str, Any] | None) -> Change:
-    """The change that registers the entry, or takes it out (None). Raises UserError for a file it cannot read."""
+    """Return the change that registers the entry, or removes it (None).
+
+    Raises UserError for a file it cannot read.
+    """
     path = path_of(client)
     before = _read(path)
     change = _toml if path.endswith(".toml") else _json
@@ -87,7 +105,10 @@ def planned(client: McpClient, entry: dict[str, Any] | None) -> Change:
 
 
 def carry_out(change: Change) -> None:
-    """Write the file whole or not at all; its text without memlayer is kept beside it. Raises OSError."""
+    """Write the file whole or not at all.
+
+    Its text without memlayer is kept beside it. Raises OSError.
+    """
     if NAME not in (change.before or ""):
         paths.write_whole(change.path + BACKUP, (change.before or "").encode())
     if change.text:
@@ -118,7 +139,10 @@ def _parsed(path: str, text: str) -> object:
 
 
 def _json(path: str, text: str, key: str, entry: dict[str, Any] | None) -> str:
-    """The JSON text with the entry, or without it; other keys and their order stay."""
+    """Return the JSON text with the entry, or without it.
+
+    Other keys and their order stay.
+    """
     try:
         whole = json.loads(text) if text.strip() else {}
     except (ValueError, RecursionError) as bad:
@@ -139,7 +163,10 @@ def _json(path: str, text: str, key: str, entry: dict[str, Any] | None) -> str:
 
 
 def _toml(path: str, text: str, key: str, entry: dict[str, Any] | None) -> str:
-    """The TOML text with the entry's table at its end, or without it; every other line stays as it is."""
+    """Return the TOML text with the entry's table, or without it.
+
+    The table stands at the end; every other line stays as it is.
+    """
     try:
         servers = tomllib.loads(text).get(key, {})
     except tomllib.TOMLDecodeError as bad:

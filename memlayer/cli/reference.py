@@ -112,7 +112,7 @@ def cli_page() -> str:
 
 
 def _pages_of(command: click.Command | None, name: str, parent: click.Context) -> list[str]:
-    """Return a heading and the help of a command, then those of its subcommands."""
+    """Return the help of a command under a heading, then its subcommands'."""
     assert command is not None
     parts = [f"### {name}" if parent.parent is None else f"#### {parent.info_name} {name}"]
     parts.append(_fenced(_help(command, name, parent)))

@@ -1,4 +1,4 @@
-"""Dispatch of a request: checks the version, finds the handler, turns errors into frames."""
+"""Dispatch of a request: version check, handler, errors as frames."""
 
 from __future__ import annotations
 

@@ -30,11 +30,12 @@ TOLD_TO_GO = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 def set_on_signal(event: threading.Event) -> None:
-    """Have `event` set when one of TOLD_TO_GO arrives. To be called in the main thread.
+    """Have `event` set when a signal of TOLD_TO_GO arrives.
 
-    Python runs a handler in the main thread, between any two of its instructions: while that thread waits for the
-    event itself it may hold the event's lock, which no handler could take a second time. So the handler does nothing,
-    and a thread waits for the byte that the interpreter writes when a signal comes (signal.set_wakeup_fd).
+    To be called in the main thread. Python runs a handler in the main thread, between any two of its instructions:
+    while that thread waits for the event itself it may hold the event's lock, which no handler could take a second
+    time. So the handler does nothing, and a thread waits for the byte that the interpreter writes when a signal comes
+    (signal.set_wakeup_fd).
     """
     reading, writing = os.pipe()
     os.set_blocking(writing, False)
@@ -50,9 +51,10 @@ def set_on_signal(event: threading.Event) -> None:
 
 
 def hold(home: str, wait_s: float) -> int | None:
-    """Take the lock and return its open file, or None if another process still holds it after wait_s.
+    """Take the lock and return its open file.
 
-    The kernel frees it with the process, however that ends. The file's text, pid and start, is for people only.
+    None if another process still holds it after wait_s. The kernel frees it with the process, however that ends. The
+    file's text, pid and start, is for people only.
     """
     fd = os.open(paths.lock(home), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, paths.FILE_MODE)
     ends = time.monotonic() + wait_s
@@ -74,7 +76,7 @@ def hold(home: str, wait_s: float) -> int | None:
 
 
 def still_ours(home: str, fd: int) -> bool:
-    """Return False once the home, or the lock in it, has been deleted or replaced."""
+    """Return False once the home or its lock was deleted or replaced."""
     try:
         named = os.stat(paths.lock(home))
     except FileNotFoundError:
@@ -93,9 +95,9 @@ logger = logging.getLogger(__name__)
 
 
 def run(home: str) -> int:
-    """Be the daemon of `home` until it is time to leave, and return the exit code.
+    """Be the daemon of `home` until it must leave.
 
-    Returns at once if there is a daemon.
+    Returns the exit code. Returns at once if there is a daemon.
     """
     os.umask(0o077)
     paths.make_folder(home)
@@ -159,7 +161,10 @@ def _live(state: State, held: int) -> bool:
 
 
 def _leave(state: State, server: Server, held: int, at_home: bool) -> None:
-    """Settle within SETTLE_S as much as possible; the rest stays in the spool for the next daemon."""
+    """Settle as much as possible within SETTLE_S.
+
+    The rest stays in the spool for the next daemon.
+    """
     state.leaving.set()
     if state.is_open:
         compose.hang_up(state.services.result().consolidator.extractor)

@@ -1,4 +1,7 @@
-"""Log of the daemon: a JSON line a record, ids and numbers, never memory text."""
+"""Log of the daemon, a JSON line a record.
+
+It holds ids and numbers, never memory text.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,10 @@ class _File(logging.handlers.RotatingFileHandler):
         return cast(TextIOWrapper, open(self.baseFilename, self.mode, encoding=self.encoding, opener=_open_no_link))
 
     def handleError(self, record: logging.LogRecord) -> None:
-        """Ignore a full disk: it must not stop the daemon, and there is nowhere else to say so."""
+        """Ignore a full disk.
+
+        It must not stop the daemon, and there is nowhere else to say so.
+        """
 
 
 def _open_no_link(path: str, flags: int) -> int:

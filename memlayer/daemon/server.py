@@ -1,4 +1,7 @@
-"""Server of the socket: reads one request a connection, has `dispatch` answer it, and closes."""
+"""Server of the socket, a request a connection.
+
+It reads the request, has `dispatch` answer it, and closes.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""Trial of a runtime, run by path with its interpreter: imports, a store, a sentence embedded.
+"""Trial of a runtime, run by path with its interpreter.
 
-With --load it only loads. It ends with 0, or with 1 and a traceback on stderr.
+It imports, opens a store and embeds a sentence. With --load it only loads. It ends with 0, or with 1 and a traceback on
+stderr.
 """
 
 from __future__ import annotations
@@ -13,7 +14,10 @@ PACKAGES = ("click", "rich.console", "rich.progress", "yaml", "pydantic_settings
 
 
 def load() -> None:
-    """Import the third-party packages as the daemon and the command line do. Raises ImportError."""
+    """Import the third-party packages as the daemon and CLI do.
+
+    Raises ImportError.
+    """
     for name in PACKAGES:
         importlib.import_module(name)
     from memlayer.adapters.embedding import lazy_import
@@ -25,7 +29,10 @@ def load() -> None:
 
 
 def use(home: str) -> None:
-    """Open a store, with its indexes, and embed a sentence with the model that ships. Raises StoreError."""
+    """Open a store and embed a sentence with the shipped model.
+
+    The store has its indexes. Raises StoreError.
+    """
     from memlayer import compose
     from memlayer.config import Settings
     from memlayer.errors import EmbedderError

@@ -54,9 +54,10 @@ class Edits:
     now_ms: Callable[[], int] = _now_ms
 
     def take(self, project_id: str, name: str, changes: Changes, record: FileRecord, base: str) -> EditCounts:
-        """Apply the changes of one file; idempotent, for a known text is not added again. Raises StoreError.
+        """Apply the changes of one file.
 
-        base: name of the revision that was changed, "" when unknown: an earlier wording is then an old copy, no change.
+        Idempotent, for a known text is not added again. Raises StoreError. base: name of the revision that was changed,
+        "" when unknown: an earlier wording is then an old copy, no change.
         """
         known = {digest(memory.text) for memory in current(self.store, project_id, name)}
         page = _Page(self, project_id, name, known, bool(base))
@@ -91,7 +92,10 @@ class Edits:
 
 @dataclass
 class _Page:
-    """One file's changes. known: digests of its memories. has_base: the changed revision is known."""
+    """One file's changes.
+
+    known: digests of its memories. has_base: the changed revision is known.
+    """
 
     edits: Edits
     project_id: str

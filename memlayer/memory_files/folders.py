@@ -50,7 +50,10 @@ IN_PROJECT = ".memlayer"
 
 
 class Place(NamedTuple):
-    """anchor: a folder of the user's choice. parts: folders below it; no link is followed there."""
+    """A place of memory files.
+
+    anchor: a folder of the user's choice. parts: folders below it; no link is followed there.
+    """
 
     anchor: str
     parts: tuple[str, ...]
@@ -62,7 +65,10 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True)
 class FileRules:
-    """Settings. in_project: the files are in the repository instead of the memlayer home."""
+    """Settings of memory files.
+
+    in_project: the files are in the repository instead of the memlayer home.
+    """
 
     enabled: bool = True
     in_project: bool = False

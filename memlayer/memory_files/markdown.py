@@ -113,7 +113,10 @@ _CONFLICT = (re.compile(r"^<{7} ", re.MULTILINE), re.compile(r"^>{7} ", re.MULTI
 
 
 class Line(NamedTuple):
-    """A memory as a bullet. stamp: its day, or in a daily file its time (HH:MM)."""
+    """A memory as a bullet.
+
+    stamp: its day, or in a daily file its time (HH:MM).
+    """
 
     citation: str
     stamp: str
@@ -122,10 +125,10 @@ class Line(NamedTuple):
 
 
 class Item(NamedTuple):
-    """A bullet or a paragraph of a file. kind: of its section, "" under a user's heading.
+    """A bullet or a paragraph of a file.
 
-    citation: "" for an addition of the user. is_last: only blank lines follow. is_escaped: with backslashes, as some
-    editors write possible Markdown. stamp: see Line.
+    kind: of its section, "" under a user's heading. citation: "" for an addition of the user. is_last: only blank lines
+    follow. is_escaped: with backslashes, as some editors write possible Markdown. stamp: see Line.
     """
 
     kind: str

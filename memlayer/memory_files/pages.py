@@ -22,7 +22,10 @@ _DAY_PAGE = re.compile(DAILY_FOLDER + r"/(\d{4}-\d\d-\d\d)\.md$")
 
 @dataclass(frozen=True)
 class Page:
-    """One file. data: empty for a page without memories. revision: as the file names it."""
+    """One file.
+
+    data: empty for a page without memories. revision: as the file names it.
+    """
 
     name: str
     data: bytes

@@ -40,10 +40,11 @@ class Span:
 
 @dataclass
 class FileRecord:
-    """The record of one file. read: digest of the bytes last read or written. stamp: of that moment.
+    """The record of one file.
 
-    names: a revision's name in the file -> its number. removed: ids of memories that a user deleted from the file ->
-    name of the revision they were deleted from, which an undo brings back. notice: a message for the user, or "".
+    read: digest of the bytes last read or written. stamp: of that moment. names: a revision's name in the file -> its
+    number. removed: ids of memories that a user deleted from the file -> name of the revision they were deleted from,
+    which an undo brings back. notice: a message for the user, or "".
     """
 
     read: str = ""

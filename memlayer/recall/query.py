@@ -47,7 +47,10 @@ def is_plan(prompt: str) -> bool:
 
 @dataclass(frozen=True)
 class Query:
-    """text: embedded for the vector search. terms: distinct terms for full-text search, at most MAX_TERMS."""
+    """A query.
+
+    text: embedded for the vector search. terms: distinct terms for full-text search, at most MAX_TERMS.
+    """
 
     text: str
     terms: tuple[str, ...]

@@ -40,7 +40,10 @@ class Gate(Enum):
 
 @dataclass(frozen=True)
 class RecallRules:
-    """Settings of recall. min_chance: the least chance of an entry. candidates: chunks of each search."""
+    """Settings of recall.
+
+    min_chance: the least chance of an entry. candidates: chunks of each search.
+    """
 
     enabled: bool = True
     budget: context_block.Budget = field(default_factory=context_block.Budget)

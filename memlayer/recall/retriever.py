@@ -24,7 +24,10 @@ Found = tuple[Chunk, Score]
 
 
 class Rarity(NamedTuple):
-    """weight: term -> inverse document frequency. rare: terms that few chunks of the project hold."""
+    """The rarity of a query's terms.
+
+    weight: term -> inverse document frequency. rare: terms that few chunks of the project hold.
+    """
 
     weight: dict[str, float]
     rare: frozenset[str]

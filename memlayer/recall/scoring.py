@@ -46,7 +46,10 @@ def coverage(found: Mapping[str, int], weight: Mapping[str, float]) -> float:
 
 
 def is_hangul(terms: Sequence[str]) -> bool:
-    """True if at least a third of the terms are Hangul; technical Korean is full of English names."""
+    """True if at least a third of the terms are Hangul.
+
+    Technical Korean is full of English names.
+    """
     return 3 * sum("가" <= term[:1] <= "힣" for term in terms) >= len(terms) > 0
 
 
@@ -83,7 +86,10 @@ class Evidence:
         return 1.0 / (1.0 + math.exp(BIAS - STEEPNESS * (lexical + vector)))
 
     def fit(self, weights: Weights, best_bm25: float) -> float:
-        """Return the fit among the hits of one search, in [0, 1]. best_bm25: their best."""
+        """Return the fit among the hits of one search.
+
+        It is in [0, 1]. best_bm25: their best.
+        """
         vector = self.clipped
         if self.bm25 is None or (self.foreign and not self.bm25):
             return vector or 0.0

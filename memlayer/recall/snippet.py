@@ -89,7 +89,10 @@ def values(found: Sequence[Sentence], rarity: Mapping[str, float]) -> list[float
 
 
 def _value(sentence: Sentence, place: int, rarity: Mapping[str, float], has_answer: bool) -> float:
-    """Return a sentence's value. place: in the answer, from 0; answers state their point early."""
+    """Return a sentence's value.
+
+    place: in the answer, from 0; answers state their point early.
+    """
     text = sentence.text
     held = set(index_terms(text).split())
     value = sum(weight for term, weight in rarity.items() if term in held)

@@ -23,7 +23,10 @@ Turn = tuple[str, str]  # session id, prompt id
 
 @dataclass(frozen=True)
 class Replacement:
-    """said: terms of the stale statement. head: its successor; None if it was taken back."""
+    """A replacement of a statement.
+
+    said: terms of the stale statement. head: its successor; None if it was taken back.
+    """
 
     said: frozenset[str]
     head: Memory | None
@@ -51,7 +54,10 @@ def replacement_of(old: Memory, head: Memory) -> Replacement:
 
 
 class SupersededStatements:
-    """The superseded statements of a store by their turn. Thread-safe; the writer refreshes it."""
+    """The superseded statements of a store by their turn.
+
+    Thread-safe; the writer refreshes it.
+    """
 
     def __init__(self, store: Store) -> None:
         self._store = store

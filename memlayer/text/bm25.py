@@ -1,7 +1,8 @@
-"""Okapi BM25 over terms: inverse document frequency, term frequencies and the score of a document.
+"""Okapi BM25 over terms.
 
-After Robertson and Zaragoza 2009. The lexical search in memory (adapters.search.word_index) computes the same over
-arrays, with the constants and the inverse document frequency of this module.
+It gives the inverse document frequency, term frequencies and the score of a document. After Robertson and Zaragoza
+2009. The lexical search in memory (adapters.search.word_index) computes the same over arrays, with the constants and
+the inverse document frequency of this module.
 """
 
 from __future__ import annotations
@@ -21,7 +22,10 @@ def inverse_document_frequency(documents: int, holding: int) -> float:
 
 
 def frequencies(terms: Iterable[str], document: Sequence[str]) -> dict[str, int]:
-    """Count each of the terms that occur in a document. document: its terms, with repeats."""
+    """Count each of the terms that occur in a document.
+
+    document: its terms, with repeats.
+    """
     return {term: document.count(term) for term in set(terms).intersection(document)}
 
 

@@ -10,7 +10,7 @@ from memlayer.errors import UserError
 from memlayer.turns.turn import MAX_MEMORY_CHARS
 
 BY_MODEL = "model"  # the detail of an event that a model, and no person, asked to keep
-NO_SESSION = "memlayer"  # the session of what was said outside any
+NO_SESSION = "memlayer"  # the session of statements made outside any
 _REDACTED = re.compile(r"\[redacted:[^\]]*\]")
 _EVERYWHERE = re.compile(
     r"\b(?:in|for|across) (?:all|every|each)(?: (?:one )?of)?(?: (?:my|our))? (?:other )?"

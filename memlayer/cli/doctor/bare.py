@@ -57,7 +57,7 @@ def daemon_status(found: dict[str, object] | None, as_json: bool) -> None:
 
 
 def daemon_line(found: dict[str, object]) -> str:
-    """Return process id, version, age and memory of a daemon on one line."""
+    """Return a daemon's process id, version, age and memory on one line."""
     since_ms, rss = found.get("since_ms"), size(found.get("rss_bytes"))
     facts = [f"process {found.get('pid', '?')}", f"version {line(found.get('build')) or '?'}"]
     if isinstance(since_ms, (int, float)) and since_ms:

@@ -1,4 +1,4 @@
-"""Checks that need the daemon: its start, the store, the models, captured turns."""
+"""Checks that need the daemon: start, store, models, captured turns."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ RESTART = "`memlayer daemon restart`"
 
 
 def daemon(client: Client) -> Iterator[Check]:
-    """Check the daemon, which is started if need be, then store, models and turns as it reports them."""
+    """Check the daemon, then store, models and turns as it reports them.
+
+    The daemon is started if need be.
+    """
     try:
         found = settled(client)
     except MemlayerError as error:
@@ -49,7 +52,10 @@ def daemon(client: Client) -> Iterator[Check]:
 
 
 def used(client: Client) -> Iterator[Check]:
-    """How many of the notes that recall gave were cited; nothing while too few were given to tell."""
+    """Report how many of the notes that recall gave were cited.
+
+    Yields nothing while too few were given to tell.
+    """
     try:
         found = client.call("usage_share", {}, deadline_s=ANSWER_S)
     except MemlayerError:
@@ -65,9 +71,9 @@ def used(client: Client) -> Iterator[Check]:
 
 
 def hooks_worked(client: Client) -> dict[str, int]:
-    """Return the last time each hook was answered in time, Unix time in ms.
+    """Return the last time each hook was answered in time.
 
-    {} when no daemon runs.
+    Unix time in ms. {} when no daemon runs.
     """
     try:
         found = (client.status() or {}).get("hooks_worked_ms")
@@ -132,7 +138,10 @@ def store(found: dict[str, Any]) -> Check:
 
 
 def memory_files(found: dict[str, Any]) -> Iterator[Check]:
-    """Report memory files that cannot be read, and changes in them that were not followed; else nothing."""
+    """Report unreadable memory files and changes in them that were not followed.
+
+    Yields nothing when there are none.
+    """
     notices = [line(notice, 300) for notice in found.get("file_notices") or []]
     if notices:
         says = f"{len(notices)} notices, the first: {notices[0]}" if len(notices) > 1 else notices[0]
@@ -140,7 +149,10 @@ def memory_files(found: dict[str, Any]) -> Iterator[Check]:
 
 
 def kept(client: Client) -> Check:
-    """Check that the turns of the host's transcripts are in the store, and how they came there."""
+    """Check that the turns of the host's transcripts are in the store.
+
+    Says also how they came there.
+    """
     try:
         found = client.call("witness", {}, deadline_s=READ_TRANSCRIPTS_S)
     except MemlayerError as error:

@@ -26,7 +26,7 @@ HARMLESS = (paths.SOCKET_NAME, "python", "config.yaml", "runtime", "runtime.lock
 
 
 def permissions(home: str) -> Check:
-    """Check that only this user can read the home, and can write it."""
+    """Check that only this user can read and write the home."""
     name = "permissions"
     try:
         at_home = os.stat(home)
@@ -50,9 +50,9 @@ def permissions(home: str) -> Check:
 
 
 def loose_files(home: str) -> list[str]:
-    """Return the files in home and spool whose mode lets others read them, except empty ones.
+    """Return the non-empty files in home and spool that others may read.
 
-    The closed home keeps others out; a copy of it would not.
+    Their mode lets them. The closed home keeps others out; a copy of it would not.
     """
     found = []
     for folder in (home, paths.spool(home)):
@@ -102,7 +102,10 @@ def settings(home: str, folder: str, environ: Mapping[str, str]) -> Iterator[Che
 
 
 def correction(problem: str) -> str:
-    """Return the remedy for a wrong setting, and the values in force until then."""
+    """Return the remedy for a wrong setting.
+
+    Names also the values in force until then.
+    """
     from memlayer.config import describe_groups
 
     group = problem.partition(":")[0].partition(".")[0]
@@ -153,9 +156,10 @@ def quarantine(home: str) -> Check:
 
 
 def logs(home: str, worked_ms: Mapping[str, int], *, is_well: bool) -> Iterator[Check]:
-    """Check the logs for errors of the last 24 hours after which nothing went well.
+    """Check the logs for recent errors after which nothing went well.
 
-    worked_ms: the last time each hook was answered in time. is_well: daemon and store work now.
+    Recent: of the last 24 hours. worked_ms: the last time each hook was answered in time. is_well: daemon and store
+    work now.
     """
     since_s = time.time() - DAY_S
     hooks = [entry for entry in entries_since(paths.hook_log(home), since_s) if is_trouble(entry)]
@@ -207,7 +211,10 @@ def is_trouble(entry: Mapping[str, object]) -> bool:
 
 
 def entries_since(path: str, since_s: float) -> list[dict[str, object]]:
-    """Return the JSON lines at the end of a log since since_s (Unix time), oldest first."""
+    """Return the last JSON lines of a log since a time.
+
+    since_s: Unix time. Oldest first.
+    """
     try:
         with open(path, "rb") as file:
             file.seek(max(0, os.fstat(file.fileno()).st_size - LOG_TAIL_BYTES))

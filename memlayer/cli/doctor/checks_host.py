@@ -1,4 +1,7 @@
-"""The result of a check, and checks of the installation: runtime, plugin files, python3, host."""
+"""Checks of the installation: runtime, plugin files, python3, host.
+
+Holds also the type of a check's result.
+"""
 
 from __future__ import annotations
 
@@ -102,7 +105,7 @@ def _hook_file(root: str, stem: str) -> bool:
 
 
 def interpreter(home: str) -> Check:
-    """Check the Python that hooks run on, and the time it takes to start."""
+    """Check the Python that hooks run on and its start time."""
     try:
         with open(runtime.remembered_python(home), encoding="utf-8", errors="replace") as file:
             python = file.readline().strip()
@@ -124,7 +127,10 @@ def interpreter(home: str) -> Check:
 
 
 def start_ms(python: str) -> float | None:
-    """Return the time of a bare start in ms, the better of two; None when it does not start."""
+    """Return the better of two bare starts in ms.
+
+    None when the interpreter does not start.
+    """
     best = None
     for _ in range(2):
         began = time.perf_counter()

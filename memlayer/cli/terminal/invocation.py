@@ -1,4 +1,7 @@
-"""Shared by the verbs: home, daemon client, common options, and parsing of projects, ids and dates."""
+"""Home, daemon client, common options and parsers, shared by the verbs.
+
+The parsers read projects, ids and dates.
+"""
 
 from __future__ import annotations
 
@@ -57,9 +60,9 @@ all_projects_option = click.option("--all-projects", is_flag=True, help="Every p
 
 
 def not_empty(_: click.Context, option: click.Parameter, value: str | None) -> str | None:
-    """Reject an empty value of an option that narrows the selection. Raises Incomplete.
+    """Reject an empty value of an option that narrows the selection.
 
-    An empty value is a variable that its caller has not set; it must not come to mean everything.
+    Raises Incomplete. An empty value is a variable that its caller has not set; it must not come to mean everything.
     """
     if value is not None and not value.strip():
         raise Incomplete(f"{option.opts[0]} is empty. Give a value, or leave the option out")
@@ -72,14 +75,18 @@ def home() -> str:
 
 
 def client(*, wait_s: float = 15.0) -> Client:
-    """Return a client that starts the daemon with this Python, which is the runtime's."""
+    """Return a client that starts the daemon with this Python.
+
+    This Python is the runtime's.
+    """
     return Client(home(), plugin_root(), sys.executable, wait_s=wait_s)
 
 
 def project_dir(project: str | None, all_projects: bool = False, is_global: bool = False) -> str:
-    """Return the absolute folder of the project to ask for; "" for every project and for --global.
+    """Return the absolute folder of the project to ask for.
 
-    Raises UserError for a folder that does not exist and was never a project's.
+    It is "" for every project and for --global. Raises UserError for a folder that does not exist and was never a
+    project's.
     """
     if is_global:
         if project or all_projects:
@@ -131,7 +138,10 @@ def words(arguments: Sequence[str], from_stdin: bool, missing: str) -> str:
 
 
 def memory_ids(arguments: Sequence[str], from_stdin: bool = False) -> list[str]:
-    """Return the ids in the arguments, or on stdin, in any form of citation. Raises Incomplete when there is none."""
+    """Return the ids in the arguments, or on stdin.
+
+    They may have any form of citation. Raises Incomplete when there is none.
+    """
     text = words(arguments, from_stdin, WHICH_MEMORY)
     texts = [text] if from_stream(arguments, from_stdin) else [plain(argument) for argument in arguments]
     ids = [id_ for text in texts for id_ in ids_in(text)]
@@ -152,7 +162,10 @@ def memory_id(arguments: Sequence[str], from_stdin: bool = False) -> str:
 
 
 def moment_ms(text: str) -> int:
-    """Return the start of a date (2026-11-19) or an age (12h, 30d, 8w) as Unix time in ms. Raises Incomplete."""
+    """Return the start of a date or an age in ms.
+
+    Unix time. A date: 2026-11-19; an age: 12h, 30d, 8w. Raises Incomplete.
+    """
     hours = {"h": 1, "d": 24, "w": 168}.get(text[-1:])
     if hours and text[:-1].isascii() and text[:-1].isdigit() and len(text) < 8:
         return int((time.time() - int(text[:-1]) * hours * 3600) * 1000)
@@ -163,7 +176,10 @@ def moment_ms(text: str) -> int:
 
 
 def end_ms(text: str) -> int:
-    """Return the end of a date, or an age, as Unix time in ms. Raises Incomplete."""
+    """Return the end of a date, or an age, in ms.
+
+    Unix time. Raises Incomplete.
+    """
     at_ms = moment_ms(text)
     if text[-1:] in "hdw":
         return at_ms

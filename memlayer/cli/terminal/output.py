@@ -1,6 +1,7 @@
-"""Output: wrapped and coloured on a terminal, plain lines in a pipe, or JSON.
+"""Output on a terminal, in a pipe, or as JSON.
 
-Stored text passes `line` or `plain` and is never taken for markup.
+It is wrapped and coloured on a terminal, plain lines in a pipe. Stored text passes `line` or `plain` and is never taken
+for markup.
 """
 
 from __future__ import annotations
@@ -43,7 +44,10 @@ _UNITS = ("B", "kB", "MB", "GB", "TB")
 
 
 def print_json(value: object) -> None:
-    """Print one JSON document, with the same field names for every verb: see for_machines."""
+    """Print one JSON document.
+
+    Every verb has the same field names: see for_machines.
+    """
     print(_UNSEEN.sub(_escape, json.dumps(for_machines(value), ensure_ascii=False, indent=2)))
 
 
@@ -91,7 +95,10 @@ def _escape(found: re.Match[str]) -> str:
 
 
 def say(*parts: Part, indent: int = 0, to_stderr: bool = False) -> None:
-    """Print a paragraph: wrapped and styled on a terminal, one line elsewhere, however long."""
+    """Print a paragraph.
+
+    It is wrapped and styled on a terminal, one line elsewhere, however long.
+    """
     stream = sys.stderr if to_stderr else sys.stdout
     texts = [(part, "") if isinstance(part, str) else part for part in parts]
     try:
@@ -156,7 +163,10 @@ def line(text: object, max_chars: int = 100_000) -> str:
 
 
 def say_body(text: object, max_chars: int, indent: int = 2) -> None:
-    """Print a memory's text below its title: on one line, or with its lines if it has a code block."""
+    """Print a memory's text below its title.
+
+    It stands on one line, or with its lines if it has a code block.
+    """
     whole = plain("" if text is None else str(text))
     if not _FENCE.search(whole):
         say(line(whole, max_chars), indent=indent)
@@ -222,7 +232,10 @@ def short_path(path: str) -> str:
 
 
 def memory_title(memory: Mapping[str, object]) -> list[Part]:
-    """Return the line above a memory's text: key, citation, time, project and session."""
+    """Return the line above a memory's text.
+
+    It holds key, citation, time, project and session.
+    """
     parts: list[Part] = [
         (line(memory.get("key")), "bold"),
         " ",
@@ -240,9 +253,10 @@ def memory_title(memory: Mapping[str, object]) -> list[Part]:
 
 @contextmanager
 def progress(quiet: bool = False) -> Iterator[Callable[[dict[str, Any]], None] | None]:
-    """Show the daemon's progress with a long job: a bar on a terminal's stderr, nothing elsewhere.
+    """Show the daemon's progress with a long job.
 
-    Yields the `on_progress` of Client.call, a function of {"phase", "done", "total"}.
+    It is a bar on a terminal's stderr, nothing elsewhere. Yields the `on_progress` of Client.call, a function of
+    {"phase", "done", "total"}.
     """
     if quiet or not sys.stderr.isatty():
         yield None

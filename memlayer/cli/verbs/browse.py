@@ -167,7 +167,7 @@ def list_verb(
 @all_projects_option
 @json_option
 def timeline_verb(ids: tuple[str, ...], window: int, project: str | None, all_projects: bool, as_json: bool) -> None:
-    """Show the turns before and after memories in their sessions, a line each.
+    """Show the turns around memories in their sessions, a line each.
 
     \b
     Examples:

@@ -28,9 +28,10 @@ from memlayer.errors import UserError
 @click.option("--now", is_flag=True, help="Read your changes and write the files now instead of within seconds.")
 @json_option
 def files_verb(project: str | None, is_global: bool, now: bool, as_json: bool) -> None:
-    """Show the paths of a project's memory files: MEMORY.md, and a file for each day in memory/.
+    """Show the paths of a project's memory files.
 
-    They may be edited: a changed line changes its memory, a deleted line retires it, a new line is remembered.
+    These are MEMORY.md, and a file for each day in memory/. They may be edited: a changed line changes its memory, a
+    deleted line retires it, a new line is remembered.
 
     \b
     Examples:
@@ -92,7 +93,9 @@ def list_verb(as_json: bool) -> None:
 @names_argument
 @json_option
 def retry_verb(names: tuple[str, ...], as_json: bool) -> None:
-    """Read the named events again, or all. Events that still cannot be read go back into quarantine.
+    """Read the named events again, or all.
+
+    Events that still cannot be read go back into quarantine.
 
     \b
     Examples:
@@ -118,7 +121,7 @@ def retry_verb(names: tuple[str, ...], as_json: bool) -> None:
 @click.option("--all", "everything", is_flag=True, help="All events in quarantine.")
 @json_option
 def drop_verb(names: tuple[str, ...], everything: bool, as_json: bool) -> None:
-    """Remove the named events with their texts for good, or all of them.
+    """Remove the named events, or all, with their texts for good.
 
     \b
     Examples:

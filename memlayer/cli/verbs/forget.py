@@ -1,4 +1,4 @@
-"""The verb forget: shows the memories that would be erased, asks, erases them."""
+"""The verb forget: shows the selected memories, asks, erases them."""
 
 from __future__ import annotations
 
@@ -69,7 +69,9 @@ def forget_verb(
     dry_run: bool,
     as_json: bool,
 ) -> None:
-    """Forget memories for good: in all tables, old versions of the store, memory files and caches.
+    """Forget memories for good.
+
+    They go out of all tables, old versions of the store, memory files and caches.
 
     The turns that a memory was drawn from are forgotten with it, and so is everything else drawn from these turns;
     otherwise their words would stay. --keep-sources keeps the turns. A turn is always forgotten with its words, the
@@ -134,16 +136,20 @@ def forget_verb(
 
 
 def folder_of(project: str | None, all_projects: bool) -> str:
-    """Return the folder like project_dir, also for a folder that never existed: nothing of it is known."""
+    """Return a folder as project_dir does, also where it never existed.
+
+    Nothing of such a folder is known.
+    """
     if project and not all_projects:
         return os.path.abspath(os.path.expanduser(project))
     return project_dir(project, all_projects)
 
 
 def forget_from_stdin(text: str, folder: str, keep_sources: bool, as_json: bool) -> None:
-    """Forget the ids in a text, without a question, if all of them are known.
+    """Forget the ids in a text, if all are known.
 
-    With an unknown word among them the memories are only shown; where no word is an id, the words are searched for.
+    It asks no question. With an unknown word among them the memories are only shown; where no word is an id, the words
+    are searched for.
     """
     daemon = client()
     arguments = {"project_dir": folder, "keep_sources": keep_sources, "dry_run": True}
@@ -164,7 +170,10 @@ def forget_from_stdin(text: str, folder: str, keep_sources: bool, as_json: bool)
 
 
 def say_found(found: Mapping[str, Any], as_json: bool) -> None:
-    """Print the memories that words or ids select, and how to forget them."""
+    """Print the memories that words or ids select.
+
+    Says also how to forget them.
+    """
     selected = found.get("memories") or []
     if as_json:
         print_json(found)

@@ -62,7 +62,10 @@ def given_verb(last: int, session: str | None, project: str | None, all_projects
 
 
 def say_prompt(prompt: Mapping[str, Any]) -> None:
-    """Print a prompt or session start, its notes and the notes left out."""
+    """Print a prompt or session start with its notes.
+
+    The notes left out follow.
+    """
     given, left_out = prompt.get("given") or [], (prompt.get("left_out") or [])[:LEFT_OUT_SHOWN]
     say(
         (when(prompt.get("at_ms")), "dim"),
@@ -89,7 +92,7 @@ def say_prompt(prompt: Mapping[str, Any]) -> None:
 
 
 def say_note(note: Mapping[str, Any]) -> None:
-    """Print a note on one line, and the reason for its choice on the next."""
+    """Print a note, and below it the reason for its choice."""
     if note.get("forgotten"):
         say(("forgotten since", "yellow"), indent=4)
     else:

@@ -109,10 +109,10 @@ NAMES = {
 @click.option("--dry-run", is_flag=True, help="Only show the rows that would be removed.")
 @json_option
 def gc_verb(dry_run: bool, as_json: bool) -> None:
-    """Remove everything older than the retention settings allow; the daemon does so once a day.
+    """Remove everything older than the retention settings allow.
 
-    Turns are removed with their words; memories drawn from them stay, with a note about the removed source. Also drops
-    old versions of the store and compacts its files.
+    The daemon does so once a day. Turns are removed with their words; memories drawn from them stay, with a note about
+    the removed source. Also drops old versions of the store and compacts its files.
 
     \b
     Examples:

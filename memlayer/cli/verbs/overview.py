@@ -169,7 +169,10 @@ def folder_bytes(folder: str) -> int:
 
 
 def newest_s(folder: str) -> float:
-    """Return the last time a file below a folder was written, Unix time; 0 when it is missing or empty."""
+    """Return the last time a file below a folder was written.
+
+    Unix time; 0 when the folder is missing or empty.
+    """
     return max((file_stat.st_mtime for file_stat in _stats_below(folder)), default=0.0)
 
 
@@ -185,7 +188,10 @@ def _stats_below(folder: str) -> list[os.stat_result]:
 
 
 def hook_errors(home_: str) -> dict[str, int]:
-    """Count hook calls of the last day that failed, were late, ran without a daemon, or brought no event."""
+    """Count hook calls of the last day that went wrong.
+
+    They failed, were late, ran without a daemon, or brought no event.
+    """
     seen = health.trouble(home_, time.time())
     return {
         "failed": seen.lost,

@@ -151,7 +151,9 @@ def span_of(since: str | None, until: str | None, day: str | None) -> dict[str, 
 def recall_verb(
     prompt: tuple[str, ...], from_stdin: bool, project: str | None, session: str, explain: bool, as_json: bool
 ) -> None:
-    """Print exactly the block that the hook would add to a prompt, or nothing.
+    """Print the block that the hook would add to a prompt.
+
+    Prints nothing where the hook would add none.
 
     \b
     Examples:
@@ -202,7 +204,7 @@ def say_explanation(found: Mapping[str, Any]) -> None:
 
 
 def say_mode(found: Mapping[str, Any]) -> None:
-    """Print a line with the reason if the search was by full text only."""
+    """Print the reason if the search was by full text only."""
     if found.get("mode") == "lexical":
         why = line(found.get("why"))
         say(("Full-text search only", "yellow"), f": {why}" if why else "")

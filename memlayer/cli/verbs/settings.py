@@ -27,10 +27,10 @@ from memlayer.errors import MemlayerError, UserError
 @json_option
 @click.pass_context
 def config_verb(context: click.Context, project: str | None, as_json: bool) -> None:
-    """Show the settings of a project and the source of each value; `set` and `unset` change them.
+    """Show a project's settings and the source of each value.
 
-    Settings are read from config.yaml in the memlayer home and from variables MEMLAYER_<GROUP>__<NAME>;
-    docs/configuration.md lists all of them. Exit code 1 when a setting is wrong.
+    `set` and `unset` change them. Settings are read from config.yaml in the memlayer home and from variables
+    MEMLAYER_<GROUP>__<NAME>; docs/configuration.md lists all of them. Exit code 1 when a setting is wrong.
 
     \b
     Examples:
@@ -96,7 +96,10 @@ def unset_verb(key: str, as_json: bool) -> None:
 
 
 def _say_changed(key: str, value: object, as_json: bool, says: str) -> None:
-    """Print the change, a variable that overrides it, and the command that makes it take effect."""
+    """Print the change, and the command that makes it take effect.
+
+    A variable that overrides the change is named too.
+    """
     group, _, name = key.partition(".")
     variable = f"MEMLAYER_{group}__{name}".upper()
     is_stale = _daemon_is_behind()
@@ -171,7 +174,9 @@ def _root_of(folder: str) -> str:
 @click.option("--no-wait", is_flag=True, help="Exit at once when another setup is running.")
 @json_option
 def setup_verb(quiet: bool, no_wait: bool, as_json: bool) -> None:
-    """Build memlayer's runtime, unless it is up to date. Other verbs do so automatically.
+    """Build memlayer's runtime, unless it is up to date.
+
+    Other verbs do so automatically.
 
     \b
     Examples:
@@ -232,9 +237,9 @@ def completion_verb(shell: str | None, as_json: bool) -> None:
 @click.option("--all-projects", is_flag=True, help="Every project.")
 @click.pass_context
 def mcp_verb(context: click.Context, project: str | None, all_projects: bool) -> None:
-    """Serve memories to a model over MCP, on standard input and output; or register that with a client.
+    """Serve memories over MCP, or register the server with a client.
 
-    The plugin registers it with Claude Code by itself.
+    The server uses standard input and output. The plugin registers it with Claude Code by itself.
 
     \b
     Examples:
@@ -260,7 +265,10 @@ dry_run_option = click.option("--dry-run", is_flag=True, help="Show the file's n
 @dry_run_option
 @json_option
 def install_verb(name: str, project: str | None, all_projects: bool, dry_run: bool, as_json: bool) -> None:
-    """Register the server with a client; its other settings stay as they are."""
+    """Register the server with a client.
+
+    The client's other settings stay as they are.
+    """
     if project and all_projects:
         raise Incomplete("Give --project or --all-projects, not both")
     folder = os.path.abspath(os.path.expanduser(project)) if project else ""
@@ -275,7 +283,10 @@ def install_verb(name: str, project: str | None, all_projects: bool, dry_run: bo
 @dry_run_option
 @json_option
 def uninstall_verb(name: str, dry_run: bool, as_json: bool) -> None:
-    """Take the server out of a client's settings; a file that nobody changed since is as it was before."""
+    """Take the server out of a client's settings.
+
+    A file that nobody changed since is as it was before.
+    """
     _register(name, None, dry_run, as_json)
 
 

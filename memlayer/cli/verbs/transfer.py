@@ -144,7 +144,10 @@ def held_in(done: dict[str, Any]) -> str:
 
 
 def export_to_stdout() -> None:
-    """Copy an export to standard output, from a private file that the daemon writes."""
+    """Copy an export to standard output.
+
+    The daemon writes it to a private file first.
+    """
     with private_folder() as folder, progress() as show:
         path = os.path.join(folder, "export.jsonl")
         done = client().call("export", {"path": path, "force": False}, deadline_s=LONG_S, on_progress=show)

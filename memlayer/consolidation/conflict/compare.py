@@ -11,7 +11,7 @@ from memlayer.text.sentences import is_question
 
 MERGE, SUPERSEDE, KEEP = "merge", "supersede", "keep"
 
-# Relevance is counted from the background, so 1 is the top of what two unrelated texts reach and statements of one
+# Relevance is counted from the background, so 1 is the top for two unrelated texts and statements of one
 # subject lie above it: see `judge`.
 UNRELATED = 0.75
 NEAR = 1.1

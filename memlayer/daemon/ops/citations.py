@@ -1,4 +1,4 @@
-"""Operations on uses: memories that answers cited, memories that were only shown, and the share of the two."""
+"""Operations on uses: memories cited, memories only shown, and their share."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ UNUSED_AFTER = 3  # sessions that were shown a memory, and did not cite it
 
 
 def citations(state: State, arguments: ops.Citations, progress: Progress) -> Fields:
-    """Return memories by their citations: newest first, most cited first, or shown and never cited."""
+    """Return memories by their citations.
+
+    Newest first, most cited first, or shown and never cited.
+    """
     store, folder, order = services_of(state).store, arguments.project_dir, arguments.order
     days = arguments.days or (DEFAULT_DAYS if order else 0)
     since_ms = int(time.time() * 1000) - days * DAY_MS if days else 0
@@ -46,7 +49,10 @@ def citations(state: State, arguments: ops.Citations, progress: Progress) -> Fie
 
 
 def usage_share(state: State, arguments: ops.UsageShare, progress: Progress) -> Fields:
-    """Return how many notes were shown, cited and opened in the last days, a memory once a session."""
+    """Return how many notes were shown, cited and opened lately.
+
+    Of the last days, a memory once a session.
+    """
     since_ms = int(time.time() * 1000) - arguments.days * DAY_MS
     return {"days": arguments.days, **share_since(services_of(state).store, since_ms)._asdict()}
 

@@ -78,7 +78,10 @@ def forget(state: State, arguments: ops.Forget, progress: Progress) -> Fields:
 def _chosen(
     state: State, services: compose.Services, arguments: ops.Forget, project_id: str
 ) -> tuple[tuple[str, ...], list[str]]:
-    """Return (ids of the memories that ids and query name, unknown ids). Raises UserError for unknown ids."""
+    """Return the ids that ids and query select, and unknown ids.
+
+    Raises UserError for unknown ids.
+    """
     by_name = {name: named(services.store, name) for name in map(bare_id, arguments.ids)}
     chosen = tuple(memory.id for found in by_name.values() for memory in found)
     unknown = [name for name, found in by_name.items() if not found]

@@ -1,4 +1,7 @@
-"""Operations of the MCP tools: search, timeline, details, stats and remember, each answered as text for a model."""
+"""Operations of the MCP tools, each answered as text for a model.
+
+These are search, timeline, details, stats and remember.
+"""
 
 from __future__ import annotations
 
@@ -80,7 +83,7 @@ def timeline(state: State, arguments: ops.MemTimeline, progress: Progress) -> Fi
 
 
 def details(state: State, arguments: ops.MemDetails, progress: Progress) -> Fields:
-    """Return the whole of each memory, with its versions, sources, files and commands."""
+    """Return memories whole, with versions, sources, files and commands."""
     found, unknown = _found(state, arguments.ids, arguments.project_dir)
     text = disclosure.details_text([_detail(state, memory) for memory in found], unknown, start=max(0, arguments.from_))
     note_opened(state, found, arguments.session_id)
@@ -94,7 +97,10 @@ def note_opened(state: State, memories: list[Memory], session_id: str) -> None:
 
 
 def stats(state: State, arguments: ops.MemStats, progress: Progress) -> Fields:
-    """Return counts of a project's memories, the days of its oldest and newest turn, and recent uses."""
+    """Return counts of a project's memories and recent uses.
+
+    Also the days of its oldest and newest turn.
+    """
     store, scope = services_of(state).store, scope_of(state, arguments.project_dir)
     counts: dict[str, int] = {}
     days: list[int] = []
@@ -112,7 +118,10 @@ def stats(state: State, arguments: ops.MemStats, progress: Progress) -> Fields:
 
 
 def remember(state: State, arguments: ops.MemRemember, progress: Progress) -> Fields:
-    """Keep a statement as a core memory of the project; it is on disk before it is merged."""
+    """Keep a statement as a core memory of the project.
+
+    It is on disk before it is merged.
+    """
     scope_of(state, arguments.project_dir)
     if not arguments.project_dir:
         raise UserError("Nothing is remembered: no project is named. Start the server with --project FOLDER")
@@ -138,14 +147,17 @@ def remember(state: State, arguments: ops.MemRemember, progress: Progress) -> Fi
 
 
 def scope_of(state: State, folder: str) -> Scope:
-    """Return a project's scope, every project's for no folder. Raises UserError where memory is switched off."""
+    """Return a project's scope, every project's for no folder.
+
+    Raises UserError where memory is switched off.
+    """
     if folder and not places.enabled(places.locate(folder).root):
         raise UserError("Memory is switched off for this project")
     return scope_of_folder(state, folder)
 
 
 def _found(state: State, ids: tuple[str, ...], folder: str) -> tuple[list[Memory], list[str]]:
-    """Return the memories with these ids within the scope, and the ids without any there."""
+    """Return the scope's memories with these ids, and the ids without any."""
     store, scope = services_of(state).store, scope_of(state, folder)
     found: dict[str, Memory] = {}
     unknown = []

@@ -1,4 +1,7 @@
-"""Operations on the daemon and its store: status, stats, flush, files, reindex, repair, stop."""
+"""Operations on the daemon and its store.
+
+These are status, stats, flush, files, reindex, repair and stop.
+"""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ SOURCE_FIELDS = ("id", "kind", "at_ms", "session_id", "source")
 
 
 def remember(state: State, arguments: ops.Remember, progress: Progress) -> Fields:
-    """Take in a `remember` event from the spool and return its core memory.
+    """Take in a `remember` event from the spool; return its core memory.
 
     older: memories that it superseded. newer: the memory that superseded it already. contradicts: pinned memories that
     say otherwise.
@@ -82,7 +82,10 @@ def _changed(state: State, change: Callable[[], Memory]) -> Fields:
 
 
 def history(state: State, arguments: ops.History, progress: Progress) -> Fields:
-    """Return every version of a memory, the current one first, with its state and its sources."""
+    """Return every version of a memory, the current one first.
+
+    Each has its state and its sources.
+    """
     store = services_of(state).store
     memory = one_named(store, arguments.id_)
     newest = lineage.head(store, memory)

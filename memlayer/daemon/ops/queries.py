@@ -42,7 +42,7 @@ EVENT_FIELDS = ("id", "kind", "text", "at_ms", "source")
 
 
 def recall(state: State, arguments: ops.Recall, progress: Progress) -> Fields:
-    """Return the block that a prompt would be given, with its gate and its candidates."""
+    """Return the block for a prompt, with its gate and candidates."""
     services = services_of(state)
     project_id, place = state.projects.find(arguments.project_dir)
     session_id = arguments.session_id
@@ -80,9 +80,10 @@ def _candidate(candidate: Candidate, found: Recalled, services: compose.Services
 
 
 def search(state: State, arguments: ops.Search, progress: Progress) -> Fields:
-    """Return memories above a floor, best first, and turns whose tool calls hold the words.
+    """Return memories above a floor, and turns by their tool calls.
 
-    hits: each with score, parts, snippet, path, start_line and end_line. done: the turns.
+    Best first. The tool calls of the turns hold the words. hits: each with score, parts, snippet, path, start_line and
+    end_line. done: the turns.
     """
     services = services_of(state)
     query = reduce_prompt(arguments.query)
@@ -163,7 +164,10 @@ def _match(state: State, services: compose.Services, memory: Memory) -> Fields:
 
 
 def list_memories(state: State, arguments: ops.List, progress: Progress) -> Fields:
-    """Return the memories of a project and of every project, or of one scope alone, newest first."""
+    """Return memories, newest first.
+
+    Those of a project and of every project, or of one scope alone.
+    """
     store, folder, category = services_of(state).store, arguments.project_dir, arguments.category
     project_id = project_of(state, folder, is_global=arguments.is_global)
     wanted = [(project_id, category)] if project_id or not folder else []

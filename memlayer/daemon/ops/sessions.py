@@ -1,4 +1,4 @@
-"""Operations on sessions: the notes that prompts were given, and facts about each session."""
+"""Operations on sessions: their facts, and the notes given to prompts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ MAX_TURNS = 100_000
 
 
 def given(state: State, arguments: ops.Given, progress: Progress) -> Fields:
-    """Return the record of the last prompts, newest first, with the texts of their notes."""
+    """Return the record of the last prompts, newest first.
+
+    It has the texts of their notes.
+    """
     store = services_of(state).store
     folder, limit = arguments.project_dir, arguments.limit
     session_id = _session_id(state, arguments.session_id) if arguments.session_id else ""
@@ -42,7 +45,10 @@ def given(state: State, arguments: ops.Given, progress: Progress) -> Fields:
 
 
 def _session_id(state: State, start: str) -> str:
-    """Return the id of a session by its id or the start of it. Raises UserError for several sessions."""
+    """Return a session's id by its start.
+
+    Raises UserError for several sessions.
+    """
     known = [session.id for session in state.sessions.all() if session.id.startswith(start)]
     if start in known or not known:
         return start
@@ -52,7 +58,7 @@ def _session_id(state: State, start: str) -> str:
 
 
 def sessions(state: State, arguments: ops.Sessions, progress: Progress) -> Fields:
-    """Return the sessions of a project, or all facts about a single session."""
+    """Return the sessions of a project, or a single session's facts."""
     store = services_of(state).store
     start, known = arguments.id_, state.sessions.all()
     if start:
@@ -84,7 +90,10 @@ def _session(state: State, store: Store, session: Session) -> Fields:
 
 
 def _details(state: State, store: Store, session: Session) -> Fields:
-    """Return further facts about a session: its core memories, its summary, the notes it was given."""
+    """Return further facts about a session.
+
+    These are its core memories, its summary and the notes it was given.
+    """
     entries = [entry for entry in record.entries(state.home) if entry["session_id"] == session.id]
     prompts = [entry for entry in entries if "start" not in entry]
     summaries = store.memories(MemoryQuery(session_id=session.id, category="daily", kind=SESSION_SUMMARY, limit=1))

@@ -1,4 +1,4 @@
-"""Operations that move memories in and out: import of transcripts, export, import of an export."""
+"""Operations that import transcripts, and export and import memories."""
 
 from __future__ import annotations
 
@@ -128,7 +128,10 @@ def import_export(state: State, arguments: ops.ImportExport, progress: Progress)
 
 @contextmanager
 def _alone(state: State) -> Iterator[None]:
-    """Hold the lock of imports: until it is released no turn is consolidated. Raises UserError."""
+    """Hold the lock of imports.
+
+    Until it is released no turn is consolidated. Raises UserError.
+    """
     if not state.importing.acquire(timeout=BUSY_WAIT_S):
         raise UserError("Another import is running. Wait for it, or stop it there")
     try:
@@ -139,7 +142,10 @@ def _alone(state: State) -> Iterator[None]:
 
 
 class _ByteProgress:
-    """Progress of an import in bytes of all its files. is_gone: the client has left."""
+    """Progress of an import in bytes of all its files.
+
+    is_gone: the client has left.
+    """
 
     def __init__(self, state: State, progress: Progress, files: list[Transcript]) -> None:
         self._state = state
@@ -160,7 +166,10 @@ class _ByteProgress:
         self.report("import", self._before[self._number] + offset, self._before[-1])
 
     def report(self, phase: str, done: int, total: int) -> None:
-        """Report a phase. Raises OSError when the client has gone, UserError when the daemon leaves."""
+        """Report a phase.
+
+        Raises OSError when the client has gone, UserError when the daemon leaves.
+        """
         if self._state.leaving.is_set():
             raise UserError("the daemon is leaving; what was imported stays, run it again for the rest")
         self._state.last_request = time.monotonic()  # somebody waits: no time to leave for being idle
@@ -172,7 +181,10 @@ class _ByteProgress:
 
 
 def _chosen(state: State, arguments: ops.Import, counts: Counts) -> list[Transcript]:
-    """Return the files to read, in order. Raises UserError for a path that does not exist."""
+    """Return the files to read, in order.
+
+    Raises UserError for a path that does not exist.
+    """
 
     def leave_out(reason: str) -> None:
         counts.skipped[reason] += 1
@@ -202,7 +214,10 @@ def _chosen(state: State, arguments: ops.Import, counts: Counts) -> list[Transcr
 
 
 def _take(state: State, services: compose.Services, batch: Batch) -> set[str]:
-    """Have the writer take a batch in and return the ids of the projects touched."""
+    """Take a batch in by the writer; return the projects touched.
+
+    Returns their ids.
+    """
     if not batch.events:
         return set()
 
@@ -219,7 +234,10 @@ def _take(state: State, services: compose.Services, batch: Batch) -> set[str]:
 
 
 def _settle(state: State, services: compose.Services, touched: set[str]) -> None:
-    """Have the writer publish imported turns and tidy up, whether or not the client waits."""
+    """Publish imported turns and tidy up in the writer.
+
+    It happens whether or not the client waits.
+    """
     if not touched:
         return
 
@@ -233,7 +251,10 @@ def _settle(state: State, services: compose.Services, touched: set[str]) -> None
 
 
 def _embed(state: State, services: compose.Services, reported: _ByteProgress) -> None:
-    """Embed the new chunks, a few in each job; after an interruption the daemon does the rest."""
+    """Embed the new chunks, a few in each job.
+
+    After an interruption the daemon does the rest.
+    """
     state.embedder.settled.wait(OPEN_WAIT_S)
     embedder = state.embedder()
     if embedder is None:

@@ -1,4 +1,7 @@
-"""Threads that do job after job: the `writer` makes every change of the store."""
+"""Threads that do job after job.
+
+The `writer` makes every change of the store.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,10 @@ class Jobs:
         self._thread.start()
 
     def submit(self, name: str, job: Callable[[], Any]) -> Future[Any]:
-        """Run `job` in the thread; a waiting job of that name serves both callers."""
+        """Run `job` in the thread.
+
+        A waiting job of that name serves both callers.
+        """
         with self._lock:
             waiting = self._waiting.get(name)
             if waiting is not None:
@@ -86,12 +92,18 @@ def _kind(name: str) -> str:
 
 
 def where(bad: BaseException) -> str:
-    """Return type and frames of an exception, without its message: it may hold text of a memory."""
+    """Return type and frames of an exception, without its message.
+
+    The message may hold text of a memory.
+    """
     frames = traceback.extract_tb(bad.__traceback__ or sys.exc_info()[2])
     return "%s at %s" % (type(bad).__name__, frames_of(frames))
 
 
 def frames_of(frames: Iterable[traceback.FrameSummary]) -> str:
-    """Return the last few frames, innermost first, in a line: files and functions, no value."""
+    """Return the last few frames in a line, innermost first.
+
+    It names files and functions, no value.
+    """
     last = list(frames)[-8:]
     return " < ".join("%s:%s %s" % (os.path.basename(f.filename), f.lineno, f.name) for f in reversed(last))

@@ -14,7 +14,10 @@ _MADV_DONTNEED = 4
 
 
 def rss_bytes() -> int:
-    """Return the resident memory of this process; its peak on macOS, which does not tell the present."""
+    """Return the resident memory of this process.
+
+    On macOS it is the peak, which does not tell the present.
+    """
     try:
         with open("/proc/self/statm", encoding="ascii") as file:
             return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
@@ -33,7 +36,10 @@ def loaded() -> None:
 
 
 def give_back() -> None:
-    """Return freed memory to the system: glibc keeps it after a model or a batch. A no-op elsewhere."""
+    """Return freed memory to the system.
+
+    glibc keeps it after a model or a batch. A no-op elsewhere.
+    """
     gc.collect()
     if sys.platform == "linux":
         trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
@@ -78,15 +84,18 @@ NICENESS = 7  # the writer gets a fifth of a core that somebody else wants, and 
 
 
 def switch_often() -> None:
-    """Let threads take turns ten times as often as usual: halves the slowest recalls while turns are written."""
+    """Let threads take turns ten times as often as usual.
+
+    It halves the slowest recalls while turns are written.
+    """
     sys.setswitchinterval(SWITCH_S)
 
 
 def go_second() -> None:
-    """Let other threads go before the calling one from now on. A no-op where a thread has no priority of its own.
+    """Let other threads go before the calling one from now on.
 
-    For the thread that embeds and writes. Not before the store is open: threads inherit this, and LanceDB's serve
-    everybody.
+    A no-op where a thread has no priority of its own. For the thread that embeds and writes. Not before the store is
+    open: threads inherit this, and LanceDB's serve everybody.
     """
     if sys.platform == "linux":
         thread = threading.get_native_id()

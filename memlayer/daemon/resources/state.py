@@ -1,4 +1,7 @@
-"""State shared by the daemon's handlers: settings, registries, and services once the store is open."""
+"""State shared by the daemon's handlers.
+
+It holds settings, registries, and services once the store is open.
+"""
 
 from __future__ import annotations
 
@@ -26,10 +29,11 @@ PROJECT_SETTINGS_KEPT_S = 2.0
 
 @dataclass
 class State:
-    """State of one daemon. leaving: set when it is to go. last_request: for the idle clock.
+    """State of one daemon.
 
-    settings_problem: the first mistake in the settings, one line; then `settings` is their valid part. settings_stamp:
-    of the file that they were read from. rules: made of the settings, once.
+    leaving: set when it is to go. last_request: for the idle clock. settings_problem: the first mistake in the
+    settings, one line; then `settings` is their valid part. settings_stamp: of the file that they were read from.
+    rules: made of the settings, once.
     """
 
     home: str
@@ -71,7 +75,10 @@ class State:
         self.rules = compose.Rules.of(self.settings)
 
     def rules_for(self, place: Place) -> compose.Rules:
-        """Return the rules of a project: the user's, with the changes of its own file."""
+        """Return a project's rules.
+
+        They are the user's, with the changes of the project's own file.
+        """
         held = self._by_project.get(place.root)
         now = time.monotonic()
         if held is not None and now - held[0] < PROJECT_SETTINGS_KEPT_S:
@@ -84,13 +91,19 @@ class State:
         return rules
 
     def scope(self, project_id: str) -> Scope:
-        """Return the scope of a project's searches: the project, and memories for every project."""
+        """Return the scope of a project's searches.
+
+        It is the project, and memories for every project.
+        """
         services = self.ready()
         is_shared = self.has_global or (services is not None and services.extra.has_global)
         return Scope((project_id, GLOBAL) if is_shared else (project_id,)) if project_id else Scope(())
 
     def ready(self, wait_s: float = 0.0) -> compose.Services | None:
-        """Return the services, or None if the store is not open within wait_s. Raises the error of opening it."""
+        """Return the services.
+
+        None if the store is not open within wait_s. Raises the error of opening it.
+        """
         try:
             return self.services.result(timeout=max(0.0, wait_s))
         except TimeoutError:

@@ -1,4 +1,7 @@
-"""Consolidation of turns: by rules in the writer, a few at a time; by a slow language model beside it."""
+"""Consolidation of turns by rules or by a language model.
+
+Rules run in the writer, a few turns at a time; a slow language model runs beside it.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,10 @@ TURNS_READ_AT_ONCE = 2  # the answers of a model are stored soon: they were paid
 
 
 def begin(state: State) -> None:
-    """Have waiting turns consolidated in jobs of their own; while the model loads, opening does it afterwards."""
+    """Have waiting turns consolidated in jobs of their own.
+
+    While the model loads, opening does it afterwards.
+    """
     if state.embedder.settled.is_set():
         submit(state)
 
@@ -46,9 +52,10 @@ def is_slow(state: State) -> bool:
 
 
 def consolidate_now(state: State, progress: Progress | None = None, most: int = 0) -> int:
-    """Consolidate every waiting turn, in the writer; returns how many. A language model is not waited for here.
+    """Consolidate every waiting turn, in the writer; return how many.
 
-    most: of more turns than that (an import brings thousands) the rest follows in jobs of its own; 0: no such bound.
+    A language model is not waited for here. most: of more turns than that (an import brings thousands) the rest follows
+    in jobs of its own; 0: no such bound.
     """
     if is_slow(state) or not state.embedder.settled.is_set():
         begin(state)
@@ -65,7 +72,10 @@ def consolidate_now(state: State, progress: Progress | None = None, most: int = 
 
 
 def _some(state: State) -> int:
-    """Consolidate some turns by rules, and come again if more wait; returns how many. The writer's job."""
+    """Consolidate some turns by rules, and come again for more.
+
+    Returns how many. The writer's job.
+    """
     done = _batch(state)
     if done == TURNS_AT_ONCE:
         submit(state)
@@ -73,7 +83,10 @@ def _some(state: State) -> int:
 
 
 def _batch(state: State) -> int:
-    """Consolidate at most TURNS_AT_ONCE turns in this thread, the writer; returns how many."""
+    """Consolidate at most TURNS_AT_ONCE turns in this thread, the writer.
+
+    Returns how many.
+    """
     services = state.services.result()
     memory.go_second()
     done = services.consolidator.settle_turns(TURNS_AT_ONCE)
@@ -88,7 +101,10 @@ def _batch(state: State) -> int:
 
 
 def _read_all(state: State) -> int:
-    """Have a model read every waiting turn, and the writer keep its answers; returns how many. The reader's job."""
+    """Have a model read every waiting turn.
+
+    The writer keeps its answers. Returns how many. The reader's job.
+    """
     services = state.services.result()
     memory.go_second()
     total = 0

@@ -1,4 +1,7 @@
-"""Deletion in the writer: forgetting on request, retention by age, and unfinished deletions after a crash."""
+"""Deletion in the writer, on request or by age.
+
+Includes deletions that a crash left unfinished.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,10 @@ def forget(state: State, selection: Selection, *, keep_sources: bool = False) ->
 
 
 def gc(state: State) -> tuple[Removed, list[str]]:
-    """Delete memories that are too old by the user's settings, and tidy the store; returns as forget."""
+    """Delete memories that are too old, and tidy the store.
+
+    The age is the user's setting. Returns as forget.
+    """
     services, rules = state.services.result(), state.rules.retention
     now_s = time.time()
     if rules.is_on:
@@ -54,7 +60,10 @@ def gc(state: State) -> tuple[Removed, list[str]]:
 
 
 def begin_gc_if_due(state: State) -> None:
-    """Have old memories deleted once a day. Looks every APART_S, and only where a setting deletes any."""
+    """Have old memories deleted once a day.
+
+    Looks every APART_S, and only where a setting deletes any.
+    """
     rules = state.rules.retention
     if not rules.is_on or not state.is_open:
         return
@@ -68,7 +77,10 @@ def begin_gc_if_due(state: State) -> None:
 
 
 def resume(state: State, services: Services) -> None:
-    """Finish a deletion that a crash interrupted, before anything else is done with the store."""
+    """Finish a deletion that a crash interrupted.
+
+    It comes before anything else is done with the store.
+    """
     try:
         project_ids = services.forget.erasure.resume()
         if project_ids:

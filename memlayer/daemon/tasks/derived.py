@@ -37,7 +37,10 @@ def publish(state: State) -> None:
 
 
 def memories_changed(state: State, project_ids: Iterable[str]) -> None:
-    """Publish changed core and daily memories now; their files are written now, or in a few seconds."""
+    """Publish changed core and daily memories now.
+
+    Their files are written now, or in a few seconds.
+    """
     state.unfiled |= set(project_ids)
     state.unpublished |= set(project_ids)
     publish(state)
@@ -60,9 +63,9 @@ def _renew_recall(state: State, services: Services, project_id: str) -> None:
 
 
 def _write_working_sets(state: State, services: Services, project_id: str) -> None:
-    """Write a project's working set, for a session that starts while no daemon runs.
+    """Write a project's working set.
 
-    Memories for every project stand in all working sets.
+    It serves a session that starts while no daemon runs. Memories for every project stand in all working sets.
     """
     if project_id == GLOBAL:
         state.has_global = bool(
@@ -101,14 +104,14 @@ def sync(state: State, project_id: str, *, recent: bool = False, force: bool = F
 
 
 def begin(state: State) -> None:
-    """Find changes that were made while no daemon ran, a project at a time."""
+    """Find changes made while no daemon ran, a project at a time."""
     for project_id in state.projects.scopes():
         _submit(state, project_id, recent=False)
     submit_extra(state)
 
 
 def look(state: State) -> bool:
-    """Submit waiting writes and files that somebody has changed; True if there are any.
+    """Submit waiting writes and changed files; return whether there are any.
 
     Costs a few looks at modification times.
     """
@@ -140,7 +143,10 @@ def sync_all(state: State) -> EditCounts:
 
 
 def submit_extra(state: State) -> None:
-    """Have the extra Markdown read, in jobs that are short enough to wait for."""
+    """Have the extra Markdown read.
+
+    Its jobs are short enough to wait for.
+    """
     state.extra_s = time.monotonic()
     state.jobs.submit("extra files", lambda: _extra(state))
 

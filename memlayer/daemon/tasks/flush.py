@@ -1,4 +1,7 @@
-"""Flush of a session before the host compacts its context, which is measured after each answer."""
+"""Flush of a session before the host compacts its context.
+
+The context is measured after each answer.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,10 @@ LOOK_AGAIN_S = 0.03
 
 
 def limit_tokens(session: Session, model: str, settings: FlushSettings) -> int:
-    """Return the number of tokens from which a flush is due. model: as the transcript names it."""
+    """Return the number of tokens from which a flush is due.
+
+    model: as the transcript names it.
+    """
     said = session.model.partition("[")[0]
     if said and (not model or model.startswith(said)):
         model = session.model  # only the host says that a window is the long one: `[1m]`
@@ -31,7 +37,7 @@ def limit_tokens(session: Session, model: str, settings: FlushSettings) -> int:
 
 
 def is_full(state: State, session: Session, settings: FlushSettings, wait_s: float) -> bool:
-    """Measure a session's context and return whether a flush is due by its size.
+    """Measure a session's context; return whether its size requires a flush.
 
     Waits until the transcript has the last answer, but not longer than wait_s.
     """
@@ -83,7 +89,10 @@ def asks(state: State, session: Session, payload: Payload, settings: FlushSettin
 
 
 def is_answer_to_us(state: State, payload: Payload) -> bool:
-    """Return whether a Stop ends the turn that asks() began: it is no answer to the person."""
+    """Return whether a Stop ends the turn that asks() began.
+
+    Such a Stop is no answer to the person.
+    """
     session = state.sessions.get(payload.session_id)
     if session is None or not payload.is_continued or not payload.prompt_id:
         return False
@@ -95,13 +104,19 @@ def is_answer_to_us(state: State, payload: Payload) -> bool:
 
 
 def measure(state: State, session: Session, settings: FlushSettings) -> None:
-    """Have a session measured after an answer, by the loader, and flushed if it is full."""
+    """Have a session measured after an answer, and flushed if full.
+
+    The loader measures.
+    """
     session.measured_ms = session.answered_ms
     state.loader.submit("measure " + session.id, lambda: after_stop(state, session, settings))
 
 
 def look(state: State) -> None:
-    """Have sessions measured whose last answer missed its hook and came by the spool."""
+    """Measure sessions whose last answer missed its hook.
+
+    That answer came by the spool.
+    """
     settings = state.settings.flush
     if settings.enabled:
         for session in state.sessions.all():
@@ -110,7 +125,10 @@ def look(state: State) -> None:
 
 
 def after_stop(state: State, session: Session, settings: FlushSettings) -> None:
-    """Have a session flushed whose context is nearly full, once a compaction. The loader's job."""
+    """Have a session flushed whose context is nearly full.
+
+    Once a compaction. The loader's job.
+    """
     is_due = is_full(state, session, settings, BEHIND_WAIT_S) and not session.is_flushed
     state.sessions.save_changed()
     if is_due:

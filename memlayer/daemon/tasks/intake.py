@@ -1,4 +1,7 @@
-"""Intake of sessions: events from the spool and from transcripts, and the summaries of sessions that are over."""
+"""Intake of events and of the summaries of finished sessions.
+
+Events come from the spool and from transcripts.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,10 @@ MANY = 100  # events taken in at once from which tidying up the memory pays
 
 
 def drain(state: State, progress: Progress | None = None) -> int:
-    """Take in the events of the spool, and have their turns consolidated; returns how many."""
+    """Take in the spool's events and have their turns consolidated.
+
+    Returns how many.
+    """
     services = state.services.result()
     memory.go_second()
     spool.sweep(state.home, time.time())  # a forget may have found one too young
@@ -48,16 +54,19 @@ def drain(state: State, progress: Progress | None = None) -> int:
 
 
 def drain_and_publish(state: State) -> None:
-    """Take in the spool for a session that starts, and write the working set without waiting for consolidation."""
+    """Take in the spool and write the working set.
+
+    For a session that starts: consolidation is not waited for.
+    """
     drain(state)
     derived.publish(state)
 
 
 def catch_up_session(state: State, session: Session, *, is_settling: bool = False) -> int:
-    """Take in events that a session's hooks missed from its transcript; returns how many.
+    """Take in events that a session's hooks missed.
 
-    is_settling: it ends just now. Later, lines after its end are none of ours: the person may have gone on with
-    memlayer switched off.
+    They come from its transcript. Returns how many. is_settling: it ends just now. Later, lines after its end are none
+    of ours: the person may have gone on with memlayer switched off.
     """
     services = state.services.result()
     until_ms = session.ended_ms + LATE_MS if session.ended and not is_settling else 0
@@ -88,9 +97,9 @@ def catch_up_and_publish(state: State, session: Session) -> None:
 
 
 def take_in(state: State, progress: Progress | None = None) -> int:
-    """Take in all events: the spool, then the transcripts of sessions that have not ended, or have late lines.
+    """Take in all events and return how many.
 
-    Returns how many.
+    First the spool, then the transcripts of sessions that have not ended, or have late lines. Returns how many.
     """
     taken = drain(state, progress)
     unread = [session for session in state.sessions.all() if not session.ended or session.has_late_lines]
@@ -106,7 +115,10 @@ def settle_memories(state: State, session: Session) -> None:
 
 
 def settle(state: State, session: Session) -> None:
-    """Settle a session at its end: everything in the store, its summary made, the indexes in shape."""
+    """Settle a session at its end.
+
+    Everything is in the store, its summary made, the indexes in shape.
+    """
     settle_memories(state, session)
     _sum_up(state, session)
     if session.project_id:
@@ -129,7 +141,10 @@ def save_small(state: State) -> None:
 
 
 def submit_summaries(state: State) -> None:
-    """Have summaries made of sessions that ended, or died, without one: one a job, so that nobody waits."""
+    """Have missing summaries of finished sessions made.
+
+    A session ended, or died, without a summary. One a job, so that nobody waits.
+    """
     if session_summary.pending(state.sessions.all(), _now_ms()):
         state.jobs.submit("summaries", lambda: _sum_up_next(state))
 

@@ -21,7 +21,10 @@ RECHECK_APART_S = 30.0  # a full disk makes things fail as well, again and again
 
 
 def embed_missing(state: State, progress: Progress | None = None) -> int:
-    """Embed every chunk without a vector of the current model; returns how many."""
+    """Embed chunks without a vector of the current model.
+
+    Returns how many.
+    """
     services = state.services.result()
     memory.go_second()
 
@@ -38,7 +41,10 @@ def embed_missing(state: State, progress: Progress | None = None) -> int:
 
 
 def reindex(state: State, progress: Progress | None = None) -> int:
-    """Build the search index anew from memories and events; returns the number of memories."""
+    """Build the search index anew from memories and events.
+
+    Returns the number of memories.
+    """
     services = state.services.result()
 
     def report(done: int, total: int) -> None:
@@ -54,7 +60,10 @@ def reindex(state: State, progress: Progress | None = None) -> int:
 
 
 def repair(state: State, progress: Progress | None = None, *, is_requested: bool = False) -> dict[str, object]:
-    """Repair the damage of the store; major damage stays on record until a person requests this."""
+    """Repair the damage of the store.
+
+    Major damage stays on record until a person requests this.
+    """
     services = state.services.result()
     damage = services.store.damage()
     report = (lambda done, total: progress("repair", done, total)) if progress else (lambda done, total: None)
@@ -75,7 +84,10 @@ def repair(state: State, progress: Progress | None = None, *, is_requested: bool
 
 
 def look(state: State) -> None:
-    """Have the store checked when something failed: files that vanished, or were cut short. Otherwise free."""
+    """Have the store checked when something failed.
+
+    Files vanished, or were cut short. Otherwise free.
+    """
     if not state.is_open:
         return
     if state.services.result().store.is_suspect and time.monotonic() - state.rechecked_s > RECHECK_APART_S:
@@ -84,7 +96,10 @@ def look(state: State) -> None:
 
 
 def _recheck(state: State) -> None:
-    """Open the store anew, behind everything that uses it, and have damage repaired. Raises StoreError."""
+    """Open the store anew and have damage repaired.
+
+    Runs behind everything that uses the store. Raises StoreError.
+    """
     store = state.services.result().store
     if store.recheck():
         submit_repair(state, store)
@@ -130,7 +145,10 @@ def flush(state: State, progress: Progress | None = None) -> dict[str, int]:
 
 
 def waiting_age_s(home: str) -> float:
-    """Return the age of the oldest spool file in seconds, 0 when none waits."""
+    """Return the age of the oldest spool file in seconds.
+
+    0 when none waits.
+    """
     waiting = spool.waiting(home)
     try:
         return max(0.0, time.time() - os.stat(waiting[0]).st_mtime) if waiting else 0.0
