@@ -1,4 +1,6 @@
-"""Each hook as the host runs it, a whole process, against a bare interpreter start, by turns in the same run.
+"""Each hook as a whole process, against a bare interpreter start.
+
+As the host runs it, by turns in the same run.
 
 `python bench/hooks.py [--events 0,1000,20000] [--rounds 40] [--json FILE]`: with a warm daemon over stores of these
 sizes, and cold (no daemon). Also the daemon's memory and the disk per 1,000 turns. Needs the runtime's interpreter.
@@ -54,7 +56,10 @@ def fact(number: int, dice: random.Random) -> tuple[str, str]:
 
 
 def fill(home: Path, project: Path, events: int, had: int) -> None:
-    """Put turns into the spool, as hooks without a daemon would, but without their fsync."""
+    """Put turns into the spool, as hooks without a daemon would.
+
+    But without their fsync.
+    """
     dice = random.Random(had)
     folder = Path(paths.make_folder(paths.spool(str(home))))
     now_ms = int(time.time() * 1000) - 86_400_000
@@ -71,7 +76,10 @@ def fill(home: Path, project: Path, events: int, had: int) -> None:
 
 
 def command(hook: str) -> list[str]:
-    """The host's way to run a hook: the line of hooks.json, in a shell."""
+    """Return the host's command for a hook.
+
+    The line of hooks.json, in a shell.
+    """
     registered = json.loads((ROOT / "hooks.json").read_text())["hooks"]
     for groups in registered.values():
         line: str = groups[0]["hooks"][0]["command"]
@@ -81,7 +89,7 @@ def command(hook: str) -> list[str]:
 
 
 def payload(hook: str, number: int, project: Path) -> bytes:
-    """What the host sends."""
+    """Return the host's input for a hook."""
     fields: dict[str, Any] = {"session_id": "bench%d" % number, "transcript_path": "", "cwd": str(project)}
     if hook == "session_start":
         fields["source"] = "startup"
@@ -176,19 +184,22 @@ def main(events: str, rounds: int, json_file: str, keep: str) -> None:
         Path(json_file).write_text(json.dumps(figures, indent=1) + "\n")
 
 
-def settle(client: Client, what: str) -> None:
-    """Everything in the store, embedded, indexed; with a progress bar."""
+def settle(client: Client, label: str) -> None:
+    """Wait until everything is stored, embedded and indexed; show progress."""
     with Progress(console=console, transient=True) as bar:
-        task = bar.add_task(what, total=None)
+        task = bar.add_task(label, total=None)
 
         def show(step: dict[str, Any]) -> None:
-            bar.update(task, description="%s: %s" % (what, step["phase"]), completed=step["done"], total=step["total"])
+            bar.update(task, description="%s: %s" % (label, step["phase"]), completed=step["done"], total=step["total"])
 
         client.call("flush", {"wait": True}, deadline_s=3600, on_progress=show)
 
 
 def warm_up(environment: dict[str, str], project: Path) -> None:
-    """A few calls that are not counted: byte code, caches, the project's first search."""
+    """Make a few calls that are not counted.
+
+    They fill byte code, caches, the project's first search.
+    """
     for number in range(5):
         for hook in HOOKS:
             timed(command(hook), payload(hook, 500_000 + number, project), environment)
@@ -213,7 +224,10 @@ def wait_until_gone(home: Path) -> None:
 
 
 def cold(environment: dict[str, str], project: Path, home: Path, rounds: int) -> dict[str, dict[str, float]]:
-    """Without a daemon. None may come between two rounds, so the one that each hook would wake has just been woken."""
+    """Measure hooks without a daemon.
+
+    None may come between two rounds, so the one that each hook would wake has just been woken.
+    """
     stamp = home / "wake.stamp"
     ahead = time.time() + 1.9
     stamp.touch()

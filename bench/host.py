@@ -1,10 +1,12 @@
-"""A one-turn run of the real host with and without the plugin, by turns in the same run.
+"""A one-turn run of the real host with and without plugin.
+
+The two take turns in the same run.
 
 `python bench/host.py [--host PATH] [--rounds 20] [--json FILE]`: the whole process `claude -p`, prompt on stdin,
 against the scripted Messages API of the tests on loopback, so that no model's time is in it. The home is a throw-away
 one; the store holds facts that the prompts ask for, the daemon is warm, and all runs of a round ask the same. A third
-run has a plugin of one manifest and nothing else: what the host itself spends on having any plugin. Without --host the
-newest version is installed from npm, as the tests do.
+run has a plugin of one manifest and nothing else: the host's own cost of any plugin. Without --host the newest version
+is installed from npm, as the tests do.
 """
 
 from __future__ import annotations
@@ -70,7 +72,10 @@ def timed(user: Claude, prompt: str, plugin: Path | None) -> tuple[float, Run]:
 
 
 def wait_until_quiet(client: Client) -> None:
-    """Until the daemon has nothing to do: what one run left must not weigh on the next one."""
+    """Wait until the daemon has nothing to do.
+
+    The work that a run left must not weigh on the next run.
+    """
     ends = time.monotonic() + QUIET_S
     while time.monotonic() < ends:
         status = client.call("status", {})
@@ -81,7 +86,10 @@ def wait_until_quiet(client: Client) -> None:
 
 
 def measure(user: Claude, client: Client, rounds: int) -> dict[str, Any]:
-    """Medians, spread and ratios; `recalled` counts the runs whose request held a memory."""
+    """Return medians, spread and ratios.
+
+    `recalled` counts the runs whose request held a memory.
+    """
     plugins = {WITHOUT: None, EMPTY: empty_plugin(user.home.parent / "empty"), WITH: user.plugin}
     took: dict[str, list[float]] = {name: [] for name in plugins}
     recalled = 0
@@ -127,7 +135,10 @@ def summary(values: list[float]) -> dict[str, float]:
 
 
 def new_user(base: Path, host: InstalledHost, api: MessagesApi) -> Claude:
-    """A person with an empty home, a project in git, and the plugin's files in a folder of their own."""
+    """Return a person with an empty home and a git project.
+
+    The plugin's files are in a folder of their own.
+    """
     home, project = base / "home", base / "내 가게 shop"
     home.mkdir()
     project.mkdir()

@@ -1,13 +1,15 @@
-"""Recall in the daemon against the size of the store: idle, while a burst is taken in, and as the prompt hook.
+"""Recall in the daemon against the size of the store.
+
+Idle, while a burst is taken in, and as the prompt hook.
 
 `python bench/latency.py [--sizes 0,1000,10000,100000] [--rounds 100] [--json FILE] [--plot FILE.svg]`; one million is a
-size to ask for by hand (`--sizes 1000000`). All turns are one project's, the worst case. bench/latency_store.py says
-what the store is made of: distinct texts, and vectors mixed from real ones. A size is built on top of the one before.
+size to ask for by hand (`--sizes 1000000`). All turns are one project's, the worst case. bench/latency_store.py
+describes the store: distinct texts, and vectors mixed from real ones. Each size is built on top of the one before.
 
-first: the time the daemon's first recalls take, while what it keeps in memory of the project is loaded behind them.
+first: the time the daemon's first recalls take, while its rows of the project are loaded into memory behind them.
 idle: the same once that is done, one after the other, prompts by turns English, Korean and mixed.
 busy: the same, ten a second, while the daemon embeds and writes a burst of turns and settles (compaction, indexes).
-late: recalls beyond what the prompt hook waits for. hook: the whole process against a bare interpreter start.
+late: recalls beyond the prompt hook's deadline. hook: the whole process against a bare interpreter start.
 """
 
 from __future__ import annotations
@@ -43,7 +45,7 @@ from memlayer.edge.ipc.client import Client  # noqa: E402
 GOAL_MS = 60
 GOAL_BARE_STARTS = 3.0
 GOAL_GROWTH = 1.1
-WAITED_FOR_MS = 520  # what the prompt hook waits, less the way back
+WAITED_FOR_MS = 520  # the prompt hook's wait, less the way back
 BETWEEN_RECALLS_S = 0.1
 FIRST = 20
 IDLE_WITHIN_S = 600
@@ -80,7 +82,10 @@ class Home:
         return Client(str(self.folder), str(ROOT), sys.executable)
 
     def grow(self, size: int, cache: Path) -> dict[str, float]:
-        """Write turns up to that size; no daemon may run. Returns seconds: to build, and of that for the indexes."""
+        """Write turns up to that size; no daemon may run.
+
+        Returns seconds: to build, and of that for the indexes.
+        """
         if size <= self.written:
             return {"build_s": 0.0, "settle_s": 0.0}
         program = [sys.executable, str(ROOT / "bench" / "latency_store.py"), str(self.folder), str(self.project)]
@@ -117,22 +122,22 @@ class Home:
                 )  # fmt: skip
                 (folder / f"{at_ms:013d}-{event['id']}.json").write_text(json.dumps(event, ensure_ascii=False))
 
-    def settle(self, client: Client, what: str) -> None:
-        """Everything in the store, embedded, indexed."""
-        with shown(what) as show:
+    def settle(self, client: Client, label: str) -> None:
+        """Wait until everything is stored, embedded and indexed."""
+        with shown(label) as show:
             client.call("flush", {"wait": True}, deadline_s=7200, on_progress=show)
 
 
 @contextmanager
-def shown(what: str) -> Iterator[Any]:
+def shown(label: str) -> Iterator[Any]:
     """A progress bar for steps of the form {"phase", "done", "total"}."""
     with Progress(console=console, transient=True) as bar:
-        task = bar.add_task(what, total=None)
+        task = bar.add_task(label, total=None)
 
         def show(step: dict[str, Any]) -> None:
             if "phase" in step:
-                said = f"{what}: {step['phase']}"
-                bar.update(task, description=said, completed=step["done"], total=step["total"] or None)
+                phase = f"{label}: {step['phase']}"
+                bar.update(task, description=phase, completed=step["done"], total=step["total"] or None)
 
         yield show
 
@@ -180,8 +185,10 @@ def percentiles(values: list[float]) -> dict[str, float]:
 
 
 def wait_until_idle(pid: int) -> None:
-    """Until a process does nothing for a second; where that cannot be read, ten seconds. Raises SystemExit if it never
-    does."""
+    """Wait until a process does nothing for a second.
+
+    Where that cannot be read, ten seconds. Raises SystemExit if it never does.
+    """
     if sys.platform != "linux":
         time.sleep(10)
         return
@@ -199,13 +206,19 @@ def wait_until_idle(pid: int) -> None:
 
 
 def proportional_mb(pid: int) -> float:
-    """Memory that would be free without the process (PSS): its own, and its part of what others map too."""
+    """Return the memory that would be free without the process.
+
+    PSS: its own, and its part of pages that others map too.
+    """
     with open(f"/proc/{pid}/smaps_rollup", encoding="ascii") as file:
         return next(round(int(line.split()[1]) * 1024 / 1e6) for line in file if line.startswith("Pss:"))
 
 
 def measure(home: Home, size: int, rounds: int, turns: int, cache: Path) -> dict[str, Any]:
-    """All figures of one size; the daemon is started for it and stopped again."""
+    """Return all figures of one size.
+
+    The daemon is started for it and stopped again.
+    """
     built = home.grow(size, cache)
     started = time.perf_counter()
     home.settle(home.client, f"{size} chunks")

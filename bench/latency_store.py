@@ -1,12 +1,13 @@
-"""A store of any size for bench/latency.py: distinct turns in Korean, English and both, with vectors like real ones.
+"""A store of any size for bench/latency.py.
 
-Embedding 100,000 texts would take half an hour of processor time. So some thousand texts are embedded really, by the
-model that ships (kept in a cache between runs), and each turn's vector is the mean of two of those of its own topic,
-with noise of a tenth of its length, scaled back to length 1: as unevenly spread as real vectors are, and no two alike.
-Everything is written with the store's own functions, in large batches, and settled like at the end of a session.
+Distinct turns in Korean, English and both, with vectors like real ones. Embedding 100,000 texts would take half an hour
+of processor time. So some thousand texts are embedded really, by the model that ships (kept in a cache between runs),
+and each turn's vector is the mean of two of those of its own topic, with noise of a tenth of its length, scaled back to
+length 1: as unevenly spread as real vectors are, and no two alike. Everything is written with the store's own
+functions, in large batches, and settled like at the end of a session.
 
-A program of its own, since a process that has LanceDB in it must not fork a daemon: it prints JSON lines with what it
-is doing, and at last {"settle_s": seconds that the indexes took}.
+A program of its own, since a process that has LanceDB in it must not fork a daemon: it prints JSON lines with its
+phase, and at last {"settle_s": seconds that the indexes took}.
 """
 
 from __future__ import annotations
@@ -82,7 +83,7 @@ class Vectors:
 
 @dataclass
 class Rows:
-    """What a batch of turns becomes in the store."""
+    """The store's rows for a batch of turns."""
 
     events: list[Event] = field(default_factory=list)
     memories: list[Memory] = field(default_factory=list)
@@ -122,7 +123,10 @@ def add_turn(rows: Rows, one: Turn, project_id: str, at_ms: int, vectors: Vector
 
 
 def write(folder: Path, first: int, last: int, project_id: str, vectors: Vectors, progress: Progress) -> float:
-    """Write turns first to last - 1 and settle the store; returns the seconds that settling (all indexes) took."""
+    """Write turns first to last - 1 and settle the store.
+
+    Returns the seconds that settling (all indexes) took.
+    """
     store = LanceStore.open(folder, len(vectors.by_topic[0][0]))
     done = 0
     try:
@@ -147,10 +151,13 @@ def write(folder: Path, first: int, last: int, project_id: str, vectors: Vectors
 @click.option("--cache", required=True, help="Folder for the real vectors.")
 @click.option("--texts", default=3000, help="How many texts are really embedded.")
 def main(home: str, project: str, first: int, last: int, cache: str, texts: int) -> None:
-    """Write turns FIRST to LAST - 1 of PROJECT into the store of HOME, where no daemon may run."""
+    """Write turns FIRST to LAST - 1 of PROJECT into HOME's store.
 
-    def tell(what: str, done: int, total: int) -> None:
-        print(json.dumps({"phase": what, "done": done, "total": total}), flush=True)
+    No daemon may run there.
+    """
+
+    def tell(phase: str, done: int, total: int) -> None:
+        print(json.dumps({"phase": phase, "done": done, "total": total}), flush=True)
 
     make = compose.embedder_maker(home, Settings.model_validate({"embedding": {"cache_dir": cache}}))
     assert make is not None

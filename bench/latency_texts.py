@@ -1,4 +1,7 @@
-"""Texts for bench/latency.py: any number of distinct turns in Korean, English and both, and questions about them."""
+"""Distinct turns for bench/latency.py, and questions about them.
+
+Any number of them, in Korean, English and both.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +50,10 @@ ERRORS = ("E{0}", "HTTP 504", "TimeoutError", "deadlock", "ENOSPC", "KeyError 'i
 
 @dataclass(frozen=True)
 class Turn:
-    """One prompt and its answer. topic: number of the topic, which its vector follows."""
+    """One prompt and its answer.
+
+    topic: number of the topic, which its vector follows.
+    """
 
     number: int
     topic: int
@@ -56,7 +62,10 @@ class Turn:
 
 
 def turn(number: int) -> Turn:
-    """The number-th turn: the same for every run. Four in ten are Korean, four English, two mixed."""
+    """Return the number-th turn, the same for every run.
+
+    Four in ten are Korean, four English, two mixed.
+    """
     dice = random.Random(number)
     topic = dice.randrange(len(TOPICS))
     kind = dice.choices(((0, 0, 0), (1, 1, 1), (1, 0, 1), (0, 1, 0)), (4, 4, 1, 1))[0]
@@ -70,7 +79,10 @@ def turn(number: int) -> Turn:
 
 
 def question(number: int) -> str:
-    """A prompt whose answer may be in the store: by turns English, Korean and both."""
+    """Return a prompt whose answer may be in the store.
+
+    By turns English, Korean and both.
+    """
     dice = random.Random(-number - 1)
     english, korean = dice.choice(TOPICS)
     words = {"engine": dice.choice(ENGINES), "file": f"src/{english.split()[0]}_{number % 997}.py", "n": number}

@@ -1,4 +1,6 @@
-"""Draws what bench/latency.py measured as an SVG: recall and the prompt hook against the size of the store.
+"""Draws the figures of bench/latency.py as an SVG.
+
+Recall and the prompt hook against the size of the store.
 
 `python bench/plot_latency.py FIGURES.json PLOT.svg` draws figures that were kept.
 """
@@ -47,7 +49,7 @@ def draw(figures: dict[str, Any], path: Path) -> None:
             right.plot(counts, values, "-", marker="o", color=COLOURS[kind], label=f"{label}, p50")
         allowed = [3 * one["hook"]["bare"]["p50_ms"] for one in sizes]
         right.plot(counts, allowed, color="black", linewidth=0.8, linestyle=":", label="goal: three bare starts")
-        right.set_title("What a prompt waits for", loc="left", fontsize=10)
+        right.set_title("Wait of a prompt", loc="left", fontsize=10)
         for axes in (left, right):
             axes.set_xscale("log")
             axes.set_xticks(counts, [f"{int(size):,}" for size in figures["sizes"]])

@@ -1,8 +1,10 @@
-"""A long day: many turns through the real hook scripts, and what that does to the daemon.
+"""A long day of many turns through the real hook scripts.
+
+It measures their effect on the daemon.
 
 `python bench/soak.py [--sessions 1] [--projects 1] [--turns 2000] [--json FILE]`. Prints, as the turns go by, the
 daemon's memory, file descriptors and threads, the store's versions and fragments; in the end the prompt hook's time,
-whether anything was lost, doubled or misplaced, what idling costs, and whether the daemon leaves. Exit code 1 when a
+whether anything was lost, doubled or misplaced, the cost of idling, and whether the daemon leaves. Exit code 1 when a
 bound is broken.
 """
 
@@ -116,7 +118,10 @@ def cpu_ticks(pid: int) -> int:
 
 
 def until_gone(pid: int, at_most_s: float) -> float | None:
-    """Seconds until the process has left; None when it has not by then."""
+    """Return the seconds until the process has left.
+
+    None when it has not by then.
+    """
     started = time.monotonic()
     while time.monotonic() - started < at_most_s:
         if not os.path.exists("/proc/%d" % pid):

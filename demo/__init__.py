@@ -1,1 +1,4 @@
-"""The demo: a story told to memlayer through its real hooks, and what comes back of it."""
+"""The demo: a story told to memlayer through its real hooks.
+
+Then the memories that it recalls.
+"""

@@ -1,6 +1,7 @@
-"""Plays a story to memlayer in a throw-away home: what is kept, what comes back, and what does not.
+"""Plays a story to memlayer in a throw-away home.
 
-Exits with 1 and says why when a memory that must come back did not, or one came where nothing belongs.
+It shows which memories are kept, which come back, and which do not. Exits with 1 and says why when a memory that must
+come back did not, or one came where nothing belongs.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ def main() -> int:
     runtime = os.environ.get("MEMLAYER_RUNTIME_DIR") or sys.prefix
     started = time.monotonic()
     screen = Screen()
-    screen.say("memlayer: what one session was told, the next one knows.", "bold")
+    screen.say("memlayer: the next session knows the facts of the last one.", "bold")
     screen.say("Real hooks, a real daemon, a throw-away home; nothing of yours is read or changed.")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the stage is cleared then too
     with Stage(runtime) as stage:
@@ -54,7 +55,7 @@ def main() -> int:
 
 
 def play(stage: Stage, screen: Screen, story: Path) -> list[str]:
-    """All of the story; returns what went wrong, a line each."""
+    """Play the whole story; return its failures, a line each."""
     wrong: list[str] = []
     secrets: tuple[str, ...] = ()
     for session in load_sessions(story):
@@ -82,7 +83,10 @@ def play(stage: Stage, screen: Screen, story: Path) -> list[str]:
 
 
 def play_session(stage: Stage, screen: Screen, session: Session) -> list[str]:
-    """One session through the four hooks; returns what went wrong."""
+    """Play one session through the four hooks.
+
+    Returns its failures.
+    """
     wrong: list[str] = []
     folder = stage.project(session.project, session.folder)
     begun = stage.hook("SessionStart", session.id, folder, source="startup", model="claude-opus-5-5")
@@ -114,7 +118,10 @@ def play_session(stage: Stage, screen: Screen, session: Session) -> list[str]:
 
 
 def why_missing(stage: Stage, folder: Path, prompt: str, words: tuple[str, ...]) -> str:
-    """Tells a memory that came too late for its hook from one that recall does not find."""
+    """Explain a missing memory.
+
+    It came too late for its hook, or recall does not find it.
+    """
     if not words:
         return ""
     found = stage.client.call("recall", {"prompt": prompt, "project_dir": str(folder)}, deadline_s=20.0)

@@ -1,4 +1,4 @@
-"""What the person sees: panels and tables, on a terminal and in a pipe alike."""
+"""Panels and tables, on a terminal and in a pipe alike."""
 
 from __future__ import annotations
 
@@ -43,16 +43,16 @@ class Screen:
         self._console.print(table)
 
     def begun(self, block: str, wrong: str) -> None:
-        """What a session starts with."""
+        """Show the text that a session starts with."""
         self._given(Text("the session starts; memlayer gives it:", "bold"), block, wrong)
 
     def asked(self, prompt: str, why: str, block: str, wrong: str) -> None:
-        """A prompt and what was added to it."""
+        """Show a prompt and its added block."""
         head = Text.assemble(("> " + prompt, "bold"), ("   (%s)" % why if why else "", "dim"))
         self._given(head, block, wrong)
 
     def printed(self, command: str, output: str) -> None:
-        """A command and what it printed."""
+        """Show a command and its output."""
         title = Text("$ " + command, "bold")
         self._console.print(Panel(Text(output), title=title, title_align="left", box=box.ROUNDED))
 

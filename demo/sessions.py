@@ -1,4 +1,7 @@
-"""The story as values: sessions, their turns, and what must or must not come back."""
+"""The story as values.
+
+Sessions, their turns, and the memories that must or must not come back.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +15,19 @@ SEARCH_FILE = "search.json"
 
 @dataclass(frozen=True)
 class Expected:
-    """What a context block must be. given: whether it is checked at all. words: all must stand in it; none: it must be
-    empty."""
+    """The expectation of a context block.
+
+    given: whether it is checked at all. words: all must stand in it; none: it must be empty.
+    """
 
     given: bool = False
     words: tuple[str, ...] = ()
 
     def missing(self, block: str) -> str:
-        """What is wrong with `block`, in a few words; "" when it is as expected."""
+        """Return the fault of `block` in a few words.
+
+        "" when it is as expected.
+        """
         if not self.given:
             return ""
         if not self.words:
@@ -30,7 +38,10 @@ class Expected:
 
 @dataclass(frozen=True)
 class Turn:
-    """One prompt and its answer. why: what the prompt shows, for the person who watches."""
+    """One prompt and its answer.
+
+    why: the point of the prompt, for the person who watches.
+    """
 
     prompt: str
     answer: str
@@ -40,7 +51,10 @@ class Turn:
 
 @dataclass(frozen=True)
 class Session:
-    """One run of the host. folder: where in the project it is started. never_kept: what must not reach the disk."""
+    """One run of the host.
+
+    folder: where in the project it is started. never_kept: texts that must not reach the disk.
+    """
 
     id: str
     title: str
@@ -54,7 +68,7 @@ class Session:
 
 @dataclass(frozen=True)
 class Search:
-    """What the person looks for by hand in the end."""
+    """A search that the person makes by hand in the end."""
 
     project: str
     words: str
@@ -62,7 +76,10 @@ class Search:
 
 
 def load_sessions(folder: Path) -> list[Session]:
-    """The sessions of the story's folder, in the order of their file names."""
+    """Return the sessions of the story's folder.
+
+    In the order of their file names.
+    """
     files = sorted(path for path in folder.glob("*.json") if path.name != SEARCH_FILE)
     return [_session(json.loads(path.read_text(encoding="utf-8"))) for path in files]
 

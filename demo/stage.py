@@ -1,4 +1,7 @@
-"""Where the story is played: a throw-away home and projects, the hooks as the host runs them, and the end of it all."""
+"""The story's throw-away home and projects, hooks and end.
+
+The hooks run as the host runs them.
+"""
 
 from __future__ import annotations
 
@@ -24,9 +27,9 @@ STOP_S = 15.0
 
 
 class Stage:
-    """A context manager: everything it makes is gone when it ends, the daemon included.
+    """A context manager that removes everything it made.
 
-    hook_ms: how long each hook call took, as a whole process.
+    The daemon too ends with it. hook_ms: how long each hook call took, as a whole process.
     """
 
     def __init__(self, runtime: str) -> None:
@@ -52,7 +55,10 @@ class Stage:
             shutil.rmtree(self.folder, ignore_errors=True)
 
     def project(self, name: str, folder: str = "") -> Path:
-        """A folder in a git repository of that name, made when it is missing. Runs no git: none may be installed."""
+        """Return a folder in a git repository of that name.
+
+        It is made when it is missing. Runs no git: none may be installed.
+        """
         root = self.folder / "src" / name
         git = root / ".git"
         if not git.exists():
@@ -64,9 +70,10 @@ class Stage:
         return root / folder
 
     def hook(self, event: str, session_id: str, folder: Path, **fields: Any) -> str:
-        """Call a hook as the host does; returns the context that it gives the model, "" for none.
+        """Call a hook as the host does; return its context.
 
-        event: the host's name for it. Raises AssertionError when the hook does what no hook may.
+        The context is given to the model, "" for none. event: the host's name for it. Raises AssertionError when the
+        hook breaks a rule of hooks.
         """
         payload = {
             "session_id": session_id,
@@ -87,7 +94,10 @@ class Stage:
         return str(answer.get("hookSpecificOutput", {}).get("additionalContext", ""))
 
     def command(self, *words: str) -> str:
-        """What bin/memlayer prints for these words. Raises AssertionError with its own words when it fails."""
+        """Return the output of bin/memlayer for these words.
+
+        Raises AssertionError with its own words when it fails.
+        """
         done = subprocess.run(
             [str(ROOT / "bin" / "memlayer"), *words], stdin=subprocess.DEVNULL, capture_output=True, timeout=60,
             env=self._environment(self.folder), cwd=self.folder, check=False,
@@ -97,7 +107,10 @@ class Stage:
         return done.stdout.decode("utf-8", "replace").rstrip()
 
     def settle(self) -> dict[str, Any]:
-        """Wait until all that the hooks brought is stored, indexed and searchable by meaning."""
+        """Wait until everything from the hooks is stored and indexed.
+
+        It is then searchable by meaning.
+        """
         return self.client.call("flush", {"wait": True}, deadline_s=60.0)
 
     def found_on_disk(self, texts: tuple[str, ...]) -> list[str]:
@@ -107,13 +120,16 @@ class Stage:
             for name in names:
                 try:
                     held = Path(at, name).read_bytes() if Path(at, name).is_file() else b""
-                except FileNotFoundError:  # the daemon tidies up meanwhile: what it moved is seen at the end
+                except FileNotFoundError:  # the daemon tidies up meanwhile: a moved file is seen at the end
                     continue
                 found.update(text for text in texts if text.encode() in held)
         return [text for text in texts if text in found]
 
     def last_trouble(self) -> str:
-        """The newest error in the daemon's log, which goes with the home; "" for none. It never holds memory text."""
+        """Return the newest error in the daemon's log.
+
+        The log goes with the home; "" for none. It never holds memory text.
+        """
         path = self.home / "logs" / "daemon.log"
         lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
         errors = [record["what"] for record in map(json.loads, lines) if record["level"] == "error"]
@@ -129,7 +145,10 @@ class Stage:
                 os.kill(pid, signal.SIGKILL)
 
     def _environment(self, folder: Path) -> dict[str, str]:
-        """Built from nothing, so that the demo sees no setting and no key of the person's."""
+        """Return an environment built from nothing.
+
+        The demo must see no setting and no key of the person's.
+        """
         return {
             "PATH": PATH,
             "HOME": str(self.folder / "home"),
@@ -141,6 +160,9 @@ class Stage:
 
 
 def _hook_commands() -> dict[str, str]:
-    """The host's name of an event -> the shell command that hooks.json gives for it."""
+    """Return event -> the shell command that hooks.json gives for it.
+
+    event: the host's name.
+    """
     registered = json.loads((ROOT / "hooks.json").read_text(encoding="utf-8"))["hooks"]
     return {event: groups[0]["hooks"][0]["command"] for event, groups in registered.items()}

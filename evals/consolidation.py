@@ -1,4 +1,6 @@
-"""How well the rules consolidate: statements found in the labelled turns, conflicts judged on the labelled pairs.
+"""Score of the rules of consolidation on labelled turns and pairs.
+
+Statements are found in the turns, conflicts judged on the pairs.
 
 `python evals/consolidation.py [--half dev|test|all] [--failures] [--json FILE] [--without-vectors]`. Both sets are in
 evals/data/consolidation/ (its README says how they were labelled). Vectors come from the model that ships.
@@ -31,12 +33,19 @@ MODEL = "e5-small-ko-en-int8"
 
 
 def half_of(row: dict[str, Any]) -> str:
-    """The test is what no rule was made from: the even ids of the first round. The README beside the set says more."""
+    """Return the half of a row, dev or test.
+
+    The test has the rows that no rule was made from: the even ids of the first round. The README beside the set says
+    more.
+    """
     return "test" if row["round"] == 1 and row["id"] % 2 == 0 else "dev"
 
 
 def rows(name: str, half: str) -> list[dict[str, Any]]:
-    """The rows of one file of the set; half: dev | test | all."""
+    """Return the rows of one file of the set.
+
+    half: dev | test | all.
+    """
     lines = (SET / name).read_text(encoding="utf-8").splitlines()
     found = [json.loads(line) for line in lines if line]
     return [row for row in found if half in ("all", half_of(row))]
@@ -55,7 +64,10 @@ def is_label(statement: Statement, label: str) -> bool:
 
 @dataclass
 class Tally:
-    """Counts over turns. right: statements that are a label; repeats: of a label already found, or optional ones."""
+    """Counts over turns.
+
+    right: statements that are a label; repeats: of a label already found, or optional ones.
+    """
 
     turns: int = 0
     labels: int = 0
@@ -88,7 +100,10 @@ def at_ms_of(row: dict[str, Any]) -> int:
 
 
 def measure(turns: Iterable[dict[str, Any]], kind: str = "") -> Tally:
-    """Run the extractor over the turns. kind: count labels and statements of this kind alone."""
+    """Run the extractor over the turns.
+
+    kind: count labels and statements of this kind alone.
+    """
     tally = Tally()
     for row in turns:
         result = extract(row["prompt"], row["answers"], at_ms_of(row), zone=datetime.UTC)
@@ -154,7 +169,10 @@ class Verdicts:
 
 
 def judge_pairs(pairs: Sequence[dict[str, Any]], relevance: Sequence[float | None]) -> Verdicts:
-    """relevance: what `judge` takes, one for each pair."""
+    """Judge the pairs.
+
+    relevance: the argument of `judge`, one for each pair.
+    """
     confusion: Counter[str] = Counter()
     failures = []
     right = 0
@@ -171,7 +189,10 @@ def judge_pairs(pairs: Sequence[dict[str, Any]], relevance: Sequence[float | Non
 
 
 def relevances(pairs: Sequence[dict[str, Any]]) -> list[float | None]:
-    """Each pair's cosine as passages on the calibrated scale, not cut off at 1, by the model that ships."""
+    """Return each pair's cosine as passages on the calibrated scale.
+
+    Not cut off at 1, by the model that ships.
+    """
     from memlayer.adapters.embedding.fastembed_embedder import load
 
     with tempfile.TemporaryDirectory() as cache:

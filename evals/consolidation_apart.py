@@ -1,8 +1,10 @@
-"""How often statements of different turns, which have hardly anything to do with each other, merge or supersede.
+"""Count merges and supersessions between statements of different turns.
 
-`python evals/consolidation_apart.py [--without-vectors] [--failures]`. Every statement that is labelled in the turns
-is compared with its nearest ones from other turns, as the consolidator does. What is found is not always
-wrong: two of the invented turns may speak of the same thing.
+Such statements have hardly anything to do with each other.
+
+`python evals/consolidation_apart.py [--without-vectors] [--failures]`. Every statement that is labelled in the turns is
+compared with its nearest ones from other turns, as the consolidator does. A found pair is not always wrong: two of the
+invented turns may speak of the same thing.
 """
 
 from __future__ import annotations
@@ -27,13 +29,19 @@ Pair = tuple[str, str, float | None]  # (older, newer, relevance)
 
 
 def statements(limit: int = 0) -> list[Said]:
-    """What is worth keeping of the labelled turns; limit: of the first so many, 0 for all."""
+    """Return the labelled statements of the turns.
+
+    limit: of the first so many, 0 for all.
+    """
     turns = rows("turns.jsonl", "all")[: limit or None]
     return [(int(row["id"]), label["text"]) for row in turns for label in row["keep"]]
 
 
 def nearest_by_words(said: Sequence[Said]) -> Iterator[Pair]:
-    """Each statement with those of later turns that share the largest part of their words."""
+    """Yield each statement with similar ones of later turns.
+
+    These share the largest part of their words.
+    """
     terms = [frozenset(index_terms(text).split()) for _, text in said]
     for at, (turn, text) in enumerate(said):
         later = [other for other in range(len(said)) if said[other][0] > turn and terms[at] & terms[other]]
@@ -42,7 +50,10 @@ def nearest_by_words(said: Sequence[Said]) -> Iterator[Pair]:
 
 
 def nearest_by_meaning(said: Sequence[Said]) -> Iterator[Pair]:
-    """Each statement with the nearest ones, if of a later turn, and how near, by the model that ships."""
+    """Yield each statement with its nearest ones by the vectors.
+
+    Only those of a later turn, with their similarity, by the model that ships.
+    """
     import numpy as np
 
     from memlayer.adapters.embedding.fastembed_embedder import load
@@ -58,7 +69,7 @@ def nearest_by_meaning(said: Sequence[Said]) -> Iterator[Pair]:
 
 
 def judged(pairs: Iterator[Pair]) -> tuple[Counter[str], list[str]]:
-    """(how many of each verdict, what was not kept apart)."""
+    """Return (how many of each verdict, pairs not kept apart)."""
     verdicts: Counter[str] = Counter()
     taken = []
     for older, newer, relevance in pairs:
@@ -72,7 +83,7 @@ def judged(pairs: Iterator[Pair]) -> tuple[Counter[str], list[str]]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--without-vectors", action="store_true", help="do not load the embedding model")
-    parser.add_argument("--failures", action="store_true", help="list what was not kept apart")
+    parser.add_argument("--failures", action="store_true", help="list pairs that were not kept apart")
     chosen = parser.parse_args()
     said = statements()
     ways = {"nearest by words": nearest_by_words(said)}

@@ -1,4 +1,6 @@
-"""How well the rules keep what lasts, on real sessions with notes of what a careful colleague noted.
+"""Score of the rules of core memories on real sessions.
+
+The sessions come with the notes of a careful colleague.
 
 `python evals/core_memories.py SET.jsonl [--noted LABELS.jsonl ...] [--from N] [--to N] [--odd | --even] [--show]
 [--pairs]`
@@ -30,7 +32,7 @@ from memlayer.consolidation.conflict.compare import KEEP, judge  # noqa: E402
 from memlayer.consolidation.rules.extraction import Statement, extract  # noqa: E402
 
 COVERED = 0.5
-NEAR = 2  # turns before and after in which what was noted may be stated
+NEAR = 2  # turns before and after in which a noted statement may stand
 
 Turn = dict[str, Any]
 
@@ -40,7 +42,10 @@ def lines(path: str) -> list[Turn]:
 
 
 def statements(turns: Iterable[Turn]) -> dict[int, list[Statement]]:
-    """What the rules find, by turn; each turn is read with the last answer of its session before it."""
+    """Return the statements that the rules find, by turn.
+
+    Each turn is read with the last answer of its session before it.
+    """
     before: dict[str, str] = {}
     found = {}
     for turn in turns:
@@ -69,7 +74,10 @@ def _caught(turns: dict[int, Turn], found: dict[int, list[Statement]], n: int, n
 
 
 def related(made: Sequence[tuple[int, Statement]]) -> Iterator[str]:
-    """Pairs of statements from different turns that merge or supersede, by the model that ships."""
+    """Yield pairs of different turns that merge or supersede.
+
+    The pairs are of statements, judged with the model that ships.
+    """
     from memlayer.adapters.embedding.fastembed_embedder import load
 
     with tempfile.TemporaryDirectory() as cache:
@@ -86,7 +94,7 @@ def related(made: Sequence[tuple[int, Statement]]) -> Iterator[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("set")
-    parser.add_argument("--noted", nargs="*", default=[], help="what a colleague noted, JSON lines")
+    parser.add_argument("--noted", nargs="*", default=[], help="notes of a colleague, JSON lines")
     parser.add_argument("--from", dest="low", type=int, default=0)
     parser.add_argument("--to", dest="high", type=int, default=sys.maxsize)
     parser.add_argument("--odd", action="store_true", help="only sessions of odd index")

@@ -1,4 +1,7 @@
-"""A throw-away memlayer home that holds the evaluation set, and the ways to ask it: the real hooks, or the daemon."""
+"""A throw-away memlayer home with the evaluation set.
+
+It is asked through the real hooks, or the daemon.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +46,7 @@ def prompt_id(turn: str) -> str:
 
 
 def citation(turn: Turn) -> str:
-    """What a block cites a turn of the set as."""
+    """Return a block's citation of a turn of the set."""
     return "[mem:%s]" % citation_of(turn_memory_id(session_id(turn.session), prompt_id(turn.id)))
 
 
@@ -72,8 +75,11 @@ class Home:
         return folder
 
     def fill(self, turns: Iterable[tuple[str, Turn]], shift_ms: int) -> int:
-        """Spool turns as a hook without a daemon does, each at its own time, but without the fsync; returns how many
-        events. turns: (project's name, turn); shift_ms is added to each at_ms."""
+        """Spool turns as a hook without a daemon does.
+
+        Each at its own time, but without the fsync; returns how many events. turns: (project's name, turn); shift_ms is
+        added to each at_ms.
+        """
         folder = Path(paths.make_folder(paths.spool(str(self.home))))
         spans: dict[tuple[str, str], tuple[int, int]] = {}
         written = 0
@@ -114,7 +120,7 @@ class Home:
         return stats["events"], stats["memories"]
 
     def ask(self, probe: Probe, cited: str, *, direct: bool = False, explain: bool = False) -> Answer:
-        """Ask in a session of its own, and take back what that stored.
+        """Ask in a session of its own, and withdraw its events.
 
         The probe's own prompt is still in the spool when its hook returns, for a prompt is taken in with its answer:
         it is withdrawn from there. The turns before a follow-up are in the store, and are forgotten.
@@ -143,7 +149,7 @@ class Home:
                 self.withdraw(session)
         took_ms = (time.perf_counter() - started) * 1000
         if explain and not explained:
-            # What the hook has just shown would be left out as shown: asked as another session, unless that matters.
+            # Notes that the hook has just shown would be left out: asked as another session, unless that matters.
             explained = self.client.call("recall", asked if probe.context else {**asked, "session_id": ""})
         if probe.context:
             self.client.call("forget", {"session_id": session}, deadline_s=600)
@@ -151,9 +157,10 @@ class Home:
         return Answer(probe, tuple(blocks), any(cited in one for one in blocks), late, took_ms, explained)
 
     def hook(self, name: str, folder: Path, session: str, fields: dict[str, str]) -> tuple[str, bool]:
-        """Run a hook as the host does: (what it gives the model, whether a deadline was missed).
+        """Run a hook as the host does.
 
-        Raises SystemExit when the hook or the daemon fails.
+        Returns (the text for the model, whether a deadline was missed). Raises SystemExit when the hook or the daemon
+        fails.
         """
         marks = self._log_sizes()
         stdin = {"session_id": session, "transcript_path": "", "cwd": str(folder), **fields}
@@ -176,7 +183,10 @@ class Home:
                     os.unlink(path)
 
     def wait_until_quiet(self, within_s: float = QUIET_S) -> None:
-        """Until the daemon's writer has nothing to do. Raises SystemExit when it never has."""
+        """Wait until the daemon's writer has nothing to do.
+
+        Raises SystemExit when it never has.
+        """
         ends = time.monotonic() + within_s
         while time.monotonic() < ends:
             status = self.client.call("status", {})

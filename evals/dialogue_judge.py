@@ -1,4 +1,7 @@
-"""What a block is worth for a probe, and the figures over many: right, silent, forbidden, length and tokens."""
+"""Verdict on a block for a probe, and figures over many.
+
+Right, silent, forbidden, length and tokens.
+"""
 
 from __future__ import annotations
 
@@ -22,8 +25,11 @@ OTHER_CHARS_PER_TOKEN = 4.0
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back for a probe. blocks: of the turns before it in its session, then its own, the last. source_cited:
-    the turn that holds the answer is one of the entries. late: how often it was asked again because of a deadline."""
+    """The answer to a probe.
+
+    blocks: of the turns before it in its session, then its own, the last. source_cited: the turn that holds the answer
+    is one of the entries. late: how often it was asked again because of a deadline.
+    """
 
     probe: Probe
     blocks: tuple[str, ...]
@@ -39,8 +45,11 @@ class Answer:
 
 @dataclass(frozen=True)
 class Verdict:
-    """right: what the probe expects is there, or nothing is where nothing is due. forbidden: the strings found that
-    may not be there."""
+    """The verdict on an answer.
+
+    right: the block has the probe's expected strings, or is empty where nothing is due. forbidden: the strings found
+    that may not be there.
+    """
 
     right: bool
     forbidden: tuple[str, ...]
@@ -51,9 +60,10 @@ class Verdict:
 
 
 def judge(answer: Answer) -> Verdict:
-    """A follow-up may find its answer in a block that an earlier turn of its session got: the model still sees it.
+    """Judge an answer.
 
-    A forbidden string counts in its own block only. Where a newer value is expected, an entry with the old one is
+    A follow-up may find its answer in a block that an earlier turn of its session got: the model still sees it. A
+    forbidden string counts in its own block only. Where a newer value is expected, an entry with the old one is
     harmless if it says so (REPLACED) or tells the change itself, that is, holds the new value too.
     """
     probe = answer.probe
@@ -72,13 +82,19 @@ def judge(answer: Answer) -> Verdict:
 
 
 def tokens(text: str) -> float:
-    """A rough count without a tokenizer: a token is 1.7 characters of Hangul, or 4 of anything else."""
+    """Return a rough token count without a tokenizer.
+
+    A token is 1.7 characters of Hangul, or 4 of anything else.
+    """
     hangul = len(_HANGUL.findall(text))
     return hangul / HANGUL_CHARS_PER_TOKEN + (len(text) - hangul) / OTHER_CHARS_PER_TOKEN
 
 
 def figures(answers: Iterable[Answer]) -> dict[str, Any]:
-    """All figures of a run: over everything, by category, and by language; and the ids of the probes that fail."""
+    """Return all figures of a run.
+
+    Over everything, by category, and by language; and the ids of the probes that fail.
+    """
     answers = list(answers)
     return {
         "all": summary(answers),
@@ -97,7 +113,10 @@ def figures(answers: Iterable[Answer]) -> dict[str, Any]:
 
 
 def summary(answers: list[Answer]) -> dict[str, Any]:
-    """Percentages are None where no probe asks for them. tokens_a_day: of 100 prompts with this mix."""
+    """Return the figures of some answers.
+
+    Percentages are None where no probe asks for them. tokens_a_day: of 100 prompts with this mix.
+    """
     verdicts = [judge(one) for one in answers]
     due = [verdict.right for one, verdict in zip(answers, verdicts, strict=True) if not one.probe.silence]
     quiet = [verdict.right for one, verdict in zip(answers, verdicts, strict=True) if one.probe.silence]

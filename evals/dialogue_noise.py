@@ -1,4 +1,7 @@
-"""Unrelated turns to bury the evaluation set in: other topics in other words, in the same projects and in others."""
+"""Unrelated turns to bury the evaluation set in.
+
+Other topics in other words, in the same projects and in others.
+"""
 
 from __future__ import annotations
 
@@ -93,9 +96,10 @@ _KOREAN_ANSWERS = (
 
 
 def noise(projects: list[Project], events: int, last_ms: int, seed: int = 7) -> Iterator[tuple[str, Turn]]:
-    """(project's name, turn) of events // 2 turns, over SPREAD_DAYS up to last_ms; the same for the same arguments.
+    """Yield (project's name, turn) of events // 2 turns.
 
-    No turn holds a string that some probe expects or forbids, so none can answer by chance.
+    Over SPREAD_DAYS up to last_ms; the same for the same arguments. No turn holds a string that some probe expects or
+    forbids, so none can answer by chance.
     """
     dice = random.Random(seed)
     taboo = {

@@ -1,4 +1,7 @@
-"""The evaluation set under evals/dialogues: what was said in which project, and what is asked afterwards."""
+"""The evaluation set: turns of projects, and probes about them.
+
+It is under evals/data/dialogues.
+"""
 
 from __future__ import annotations
 
@@ -26,8 +29,11 @@ LANGUAGES = ("ko", "en", "mixed")
 
 @dataclass(frozen=True)
 class Turn:
-    """One prompt and its answer ("" when the host died first). id: `<project>/<name>`. at_ms: of the prompt, in the
-    set's own calendar. Here and below `session` is a session's id in the set."""
+    """One prompt and its answer.
+
+    The answer is "" when the host died first. id: `<project>/<name>`. at_ms: of the prompt, in the set's own calendar.
+    Here and below `session` is a session's id in the set.
+    """
 
     id: str
     session: str
@@ -41,7 +47,7 @@ class Probe:
     """One question to ask.
 
     any_of: one of these strings must stand in the block; all_of: each of them. silence: nothing may come back.
-    forbid: what may not stand there, see dialogue_judge. source, forbid_source: ids of the turns that hold the two.
+    forbid: strings not allowed there, see dialogue_judge. source, forbid_source: ids of the turns that hold the two.
     context: (prompt, answer) of the turns before it in the same live session.
     """
 
@@ -71,12 +77,18 @@ class Project:
 
 
 def load(folder: Path = FOLDER) -> list[Project]:
-    """Every project, by name. Raises KeyError, TypeError or ValueError on a file that is not well-formed."""
+    """Load every project, by name.
+
+    Raises KeyError, TypeError or ValueError on a file that is not well-formed.
+    """
     return [_project(yaml.safe_load(path.read_text("utf-8"))) for path in sorted(folder.glob("*.yaml"))]
 
 
 def chosen(projects: Iterable[Project], split: str, categories: Iterable[str], ids: Iterable[str] = ()) -> list[Probe]:
-    """The probes of a split ("all": both), of these categories and ids (none named: any)."""
+    """Return the probes of a split, of these categories and ids.
+
+    "all": both splits; no category or id named: any.
+    """
     kinds, names = set(categories), set(ids)
     return [
         probe
@@ -92,7 +104,10 @@ def last_ms(projects: Iterable[Project]) -> int:
 
 
 def shift_ms(projects: Iterable[Project], now_ms: int) -> int:
-    """What to add to each at_ms so that the last turn was yesterday, at the same time of day."""
+    """Return the shift of each at_ms to the present.
+
+    With it the last turn was yesterday, at the same time of day.
+    """
     return (now_ms - DAY_MS - last_ms(projects)) // DAY_MS * DAY_MS
 
 

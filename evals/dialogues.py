@@ -1,13 +1,15 @@
-"""Per-prompt recall on the project's own evaluation set, through the real hook scripts and a real daemon.
+"""Per-prompt recall on the project's own evaluation set.
+
+Through the real hook scripts and a real daemon.
 
 `python evals/dialogues.py [--split dev|test|all] [--category NAME] [--probe ID] [--noise 20000] [--failures]
 [--direct] [--keep DIR] [--json FILE]`
 
 The turns of evals/data/dialogues are replayed into a throw-away home, each at its own time (the last one yesterday),
-then each probe is asked through the user_prompt_submit hook in a session of its own, and what that stored is taken
-back, so that no probe sees another. --direct asks the daemon's op `recall` instead of the hook: quicker, and without
-deadlines. --keep DIR leaves the filled home there and uses it again; chunks that were made by older code stay in it
-until `memlayer reindex`.
+then each probe is asked through the user_prompt_submit hook in a session of its own, and its events are taken back, so
+that no probe sees another. --direct asks the daemon's op `recall` instead of the hook: quicker, and without deadlines.
+--keep DIR leaves the filled home there and uses it again; chunks that were made by older code stay in it until
+`memlayer reindex`.
 
 Tokens are an estimate without a tokenizer: 1.7 characters of Hangul or 4 of anything else make one.
 """
@@ -47,7 +49,7 @@ console = Console(highlight=False, width=None if sys.stdout.isatty() else 132)
 @click.option("--category", multiple=True, type=click.Choice(CATEGORIES), help="Ask only these categories.")
 @click.option("--probe", "ids", multiple=True, metavar="ID", help="Ask only these probes.")
 @click.option("--noise", default=0, help="Unrelated events to bury the set in.")
-@click.option("--failures", is_flag=True, help="Print each failing probe, its block, and what became of its source.")
+@click.option("--failures", is_flag=True, help="Print each failing probe, its block, and the fate of its source.")
 @click.option("--direct", is_flag=True, help="Ask the daemon's recall, not the hook.")
 @click.option("--keep", default="", metavar="DIR", help="Keep the filled home there, and use it again.")
 @click.option("--json", "json_file", default="", metavar="FILE", help="Write the figures there too.")
@@ -86,7 +88,10 @@ def main(
 
 
 def fill(home: Home, projects: list[Project], noise: int, bar: Progress) -> None:
-    """Replay the set and the noise, unless this home holds just these already."""
+    """Replay the set and the noise.
+
+    Nothing is done if this home holds just these already.
+    """
     turns = [(project.name, turn) for project in projects for turn in project.turns]
     holds = {"noise": noise, "set": hashlib.sha256(repr(turns).encode()).hexdigest()}
     note = home.base / FILLED
@@ -170,7 +175,7 @@ def _print_failures(answers: list[Answer], turns: dict[str, Turn]) -> None:
 
 
 def _became(answer: Answer, cited: str) -> str:
-    """What the explanation says of the source."""
+    """Return the fate of the source, as the explanation has it."""
     for place, one in enumerate(answer.explained.get("candidates", []), 1):
         if cited == "[mem:%s]" % one["citation"]:
             return "candidate %d, %s, %s" % (place, "kept" if one["kept"] else one["reason"], one["parts"])

@@ -1,4 +1,6 @@
-"""Tokens a model reads for one question over MCP, and whether the search finds what it needs.
+"""Tokens a model reads for one question over MCP.
+
+Also whether the search finds the text it needs.
 
 `python evals/disclosure.py SET.jsonl --labels LABELS.json [--sessions N] [--cache DIR]`
 

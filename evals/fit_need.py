@@ -31,7 +31,10 @@ Array = NDArray[np.float64]
 
 
 def logistic(inputs: Array, target: Array, weight: Array) -> Array:
-    """The weights of a ridge logistic regression by Newton's method, the constant last. inputs: (rows, signals)."""
+    """Fit a ridge logistic regression by Newton's method.
+
+    Returns its weights, the constant last. inputs: (rows, signals).
+    """
     mean, deviation = inputs.mean(axis=0), inputs.std(axis=0) + 1e-9
     scaled = np.column_stack([(inputs - mean) / deviation, np.ones(len(inputs))])
     penalty = np.diag([RIDGE] * inputs.shape[1] + [0.0])
@@ -91,7 +94,10 @@ def left_out(rows: Sequence[tuple[Row, Label]]) -> list[tuple[float, Sequence[in
 
 
 def threshold(found: Sequence[tuple[float, Sequence[int]]], rows: Sequence[tuple[Row, Label]], silent: float) -> float:
-    """The least chance at which that share of prompts without need stays silent."""
+    """Return the least chance that silences enough prompts without need.
+
+    silent: the share of them that stays silent.
+    """
     idle = sorted(one[0] for one, (_, label) in zip(found, rows, strict=True) if label.need == 0)
     return idle[min(len(idle) - 1, int(silent * len(idle)))]
 

@@ -1,11 +1,13 @@
-"""Recall quality on conversations in LoCoMo's format, through the product's own ingest and search.
+"""Recall quality on conversations in LoCoMo's format.
+
+Through the product's own ingest and search.
 
 `python evals/locomo.py FILE [--json FILE] [--plot FILE.svg]`. FILE: [{conversation: {session_N: [{dia_id, text}]},
 qa: [{question, category, evidence: [dia_id]}]} (https://github.com/snap-research/locomo; its licence keeps it out).
 
 Two utterances in a row are a turn: prompt and answer. No name, no date and no other hint goes in: a question that says
-"Caroline" finds her only where somebody called her so. What comes back are turns; each takes two places of the ranking,
-its utterances in the order of how much of the question they hold, for every method alike.
+"Caroline" finds her only where somebody called her so. The results are turns; each takes two places of the ranking, its
+utterances in the order of how much of the question they hold, for every method alike.
 """
 
 from __future__ import annotations
@@ -51,7 +53,10 @@ Ranked = list[str]  # memory ids, best first
 
 
 class Conversation:
-    """One conversation as a project: its utterances, who stands in which turn, and its questions."""
+    """One conversation as a project.
+
+    Its utterances, who stands in which turn, and its questions.
+    """
 
     def __init__(self, data: dict[str, Any], name: str) -> None:
         self.name = name
@@ -115,7 +120,10 @@ class Question:
         self._weight = services.terms.weights(self.query.terms)
 
     def by_fit(self, said: list[str]) -> list[str]:
-        """Utterances of a turn, the one that holds most of the question first."""
+        """Return a turn's utterances, the best match of the question first.
+
+        The best holds most of the question.
+        """
 
         def held(one: str) -> float:
             terms = index_terms(self._conversation.text[one]).split()
@@ -154,7 +162,10 @@ def _rrf(*rankings: Ranked) -> Ranked:
 
 
 def opened(home: Path) -> tuple[compose.Services, Callable[[str], str]]:
-    """The product's services on a home, with its model; and what tells a folder's project."""
+    """Open the product's services on a home, with its model.
+
+    Returns also a function: folder -> its project.
+    """
     settings = load_settings(str(home), {})
     slot = EmbedderSlot()
     projects = compose.open_projects(str(home))
@@ -163,7 +174,7 @@ def opened(home: Path) -> tuple[compose.Services, Callable[[str], str]]:
     )  # fmt: skip
 
     def fit(dimensions: int) -> None:
-        if dimensions != services.store.dimensions:  # what is kept of the rows would be begun anew
+        if dimensions != services.store.dimensions:  # the cache of the rows would be begun anew
             services.store.fit(dimensions)
 
     slot.load(compose.embedder_maker(str(home), settings), fit)

@@ -1,4 +1,6 @@
-"""Draws what evals/locomo.py measured as an SVG: each method by what it finds, and by category of question.
+"""Draws the figures of evals/locomo.py as an SVG.
+
+Each method by its share of found evidence, and by category of question.
 
 `python evals/plot_locomo.py FIGURES.json PLOT.svg` draws figures that were kept.
 """
@@ -31,7 +33,10 @@ WHOLE = "all"
 
 
 def draw(figures: dict[str, dict[str, dict[str, float]]], path: Path) -> None:
-    """Write the plot. figures: method -> category (or "all") -> measure -> percent."""
+    """Write the plot.
+
+    figures: method -> category (or "all") -> measure -> percent.
+    """
     categories = [name for name in next(iter(figures.values())) if name != WHOLE]
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(9, 3.6), layout="constrained")

@@ -3,9 +3,9 @@
 `python evals/real.py SET.jsonl --labels LABELS.json [--sessions N] [--json FILE] [--rows FILE] [--cache DIR] [--hooks]`
 
 Plays a set (evals/real_set.py) in order through the product's own ingest and recall, in one process and a throw-away
-home: each prompt is asked in its session, with what that session was shown already. A session's turns are taken in when
-it ends: in its own session nothing of them is recalled anyway.
---hooks plays it through the real hooks and a real daemon instead, slower, and says what session starts and a day cost.
+home: each prompt is asked in its session, with the notes that session was shown already. A session's turns are taken in
+when it ends: in its own session nothing of them is recalled anyway.
+--hooks plays it through the real hooks and a real daemon instead, slower, and reports costs of starts and days.
 --rows writes the signals of every candidate for evals/fit_need.py. --cache keeps the vectors there for the next run.
 """
 
@@ -89,7 +89,7 @@ class Memory:
 @click.argument("turns", type=click.Path(exists=True, path_type=Path))
 @click.option("--labels", type=click.Path(exists=True, path_type=Path), required=True, help="Labels of the set.")
 @click.option("--sessions", default=0, help="Only so many sessions, from the first.")
-@click.option("--json", "json_file", type=click.Path(path_type=Path), help="Write the figures and what was given.")
+@click.option("--json", "json_file", type=click.Path(path_type=Path), help="Write the figures and the given notes.")
 @click.option("--rows", type=click.Path(path_type=Path), help="Write the signals of every candidate.")
 @click.option("--cache", type=click.Path(path_type=Path), help="Keep the vectors there.")
 @click.option("--hooks", is_flag=True, help="Through the real hooks and a real daemon.")

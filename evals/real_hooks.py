@@ -1,4 +1,7 @@
-"""Replay real sessions in order through the real hooks and a real daemon."""
+"""Replay real sessions in order through the real hooks.
+
+And a real daemon.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,10 @@ PROJECT = "real"
 
 @dataclass(frozen=True)
 class Played:
-    """The notes of one prompt. block: the note's block, start: that of its session's start if it is the first."""
+    """The notes of one prompt.
+
+    block: the note's block, start: that of its session's start if it is the first.
+    """
 
     given: Given
     block: str
@@ -27,7 +33,10 @@ class Played:
 
 
 def play(turns: Sequence[Turn]) -> Iterator[Played]:
-    """Every turn in order, each session with its start and its end, in a throw-away home."""
+    """Play every turn in order in a throw-away home.
+
+    Each session has its start and its end.
+    """
     base = Path(tempfile.mkdtemp(prefix="memlayer-hooks-")).resolve()
     home = Home(base)
     try:
@@ -59,7 +68,10 @@ def _played(home: Home, turn: Turn, start: str, numbers: dict[str, int]) -> Play
 
 
 def _turns_of(citation: str, home: Home, numbers: dict[str, int]) -> frozenset[int]:
-    """The numbers of the turns that an entry comes from: of a statement the turn that it was drawn from."""
+    """Return the numbers of the turns behind an entry.
+
+    Of a statement the turn that it was drawn from.
+    """
     if citation in numbers:
         return frozenset((numbers[citation],))
     found = home.client.call("show", {"ids": [citation]}, deadline_s=60)["matches"]

@@ -1,9 +1,9 @@
-"""A set of real sessions, its labels, and the scores of the notes that its prompts were given.
+"""A set of real sessions, its labels and its scores.
 
-A set is a file of JSON lines {n, session, at, prompt, answer}, one turn a line, in order; it stays outside the
-repository. Its labels are {n: {need, turns: {m: value}}}: need 0 nothing from earlier sessions is needed, 1 it would
-help, 2 the prompt depends on it; value of an earlier turn m: 2 useful, 1 same matter, 0 noise (turns without a value
-count as noise).
+The scores are of the notes that its prompts were given. A set is a file of JSON lines {n, session, at, prompt, answer},
+one turn a line, in order; it stays outside the repository. Its labels are {n: {need, turns: {m: value}}}: need 0
+nothing from earlier sessions is needed, 1 it would help, 2 the prompt depends on it; value of an earlier turn m: 2
+useful, 1 same matter, 0 noise (turns without a value count as noise).
 """
 
 from __future__ import annotations
@@ -35,7 +35,10 @@ class Turn:
 
 @dataclass(frozen=True)
 class Label:
-    """The judgement of one prompt. turns: earlier turn -> 0, 1 or 2."""
+    """The judgement of one prompt.
+
+    turns: earlier turn -> 0, 1 or 2.
+    """
 
     need: int
     turns: Mapping[int, int]
@@ -47,7 +50,10 @@ class Label:
 
 @dataclass(frozen=True)
 class Given:
-    """The notes of one prompt. entries: for each entry the turns that it comes from."""
+    """The notes of one prompt.
+
+    entries: for each entry the turns that it comes from.
+    """
 
     turn: Turn
     entries: tuple[frozenset[int], ...]
@@ -56,9 +62,10 @@ class Given:
 
 
 def load_turns(path: Path) -> list[Turn]:
-    """The turns of a set. Raises OSError, KeyError or ValueError on a file that is none.
+    """Load the turns of a set.
 
-    A set has one time a session: its turns are set TURN_MS apart, so that their order is known.
+    Raises OSError, KeyError or ValueError on a file that is none. A set has one time a session: its turns are set
+    TURN_MS apart, so that their order is known.
     """
     turns = [_turn(json.loads(line)) for line in path.read_text("utf-8").splitlines() if line.strip()]
     heard: Counter[str] = Counter()
@@ -70,7 +77,10 @@ def load_turns(path: Path) -> list[Turn]:
 
 
 def load_labels(path: Path) -> dict[int, Label]:
-    """Prompt -> label. Raises OSError, KeyError or ValueError on a file that is none."""
+    """Load prompt -> label.
+
+    Raises OSError, KeyError or ValueError on a file that is none.
+    """
     data = json.loads(path.read_text("utf-8"))
     return {
         int(n): Label(int(one["need"]), {int(m): int(value) for m, value in one["turns"].items()})
@@ -79,7 +89,10 @@ def load_labels(path: Path) -> dict[int, Label]:
 
 
 def score(given: Sequence[Given], labels: Mapping[int, Label]) -> dict[str, float]:
-    """The figures of a run, in percent but for `characters` and `entries` (a prompt, over all prompts)."""
+    """Return the figures of a run, mostly in percent.
+
+    All but `characters` and `entries` (a prompt, over all prompts).
+    """
     judged = [one for one in given if one.turn.n in labels]
     values = [_value(entry, labels[one.turn.n]) for one in judged for entry in one.entries]
     due = [one for one in judged if labels[one.turn.n].is_due]
@@ -97,7 +110,10 @@ def score(given: Sequence[Given], labels: Mapping[int, Label]) -> dict[str, floa
 
 
 def spread(given: Sequence[Given], labels: Mapping[int, Label]) -> dict[str, tuple[float, float]]:
-    """Figure -> its 5th and 95th percentile over whole sessions drawn with replacement (Efron 1979)."""
+    """Return figure -> its 5th and 95th percentile.
+
+    Over whole sessions drawn with replacement (Efron 1979).
+    """
     by_session: dict[str, list[Given]] = {}
     for one in given:
         by_session.setdefault(one.turn.session, []).append(one)

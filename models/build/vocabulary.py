@@ -16,7 +16,10 @@ Piece = tuple[str, float]
 
 
 def kept_ids(pieces: list[Piece]) -> list[int]:
-    """Ids of the special pieces, of single characters, and of pieces of only ASCII, Hangul and symbols."""
+    """Return the ids of the pieces that are kept.
+
+    Special pieces, single characters, and pieces of only ASCII, Hangul and symbols.
+    """
     return [
         number
         for number, (text, _) in enumerate(pieces)

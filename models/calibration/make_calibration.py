@@ -1,4 +1,6 @@
-"""Make calibration.json of the model that ships, and report how well its relevance tells answers from noise.
+"""Make calibration.json of the model that ships.
+
+Reports how well its relevance separates answers from noise.
 
 From the top of a clone:  PYTHONPATH=. python models/calibration/make_calibration.py [--check]
 With --check nothing is written: only the report on the test half of the corpus.
@@ -53,7 +55,10 @@ class RawModel:
 
 
 def report(model: RawModel, centring: Centring) -> None:
-    """Print, for the test half, what passes the floor by kind of question; the other transforms for comparison."""
+    """Print, for the test half, the pass rates at the floor.
+
+    By kind of question; the other transforms for comparison.
+    """
     background = calibrations.read_rows(CORPUS / calibrations.BACKGROUND_FILE)
     rows = [row for row in calibrations.read_rows(CORPUS / calibrations.PAIRS_FILE) if row["split"] == "test"]
     raw_queries = model.queries([row["question"] for row in rows])

@@ -1,4 +1,7 @@
-"""The encoder of models/build in PyTorch, with its lower layers frozen, for training, and back again for the graph."""
+"""The encoder of models/build in PyTorch, for training.
+
+Its lower layers are frozen; it is written back for the graph.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,10 @@ END = 2
 
 @dataclass(frozen=True)
 class Dense:
-    """A trained matrix, in the place of a Quantized one. values: (rows, columns)."""
+    """A trained matrix, in the place of a Quantized one.
+
+    values: (rows, columns).
+    """
 
     values: Floats
 
@@ -34,7 +40,10 @@ class Dense:
 
 
 class TransformerLayer(nn.Module):
-    """One layer, as onnx_graph builds it: (batch, length, width) and a mask (batch, length) in, the same shape out."""
+    """One layer, as onnx_graph builds it.
+
+    (batch, length, width) and a mask (batch, length) in, the same shape out.
+    """
 
     def __init__(self, layer: Layer, heads: int, epsilon: float) -> None:
         super().__init__()
@@ -64,14 +73,20 @@ class TransformerLayer(nn.Module):
 
 @dataclass(frozen=True)
 class Lower:
-    """What the frozen half makes of one text. hidden: (length, width); vector: what the whole untrained model says."""
+    """The frozen half's output for one text.
+
+    hidden: (length, width); vector: the output of the whole untrained model.
+    """
 
     hidden: Tensor
     vector: Tensor
 
 
 class Encoder:
-    """e5-small whose layers from `frozen` on are trained; the rest is computed once for each text and kept."""
+    """e5-small whose layers from `frozen` on are trained.
+
+    The rest is computed once for each text and kept.
+    """
 
     def __init__(self, source: Source, tokenizer: Path, frozen: int, max_tokens: int) -> None:
         kept = kept_ids(source.pieces)
@@ -111,11 +126,17 @@ class Encoder:
         return self._pooled(self.upper, hidden, mask)
 
     def untrained(self, texts: Sequence[str]) -> Tensor:
-        """What the model said of prepared texts before training, (texts, width)."""
+        """Return the untrained model's vectors of prepared texts.
+
+        (texts, width).
+        """
         return torch.stack([self._known[text].vector for text in texts])
 
     def trained_source(self) -> Source:
-        """The source with the trained layers in it, for models/build to write a graph of."""
+        """Return the source with the trained layers in it.
+
+        models/build writes a graph of it.
+        """
         layers = list(self._source.layers)
         layers[len(self._lower) :] = [layer.trained() for layer in self.upper]
         return replace(self._source, layers=layers)

@@ -1,4 +1,6 @@
-"""Train the upper layers of e5-small on turns and the questions asked of them, and write the model that ships.
+"""Train the upper layers of e5-small on turns and questions.
+
+The questions are asked of the turns. Writes the model that ships.
 
     pip install -r models/training/requirements.txt
     python models/training/train.py OUTPUT_FOLDER
@@ -6,10 +8,10 @@
 Multiple negatives ranking with in-batch negatives (Henderson et al. 2017, "Efficient Natural Language Response
 Suggestion"), both ways: a question must find its turn among the batch's turns, and a turn its question among the
 batch's questions and its own near misses: questions on the same matter that it does not answer. Half of a batch are
-turns alike. What the untrained model says is kept near by a distillation term (Reimers and Gurevych 2020 train a
+turns alike. The untrained model's vectors are kept near by a distillation term (Reimers and Gurevych 2020 train a
 student on a teacher's vectors).
 
-The turns were written for memlayer; none of them, nor any of their subjects by intent, stands in tests/eval. Those of
+The turns were written for memlayer; none of them, nor any of their subjects by intent, stands in evals/data. Those of
 turns.jsonl stand alone; projects.jsonl has the turns of whole projects in their order, with questions that were never
 discussed there; six more, for measuring, are in evals/data/projects. Two cores need three quarters of an hour. The last
 bits of the result depend on the processor.
@@ -48,7 +50,10 @@ HELD_OUT = MODELS.parent / "evals" / "data" / "projects" / "turns.jsonl"
 
 @dataclass(frozen=True)
 class Row:
-    """A turn (without the labels of who speaks), the questions it answers and those that only sound like it."""
+    """A turn, its questions and its near misses.
+
+    The turn is without the labels of its speakers; a near miss only sounds like a question that it answers.
+    """
 
     passage: str
     questions: tuple[str, ...]
@@ -57,7 +62,10 @@ class Row:
 
 @dataclass(frozen=True)
 class Project:
-    """What was said in one project, orders and thanks too, and questions that none of it answers."""
+    """The turns of one project, orders and thanks too.
+
+    And questions that none of it answers.
+    """
 
     turns: tuple[Row, ...]
     absent: tuple[str, ...]
@@ -65,8 +73,11 @@ class Project:
 
 @dataclass(frozen=True)
 class Plan:
-    """How to train. passes: over the turns, each time with its next question. temperature: of the softmax over cosines.
-    distillation: weight of staying near the source."""
+    """A plan of training.
+
+    passes: over the turns, each time with its next question. temperature: of the softmax over cosines. distillation:
+    weight of staying near the source.
+    """
 
     passes: int = 6
     batch_size: int = 24
@@ -98,7 +109,10 @@ def read_projects(path: Path) -> list[Project]:
 
 
 def rows_of(project: Project) -> list[Row]:
-    """Its turns to train on: each takes one question that was never discussed for a third near miss."""
+    """Return the project's turns to train on.
+
+    Each takes one question that was never discussed for a third near miss.
+    """
     asked = [row for row in project.turns if row.questions]
     return [replace(row, near=(*row.near, project.absent[at % len(project.absent)])) for at, row in enumerate(asked)]
 
@@ -111,8 +125,10 @@ def _row(found: dict[str, Any]) -> Row:
 
 
 def ordered(rows: list[Row], encoder: Encoder, plan: Plan, choose: random.Random) -> list[Row]:
-    """The rows in an order whose batches are half a turn and its nearest neighbours, half chance: turns on the same
-    matter are what a project is full of."""
+    """Return the rows in the order of their batches.
+
+    A batch is half a turn and its nearest neighbours, half chance: a project is full of turns on the same matter.
+    """
     vectors = encoder.untrained([row.passage for row in rows])
     near = (vectors @ vectors.T).argsort(descending=True).tolist()
     waiting = list(range(len(rows)))
@@ -132,7 +148,10 @@ def ordered(rows: list[Row], encoder: Encoder, plan: Plan, choose: random.Random
 
 
 def loss_of(encoder: Encoder, batch: list[tuple[Row, str]], plan: Plan, choose: random.Random) -> Tensor:
-    """The loss of a batch of (turn, one of its questions); no turn stands in it twice."""
+    """Return the loss of a batch of (turn, question) pairs.
+
+    No turn stands in it twice; the question is one of its own.
+    """
     passages, questions = [row.passage for row, _ in batch], [question for _, question in batch]
     asked = questions + [choose.choice(row.near) for row, _ in batch]
     turns, queries = encoder.vectors(passages), encoder.vectors(asked)
@@ -146,8 +165,11 @@ def loss_of(encoder: Encoder, batch: list[tuple[Row, str]], plan: Plan, choose: 
 
 @torch.no_grad()
 def report(encoder: Encoder, held_out: list[Project]) -> str:
-    """How the held-out projects do, with centred vectors as in use: a question's own turn first and among the first
-    three of its project, and the area under the curve of true questions against those that were never discussed."""
+    """Return the scores of the held-out projects.
+
+    With centred vectors as in use: a question's own turn first and among the first three of its project, and the area
+    under the curve of true questions against those that were never discussed.
+    """
     mean = torch.cat([_vectors(encoder, [row.passage for row in project.turns]) for project in held_out]).mean(0)
     first = third = count = 0
     true, alarms = [], []
@@ -165,7 +187,7 @@ def report(encoder: Encoder, held_out: list[Project]) -> str:
         true.append(own)
         alarms.append(scores(project.absent).max(1).values)
     area = (torch.cat(true)[:, None] > torch.cat(alarms)[None]).float().mean()
-    return "own turn first %.3f, in the first three %.3f; against what was never discussed %.3f" % (
+    return "own turn first %.3f, in the first three %.3f; against questions never discussed %.3f" % (
         first / count, third / count, area,
     )  # fmt: skip
 

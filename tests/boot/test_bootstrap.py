@@ -27,7 +27,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 ROOT = Path(__file__).resolve().parents[2]
 BASE_PYTHON = os.path.realpath(getattr(sys, "_base_executable", sys.executable))
 
-# Stands where the CLI stands: says which python it runs in and what it was given.
+# Takes the place of the CLI: prints its python and its arguments.
 PROBE_CLI = """\
 import json, sys
 import tinyprobe
@@ -55,7 +55,10 @@ def make_wheel(folder: Path) -> str:
 
 
 class Plugin:
-    """A copy of the plugin, a home, and an environment with no package index in it."""
+    """A copy of the plugin, a home, and an environment.
+
+    The environment has no package index in it.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.root = folder / "plug in 뿌리"
@@ -125,7 +128,7 @@ def wait_until(happened: Callable[[], object], deadline_s: float = 60) -> None:
         time.sleep(0.02)
 
 
-def test_the_first_start_builds_then_runs_the_cli_with_clean_stdout(plugin: Plugin) -> None:
+def test_first_start_builds_runtime(plugin: Plugin) -> None:
     first = plugin.run("search", "결제 모듈", "it's $(here)", "--json")
     assert first.returncode == 0, first.stderr
     said = json.loads(first.stdout)
@@ -153,7 +156,7 @@ def test_two_starts_at_once_build_once(plugin: Plugin) -> None:
     assert sum("waiting for another memlayer setup" in err for _, err in said) == 1
 
 
-def test_a_killed_build_leaves_nothing_that_is_taken_for_a_runtime(plugin: Plugin) -> None:
+def test_killed_build_leaves_no_runtime(plugin: Plugin) -> None:
     process = plugin.start("setup")
     wait_until(lambda: list(plugin.home.glob("runtime/2*/pyvenv.cfg")))
     process.send_signal(signal.SIGKILL)
@@ -166,7 +169,7 @@ def test_a_killed_build_leaves_nothing_that_is_taken_for_a_runtime(plugin: Plugi
     assert json.loads(plugin.run("stats").stdout)["argv"] == ["stats"]
 
 
-def test_a_changed_lock_or_a_vanished_python_renews_the_runtime(plugin: Plugin) -> None:
+def test_changed_lock_or_python_rebuilds(plugin: Plugin) -> None:
     assert plugin.run("setup").returncode == 0
     first = plugin.in_use()
     plugin.lock.write_text(plugin.lock.read_text() + "# changed\n")
@@ -184,7 +187,7 @@ def test_a_changed_lock_or_a_vanished_python_renews_the_runtime(plugin: Plugin) 
     assert (plugin.home / "python").read_text() == BASE_PYTHON + "\n"
 
 
-def test_a_background_setup_outlives_its_starter_and_is_started_once(plugin: Plugin) -> None:
+def test_background_setup_runs_once(plugin: Plugin) -> None:
     code = (
         "import sys; sys.path.insert(0, sys.argv[1]); from memlayer.edge.bootstrap import spawn;"
         "print(spawn.spawn_setup(sys.argv[2], sys.argv[1]))"
@@ -205,7 +208,7 @@ def test_a_background_setup_outlives_its_starter_and_is_started_once(plugin: Plu
     assert (plugin.home / "logs" / "setup.err").read_bytes() == b""
 
 
-def test_a_failed_install_says_why_in_one_line_and_leaves_nothing(plugin: Plugin) -> None:
+def test_failed_install_reports_cause(plugin: Plugin) -> None:
     failed = plugin.run("stats", "--json", PIP_FIND_LINKS="")
     assert failed.returncode == 1
     last = json.loads(failed.stdout)["error"]["message"]
@@ -217,7 +220,7 @@ def test_a_failed_install_says_why_in_one_line_and_leaves_nothing(plugin: Plugin
     assert not (plugin.home / "runtime.failed").exists()
 
 
-def test_an_unreachable_index_is_called_that(plugin: Plugin) -> None:
+def test_unreachable_index_is_named(plugin: Plugin) -> None:
     nowhere = {
         "PIP_NO_INDEX": "",
         "PIP_FIND_LINKS": "",
@@ -229,14 +232,14 @@ def test_an_unreachable_index_is_called_that(plugin: Plugin) -> None:
     assert "the package index cannot be reached" in failed.stderr.splitlines()[-1]
 
 
-def test_a_tampered_package_is_refused(plugin: Plugin) -> None:
+def test_tampered_package_is_refused(plugin: Plugin) -> None:
     plugin.lock.write_text(re.sub("sha256:..", "sha256:00", plugin.lock.read_text()))
     failed = plugin.run("setup")
     assert failed.returncode == 1
     assert plugin.runtimes() == []
 
 
-def test_too_old_a_python_is_named_in_one_line(plugin: Plugin, tmp_path: Path) -> None:
+def test_old_python_is_named(plugin: Plugin, tmp_path: Path) -> None:
     old = tmp_path / "python3.9"
     old.write_text('#!/bin/sh\necho "3 9 1 1 0"\necho "$0"\n')
     old.chmod(0o755)
@@ -245,14 +248,14 @@ def test_too_old_a_python_is_named_in_one_line(plugin: Plugin, tmp_path: Path) -
     assert re.search(r"memlayer: MEMLAYER_PYTHON=.*Python 3\.9 at .*Python 3\.11 to 3\.14 is needed$", failed.stderr)
 
 
-def test_a_home_that_cannot_be_made_is_one_line(plugin: Plugin, tmp_path: Path) -> None:
+def test_unwritable_home_prints_one_line(plugin: Plugin, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     failed = plugin.run("stats", MEMLAYER_HOME=str(tmp_path / "file" / "home"))
     assert (failed.returncode, failed.stdout) == (1, "")
     assert re.fullmatch(r"memlayer: cannot write .*: Not a directory\n", failed.stderr)
 
 
-def test_no_python3_at_all_is_one_line(plugin: Plugin, tmp_path: Path) -> None:
+def test_missing_python3_prints_one_line(plugin: Plugin, tmp_path: Path) -> None:
     failed = plugin.run("stats", PATH=str(tmp_path / "nothing"))
     assert (failed.returncode, failed.stdout) == (1, "")
     assert failed.stderr.startswith("memlayer: python3 is not on the PATH.")

@@ -1,6 +1,7 @@
-"""The real runtime, built from requirements.lock: its size, its first prompt, what is damaged in it, and its mending.
+"""The real runtime, built from requirements.lock.
 
-Needs a package index; uses the person's pip or uv cache, so that nothing is fetched twice.
+Its size, its first prompt, damage in it, and its repair. Needs a package index; uses the person's pip or uv cache, so
+that nothing is fetched twice.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ MAX_BYTES = 470_000_000  # 426 MiB with the lock of November 2026 (Linux, x86-64
 
 
 class Installed:
-    """A home with a runtime of its own, and a hook that runs in it."""
+    """A home with a runtime of its own, and its hook."""
 
     def __init__(self, folder: Path) -> None:
         self.home, self.project = folder / "나의 home", folder / "work 폴더"

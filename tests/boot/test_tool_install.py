@@ -1,6 +1,6 @@
-"""memlayer as a tool of uv and of pipx, installed from a clone: it works, is upgraded with the clone, and goes again.
+"""memlayer as a tool of uv and of pipx, from a clone.
 
-Needs a package index; what uv has in its cache is used.
+It works, is upgraded with the clone, and is uninstalled. Needs a package index; uses uv's cache.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Ways to put a process into trouble: a small disk, no permission, few processes, a shifted clock."""
+"""Limits for a process: disk, permissions, processes, a shifted clock."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ class NotHere(Exception):
 
 @contextlib.contextmanager
 def small_disk(folder: Path, size_bytes: int) -> Iterator[Path]:
-    """A tmpfs of that size, in a mount namespace of its own (unshare -rm), seen from outside through /proc.
+    """Mount a tmpfs of that size.
 
-    Raises NotHere where the system has no such namespaces.
+    In a mount namespace of its own (unshare -rm); it is seen from outside through /proc. Raises NotHere where the
+    system has no such namespaces.
     """
     if shutil.which("unshare") is None or not os.path.isdir("/proc/self/root"):
         raise NotHere("no unshare, or no /proc")
@@ -40,7 +41,10 @@ def small_disk(folder: Path, size_bytes: int) -> Iterator[Path]:
 
 
 def fill(disk: Path, leave_bytes: int = 0) -> Path:
-    """Take what is free, but for leave_bytes; returns the file that takes it."""
+    """Fill the disk, but for leave_bytes.
+
+    Returns the file that fills it.
+    """
     hog = disk / "hog"
     with contextlib.suppress(OSError), hog.open("wb", buffering=0) as file:
         while True:
@@ -52,7 +56,10 @@ def fill(disk: Path, leave_bytes: int = 0) -> Path:
 
 
 def powerless(argv: list[str]) -> list[str]:
-    """argv such that file modes hold for it, even for root. Raises NotHere."""
+    """Return argv such that file modes hold for it, even for root.
+
+    Raises NotHere.
+    """
     if os.getuid() != 0:
         return argv
     if shutil.which("setpriv") is None:
@@ -61,7 +68,10 @@ def powerless(argv: list[str]) -> list[str]:
 
 
 def with_clock(argv: list[str], shift_s: float) -> list[str]:
-    """[python, options, script] such that the script sees a wall clock that is off by shift_s seconds."""
+    """Return a command whose script sees a shifted wall clock.
+
+    argv: [python, options, script]. shift_s: seconds.
+    """
     code = (
         "import runpy, sys, time; real_ns, real = time.time_ns, time.time;"
         "time.time_ns = lambda: real_ns() + int(%r * 1e9); time.time = lambda: real() + %r;"
@@ -71,7 +81,10 @@ def with_clock(argv: list[str], shift_s: float) -> list[str]:
 
 
 def open_to_all(path: Path) -> bool:
-    """Whether every user may read path: each folder above it has to let them through."""
+    """Return whether every user may read path.
+
+    Each folder above it has to let them through.
+    """
     return all(parent.stat().st_mode & 0o005 == 0o005 for parent in [path, *path.parents])
 
 

@@ -1,4 +1,7 @@
-"""What the fault tests share: their marker, and a witness whose daemon is gone when the test is over."""
+"""Marker of the fault tests, and a witness with its daemon.
+
+The daemon ends with the test.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.fixture
 def witness(home: Path) -> Iterator[Witness]:
-    """Calls real hooks in a home of its own; they may start a real daemon."""
+    """Call real hooks in a home; they may start a daemon."""
     calling = Witness(home)
     yield calling
     calling.kill_daemon()

@@ -1,7 +1,8 @@
-"""A disk that keeps only what was fsynced: replays a real process's system calls and builds what a power cut leaves.
+"""A disk that keeps only bytes that were fsynced.
 
-POSIX promises no more than this: fsync of a file makes its bytes durable, fsync of a folder makes its entries durable,
-nothing else is durable, and anything may be. Real file systems are kinder, each in its own way.
+It replays a real process's system calls and builds the tree that a power cut leaves. POSIX promises no more than this:
+fsync of a file makes its bytes durable, fsync of a folder makes its entries durable, nothing else is durable, and
+anything may be. Real file systems are kinder, each in its own way.
 """
 
 from __future__ import annotations
@@ -26,7 +27,10 @@ _FD = re.compile(r"^(\d+)<((?:\\x[0-9a-f]{2}|[^>])*)>")
 
 
 def strace(argv: list[str], log: Path, *, threads: bool = False, **more: object) -> subprocess.Popen[bytes]:
-    """Start argv under strace; with its threads if asked, which share their descriptors (children would not)."""
+    """Start argv under strace, with its threads if asked.
+
+    Threads share their descriptors; children would not.
+    """
     more_of_it = ["-f"] if threads else []
     command = ["strace", *more_of_it, "-y", "-xx", "-s", "100000000", "-e", "trace=" + TRACED, "-o", str(log), *argv]
     return subprocess.Popen(command, **more)  # type: ignore[call-overload, no-any-return]
@@ -34,7 +38,10 @@ def strace(argv: list[str], log: Path, *, threads: bool = False, **more: object)
 
 @dataclass
 class Call:
-    """One finished system call. begun: the position in the trace where it started."""
+    """One finished system call.
+
+    begun: the position in the trace where it started.
+    """
 
     name: str
     arguments: str
@@ -81,15 +88,21 @@ class Folder:
 
 
 class Disk:
-    """The part of a file system below `base`. What is there now is durable."""
+    """The part of a file system below `base`.
+
+    The files present at the start are durable.
+    """
 
     def __init__(self, base: Path) -> None:
         self.base = str(base)
         self.root = _as_it_is(base)
-        self._files: dict[int, tuple[File | Folder, int]] = {}  # descriptor -> what it is open on, position
+        self._files: dict[int, tuple[File | Folder, int]] = {}  # descriptor -> open node, position
 
     def apply(self, call: Call) -> None:
-        """What a call changes. Calls that failed change nothing."""
+        """Apply a call to the tree.
+
+        Calls that failed change nothing.
+        """
         if call.result < 0:
             return
         handler = getattr(self, "_" + call.name, None)
@@ -97,8 +110,11 @@ class Disk:
             handler(call)
 
     def leftovers(self, dice: random.Random) -> Iterator[tuple[str, dict[str, bytes | None]]]:
-        """(how the cut went, tree) pairs: a tree maps relative paths to bytes, or to None for a folder."""
-        yield "only what was fsynced", self._tree(lambda one: one.kept, lambda one: one.kept)
+        """Yield (how the cut went, tree) pairs.
+
+        A tree maps relative paths to bytes, or to None for a folder.
+        """
+        yield "only fsynced bytes", self._tree(lambda one: one.kept, lambda one: one.kept)
         yield "everything", self._tree(lambda one: one.now, lambda one: bytes(one.now))
         yield "all names, no unsynced bytes", self._tree(lambda one: one.now, lambda one: one.kept)
         yield "all names, half of the unsynced bytes", self._tree(lambda one: one.now, _half)

@@ -1,7 +1,9 @@
-"""Whatever the daemon is, or is not: each hook is done within its deadline, exits 0, and its event is on disk.
+"""Hooks with the daemon in every state, and with none.
 
-What a hook may cost beyond its deadline and a bare interpreter start is OVERHEAD_S. Other processes share the machine:
-the time that a hook waited for a processor is taken off, and the best of a few calls counts.
+Each hook is done within its deadline, exits 0, and its event is on disk.
+
+OVERHEAD_S is the allowance of a hook beyond its deadline and a bare interpreter start. Other processes share the
+machine: the time that a hook waited for a processor is taken off, and the best of a few calls counts.
 """
 
 from __future__ import annotations
@@ -41,7 +43,10 @@ Behaviour = Callable[[socket.socket], None]
 
 @contextlib.contextmanager
 def daemon_that(home: Path, behaves: Behaviour | None, backlog: int = 8) -> Iterator[socket.socket]:
-    """Something that listens on the home's socket. behaves: what it does with a connection; None: accepts nothing."""
+    """Listen on the home's socket in place of a daemon.
+
+    behaves: its handling of a connection; None: accepts nothing.
+    """
     listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     here = os.getcwd()
     os.chdir(home)
@@ -137,7 +142,10 @@ BEHAVIOURS: dict[str, Behaviour | None] = {
 
 
 def timed(argv: list[str], stdin: bytes, **more: Any) -> tuple[float, int, bytes]:
-    """(seconds without those spent waiting for a processor, exit code, all that was printed)."""
+    """Return (seconds, exit code, all that was printed).
+
+    Seconds without those spent waiting for a processor.
+    """
     started = time.perf_counter()
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
     with subprocess.Popen(argv, **pipes, **more) as process:
@@ -160,8 +168,10 @@ def bare_s() -> float:
 
 
 def fastest(hook: HookRunner, stem: str, limit_s: float = 0.0, size: int = 0) -> float:
-    """Seconds of the fastest of up to TRIES calls, or of the first within limit_s; each must exit with 0, print nothing
-    and leave its event."""
+    """Return the seconds of the fastest call.
+
+    Of up to TRIES calls, or the first within limit_s; each must exit with 0, print nothing and leave its event.
+    """
     best = 1e9
     for number in range(TRIES):
         before = len(spool.waiting(str(hook.home)))
@@ -181,7 +191,7 @@ def fastest(hook: HookRunner, stem: str, limit_s: float = 0.0, size: int = 0) ->
 
 @pytest.mark.parametrize("stem", STEMS)
 @pytest.mark.parametrize("behaviour", BEHAVIOURS)
-def test_daemon_that_does_not_work(hook: HookRunner, home: Path, bare_s: float, behaviour: str, stem: str) -> None:
+def test_hooks_survive_broken_daemon(hook: HookRunner, home: Path, bare_s: float, behaviour: str, stem: str) -> None:
     (home / "wake.stamp").touch()
     with daemon_that(home, BEHAVIOURS[behaviour]):
         limit_s = DEADLINE_S[stem] + bare_s + OVERHEAD_S
@@ -194,16 +204,19 @@ def test_no_daemon(hook: HookRunner, bare_s: float, stem: str) -> None:
     assert fastest(hook, stem, bare_s + OVERHEAD_S) <= bare_s + OVERHEAD_S
 
 
-def test_a_full_queue_counts_as_no_daemon(hook: HookRunner, home: Path, bare_s: float) -> None:
+def test_full_queue_counts_as_absent(hook: HookRunner, home: Path, bare_s: float) -> None:
     with daemon_that(home, None, backlog=0), contextlib.ExitStack() as held:
         waits_before(home, held)
         assert fastest(hook, "stop", bare_s + OVERHEAD_S) <= bare_s + OVERHEAD_S
 
 
 def test_prompt_larger_than_socket(hook: HookRunner, home: Path) -> None:
-    """Nobody reads, so sending it blocks: it may cost the deadline once, not once more for the answer."""
+    """Nobody reads, so sending blocks.
+
+    It may cost the deadline once, not once more for the answer.
+    """
     size = 3_000_000
-    own_s = fastest(hook, "user_prompt_submit", size=size)  # what such a text costs without a daemon
+    own_s = fastest(hook, "user_prompt_submit", size=size)  # the cost of such a text without a daemon
     limit_s = DEADLINE_S["user_prompt_submit"] + own_s + OVERHEAD_S
     with daemon_that(home, None):
         assert fastest(hook, "user_prompt_submit", limit_s, size=size) <= limit_s
@@ -241,7 +254,10 @@ def test_lock_without_listener(hook: HookRunner, home: Path, bare_s: float) -> N
 
 @pytest.mark.timeout(60 + 6 * RACES)
 def test_concurrent_starts_leave_one_daemon(witness: Witness, project: Path) -> None:
-    """All but one leave by themselves with exit code 0; the one that stays serves."""
+    """All but one leave by themselves with exit code 0.
+
+    The remaining one serves.
+    """
     environment = {**witness.environment(project), "PYTHONDONTWRITEBYTECODE": "1"}
     script = str(ROOT / "memlayer" / "daemon" / "__main__.py")
     for number in range(RACES):

@@ -1,7 +1,7 @@
-"""A damaged store: recall goes on with what can be read, doctor says so, one command mends what can be mended.
+"""A damaged store: recall goes on with its readable part.
 
-Events are never rewritten in place: what was damaged stands in store/damaged afterwards, byte for byte.
-MEMLAYER_TORTURE=1 tries every damage on every table.
+doctor says so, and one command repairs everything repairable. Events are never rewritten in place: a damaged file
+stands in store/damaged afterwards, byte for byte. MEMLAYER_TORTURE=1 tries every damage on every table.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ DAMAGES: list[Damaging] = [
 ]  # fmt: skip
 
 
-# By itself: indexes are derived, and one version that is missing or torn is what a power failure leaves.
+# By itself: indexes are derived, and a power failure leaves one version that is missing or torn.
 HEALING = (indexes_gone, newest_manifest_gone, newest_manifest_cut)
 
 
@@ -109,7 +109,10 @@ def answer(number: int) -> str:
 
 
 def write_transcript(path: Path, number: int) -> None:
-    """The host's own record of a turn, as far as memlayer reads it."""
+    """Write the host's own record of a turn.
+
+    It has the parts that memlayer reads.
+    """
     with path.open("a") as file:
         for kind, content in (("user", question(number)), ("assistant", [{"type": "text", "text": answer(number)}])):
             record = {
@@ -122,7 +125,10 @@ def write_transcript(path: Path, number: int) -> None:
 
 @pytest.fixture(scope="module")
 def healthy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Path]]:
-    """(home, project) with TURNS turns in the store: some of them compacted, the rest a commit each."""
+    """Return (home, project) with TURNS turns in the store.
+
+    Some of them are compacted, the rest a commit each.
+    """
     base = tmp_path_factory.mktemp("healthy")
     home, project = base / "home", base / "project 폴더"
     project.mkdir()
@@ -146,7 +152,7 @@ def healthy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Pa
 
 
 def compact(daemon: Daemon) -> None:
-    """One data file of what there is so far."""
+    """Compact all rows so far into one data file."""
     from memlayer.adapters.lance.store import LanceStore
 
     daemon.stop()
@@ -172,7 +178,7 @@ def found(daemon: Daemon, project: Path, number: int) -> bool:
 
 @pytest.mark.timeout(180)
 @pytest.mark.parametrize(("table", "damage"), CHOSEN, ids=lambda one: getattr(one, "__name__", one))
-def test_one_command_mends_it(damaged: tuple[Path, Path], table: str, damage: Damaging) -> None:
+def test_repair_mends_damage(damaged: tuple[Path, Path], table: str, damage: Damaging) -> None:
     home, project = damaged
     damage(home / "store" / (table + ".lance"))
     with Daemon(ROOT, home) as daemon:
@@ -225,7 +231,7 @@ def test_unrecoverable_damage_is_reported(damaged: tuple[Path, Path]) -> None:
         assert daemon.call("stats")["by_category"]["conversation"] == TURNS
         (kept,) = (home / "store" / "damaged").rglob(largest.name)
         assert kept.read_bytes() == remains
-        # Forgetting takes what was set aside as well.
+        # Forgetting erases damaged files as well.
         daemon.call("forget", project_dir=str(project))
         assert not (home / "store" / "damaged").exists()
 
@@ -250,7 +256,10 @@ def test_index_outlives_lost_tables(damaged: tuple[Path, Path]) -> None:
 @pytest.mark.timeout(180)
 @pytest.mark.parametrize("table", sorted({table for table, _ in EVERY}) if CHOSEN is EVERY else ["events"])
 def test_vanished_files_under_daemon(damaged: tuple[Path, Path], table: str) -> None:
-    """It notices when something fails, says so, and goes on with what is left, without a restart."""
+    """The daemon notices when something fails, and says so.
+
+    It goes on with the remaining files, without a restart.
+    """
     home, project = damaged
     with Daemon(ROOT, home) as daemon:
         assert found(daemon, project, 3)

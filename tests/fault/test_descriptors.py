@@ -1,4 +1,7 @@
-"""Files that the store has dropped are not held open: they would keep their place on the disk, and their bytes."""
+"""Files that the store dropped are not held open.
+
+They would keep their place on the disk, and their bytes.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from memlayer.model import Scope
 from memlayer.ports import Selection
 from tests.support.store_rows import DIMENSIONS, make_chunk, make_event, make_memory
 
-pytestmark = pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="/proc shows what is open")
+pytestmark = pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="/proc shows open files")
 
 
 def dropped_but_open(folder: Path) -> list[str]:

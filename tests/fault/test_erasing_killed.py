@@ -1,6 +1,6 @@
-"""kill -9 while something is forgotten or let go: what was begun is finished, and nothing is half gone.
+"""kill -9 during a forget or retention.
 
-MEMLAYER_TORTURE=100 kills as often.
+A begun deletion is finished, and nothing is half gone. MEMLAYER_TORTURE=100 kills as often.
 """
 
 from __future__ import annotations
@@ -24,7 +24,10 @@ NO_MODEL = {"embedding": {"provider": "none"}}
 
 
 def killed_in_the_middle(story: Story, op: str, after_s: float, **asked: Any) -> None:
-    """Ask, and kill the daemon so long after it has begun to erase; with after_s < 0 before that."""
+    """Send the request, and kill the daemon during the erasure.
+
+    It dies after_s after it has begun to erase; with after_s < 0 before that.
+    """
 
     def ask() -> None:
         with contextlib.suppress(MemlayerError, OSError):
@@ -70,7 +73,7 @@ def test_killed_erasure_is_finished(tmp_path: Path, op: str) -> None:
             story.daemon.start()
             story.daemon.settle()
             assert not (story.home / "forgetting.json").exists()
-            # What was begun is finished without being asked again; what was not, is as it was.
+            # A begun deletion is finished without being asked again; without one nothing has changed.
             assert story.turns() in (1, 3)
             if story.turns() == 3:
                 story.daemon.call(op, **asked)

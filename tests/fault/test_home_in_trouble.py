@@ -1,6 +1,7 @@
-"""A full disk, a home without permission, with an odd path, or gone; a clock set back; no process to be had.
+"""A home with a full disk, no permission or an odd path.
 
-The host is unharmed, what was acknowledged is there once the cause is gone, and doctor says what is wrong.
+Also one that is gone, a clock set back, and no process to be had. The host is unharmed, acknowledged events are there
+once the cause is gone, and doctor names the fault.
 """
 
 from __future__ import annotations
@@ -38,7 +39,10 @@ STEMS = (
 
 
 def texts(home: Path) -> list[str]:
-    """What is in the store, the oldest first; the daemon settles first and leaves then."""
+    """Return the stored texts, oldest first.
+
+    The daemon settles first and leaves then.
+    """
     client = Client(str(home), str(ROOT), wait_s=30)
     client.call("flush", {"wait": True}, deadline_s=60)
     found = client.call("list", {"limit": 1000, "category": "conversation"})["memories"]
@@ -56,7 +60,7 @@ def disk(tmp_path: Path) -> Iterator[Path]:
             pytest.skip("no small disk can be mounted here: %s" % why)
 
 
-def test_a_full_disk_without_a_daemon(disk: Path, project: Path) -> None:
+def test_full_disk_without_daemon(disk: Path, project: Path) -> None:
     hook = HookRunner(ROOT, disk / "home", project, python=BARE)
     hook.forbid_background()
     hook.turn("s1", "p1", "before the disk was full", "noted, 가득 차기 전")
@@ -73,7 +77,7 @@ def test_a_full_disk_without_a_daemon(disk: Path, project: Path) -> None:
     assert {line["what"] for line in failed} <= {"failed", "daemon absent"}
 
 
-def test_a_full_disk_under_a_daemon(disk: Path, project: Path) -> None:
+def test_full_disk_under_daemon(disk: Path, project: Path) -> None:
     home = disk / "home"
     hook = HookRunner(ROOT, home, project, python=BARE)
     hook.forbid_background()
@@ -99,7 +103,7 @@ def test_a_full_disk_under_a_daemon(disk: Path, project: Path) -> None:
         assert {"p1", "p2", "p4"} <= kept
         assert hook.spooled == []
         daemon.stop()
-        daemon.start()  # what the full disk left of the store opens
+        daemon.start()  # the rest of the store opens after the full disk
         assert {memory["prompt_id"] for memory in daemon.call("list", limit=100)["memories"]} == kept
 
 
@@ -157,7 +161,7 @@ def test_unwritable_folder(hook: HookRunner, home: Path, which: str) -> None:
     assert len(hook.spooled) == (4 + len(STEMS) if which == "the home" else 4)
 
 
-def test_a_home_of_another_user(project: Path) -> None:
+def test_home_of_another_user(project: Path) -> None:
     if os.getuid() != 0:
         pytest.skip("only root can be somebody else")
     try:
@@ -179,8 +183,11 @@ def test_a_home_of_another_user(project: Path) -> None:
         assert len(hook.spooled) == 2
 
 
-def test_no_process_to_be_had() -> None:
-    """The hook cannot fork, so no daemon and no setup starts: its event is kept all the same."""
+def test_no_process_can_start() -> None:
+    """The hook cannot fork, so no daemon and no setup starts.
+
+    Its event is kept all the same.
+    """
     if os.getuid() != 0:
         pytest.skip("root has to become a user who has no process left; RLIMIT_NPROC would hit this very user")
     try:
@@ -212,7 +219,7 @@ def test_no_process_to_be_had() -> None:
 
 
 @pytest.mark.parametrize("name", ["x" * 200, "메모리 " * 12, "'quotes', $signs; %s"], ids=["long", "한글", "signs"])
-def test_a_home_on_an_odd_path(tmp_path: Path, project: Path, name: str) -> None:
+def test_home_on_odd_path(tmp_path: Path, project: Path, name: str) -> None:
     witness = Witness(tmp_path / name / "home")
     try:
         witness.call("session_start", project, "s1")
@@ -248,8 +255,11 @@ def test_home_deleted_while_running(witness: Witness, project: Path) -> None:
 
 
 @pytest.mark.parametrize("shift_s", [-400 * 86400.0, 400 * 86400.0], ids=["back", "ahead"])
-def test_a_clock_that_jumps(hook: HookRunner, home: Path, shift_s: float) -> None:
-    """Order comes from the clock, nothing else does: what was said at an odd time is kept, and found."""
+def test_clock_jumps_lose_nothing(hook: HookRunner, home: Path, shift_s: float) -> None:
+    """Only the order comes from the clock.
+
+    A turn of an odd time is kept, and found.
+    """
     hook.turn("s1", "p1", "where do order events go?", "주문 이벤트는 ClickHouse로 간다")
     payload = {"session_id": "s1", "prompt_id": "p2", "cwd": str(hook.project), **FIELDS}
     for stem in ("user_prompt_submit", "stop"):

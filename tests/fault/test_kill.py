@@ -1,6 +1,7 @@
-"""kill -9 of hooks and of the daemon at random instants: what a hook acknowledged is in the store, exactly once.
+"""kill -9 of hooks and of the daemon at random instants.
 
-MEMLAYER_TORTURE=<kills> sets the number of kills (default 40), MEMLAYER_SEED another course of events.
+Each event that a hook acknowledged is in the store, exactly once. MEMLAYER_TORTURE=<kills> sets the number of kills
+(default 40), MEMLAYER_SEED another course of events.
 """
 
 from __future__ import annotations
@@ -27,7 +28,10 @@ STARTING_S, OPEN_S = 0.3, 2.5
 
 
 class Torture:
-    """Sessions that go on while hooks and daemons are shot; each session has dice of its own, and so has the hunter."""
+    """Sessions that go on while hooks and daemons are killed.
+
+    Each session has a random generator of its own, and so has the killer.
+    """
 
     def __init__(self, witness: Witness, project: Path, kills: int, seed: int) -> None:
         self.witness, self.project, self.seed = witness, project, seed

@@ -1,6 +1,7 @@
-"""Many sessions at once, and turns of extreme size: nothing lost, doubled or misplaced; memory and time are bounded.
+"""Many sessions at once, and turns of extreme size.
 
-MEMLAYER_TORTURE=1 takes the long forms: 16 sessions of 200 turns, a transcript of 500 MB. The soak is bench/soak.py.
+Nothing is lost, doubled or misplaced; memory and time are bounded. MEMLAYER_TORTURE=1 takes the long forms: 16 sessions
+of 200 turns, a transcript of 500 MB. The soak is bench/soak.py.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ TINY = 10_000 if LONG else 800
 TRANSCRIPT_BYTES = 500_000_000 if LONG else 30_000_000
 MAX_VERSIONS = 130
 MB = 1_000_000
-# Above what the daemon holds anyway.
+# Above the daemon's usual memory.
 EXTRA_BYTES = 250 * MB
 
 
@@ -54,7 +55,10 @@ def test_many_sessions_in_four_projects(witness: Witness, tmp_path: Path) -> Non
 
 @pytest.mark.timeout(180)
 def test_long_session_compacts_versions(witness: Witness, project: Path) -> None:
-    """Each turn is a few commits, and old ones are dropped at the end of a session; this one does not end."""
+    """Old versions are dropped at the end of a session.
+
+    Each turn is a few commits; this session does not end.
+    """
     client = witness.client
     for number in range(75):
         asked, answer = turn_texts("s1", number)
@@ -77,7 +81,7 @@ def test_five_megabytes_of_prompt_and_answer(witness: Witness, project: Path) ->
     text = (words * (5 * MB // len(words.encode()) + 1))[: 5 * MB]
     for number, (stem, session) in enumerate((("user_prompt_submit", "s1"), ("stop", "s1"))):
         called = witness.call(stem, project, session, "p1", "%d %s" % (number, text))
-        # What a hook may take: it may have to redact those 5 MB by itself, after its deadline.
+        # The bound of a hook: it may have to redact those 5 MB by itself, after its deadline.
         assert called.took_s < DEADLINE_S[stem] + 3.0
     witness.client.call("flush", {"wait": True}, deadline_s=120)
     after = gauge(witness, Crowd(witness, [project], 0, 0))
@@ -89,8 +93,11 @@ def test_five_megabytes_of_prompt_and_answer(witness: Witness, project: Path) ->
 
 
 @pytest.mark.timeout(600)
-def test_a_spool_of_thousands(witness: Witness, project: Path) -> None:
-    """As after days without a runtime: taken in in batches, while hooks are still answered in time."""
+def test_spool_of_thousands(witness: Witness, project: Path) -> None:
+    """The spool after days without a runtime.
+
+    It is taken in in batches, while hooks are still answered in time.
+    """
     folder = Path(paths.make_folder(paths.spool(str(witness.home))))
     now_ms = int(time.time() * 1000) - 86_400_000
     for number in range(TINY // 2):
@@ -120,8 +127,11 @@ def test_a_spool_of_thousands(witness: Witness, project: Path) -> None:
 
 
 @pytest.mark.timeout(900 if LONG else 120)
-def test_a_transcript_of_hundreds_of_megabytes(witness: Witness, project: Path, tmp_path: Path) -> None:
-    """It is read line by line: the daemon takes from it what a hook missed, and stays its size."""
+def test_huge_transcript_stays_bounded(witness: Witness, project: Path, tmp_path: Path) -> None:
+    """The transcript is read line by line.
+
+    The daemon takes from it the turns that a hook missed, and stays its size.
+    """
     path = tmp_path / "transcript.jsonl"
     written = 0
     bulky = "0123456789abcdef" * 6_000  # tool output, as in the host's own files

@@ -1,4 +1,7 @@
-"""A moment in which the system gives no threads leaves a daemon that answers again when it is over."""
+"""A moment in which the system gives no threads.
+
+The daemon answers again when it is over.
+"""
 
 from __future__ import annotations
 

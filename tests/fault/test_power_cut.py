@@ -1,7 +1,8 @@
-"""A power cut between any two system calls loses no acknowledged event: neither from the spool nor from the store.
+"""A power cut between any two system calls.
 
-Real processes are traced (strace); a model of a disk that keeps only what was fsynced builds what each cut leaves; the
-real readers look at it, at the daemon's part in a seeded sample (MEMLAYER_TORTURE=<cuts>, default 40).
+It loses no acknowledged event: neither from the spool nor from the store. Real processes are traced (strace); a model
+of a disk that keeps only fsynced bytes builds the tree that each cut leaves; the real readers look at it, at the
+daemon's part in a seeded sample (MEMLAYER_TORTURE=<cuts>, default 40).
 """
 
 from __future__ import annotations
@@ -40,8 +41,10 @@ pytestmark = [
 
 
 def cuts(log: Path, disk: Disk) -> Iterator[tuple[int, str, Tree]]:
-    """(acknowledgements so far, how the cut went, what is left) after each call that changed something, without
-    repetitions."""
+    """Yield (acknowledgements so far, how the cut went, remaining tree).
+
+    After each call that changed something, without repetitions.
+    """
     dice = random.Random(SEED)
     acknowledged = 0
     seen: set[bytes] = set()
@@ -78,7 +81,7 @@ def torn(home: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("first", [True, False], ids=["first call ever", "later call"])
-def test_a_hook_without_a_daemon(home: Path, project: Path, tmp_path: Path, first: bool) -> None:
+def test_hook_without_daemon(home: Path, project: Path, tmp_path: Path, first: bool) -> None:
     hook = HookRunner(ROOT, home, project)
     hook.environment["MEMLAYER_RUNTIME_DIR"] = "/proc/none"  # nothing is there, and nothing can be made there
     if not first:
@@ -110,7 +113,10 @@ def test_a_hook_without_a_daemon(home: Path, project: Path, tmp_path: Path, firs
 
 @pytest.mark.timeout(180 + 2 * CUTS)
 def test_power_cut_between_socket_and_store(home: Path, project: Path, tmp_path: Path) -> None:
-    """Its whole life: makes the home, takes turns, drains, compacts, settles and leaves."""
+    """A daemon's whole life.
+
+    It makes the home, takes turns, drains, compacts, settles and leaves.
+    """
     base = home.parent / "disk"
     home = base / "home"
     base.mkdir()
@@ -141,7 +147,10 @@ def test_power_cut_between_socket_and_store(home: Path, project: Path, tmp_path:
 
 
 def live(home: Path, project: Path, log: Path) -> list[str]:
-    """A traced daemon that keeps a few turns; returns the texts in the order of their acknowledgements."""
+    """Run a traced daemon that keeps a few turns.
+
+    Returns the texts in the order of their acknowledgements.
+    """
     environment = {"PATH": os.environ["PATH"], "HOME": str(home), "MEMLAYER_HOME": str(home),
                    "MEMLAYER_EMBEDDING__PROVIDER": "none"}  # fmt: skip
     process = strace(
@@ -179,7 +188,10 @@ def answers(client: Client) -> bool:
 
 
 def stored(home: Path) -> set[str]:
-    """The texts of all events in the store; nothing when there is none yet. Raises StoreError when it is damaged."""
+    """Return the texts of all events in the store.
+
+    Nothing when there is none yet. Raises StoreError when it is damaged.
+    """
     if not (home / "store").is_dir():
         return set()
     store = LanceStore.open(home / "store", 0)

@@ -1,4 +1,7 @@
-"""Memories whose newest version stood in a damaged file, with a real daemon: what was done to them last holds."""
+"""Memories whose newest version stood in a damaged file.
+
+With a real daemon: the last change of each holds.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,10 @@ from tests.support.processes import Daemon
 
 @pytest.mark.timeout(180)
 def test_pin_outlives_its_damaged_file(home: Path, project: Path) -> None:
-    """The file with the newest version of a row is hit; repair says what it brought back."""
+    """The file with the newest version of a row is hit.
+
+    repair names the rows that it brought back.
+    """
     with Daemon(ROOT, home) as daemon:
         for text in ("배포는 화요일 오전에만 한다", "the staging port is 8443"):
             assert run_verb(home, "remember", text, "--project", str(project)).returncode == 0

@@ -1,4 +1,7 @@
-"""bin/memlayer on a full disk and in a home that cannot be written: verbs that need to write nothing still work."""
+"""bin/memlayer on a full disk and in a read-only home.
+
+Verbs that need to write nothing still work.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +46,7 @@ def home_on_small_disk(tmp_path: Path) -> Iterator[Path]:
             pytest.skip("no small disk can be mounted here: %s" % why)
 
 
-def test_the_interpreter_is_remembered_once(home: Path, project: Path) -> None:
+def test_interpreter_is_remembered_once(home: Path, project: Path) -> None:
     home.mkdir(mode=0o700)
     assert verb(home, project, "version").returncode == 0
     written = os.stat(home / "python")

@@ -1,4 +1,7 @@
-"""Fixtures: the installed hosts, the scripted API, a copy of the plugin, a user with a home and a project."""
+"""Fixtures: installed hosts, the scripted API, the plugin, a user.
+
+The plugin is a copy; the user has a home and a project.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,10 @@ DAEMON_STOP_TIMEOUT_S = 20
 
 @pytest.fixture(scope="session", params=["pinned", "newest"])
 def host(request: pytest.FixtureRequest) -> InstalledHost:
-    """The real host, once at the oldest supported and once at the newest version."""
+    """The real host.
+
+    Once at the oldest supported and once at the newest version.
+    """
     if request.param == "pinned":
         return install(PINNED_VERSION)
     newest = newest_version()
@@ -31,13 +37,19 @@ def host(request: pytest.FixtureRequest) -> InstalledHost:
 
 @pytest.fixture(scope="session")
 def plugin(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A fresh copy of the plugin, in a folder with a space in its name. Tests leave it as it is."""
+    """A fresh copy of the plugin, which tests leave unchanged.
+
+    Its folder has a space in its name.
+    """
     return copy_plugin(tmp_path_factory.mktemp("plugin") / "mem layer")
 
 
 @pytest.fixture(scope="session")
 def runtime_dir(plugin: Path) -> Path:
-    """One runtime for all tests: MEMLAYER_RUNTIME_DIR, else built once by bin/memlayer beside the hosts."""
+    """One runtime for all tests.
+
+    MEMLAYER_RUNTIME_DIR, else built once by bin/memlayer beside the hosts.
+    """
     named = os.environ.get("MEMLAYER_RUNTIME_DIR")
     if named:
         return Path(named).resolve()
@@ -53,7 +65,10 @@ def runtime_dir(plugin: Path) -> Path:
 
 @pytest.fixture
 def api() -> Iterator[MessagesApi]:
-    """The Messages API; it answers "Mock answer N." until the test sets its `script`."""
+    """The Messages API.
+
+    It answers "Mock answer N." until the test sets its `script`.
+    """
     with MessagesApi() as served:
         yield served
 
@@ -68,7 +83,10 @@ def project(tmp_path: Path) -> Path:
 def claude(
     host: InstalledHost, api: MessagesApi, plugin: Path, runtime_dir: Path, project: Path, tmp_path: Path
 ) -> Iterator[Claude]:
-    """A user who has the plugin loaded. The daemon that the hooks started is stopped afterwards."""
+    """A user who has the plugin loaded.
+
+    The daemon that the hooks started is stopped afterwards.
+    """
     home = tmp_path / "home"
     home.mkdir()
     shared = {"MEMLAYER_RUNTIME_DIR": str(runtime_dir)}
@@ -88,7 +106,10 @@ def new_project(folder: Path) -> Path:
 
 
 def stop_daemon(user: Claude) -> None:
-    """Ask the daemon to leave; then take its home away, which makes one that did not hear leave by itself."""
+    """Ask the daemon to leave, then take its home away.
+
+    The latter makes a daemon that did not hear leave by itself.
+    """
     if user.memlayer_home.exists():
         subprocess.run(
             [str(user.plugin / "bin" / "memlayer"), "daemon", "stop"],

@@ -1,4 +1,7 @@
-"""The real host as a language model: what reaches the API, and that nothing else happens."""
+"""The real host as a language model.
+
+The request that reaches the API, and that nothing else happens.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,7 @@ CLI = Settings(consolidation=ConsolidationSettings(provider="claude-cli"))
 
 @pytest.fixture
 def model(claude: Claude, monkeypatch: pytest.MonkeyPatch) -> ClaudeCliModel:
-    """The adapter in this process, with the environment that a daemon of this user has."""
+    """Return the adapter with the environment of this user's daemon."""
     for name, value in claude.environ.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("PATH", with_host(claude))
@@ -65,7 +68,10 @@ def settle(condition: Callable[[], bool]) -> bool:
 
 
 def test_request_holds_two_texts_only(claude: Claude, api: MessagesApi, model: ClaudeCliModel) -> None:
-    """With hooks in the user's settings and a CLAUDE.md, of which a plain call would take notice."""
+    """Hooks in the user's settings and a CLAUDE.md are present.
+
+    A plain call would take notice of them.
+    """
     ran = claude.home.parent / "hook ran"
     hook = {"hooks": [{"type": "command", "command": "touch '%s'" % ran}]}
     (claude.home / ".claude").mkdir()
@@ -125,7 +131,7 @@ def test_hanging_api_killed_at_deadline(api: MessagesApi, model: ClaudeCliModel)
 
 
 def test_host_call_is_no_turn(claude: Claude, api: MessagesApi) -> None:
-    """The plugin, its daemon and the nested call as a user has them."""
+    """The plugin, its daemon and the nested call of a user."""
 
     def script(request: Request) -> Answer:
         is_ours = "You keep the long-term memory" in json.dumps(request.body.get("system", ""))

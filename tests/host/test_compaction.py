@@ -1,4 +1,7 @@
-"""The real host compacts: memories are flushed before it, once a cycle, and what the model is asked is no memory."""
+"""The real host compacts.
+
+Memories are flushed before it, once a cycle, and the question to the model is no memory.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,10 @@ LIMIT = WINDOW - 24_000
 
 
 def settings(claude: Claude, **flush: Any) -> None:
-    """Write the user's settings, and start a daemon with them: a hook that comes before it only keeps its event."""
+    """Write the user's settings, and start a daemon with them.
+
+    A hook that comes before it only keeps its event.
+    """
     claude.memlayer_home.mkdir(mode=0o700, exist_ok=True)
     chosen = {"flush": {"context_window": WINDOW, **flush}, "embedding": {"provider": "none"}}
     (claude.memlayer_home / "config.yaml").write_text(json.dumps(chosen), encoding="utf-8")
@@ -46,13 +52,13 @@ def wait_for(claude: Claude, condition: Callable[[dict[str, Any]], bool], timeou
 
 
 def flushes(claude: Claude) -> list[str]:
-    """What the daemon's log says of each flush."""
+    """Return the daemon's log entry of each flush."""
     log = claude.memlayer_home / "logs" / "daemon.log"
     return [line for line in Path(log).read_text("utf-8").splitlines() if "flushed a session" in line]
 
 
 def answering(tokens: dict[str, int], text: str = ANSWER) -> Callable[[Request], Answer]:
-    """A script whose usage is what `tokens` says at that moment."""
+    """Return a script whose usage is that of `tokens` at each moment."""
 
     def script(request: Request) -> Answer:
         return replace(Answer(text=text), input_tokens=tokens["now"] - 12)

@@ -1,4 +1,7 @@
-"""hooks/run, the sh launcher: which interpreter it takes, and that nothing it meets can fail the host."""
+"""hooks/run, the sh launcher.
+
+Its choice of the interpreter, and that nothing can fail the host.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,10 @@ STEMS = [
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A plugin root with the real launcher and scripts that tell how they were started."""
+    """A plugin root with the real launcher and reporting scripts.
+
+    The scripts tell how they were started.
+    """
     hooks = tmp_path / "플러그 in 'root'" / "hooks"
     hooks.mkdir(parents=True)
     shutil.copy2(REPOSITORY / "hooks" / "run", hooks / "run")
@@ -41,7 +47,10 @@ def home(tmp_path: Path) -> Path:
 
 
 def launch(root: Path, stem: str, **environ: str) -> subprocess.CompletedProcess[str]:
-    """Run the launcher in an environment of only `environ` and a PATH without any python3."""
+    """Run the launcher without any python3 on the PATH.
+
+    Its environment has only `environ` and that PATH.
+    """
     return subprocess.run(
         ["/bin/sh", f"{root}/hooks/run", stem],
         input='{"prompt": "안녕"}',
@@ -71,7 +80,7 @@ def test_home_defaults_to_the_users(root: Path, home: Path, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("remembered", [None, "", "/nonexistent/python3\n", "python3\n", "/\n", "rm -rf $HOME\n"])
-def test_falls_back_to_python3_on_the_path(root: Path, home: Path, tmp_path: Path, remembered: str | None) -> None:
+def test_falls_back_to_path_python3(root: Path, home: Path, tmp_path: Path, remembered: str | None) -> None:
     (home / "python").unlink()
     if remembered is not None:
         (home / "python").write_text(remembered)
@@ -114,7 +123,7 @@ def test_python_variables_are_dropped(root: Path, home: Path, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("broken", ["no launcher", "not executable", "no script", "script fails"])
-def test_the_registered_command_never_fails(root: Path, home: Path, broken: str) -> None:
+def test_registered_command_never_fails(root: Path, home: Path, broken: str) -> None:
     hooks = root / "hooks"
     if broken == "no launcher":
         (hooks / "run").unlink()

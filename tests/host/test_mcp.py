@@ -1,4 +1,7 @@
-"""The model looks for itself: the plugin's MCP server in the real host."""
+"""The plugin's MCP server in the real host.
+
+The model looks for itself.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What was told in one session of the real host stands in the API request of a later one, and only there."""
+"""Facts told in one session of the real host.
+
+They stand in the API request of a later session, and only there.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +59,7 @@ def test_aside_gets_nothing_question_does(claude: Claude) -> None:
     assert "포트원" in claude("미안한데 결제 모듈 뭐로 바꾸기로 했었지?").turn.injected("UserPromptSubmit")
 
 
-def test_session_continues_last_one(claude: Claude) -> None:
+def test_session_continues_last_session(claude: Claude) -> None:
     first = claude(FACT)
     assert first.turn.injected("SessionStart") == ""
     claude.settle()
@@ -129,7 +132,10 @@ def test_prompt_survives_sigkill(claude: Claude) -> None:
 
 
 def test_killed_answer_caught_up(claude: Claude) -> None:
-    """The Stop hook never ran: the model's words are only in the host's transcript."""
+    """The Stop hook never ran.
+
+    The model's words are only in the host's transcript.
+    """
     asked = "How long do we keep the audit log files?"
     session = str(uuid.uuid4())
 

@@ -1,6 +1,8 @@
-"""In the real host: what the user asks to remember is known to the next session, and the commands about it answer.
+"""The memory commands in the real host.
 
-The words of a command come from the UserPromptExpansion hook, which this host must run before the command."""
+The next session knows a remembered statement, and the commands about it answer. The words of a command come from the
+UserPromptExpansion hook, which this host must run before the command.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,10 @@ OUTPUT = "Output of memlayer"
 
 
 def answer(claude: Claude, command: str) -> str:
-    """Return memlayer's output in the prompt that the model gets for this command."""
+    """Return memlayer's output in the prompt of this command.
+
+    The model gets this prompt.
+    """
     turn = claude(command).turn
     assert turn.injected("UserPromptSubmit") == ""
     return turn.text.partition(OUTPUT)[2]

@@ -1,4 +1,7 @@
-"""The real host accepts the plugin and runs its hooks, however it was installed."""
+"""The real host accepts the plugin and runs its hooks.
+
+However it was installed.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,7 @@ def test_plugin_dir_runs_the_hooks(claude: Claude) -> None:
     assert_turn_is_stored(claude)
 
 
-def test_a_local_marketplace_runs_the_hooks(claude: Claude, tmp_path: Path) -> None:
+def test_local_marketplace_runs_hooks(claude: Claude, tmp_path: Path) -> None:
     claude.is_plugin_loaded = False
     marketplace = copy_plugin(tmp_path / "market place")
     install_from(claude, str(marketplace))
@@ -66,7 +69,7 @@ def test_large_prompt_passes_hooks(claude: Claude) -> None:
     assert claude.hook_failures() == []
 
 
-def test_a_large_prompt_meets_a_disabled_hook(claude: Claude) -> None:
+def test_disabled_hook_ignores_large_prompt(claude: Claude) -> None:
     done = claude("가나다 abc " * 30_000, environ={"MEMLAYER_DISABLE": "1"})
     assert (done.returncode, done.stdout) == (0, "Mock answer 1.\n")
     assert claude.hook_failures() == []
@@ -83,7 +86,10 @@ def install_from(claude: Claude, source: str) -> None:
 
 
 def assert_turn_is_stored(claude: Claude) -> None:
-    """The one turn is remembered, prompt and answer, and the host saw no hook fail."""
+    """Assert that the turn is stored whole.
+
+    Both prompt and answer, and the host saw no hook fail.
+    """
     assert claude.hook_failures() == []
     texts = claude.memory_texts()
     assert len(texts) == 1, texts

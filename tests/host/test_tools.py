@@ -1,4 +1,7 @@
-"""What the real host's tool calls leave in memory, and that its own transcript of them brings nothing a second time."""
+"""Memories of the real host's tool calls.
+
+Its own transcript of them brings nothing a second time.
+"""
 
 from __future__ import annotations
 

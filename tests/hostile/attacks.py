@@ -1,4 +1,7 @@
-"""Stored texts that try to be more than text: each carries the word `미끼` (bait) so that a search finds it."""
+"""Stored texts that try to be more than text.
+
+Each carries the word `미끼` (bait) so that a search finds it.
+"""
 
 from __future__ import annotations
 

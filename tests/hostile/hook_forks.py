@@ -1,7 +1,8 @@
-"""Runs many hook calls, each in a process forked from one interpreter: python -I -S hook_forks.py ROOT HOOK.
+"""Runs many hook calls, each in a forked process.
 
-stdin: lines of hexadecimal payloads. stdout: one JSON line for each call that broke a rule, then a line with counts.
-Rules: exit code 0, nothing on stderr, stdout empty or one JSON object, done in time.
+All are forked from one interpreter: python -I -S hook_forks.py ROOT HOOK. stdin: lines of hexadecimal payloads. stdout:
+one JSON line for each call that broke a rule, then a line with counts. Rules: exit code 0, nothing on stderr, stdout
+empty or one JSON object, done in time.
 """
 
 import json
@@ -46,13 +47,13 @@ def main(root: str, hook: str) -> None:
 
 
 def whole(path: str) -> bytes:
-    """What a file holds."""
+    """Return the bytes of a file."""
     with open(path, "rb") as file:
         return file.read()
 
 
 def judge(status: int, out: bytes, err: bytes) -> str:
-    """What rule was broken; "" for none."""
+    """Return the rule that was broken; "" for none."""
     if status:
         return "ended with wait status %d" % status
     if err:

@@ -1,4 +1,7 @@
-"""Payloads for hooks and for the socket: recorded stdin, bent byte by byte and value by value, repeatably."""
+"""Payloads for hooks and for the socket.
+
+Recorded stdin, bent byte by byte and value by value, repeatably.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +45,7 @@ VALUES: list[Any] = [
 
 
 def rounds(short: int) -> int:
-    """How many payloads: `short`, or what MEMLAYER_FUZZ says."""
+    """Return the number of payloads: `short`, or MEMLAYER_FUZZ."""
     return ASKED or short
 
 
@@ -103,7 +106,10 @@ def frames(count: int, seed: int, ops: list[str]) -> Iterator[bytes]:
 
 
 def _arguments(rng: random.Random) -> bytes:
-    """A JSON object of the command line's kind, with fitting and unfitting values."""
+    """Return a JSON object of the command line's kind.
+
+    It has fitting and unfitting values.
+    """
     names = (
         "query", "prompt", "id", "ids", "limit", "min_score", "project_dir", "session_id", "category", "before_ms",
         "dry_run", "wait", "nonsense",

@@ -1,6 +1,7 @@
-"""The whole story in one process tree, to be run where there is no network: python offline_story.py FOLDER.
+"""The whole story in one process tree, without a network.
 
-Two sessions through real hooks, a daemon with the model that ships, the command line. Prints what came back, as JSON.
+Run as python offline_story.py FOLDER. Two sessions through real hooks, a daemon with the model that ships, the command
+line. Prints the results as JSON.
 """
 
 from __future__ import annotations

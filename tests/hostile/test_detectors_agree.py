@@ -1,4 +1,7 @@
-"""What detect-secrets, a detector that others keep, knows by its shape is gone after redaction, and named."""
+"""Secrets that detect-secrets knows by their shape.
+
+They are gone after redaction, and named. Others maintain that detector.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ HEADERS = ("PuTTY-User-Key-File-2", "PuTTY-User-Key-File-3")
 
 @pytest.fixture(scope="module")
 def scan() -> Iterator[object]:
-    """(text) -> [(type, value)] of what detect-secrets sees."""
+    """Return a function: text -> [(type, value)] of detect-secrets."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         pytest.importorskip("detect_secrets", reason="detect-secrets is not installed")
@@ -38,8 +41,11 @@ def test_detect_secrets_finds_nothing(scan) -> None:  # type: ignore[no-untyped-
         one[1] not in HEADERS for one in seen)} == {}  # fmt: skip
 
 
-def test_it_agrees_on_what_is_ordinary(scan) -> None:  # type: ignore[no-untyped-def]
-    """Of what we leave alone it would report at most one in twenty: no whole kind of secret is called ordinary here."""
+def test_detectors_agree_on_ordinary_texts(scan) -> None:  # type: ignore[no-untyped-def]
+    """detect-secrets reports at most one in twenty ordinary texts.
+
+    So no whole kind of secret is called ordinary here.
+    """
     ordinary = [*items("secrets_negative"), *items("secrets_heldout_negative")]
     reported = [item["text"] for item in ordinary if scan(item["text"])]
     assert len(reported) <= 0.05 * len(ordinary), reported

@@ -1,6 +1,7 @@
-"""Bent payloads for every hook and for the socket: exit 0, no traceback, no hang, and the daemon still answers.
+"""Bent payloads for every hook and for the socket.
 
-MEMLAYER_FUZZ=10000 makes it that many for each hook, with and without a daemon, and for the socket.
+Exit 0, no traceback, no hang, and the daemon still answers. MEMLAYER_FUZZ=10000 makes it that many for each hook, with
+and without a daemon, and for the socket.
 """
 
 from __future__ import annotations
@@ -35,7 +36,10 @@ OPS = [
 
 
 def call_many(hook: HookRunner, name: str, many: list[bytes]) -> dict[str, float]:
-    """Every payload in a process of its own; returns the counts. Fails on the first broken rule."""
+    """Send every payload to a process of its own.
+
+    Returns the counts. Fails on the first broken rule.
+    """
     script = Path(__file__).with_name("hook_forks.py")
     lines = b"".join(raw.hex().encode() + b"\n" for raw in many)
     done = subprocess.run(
@@ -49,7 +53,10 @@ def call_many(hook: HookRunner, name: str, many: list[bytes]) -> dict[str, float
 
 
 def swallowed(home: Path) -> list[str]:
-    """Exceptions that a hook or the daemon caught at its edge: no payload should reach one."""
+    """Return exceptions that a hook or the daemon caught.
+
+    At its edge: no payload should reach one.
+    """
     found = []
     for log in (paths.hook_log(str(home)), paths.daemon_log(str(home))):
         with contextlib.suppress(FileNotFoundError):
@@ -80,7 +87,7 @@ def test_payloads_break_no_daemon(hook: HookRunner, daemon: Daemon) -> None:
         assert counts["calls"] == len(many)
         assert counts["slowest_s"] < 5
     hook.turn("after", "p1", "퍼징 뒤에도 기억한다 qzafter", "네, qzafter 기억합니다.")
-    daemon.settle(7200 if LONG else 40)  # what some thousand payloads brought is embedded
+    daemon.settle(7200 if LONG else 40)  # some thousand payloads are embedded
     assert any("qzafter" in memory["text"] for memory in daemon.call("list", limit=10_000)["memories"])
     assert daemon.call("stats")["quarantined"] == 0
     assert swallowed(daemon.home) == []
@@ -131,7 +138,10 @@ def test_no_frame_breaks_the_daemon(daemon: Daemon, hook: HookRunner) -> None:
 
 
 def test_half_requests_block_nobody(daemon: Daemon, hook: HookRunner) -> None:
-    """More connections than the daemon serves at once, each silent after half a header: the next hook is kept."""
+    """More connections than the daemon serves at once.
+
+    Each is silent after half a header: the next hook is kept.
+    """
     crowd = []
     folder = os.open(daemon.home, os.O_RDONLY)
     for _ in range(100):
@@ -176,7 +186,7 @@ def test_reading_a_payload_never_raises(name: str, told: dict[str, object], raw:
             assert payload.problem or json.loads(data)
 
 
-def test_the_fuzzer_can_fail(hook: HookRunner, tmp_path: Path) -> None:
+def test_fuzzer_can_fail(hook: HookRunner, tmp_path: Path) -> None:
     """A hook that prints a traceback, hangs or exits 2 is seen."""
     broken = tmp_path / "memlayer" / "edge" / "hook"
     broken.mkdir(parents=True)

@@ -1,4 +1,7 @@
-"""Honest health: what hooks swallowed, what waits, and what stands in a transcript and nowhere else, is told."""
+"""Honest health.
+
+It reports swallowed errors, waiting events, and turns that only a transcript has.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +41,10 @@ def test_healthy_home_says_nothing(hook: HookRunner, home: Path) -> None:
 
 
 def test_stuck_turns_are_reported(hook: HookRunner, home: Path) -> None:
-    """The store that does not open for weeks: everything is spooled, nothing is recalled, and the person knows."""
+    """The store does not open for weeks.
+
+    Everything is spooled, nothing is recalled, and the person knows.
+    """
     hook.turn("s1", "p1", "기다린다", "네")
     later_s = time.time() + 5 * 3600
     assert health.notice(str(home), later_s) == ""  # the machine slept: nobody has called a daemon since
@@ -80,13 +86,13 @@ def test_last_daemon_error_is_cause(home: Path) -> None:
     now_ms = int(time.time() * 1000)
     lines = [("error", "job open failed: StoreError at lance_open.py:1 open"), ("info", "listening")]
     (logs / "daemon.log").write_text(
-        "".join(json.dumps({"at_ms": now_ms, "level": level, "what": what}) + "\n" for level, what in lines)
+        "".join(json.dumps({"at_ms": now_ms, "level": level, "what": text}) + "\n" for level, text in lines)
     )
     assert health.cause(str(home), time.time()) == "job open failed: StoreError"
     assert health.cause(str(home), time.time() + 2 * health.DAY_S) == ""
 
 
-def test_calls_that_failed_come_first(hook: HookRunner, home: Path) -> None:
+def test_failed_calls_come_first(hook: HookRunner, home: Path) -> None:
     hook.turn("s1", "p1", "기다린다", "네")
     for _ in range(2):
         log.write(str(home), "stop", "failed", error="OSError", at=["spool.py:20 put"])
@@ -103,7 +109,7 @@ def test_failed_hook_is_counted(hook: HookRunner, home: Path) -> None:
     assert "may be lost" in health.sentence(found)
 
 
-def test_a_late_stop_costs_no_memories(home: Path) -> None:
+def test_late_stop_costs_no_memories(home: Path) -> None:
     for _ in range(10):
         log.write(str(home), "stop", "daemon late")
     found = health.trouble(str(home), time.time())
@@ -118,7 +124,7 @@ def test_many_late_answers_are_reported(home: Path) -> None:
     assert "5 prompts" in said
 
 
-def test_it_is_said_once_a_day(home: Path) -> None:
+def test_notice_comes_once_a_day(home: Path) -> None:
     log.write(str(home), "stop", "failed", error="OSError")
     now_s = time.time()
     assert health.notice(str(home), now_s)
@@ -139,7 +145,7 @@ def test_old_trouble_and_damaged_log(home: Path) -> None:
     assert health.trouble(str(home), time.time() + 2 * health.DAY_S).lost == 0
 
 
-def test_what_was_set_aside_is_counted(hook: HookRunner, home: Path) -> None:
+def test_quarantined_events_are_counted(hook: HookRunner, home: Path) -> None:
     hook.turn("s1", "p1", "한 줄", "네")
     spool.quarantine(str(home), spool.waiting(str(home))[0], "torn: not JSON")
     found = health.trouble(str(home), time.time())
@@ -153,7 +159,10 @@ def test_what_was_set_aside_is_counted(hook: HookRunner, home: Path) -> None:
 
 
 class Host:
-    """A session whose transcript has `turns` turns, and the store that hooks filled, or did not."""
+    """A session with `turns` turns in its transcript, and the store.
+
+    Hooks filled the store, or did not.
+    """
 
     def __init__(self, home: Path, folder: Path, turns: int = 4) -> None:
         self.home, self.store = home, MemoryStore()
@@ -179,7 +188,7 @@ class Host:
         return event
 
     def bring(self, number: int, source: str = "hook") -> None:
-        """What both hooks of a turn bring."""
+        """Send the events of both hooks of a turn."""
         for event in self.of_turn(number):
             self.bring_one(event, source)
 
@@ -214,7 +223,10 @@ def test_all_is_well(host: Host) -> None:
 
 
 def test_lost_turns_are_a_failure(host: Host) -> None:
-    """Every hook answered and nothing arrived: no counter of ours would have known."""
+    """Every hook answered and nothing arrived.
+
+    No counter of ours would have known.
+    """
     assert host.seen() == Audit(sessions=1, lost=8, worst_session="s1")
     state, says, remedy = finding(host.seen())
     assert state == "fail"

@@ -1,4 +1,7 @@
-"""No network at all: the story runs where only loopback exists, and reaches out to no address but unix sockets."""
+"""The story without a network.
+
+It runs where only loopback exists, and reaches out to no address but unix sockets.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +40,7 @@ def tracer() -> str:
 
 
 @pytest.mark.timeout(180)
-def test_the_story_needs_no_network(tmp_path: Path) -> None:
+def test_story_needs_no_network(tmp_path: Path) -> None:
     if namespaces():
         pytest.skip(namespaces())
     trace = tmp_path / "trace"
@@ -65,15 +68,18 @@ def spoken_to(calls: str) -> set[str]:
     return set(re.findall(r"sa_family=(AF_\w+)", calls))
 
 
-def test_the_namespace_has_no_way_out() -> None:
-    """The test above can fail: from where it runs, nothing outside can be reached."""
+def test_namespace_has_no_network() -> None:
+    """The test above can fail.
+
+    From where it runs, nothing outside can be reached.
+    """
     if namespaces():
         pytest.skip(namespaces())
     done = subprocess.run([*ALONE, sys.executable, "-c", PROBE], capture_output=True, timeout=30, check=False)
     assert b"unreachable" in done.stderr or b"OSError" in done.stderr
 
 
-def test_the_trace_sees_an_attempt(tmp_path: Path) -> None:
+def test_trace_sees_an_attempt(tmp_path: Path) -> None:
     if tracer():
         pytest.skip(tracer())
     trace = tmp_path / "trace"

@@ -1,4 +1,7 @@
-"""Secrets and private spans through the real hooks into a real daemon's home: no byte of them is left there."""
+"""Secrets and private spans through real hooks and a real daemon.
+
+No byte of them is left in the home.
+"""
 
 from __future__ import annotations
 
@@ -97,7 +100,7 @@ def test_private_spans_are_never_stored(hook: HookRunner, home: Path, served: bo
     for i, text in enumerate(texts):
         hook.turn("s1", "p%d" % i, text, "답: " + text)
     # A span begun in one message and closed in the next: the first is private to its end, the second has no opener,
-    # and what stands before its stray end tag is what the person could see was not private.
+    # and the text before its stray end tag was visibly not private.
     hook.turn("s1", "px", "시작 <private>zqxjkv은밀", "ok")
     hook.turn("s1", "py", "</private> 평문끝", "ok")
     if not served:
@@ -133,7 +136,10 @@ def test_private_transcript_spans_stay_private(hook: HookRunner, home: Path, tmp
 
 
 def test_byte_search_finds_needles(hook: HookRunner, home: Path) -> None:
-    """The tests above can fail: a text that nothing hides is found, in the spool's bytes and in the tables."""
+    """The tests above can fail.
+
+    A text that nothing hides is found, in the spool's bytes and in the tables.
+    """
     hook.turn("s1", "p1", "눈에 띄는 말 qzvisible", "네")
     assert found_in_bytes(home, [b"qzvisible"])
     with Daemon(ROOT, home) as daemon:

@@ -1,4 +1,7 @@
-"""Nobody else can read, reach or bend a memlayer home: file modes, the socket, a home of another, planted links."""
+"""Nobody else can read, reach or bend a memlayer home.
+
+File modes, the socket, a home of another, planted links.
+"""
 
 from __future__ import annotations
 
@@ -29,11 +32,11 @@ as_root = pytest.mark.skipif(os.getuid() != 0, reason="only root can run a proce
 TRIES = """
 import os, socket, sys
 home = sys.argv[1]
-def attempt(what, do):
+def attempt(action, do):
     try:
-        print(what, "worked", do())
+        print(action, "worked", do())
     except OSError as refused:
-        print(what, type(refused).__name__)
+        print(action, type(refused).__name__)
 attempt("list", lambda: os.listdir(home))
 for name in ("projects.json", "metrics.json", "logs/daemon.log", "daemon.lock", "spool/" + sys.argv[2]):
     attempt("read " + name, lambda: open(os.path.join(home, name), "rb").read(20))
@@ -124,7 +127,10 @@ def loose_below(home: Path) -> list[str]:
 
 @as_root
 def test_foreign_home_is_refused(reachable: Path) -> None:
-    """Whoever owns the home could read what is spooled, and choose what a session starts with."""
+    """The owner of the home could read the spool.
+
+    They could also choose the text that a session starts with.
+    """
     home, place = reachable / "theirs", reachable / "work"
     place.mkdir()
     for folder in (home, home / "spool", home / "logs", home / "working_sets"):
@@ -224,7 +230,7 @@ def test_planted_working_set_ignored(hook: HookRunner, home: Path, tmp_path: Pat
 
 
 @pytest.mark.parametrize("planted", ["link", "relative", "folder", "text"])
-def test_a_planted_interpreter_is_not_run(planted: str, home: Path, project: Path, tmp_path: Path) -> None:
+def test_planted_interpreter_is_not_run(planted: str, home: Path, project: Path, tmp_path: Path) -> None:
     home.mkdir(mode=0o700, parents=True)
     evil = tmp_path / "evil"
     evil.write_text("#!/bin/sh\ntouch '%s'\n" % (tmp_path / "owned"))
@@ -248,7 +254,10 @@ def test_a_planted_interpreter_is_not_run(planted: str, home: Path, project: Pat
 
 
 def test_foreign_socket_costs_no_event(hook: HookRunner, home: Path, tmp_path: Path) -> None:
-    """A link to another program's socket: it is told what the hook was told, so only our own user can plant one."""
+    """A link to another program's socket.
+
+    It receives the hook's input, so only our own user can plant one.
+    """
     with socket.socket(socket.AF_UNIX) as other:
         other.bind(str(tmp_path / "other.sock"))
         other.listen()

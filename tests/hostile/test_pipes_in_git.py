@@ -1,4 +1,7 @@
-"""A repository out of an archive may hold a pipe where git has a file: no hook waits for it, and no other project."""
+"""A pipe in place of a git file.
+
+A repository out of an archive may hold one: no hook waits for it, and no other project.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ PIPES = [".git/config", ".git/HEAD", ".git/packed-refs", ".git/refs/heads/main",
 
 
 def with_pipe(folder: Path, name: str) -> Path:
-    """A repository in which a pipe stands in the place of a file."""
+    """Return a repository with a pipe in place of a file."""
     if name == ".git":
         folder.mkdir(parents=True)
     else:

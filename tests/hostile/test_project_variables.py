@@ -1,4 +1,7 @@
-"""A cloned repository's `.claude/settings.json` puts variables of memlayer into the environment: they do not count."""
+"""Variables of memlayer in a clone's `.claude/settings.json`.
+
+They reach the environment and do not count.
+"""
 
 from __future__ import annotations
 
@@ -107,7 +110,7 @@ def test_hosted_command_finds_project_settings(
     monkeypatch.chdir(inner)
     inside = {b"CLAUDECODE": b"1", b"HOME": os.fsencode(tmp_path)}
     assert project_of_session(inside) == os.fsencode(project)
-    assert project_of_session({b"HOME": os.fsencode(tmp_path)}) == b""  # a terminal: what is set, the person has set
+    assert project_of_session({b"HOME": os.fsencode(tmp_path)}) == b""  # a terminal: the person set the variables
     assert project_of_session({**inside, b"HOME": os.fsencode(project)}) == b""  # their own settings
     assert project_of_session({**inside, b"CLAUDE_PROJECT_DIR": b"/elsewhere"}) == b"/elsewhere"
 

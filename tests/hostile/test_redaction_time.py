@@ -1,4 +1,7 @@
-"""A prompt of 5 MB that is made to be slow to search: done in bounded time, and twice the text takes twice the time."""
+"""A prompt of 5 MB that is slow to search.
+
+Done in bounded time, and twice the text takes twice the time.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ import pytest
 from tests.hostile.mutate import ASKED
 
 ROOT = Path(__file__).resolve().parents[2]
-# What makes a pattern start over and over, or look far before it gives up.
+# Texts that make a pattern start over and over, or look far before it gives up.
 PIECES = [
     "token ", 'password="', "비밀번호는 ", "id/pw: a / ", "eyJhbGciOi.", "-----BEGIN PRIVATE KEY-----\\nMIIE",
     "<private a='", "https://h/?key=1&token=", "echo a:", "a" * 40 + " ", "sk-", "Private-Lines: 9\\nAAAAAAAA",
@@ -51,7 +54,10 @@ print(json.dumps(took))
 
 
 def measured(pieces: list[str]) -> dict[str, list[float]]:
-    """piece -> CPU seconds for 100 kB, 200 kB, and for a prompt of 5 MB as it is kept."""
+    """Return piece -> CPU seconds.
+
+    For 100 kB, 200 kB, and for a prompt of 5 MB as it is kept.
+    """
     done = subprocess.run(
         [sys.executable, "-I", "-c", SCRIPT, str(ROOT)], input=json.dumps(pieces).encode(), capture_output=True,
         timeout=50 if len(pieces) <= SHORT else 500, check=True,

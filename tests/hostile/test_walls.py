@@ -1,4 +1,7 @@
-"""No memory crosses from one project into another, and what a clone brings along cannot loosen anything."""
+"""No memory crosses from one project into another.
+
+And nothing that a clone brings along can loosen anything.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +44,10 @@ def repository(folder: Path, remote: str = "") -> Path:
 
 
 class Walls:
-    """Places that each know one word, behind one daemon that shows whatever it finds."""
+    """Places that each know one word, behind one daemon.
+
+    The daemon shows everything it finds.
+    """
 
     def __init__(self, top: Path) -> None:
         self.home = top / "home"
@@ -69,7 +75,10 @@ class Walls:
             assert hook(kind, "tell " + name, "p " + name, cwd=str(place), **fields).returncode == 0
 
     def given(self, place: Path | str, session: str) -> str:
-        """All that a session there is told: at its start and for a prompt."""
+        """Return all text that a session there is given.
+
+        At its start and for a prompt.
+        """
         hook = self.at(place)
         start = hook("session_start", session, cwd=str(place), source="startup").context
         return (
@@ -136,7 +145,10 @@ def test_path_aliases_are_one_project(walls: tuple[Walls, Daemon], tmp_path: Pat
 
 
 def test_link_leads_into_other_project(walls: tuple[Walls, Daemon]) -> None:
-    """A folder of `two` that links to `one` is `one`: what counts is where a path leads, not where it stands."""
+    """A folder of `two` that links to `one` is `one`.
+
+    The target of a path counts, not its place.
+    """
     link = Path(walls[0].places["two"]) / "linked"
     link.symlink_to(walls[0].places["one"])
     told = walls[0].given(link, "through a link")
@@ -152,7 +164,10 @@ def test_unknown_folder_knows_nothing(walls: tuple[Walls, Daemon], place: str) -
 
 
 def test_moved_session_takes_nothing(walls: tuple[Walls, Daemon]) -> None:
-    """The same session id in another project, never registered there: it is told what that place knows."""
+    """The same session id in another project, never registered there.
+
+    It is told the knowledge of that place.
+    """
     for name, session in (("one", "tell two"), ("two", "tell one")):
         told = walls[0].at(walls[0].places[name])(
             "user_prompt_submit", session, "moved", prompt="공통질문 결정이 뭐였지?"
@@ -199,7 +214,7 @@ def test_recreated_repository_starts_empty(
         assert "암호말" not in told
 
 
-# --- what a clone brings along
+# --- files of a clone
 
 EVIL = """
 home: {tmp}/stolen
@@ -240,7 +255,7 @@ def test_project_settings_are_limited(name: str, hook: HookRunner, tmp_path: Pat
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted([hook.home.name, hook.project.parent.name])
 
 
-def test_a_clones_settings_loosen_nothing(hook: HookRunner, home: Path, tmp_path: Path) -> None:
+def test_clone_settings_loosen_nothing(hook: HookRunner, home: Path, tmp_path: Path) -> None:
     (hook.project / ".memlayer.yaml").write_text(EVIL.replace("{tmp}", str(tmp_path)), "utf-8")
     assert len(load_project_settings(str(hook.project)).warnings) >= 10
     secret = "AKIA7LRWFVEALKXWKKXZ"

@@ -1,4 +1,4 @@
-"""What the integration tests share."""
+"""Fixtures of the integration tests."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.support.told_story import Story
 
 @pytest.fixture
 def story(tmp_path: Path) -> Iterator[Story]:
-    """A home in which a session told secrets long ago, with its daemon."""
+    """A home with old secrets of a session, and its daemon."""
     made = Story(tmp_path)
     with made.daemon:
         made.tell()

@@ -24,7 +24,10 @@ QUESTION = "지난번에 주문 이벤트를 어디에 저장하기로 했지? o
 
 
 class Told(NamedTuple):
-    """A home whose session `old` settled a fact, in one of two projects."""
+    """A home whose session `old` settled a fact.
+
+    The fact is in one of two projects.
+    """
 
     home: Path
     hook: HookRunner
@@ -38,11 +41,11 @@ class Told(NamedTuple):
         return str(found["memories"][0]["citation"])
 
     def cited(self, *options: str) -> list[dict[str, Any]]:
-        """What `citations` lists."""
+        """Return the memories that `citations` lists."""
         return list(json.loads(self.cli("citations", *options, "--all-projects", "--json").stdout)["memories"])
 
     def used(self) -> dict[str, Any]:
-        """What `stats` says of uses."""
+        """Return the uses in `stats`."""
         return dict(json.loads(self.cli("stats", "--json").stdout)["used"])
 
 
@@ -102,7 +105,7 @@ def test_same_turn_told_twice_counts_once(told: Told) -> None:
     assert told.used()["cited"] == 1
 
 
-def test_listings_of_own_commands_are_no_citations(told: Told) -> None:
+def test_own_listings_cite_nothing(told: Told) -> None:
     told.hook("user_prompt_submit", "cmd", "p6", prompt="/memory-search order events")
     told.hook("stop", "cmd", "p6", last_assistant_message=f"- [mem:{told.citation()}] found")
     told.daemon.settle()

@@ -1,4 +1,7 @@
-"""The command line over a real daemon and a real store, fed by real hook processes."""
+"""The command line over a real daemon and a real store.
+
+Real hook processes feed the store.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,10 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @contextmanager
 def told_a_story(folder: Path) -> Iterator[tuple[Path, Run]]:
-    """(home, how to run verbs) with a daemon that has taken three turns of two sessions in."""
+    """Yield (home, verb runner) with three turns in the store.
+
+    The turns are of two sessions.
+    """
     home, project = folder / "메모리 home", folder / "work 폴더" / "shop"
     project.mkdir(parents=True)
     run = runner(home, project)
@@ -52,7 +58,10 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Run]
 
 @pytest.fixture
 def fed(story: tuple[Path, Run]) -> Run:
-    """Runs verbs over a story that all tests share: they leave it as it is."""
+    """Run verbs over a story that all tests share.
+
+    They leave it as it is.
+    """
     return story[1]
 
 
@@ -106,7 +115,10 @@ def test_recall_prints_block_and_reasons(fed: Run) -> None:
 
 
 def test_distant_memories_are_not_found(home: Path, project: Path) -> None:
-    """By meaning something is always nearest; a hit with nothing of the question is none."""
+    """By meaning something is always nearest.
+
+    A hit with nothing of the question is none.
+    """
     run = runner(home, project)
     with Daemon(ROOT, home, {"embedding": {"batch_size": 16}}):
         run("remember", "port 8080")
@@ -129,7 +141,7 @@ def test_forgotten_memory_is_gone(tmp_path: Path) -> None:
         assert json.loads(run("stats", "--json").stdout)["counts"]["events"] == 0
 
 
-def test_the_index_can_be_built_anew(fed: Run) -> None:
+def test_reindex_rebuilds_the_index(fed: Run) -> None:
     before = search(fed, "order events")
     assert json.loads(fed("reindex", "--json").stdout)["counts"]["chunks"] > 0
     assert search(fed, "order events")[0]["key"] == before[0]["key"]

@@ -1,4 +1,7 @@
-"""Consolidation from end to end: real hooks, a real daemon, the command line; and daemons that are shot meanwhile."""
+"""Consolidation from end to end.
+
+Real hooks, a real daemon, the command line; and daemons that are killed meanwhile.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,7 @@ TALK = [
 
 
 class Story:
-    """A home with a daemon, hooks and a command line in one project."""
+    """A home with daemon, hooks and command line in one project."""
 
     def __init__(self, home: Path, project: Path, settings: dict[str, Any] | None = None) -> None:
         self.daemon = Daemon(ROOT, home, settings)
@@ -49,17 +52,17 @@ class Story:
         return list(self.daemon.call("list", category="core", limit=1000, **asked)["memories"])
 
     def verb(self, *arguments: str, stdin: str = "") -> dict[str, Any]:
-        """What a verb says with --json."""
+        """Return the --json output of a verb."""
         done = self.cli(*arguments, "--json", stdin=stdin)
         assert done.returncode == 0, done.stderr
         return dict(json.loads(done.stdout))
 
     def found(self, query: str) -> set[str]:
-        """Keys of what a search finds."""
+        """Return the keys of the memories that a search finds."""
         return {hit["key"] for hit in self.daemon.call("search", query=query, limit=50)["hits"]}
 
     def asked_in(self, session: str, prompt: str) -> str:
-        """What a prompt of that session is given."""
+        """Return the block for a prompt of that session."""
         return self.hook("user_prompt_submit", session, "ask-" + session, prompt=prompt).context
 
 
@@ -164,7 +167,10 @@ def test_edit_to_punctuation_is_refused(story: Story) -> None:
 
 
 def test_superseded_before_consolidation_is_harmless(story: Story, project: Path) -> None:
-    """Several at once: the daemon takes them in together, and who asked first is answered last."""
+    """Several at once: the daemon takes them in together.
+
+    The first request is answered last.
+    """
     said = ("API 포트는 8080이야.", "API 포트는 9090으로 바꿨어.")
     events = [remember_event(text, project_dir=str(project), at_ms=1000 + at) for at, text in enumerate(said)]
     for event in events:
@@ -206,7 +212,10 @@ def test_disabled_project_remembers_nothing(story: Story) -> None:
 
 
 def spoken(project: Path, count: int) -> Iterator[dict[str, Any]]:
-    """The events of so many turns long ago; each port is said, changed in part, and said again."""
+    """Yield the events of so many old turns.
+
+    Each port is said, changed in part, and said again.
+    """
     for number in range(count):
         service = number % (count // 3)
         port = 8000 + service + (number // (2 * count // 3)) * 500
@@ -220,7 +229,10 @@ def spoken(project: Path, count: int) -> Iterator[dict[str, Any]]:
 
 
 def outcome(home: Path, project: Path, kills: int) -> tuple[list[tuple[Any, ...]], dict[str, int]]:
-    """(every memory, counts) after 45 turns, with daemons killed while they consolidate them."""
+    """Return (every memory, counts) after 45 turns.
+
+    Daemons are killed while they consolidate them.
+    """
     home.mkdir(parents=True)
     for event in spoken(project, 45):
         spool.put(str(home), event)
@@ -262,7 +274,7 @@ def test_kills_during_consolidation_lose_nothing(tmp_path: Path, project: Path) 
     assert len({row[0] for row in killed}) == len(killed) == 45 * 2 + 45
 
 
-def test_with_the_model_that_ships(home: Path, project: Path) -> None:
+def test_shipped_model_consolidates(home: Path, project: Path) -> None:
     story = Story(home, project, {})
     with story.daemon:
         story.say("s1", POSTGRES, MAYA, *TALK)

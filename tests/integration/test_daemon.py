@@ -1,4 +1,7 @@
-"""The daemon as a process: one a home, gone when told, idle or homeless; nothing lost, nothing left behind."""
+"""The daemon as a process, one a home.
+
+Gone when told, idle or homeless; nothing lost, nothing left behind.
+"""
 
 from __future__ import annotations
 
@@ -54,20 +57,20 @@ def test_damaged_files_are_quarantined(hook: HookRunner, home: Path) -> None:
     assert reasons == ["foreign: no id\n", "not a regular file\n", "torn: not JSON\n"]
 
 
-def test_a_second_daemon_leaves_at_once(daemon: Daemon) -> None:
+def test_second_daemon_leaves_at_once(daemon: Daemon) -> None:
     second = Daemon(ROOT, daemon.home, settings=daemon.settings).start()
     assert second.process is not None and second.process.wait(20) == 0
     second.stop()
     assert daemon.call("status")["pid"] == daemon.process.pid  # type: ignore[union-attr]
 
 
-def test_it_leaves_when_idle(home: Path) -> None:
+def test_leaves_when_idle(home: Path) -> None:
     with Daemon(ROOT, home, {"embedding": {"provider": "none"}, "daemon": {"idle_minutes": 0.05}}) as daemon:
         assert daemon.process is not None
         assert daemon.process.wait(40) == 0
 
 
-def test_it_leaves_when_its_home_disappears(home: Path) -> None:
+def test_leaves_when_home_disappears(home: Path) -> None:
     with Daemon(ROOT, home) as daemon:
         daemon.settle()
         shutil.rmtree(home)
@@ -81,7 +84,7 @@ def test_daemon_leaves_without_its_socket(hook: HookRunner, home: Path) -> None:
         hook.turn("s1", "p1", "order events moved to ClickHouse", "noted, 주문 이벤트는 ClickHouse로")
         (home / "daemon.sock").unlink()
         assert daemon.process is not None
-        assert daemon.process.wait(40) == 0  # by itself: stop() below only collects what is left of it
+        assert daemon.process.wait(40) == 0  # by itself: stop() below only collects the remains
         daemon.stop()
         daemon.start()
         daemon.settle()
@@ -118,7 +121,7 @@ def test_hung_daemon_loses_no_event(hook: HookRunner, home: Path) -> None:
 @pytest.mark.parametrize(
     "answer", [b"", b"garbage\n" * 100, b"reply 99999999999\n", b"\xff" * 5000, b"durable 0\n", b"version 3\n1 9"]
 )
-def test_a_daemon_that_answers_nonsense(hook: HookRunner, home: Path, answer: bytes) -> None:
+def test_nonsense_answer_is_survived(hook: HookRunner, home: Path, answer: bytes) -> None:
     home.mkdir(exist_ok=True)
     listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     here = os.getcwd()

@@ -1,4 +1,7 @@
-"""The daemon's memory with the model loaded, as the hooks start it: empty, after many turns, and after more of them."""
+"""The daemon's memory with the model loaded by hooks.
+
+Empty, after many turns, and after more of them.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +39,7 @@ def spool_turns(home: Path, project: Path, first: int) -> None:
 
 
 @pytest.mark.timeout(120)
-def test_the_daemon_stays_within_its_memory(home: Path, project: Path) -> None:
+def test_daemon_memory_stays_bounded(home: Path, project: Path) -> None:
     home.mkdir(mode=0o700)
     client = Client(str(home), str(ROOT), sys.executable)
     seen = []

@@ -1,4 +1,7 @@
-"""The demo as a person starts it: it ends well, says what it shows, leaves nothing behind, and fails when it must."""
+"""The demo as a person starts it.
+
+It ends well, explains its output, leaves nothing behind, and fails when it must.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What a person keeps for every project: told, listed, edited, forgotten, given at session starts, and nothing else."""
+"""Memories for every project.
+
+Told, listed, edited, forgotten, given at session starts, and nothing else.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,10 @@ PYTHON = getattr(sys, "_base_executable", sys.executable)
 
 
 class Home:
-    """A home with a daemon and several projects, each with its hooks and its command line."""
+    """A home with a daemon and several projects.
+
+    Each has its hooks and its command line.
+    """
 
     def __init__(self, base: Path, name: str = "home") -> None:
         self.base, self.path = base, base / name
@@ -34,7 +40,7 @@ class Home:
         return hook
 
     def start(self, project: str, session: str) -> str:
-        """What a new session of the project is given."""
+        """Return the text that a new session of the project starts with."""
         return self.hook(project)("session_start", session, source="startup").context
 
     def verb(self, project: str, *arguments: str) -> dict[str, Any]:

@@ -1,4 +1,7 @@
-"""JSON of all verbs over a real daemon: a field has one name and one type wherever it stands, a moment has its date."""
+"""JSON of all verbs over a real daemon.
+
+A field has one name and one type everywhere, a moment has its date.
+"""
 
 from __future__ import annotations
 
@@ -18,14 +21,14 @@ from tests.unit.cli.test_every_verb import VERBS
 
 # Their keys are data: categories, settings, tables, operations of the daemon.
 KEYED = (*TALLIES, "tables", "hooks", "by_kind", "days", "refused", "trouble")
-# A setting's value is what the setting takes; a window of use is of a size and of a length of time.
+# A setting's value has the setting's type; a window of use is of a size and of a length of time.
 # Still to be named apart: the embedding model and a session's; trouble of a day, and trouble in a line.
 OF_ANY_TYPE = ("value", "model", "trouble")
 
 
 @pytest.fixture(scope="module")
 def answers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
-    """Verb -> what it says with --json, of a home with a little of everything."""
+    """Return verb -> its --json output, of a varied home."""
     folder = tmp_path_factory.mktemp("동사")
     home, project = folder / "home", folder / "shop"
     project.mkdir()
@@ -65,7 +68,10 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]
 
 
 def fields(value: object, within: str = "") -> Iterator[tuple[str, object]]:
-    """(name, value) of every field at any depth whose name is a name and not data."""
+    """Yield (name, value) of every field at any depth.
+
+    Only fields whose name is a name and not data.
+    """
     if isinstance(value, list):
         for one in value:
             yield from fields(one, within)

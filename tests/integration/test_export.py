@@ -1,4 +1,7 @@
-"""`memlayer export` and the way back through the command line and a real daemon: everything, row by row."""
+"""`memlayer export` and import over the command line.
+
+With a real daemon: everything comes back, row by row.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +59,10 @@ def rows(home: Path) -> tuple[dict[str, Event], dict[str, Memory]]:
 
 
 def told_everything(hook: HookRunner, daemon: Daemon) -> None:
-    """A home with turns of two projects, tool events, core memories, one superseded and one pinned."""
+    """Fill a home with two projects and every kind of memory.
+
+    Turns, tool events, core memories, one superseded and one pinned.
+    """
     hook("session_start", "s1", source="startup")
     hook.turn("s1", "p1", "배포는 언제 하지?", "배포는 매주 화요일 오전에 하기로 했습니다. 포트는 8443 입니다.")
     hook("post_tool_use", "s1", "p1", tool_name="Bash", tool_input={"command": "make"}, tool_use_id="t1")
@@ -137,7 +143,7 @@ def test_incomplete_export_is_refused(daemon: Daemon, cli: Cli, lines: list[str]
 
 
 def exported_again(lines: list[str], change: Callable[[str, dict[str, Any]], None], file: Path) -> Path:
-    """An export in which `change` was made to what each line holds."""
+    """Return an export whose lines went through `change`."""
     out = []
     for line in lines:
         found = json.loads(line)
@@ -151,7 +157,10 @@ def exported_again(lines: list[str], change: Callable[[str, dict[str, Any]], Non
 
 @pytest.fixture(scope="module")
 def lines(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """The lines of an export of a home that was told everything; the tests change copies."""
+    """Return the lines of an export of a full home.
+
+    The tests change copies.
+    """
     base = tmp_path_factory.mktemp("exported")
     (base / "shop").mkdir()
     hook = HookRunner(ROOT, base / "home", base / "shop", python=getattr(sys, "_base_executable", sys.executable))

@@ -1,4 +1,7 @@
-"""Through the real hooks and a real daemon: a context that fills up is flushed once, and a compaction begins anew."""
+"""A context that fills up, through real hooks and a daemon.
+
+It is flushed once, and a compaction begins anew.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ FULL, ROOM = WINDOW - 24_000, WINDOW - 24_001
 
 
 class Host:
-    """What the host does around a session: hooks, and a transcript that grows."""
+    """The host around a session: hooks, and a transcript that grows."""
 
     def __init__(self, hook: HookRunner, folder: Path) -> None:
         self.hook, self.path = hook, folder / "대화.jsonl"
@@ -39,7 +42,10 @@ class Host:
     def turn(
         self, total_tokens: int, answer: str = "네, 재시도는 세 번으로 정했습니다.", late_s: float = 0.0
     ) -> HookResult:
-        """One prompt and its answer; returns what Stop printed. late_s: the transcript tells of it so long after."""
+        """Send one prompt and its answer; return Stop's output.
+
+        late_s: the transcript tells of it so long after.
+        """
         self.turns += 1
         prompt_id = "p%d" % self.turns
         self("user_prompt_submit", prompt_id, prompt="결제 재시도를 몇 번 할까 %d" % self.turns)
@@ -79,7 +85,10 @@ def host(hook: HookRunner, tmp_path: Path) -> Host:
 
 @pytest.fixture
 def started(home: Path) -> Iterator[Daemon]:
-    """A daemon of a small window, not yet started: a test may change its settings."""
+    """A daemon with a small window, not yet started.
+
+    A test may change its settings.
+    """
     daemon = Daemon(ROOT, home, {**LEXICAL, "flush": {"context_window": WINDOW}})
     yield daemon
     if daemon.process is not None:
@@ -87,7 +96,7 @@ def started(home: Path) -> Iterator[Daemon]:
 
 
 def record(daemon: Daemon) -> dict[str, Any]:
-    """The session's record on disk; before there is one, as it is made."""
+    """Return the session's record on disk, or a fresh one."""
     found = [json.loads(path.read_text()) for path in Path(paths.sessions(str(daemon.home))).glob("*.json")]
     return dict(found[0]) if found else asdict(Session(id=""))
 
@@ -98,7 +107,7 @@ def flushed(daemon: Daemon, cycle: int) -> Any:
 
 
 def flushes(daemon: Daemon) -> list[str]:
-    """What the log says of each flush."""
+    """Return the log entry of each flush."""
     lines = Path(paths.daemon_log(str(daemon.home))).read_text("utf-8").splitlines()
     return [line for line in lines if "flushed a session" in line]
 
@@ -130,7 +139,10 @@ def test_full_context_flushes_once_per_compaction(started: Daemon, host: Host) -
 
 
 def test_late_transcript_is_awaited(started: Daemon, host: Host) -> None:
-    """Neither the prompt nor its answer is there yet: what stands last is the turn before."""
+    """Neither the prompt nor its answer is there yet.
+
+    The transcript ends with the turn before.
+    """
     started.start()
     host.turn(ROOM)
     started.wait_for(lambda: record(started)["total_tokens"] == ROOM, "measure")
@@ -147,7 +159,10 @@ def test_spooled_answer_is_measured(started: Daemon, host: Host) -> None:
 
 
 def test_pre_compact_flushes_unfinished_turn(started: Daemon, host: Host) -> None:
-    """The turn that a compaction runs into has had no Stop: its words are in the transcript alone."""
+    """The turn that a compaction interrupts has had no Stop.
+
+    Its words are in the transcript alone.
+    """
     started.start()
     host("session_start", source="startup")
     host("user_prompt_submit", "p1", prompt="정산 배치는 몇 시에 돌지?")
@@ -222,7 +237,10 @@ def test_new_daemon_asks_no_second_time(started: Daemon, host: Host) -> None:
 
 
 def test_host_window_size_counts(started: Daemon, host: Host) -> None:
-    """Only SessionStart tells that the window is the long one; the transcript names the bare model."""
+    """Only SessionStart tells that the window is the long one.
+
+    The transcript names the bare model.
+    """
     started.settings = LEXICAL
     started.start()
     host("session_start", source="startup", model="claude-opus-4-8[1m]")

@@ -1,4 +1,7 @@
-"""`memlayer forget` through a real daemon: not one byte of it stays in the home, and nothing brings it back."""
+"""`memlayer forget` through a real daemon.
+
+Not one byte of the memory stays in the home, and nothing brings it back.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ from tests.support.told_story import KEPT, MARKS, ROOT, TURNS, Story
 
 
 def arguments(story: Story, by: str) -> list[str]:
-    """What selects everything that `gone` told, and nothing else."""
+    """Return options that select exactly the turns of session `gone`."""
     if by == "id":
         listed = story.daemon.call("list", session_id="gone", category="conversation")["memories"]
         return ["[mem:%s]" % listed[0]["citation"], listed[1]["key"]]
@@ -30,7 +33,7 @@ def arguments(story: Story, by: str) -> list[str]:
 @pytest.mark.parametrize("by", ["id", "session", "project", "date", "query"])
 def test_forgotten_session_never_returns(story: Story, by: str) -> None:
     before = story.holds(*MARKS)
-    # The marks can be seen where they stand: in the store, and in what the next session starts with.
+    # The marks can be seen where they stand: in the store, and in the text of the next session's start.
     assert {mark for name, mark in before if name.startswith("store/")} == set(MARKS)
     assert any(name.startswith("working_sets/") for name, _ in before)
 
@@ -43,7 +46,7 @@ def test_forgotten_session_never_returns(story: Story, by: str) -> None:
     assert story.hook.spooled == []
     story.assert_gone()
 
-    # From the transcript: the session has not ended, and the next one looks for what its hooks missed.
+    # From the transcript: the session has not ended, and the next one looks for turns that its hooks missed.
     inside = HookRunner(ROOT, story.home, story.project, python=story.hook.python)
     for session, source in (("next", "startup"), ("gone", "resume")):
         done = inside(

@@ -1,4 +1,7 @@
-"""What prompts were given, and the record of each session: real hooks, daemon, store and command line."""
+"""The record of given notes and of each session.
+
+Real hooks, daemon, store and command line.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,10 @@ TELLING = ("결제", "5433", "ClickHouse", "화요일", "포트")
 
 
 class Home:
-    """A home in which one session has told FACTS, and what asks it."""
+    """A home in which one session has told FACTS.
+
+    It can ask for them too.
+    """
 
     def __init__(self, base: Path) -> None:
         self.path, project = base / "home", base / "상점 shop"
@@ -60,7 +66,7 @@ def recorded(home: Home, session: str) -> int:
     return sum(entry["session_id"] == session for entry in given_notes.entries(str(home.path)))
 
 
-def test_prompt_its_notes_and_why(told: Home) -> None:
+def test_given_explains_each_note(told: Home) -> None:
     block = ask(told, "reader", ASKED)
     [prompt] = told.given("--session", "reader")
     assert (prompt["prompt"], prompt["delivered"], prompt["chars"]) == (ASKED, True, len(block))
@@ -155,7 +161,7 @@ def test_sessions_table(told: Home) -> None:
     assert one["project"] and "p0" not in json.dumps(one["shown"])
 
 
-def test_one_session_in_full(told: Home) -> None:
+def test_single_session_shows_everything(told: Home) -> None:
     ask(told, "full-1", ASKED)
     ask(told, "full-1", "thanks!", "q2")
     said = told.cli("sessions", "full").stdout

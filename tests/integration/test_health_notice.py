@@ -1,4 +1,7 @@
-"""Memory that fails says so: one line at a session's start, once a day, with the cause, through the real hooks."""
+"""Failing memory says so at a session's start.
+
+One line, once a day, with the cause, through the real hooks.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,7 @@ HOURS_S = 3600.0
 
 
 def notice(hook: HookRunner, session: str) -> str:
-    """What the person is told when a session starts."""
+    """Return the notice that the person gets at a session's start."""
     done = hook("session_start", session, source="startup")
     assert (done.returncode, done.stderr) == (0, b"")
     return str(done.output.get("systemMessage", ""))
@@ -86,7 +89,7 @@ def test_sleep_is_no_trouble(hook: HookRunner, home: Path) -> None:
     assert notice(hook, "s2") == ""
 
 
-def test_a_growing_quarantine_is_told(hook: HookRunner, home: Path) -> None:
+def test_growing_quarantine_is_reported(hook: HookRunner, home: Path) -> None:
     hook.turn("s1", "p1", "찢어진다", "네")
     for path in spool.waiting(str(home)):
         Path(path).write_text('{"torn')

@@ -1,4 +1,7 @@
-"""Where a hook meets the world: how its home is written, others that come at once, a host that reads no more."""
+"""Hooks and their surroundings.
+
+The spelling of the home, other hooks at once, a host that reads no more.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,10 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.mark.parametrize("stands_in", ["~/메모리 mem", "~"])
 def test_tilde_home_expands(hook: HookRunner, project: Path, stands_in: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The host's settings hand `env` on as it is written: no shell expands it."""
+    """The host's settings hand `env` on as it is written.
+
+    No shell expands it.
+    """
     person = Path(hook.environment["HOME"])
     hook.environment["MEMLAYER_HOME"] = stands_in
     home = person / stands_in[2:]

@@ -1,4 +1,7 @@
-"""What a hook process imports: with a live daemon next to nothing, and without one nothing dear."""
+"""Imports of a hook process.
+
+With a live daemon next to nothing, and without one nothing slow.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +45,7 @@ def imported(hook: HookRunner, *arguments: str, stdin: bytes = b"") -> set[str]:
 
 
 def imported_by(hook: HookRunner, name: str) -> set[str]:
-    """What hooks/<name>.py imports beyond a bare start."""
+    """Return the imports of hooks/<name>.py beyond a bare start."""
     payload = {"session_id": "s1", "prompt_id": "p1", "transcript_path": "", "cwd": str(hook.project), **SAID}
     script = hook.root / "hooks" / (name + ".py")
     return imported(hook, str(script), stdin=json.dumps(payload).encode()) - imported(hook, "-c", "pass")

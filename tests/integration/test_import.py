@@ -1,4 +1,7 @@
-"""`memlayer import` of transcripts through a real daemon: each turn once, whatever interrupts it."""
+"""`memlayer import` of transcripts through a real daemon.
+
+Each turn once, whatever interrupts it.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +51,10 @@ def turns(daemon: Daemon) -> list[str]:
 
 
 def test_import_skips_stored_turns(hook: HookRunner, daemon: Daemon, cli: Cli, projects: Path, project: Path) -> None:
-    """One session through the real hooks, and then its transcript: the hooks' turns, and the one that they missed."""
+    """One session through the real hooks, and then its transcript.
+
+    The hooks' turns, and the one that they missed.
+    """
     cwd = str(project)
     hook("session_start", "s1", source="startup")
     hook.turn("s1", "s1-p1", "질문 1", "대답 1: answer 1")
@@ -81,7 +87,7 @@ def test_imported_turns_found_dry_run_none(cli: Cli, daemon: Daemon, projects: P
     assert "tiles.internal:8443" in found
 
 
-def test_one_project_or_one_file(cli: Cli, daemon: Daemon, projects: Path, project: Path, tmp_path: Path) -> None:
+def test_import_narrows_to_selection(cli: Cli, daemon: Daemon, projects: Path, project: Path, tmp_path: Path) -> None:
     other = tmp_path / "other"
     (project / "sub").mkdir()
     (project / ".git").mkdir()
@@ -122,7 +128,10 @@ def big(projects: Path, cwd: str, files: int = 6, each: int = 250) -> int:
 
 
 def heed_ctrl_c() -> None:
-    """A shell has what it runs in the background ignore Ctrl-C, this suite among it."""
+    """Make the process heed Ctrl-C.
+
+    A shell has background processes ignore it, this suite among them.
+    """
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 

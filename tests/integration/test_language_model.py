@@ -1,4 +1,7 @@
-"""A daemon that has a language model read turns: capture does not wait for it, `stats` counts, the rules stand by."""
+"""A daemon that has a language model read turns.
+
+Capture does not wait for it, `stats` counts, the rules stand by.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,7 @@ def api() -> Iterator[ModelApi]:
 
 @pytest.fixture
 def reading(api: ModelApi, home: Path) -> Iterator[Callable[..., Daemon]]:
-    """Starts a daemon whose turns are read by a model at the scripted server."""
+    """Start a daemon whose turns a scripted model reads."""
     running: list[Daemon] = []
 
     def start(**settings: object) -> Daemon:

@@ -1,4 +1,7 @@
-"""The host writes late: what stands in the transcript only after a session's end is taken in, and no more than that."""
+"""The host writes late.
+
+Lines that appear only after a session's end are taken in, and no more than that.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,10 @@ def now_ms() -> int:
 
 
 class Host:
-    """A session that is left with Esc and /exit: its prompt has a hook, its answer has none."""
+    """A session that is left with Esc and /exit.
+
+    Its prompt has a hook, its answer has none.
+    """
 
     def __init__(self, hook: HookRunner, path: Path) -> None:
         self.hook, self.path = hook, path
@@ -49,7 +55,10 @@ def told(daemon: Daemon) -> list[str]:
 
 
 def settled(daemon: Daemon) -> None:
-    """The job that the end of the session has begun is done; nothing is read beyond it."""
+    """Wait for the job that the session's end has begun.
+
+    Nothing is read beyond it.
+    """
     daemon.wait_for(lambda: daemon.call("status")["jobs_waiting"] == 0, "settled session")
 
 
@@ -68,7 +77,7 @@ def test_last_line_after_session_end(daemon: Daemon, hook: HookRunner, host: Hos
     assert len(told(daemon)) == 1
 
 
-def test_an_end_that_only_the_spool_knows_of(hook: HookRunner, host: Host, home: Path) -> None:
+def test_end_known_only_to_spool(hook: HookRunner, host: Host, home: Path) -> None:
     host.run()
     host.says("assistant", LATE)
     with Daemon(hook.root, home) as daemon:

@@ -1,4 +1,7 @@
-"""Forgetting through a real daemon: what goes leaves no byte, whatever held it, and does not come back."""
+"""Forgetting through a real daemon.
+
+A deleted memory leaves no byte, whatever held it, and does not come back.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ from memlayer.edge.home import paths
 from tests.support.processes import HookRunner
 from tests.support.told_story import DECIDED, LEARNT, MARKS, OLD_MS, ROOT, Story
 
-# --- what goes with what
+# --- memories that are deleted together
 
 
 def test_statement_forgotten_alone(story: Story) -> None:
@@ -150,7 +153,7 @@ def test_unreadable_page_is_named_then_cleaned(story: Story, added: bytes, why: 
     assert "딱따구리" not in str(story.daemon.call("list", all=True))
 
 
-# --- what else could hold or bring back its words
+# --- other places that could hold or bring back its words
 
 
 def test_copies_bring_nothing_back(story: Story, tmp_path: Path) -> None:
@@ -191,7 +194,10 @@ def test_quarantined_files_are_forgotten(story: Story) -> None:
 
 
 def killed_while_writing(story: Story) -> list[Path]:
-    """A daemon that dies at the rename of a working set, and a hook that dies at that of its event: what they leave."""
+    """Return the remains of a killed daemon and a killed hook.
+
+    The daemon dies at the rename of a working set, the hook at that of its event.
+    """
     code = """
 import os, signal, sys
 sys.path.insert(0, sys.argv[1])

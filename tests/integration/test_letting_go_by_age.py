@@ -1,4 +1,7 @@
-"""Retention through a real daemon: what is too old leaves no byte and does not come back, what was learnt stays."""
+"""Retention through a real daemon.
+
+An expired turn leaves no byte and does not come back; learnt statements stay.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The main job through the real hooks and a real daemon with the real model: told in one session, there in the next."""
+"""The main job with real hooks, daemon and model.
+
+A fact told in one session is there in the next.
+"""
 
 from __future__ import annotations
 
@@ -126,7 +129,7 @@ def test_no_repeats_until_compaction(told: tuple[Daemon, HookRunner]) -> None:
     assert "redis-main" not in hook("user_prompt_submit", "live", "l4", **asked).context
 
 
-def test_doing_it_twice_changes_nothing(told: tuple[Daemon, HookRunner]) -> None:
+def test_repeated_turns_change_nothing(told: tuple[Daemon, HookRunner]) -> None:
     daemon, hook = told
     daemon.settle()
     before = daemon.call("stats")

@@ -1,4 +1,7 @@
-"""Memory files through the real hooks and the real daemon: written after a turn, read back while it runs and after."""
+"""Memory files through the real hooks and the real daemon.
+
+Written after a turn, read back while it runs and after.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +45,7 @@ class Story:
         self.daemon.settle()
 
     def core(self) -> dict[str, str]:
-        """text -> citation of what holds."""
+        """Return text -> citation of current core memories."""
         found = self.daemon.call("list", project_dir=str(self.project), category="core")["memories"]
         return {one["text"]: one["citation"] for one in found if not one["superseded_by"]}
 
@@ -65,9 +68,9 @@ class Story:
         self.edit(lambda text: text.replace(doomed, ""))
 
     def wait(self, part: str, *, there: bool = True) -> None:
-        """Until what holds has `part` in it, or has it no more."""
-        what = "%s memory with %r" % ("a" if there else "no", part)
-        self.daemon.wait_for(lambda: any(part in text for text in self.core()) == there, what)
+        """Wait until a current memory has `part`, or has it no more."""
+        awaited = "%s memory with %r" % ("a" if there else "no", part)
+        self.daemon.wait_for(lambda: any(part in text for text in self.core()) == there, awaited)
 
 
 @pytest.fixture
@@ -112,7 +115,7 @@ def test_files_follow_turns_and_edits(story: Story) -> None:
             found = story.daemon.call("search", query="금요일 배포", project_dir=str(story.project))["hits"]
             return any(hit["category"] == "core" and "금요일" in hit["snippet"] for hit in found)
 
-        story.daemon.wait_for(is_found, "hit for what holds")
+        story.daemon.wait_for(is_found, "hit for a current memory")
 
 
 def test_next_daemon_reads_offline_edits(story: Story) -> None:

@@ -1,4 +1,7 @@
-"""What `doctor` says once everything is mended, and what of misspelt settings: the present, and one thing."""
+"""The reports of `doctor` after a repair and after wrong settings.
+
+It describes the present, and one thing.
+"""
 
 from __future__ import annotations
 

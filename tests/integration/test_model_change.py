@@ -1,4 +1,7 @@
-"""Another embedding model, none, or one that is not there: everything is embedded anew, or found by its words."""
+"""Another embedding model, none, or a missing model.
+
+Everything is embedded anew, or found by its words.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +42,10 @@ def hook(home: Path, project: Path) -> HookRunner:
 
 @pytest.fixture
 def another_model(tmp_path: Path) -> Path:
-    """The model that ships under another name and with another centring: its vectors must not be mixed with those."""
+    """The shipped model under another name and with another centring.
+
+    The vectors of the two must not be mixed.
+    """
     shipped, folder = models_root() / SHIPPED_MODEL, tmp_path / "모델" / "my-e5"
     folder.mkdir(parents=True)
     for file in shipped.iterdir():
@@ -68,14 +74,20 @@ def assert_recalled(hook: HookRunner, daemon: Daemon, session: str) -> None:
 
 
 def nearness(daemon: Daemon) -> float:
-    """How near the best hit is by its vector; 0 while nothing has a vector of the present model."""
+    """Return the vector similarity of the best hit.
+
+    0 while nothing has a vector of the present model.
+    """
     [hit, *_] = daemon.call("search", query="which database did we choose for the orders?")["hits"]
     assert "ClickHouse" in hit["snippet"]
     return float(hit["parts"]["vector"] or 0)
 
 
 def lacking(home: Path, fingerprint: str) -> int:
-    """How many chunks in the store of a daemon that is gone have no vector of this model."""
+    """Count stored chunks without a vector of this model.
+
+    The daemon of the store is gone.
+    """
     store = LanceStore.open(Path(paths.store(str(home))), 0)
     try:
         return store.count_unembedded(fingerprint)
@@ -93,7 +105,7 @@ def test_switch_between_embedding_models(hook: HookRunner, home: Path, another_m
             daemon.wait_for(lambda: nearness(daemon) > 0, "vectors")
             stats = daemon.call("stats")
             assert stats["embedded"] == stats["chunks"] == len(TURNS)
-            assert daemon.settle()["embedded"] == 0  # it had embedded what was there by itself
+            assert daemon.settle()["embedded"] == 0  # it had embedded everything by itself
             fingerprint[name] = stats["model"]["fingerprint"]
             assert fingerprint[name].startswith(name + "/")
             for prompt, expected in BY_WORDS:
@@ -145,6 +157,6 @@ def test_missing_model_falls_back_to_words(hook: HookRunner, home: Path, tmp_pat
 
 
 def check(cli: Cli, name: str) -> tuple[str, str]:
-    """(state, what it says) of one of doctor's checks."""
+    """Return (state, message) of one of doctor's checks."""
     done = json.loads(cli("doctor", "--json").stdout)
     return next((one["state"], one["says"]) for one in done["checks"] if one["name"] == name)

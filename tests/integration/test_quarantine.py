@@ -1,4 +1,7 @@
-"""Events that were set aside: taken in again by a verb, removed by a verb, and gone with what is forgotten."""
+"""Quarantined events.
+
+Taken in again by a verb, removed by a verb, and gone with their forgotten turn.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,10 @@ def cli(home: Path, project: Path) -> Cli:
 
 
 def set_aside(home: Path, reason: str, cut: int = 0) -> list[str]:
-    """All that waits in the spool, moved away; cut: how many bytes of each are lost."""
+    """Move all waiting events out of the spool.
+
+    cut: how many bytes of each are lost.
+    """
     names = []
     for path in spool.waiting(str(home)):
         if cut:

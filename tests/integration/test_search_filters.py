@@ -1,4 +1,7 @@
-"""Search as a person uses it: a floor, filters, and where each hit stands; over a real daemon with its model."""
+"""Search as a person uses it.
+
+A floor, filters, and the place of each hit; over a real daemon with its model.
+"""
 
 from __future__ import annotations
 
@@ -84,7 +87,7 @@ def test_hits_carry_the_fields_of_memories(fed: Run) -> None:
         ("스테이징", "custom", "운영.md"),
     ],
 )
-def test_hits_stand_where_they_say(fed: Run, words: str, category: str, name: str) -> None:
+def test_hit_lines_match_files(fed: Run, words: str, category: str, name: str) -> None:
     hit = next(one for one in hits(fed, words, "--category", category))
     path = Path(hit["path"])
     assert path.is_absolute() and path.name == name

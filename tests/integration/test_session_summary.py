@@ -1,4 +1,7 @@
-"""A session's end, through the real hooks: summed up after the host has gone, whatever happens to the daemon."""
+"""A session's end, through the real hooks.
+
+Summed up after the host has gone, whatever happens to the daemon.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,10 @@ DONE = "재시도를 세 번으로 제한했습니다. 남은 작업은 정산 �
 
 
 def work(hook: HookRunner, session: str = "s1") -> None:
-    """A session with an edit and a failing command, all but its end."""
+    """Send a session with an edit and a failing command.
+
+    All but its end.
+    """
     hook("session_start", session, source="startup")
     hook("user_prompt_submit", session, "p1", prompt="결제 재시도 횟수를 세 번으로 제한해줘")
     edit = {"file_path": str(hook.project / "app" / "결제.py"), "old_string": "a", "new_string": "b"}
@@ -53,8 +59,11 @@ def test_ended_session_is_summarized(daemon: Daemon, hook: HookRunner) -> None:
     daemon.wait_for(lambda: "목표:" in hook("session_start", "s2", source="startup").context, "working set")
 
 
-def test_an_end_that_only_the_spool_knows_of(daemon: Daemon, hook: HookRunner) -> None:
-    """The machine went down after the hooks had kept their events, before a daemon took them in."""
+def test_end_known_only_to_spool(daemon: Daemon, hook: HookRunner) -> None:
+    """The machine went down after the hooks had kept their events.
+
+    No daemon had taken them in.
+    """
     daemon.kill()
     work(hook)
     hook("session_end", "s1", reason="other")

@@ -1,4 +1,7 @@
-"""Two subjects are kept apart and changes supersede: by the model that ships, and through a real daemon."""
+"""Two subjects are kept apart and changes supersede.
+
+By the model that ships, and through a real daemon.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +54,10 @@ def embedder(tmp_path_factory: pytest.TempPathFactory) -> Embedder:
 
 
 def _is_superseded(home: Path, embedder: Embedder, older: str, newer: str) -> bool:
-    """True if the older one does not hold beside the newer one, a day later."""
+    """Return whether a newer statement supersedes the older one.
+
+    The newer one comes a day later.
+    """
     memory = Consolidating(home, embedder)
     first = memory.remember(older)
     second = memory.remember(newer, at=DAY_MS)
@@ -72,7 +78,7 @@ def test_shipped_model_supersedes_changes(tmp_path: Path, embedder: Embedder) ->
 
 
 class Told:
-    """A home with a daemon, hooks and a command line in one project."""
+    """A home with daemon, hooks and command line in one project."""
 
     def __init__(self, home: Path, project: Path) -> None:
         self.daemon = Daemon(ROOT, home, settings={})  # with the model that ships

@@ -1,4 +1,7 @@
-"""The terms as a full-text column of a real LanceDB table: every question meets its text."""
+"""The terms as a full-text column of a real LanceDB table.
+
+Every question meets its text.
+"""
 
 from __future__ import annotations
 
@@ -106,7 +109,10 @@ QUESTIONS = [
 
 @pytest.fixture(scope="module", params=["indexed", "half indexed"])
 def table(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Table]:
-    """Rows that came after the index was made are found through the same tokenizer."""
+    """Rows that came after the index was made.
+
+    They are found through the same tokenizer.
+    """
     database = lancedb.connect(str(tmp_path_factory.mktemp("lance")))
     rows = [{"id": name, "terms": index_terms(text)} for name, text in TEXTS.items()]
     first = rows if request.param == "indexed" else rows[::2]

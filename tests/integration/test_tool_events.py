@@ -1,4 +1,7 @@
-"""Tool calls through real hooks and a daemon: kept with their turn, shown and forgotten with it, never recalled."""
+"""Tool calls through real hooks and a daemon.
+
+Kept with their turn, shown and forgotten with it, never recalled.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,10 @@ def tool(hook: HookRunner, number: int, name: str, given: dict[str, Any], **more
 
 
 def work(hook: HookRunner) -> None:
-    """A turn with an edit, a command, a failure, a look and a sub-agent's command."""
+    """Send a turn with an edit, commands, a failure and a look.
+
+    One of the commands is a sub-agent's.
+    """
     hook("session_start", "s1", source="startup")
     hook("user_prompt_submit", "s1", "p1", prompt="지도 화면의 타일 서버 주소를 바꿔 줘")
     tool(hook, 1, "Read", {"file_path": "/w/tiles.py"}, tool_response={"type": "text"})

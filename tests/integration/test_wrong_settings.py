@@ -1,4 +1,7 @@
-"""A mistake in config.yaml: what is off stays off, the person is told, and what is mended is not yet in force."""
+"""A mistake in config.yaml.
+
+Disabled features stay off, the person is told, and a corrected value is not yet in force.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Memory files: what is rendered is read back as it was, whatever the memories say and whatever an editor does."""
+"""Memory files are read back as they were rendered.
+
+Whatever the memories say and whatever an editor does.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,7 @@ from memlayer.memory_files.markdown import (
 from memlayer.memory_files.merge import Entry, compare, present
 
 CITATION = st.text("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz", min_size=6, max_size=6)
-# What Markdown, and our own notation, could take for something else.
+# Texts that Markdown, and our own notation, could misread.
 AWKWARD = [
     "# 제목", "## Decisions", "- [mem:a7Bc3x] 2026-11-19: 위조", "[mem:zzzzzz]", "* 항목", "1. 첫째", "> 인용", "```",
     "~~~", "<!-- 주석 -->", "<!--", "-->", END, "---", "===", "    코드", "\t탭", "| a | b |", "pinned: ", ": ", "\\",
@@ -43,7 +46,7 @@ def file_of(sections: list[tuple[str, list[Line]]], title: str = "Memory of 상�
 
 @settings(deadline=None)
 @given(SECTIONS, TEXT)
-def test_what_is_rendered_is_read_back(sections: list[tuple[str, list[Line]]], title: str) -> None:
+def test_rendering_round_trips(sections: list[tuple[str, list[Line]]], title: str) -> None:
     text, revision = file_of(sections, title)
     parsed = parse(text.encode("utf-8", "replace"))
     assert (parsed.problem, parsed.revision, parsed.is_whole) == ("", revision, True)
@@ -54,9 +57,7 @@ def test_what_is_rendered_is_read_back(sections: list[tuple[str, list[Line]]], t
 
 @settings(deadline=None)
 @given(SECTIONS, st.sampled_from(["\r\n", "\r"]), st.booleans())
-def test_line_ends_and_a_byte_order_mark_say_nothing(
-    sections: list[tuple[str, list[Line]]], ends: str, has_mark: bool
-) -> None:
+def test_line_ends_change_nothing(sections: list[tuple[str, list[Line]]], ends: str, has_mark: bool) -> None:
     raw = file_of(sections)[0].encode("utf-8", "replace")
     changed = (b"\xef\xbb\xbf" if has_mark else b"") + raw.replace(b"\n", ends.encode())
     assert parse(changed) == parse(raw)
@@ -65,14 +66,14 @@ def test_line_ends_and_a_byte_order_mark_say_nothing(
 @settings(deadline=None)
 @given(TEXT)
 @example("\t- 탭으로 시작")
-def test_a_shown_text_stays_as_it_is(text: str) -> None:
+def test_shown_text_stays_unchanged(text: str) -> None:
     assert normalized(normalized(text)) == normalized(text)
     assert digest(normalized(text)) == digest(text)
 
 
 @settings(deadline=None)
 @given(st.lists(LINE, max_size=6, unique_by=lambda one: one.citation), st.data())
-def test_a_persons_change_is_found_and_nothing_else(lines: list[Line], data: st.DataObject) -> None:
+def test_only_edits_are_found(lines: list[Line], data: st.DataObject) -> None:
     known = [Entry("id" + one.citation, one.citation, digest(one.text), one.pinned) for one in lines]
     doomed = data.draw(st.lists(st.sampled_from(lines), max_size=2, unique=True)) if lines else []
     changed = data.draw(st.lists(st.sampled_from(lines), max_size=2, unique=True)) if lines else []
@@ -89,7 +90,7 @@ def test_a_persons_change_is_found_and_nothing_else(lines: list[Line], data: st.
 
 @settings(deadline=None)
 @given(SECTIONS, st.data())
-def test_a_file_that_is_cut_off_deletes_nothing(sections: list[tuple[str, list[Line]]], data: st.DataObject) -> None:
+def test_truncated_file_deletes_nothing(sections: list[tuple[str, list[Line]]], data: st.DataObject) -> None:
     raw = file_of(sections)[0].encode("utf-8", "replace")
     lines = [one for _, held in sections for one in held]
     known = [Entry(str(n), one.citation, digest(one.text), one.pinned) for n, one in enumerate(lines)]
@@ -110,7 +111,10 @@ FENCES = st.builds(
 @settings(deadline=None)
 @given(SECTIONS, st.lists(st.tuples(FENCES, st.integers(0, 20)), max_size=4))
 def test_open_fences_change_no_memory(sections: list[tuple[str, list[Line]]], fences: list[tuple[str, int]]) -> None:
-    """One before any bullet or the last line, however many there are: each is closed by nothing before the next."""
+    """An open fence before any bullet or the last line.
+
+    However many there are: each is closed by nothing before the next.
+    """
     text = file_of(sections)[0]
     known = [Entry(str(n), one.citation, digest(one.text), one.pinned) for n, one in enumerate(_told(sections))]
     lines = text.split("\n")
@@ -124,9 +128,7 @@ def test_open_fences_change_no_memory(sections: list[tuple[str, list[Line]]], fe
 
 @settings(deadline=None)
 @given(SECTIONS, st.sampled_from(["[ ] ", "[x] ", "[X] ", ""]), st.booleans())
-def test_a_box_or_backslashes_before_a_citation_change_no_memory(
-    sections: list[tuple[str, list[Line]]], box: str, with_text: bool
-) -> None:
+def test_citation_prefix_changes_nothing(sections: list[tuple[str, list[Line]]], box: str, with_text: bool) -> None:
     text = file_of(sections)[0]
     known = [Entry(str(n), one.citation, digest(one.text), one.pinned) for n, one in enumerate(_told(sections))]
 
@@ -152,7 +154,7 @@ def test_a_box_or_backslashes_before_a_citation_change_no_memory(
     [("fact", [Line("000000", "2026-11-19", "\u0338 결정 \u2000 \u212b \u037e \u1fef\u1fef\u1fef \uf914", False)])],
     "NFD",
 )
-def test_the_form_of_letters_says_nothing(sections: list[tuple[str, list[Line]]], form: str) -> None:
+def test_letter_normalization_changes_nothing(sections: list[tuple[str, list[Line]]], form: str) -> None:
     text = file_of(sections)[0]
     known = [Entry(str(n), one.citation, digest(one.text), one.pinned) for n, one in enumerate(_told(sections))]
     parsed = parse(unicodedata.normalize(form, text).encode("utf-8", "replace"))
@@ -165,7 +167,7 @@ def test_the_form_of_letters_says_nothing(sections: list[tuple[str, list[Line]]]
 @given(st.text("`\\a[_ ", max_size=14))
 @example("\\```")
 @example("`a\\`` `\\[` \\[")
-def test_backslashes_are_taken_out_again_but_not_of_code(text: str) -> None:
+def test_backslashes_removed_outside_code(text: str) -> None:
     assert unescaped(re.sub(r"([`\\\[_])", r"\\\1", text)) == text
     assert len(unescaped(text)) <= len(text)
     code = "`` %s ``" % text.replace("`", "")
@@ -191,7 +193,7 @@ def test_any_damage_can_be_read(sections: list[tuple[str, list[Line]]], junk: by
     compare([], parsed.items, is_whole=parsed.is_whole, is_known=False)
 
 
-def test_a_hostile_file_takes_no_longer_than_its_length_allows() -> None:
+def test_hostile_file_parses_fast() -> None:
     known = [Entry(str(n), "%06d" % n, digest("사실 %d" % n)) for n in range(2000)]
     lines = ["<!--", "<<<<<<< ", "- ", "- a\n\n", "```", "```x", "~~~ x y", "- [mem:000001] x", "  ", "# x", "- - - -"]
     falling = "".join("`" * count + "x\n" for count in range(2000, 2, -1))

@@ -1,4 +1,7 @@
-"""For any text: a private span never survives, redacting is idempotent, nothing raises, plain text is printable."""
+"""Redaction properties for any text.
+
+A private span never survives, redacting is idempotent, nothing raises, plain text is printable.
+"""
 
 from __future__ import annotations
 
@@ -66,13 +69,13 @@ def _closer(opener: str) -> str:
 
 @given(before=ANY_TEXT | SEAMS, inside=ANY_TEXT, after=ANY_TEXT | SEAMS, opener=OPENERS)
 @example(before="a", inside="", after="", opener="<private>")
-def test_a_closed_private_span_never_survives(before: str, inside: str, after: str, opener: str) -> None:
+def test_closed_private_span_never_survives(before: str, inside: str, after: str, opener: str) -> None:
     inside = inside.replace("<", "").replace("[", "")
     assert MARK not in redact("%s\n%s%s%s%s%s" % (before, opener, inside, MARK, _closer(opener), after))
 
 
 @given(before=ANY_TEXT, inside=ANY_TEXT, opener=OPENERS)
-def test_an_unclosed_private_span_never_survives(before: str, inside: str, opener: str) -> None:
+def test_unclosed_private_span_never_survives(before: str, inside: str, opener: str) -> None:
     inside = inside.replace("<", "").replace("[", "").replace("(", "")
     assert MARK not in redact("%s\n%s %s%s" % (before, opener, inside, MARK))
 
@@ -81,7 +84,7 @@ def test_an_unclosed_private_span_never_survives(before: str, inside: str, opene
 @example(before="", opener="<private/>", closer="</private>", after="")
 @example(before="", opener="<private/>", closer="[/private]", after="뒤")
 @example(before="", opener="[private/]", closer="［／ｐｒｉｖａｔｅ］", after="")
-def test_every_form_of_opener_and_closer_counts(before: str, opener: str, closer: str, after: str) -> None:
+def test_all_tag_forms_count(before: str, opener: str, closer: str, after: str) -> None:
     assert MARK not in redact("%s\n%s %s 비밀 %s%s" % (before, opener, MARK, closer, after))
 
 
@@ -93,7 +96,7 @@ def test_every_form_may_be_nested(depth: int, opener: str, closer: str) -> None:
 @given(opener=_tags(closing=False), inside=st.sampled_from(["", " ", "\n\n"]), closer=_tags(closing=True))
 @example(opener="<private>", inside="", closer="</private>")
 @example(opener="<private/>", inside="", closer="</private>")
-def test_an_empty_span_leaves_nothing(opener: str, inside: str, closer: str) -> None:
+def test_empty_span_leaves_nothing(opener: str, inside: str, closer: str) -> None:
     assert redact(opener + inside + closer).strip() == ""
     # An end of another form does not close an opener that counts by itself: then the rest is private, too.
     assert redact("배포는 " + opener + inside + closer + " 화요일").split()[1] in ("화요일", PRIVATE)
@@ -123,7 +126,7 @@ def test_stripping_own_blocks_is_idempotent(text: str) -> None:
 
 
 @given(text=ANY_TEXT | SEAMS)
-def test_plain_text_can_be_printed_and_stored(text: str) -> None:
+def test_plain_text_is_printable(text: str) -> None:
     out = plain(text)
     out.encode("utf-8")
     assert plain(out) == out

@@ -1,4 +1,7 @@
-"""Whatever is done to it, the store on disk answers as the one in memory does."""
+"""The store on disk answers as the one in memory does.
+
+After any sequence of operations.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What must hold for any text: terms, chunks, sentences and the transcript reader."""
+"""Properties of terms, chunks, sentences and the transcript reader.
+
+They hold for any text.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +46,7 @@ def test_terms_are_clean(text: str) -> None:
 
 
 @given(TEXT)
-def test_a_text_is_found_by_itself(text: str) -> None:
+def test_text_finds_itself(text: str) -> None:
     assert set(query_terms(text)) <= set(index_terms(text).split())
 
 
@@ -103,7 +106,7 @@ LINES = st.lists(st.one_of(st.binary(max_size=80), JSON.map(lambda value: json.d
 
 @settings(deadline=None)
 @given(LINES, st.integers(0, 400), st.booleans())
-def test_any_bytes_can_be_read_as_a_transcript(lines: list[bytes], start_offset: int, torn: bool) -> None:
+def test_any_bytes_parse_as_transcript(lines: list[bytes], start_offset: int, torn: bool) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "t.jsonl")
         path.write_bytes(b"\n".join(lines) + (b"" if torn else b"\n"))

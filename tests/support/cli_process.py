@@ -1,4 +1,7 @@
-"""The command line as a process, on a pipe or on a terminal, and answers for it that a daemon could give."""
+"""The command line as a process, on a pipe or terminal.
+
+Also answers for it that a daemon could give.
+"""
 
 from __future__ import annotations
 
@@ -70,7 +73,10 @@ class Cli:
         return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
 
     def on_terminal(self, *arguments: str, types: str = "", columns: int = 80) -> tuple[int, str]:
-        """(exit code, what the terminal got) with a person who types `types`."""
+        """Run a verb on a terminal with a person typing `types`.
+
+        Returns (exit code, the terminal's text).
+        """
         person, terminal = pty.openpty()
         environment = {**self.environment, "COLUMNS": str(columns), "TERM": "xterm", "LANG": "C.UTF-8"}
         with subprocess.Popen(
@@ -99,7 +105,10 @@ class Cli:
 
 
 def runner(home: Path, project: Path) -> Run:
-    """Return a function that runs a verb in a folder and checks its exit code."""
+    """Return a function that runs a verb in a folder.
+
+    It checks the exit code.
+    """
     cli = Cli(home, project)
     cli.environment["MEMLAYER_RUNTIME_DIR"] = sys.prefix
 
@@ -127,7 +136,10 @@ def run_verb(home: Path, *arguments: str, wrap: list[str] | None = None) -> subp
 
 
 def diagnosis(home: Path, wrap: list[str] | None = None) -> dict[str, tuple[str, str]]:
-    """What doctor says: name of the check -> (ok | warn | fail, its words)."""
+    """Return doctor's report: check name -> (ok
+
+    warn | fail, message).
+    """
     done = run_verb(home, "doctor", "--json", wrap=wrap)
     found: dict[str, Any] = json.loads(done.stdout)
     return {check["name"]: (check["state"], check["says"]) for check in found["checks"]}

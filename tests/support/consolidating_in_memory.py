@@ -1,4 +1,7 @@
-"""A memory without a disk for its store whose turns are consolidated, as the daemon's writer does it."""
+"""Consolidation over a store in memory.
+
+Turns are consolidated as the daemon's writer does it.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,10 @@ DAY_MS = 86_400_000
 
 
 class Consolidating(TurnsInMemory):
-    """Says things and has them consolidated. Times are milliseconds after T0_MS; `now` is 30 days later, and moves."""
+    """A story whose turns are consolidated.
+
+    Times are milliseconds after T0_MS; `now` is 30 days later, and moves.
+    """
 
     def __init__(self, home: Path, embedder: Embedder | None = None, extractor: Extractor | None = None) -> None:
         super().__init__(home, embedder)
@@ -38,13 +44,16 @@ class Consolidating(TurnsInMemory):
         return self.now_ms
 
     def say(self, session: str, prompt_id: str, prompt: str, answer: str, *, at: int = 0) -> list[Memory]:
-        """A turn, and what is current once it is consolidated."""
+        """Send a turn; return the current memories after its consolidation."""
         self.turn(session, prompt_id, prompt, answer, at=at)
         self.consolidator.settle_turns(100)
         return self.core()
 
     def remember(self, text: str, *, at: int = 0, session: str = "") -> Memory:
-        """What a person asks to remember; returns the memory that holds it."""
+        """Remember a statement as a person asks.
+
+        Returns the memory that holds it.
+        """
         event = remember_event(text, project_dir=PROJECT, at_ms=T0_MS + at, session_id=session)
         self.ingest.take([event])
         [memory] = self.store.memories(MemoryQuery(source_ids=[str(event["id"])], is_current=True))
@@ -55,7 +64,7 @@ class Consolidating(TurnsInMemory):
         return self.store.memories(MemoryQuery(category="core", is_current=is_current))[::-1]
 
     def texts(self) -> list[str]:
-        """What holds now."""
+        """Return the texts of current memories."""
         return [memory.text for memory in self.core()]
 
     def searched(self) -> set[str]:

@@ -1,4 +1,7 @@
-"""The corpora of secrets, transcripts that carry them, and a search through every byte and every table of a home."""
+"""Corpora of secrets, transcripts with them, and a byte search.
+
+The search goes through every byte and every table of a home.
+"""
 
 from __future__ import annotations
 
@@ -24,13 +27,19 @@ def items(name: str) -> list[dict[str, Any]]:
 
 
 def secrets() -> list[dict[str, Any]]:
-    """All that is found when it is looked at by itself; tests/unit/edge/test_privacy.py says how much that must be."""
+    """Return all secrets that are found by themselves.
+
+    tests/unit/edge/test_privacy.py says how much that must be.
+    """
     corpus = [*items("secrets_positive"), *items("secrets_heldout_positive")]
     return [item for item in corpus if item["secret"] not in redact(item["text"])]
 
 
 def needles(corpus: Iterable[dict[str, Any]]) -> dict[bytes, str]:
-    """What to look for in files -> the text it came in. Of a secret of several lines its longest line."""
+    """Return search bytes -> the text they came in.
+
+    Of a secret of several lines its longest line.
+    """
     found: dict[bytes, str] = {}
     for item in corpus:
         line = max(item["secret"].replace("\\n", "\n").split("\n"), key=len)
@@ -50,7 +59,10 @@ def files_below(folder: Path) -> Iterator[Path]:
 
 
 def found_in_bytes(folder: Path, wanted: Iterable[bytes]) -> list[tuple[str, bytes]]:
-    """(file, needle) wherever one of the needles stands in a file or in a file's name."""
+    """Return (file, needle) for every needle found.
+
+    It stands in a file or in a file's name.
+    """
     wanted = list(wanted)
     found = []
     for path in files_below(folder):
@@ -60,7 +72,10 @@ def found_in_bytes(folder: Path, wanted: Iterable[bytes]) -> list[tuple[str, byt
 
 
 def texts_in_store(home: Path) -> list[str]:
-    """Every string of every table: LanceDB may compress what it writes, so bytes alone prove nothing."""
+    """Return every string of every table.
+
+    LanceDB may compress its files, so bytes alone prove nothing.
+    """
     import lancedb  # type: ignore[import-untyped]
 
     texts = []
@@ -96,7 +111,10 @@ def record(kind: str, session: str, cwd: str, content: object, **more: object) -
 
 
 def transcript(session: str, cwd: str, prompts: list[str]) -> str:
-    """A transcript whose prompts, answers, tool calls and tool results each carry these texts."""
+    """Return a transcript that carries these texts.
+
+    Its prompts, answers, tool calls and tool results each carry them.
+    """
     lines = []
     for i, prompt in enumerate(prompts):
         call = {"type": "tool_use", "id": "t%d" % i, "name": "Bash", "input": {"command": prompt}}

@@ -1,4 +1,7 @@
-"""Many sessions at once through the real hook scripts, and what can be measured of the daemon meanwhile."""
+"""Many sessions at once through the real hook scripts.
+
+Also measurements of the daemon meanwhile.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,10 @@ def turn_texts(session: str, number: int) -> tuple[str, str]:
 
 
 class Crowd:
-    """Sessions in threads, spread over the projects by turns; each takes `turns` turns."""
+    """Sessions in threads, spread over the projects by turns.
+
+    Each takes `turns` turns.
+    """
 
     def __init__(
         self, witness: Witness, projects: list[Path], sessions: int, turns: int, *, prefix: str = "s",
@@ -68,7 +74,10 @@ class Crowd:
 
 
 class Gauge(NamedTuple):
-    """The daemon at a moment. versions, fragments: of the table that has most."""
+    """The daemon at a moment.
+
+    versions, fragments: of the table that has most.
+    """
 
     turns: int
     pid: int

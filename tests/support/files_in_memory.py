@@ -1,4 +1,7 @@
-"""Memory files on a real disk over a store in memory, and the ways in which editors change a file."""
+"""Memory files on a real disk over a store in memory.
+
+Also the ways in which editors change a file.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,10 @@ from tests.support.turns_in_memory import T0_MS, TurnsInMemory
 
 
 class FilesInMemory(TurnsInMemory):
-    """A home with one project. Time stands still an hour after T0_MS unless a test moves now_ms."""
+    """A home with one project.
+
+    Time stands still an hour after T0_MS unless a test moves now_ms.
+    """
 
     def __init__(self, base: Path, *, in_project: bool = False) -> None:
         self.home, self.root = base / "집", base / "상점 shop"
@@ -37,7 +43,7 @@ class FilesInMemory(TurnsInMemory):
         self.start()
 
     def start(self) -> None:
-        """As a daemon that has just begun: nothing is known but what is on disk."""
+        """Start as a fresh daemon that knows only the disk."""
         edits = Edits(self.store, self.indexer, self.consolidator, Tombstones(str(self.home)), lambda: self.now_ms)
         rules = FileRules(in_project=self.in_project)
         self.files = MemoryFiles(str(self.home), self.store, self.projects, edits, rules)
@@ -65,7 +71,7 @@ class FilesInMemory(TurnsInMemory):
 
     @property
     def texts(self) -> list[str]:
-        """What the project's core memories say now, sorted."""
+        """Return the texts of the project's current core memories, sorted."""
         return sorted(one.text for one in self.core)
 
     @property
@@ -73,7 +79,10 @@ class FilesInMemory(TurnsInMemory):
         return self.store.memories(MemoryQuery(project_id=self.project_id, category="core", is_current=True))
 
     def edit(self, old: str, new: str, page: Path | None = None) -> None:
-        """What many editors do: the whole file written anew under another name, and put in the old one's place."""
+        """Edit a file as many editors do.
+
+        The whole file is written anew under another name, and put in the old one's place.
+        """
         page = page or self.page
         text = page.read_text(encoding="utf-8")
         assert old in text

@@ -1,4 +1,7 @@
-"""The MCP server as a process, and the lines that a client exchanges with it."""
+"""The MCP server as a process, and a client's lines.
+
+The two exchange these lines.
+"""
 
 from __future__ import annotations
 

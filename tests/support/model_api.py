@@ -1,4 +1,7 @@
-"""A scripted server on loopback that speaks as much of both providers' interfaces as a consolidation asks for."""
+"""A scripted server on loopback for both providers' interfaces.
+
+It speaks as much of them as a consolidation asks for.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,10 @@ class Asked:
 
 @dataclass(frozen=True)
 class Said:
-    """One answer. body: JSON, or raw bytes. drip_s: the body comes byte by byte with this pause, without end."""
+    """One answer.
+
+    body: JSON, or raw bytes. drip_s: the body comes byte by byte with this pause, without end.
+    """
 
     body: JsonObject | bytes
     status: int = 200
@@ -32,7 +38,7 @@ class Said:
 
 
 def messages_answer(text: str, *, read: int = 700, written: int = 60) -> JsonObject:
-    """An answer in the shape of the Messages API, behind a thinking block."""
+    """Return an answer of the Messages API, behind a thinking block."""
     return {
         "id": "msg_1", "type": "message", "role": "assistant", "model": "m", "stop_reason": "end_turn",
         "stop_sequence": None,
@@ -54,7 +60,10 @@ def chat_answer(text: str | None, *, read: int = 700, written: int = 60) -> Json
 
 @dataclass
 class ModelApi:
-    """The server. Use as a context manager; `script` decides answers, `asked` holds what came."""
+    """The server, as a context manager.
+
+    `script` decides answers, `asked` holds the requests.
+    """
 
     script: Callable[[Asked], Said] = lambda asked: Said({}, 500)
     asked: list[Asked] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""Count the modules that run for a prompt, a Stop and a forget.
+"""Count the modules that run for a prompt, Stop and forget.
 
 `python tests/support/modules_passed.py [--names]`: a real daemon and real hooks, and a profiler in the daemon
 that notes each module of memlayer with a function that is called. A first round warms up, the second counts.
@@ -33,7 +33,10 @@ GOALS = {"prompt": 45, "stop": 70, "forget": 60}
 
 
 class Watch:
-    """A profiler for every thread: the files of memlayer whose functions are called."""
+    """A profiler for every thread.
+
+    It collects the files of memlayer whose functions are called.
+    """
 
     def __init__(self) -> None:
         self.files: set[str] = set()
@@ -62,7 +65,10 @@ class Watch:
 
 
 def drive(home: Path, watch: Watch, result: Path) -> None:
-    """Play two turns and a forget against the daemon, write what ran, and end the daemon."""
+    """Play two turns and a forget against the daemon.
+
+    Writes the modules that ran, and ends the daemon.
+    """
     counted: dict[str, list[str]] = {}
     project = home.parent / "shop"
     project.mkdir()
@@ -93,7 +99,10 @@ def newest(client: Client) -> str:
 
 
 def serve(home: Path, result: Path) -> None:
-    """Be the daemon, driven by a thread; a daemon that leaves ends its process, so the result goes to a file."""
+    """Be the daemon, driven by a thread.
+
+    A daemon that leaves ends its process, so the result goes to a file.
+    """
     watch = Watch()
 
     def driven() -> None:

@@ -1,4 +1,4 @@
-"""A home without a disk for its store that transcripts are imported into."""
+"""A home for imported transcripts, with its store in memory."""
 
 from __future__ import annotations
 

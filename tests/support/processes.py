@@ -1,4 +1,7 @@
-"""Real processes for tests: a hook script as the host runs it, a daemon and its end."""
+"""Real processes for tests.
+
+A hook script as the host runs it, a daemon and its end.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ from memlayer.errors import DaemonError
 
 
 class HookResult:
-    """What a hook process did."""
+    """The outcome of a hook process."""
 
     def __init__(self, done: subprocess.CompletedProcess[bytes]) -> None:
         self.returncode = done.returncode
@@ -31,7 +34,7 @@ class HookResult:
 
     @property
     def context(self) -> str:
-        """What the model is given."""
+        """Return the context given to the model."""
         return str(self.output.get("hookSpecificOutput", {}).get("additionalContext", ""))
 
 
@@ -50,7 +53,10 @@ class HookRunner:
             self.environment["MEMLAYER_RUNTIME_DIR"] = os.environ["MEMLAYER_RUNTIME_DIR"]
 
     def forbid_background(self) -> None:
-        """These hooks may start neither a daemon nor a setup: there is no runtime, and a setup has just been tried."""
+        """Keep these hooks from starting a daemon or a setup.
+
+        There is no runtime, and a setup has just been tried.
+        """
         self.home.mkdir(parents=True, exist_ok=True, mode=0o700)
         self.environment["MEMLAYER_RUNTIME_DIR"] = str(self.home / "none")
         for name in ("setup.stamp", "setup.noticed"):
@@ -88,7 +94,10 @@ class HookRunner:
 
 
 class Daemon:
-    """A daemon process of a home. Settings are given as a dict for config.yaml's groups."""
+    """A daemon process of a home.
+
+    Settings are given as a dict for config.yaml's groups.
+    """
 
     def __init__(self, root: Path, home: Path, settings: dict[str, Any] | None = None) -> None:
         self.root, self.home = root, home
@@ -123,21 +132,24 @@ class Daemon:
         """Everything that the hooks brought is in the store and embedded."""
         return self.client.call("flush", {"wait": True}, deadline_s=deadline_s, start=False)
 
-    def wait_for(self, condition: Any, what: str, timeout_s: float = 20.0) -> None:
+    def wait_for(self, condition: Any, awaited: str, timeout_s: float = 20.0) -> None:
         """Poll until `condition` holds."""
         ends = time.monotonic() + timeout_s
         while not condition():
             assert self.process is not None and self.process.poll() is None, self.stderr()
-            assert time.monotonic() < ends, "no %s in time" % what
+            assert time.monotonic() < ends, "no %s in time" % awaited
             time.sleep(0.02)
 
     def stderr(self) -> str:
-        """What a daemon that ended said."""
+        """Return the stderr of an ended daemon."""
         assert self.process is not None and self.process.stderr is not None
         return self.process.stderr.read().decode(errors="replace")
 
     def stop(self, timeout_s: float = 20.0) -> int:
-        """SIGTERM, and the exit code. One that does not go says where its threads stand, and fails the test."""
+        """Send SIGTERM and return the exit code.
+
+        A daemon that does not go reports its threads, and fails the test.
+        """
         assert self.process is not None and self.process.stderr is not None
         with contextlib.closing(self.process.stderr):
             if self.process.poll() is None:

@@ -1,4 +1,7 @@
-"""Real git repositories for tests of projects, and what a folder is taken for."""
+"""Real git repositories for tests of projects.
+
+Also the project id of a folder.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,10 @@ def git(folder: Path, *words: str) -> None:
 
 
 def repository(folder: Path, remote: str = "", commit: str = "first") -> Path:
-    """A repository at `folder` with a commit of that message, "" for none."""
+    """Make a repository at `folder` with a commit.
+
+    commit: its message, "" for none.
+    """
     folder.mkdir(parents=True)
     git(folder, "init")
     if remote:
@@ -38,5 +44,8 @@ def repository(folder: Path, remote: str = "", commit: str = "first") -> Path:
 
 
 def on_disk(home: Path, folder: Path) -> str:
-    """What a hook without a daemon, which runs no git, takes a folder for."""
+    """Return the project id of a folder without running git.
+
+    As in a hook without a daemon.
+    """
     return registry.find_place(registry.load(str(home)), locate(str(folder)))

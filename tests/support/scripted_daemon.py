@@ -1,4 +1,7 @@
-"""A double of the daemon for the client's side: listens on a real socket, says what it is told, keeps what it heard."""
+"""A double of the daemon for the client's side.
+
+It listens on a real socket, sends its script, keeps the requests.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,10 @@ Script = dict[str, Any]  # op -> the reply, or a list of frames, or a function o
 
 
 class ScriptedDaemon:
-    """Use as a context manager. An op that the script does not know closes the connection without a word."""
+    """A scripted daemon, as a context manager.
+
+    An op that the script does not know closes the connection without a word.
+    """
 
     def __init__(self, home: Path, script: Script, *, holds_lock: bool = False) -> None:
         self.home, self.script, self.holds_lock = home, script, holds_lock

@@ -1,4 +1,4 @@
-"""A language model for tests: answers what it is told to and remembers what it was asked."""
+"""A language model with scripted answers that records its requests."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from memlayer.ports import Completion
 
 
 class ScriptedModel:
-    """answers: in turn, each a text, a Completion or an error to raise; the last one is repeated."""
+    """A scripted model.
+
+    answers: in turn, each a text, a Completion or an error to raise; the last one is repeated.
+    """
 
     def __init__(self, *answers: str | Completion | Exception) -> None:
         self.answers: Sequence[str | Completion | Exception] = answers

@@ -1,4 +1,7 @@
-"""Rows for the store's tests: short calls that make events, memories and chunks."""
+"""Rows for the store's tests.
+
+Short calls that make events, memories and chunks.
+"""
 
 from __future__ import annotations
 

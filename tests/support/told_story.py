@@ -1,4 +1,7 @@
-"""A home in which a session told secrets long ago: what the tests of forgetting and of retention look for."""
+"""A home in which a session told secrets long ago.
+
+The tests of forgetting and of retention look for them.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,10 @@ KEPT = ("배포는 언제 하지?", "배포는 매주 화요일 오전에 합니
 
 
 class Story:
-    """A home whose session `gone` told TURNS long ago in one project, and whose session `kept` told KEPT in another."""
+    """A home whose sessions told TURNS and KEPT.
+
+    Session `gone` told TURNS long ago in one project, session `kept` told KEPT in another.
+    """
 
     def __init__(self, base: Path, settings: dict[str, object] | None = None) -> None:
         self.home = base / "집 home"

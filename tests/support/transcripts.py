@@ -1,4 +1,7 @@
-"""Transcripts for tests: recorded ones put where a host would have put them, and made ones in the recorded shape."""
+"""Transcripts for tests.
+
+Recorded ones at the host's place, and generated ones in the recorded shape.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +44,10 @@ def turn(number: int, *, session: str, cwd: str, prompt: str = "", answer: str =
 
 
 def write(projects: Path, session: str, text: str, *, cwd: str, at_s: float = LONG_AGO_S) -> Path:
-    """A session's transcript in the host's folder of transcripts, last written at that time."""
+    """Write a session's transcript in the host's folder.
+
+    It was last written at that time.
+    """
     folder = projects / "".join(char if char.isascii() and char.isalnum() else "-" for char in cwd)
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / (session + ".jsonl")

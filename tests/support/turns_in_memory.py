@@ -1,4 +1,7 @@
-"""A memory without a disk for its store: the real ingest and recall over the doubles that ship."""
+"""Ingest and recall over a store in memory.
+
+The doubles are those that ship.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +43,10 @@ class NoCache:
 
 
 class TurnsInMemory:
-    """Takes what hooks say and recalls it. Times are milliseconds after T0_MS."""
+    """Takes hook events and recalls them.
+
+    Times are milliseconds after T0_MS.
+    """
 
     def __init__(self, home: Path, embedder: Embedder | None = None) -> None:
         self.store = MemoryStore() if embedder is None else MemoryStore(embedder.dimensions)
@@ -61,7 +67,10 @@ class TurnsInMemory:
 
     @classmethod
     def by_the_shipped_model(cls, home: Path, said: Sequence[tuple[str, str]], a_session: int = 5) -> TurnsInMemory:
-        """Turns of a prompt and an answer, so many a session, embedded by the model that ships."""
+        """Return turns embedded by the model that ships.
+
+        Each is a prompt and an answer, so many a session.
+        """
         from memlayer.adapters.embedding.fastembed_embedder import (
             load,  # it takes half a second, and most need no model
         )
@@ -73,7 +82,7 @@ class TurnsInMemory:
         return memory
 
     def hook(self, name: str, session: str, prompt_id: str, at: int, project: str = PROJECT, **said: str) -> None:
-        """What one hook brought."""
+        """Take in the event of one hook."""
         raw = json.dumps({"session_id": session, "prompt_id": prompt_id, **said}).encode()
         event: dict[str, Any] | None = read_payload(name, raw, project_dir=project, at_ms=T0_MS + at).event
         assert event is not None
@@ -93,6 +102,9 @@ class TurnsInMemory:
     def ask(
         self, prompt: str, rules: RecallRules | None = None, session: Session | None = None, project: str = PROJECT
     ) -> Recalled:
-        """What a prompt brings back, in another session unless one is given."""
+        """Return the recall result of a prompt.
+
+        It comes in another session unless one is given.
+        """
         scope = Scope((self.projects.resolve(project)[0],))
         return self.recall.answer(prompt, scope, rules or RecallRules(), session or Session(id="another"))

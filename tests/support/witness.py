@@ -1,4 +1,7 @@
-"""Remembers what each hook was told and how it ended, and compares that with what the store holds in the end."""
+"""Record of each hook's input and end, compared with the store.
+
+The comparison comes in the end.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +44,10 @@ class Called(NamedTuple):
 
 
 class Witness:
-    """Calls hooks as the host does (`sh hooks/run <stem>`), from any number of threads, in any number of projects."""
+    """Calls hooks as the host does (`sh hooks/run <stem>`).
+
+    From any number of threads, in any number of projects.
+    """
 
     def __init__(self, home: Path, *, idle_minutes: float = 1.0) -> None:
         self.home = home
@@ -57,7 +63,10 @@ class Witness:
         (home / "python").write_text(BARE + "\n")
 
     def environment(self, project: Path) -> dict[str, str]:
-        """Built from nothing, as for every hook of these tests; a hook may start a real daemon."""
+        """Return an environment built from nothing, as for every hook here.
+
+        A hook may start a real daemon.
+        """
         return {
             "PATH": "/usr/bin:/bin",
             "HOME": str(self.home.parent / "person"),
@@ -70,8 +79,10 @@ class Witness:
         self, stem: str, project: Path, session: str, prompt_id: str = "", text: str = "", kill_after_s: float = -1.0,
         wrap: tuple[str, ...] = (),
     ) -> Called:  # fmt: skip
-        """One hook call; with kill_after_s >= 0 it is killed (SIGKILL) unless it is done by then. wrap: a command
-        that confines it."""
+        """Call one hook.
+
+        With kill_after_s >= 0 it is killed (SIGKILL) unless it is done by then. wrap: a command that confines it.
+        """
         payload: dict[str, Any] = {"session_id": session, "transcript_path": "", "cwd": str(project)}
         key = (session, prompt_id, KINDS.get(stem, stem))
         if stem in KINDS:
@@ -113,7 +124,10 @@ class Witness:
         return pid
 
     def kill_daemon(self) -> bool:
-        """SIGKILL to whoever holds the lock; False when nobody does. The next hook may start the next one at once."""
+        """Send SIGKILL to the lock's holder.
+
+        False when nobody holds it. The next hook may start the next daemon at once.
+        """
         pid = self.daemon_pid()
         (self.home / "wake.stamp").unlink(missing_ok=True)
         if not pid:
@@ -143,7 +157,10 @@ class Witness:
 
 
 class Verdict:
-    """What is wrong, if anything: each field is empty after a good run."""
+    """The faults of a run.
+
+    Each field is empty after a good run.
+    """
 
     def __init__(
         self,
@@ -176,5 +193,5 @@ class Verdict:
         self.misplaced = [] if len(ids) == len(set(ids)) == len(by_project) else sorted(map(str, by_project.items()))
 
     def faults(self) -> dict[str, Any]:
-        """Only what is wrong."""
+        """Return only the fields with faults."""
         return {name: value for name, value in vars(self).items() if name != "stored" and value}

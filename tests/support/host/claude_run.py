@@ -1,4 +1,7 @@
-"""Runs the installed host with an environment built from nothing, against the scripted API."""
+"""Runs the installed host against the scripted API.
+
+Its environment is built from nothing.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ RUN_TIMEOUT_S = 90.0
 
 @dataclass(frozen=True)
 class Run:
-    """One finished run of the host and the requests that reached the API meanwhile."""
+    """One finished run of the host, with its API requests."""
 
     returncode: int
     stdout: str
@@ -42,10 +45,10 @@ class Run:
 
 @dataclass
 class Claude:
-    """The host as one user on one machine has it: a home, a memlayer home, a project to start in, plugins.
+    """The host as one user on one machine has it.
 
-    `plugin` is the copy whose CLI answers `memlayer(...)`; with `is_plugin_loaded` every run also loads it
-    (--plugin-dir).
+    A home, a memlayer home, a project to start in, plugins. `plugin` is the copy whose CLI answers `memlayer(...)`;
+    with `is_plugin_loaded` every run also loads it (--plugin-dir).
     """
 
     host: InstalledHost
@@ -94,7 +97,10 @@ class Claude:
         environ: dict[str, str] | None = None,
         timeout_s: float = RUN_TIMEOUT_S,
     ) -> Run:
-        """Run `claude -p`, the prompt on stdin. `session` names a new session, `resume` goes on with one."""
+        """Run `claude -p`, the prompt on stdin.
+
+        `session` names a new session, `resume` goes on with one.
+        """
         arguments = ["-p", *self._session_arguments(session, resume, is_fork)]
         return self.run(arguments, stdin=prompt, cwd=cwd, environ=environ, timeout_s=timeout_s)
 
@@ -123,7 +129,10 @@ class Claude:
 
     @contextmanager
     def started(self, prompt: str, *, session: str | None = None) -> Iterator[subprocess.Popen[str]]:
-        """Start `claude -p` and leave it running for the block; it is killed afterwards if it still runs."""
+        """Start `claude -p` and leave it running for the block.
+
+        It is killed afterwards if it still runs.
+        """
         process = self._popen(["-p", *self._session_arguments(session, None, False)])
         assert process.stdin is not None
         with process:
@@ -136,7 +145,10 @@ class Claude:
 
     @contextmanager
     def chat(self, *, session: str | None = None) -> Iterator[Chat]:
-        """Several turns in one run of the host (its stream-json mode); the session ends with the block."""
+        """Hold several turns in one run of the host.
+
+        Its stream-json mode; the session ends with the block.
+        """
         streaming = ["--input-format", "stream-json", "--output-format", "stream-json", "--verbose"]
         process = self._popen(["-p", *streaming, *self._session_arguments(session, None, False)])
         with process:
@@ -149,7 +161,10 @@ class Claude:
                 process.kill()
 
     def memlayer(self, *arguments: str, stdin: str = "", timeout_s: float = RUN_TIMEOUT_S) -> Any:
-        """Run the plugin's CLI with `--json` in this user's environment and return what it printed."""
+        """Run the plugin's CLI with `--json` and return its output.
+
+        In this user's environment.
+        """
         done = subprocess.run(
             [self.plugin / "bin" / "memlayer", *arguments, "--json"],
             cwd=self.project,
@@ -170,7 +185,10 @@ class Claude:
         self.memlayer("flush", "--wait")
 
     def memory_texts(self) -> list[str]:
-        """The texts of this project's turns, once everything captured so far is in the store."""
+        """Return the texts of this project's turns.
+
+        Everything captured so far is in the store first.
+        """
         self.settle()
         asked = ("list", "--category", "conversation", "--project", str(self.project))
         return [memory["text"] for memory in self.memlayer(*asked)["memories"]]
@@ -187,7 +205,10 @@ class Claude:
         return sorted(found, key=lambda path: path.stat().st_mtime_ns)
 
     def hook_failures(self) -> list[Any]:
-        """What the host wrote into any transcript about hooks that failed, blocked or timed out."""
+        """Return the hook failures in any transcript of the host.
+
+        Hooks that failed, blocked or timed out.
+        """
         bad = {
             "hook_non_blocking_error",
             "hook_blocking_error",
@@ -229,7 +250,10 @@ class Chat:
         self._api = api
 
     def say(self, prompt: str) -> list[Request]:
-        """Send one prompt, wait for its result, and return the main requests that it caused."""
+        """Send one prompt and return the main requests it caused.
+
+        Its result is waited for.
+        """
         stdin, stdout = self._process.stdin, self._process.stdout
         assert stdin is not None and stdout is not None
         before = len(self._api.requests)

@@ -1,4 +1,7 @@
-"""Installs the real host, at a pinned and at the newest version, from npm into a cache folder."""
+"""Installs the real host from npm into a cache folder.
+
+At a pinned and at the newest version.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +19,18 @@ INSTALL_TIMEOUT_S = 600
 
 
 class HostUnavailable(Exception):
-    """The host cannot be installed here: no npm, no registry, or no build for this machine."""
+    """The host cannot be installed here.
+
+    No npm, no registry, or no build for this machine.
+    """
 
 
 @dataclass(frozen=True)
 class InstalledHost:
-    """One version of the host: `claude` is the absolute path of its executable."""
+    """One version of the host.
+
+    `claude` is the absolute path of its executable.
+    """
 
     version: str
     claude: Path
@@ -34,7 +43,10 @@ def cache_folder() -> Path:
 
 
 def newest_version() -> str:
-    """The newest version that the registry serves; without a registry, the newest one in the cache."""
+    """Return the newest version that the registry serves.
+
+    Without a registry, the newest one in the cache.
+    """
     try:
         said = _npm(["view", PACKAGE, "version"], cwd=Path.home(), timeout_s=60).strip()
     except HostUnavailable:
@@ -48,7 +60,10 @@ def newest_version() -> str:
 
 
 def install(version: str) -> InstalledHost:
-    """Install `version` unless the cache has it, one process at a time; raises HostUnavailable."""
+    """Install `version` unless the cache has it.
+
+    One process at a time; raises HostUnavailable.
+    """
     cache_folder().mkdir(parents=True, exist_ok=True)
     with open(cache_folder() / "install.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -89,7 +104,10 @@ def _npm(arguments: list[str], *, cwd: Path, timeout_s: float = INSTALL_TIMEOUT_
 
 
 def _run(command: list[str], *, cwd: Path, timeout_s: float = INSTALL_TIMEOUT_S) -> str:
-    """Run with the caller's environment (npm's registry is the user's own setting) and return stdout."""
+    """Run with the caller's environment and return stdout.
+
+    npm's registry is the user's own setting.
+    """
     try:
         done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=timeout_s, check=False)
     except (FileNotFoundError, subprocess.TimeoutExpired) as error:

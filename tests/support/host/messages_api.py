@@ -1,4 +1,7 @@
-"""A scripted Messages API on loopback: answers what the test's script says and records every request."""
+"""A scripted Messages API on loopback.
+
+It gives the answers of the test's script and records every request.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +16,13 @@ from typing import Any
 
 JsonObject = dict[str, Any]
 
-# What the host writes before a hook's additionalContext.
+# The host's words before a hook's additionalContext.
 HOOK_CONTEXT = re.compile(r"\b([A-Z][A-Za-z]+) hook additional context: ")
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What the API says to one request.
+    """The API's answer to one request.
 
     `text` and `tool_uses` (name, input) become content blocks in this order. `hang` sends the headers, then
     nothing until the API closes; `delay_s` waits before the first byte. Any `status` but 200 is an error.
@@ -36,19 +39,25 @@ class Answer:
 
 @dataclass(frozen=True)
 class Request:
-    """One recorded request: the path and the JSON body that the host sent."""
+    """One recorded request: path and JSON body."""
 
     path: str
     body: JsonObject
 
     @property
     def is_turn(self) -> bool:
-        """True for the main loop's requests: they stream and offer tools; side requests (titles) do not."""
+        """True for the main loop's requests.
+
+        They stream and offer tools; side requests (titles) do not.
+        """
         return bool(self.body.get("stream")) and bool(self.body.get("tools"))
 
     @property
     def texts(self) -> list[str]:
-        """Every text of every message, in order, whatever its role: what the model reads beside `system`."""
+        """Return every text of every message, in order.
+
+        Of any role: the model reads these beside `system`.
+        """
         return [text for message in self.body.get("messages", []) for text in _texts_of(message.get("content"))]
 
     @property
@@ -58,14 +67,20 @@ class Request:
 
     @property
     def newest(self) -> list[JsonObject]:
-        """The last user message and what the host put behind it: this turn's part of the request."""
+        """Return this turn's part of the request.
+
+        The last user message and the host's additions behind it.
+        """
         messages: list[JsonObject] = self.body.get("messages", [])
         users = [index for index, message in enumerate(messages) if message.get("role") == "user"]
         return messages[users[-1] :] if users else []
 
     @property
     def last_user_text(self) -> str:
-        """The last text of the last user message: the prompt, or what a tool returned."""
+        """Return the last text of the last user message.
+
+        The prompt, or the result of a tool.
+        """
         texts = _texts_of(self.newest[0].get("content")) if self.newest else []
         return texts[-1] if texts else ""
 
@@ -76,7 +91,10 @@ class Request:
         return isinstance(content, list) and any(block.get("type") == "tool_result" for block in content)
 
     def injected(self, event: str) -> str:
-        """What hooks of `event` added to this turn, "" for nothing. Attachments of the host may follow it."""
+        """Return the text that hooks of `event` added to this turn.
+
+        "" for nothing. Attachments of the host may follow it.
+        """
         texts = [text for message in self.newest for text in _texts_of(message.get("content"))]
         parts = HOOK_CONTEXT.split("\n".join(texts))
         return "\n".join(part for name, part in zip(parts[1::2], parts[2::2], strict=True) if name == event)
@@ -86,7 +104,10 @@ Script = Callable[[Request], Answer]
 
 
 class MessagesApi:
-    """The server. Use as a context manager; set `script` to decide answers, read `requests` and `turns`."""
+    """The server, as a context manager.
+
+    Set `script` to decide answers, read `requests` and `turns`.
+    """
 
     def __init__(self) -> None:
         self.script: Script = self._numbered
@@ -127,7 +148,10 @@ class MessagesApi:
         return [request for request in self.requests if request.is_turn]
 
     def wait_for(self, wanted: Callable[[Request], bool], *, timeout_s: float) -> Request:
-        """Return the first recorded request that `wanted` accepts; TimeoutError if none comes in time."""
+        """Return the first recorded request that `wanted` accepts.
+
+        TimeoutError if none comes in time.
+        """
         with self._changed:
             found: list[Request] = []
 
@@ -147,7 +171,10 @@ class MessagesApi:
         return self.script(request)
 
     def stall(self, seconds: float | None) -> bool:
-        """Wait `seconds` (None: until the API closes); True when the API is closing."""
+        """Wait `seconds`; return True when the API is closing.
+
+        None: until the API closes.
+        """
         return self._closing.wait(seconds)
 
     def _numbered(self, request: Request) -> Answer:

@@ -1,4 +1,7 @@
-"""Copies of the plugin as a user gets it: the repository's own files, in a folder or in a git repository."""
+"""Copies of the plugin as a user gets it.
+
+The repository's own files, in a folder or in a git repository.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,10 @@ LEFT_OUT = {"__pycache__", ".cache", ".git"}
 
 
 def copy_plugin(destination: Path) -> Path:
-    """Copy every tracked and every new, not ignored file of the repository to `destination`; returns it."""
+    """Copy every tracked and every new, not ignored file.
+
+    Returns `destination`.
+    """
     listed = git(["ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=REPOSITORY)
     for name in filter(None, listed.split("\0")):
         source = REPOSITORY / name
@@ -23,7 +29,10 @@ def copy_plugin(destination: Path) -> Path:
 
 
 def as_git_repository(folder: Path) -> str:
-    """Commit all of `folder` to a new git repository there; returns its file:// address."""
+    """Commit all of `folder` to a new git repository there.
+
+    Returns its file:// address.
+    """
     git(["init", "--quiet", "--initial-branch=main"], cwd=folder)
     git(["add", "--all", "--force"], cwd=folder)
     git(["commit", "--quiet", "--message", "memlayer"], cwd=folder)
