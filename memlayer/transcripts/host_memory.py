@@ -22,7 +22,10 @@ Lines = Sequence[frozenset[str]]
 
 
 def folder_of(transcript_path: str) -> str:
-    """Return the folder of the host's memory for a transcript's project, "" for no transcript."""
+    """Return the host's memory folder of a transcript's project.
+
+    "" for no transcript.
+    """
     return os.path.join(os.path.dirname(transcript_path), FOLDER) if transcript_path else ""
 
 
@@ -37,13 +40,19 @@ def folders(sessions: Iterable[Session]) -> dict[str, str]:
 
 
 class HostMemory:
-    """The loaded lines of each project's MEMORY.md as sets of terms, read again when the file changes."""
+    """The loaded lines of each project's MEMORY.md as term sets.
+
+    Read again when the file changes.
+    """
 
     def __init__(self) -> None:
         self._kept: dict[str, tuple[tuple[int, int], Lines]] = {}
 
     def lines_of(self, transcript_path: str) -> Lines:
-        """Return the terms of each line that the host has loaded; () without such a file."""
+        """Return the terms of each line that the host has loaded.
+
+        () without such a file.
+        """
         path = os.path.join(folder_of(transcript_path), INDEX) if transcript_path else ""
         try:
             found = os.stat(path)

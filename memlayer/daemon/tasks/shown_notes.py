@@ -1,4 +1,7 @@
-"""Notes that a session was shown: remembered with its answer, and appended to the record on disk."""
+"""Notes that a session was shown.
+
+They are remembered with its answer, and appended to the record on disk.
+"""
 
 from __future__ import annotations
 
@@ -25,9 +28,10 @@ _record_lock = threading.Lock()
 def noted(
     state: State, session: Session, event: Mapping[str, Any], block: str, found: Recalled | None, due_s: float
 ) -> Iterator[None]:
-    """Send a hook's answer inside: its notes count as shown, and stand in the record once it is out.
+    """Send a hook's answer inside; its notes count as shown.
 
-    found: a prompt's recall. due_s: monotonic; an answer after it, or that nobody takes, has shown nothing.
+    They stand in the record once it is out. found: a prompt's recall. due_s: monotonic; an answer after it, or that
+    nobody takes, has shown nothing.
     """
     before = session.shown, session.explained_ms
     if block and event["kind"] in ("user", "session_start"):
@@ -47,7 +51,10 @@ def noted(
 def _record(
     state: State, session: Session, event: Mapping[str, Any], block: str, found: Recalled | None, is_delivered: bool
 ) -> None:
-    """Append the entry of a prompt, or of a session start with a working set."""
+    """Append the entry of a prompt or session start.
+
+    Of a session start: one with a working set.
+    """
     if event["kind"] == "user" and event["detail"] == COMMAND:
         found = Recalled("", "", Gate.COMMAND)
     if found is not None:
