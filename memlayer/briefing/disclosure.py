@@ -1,4 +1,6 @@
-"""Memories as text for a model, in three depths: an index, a timeline, the details; each within a token budget.
+"""Memories as text for a model: an index, a timeline, the details.
+
+Each keeps within a token budget.
 
 A reader pays for a line a hit, and for a whole text only where it opens one (progressive disclosure, after
 claude-memory-layer). Stored text is flattened: no control characters, forged citations or host tags come back.
@@ -28,7 +30,10 @@ CATEGORY_NAMES = {"conversation": "turn", "daily": "day", "custom": "note"}
 
 @dataclass(frozen=True)
 class IndexEntry:
-    """A hit. summary: its best sentence. project: "" within a single one. newer: citation of its successor."""
+    """A hit of a search.
+
+    summary: its best sentence. project: "" within a single one. newer: citation of its successor.
+    """
 
     memory: Memory
     summary: str
@@ -38,7 +43,10 @@ class IndexEntry:
 
 @dataclass(frozen=True)
 class Span:
-    """The turns around a memory, oldest first. turns: empty where none are known."""
+    """The turns around a memory, oldest first.
+
+    turns: empty where none are known.
+    """
 
     memory: Memory
     turns: Sequence[Memory]
@@ -47,8 +55,11 @@ class Span:
 
 @dataclass(frozen=True)
 class Detail:
-    """All that is known of a memory. turn: citation of the turn that a statement was drawn from. missing: how many of
-    its sources are gone. cited_in: sessions whose answers cited it, with the newest day."""
+    """All that is known of a memory.
+
+    turn: citation of the turn that a statement was drawn from. missing: how many of its sources are gone. cited_in:
+    sessions whose answers cited it, with the newest day.
+    """
 
     memory: Memory
     project: str
@@ -61,7 +72,10 @@ class Detail:
 
 
 def kind_of(memory: Memory) -> str:
-    """The kind of a memory in a word: turn, day, note, or the kind of a statement."""
+    """Return the kind of a memory in a word.
+
+    turn, day, note, or the kind of a statement.
+    """
     return CATEGORY_NAMES.get(memory.category) or memory.kind or memory.category
 
 
@@ -86,7 +100,10 @@ def _index_line(entry: IndexEntry) -> str:
 
 
 def timeline_text(spans: Sequence[Span], unknown: Sequence[str] = (), max_tokens: int = TIMELINE_TOKENS) -> str:
-    """The turns around each memory, a line each; `>` marks the memory's own turn."""
+    """Return the turns around each memory, a line each.
+
+    `>` marks the memory's own turn.
+    """
     lines = [_unknown(unknown)] if unknown else []
     for span in spans:
         lines.append(
@@ -103,7 +120,10 @@ def timeline_text(spans: Sequence[Span], unknown: Sequence[str] = (), max_tokens
 def details_text(
     details: Sequence[Detail], unknown: Sequence[str] = (), *, start: int = 0, max_tokens: int = DETAILS_TOKENS
 ) -> str:
-    """The whole texts, as far as the budget goes; a single long one can be read on from `start` (characters)."""
+    """Return the whole texts, as far as the budget goes.
+
+    A single long one can be read on from `start` (characters).
+    """
     parts = [_unknown(unknown)] if unknown else []
     if not details:
         return within(parts or ["No memory is named."], max_tokens)
@@ -166,7 +186,10 @@ def _preview(text: str) -> str:
 
 
 def shortened(text: str, max_chars: int, max_tokens: int) -> str:
-    """The longest head of a text within both bounds, cut with an ellipsis."""
+    """Return the longest head of a text within both bounds.
+
+    A cut ends with an ellipsis.
+    """
     kept = cut(text, max_chars)
     while kept and estimate_tokens(kept) > max(1, max_tokens):
         share = max(1, max_tokens) / estimate_tokens(kept)
@@ -175,7 +198,10 @@ def shortened(text: str, max_chars: int, max_tokens: int) -> str:
 
 
 def within(lines: Sequence[str], max_tokens: int) -> str:
-    """The lines that fit the budget; the first that does not is cut, and the rest is left out."""
+    """Return the lines that fit the budget.
+
+    The first that does not is cut, and the rest is left out.
+    """
     text = "\n".join(lines)
     if estimate_tokens(text) <= max_tokens:
         return text

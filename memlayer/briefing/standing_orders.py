@@ -1,4 +1,4 @@
-"""Standing orders of the user, verbatim, for a context that the host has just compacted."""
+"""Standing orders of the user, verbatim, for a compacted context."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ _LOOKED_AT = 300
 
 
 def standing_orders(store: Store, project_id: str, max_chars: int = MAX_CHARS) -> tuple[str, frozenset[str]]:
-    """(the block, "" without any order; the ids of the memories in it). Raises StoreError.
+    """Return (the block, the ids of the memories in it). Raises StoreError.
+
+    The block is "" without any order.
 
     What a person asked for in this project, then in every project; pinned ones first, then the newest. An order that
     does not fit whole is left out: half an order is another one.
@@ -45,7 +47,7 @@ def _orders(store: Store, project_id: str) -> Iterator[Memory]:
         )
         ids = sorted({source for memory in found for source in memory.source_ids})
         by_model = {event.id for event in store.events(ids=ids, limit=len(ids)) if event.detail.startswith(BY_MODEL)}
-        # What a model asked to remember is a note: an order comes from the person.
+        # A statement that a model asked to remember is a note: an order comes from the person.
         by_person = [
             one for one in found if one.pinned or not by_model.issuperset(one.source_ids) or not one.source_ids
         ]

@@ -1,4 +1,7 @@
-"""Answers to hooks, a handler for each: the event is durable first, then the host gets its reply."""
+"""Answers to hooks, a handler for each.
+
+The event is durable first, then the host gets its reply.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +50,10 @@ SUBAGENT_CHARS = 600
 
 @dataclass
 class Call:
-    """One call of a hook whose event is kept. ends_s: monotonic, when the answer has to be there."""
+    """A call of a hook whose event is kept.
+
+    ends_s: monotonic, when the answer has to be there.
+    """
 
     payload: Payload
     event: Mapping[str, Any]
@@ -59,7 +65,10 @@ class Call:
 
 
 class Answer(NamedTuple):
-    """The answer to a hook. is_continued: the model goes on, to store memories."""
+    """The answer to a hook.
+
+    is_continued: the model goes on, to store memories.
+    """
 
     context: str = ""
     notice: str = ""
@@ -68,7 +77,9 @@ class Answer(NamedTuple):
 
 
 class Handler(NamedTuple):
-    """The steps of one hook: before its event is on disk, its answer, and the jobs behind it.
+    """The steps of a hook.
+
+    Before its event is on disk, its answer, and the jobs behind it.
 
     ignores: the call has nothing to do with the person, and leaves no event.
     """
@@ -80,7 +91,9 @@ class Handler(NamedTuple):
 
 
 def answer(request: protocol.Request, send: Send, state: State) -> None:
-    """Serve one hook. `durable` goes out as soon as the event is on disk.
+    """Serve a hook.
+
+    `durable` goes out as soon as the event is on disk.
 
     Raises OSError when the disk refuses: the client then sees an error without `durable`, and tries by itself.
     """
@@ -129,7 +142,7 @@ def _send_nothing(send: Send) -> None:
 
 
 def _refuse(state: State, op: str, problem: str, send: Send) -> None:
-    """Answer a hook without an event, or of a project that is switched off."""
+    """Answer a hook without an event, or of a disabled project."""
     if problem:
         log.info("%s: nothing kept: %s", op[len("hook.") :], problem)
     state.metrics.refused(problem or "memory is switched off for the project")
@@ -143,7 +156,9 @@ def _drain(state: State) -> None:
 
 
 def _no_jobs(state: State, session: Session) -> None:
-    """Leave a prompt and its tool calls in the spool until its answer.
+    """Leave a prompt and its tool calls in the spool.
+
+    They stay there until its answer.
 
     Nobody can recall them in their own session before that, and the store is spared a write while the person waits.
     """
@@ -188,7 +203,9 @@ def _start_context(state: State, call: Call) -> str:
 
 
 def _after_compaction(state: State, session: Session, ends_s: float) -> str:
-    """Return the standing orders, then the working set without this session's own turns.
+    """Return the standing orders, then the working set.
+
+    This session's own turns are left out of it.
 
     The host has kept its last turns, and a summary.
     """
@@ -206,7 +223,7 @@ def _after_compaction(state: State, session: Session, ends_s: float) -> str:
 
 
 def _host_lines(state: State, session: Session) -> host_memory.Lines:
-    """Return the lines of the host's own memory that the session has in its context."""
+    """Return the lines of the host's own memory in the context."""
     return state.host_memory.lines_of(session.transcript_path) if state.settings.files.host_memory else ()
 
 
@@ -216,7 +233,10 @@ def _after_session_start(state: State, session: Session) -> None:
 
 
 def _health_notice(state: State) -> str:
-    """Return a line for the person when memory has been failing, or the settings are wrong, once a day."""
+    """Return a line for the person about failures, once a day.
+
+    Failing memory, or wrong settings.
+    """
     opened = state.services.exception() if state.services.done() else None
     # A young daemon is about to take in the spool.
     is_settling = opened is None and time.time() * 1000 - state.started_ms < SETTLING_S * 1000
@@ -236,7 +256,10 @@ def _ready_notice(state: State) -> str:
 
 
 def _begin_recall(state: State, call: Call) -> None:
-    """Recall reads nothing that this prompt writes, so both go at once; the person waits for the longer one."""
+    """Begin the recall beside the write of the event.
+
+    Recall reads nothing that this prompt writes, so both go at once; the person waits for the longer one.
+    """
     if not call.event["detail"]:
         call.recall = state.recalls.submit(_recall, state, call)
 
@@ -274,7 +297,10 @@ def _recalled(state: State, recall: Future[Recalled], ends_s: float) -> Recalled
 
 
 def _inherit(state: State, session: Session) -> None:
-    """Note the memories that a resumed or forked session has in its context."""
+    """Note the memories that a resumed or forked session has.
+
+    They are in its context.
+    """
     services = state.services.result()
     inherited = catch_up.inherited(session, services.store)
     if inherited != session.inherited:
@@ -327,7 +353,7 @@ HANDLERS: dict[str, Handler] = {
 
 
 def answer_subagent_start(request: protocol.Request, send: Send, state: State) -> None:
-    """Give a subagent the head of what its session's start is given."""
+    """Give a subagent the head of its session's working set."""
     send(protocol.DURABLE, b"")
     try:
         sent = json.loads(request.body)

@@ -1,4 +1,7 @@
-"""Opening of the store and loading of the model; a store that does not open is tried again and again."""
+"""Opening of the store and loading of the model.
+
+A store that does not open is tried again and again.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,9 @@ def begin(state: State) -> None:
 
 
 def look(state: State) -> None:
-    """Have a store that did not open tried once more, every AGAIN_S. Costs nothing when it did.
+    """Have an unopened store tried again, every AGAIN_S.
+
+    Costs nothing when it is open.
 
     Until the outcome is known everybody is told of the last failure.
     """
@@ -47,7 +52,7 @@ def look(state: State) -> None:
 
 
 def has_broken_runtime(state: State) -> bool:
-    """Return whether the store does not open because a package cannot be imported.
+    """Return whether a package that cannot be imported keeps the store shut.
 
     Another process may be luckier, once somebody has mended that.
     """
@@ -56,7 +61,7 @@ def has_broken_runtime(state: State) -> bool:
 
 
 def look_at_slow(state: State) -> None:
-    """Log once where every thread stands while the store takes too long to open."""
+    """Log once where every thread stands during a slow opening."""
     took_s = time.time() - state.started_ms / 1000
     if state.is_slow_opening_logged or state.services.done() or took_s < SLOW_S:
         return
@@ -73,7 +78,9 @@ def _submit(state: State, name: str) -> Future[compose.Services]:
 
 
 def _open(state: State) -> compose.Services:
-    """Open the store and have the spool taken in. The writer's first job.
+    """Open the store and have the spool taken in.
+
+    The writer's first job.
 
     Raises StoreError; then `status` says so, and the spool keeps every event.
     """
@@ -111,7 +118,10 @@ def _note(state: State, outcome: Future[compose.Services]) -> None:
 
 
 def load_model(state: State) -> None:
-    """Load the embedding model beside everything else, then embed chunks that were taken in without it."""
+    """Load the embedding model, then embed chunks without vectors.
+
+    Beside everything else; the chunks were taken in without it.
+    """
 
     def fit(dimensions: int) -> None:
         services = state.services.result()
@@ -131,7 +141,10 @@ def load_model(state: State) -> None:
 
 
 def warm(state: State, project_id: str) -> None:
-    """Load a project's vectors before its first prompt. The loader's job: by then the model is loaded."""
+    """Load a project's vectors before its first prompt.
+
+    The loader's job: by then the model is loaded.
+    """
     services, embedder = state.ready(WARM_WAIT_S), state.embedder()
     if services is not None and embedder is not None:
         for scope in state.scope(project_id).project_ids or ():

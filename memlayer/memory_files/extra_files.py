@@ -259,7 +259,10 @@ def _is_below(path: str, folders: tuple[str, ...]) -> bool:
 
 
 class Found(NamedTuple):
-    """A file. path: absolute, real. mtime_ns and size_bytes: to see a change without reading."""
+    """A file on disk.
+
+    path: absolute, real. mtime_ns and size_bytes: to see a change without reading.
+    """
 
     path: str
     mtime_ns: int
@@ -267,7 +270,10 @@ class Found(NamedTuple):
 
 
 class Walk(NamedTuple):
-    """files: in order, each once. missing: named paths not on disk. problems: path -> why left out."""
+    """The files below the named paths.
+
+    files: in order, each once. missing: named paths not on disk. problems: path -> why left out.
+    """
 
     files: tuple[Found, ...]
     missing: tuple[str, ...]

@@ -16,7 +16,9 @@ SURER = 2.0  # times min_chance for each entry after the first: on real sessions
 
 
 class Pipeline:
-    """The stages of one prompt. Each returns the reason to leave a candidate out, or None.
+    """The stages of a prompt.
+
+    Each returns the reason to leave a candidate out, or None.
 
     The first reason holds; a candidate that passes every stage has an entry. A candidate that the full block crowds out
     counts as an entry for those behind it, so that a lesser one never takes its place.
@@ -31,7 +33,10 @@ class Pipeline:
         weight: Mapping[str, float],
         host_lines: host_memory.Lines = (),
     ) -> None:
-        """weight: inverse document frequency of each query term. host_lines: of the host's memory, as terms."""
+        """Make the stages.
+
+        weight: inverse document frequency of each query term. host_lines: of the host's memory, as terms.
+        """
         self._superseded = superseded
         self._session = session
         self._min_chance = min_chance

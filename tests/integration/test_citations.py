@@ -69,7 +69,7 @@ def test_shown_then_cited_then_forgotten(told: Told) -> None:
     assert f"[mem:{citation}]" in shown
     told.hook("stop", "new", "p2", last_assistant_message=f"ClickHouse 입니다 [mem:{citation}], see [mem:{citation}].")
     told.daemon.settle()
-    assert told.used() == {"days": 30, "shown": 1, "cited": 1, "opened": 0, "cited_of_shown": 1}
+    assert told.used() == {"window_days": 30, "shown": 1, "cited": 1, "opened": 0, "cited_of_shown": 1}
     [memory] = told.cited()
     assert (memory["citation"], memory["cited"], memory["cited_sessions"], memory["shown_sessions"]) == (
         citation,
@@ -134,7 +134,7 @@ def test_switched_off_nothing_is_recorded(told: Told) -> None:
     told.daemon.start()
     told.hook.turn("new", "p7", "order events?", f"ClickHouse [mem:{told.citation()}].")
     told.daemon.settle()
-    assert told.used() == {"days": 30, "shown": 0, "cited": 0, "opened": 0, "cited_of_shown": 0}
+    assert told.used() == {"window_days": 30, "shown": 0, "cited": 0, "opened": 0, "cited_of_shown": 0}
 
 
 def test_export_carries_uses(told: Told, tmp_path: Path) -> None:
@@ -146,4 +146,4 @@ def test_export_carries_uses(told: Told, tmp_path: Path) -> None:
         cli = Cli(second, told.cli.project)
         daemon.settle()
         assert cli("import", str(tmp_path / "all.jsonl")).returncode == 0
-        assert json.loads(cli("stats", "--json").stdout)["usages"] == {"cited": 1, "shown": 1}
+        assert json.loads(cli("stats", "--json").stdout)["used_ever"] == {"cited": 1, "shown": 1}

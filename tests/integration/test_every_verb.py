@@ -20,7 +20,7 @@ from tests.support.processes import Daemon, HookRunner
 from tests.unit.cli.test_every_verb import VERBS
 
 # Their keys are data: categories, settings, tables, operations of the daemon.
-KEYED = (*TALLIES, "tables", "hooks", "by_kind", "days", "refused", "trouble")
+KEYED = (*TALLIES, "used_ever", "entry", "tables", "hooks", "by_kind", "days", "refused", "trouble")
 # A setting's value has the setting's type; a window of use is of a size and of a length of time.
 # Still to be named apart: the embedding model and a session's; trouble of a day, and trouble in a line.
 OF_ANY_TYPE = ("value", "model", "trouble")
@@ -47,14 +47,17 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]
         backup = str(folder / "all.jsonl")
         typed = {
             "search": "search order port", "recall": "recall which port does the API listen on?",
-            "show": f"show {citation}", "list": "list --all", "remember": "remember 배포는 화요일에 한다",
+            "show": f"show {citation}", "timeline": f"timeline {citation}", "citations": "citations",
+            "list": "list --all", "remember": "remember 배포는 화요일에 한다",
             "history": f"history {citation}", "edit": f"edit {citation} the API listens on port 9091 now",
             "pin": f"pin {citation}", "stats": "stats", "files": "files --now", "flush": "flush --wait",
             "reindex": "reindex", "repair": "repair", "forget": "forget --query order --dry-run", "gc": "gc --dry-run",
             "export": f"export {backup}", "import": f"import {backup} --dry-run",
             "import transcripts": f"import {transcripts} --dry-run", "doctor": "doctor", "config": "config",
             "config set": "config set recall.max_entries 3", "config unset": "config unset recall.max_entries",
-            "version": "version", "completion": "completion bash", "daemon status": "daemon status",
+            "version": "version", "mcp install": "mcp install --client codex --dry-run",
+            "mcp uninstall": "mcp uninstall --client codex --dry-run",
+            "completion": "completion bash", "daemon status": "daemon status",
             "daemon start": "daemon start", "setup": "setup",
             "quarantine list": "quarantine list", "quarantine retry": "quarantine retry",
             "quarantine drop": "quarantine drop --all",

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.edge.hook.main import DEADLINE_S
+from memlayer.edge.hook.main import ASKING, DEADLINE_S
 from tests.support.processes import Daemon, HookRunner
 
 OWN = {
@@ -59,7 +59,7 @@ def test_hook_imports_little_with_daemon(daemon: Daemon, hook: HookRunner) -> No
         assert found - OWN <= BUILT_IN, name
 
 
-@pytest.mark.parametrize("name", DEADLINE_S)
+@pytest.mark.parametrize("name", [name for name in DEADLINE_S if name not in ASKING])
 def test_hook_imports_cheaply_without_daemon(hook: HookRunner, name: str, tmp_path: Path) -> None:
     runtime = tmp_path / "runtime"
     (runtime / "bin").mkdir(parents=True)
@@ -71,3 +71,10 @@ def test_hook_imports_cheaply_without_daemon(hook: HookRunner, name: str, tmp_pa
     assert found & DEAR == set()
     assert len(hook.spooled) == 1
     assert (hook.home / "wake.stamp").exists()
+
+
+@pytest.mark.parametrize("name", ASKING)
+def test_asking_hook_is_silent_without_daemon(hook: HookRunner, name: str) -> None:
+    found = imported_by(hook, name)
+    assert "memlayer.edge.hook.fallback" not in found and hook.spooled == []
+    assert hook(name, agent_type="general-purpose").stdout == b""

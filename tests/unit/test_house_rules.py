@@ -50,8 +50,7 @@ ENTRY_POINTS = ("__init__.py", "__main__.py", "errors.py")
 SHORT = frozenset(
     words(
         """
-        adapters/git adapters/priority daemon/ops/health daemon/ops/table
-        testing/memory_rows text/bm25 text/centrality text/citation text/question turns/importance
+        adapters/git adapters/priority testing/memory_rows text/bm25
         """
     )
 )
@@ -79,8 +78,7 @@ SWALLOWING = {"memlayer/edge/hook/main.py": 2, "memlayer/daemon/dispatch.py": 1,
 RE_RAISING = {"memlayer/indexing/embedders.py": 1, "memlayer/adapters/lance/search.py": 1}
 
 # Prose of the package. The goal is 3.0 and 0.0: whoever brings a figure down brings its bound down too.
-MAX_WHAT_PER_1000_WORDS = 14.0
-MAX_SHARE_OF_LONG_FIRST_LINES = 0.52
+MAX_WHAT_PER_1000_WORDS = 1.0
 MAX_FIRST_LINE_WORDS = 12
 
 VAGUE = frozenset({"util", "utils", "helper", "helpers", "manager", "base", "common"})
@@ -171,7 +169,7 @@ def test_prose_is_plain() -> None:
     prose = [word.lower() for text in said + comments for word in re.findall("[A-Za-z]+", text)]
     assert 1000 * prose.count("what") / len(prose) <= MAX_WHAT_PER_1000_WORDS
     long = [text for text in said if len(text.splitlines()[0].split()) > MAX_FIRST_LINE_WORDS]
-    assert len(long) / len(said) <= MAX_SHARE_OF_LONG_FIRST_LINES
+    assert long == []
 
 
 def test_no_module_or_class_has_a_name_that_says_nothing() -> None:

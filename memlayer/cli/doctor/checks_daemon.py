@@ -63,7 +63,7 @@ def used(client: Client) -> Iterator[Check]:
     shown, cited = int(found.get("shown") or 0), int(found.get("cited_of_shown") or 0)
     if shown < TELLING_NOTES:
         return
-    says = f"{cited} of {shown} notes shown in {found.get('days')} days were cited ({100 * cited / shown:.0f} %)"
+    says = f"{cited} of {shown} notes shown in {found.get('window_days')} days were cited ({100 * cited / shown:.0f} %)"
     if cited < LEAST_CITED * shown:
         yield Check("recall", WARN, says, "`memlayer given` shows them; a higher recall.min_chance gives fewer")
     else:

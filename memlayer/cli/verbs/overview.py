@@ -301,7 +301,7 @@ def _used(found: Mapping[str, Any]) -> str:
     if not shown and not cited:
         return ""
     share = f" ({100 * found['cited_of_shown'] / shown:.0f} % of those shown)" if shown else ""
-    return f"in {found.get('days')} days {shown} shown, {cited} cited{share}, {found.get('opened')} opened"
+    return f"in {found.get('window_days')} days {shown} shown, {cited} cited{share}, {found.get('opened')} opened"
 
 
 def _secrets(by_kind: Mapping[str, int]) -> str:

@@ -54,7 +54,7 @@ def usage_share(state: State, arguments: ops.UsageShare, progress: Progress) -> 
     Of the last days, a memory once a session.
     """
     since_ms = int(time.time() * 1000) - arguments.days * DAY_MS
-    return {"days": arguments.days, **share_since(services_of(state).store, since_ms)._asdict()}
+    return {"window_days": arguments.days, **share_since(services_of(state).store, since_ms)._asdict()}
 
 
 def _chosen(order: str, cited: dict[str, list[Usage]], shown: dict[str, list[Usage]]) -> list[str]:

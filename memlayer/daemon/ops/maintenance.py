@@ -30,11 +30,13 @@ def stats(state: State, arguments: ops.Stats, progress: Progress) -> Fields:
     counts = asdict(services.store.stats())
     mode, why = state.mode()
     status = state.status()
+    used_ever = counts.pop("usages")
     used = share_since(services.store, int(time.time() * 1000) - USED_DAYS * DAY_MS)
     turns, reader = counts.pop("turns_by_reader"), services.consolidator.extractor.fingerprint
     return {
         **counts,
-        "used": {"days": USED_DAYS, **used._asdict()},
+        "used": {"window_days": USED_DAYS, **used._asdict()},
+        "used_ever": used_ever,
         "consolidated": turns.get(reader, 0),
         "to_consolidate": sum(turns.values()) - turns.get(reader, 0),
         "by_project": [
