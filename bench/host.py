@@ -38,6 +38,7 @@ from tests.support.host.plugin_copy import copy_plugin, git  # noqa: E402
 
 GOAL = 1.15
 WITHOUT, EMPTY, WITH = "without a plugin", "an empty plugin", "with memlayer"
+HOOKS_ALONE = "memlayer without its MCP server"
 FACTS = (
     ("We moved the order events from Postgres to ClickHouse because the nightly reports timed out.",
      "which database did we move the order events to, and why?"),
@@ -90,7 +91,12 @@ def measure(user: Claude, client: Client, rounds: int) -> dict[str, Any]:
 
     `recalled` counts the runs whose request held a memory.
     """
-    plugins = {WITHOUT: None, EMPTY: empty_plugin(user.home.parent / "empty"), WITH: user.plugin}
+    plugins = {
+        WITHOUT: None,
+        EMPTY: empty_plugin(user.home.parent / "empty"),
+        HOOKS_ALONE: without_server(user.plugin, user.home.parent / "hooks alone"),
+        WITH: user.plugin,
+    }
     took: dict[str, list[float]] = {name: [] for name in plugins}
     recalled = 0
     for number in track(range(rounds), "rounds", console=console, transient=True):
@@ -101,9 +107,9 @@ def measure(user: Claude, client: Client, rounds: int) -> dict[str, Any]:
             ms, run = timed(user, prompt, plugins[name])
             took[name].append(ms)
             held = bool(run.turn.injected("UserPromptSubmit"))
-            if held and name != WITH:
+            if held and name in (WITHOUT, EMPTY):
                 raise SystemExit("a run without memlayer was given a memory")
-            recalled += held
+            recalled += held and name == WITH
     user.plugin = plugins[WITH] or user.plugin
     medians = {name: statistics.median(values) for name, values in took.items()}
     pairs = [one / other for one, other in zip(took[WITH], took[WITHOUT], strict=True)]
@@ -111,6 +117,7 @@ def measure(user: Claude, client: Client, rounds: int) -> dict[str, Any]:
         "runs": {name: summary(values) for name, values in took.items()},
         "ratio": round(medians[WITH] / medians[WITHOUT], 3),
         "ratio_to_empty": round(medians[WITH] / medians[EMPTY], 3),
+        "ratio_to_hooks_alone": round(medians[WITH] / medians[HOOKS_ALONE], 3),
         "median_of_ratios": round(statistics.median(pairs), 3),
         "recalled": recalled,
     }
@@ -121,6 +128,16 @@ def empty_plugin(folder: Path) -> Path:
     (folder / ".claude-plugin").mkdir(parents=True)
     manifest = {"name": "empty", "version": "0.1.0", "description": "Nothing"}
     (folder / ".claude-plugin" / "plugin.json").write_text(json.dumps(manifest))
+    return folder
+
+
+def without_server(plugin: Path, folder: Path) -> Path:
+    """A copy of the plugin that registers no MCP server."""
+    shutil.copytree(plugin, folder)
+    for manifest in (folder / "plugin.json", folder / ".claude-plugin" / "plugin.json"):
+        fields = json.loads(manifest.read_text())
+        del fields["mcpServers"]
+        manifest.write_text(json.dumps(fields))
     return folder
 
 
