@@ -1,4 +1,4 @@
-"""SubagentStart: give a subagent the head of what the session's start is given."""
+"""SubagentStart: give a subagent the head of the working set."""
 
 import sys
 

@@ -29,6 +29,7 @@ class UsageLog:
         self._home = home
         self._store = store
         self._is_tracking = is_tracking
+        self._recorded: frozenset[str] = frozenset()  # prompts and starts whose notes are recorded
         self._read: tuple[int, int] = (-1, -1)  # size and time of the record of given notes when it was read
 
     def heard(self, events: Iterable[Event]) -> None:
@@ -68,7 +69,8 @@ class UsageLog:
         if (found.st_size, found.st_mtime_ns) == self._read:
             return
         entries = [entry for entry in given_notes.entries(self._home) if entry.get("delivered") and entry.get("given")]
-        self._store.put_usages(self._usages_of(entries))
+        self._store.put_usages(self._usages_of([one for one in entries if one["event_id"] not in self._recorded]))
+        self._recorded = frozenset(entry["event_id"] for entry in entries)
         self._read = found.st_size, found.st_mtime_ns
 
     def _usages_of(self, entries: Sequence[dict[str, Any]]) -> list[Usage]:

@@ -31,12 +31,8 @@ def folder_of(transcript_path: str) -> str:
 
 def folders(sessions: Iterable[Session]) -> dict[str, str]:
     """Return existing folder -> project id, by the transcripts of sessions."""
-    found: dict[str, str] = {}
-    for session in sessions:
-        folder = folder_of(session.transcript_path)
-        if folder and session.project_id and folder not in found and os.path.isdir(folder):
-            found[os.path.realpath(folder)] = session.project_id
-    return found
+    owners = {folder_of(session.transcript_path): session.project_id for session in sessions if session.project_id}
+    return {os.path.realpath(folder): owner for folder, owner in owners.items() if folder and os.path.isdir(folder)}
 
 
 class HostMemory:

@@ -6,7 +6,9 @@ Search, timeline, details, remember; walls, kills, two at once.
 from __future__ import annotations
 
 import json
+import os
 import re
+import signal
 import sys
 import threading
 from collections.abc import Iterator
@@ -164,17 +166,20 @@ def test_hostile_texts_break_nothing(server: McpServer, hostile: str) -> None:
     assert "ClickHouse" in server.call("mem-search", query="ClickHouse")
 
 
-def test_killed_daemon_comes_back(tmp_path: Path) -> None:
+def test_daemon_killed_in_mid_call(tmp_path: Path) -> None:
     home, project = tmp_path / "home", tmp_path / "shop"
     project.mkdir()
     with Daemon(ROOT, home) as daemon, McpServer(home, project) as server:
         assert "[mem:" in server.call("mem-remember", text="The order API listens on port 9090.")
         assert daemon.process is not None
+        os.kill(daemon.process.pid, signal.SIGSTOP)  # it takes the call, and answers it never
+        arguments = {"name": "mem-search", "arguments": {"query": "port of the order API"}}
+        server.send(json.dumps({"jsonrpc": "2.0", "id": "x", "method": "tools/call", "params": arguments}).encode())
+        fds = Path(f"/proc/{server.process.pid}/fd")
+        daemon.wait_for(lambda: any(os.readlink(fd).startswith("socket:") for fd in fds.iterdir()), "connection")
         daemon.process.kill()
         daemon.process.wait()
-        said = server.call("mem-search", query="port of the order API")
-        assert "9090" in said or said.startswith("Error: ")
-        daemon.wait_for = lambda *_: None  # type: ignore[method-assign]
+        text = server.answer()["result"]["content"][0]["text"]
+        assert "9090" in text or text.startswith("Error: ")
         assert "9090" in server.call("mem-search", query="port of the order API")
-        server.call("mem-stats")
         daemon.client.stop()

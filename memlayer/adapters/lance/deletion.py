@@ -100,7 +100,7 @@ def forget(tables: dict[str, LanceTable], plan: DeletionPlan) -> Removed:
     chunk_ids = _ids_among(chunks, "memory_id", plan.memory_ids)
     memory_ids = _ids_among(tables[MEMORIES], "id", plan.memory_ids)
     event_ids = _ids_among(tables[EVENTS], "id", plan.event_ids)
-    # First: which prompts are forgotten is known only while their events are there.
+    # Usages go before events, which name the prompts of the plan.
     erase_rows(tables[USAGES], _usages_of(tables, plan))
     erase_rows(chunks, chunk_ids)
     erase_rows(tables[MEMORIES], memory_ids)

@@ -180,7 +180,7 @@ def language_model(found: dict[str, Any]) -> Iterator[Check]:
 
 
 def model(found: dict[str, Any]) -> Check:
-    """Check the embedding model, without which search is by full text only."""
+    """Check the embedding model. Without it search is by full text only."""
     status = found.get("model") or {}
     if found.get("mode") != "lexical":
         return Check("model", OK, f"{line(status.get('name')) or 'loaded'}: search by full text and meaning")

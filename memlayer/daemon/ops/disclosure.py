@@ -93,7 +93,8 @@ def details(state: State, arguments: ops.MemDetails, progress: Progress) -> Fiel
 def note_opened(state: State, memories: list[Memory], session_id: str) -> None:
     """Have the writer record a look-up."""
     usages, at_ms = services_of(state).usages, time.time_ns() // 1_000_000
-    state.jobs.submit("opened %d" % at_ms, lambda: usages.opened(memories, session_id, at_ms))
+    # A job of its own name: one of a name that waits already would be taken for this one.
+    state.jobs.submit("opened %d" % time.monotonic_ns(), lambda: usages.opened(memories, session_id, at_ms))
 
 
 def stats(state: State, arguments: ops.MemStats, progress: Progress) -> Fields:
