@@ -6,7 +6,8 @@ MemlayerError
 │   └── ProtocolError    bytes on the socket that are not a frame
 ├── StoreError           the store cannot be opened, read or written
 ├── EmbedderError        the embedding model cannot be loaded or used
-└── ConsolidationError   a turn could not be made into memories
+├── ConsolidationError   a turn could not be made into memories
+└── ChatError            a language model could not be asked, or did not answer
 
 Each message is one line that says what happened and what to do. An expected outcome (an empty recall) is a value,
 not an error.
@@ -39,3 +40,7 @@ class EmbedderError(MemlayerError):
 
 class ConsolidationError(MemlayerError):
     """A turn could not be made into memories."""
+
+
+class ChatError(MemlayerError):
+    """A language model could not be asked, or did not answer."""

@@ -1,0 +1,1 @@
+"""The agent: a talk with any model, on the same memory."""
