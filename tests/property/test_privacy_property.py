@@ -69,6 +69,8 @@ def _closer(opener: str) -> str:
 
 @given(before=ANY_TEXT | SEAMS, inside=ANY_TEXT, after=ANY_TEXT | SEAMS, opener=OPENERS)
 @example(before="a", inside="", after="", opener="<private>")
+@example(before="<PRIVATE", inside="", after=">", opener="[private]")
+@example(before="<private 급여", inside="월급", after=" >", opener="<!-- private -->")
 def test_closed_private_span_never_survives(before: str, inside: str, after: str, opener: str) -> None:
     inside = inside.replace("<", "").replace("[", "")
     assert MARK not in redact("%s\n%s%s%s%s%s" % (before, opener, inside, MARK, _closer(opener), after))

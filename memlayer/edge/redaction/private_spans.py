@@ -118,7 +118,8 @@ def _found(text: str) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
             end, is_plain = _angle_tag(text, match.end(), closing)
         else:
             is_plain = not match.group(shape + "_more").strip()
-        covered = end
+        # The first tag's bracket may be another text's: tags within what looks like its attributes count as well.
+        covered = end if shape != "angle" or not _holds_tag(text, match.end(), end) else match.end()
         tags.append((start, end))
         if not closing:
             waiting = sure if is_plain and _opens_alone(text, start, end, shape) else unsure
@@ -152,6 +153,10 @@ def _angle_tag(text: str, at: int, closing: bool) -> tuple[int, bool]:
     inside = text[at : match.end() - 1].strip()
     attributes = "=" in inside and not inside.endswith("/") and (text[at].isspace() or text[at] in ",:;.")
     return match.end(), not inside or attributes
+
+
+def _holds_tag(text: str, start: int, end: int) -> bool:
+    return end - start > len("private") and re.compile(_TAG, re.IGNORECASE).search(text, start, end) is not None
 
 
 def _opens_alone(text: str, start: int, end: int, shape: str) -> bool:
