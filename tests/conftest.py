@@ -31,6 +31,18 @@ def no_real_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[No
     assert before == after, "a test wrote to the person's own ~/.memlayer"
 
 
+FRESH = ("test_daemon", "test_daemon_memory", "test_no_network")
+
+
+@pytest.fixture(autouse=True)
+def fresh_daemons(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Start each daemon as a new process in tests of its start, its memory and faults."""
+    is_fresh = (
+        request.node.get_closest_marker("fault") is not None or request.module.__name__.rpartition(".")[2] in FRESH
+    )
+    monkeypatch.setattr(Daemon, "is_fresh", is_fresh)
+
+
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
     """A memlayer home that does not exist yet."""

@@ -17,6 +17,7 @@ from typing import Any
 
 from memlayer.edge.ipc.client import Client
 from memlayer.errors import DaemonError
+from tests.support.prepared_daemons import NURSERY, ROOT, ForkedDaemon
 
 
 class HookResult:
@@ -99,10 +100,13 @@ class Daemon:
     Settings are given as a dict for config.yaml's groups.
     """
 
+    # True: each daemon is a new process, for tests of the start, of memory and of faults, and for measurements.
+    is_fresh = False
+
     def __init__(self, root: Path, home: Path, settings: dict[str, Any] | None = None) -> None:
         self.root, self.home = root, home
         self.settings = {"embedding": {"provider": "none"}} if settings is None else settings
-        self.process: subprocess.Popen[bytes] | None = None
+        self.process: subprocess.Popen[bytes] | ForkedDaemon | None = None
         self.client = Client(str(home), str(root), sys.executable)
 
     def start(self) -> Daemon:
@@ -110,11 +114,14 @@ class Daemon:
         self.home.mkdir(parents=True, exist_ok=True, mode=0o700)
         (self.home / "config.yaml").write_text(json.dumps(self.settings))
         environment = {"PATH": os.environ["PATH"], "HOME": str(self.home), "MEMLAYER_HOME": str(self.home)}
-        script = self.root / "memlayer" / "daemon" / "__main__.py"
-        self.process = subprocess.Popen(
-            [sys.executable, "-I", "-X", "faulthandler", str(script)], env=environment, stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd="/",
-        )  # fmt: skip
+        if self.is_fresh or self.root != ROOT:
+            script = self.root / "memlayer" / "daemon" / "__main__.py"
+            self.process = subprocess.Popen(
+                [sys.executable, "-I", "-X", "faulthandler", str(script)], env=environment, stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd="/",
+            )  # fmt: skip
+        else:
+            self.process = NURSERY.fork(environment)
         self.wait_for(self._answers, "answer")
         return self
 
@@ -143,6 +150,8 @@ class Daemon:
     def stderr(self) -> str:
         """Return the stderr of an ended daemon."""
         assert self.process is not None and self.process.stderr is not None
+        if self.process.stderr.seekable():
+            self.process.stderr.seek(0)
         return self.process.stderr.read().decode(errors="replace")
 
     def stop(self, timeout_s: float = 20.0) -> int:
