@@ -6,7 +6,8 @@ The sessions come with the notes of a careful colleague.
 [--pairs]`
 
 SET: one turn a line, in order: {"n", "session", "prompt", "answer"}. LABELS: one turn a line: {"n", "noted": [{"by",
-"kind", "quote", "from"}]}; `from` is the turn of the quote where it is not n. --odd, --even: sessions of that index.
+"kind", "quote", "from"}]}, or a JSON array of them; `from` is the turn of the quote where it is not n, and a note may be
+the quote alone. --odd, --even: sessions of that index.
 Caught: a statement of the turn (or of a neighbour in its session) shares half of the quote's words. The data are not
 part of this repository.
 """
@@ -38,7 +39,15 @@ Turn = dict[str, Any]
 
 
 def lines(path: str) -> list[Turn]:
-    return [json.loads(line) for line in Path(path).read_text(encoding="utf-8").splitlines() if line.strip()]
+    """Return the objects of a JSON array, or of JSON lines."""
+    text = Path(path).read_text(encoding="utf-8")
+    if text.lstrip().startswith("["):
+        return list(json.loads(text))
+    return [json.loads(line) for line in text.splitlines() if line.strip()]
+
+
+def _note(noted: Turn | str) -> Turn:
+    return noted if isinstance(noted, dict) else {"by": "any", "kind": "note", "quote": noted}
 
 
 def statements(turns: Iterable[Turn]) -> dict[int, list[Statement]]:
@@ -120,7 +129,7 @@ def main() -> None:
         print(*related(made), sep="\n")
     tally: dict[str, list[bool]] = defaultdict(list)
     for row in (row for path in chosen.noted for row in lines(path) if row["n"] in turns and counts(row["n"])):
-        for note in row.get("noted") or []:
+        for note in map(_note, row.get("noted") or []):
             caught = _caught(turns, found, row["n"], note)
             is_korean = bool(re.search("[가-힣]", note["quote"]))
             for name in ("all", f"{note['by']} {note['kind']}", "Korean" if is_korean else "English"):

@@ -13,7 +13,7 @@ student on a teacher's vectors).
 
 The turns were written for memlayer; none of them, nor any of their subjects by intent, stands in evals/data. Those of
 turns.jsonl stand alone; projects.jsonl has the turns of whole projects in their order, with questions that were never
-discussed there; six more, for measuring, are in evals/data/projects. Two cores need three quarters of an hour. The last
+discussed there. Two cores need three quarters of an hour. The last
 bits of the result depend on the processor.
 """
 
