@@ -6,10 +6,9 @@ The sessions come with the notes of a careful colleague.
 [--pairs]`
 
 SET: one turn a line, in order: {"n", "session", "prompt", "answer"}. LABELS: one turn a line: {"n", "noted": [{"by",
-"kind", "quote", "from"}]}, or a JSON array of them; `from` is the turn of the quote where it is not n, and a note may be
-the quote alone. --odd, --even: sessions of that index.
-Caught: a statement of the turn (or of a neighbour in its session) shares half of the quote's words. The data are not
-part of this repository.
+"kind", "quote", "from"}]}, or a JSON array of them; `from` is the turn of the quote where it is not n, and a note may
+be the quote alone. --odd, --even: sessions of that index. Caught: a statement of the turn (or of a neighbour in its
+session) shares half of the quote's words. The data are not part of this repository.
 """
 
 from __future__ import annotations
