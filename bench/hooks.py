@@ -28,7 +28,7 @@ from rich.table import Table
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from memlayer.edge.bootstrap import spawn  # noqa: E402
+from memlayer.edge.bootstrap import runtime  # noqa: E402
 from memlayer.edge.capture.payload import spool_event  # noqa: E402
 from memlayer.edge.home import paths  # noqa: E402
 from memlayer.edge.ipc.client import Client  # noqa: E402
@@ -273,5 +273,5 @@ def table(figures: dict[str, dict[str, float]], title: str) -> None:
 
 
 if __name__ == "__main__":
-    assert spawn.plugin_root() == str(ROOT)
+    assert runtime.plugin_root() == str(ROOT)
     main()

@@ -22,7 +22,7 @@ from rich.table import Table
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from memlayer.edge.mcp import tools  # noqa: E402
+from memlayer.edge import mcp  # noqa: E402
 
 REQUEST = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-11-25"}}
 
@@ -62,12 +62,12 @@ def main(rounds: int) -> None:
             starts.append(bare(python))
             servers.append(initialize(environment))
     start, server = statistics.median(starts), statistics.median(took for took, _ in servers)
-    schemas = json.dumps([tools.listed(tool) for tool in tools.TOOLS])
+    schemas = json.dumps([mcp.listed(tool) for tool in mcp.TOOLS])
     table = Table("bare start", "initialize", "ratio", "memory", "schemas", "instructions")
     table.add_row(
         f"{1000 * start:.0f} ms", f"{1000 * server:.0f} ms", f"{server / start:.2f}",
         f"{statistics.median(resident for _, resident in servers) / 2**20:.0f} MB",
-        f"{len(schemas):,} characters", f"{len(tools.INSTRUCTIONS)} characters",
+        f"{len(schemas):,} characters", f"{len(mcp.INSTRUCTIONS)} characters",
     )  # fmt: skip
     Console().print(table)
 

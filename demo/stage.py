@@ -17,8 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from memlayer.edge.bootstrap.provision import remember_python
-from memlayer.edge.ipc.client import Client
-from memlayer.edge.ipc.endpoint import lock_holder
+from memlayer.edge.ipc.client import Client, lock_holder
 from memlayer.errors import DaemonError
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -25,10 +25,8 @@ from memlayer.daemon.tasks import intake
 from memlayer.daemon.tasks.shown_notes import noted
 from memlayer.edge.bootstrap import health
 from memlayer.edge.capture import spool
-from memlayer.edge.capture.payload import Payload, read_payload
-from memlayer.edge.capture.reply import continuation, hook_reply
-from memlayer.edge.home import project
-from memlayer.edge.home import working_set as on_disk
+from memlayer.edge.capture.payload import Payload, continuation, hook_reply, read_payload
+from memlayer.edge.home import project, registry
 from memlayer.edge.ipc import protocol
 from memlayer.errors import MemlayerError
 from memlayer.recall.recall import Gate, Recalled
@@ -199,7 +197,7 @@ def _start_context(state: State, call: Call) -> str:
     own = str(call.event["id"])
     if any(own not in path for path in spool.waiting(state.home)):
         _wait(state.jobs.submit("drain and publish", lambda: intake.drain_and_publish(state)), wait_until)
-    return working_set.without_said(on_disk.read_working_set(state.home, call.place), _host_lines(state, session))
+    return working_set.without_said(registry.read_working_set(state.home, call.place), _host_lines(state, session))
 
 
 def _after_compaction(state: State, session: Session, ends_s: float) -> str:
@@ -365,7 +363,7 @@ def answer_subagent_start(request: protocol.Request, send: Send, state: State) -
     if folder and fields.get("agent_type"):  # the host's own compaction runs as an agent without a type
         place = project.locate(folder)
         if project.enabled(place.root) and state.settings.working_set.enabled:
-            context = working_set.in_short(on_disk.read_working_set(state.home, place), SUBAGENT_CHARS)
+            context = working_set.in_short(registry.read_working_set(state.home, place), SUBAGENT_CHARS)
     send(protocol.REPLY, hook_reply("subagent_start", context))
 
 

@@ -19,7 +19,7 @@ from memlayer.daemon.resources.jobs import frames_of
 from memlayer.daemon.resources.state import State
 from memlayer.daemon.tasks import consolidation, deletion, derived, intake, upkeep
 from memlayer.edge.capture import spool
-from memlayer.edge.home import working_set as on_disk
+from memlayer.edge.home import registry
 from memlayer.errors import StoreError
 from memlayer.indexing.embedders import TimedEmbedder
 from memlayer.model import GLOBAL, Event
@@ -101,7 +101,7 @@ def _open(state: State) -> compose.Services:
     )
     deletion.resume(state, services)
     spool.sweep(state.home, time.time())
-    on_disk.sweep(state.home)
+    registry.sweep_working_sets(state.home)
     state.sessions.all()  # read once, here, and not while a session start waits
     state.jobs.submit("drain", lambda: intake.drain(state))
     if services.store.damage():

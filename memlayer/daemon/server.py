@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 from memlayer.edge.home import paths
 from memlayer.edge.ipc import protocol
-from memlayer.edge.ipc.endpoint import peer_uid
+from memlayer.edge.ipc.client import peer_uid
 from memlayer.errors import ProtocolError
 
 MAX_CONNECTIONS = 64

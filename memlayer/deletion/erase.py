@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from memlayer.edge.capture import commands, spool
-from memlayer.edge.home import paths, working_set
+from memlayer.edge.home import paths, registry
 from memlayer.edge.home.registry import GLOBAL
 from memlayer.indexing import embedders
 from memlayer.indexing.indexer import VectorCache
@@ -91,10 +91,10 @@ class Erasure:
 
     def _erase(self, plan: DeletionPlan, project_ids: Sequence[str]) -> Removed:
         for project_id in project_ids:
-            working_set.write_working_set(self.home, project_id, "")
+            registry.write_working_set(self.home, project_id, "")
         if GLOBAL in project_ids:  # every working set holds global memories
-            working_set.drop_all(self.home)
-        working_set.sweep(self.home)
+            registry.drop_working_sets(self.home)
+        registry.sweep_working_sets(self.home)
         spool.sweep(self.home, time.time())
         commands.sweep(self.home, time.time(), UNTAKEN_S)
         events, memories = set(plan.event_ids), set(plan.memory_ids)

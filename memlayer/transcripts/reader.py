@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from typing import BinaryIO, NamedTuple
 
 from memlayer.edge.capture.noise import is_noise
-from memlayer.edge.capture.reply import is_request
+from memlayer.edge.capture.payload import is_request
 from memlayer.text.word_lists import words
 from memlayer.transcripts.lines import Tally, read_records, string
 

@@ -189,8 +189,8 @@ def test_changed_lock_or_python_rebuilds(plugin: Plugin) -> None:
 
 def test_background_setup_runs_once(plugin: Plugin) -> None:
     code = (
-        "import sys; sys.path.insert(0, sys.argv[1]); from memlayer.edge.bootstrap import spawn;"
-        "print(spawn.spawn_setup(sys.argv[2], sys.argv[1]))"
+        "import sys; sys.path.insert(0, sys.argv[1]); from memlayer.edge.bootstrap import runtime;"
+        "print(runtime.spawn_setup(sys.argv[2], sys.argv[1]))"
     )
     starter = [BASE_PYTHON, "-I", "-S", "-c", code, str(plugin.root), str(plugin.home)]
 

@@ -18,8 +18,7 @@ from pathlib import Path
 import pytest
 
 from memlayer.edge.bootstrap import health
-from memlayer.edge.ipc.client import Client
-from memlayer.edge.ipc.endpoint import is_locked
+from memlayer.edge.ipc.client import Client, is_locked
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from memlayer.edge.capture.reply import REQUEST
+from memlayer.edge.capture.payload import REQUEST
 from memlayer.edge.home import paths
 from memlayer.records.sessions import Session
 from tests.conftest import ROOT

@@ -203,10 +203,10 @@ import os, signal, sys
 sys.path.insert(0, sys.argv[1])
 from memlayer.edge.capture.payload import read_payload
 from memlayer.edge.capture import spool
-from memlayer.edge.home import working_set
+from memlayer.edge.home import registry
 os.rename = lambda *paths: os.kill(os.getpid(), signal.SIGKILL)
 if sys.argv[3] == "daemon":
-    working_set.write_working_set(sys.argv[2], "0" * 32, "두루미칠성반닫이")
+    registry.write_working_set(sys.argv[2], "0" * 32, "두루미칠성반닫이")
 said = b'{"session_id": "gone", "prompt_id": "p9", "prompt": "zephyrine-quokka"}'
 spool.put(sys.argv[2], read_payload("user_prompt_submit", said, project_dir=sys.argv[2], at_ms=1).event)
 """

@@ -20,8 +20,7 @@ from typing import Any, NamedTuple
 from memlayer.adapters.lance.store import LanceStore
 from memlayer.edge.capture import spool
 from memlayer.edge.home import paths
-from memlayer.edge.ipc.client import Client
-from memlayer.edge.ipc.endpoint import lock_holder
+from memlayer.edge.ipc.client import Client, lock_holder
 from memlayer.model import Event, turn_memory_id
 from memlayer.ports import MemoryQuery
 

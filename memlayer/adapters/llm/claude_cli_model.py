@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from memlayer.adapters.llm.model_call import tokens_of
-from memlayer.edge.bootstrap.spawn import kept_environment
+from memlayer.edge.bootstrap.runtime import kept_environment
 from memlayer.edge.capture.payload import clean
 from memlayer.errors import ConsolidationError
 from memlayer.ports import Completion, ModelMissing

@@ -20,7 +20,7 @@ from memlayer import __version__
 from memlayer.cli.doctor import checks_files, checks_host
 from memlayer.cli.doctor.checks_host import WARN, Check, print_checks
 from memlayer.cli.terminal.output import duration, line, print_json, say, size
-from memlayer.edge.bootstrap.spawn import plugin_root
+from memlayer.edge.bootstrap.runtime import plugin_root
 from memlayer.edge.home import paths
 from memlayer.edge.ipc import protocol
 from memlayer.edge.ipc.client import Client

@@ -13,7 +13,7 @@ from memlayer.cli.doctor import bare, checks_daemon, checks_files, checks_host
 from memlayer.cli.doctor.checks_host import OK, Check, print_checks
 from memlayer.cli.terminal.invocation import client, home, json_option, project_dir, project_option
 from memlayer.cli.terminal.output import print_json, say
-from memlayer.edge.bootstrap.spawn import plugin_root
+from memlayer.edge.bootstrap.runtime import plugin_root
 from memlayer.edge.ipc.client import Client
 
 START_S = 15.0

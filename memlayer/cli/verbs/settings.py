@@ -16,7 +16,7 @@ from memlayer.cli.mcp_clients import CLIENTS, carry_out, entry_of, planned
 from memlayer.cli.terminal.invocation import Incomplete, client, home, json_option, project_dir, project_option
 from memlayer.cli.terminal.output import line, print_json, say
 from memlayer.edge.bootstrap import provision, runtime
-from memlayer.edge.bootstrap.spawn import plugin_root
+from memlayer.edge.bootstrap.runtime import plugin_root
 from memlayer.edge.home import paths, project
 from memlayer.edge.terminal import launch
 from memlayer.errors import MemlayerError, UserError
@@ -248,10 +248,10 @@ def mcp_verb(context: click.Context, project: str | None, all_projects: bool) ->
       memlayer mcp uninstall --client cursor
     """
     if context.invoked_subcommand is None:
-        from memlayer.edge.mcp import server
+        from memlayer.edge import mcp
 
         folder = ["--all-projects"] if all_projects else ["--project", project] if project else []
-        sys.exit(server.main(plugin_root(), home(), folder))
+        sys.exit(mcp.main(plugin_root(), home(), folder))
 
 
 client_option = click.option("--client", "name", type=click.Choice(list(CLIENTS)), required=True, help="The program.")

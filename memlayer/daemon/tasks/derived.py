@@ -14,7 +14,7 @@ from memlayer.briefing import working_set
 from memlayer.compose import Services
 from memlayer.daemon.resources import memory
 from memlayer.daemon.resources.state import State
-from memlayer.edge.home import working_set as on_disk
+from memlayer.edge.home import registry
 from memlayer.memory_files.edits import EditCounts
 from memlayer.model import GLOBAL
 from memlayer.ports import MemoryQuery
@@ -73,7 +73,7 @@ def _write_working_sets(state: State, services: Services, project_id: str) -> No
         )
     rules = state.rules.working_set
     for scope in state.projects.scopes() if project_id == GLOBAL else (project_id,):
-        on_disk.write_working_set(state.home, scope, working_set.compose(services.store, scope, rules))
+        registry.write_working_set(state.home, scope, working_set.compose(services.store, scope, rules))
 
 
 SUBSCRIBERS: tuple[Callable[[State, Services, str], None], ...] = (_renew_recall, _write_working_sets)

@@ -16,7 +16,7 @@ import shutil
 import subprocess
 import time
 
-from memlayer.edge.bootstrap.spawn import plugin_root
+from memlayer.edge.bootstrap.runtime import plugin_root
 from memlayer.errors import UserError
 
 TYPE_CHECKING = False  # for type checkers, without importing `typing`

@@ -1,4 +1,4 @@
-"""Registry of known projects in projects.json, and matching of places.
+"""Registry of known projects in projects.json, and their working sets on disk.
 
 A project is known by keys, strongest first: `remote:` (the repository's remote), `commit:` (its root commit), `git:`
 (its common git folder), `path:` (its root folder). A place matches the project that holds its strongest known key,
@@ -6,15 +6,18 @@ unless the two disagree on a stronger key: a fork with another remote, or a new 
 project of its own. A clone whose remote has been changed is still the same: root commit and git folder both prove it.
 
 Folders are used again. So a project that is found by `git:` or `path:` alone must not have been another repository: see
-`_is_other_repository`.
+`_is_other_repository`. Working sets are text, a file per project: the daemon writes them, a hook without a daemon reads
+them.
 """
 
 from __future__ import annotations
 
 import json
+import os
 
 from memlayer.edge.home import paths
 from memlayer.edge.home.project import BORN_FILE, Place
+from memlayer.errors import UserError
 
 TYPE_CHECKING = False  # for type checkers: importing `typing` costs a hook milliseconds
 if TYPE_CHECKING:
@@ -144,3 +147,62 @@ def differ(known: list[str], keys: list[str], sorts: tuple[str, ...] = IDENTITY)
         if ours and theirs and not ours & theirs:
             return True
     return False
+
+
+MAX_BYTES = 60_000
+
+
+def working_set_path(home: str, project_id: str) -> str:
+    """Return the file of a project's working set.
+
+    Raises UserError for a foreign id, which may lead elsewhere.
+    """
+    if not is_path_part(project_id):
+        raise UserError("a project's id is not one of memlayer's: %r" % project_id[:40])
+    return os.path.join(paths.working_sets(home), project_id + ".txt")
+
+
+def read_working_set(home: str, place: Place) -> str:
+    """Return the working set of a place's project.
+
+    Without one the working set for every project, or "".
+    """
+    project_id = find_place(load(home), place)
+    return (_read_working_set(home, project_id) if project_id else "") or _read_working_set(home, GLOBAL)
+
+
+def _read_working_set(home: str, project_id: str) -> str:
+    try:
+        path = working_set_path(home, project_id)
+    except UserError:
+        return ""
+    # The text goes to the model: no link may lead to another file.
+    return paths.read_start(path, MAX_BYTES, follow_links=False).decode("utf-8", "replace")
+
+
+def write_working_set(home: str, project_id: str, text: str) -> None:
+    """Replace a project's working set; "" removes it. Raises OSError."""
+    path = working_set_path(home, project_id)
+    if text:
+        paths.write_whole(path, text.encode("utf-8", "replace"))
+        return
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        return
+
+
+def drop_working_sets(home: str) -> None:
+    """Remove every project's working set. Raises OSError."""
+    folder = paths.working_sets(home)
+    for name in os.listdir(folder) if os.path.isdir(folder) else ():
+        if name.endswith(".txt"):
+            os.unlink(os.path.join(folder, name))
+
+
+def sweep_working_sets(home: str) -> int:
+    """Remove half-written working sets after a crash; return how many.
+
+    Only for the process that writes them.
+    """
+    return paths.sweep(paths.working_sets(home), 0.0, 0.0, 0.0)

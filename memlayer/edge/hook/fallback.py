@@ -9,13 +9,12 @@ import os
 import time
 from contextlib import suppress
 
-from memlayer.edge.bootstrap import health, spawn
+from memlayer.edge.bootstrap import health, runtime
 from memlayer.edge.bootstrap.runtime import find_runtime
 from memlayer.edge.capture import spool
-from memlayer.edge.capture.payload import read_payload
-from memlayer.edge.capture.reply import hook_reply
+from memlayer.edge.capture.payload import hook_reply, read_payload
 from memlayer.edge.home import paths, project
-from memlayer.edge.home.working_set import read_working_set
+from memlayer.edge.home.registry import read_working_set
 from memlayer.edge.hook import log
 from memlayer.edge.ipc.forward import ABSENT, KEPT, REFUSED
 
@@ -70,14 +69,14 @@ def wake(home: str) -> str:
     Waits for neither. Returns a notice for the person, once a setup. Raises OSError when the disk or the process table
     refuses.
     """
-    root = spawn.plugin_root()
+    root = runtime.plugin_root()
     python = find_runtime(home, root)
     if python is not None:
         if _due(os.path.join(home, "wake.stamp"), AGAIN_AFTER_S):
-            spawn.spawn_daemon(home, python)
+            runtime.spawn_daemon(home, python)
         return ""
     if _due(os.path.join(home, "setup.stamp"), SETUP_AGAIN_AFTER_S):
-        spawn.spawn_setup(home, root)
+        runtime.spawn_setup(home, root)
     noticed = os.path.join(home, "setup.noticed")
     if os.path.exists(noticed):
         return ""

@@ -77,7 +77,7 @@ def refuse_home(event: str) -> None:
     It would be another home in every folder.
     """
     if event == "session_start":
-        from memlayer.edge.capture.reply import hook_reply
+        from memlayer.edge.capture.payload import hook_reply
 
         write_all(1, hook_reply(event, "", RELATIVE_HOME))
 

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import re
 
-from memlayer.edge.redaction.name_patterns import NAME_START, NAMED_VALUE, TRIGGERS
 from memlayer.edge.redaction.named_value_rules import (
+    NAME_START,
+    NAMED_VALUE,
+    TRIGGERS,
     bare_is_secret,
     is_environment_line,
     is_no_name,
@@ -19,10 +21,15 @@ from memlayer.edge.redaction.named_value_rules import (
     kind_of,
     quoted_is_secret,
 )
-from memlayer.edge.redaction.passphrases import FOUR_GROUPS, HANGUL_VALUE, are_four_groups
-from memlayer.edge.redaction.private_spans import cut_out, lowered
 from memlayer.edge.redaction.sentence_secrets import phrase_cuts
-from memlayer.edge.redaction.value_traits import is_ordinary_word
+from memlayer.edge.redaction.value_traits import (
+    FOUR_GROUPS,
+    HANGUL_VALUE,
+    are_four_groups,
+    cut_out,
+    is_ordinary_word,
+    lowered,
+)
 
 _VALUE = (
     r"(?P<opener>[bru]{0,2}(?:'\"'\"'|\\{0,7}[\"'`‘“]))"

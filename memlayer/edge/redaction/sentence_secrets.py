@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 
 from memlayer.edge.redaction.command_secrets import call_cuts
-from memlayer.edge.redaction.private_spans import lowered, unquoted
 from memlayer.edge.redaction.value_traits import (
     has_digit_and_letter,
     is_no_literal,
@@ -17,6 +16,8 @@ from memlayer.edge.redaction.value_traits import (
     is_placeholder,
     is_technical,
     is_wordy,
+    lowered,
+    unquoted,
 )
 
 _NAMES = ("비밀번호", "비밀 번호", "비번", "패스워드", "패스프레이즈", "암호", "password", "passwd", "pw")

@@ -51,9 +51,9 @@ def main(root: str, argv: list[str]) -> int:
         return status_line.main(argv[1:])
     try:
         if argv[:1] == ["mcp"] and argv[1:2] not in (["install"], ["uninstall"], ["--help"], ["-h"]):
-            from memlayer.edge.mcp import server
+            from memlayer.edge import mcp
 
-            return server.main(root, paths.home_of(), argv[1:])
+            return mcp.main(root, paths.home_of(), argv[1:])
         if argv[:1] == ["setup"]:
             return setup(root, argv[1:])
         home = paths.home_of()
@@ -154,11 +154,11 @@ def start_daemon(home: str, root: str, python: str) -> None:
 
     Not where it needs variables that this process lacks: then the next hook starts it.
     """
-    from memlayer.edge.bootstrap import spawn
+
     from memlayer.edge.ipc.client import Client
 
-    if any(name not in os.environ for name in spawn.daemon_variables(home)):
+    if any(name not in os.environ for name in runtime.daemon_variables(home)):
         return
     with contextlib.suppress(MemlayerError, OSError):  # a hook or a verb starts it as well
         Client(home, root).stop()  # a daemon of the previous runtime
-        spawn.spawn_daemon(home, python)
+        runtime.spawn_daemon(home, python)

@@ -21,7 +21,7 @@ from memlayer.config import (
     write_daemon_variables,
 )
 from memlayer.config.load import fields_of
-from memlayer.edge.bootstrap import spawn
+from memlayer.edge.bootstrap import runtime
 from memlayer.edge.home import paths
 from memlayer.errors import UserError
 
@@ -112,15 +112,15 @@ def test_the_daemon_inherits_the_key_only_when_a_model_is_on(home: Path, monkeyp
     named = Path(paths.daemon_variables(str(home)))
     assert stat.S_IMODE(named.stat().st_mode) == 0o600
     assert "k1" not in named.read_text() and "k2" not in named.read_text()
-    given = spawn.kept_environment(spawn.daemon_variables(str(home)))
+    given = runtime.kept_environment(runtime.daemon_variables(str(home)))
     assert given["MY_KEY"] == "k2" and "ANTHROPIC_API_KEY" not in given
 
     write_daemon_variables(str(home), settings(home, provider="claude-cli"))
-    given = spawn.kept_environment(spawn.daemon_variables(str(home)))
+    given = runtime.kept_environment(runtime.daemon_variables(str(home)))
     assert given["ANTHROPIC_API_KEY"] == "k1" and "MY_KEY" not in given
 
     write_daemon_variables(str(home), settings(home))
-    assert "ANTHROPIC_API_KEY" not in spawn.kept_environment(spawn.daemon_variables(str(home)))
+    assert "ANTHROPIC_API_KEY" not in runtime.kept_environment(runtime.daemon_variables(str(home)))
 
 
 def test_with_default_settings_no_adapter_is_loaded_and_no_process_started(home: Path) -> None:

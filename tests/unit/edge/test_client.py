@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from memlayer import __version__
-from memlayer.edge.ipc import endpoint, protocol
+from memlayer.edge.ipc import client, protocol
 from memlayer.edge.ipc.client import Client
 from memlayer.errors import DaemonError, EmbedderError, MemlayerError, ProtocolError, StoreError, UserError
 from tests.support.scripted_daemon import ScriptedDaemon
@@ -140,8 +140,8 @@ def test_other_version_that_stays_is_named(home: Path) -> None:
 @pytest.mark.timeout(20)
 def test_stop_waits_for_the_lock(home: Path) -> None:
     with ScriptedDaemon(home, {"stop": {}}, holds_lock=True) as daemon:
-        assert endpoint.is_locked(str(home))
-        assert endpoint.lock_holder(str(home)) == os.getpid()
+        assert client.is_locked(str(home))
+        assert client.lock_holder(str(home)) == os.getpid()
         leaving = threading.Timer(0.4, daemon.release_lock)
         leaving.start()
         began = time.monotonic()
@@ -201,12 +201,12 @@ def test_working_folder_is_restored_without_proc(home: Path, tmp_path: Path) -> 
     with ScriptedDaemon(home, {}):
         folder = os.open(home, os.O_RDONLY)
         with socket.socket(socket.AF_UNIX) as sock:
-            endpoint.connect_from(sock, folder)
-            endpoint.check_peer(sock)
+            client.connect_from(sock, folder)
+            client.check_peer(sock)
         os.close(folder)
     empty = os.open(tmp_path, os.O_RDONLY)
     with socket.socket(socket.AF_UNIX) as sock, pytest.raises(FileNotFoundError):
-        endpoint.connect_from(sock, empty)
+        client.connect_from(sock, empty)
     os.close(empty)
     assert os.getcwd() == here
 

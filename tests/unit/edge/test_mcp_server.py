@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from memlayer.edge.mcp import tools
-from memlayer.edge.mcp.server import MAX_LINE_BYTES, PROTOCOLS
+from memlayer.edge import mcp
+from memlayer.edge.mcp import MAX_LINE_BYTES, PROTOCOLS
 from tests.support.mcp_client import McpServer
 
 
@@ -23,11 +23,11 @@ def server(home: Path, project: Path) -> Iterator[McpServer]:
 
 
 def test_schemas_are_small() -> None:
-    listed = [tools.listed(tool) for tool in tools.TOOLS]
+    listed = [mcp.listed(tool) for tool in mcp.TOOLS]
     assert len(json.dumps(listed)) <= 3_000
-    assert len(tools.INSTRUCTIONS) <= 600
+    assert len(mcp.INSTRUCTIONS) <= 600
     assert [tool["name"] for tool in listed if tool.get("_meta")] == ["mem-search"]
-    assert not any("forget" in tool.name or "delete" in tool.name for tool in tools.TOOLS)
+    assert not any("forget" in tool.name or "delete" in tool.name for tool in mcp.TOOLS)
 
 
 def test_handshake_and_list(server: McpServer) -> None:
@@ -38,7 +38,7 @@ def test_handshake_and_list(server: McpServer) -> None:
     assert "mem-search" in result["instructions"]
     server.send(b'{"jsonrpc":"2.0","method":"notifications/initialized"}')
     assert server.ask("ping")["result"] == {}
-    assert [tool["name"] for tool in server.ask("tools/list")["result"]["tools"]] == list(tools.BY_NAME)
+    assert [tool["name"] for tool in server.ask("tools/list")["result"]["tools"]] == list(mcp.BY_NAME)
     assert server.ask("resources/list")["error"]["code"] == -32601
     assert server.close() == 0
 
@@ -65,18 +65,18 @@ def test_missing_runtime_is_an_error_text(server: McpServer) -> None:
 )
 def test_bad_arguments_are_named(arguments: Any, says: str) -> None:
     with pytest.raises(ValueError, match=says):
-        tools.checked(tools.BY_NAME["mem-search"], arguments)
+        mcp.checked(mcp.BY_NAME["mem-search"], arguments)
 
 
 def test_arguments_of_models_are_taken() -> None:
-    checked = tools.checked
-    assert checked(tools.BY_NAME["mem-details"], {"ids": "a7Bc3x, b8Cd4y"}) == {"ids": ["a7Bc3x", "b8Cd4y"]}
-    assert checked(tools.BY_NAME["mem-search"], {"query": "배포", "limit": "99", "other": 1}) == {
+    checked = mcp.checked
+    assert checked(mcp.BY_NAME["mem-details"], {"ids": "a7Bc3x, b8Cd4y"}) == {"ids": ["a7Bc3x", "b8Cd4y"]}
+    assert checked(mcp.BY_NAME["mem-search"], {"query": "배포", "limit": "99", "other": 1}) == {
         "query": "배포",
         "limit": 20,
     }
     with pytest.raises(ValueError, match="at most 20"):
-        checked(tools.BY_NAME["mem-details"], {"ids": ["x"] * 21})
+        checked(mcp.BY_NAME["mem-details"], {"ids": ["x"] * 21})
 
 
 def test_unknown_tool_is_an_error_text(server: McpServer) -> None:

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.edge.capture.payload import read_payload
-from memlayer.edge.capture.reply import REQUEST, continuation, hook_reply, is_no_reply, is_request
+from memlayer.edge.capture.payload import REQUEST, continuation, hook_reply, is_no_reply, is_request, read_payload
 from memlayer.transcripts.reader import read_turns
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "host"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.edge.bootstrap import install, interpreters, provision, runtime, spawn
+from memlayer.edge.bootstrap import install, interpreters, provision, runtime
 from memlayer.edge.home import paths
 from memlayer.errors import UserError
 
@@ -132,7 +132,7 @@ def test_running_build_is_not_awaited(home: Path, root: Path) -> None:
     with provision.held(runtime.build_lock(str(home)), quiet, wait=True):
         assert runtime.setup_is_running(str(home))
         assert provision.build_runtime(str(home), str(root), quiet, wait=False) is None
-        assert spawn.spawn_setup(str(home), str(root)) is False
+        assert runtime.spawn_setup(str(home), str(root)) is False
     assert not runtime.setup_is_running(str(home))
 
 
@@ -140,10 +140,10 @@ def test_failed_setup_waits_for_retry(home: Path, root: Path) -> None:
     failure = Path(runtime.failure_file(str(home)))
     failure.write_text("setup failed: 디스크\n", encoding="utf-8")
     assert runtime.setup_failure(str(home)) == "setup failed: 디스크"
-    assert spawn.spawn_setup(str(home), str(root)) is False
-    long_ago_s = time.time() - spawn.RETRY_AFTER_S - 1
+    assert runtime.spawn_setup(str(home), str(root)) is False
+    long_ago_s = time.time() - runtime.RETRY_AFTER_S - 1
     os.utime(failure, (long_ago_s, long_ago_s))
-    assert not spawn.failed_lately(str(home))
+    assert not runtime.failed_lately(str(home))
 
 
 def test_made_folders_are_private(tmp_path: Path) -> None:
@@ -262,4 +262,4 @@ def test_install_environment_keeps_indexes() -> None:
 def test_background_setup_gets_no_keys() -> None:
     given = {"PATH": "/bin", "ANTHROPIC_API_KEY": "k", "PIP_CERT": "c", "http_proxy": "p",
              "MEMLAYER_HOME": "h", "PYTHONPATH": "x", "CLAUDECODE": "1"}  # fmt: skip
-    assert set(spawn.setup_environ(given)) == {"PATH", "PIP_CERT", "http_proxy", "MEMLAYER_HOME"}
+    assert set(runtime.setup_environ(given)) == {"PATH", "PIP_CERT", "http_proxy", "MEMLAYER_HOME"}

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from memlayer.adapters.git import root_commit
-from memlayer.edge.home import working_set
+from memlayer.edge.home import registry
 from memlayer.edge.home.project import locate
 from memlayer.errors import UserError
 from memlayer.memory_files.revisions import Book
@@ -204,7 +204,7 @@ def test_an_id_that_is_none_of_ours_becomes_no_path(home: Path, foreign: str) ->
     with pytest.raises(UserError):
         Projects(str(home), root_commit).adopt(foreign, {"keys": []})
     with pytest.raises(UserError):
-        working_set.write_working_set(str(home), foreign, "text")
+        registry.write_working_set(str(home), foreign, "text")
     with pytest.raises(UserError):
         Book(str(home), foreign)
     assert not home.exists()

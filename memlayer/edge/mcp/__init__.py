@@ -1,1 +1,0 @@
-"""The MCP server: bridges a client's standard streams to the daemon."""
