@@ -8,7 +8,7 @@ from pathlib import Path
 DOCS = Path(__file__).resolve().parent
 sys.path.insert(0, str(DOCS.parent))
 
-from memlayer.cli.reference import cli_page, configuration_page  # noqa: E402
+from docs.reference import cli_page, configuration_page  # noqa: E402
 
 PAGES = {"cli.md": cli_page, "configuration.md": configuration_page}
 

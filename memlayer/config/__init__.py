@@ -1,6 +1,6 @@
 """Settings that a person may change, with bounds and origins.
 
-defaults < <home>/config.yaml < a project's .memlayer.yaml < MEMLAYER_<GROUP>__<NAME> < a flag. Frozen once
+defaults < <home>/config.yaml < a project's .memlayer.yaml < MEMLAYER_<GROUP>__<NAME>. Frozen once
 loaded. A project's file comes with a clone and is untrusted: ProjectSettings has all that it may set, it may only
 ask for less than the user allows, and nothing in it is an error.
 """
@@ -8,12 +8,10 @@ ask for less than the user allows, and nothing in it is an error.
 from __future__ import annotations
 
 from memlayer.config.consolidation import daemon_variables, write_daemon_variables
-from memlayer.config.describe import SettingDescription, describe, describe_groups
 from memlayer.config.edit import set_setting, unset_setting
 from memlayer.config.files import settings_stamp
-from memlayer.config.load import ignored_variables, load_project_settings, load_settings
-from memlayer.config.model import ProjectSettings, Settings
-from memlayer.config.salvage import load_what_holds
+from memlayer.config.load import ignored_variables, load_project_settings, load_settings, load_what_holds
+from memlayer.config.model import ProjectSettings, SettingDescription, Settings, describe, describe_groups
 
 __all__ = [
     "ProjectSettings",

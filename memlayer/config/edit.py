@@ -11,7 +11,8 @@ from typing import Any, get_origin
 import yaml
 
 from memlayer.config.files import MAX_BYTES, parse_user_text, user_text
-from memlayer.config.load import did_you_mean, fields_of, keys, merge_settings
+from memlayer.config.load import did_you_mean, merge_settings
+from memlayer.config.model import fields_of, keys
 from memlayer.edge.home import paths
 from memlayer.errors import UserError
 

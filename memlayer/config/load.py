@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, get_origin
 
-from pydantic import BaseModel, ValidationError
+from pydantic import TypeAdapter, ValidationError
 from pydantic_settings import EnvSettingsSource, SettingsError
 
-from memlayer.config.files import read_untrusted, read_user_file
-from memlayer.config.model import PREFIX, ProjectSettings, Settings
+from memlayer.config.files import read_untrusted, read_user_file, switched_off
+from memlayer.config.model import PREFIX, PROJECT_KEYS, ProjectSettings, Settings, fields_of, keys, variable
 from memlayer.edge.home import paths, project
 from memlayer.errors import UserError
 
 # Data may leave the machine only by the user's own file: the host takes variables from the settings of
 # whatever repository it was started in, and gives them to the hook that starts the daemon of all projects.
 FILE_ONLY_GROUP = "consolidation"
-PROJECT_KEYS = ("enabled", "recall.enabled", "recall.max_entries", "recall.max_chars", "recall.min_chance")
 
 
 class _Environ(EnvSettingsSource):
@@ -33,28 +32,20 @@ class _Environ(EnvSettingsSource):
         return {name.lower(): value for name, value in self._environ.items() if name.startswith(PREFIX)}
 
 
-def load_settings(home: str, environ: Mapping[str, str], flags: Mapping[str, object] | None = None) -> Settings:
-    """Load the settings: defaults < home/config.yaml < environ < flags ({"recall.max_entries": 3}).
+def load_settings(home: str, environ: Mapping[str, str]) -> Settings:
+    """Load the settings: defaults < home/config.yaml < environ.
 
     Raises UserError, one line that names the key, the mistake in its value, and the file or variable.
     """
-    file = paths.settings(home)
-    return merge_settings(home, read_user_file(file), environ, flags)
+    return merge_settings(home, read_user_file(paths.settings(home)), environ)
 
 
-def merge_settings(
-    home: str, from_file: Mapping[str, Any], environ: Mapping[str, str], flags: Mapping[str, object] | None = None
-) -> Settings:
+def merge_settings(home: str, from_file: Mapping[str, Any], environ: Mapping[str, str]) -> Settings:
     """Load settings with a present or future user's file. Raises UserError."""
     file = paths.settings(home)
-    from_environ = read_variables(environ)
-    from_flags: dict[str, Any] = {}
-    for key, value in (flags or {}).items():
-        group, _, name = key.partition(".")
-        from_flags.setdefault(group, {})[name] = value
     merged: dict[str, Any] = {}
     origins: dict[str, str] = {}
-    for source, values in ((file, from_file), ("", from_environ), ("flag", from_flags)):
+    for source, values in ((file, from_file), ("", read_variables(environ))):
         for group, fields in values.items():
             if not isinstance(fields, dict):
                 if fields is None and source == file:  # `recall:` with every line under it commented out
@@ -135,23 +126,6 @@ def ignored_variables(environ: Mapping[str, str]) -> list[str]:
     return sorted(name for name in environ if name.upper() == start or name.upper().startswith(start + "__"))
 
 
-def fields_of(group: str) -> dict[str, Any]:
-    """Return name -> FieldInfo of a group; empty for an unknown group."""
-    field = Settings.model_fields.get(group)
-    kind = field.annotation if field else None
-    return dict(kind.model_fields) if isinstance(kind, type) and issubclass(kind, BaseModel) else {}
-
-
-def keys() -> list[str]:
-    """Return all settings as group.name, in the order of the documentation."""
-    return [f"{group}.{name}" for group in Settings.model_fields for name in fields_of(group)]
-
-
-def variable(group: str, name: str = "") -> str:
-    """Return the environment variable of a setting or of a group."""
-    return f"{PREFIX}{group}__{name}".upper().removesuffix("__")
-
-
 def _not_json(environ: Mapping[str, str]) -> str:
     """Name a variable with invalid JSON, with an example; or ""."""
     for name, value in environ.items():
@@ -217,3 +191,60 @@ def _short(value: object) -> str:
 def did_you_mean(word: str, known: Any) -> str:
     close = get_close_matches(word, list(known), n=1)
     return f"; did you mean {close[0]}?" if close else ""
+
+
+_BOOL = TypeAdapter(bool)
+
+
+def load_what_holds(home: str, environ: Mapping[str, str]) -> tuple[Settings, str]:
+    """Load the settings, or the valid part of wrong settings.
+
+    Returns (settings, "") of load_settings, or (their valid part, the mistake, one line). A group that is valid by
+    itself holds. Of one that is not nothing holds but that it is switched off: who has written `capture: {enabled:
+    false}` wants it off, whatever else is wrong.
+    """
+    try:
+        return load_settings(home, environ), ""
+    except UserError as bad:
+        problem = str(bad)
+    file = paths.settings(home)
+    try:
+        from_file: Mapping[str, Any] = read_user_file(file)
+    except UserError:
+        from_file = switched_off(file)
+    try:
+        from_environ: Mapping[str, Any] = read_variables(environ)
+    except UserError:
+        from_environ = {}
+    held: dict[str, Any] = {}
+    origins: dict[str, str] = {}
+    for group, field in Settings.model_fields.items():
+        sources = [_fields(from_file.get(group)), _fields(from_environ.get(group))]
+        values = {**sources[0], **sources[1]}
+        kind: Any = field.annotation
+        try:
+            held[group] = kind.model_validate(values)
+        except ValidationError:
+            values = {"enabled": False} if _is_off(sources) else {}
+            held[group] = kind.model_validate(values)
+        for name in values:
+            origins[f"{group}.{name}"] = variable(group, name) if name in sources[1] else file
+    return placed(Settings(**held), home, origins), problem
+
+
+def _fields(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _is_off(sources: Sequence[Mapping[str, Any]]) -> bool:
+    """True if the last source is off.
+
+    Unreadable values such as `flase` are off, since less is done then.
+    """
+    for source in reversed(sources):
+        if "enabled" in source:
+            try:
+                return not _BOOL.validate_python(source["enabled"])
+            except ValidationError:
+                return True
+    return False

@@ -1,8 +1,10 @@
-"""All groups of settings, and those of a project's own file."""
+"""All settings, those of a project's own file, and descriptions."""
 
 from __future__ import annotations
 
-from typing import Annotated
+import inspect
+from dataclasses import dataclass
+from typing import Annotated, Any, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
@@ -25,6 +27,7 @@ from memlayer.config.groups import (
 )
 
 PREFIX = "MEMLAYER_"
+PROJECT_KEYS = ("enabled", "recall.enabled", "recall.max_entries", "recall.max_chars", "recall.min_chance")
 
 
 class Settings(BaseSettings):
@@ -63,14 +66,14 @@ class Settings(BaseSettings):
         return (init_settings,)
 
     def origin(self, key: str) -> str:
-        """Return a value's origin: "default", a path, a variable's name, or "flag"."""
+        """Return a value's origin: "default", a path, or a variable's name."""
         return self._origins.get(key, "default")
 
     def for_project(self, project: ProjectSettings) -> Settings:
         """Return these settings as they hold in a project.
 
         `enabled: false` switches everything off; the numbers may only ask for less than the user allows; a
-        value of a variable or a flag stays.
+        value of a variable stays.
         """
         groups: dict[str, dict[str, object]] = {"recall": {}, "working_set": {}, "capture": {}}
         origins = dict(self._origins)
@@ -79,14 +82,9 @@ class Settings(BaseSettings):
             groups[group][name] = value
             origins[f"{group}.{name}"] = project.file
 
-        for name, stricter in (
-            ("enabled", min),
-            ("max_entries", min),
-            ("max_chars", min),
-            ("min_chance", max),
-        ):
+        for name, stricter in (("enabled", min), ("max_entries", min), ("max_chars", min), ("min_chance", max)):
             wanted, ours = getattr(project.recall, name), getattr(self.recall, name)
-            pinned = origins.get(f"recall.{name}", "").startswith((PREFIX, "flag"))
+            pinned = origins.get(f"recall.{name}", "").startswith(PREFIX)
             if wanted is not None and not pinned and stricter(wanted, ours) != ours:
                 change("recall", name, wanted)
         if not project.enabled:
@@ -122,3 +120,75 @@ class ProjectSettings(BaseModel):
     recall: ProjectRecall = ProjectRecall()
     warnings: tuple[str, ...] = ()
     file: str = ""
+
+
+def fields_of(group: str) -> dict[str, Any]:
+    """Return name -> FieldInfo of a group; empty for an unknown group."""
+    field = Settings.model_fields.get(group)
+    kind = field.annotation if field else None
+    return dict(kind.model_fields) if isinstance(kind, type) and issubclass(kind, BaseModel) else {}
+
+
+def keys() -> list[str]:
+    """Return all settings as group.name, in the order of the documentation."""
+    return [f"{group}.{name}" for group in Settings.model_fields for name in fields_of(group)]
+
+
+def variable(group: str, name: str = "") -> str:
+    """Return the environment variable of a setting or of a group."""
+    return f"{PREFIX}{group}__{name}".upper().removesuffix("__")
+
+
+@dataclass(frozen=True)
+class SettingDescription:
+    """Description of a setting.
+
+    unit, bounds: "" for none; bounds as people write them. variable: the environment variable. for_projects: whether a
+    project's .memlayer.yaml may set it.
+    """
+
+    key: str
+    default: object
+    unit: str
+    bounds: str
+    description: str
+    variable: str
+    for_projects: bool
+
+
+def describe() -> list[SettingDescription]:
+    """Describe every setting, in the order of the documentation."""
+    return [
+        SettingDescription(
+            key=f"{group}.{name}",
+            default=field.default,
+            unit=str((field.json_schema_extra or {}).get("unit", "")),
+            bounds=_bounds(field),
+            description=field.description or "",
+            variable=variable(group, name),
+            for_projects=f"{group}.{name}" in PROJECT_KEYS,
+        )
+        for group in Settings.model_fields
+        for name, field in fields_of(group).items()
+    ]
+
+
+def describe_groups() -> dict[str, str]:
+    """Return group -> its subject, with notes."""
+    return {
+        group: inspect.cleandoc((field.annotation.__doc__ if field.annotation else "") or "")
+        for group, field in Settings.model_fields.items()
+    }
+
+
+def _bounds(field: Any) -> str:
+    low = high = None
+    for part in field.metadata:
+        low = getattr(part, "ge", None) if low is None else low
+        high = getattr(part, "le", None) if high is None else high
+    if low is not None and high is not None:
+        return f"{low:g} to {high:g}" if high < 1e6 else f"{low:g} or more"
+    choices = get_args(field.annotation)
+    if choices and all(isinstance(choice, str) for choice in choices):
+        return ", ".join(choices)
+    return "true, false" if field.annotation is bool else ""

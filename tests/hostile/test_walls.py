@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from memlayer.config import load_project_settings
-from memlayer.config.load import PROJECT_KEYS
+from memlayer.config.model import PROJECT_KEYS
 from tests.support.cli_process import Cli
 from tests.support.corpus import TELLS_ALL, found_in_bytes, texts_in_store
 from tests.support.processes import Daemon, HookRunner

@@ -12,7 +12,7 @@ import pytest
 
 from memlayer import __version__
 from memlayer.cli.app import cli
-from memlayer.config.load import keys
+from memlayer.config.model import keys
 from memlayer.edge.hook.main import DEADLINE_S
 
 ROOT = Path(__file__).resolve().parent.parent.parent

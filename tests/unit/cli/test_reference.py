@@ -10,8 +10,8 @@ from pathlib import Path
 import click
 import pytest
 
+from docs.reference import cli_page, configuration_page
 from memlayer.cli.app import VERBS, cli
-from memlayer.cli.reference import cli_page, configuration_page
 from memlayer.config import describe
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from memlayer.config import load_settings, set_setting, unset_setting
-from memlayer.config.load import keys
+from memlayer.config.model import keys
 from memlayer.errors import UserError
 from tests.support.cli_process import Cli
 

@@ -20,7 +20,7 @@ from memlayer.config import (
     load_settings,
     write_daemon_variables,
 )
-from memlayer.config.load import fields_of
+from memlayer.config.model import fields_of
 from memlayer.edge.bootstrap import runtime
 from memlayer.edge.home import paths
 from memlayer.errors import UserError

@@ -40,12 +40,12 @@ def test_without_any_source_the_defaults_hold_and_models_are_kept_under_the_home
     assert settings.daemon.idle_minutes == 30.0
 
 
-def test_a_variable_wins_over_the_file_and_a_flag_over_both(home: Path) -> None:
+def test_a_variable_wins_over_the_file(home: Path) -> None:
     user_file(home, "recall:\n  max_entries: 3\n  min_chance: 0.5\n  max_chars: 900\n")
     environ = {"MEMLAYER_RECALL__MAX_ENTRIES": "2", "MEMLAYER_RECALL__MIN_CHANCE": "0.6"}
-    settings = load_settings(str(home), environ, {"recall.max_entries": 1})
-    assert (settings.recall.max_entries, settings.recall.min_chance, settings.recall.max_chars) == (1, 0.6, 900)
-    assert settings.origin("recall.max_entries") == "flag"
+    settings = load_settings(str(home), environ)
+    assert (settings.recall.max_entries, settings.recall.min_chance, settings.recall.max_chars) == (2, 0.6, 900)
+    assert settings.origin("recall.max_entries") == "MEMLAYER_RECALL__MAX_ENTRIES"
     assert settings.origin("recall.min_chance") == "MEMLAYER_RECALL__MIN_CHANCE"
     assert settings.origin("recall.max_chars") == str(home / "config.yaml")
     assert settings.origin("recall.candidates") == "default"

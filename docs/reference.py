@@ -68,13 +68,13 @@ Nothing has to be configured. Your own settings go into `~/.memlayer/config.yaml
 ```yaml
 recall:
   max_entries: 3
-  min_score: 0.5
+  min_chance: 0.2
 daemon:
   idle_minutes: 10
 ```
 
 A later source wins over an earlier one: defaults, `config.yaml`, the project's `.memlayer.yaml`,
-environment variables `MEMLAYER_<GROUP>__<NAME>` (two underscores), flags of the command line.
+environment variables `MEMLAYER_<GROUP>__<NAME>` (two underscores).
 `memlayer config set recall.max_entries 3` and `memlayer config unset recall.max_entries` edit the file for
 you: values are checked before the file is written, and your comments are kept. The daemon reads the
 settings when it starts: `memlayer daemon restart` makes a change take effect. `memlayer config` shows the
