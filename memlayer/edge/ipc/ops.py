@@ -30,7 +30,10 @@ Names = tuple[str, ...]
 class Arguments:
     """Arguments of one operation. op: its name in a request."""
 
-    op: ClassVar[str] = ""
+    op: ClassVar[str]
+
+    def __init_subclass__(cls, op: str) -> None:
+        cls.op = op
 
     def fields(self) -> dict[str, Any]:
         """Return the JSON object that is sent."""
@@ -50,16 +53,14 @@ def read(kind: type[Record], sent: Mapping[str, Any]) -> Record:
 
 
 @dataclass(frozen=True)
-class Recall(Arguments):
-    op: ClassVar[str] = "recall"
+class Recall(Arguments, op="recall"):
     prompt: str = ""
     project_dir: Path = ""
     session_id: str = ""
 
 
 @dataclass(frozen=True)
-class Search(Arguments):
-    op: ClassVar[str] = "search"
+class Search(Arguments, op="search"):
     query: str = ""
     project_dir: Path = ""
     limit: Limit = 10
@@ -73,15 +74,13 @@ class Search(Arguments):
 
 
 @dataclass(frozen=True)
-class Show(Arguments):
-    op: ClassVar[str] = "show"
+class Show(Arguments, op="show"):
     ids: Names = ()
     session_id: str = ""
 
 
 @dataclass(frozen=True)
-class List(Arguments):
-    op: ClassVar[str] = "list"
+class List(Arguments, op="list"):
     project_dir: Path = ""
     is_global: bool = False
     session_id: str = ""
@@ -91,71 +90,62 @@ class List(Arguments):
 
 
 @dataclass(frozen=True)
-class Given(Arguments):
-    op: ClassVar[str] = "given"
+class Given(Arguments, op="given"):
     limit: Limit = 5
     session_id: str = ""
     project_dir: Path = ""
 
 
 @dataclass(frozen=True)
-class Sessions(Arguments):
-    op: ClassVar[str] = "sessions"
+class Sessions(Arguments, op="sessions"):
     id_: str = ""
     project_dir: Path = ""
     limit: Limit = 20
 
 
 @dataclass(frozen=True)
-class Files(Arguments):
+class Files(Arguments, op="files"):
     """now: bring the files in step first."""
 
-    op: ClassVar[str] = "files"
     project_dir: Path = ""
     is_global: bool = False
     now: bool = False
 
 
 @dataclass(frozen=True)
-class Remember(Arguments):
+class Remember(Arguments, op="remember"):
     """id_: of a `remember` event in the spool."""
 
-    op: ClassVar[str] = "remember"
     id_: str = ""
 
 
 @dataclass(frozen=True)
-class Pin(Arguments):
-    op: ClassVar[str] = "pin"
+class Pin(Arguments, op="pin"):
     id_: str = ""
     off: bool = False
 
 
 @dataclass(frozen=True)
-class Edit(Arguments):
-    op: ClassVar[str] = "edit"
+class Edit(Arguments, op="edit"):
     id_: str = ""
     text: str = ""
 
 
 @dataclass(frozen=True)
-class Restore(Arguments):
-    op: ClassVar[str] = "restore"
+class Restore(Arguments, op="restore"):
     id_: str = ""
     keep_both: bool = False
 
 
 @dataclass(frozen=True)
-class History(Arguments):
-    op: ClassVar[str] = "history"
+class History(Arguments, op="history"):
     id_: str = ""
 
 
 @dataclass(frozen=True)
-class Forget(Arguments):
+class Forget(Arguments, op="forget"):
     """tolerant: with dry_run, unknown ids are no error."""
 
-    op: ClassVar[str] = "forget"
     ids: Names = ()
     session_id: str = ""
     project_dir: Path = ""
@@ -168,19 +158,17 @@ class Forget(Arguments):
 
 
 @dataclass(frozen=True)
-class Gc(Arguments):
-    op: ClassVar[str] = "gc"
+class Gc(Arguments, op="gc"):
     dry_run: bool = False
 
 
 @dataclass(frozen=True)
-class Import(Arguments):
+class Import(Arguments, op="import"):
     """Arguments of an import.
 
     paths: transcripts, or folders of them. again: read from the start, whatever was read before.
     """
 
-    op: ClassVar[str] = "import"
     subagents: bool = False
     again: bool = False
     dry_run: bool = False
@@ -189,33 +177,29 @@ class Import(Arguments):
 
 
 @dataclass(frozen=True)
-class Export(Arguments):
-    op: ClassVar[str] = "export"
+class Export(Arguments, op="export"):
     path: Path = ""
     force: bool = False
 
 
 @dataclass(frozen=True)
-class ImportExport(Arguments):
-    op: ClassVar[str] = "import_export"
+class ImportExport(Arguments, op="import_export"):
     path: Path = ""
     dry_run: bool = False
 
 
 @dataclass(frozen=True)
-class Flush(Arguments):
-    op: ClassVar[str] = "flush"
+class Flush(Arguments, op="flush"):
     wait: bool = False
 
 
 @dataclass(frozen=True)
-class MemSearch(Arguments):
+class MemSearch(Arguments, op="mem.search"):
     """Arguments of a search by a model.
 
     session_id: the asking session. session: the only session to search. kind: turn, settled, day or note.
     """
 
-    op: ClassVar[str] = "mem.search"
     query: str = ""
     limit: Limit = 5
     session: str = ""
@@ -225,10 +209,9 @@ class MemSearch(Arguments):
 
 
 @dataclass(frozen=True)
-class MemTimeline(Arguments):
+class MemTimeline(Arguments, op="mem.timeline"):
     """window: turns on either side."""
 
-    op: ClassVar[str] = "mem.timeline"
     ids: Names = ()
     window: Limit = 3
     project_dir: Path = ""
@@ -236,10 +219,9 @@ class MemTimeline(Arguments):
 
 
 @dataclass(frozen=True)
-class MemDetails(Arguments):
+class MemDetails(Arguments, op="mem.details"):
     """from_: the character of a single long text to go on from."""
 
-    op: ClassVar[str] = "mem.details"
     ids: Names = ()
     from_: int = 0
     project_dir: Path = ""
@@ -247,19 +229,17 @@ class MemDetails(Arguments):
 
 
 @dataclass(frozen=True)
-class MemStats(Arguments):
-    op: ClassVar[str] = "mem.stats"
+class MemStats(Arguments, op="mem.stats"):
     project_dir: Path = ""
 
 
 @dataclass(frozen=True)
-class MemRemember(Arguments):
+class MemRemember(Arguments, op="mem.remember"):
     """Arguments of a note by a model.
 
     at_ms: of the call, in Unix time; a call that is sent twice counts once.
     """
 
-    op: ClassVar[str] = "mem.remember"
     text: str = ""
     at_ms: int = 0
     project_dir: Path = ""
@@ -267,13 +247,12 @@ class MemRemember(Arguments):
 
 
 @dataclass(frozen=True)
-class Citations(Arguments):
+class Citations(Arguments, op="citations"):
     """Arguments of a list of citations.
 
     order: "" for the newest citation first, popular, or unused. days: 0 for any time, or 30 with an order.
     """
 
-    op: ClassVar[str] = "citations"
     order: str = ""
     days: int = 0
     limit: Limit = 10
@@ -281,33 +260,32 @@ class Citations(Arguments):
 
 
 @dataclass(frozen=True)
-class UsageShare(Arguments):
-    op: ClassVar[str] = "usage_share"
+class UsageShare(Arguments, op="usage_share"):
     days: int = 30
 
 
-class Stats(Arguments):
-    op = "stats"
+class Stats(Arguments, op="stats"):
+    pass
 
 
-class Reindex(Arguments):
-    op = "reindex"
+class Reindex(Arguments, op="reindex"):
+    pass
 
 
-class Repair(Arguments):
-    op = "repair"
+class Repair(Arguments, op="repair"):
+    pass
 
 
-class Witness(Arguments):
-    op = "witness"
+class Witness(Arguments, op="witness"):
+    pass
 
 
-class Status(Arguments):
-    op = "status"
+class Status(Arguments, op="status"):
+    pass
 
 
-class Stop(Arguments):
-    op = "stop"
+class Stop(Arguments, op="stop"):
+    pass
 
 
 def _wire_name(name: str) -> str:
