@@ -9,10 +9,7 @@ import sys
 
 
 def main() -> None:
-    """Run the command line and end the process.
-
-    In a runtime that has lost a package only the verbs of `doctor.bare` run.
-    """
+    """Run the command line, or doctor.bare's verbs if a package is lost."""
     try:
         from memlayer.cli.edge import run
     except ImportError as bad:

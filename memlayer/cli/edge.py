@@ -69,10 +69,7 @@ def usage_message(wrong: click.ClickException) -> str:
 
 
 def set_streams() -> None:
-    """Make every text printable.
-
-    UTF-8 for programs whatever the locale, replacement characters on a terminal.
-    """
+    """Print UTF-8 to programs, replacement characters on a terminal."""
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
@@ -105,10 +102,7 @@ def report_unexpected(kind: type[BaseException], error: BaseException, where: Tr
 
 
 def report(kind: type[BaseException], where: TracebackType | None) -> str:
-    """Return versions and stack frames, without the message.
-
-    The message may hold text of a memory.
-    """
+    """Return versions and stack frames, not the message: it may hold text."""
     verb = next((word for word in sys.argv[1:] if not word.startswith("-")), "")
     frames = "".join(traceback.format_list(traceback.extract_tb(where)))
     return (

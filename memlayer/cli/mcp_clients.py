@@ -51,10 +51,7 @@ CLIENTS = {
 
 @dataclass(frozen=True)
 class Change:
-    """The effect of a registration on a file.
-
-    text: the whole new text, "" where the file goes. is_needed: it differs.
-    """
+    """A file's change. text: the new one, "" where the file goes."""
 
     path: str
     before: str | None
@@ -63,10 +60,7 @@ class Change:
 
 
 def path_of(client: McpClient) -> str:
-    """Return the path of the client's configuration file.
-
-    A link is followed, so that it stays one.
-    """
+    """Return the path of the client's configuration file, links followed."""
     found = re.match(r"\$\{(\w+):-([^}]*)\}(.*)", client.path)
     path = (os.environ.get(found[1]) or found[2]) + found[3] if found else client.path
     return os.path.realpath(os.path.expanduser(path))
@@ -91,10 +85,7 @@ def entry_of(client: McpClient, root: str, *, project: str, all_projects: bool) 
 
 
 def planned(client: McpClient, entry: dict[str, Any] | None) -> Change:
-    """Return the change that registers the entry, or removes it (None).
-
-    Raises UserError for a file it cannot read.
-    """
+    """Return the change that registers or removes (None). Raises UserError."""
     path = path_of(client)
     before = _read(path)
     change = _toml if path.endswith(".toml") else _json
@@ -105,10 +96,7 @@ def planned(client: McpClient, entry: dict[str, Any] | None) -> Change:
 
 
 def carry_out(change: Change) -> None:
-    """Write the file whole or not at all.
-
-    Its text without memlayer is kept beside it. Raises OSError.
-    """
+    """Write the file whole, a copy kept beside it. Raises OSError."""
     if NAME not in (change.before or ""):
         paths.write_whole(change.path + BACKUP, (change.before or "").encode())
     if change.text:
@@ -139,10 +127,7 @@ def _parsed(path: str, text: str) -> object:
 
 
 def _json(path: str, text: str, key: str, entry: dict[str, Any] | None) -> str:
-    """Return the JSON text with the entry, or without it.
-
-    Other keys and their order stay.
-    """
+    """Return the JSON text with or without the entry, in its order."""
     try:
         whole = json.loads(text) if text.strip() else {}
     except (ValueError, RecursionError) as bad:
@@ -163,10 +148,7 @@ def _json(path: str, text: str, key: str, entry: dict[str, Any] | None) -> str:
 
 
 def _toml(path: str, text: str, key: str, entry: dict[str, Any] | None) -> str:
-    """Return the TOML text with the entry's table, or without it.
-
-    The table stands at the end; every other line stays as it is.
-    """
+    """Return the TOML text with the table at its end, or without."""
     try:
         servers = tomllib.loads(text).get(key, {})
     except tomllib.TOMLDecodeError as bad:

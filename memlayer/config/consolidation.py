@@ -100,10 +100,7 @@ def daemon_variables(settings: Settings) -> tuple[str, ...]:
 
 
 def write_daemon_variables(home: str, settings: Settings) -> None:
-    """Write variable names for the daemon's next start; none for rules.
-
-    Raises OSError.
-    """
+    """Write variable names for the daemon's next start. Raises OSError."""
     names, path = daemon_variables(settings), paths.daemon_variables(home)
     if names:
         paths.write_whole(path, ("\n".join(names) + "\n").encode())

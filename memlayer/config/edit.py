@@ -32,10 +32,7 @@ def set_setting(home: str, key: str, values: Sequence[str]) -> object:
 
 
 def unset_setting(home: str, key: str) -> bool:
-    """Remove a setting, known or not; False if it is absent.
-
-    Raises UserError or OSError, as set_setting.
-    """
+    """Remove a setting; False if absent. Raises UserError or OSError."""
     group, _, name = key.partition(".")
     settings = parse_user_text(user_text(paths.settings(home)).encode(), paths.settings(home))
     if not isinstance(settings.get(group), dict) or name not in settings[group]:
@@ -98,10 +95,7 @@ def _change(home: str, group: str, name: str, value: object, *, is_set: bool) ->
 
 
 def _validate(home: str, before: Mapping[str, Any], wanted: Mapping[str, Any], alone: Mapping[str, Any]) -> None:
-    """Raise UserError for a wrong change.
-
-    Older mistakes elsewhere do not stand in its way.
-    """
+    """Raise UserError for a wrong change, not for older mistakes elsewhere."""
     try:
         merge_settings(home, before, {})
     except UserError:
@@ -113,10 +107,7 @@ def _validate(home: str, before: Mapping[str, Any], wanted: Mapping[str, Any], a
 
 
 def _says(text: str, file: str, wanted: Mapping[str, Any]) -> bool:
-    """True if a text is valid and has the wanted settings.
-
-    An empty group says nothing.
-    """
+    """True if a valid text has the wanted settings; empty groups aside."""
     try:
         settings = parse_user_text(text.encode(), file)
     except UserError:
@@ -138,10 +129,7 @@ def _wanted(before: Mapping[str, Any], group: str, name: str, value: object, *, 
 
 
 def _edited(text: str, group: str, name: str, value: object, *, is_set: bool) -> str:
-    """Return the text with a line changed, added or removed.
-
-    The result is wrong where the setting is written unusually.
-    """
+    """Return the text with a line edited; wrong for unusual spellings."""
     root: yaml.Node | None = yaml.compose(io.StringIO(text), yaml.SafeLoader)
     written = _scalar(value)
     found = _entry(root, group)
@@ -200,10 +188,7 @@ def _entry(node: yaml.Node | None, name: str) -> tuple[yaml.Node, yaml.Node] | N
 
 
 def _end_of(node: yaml.Node, text: str) -> int:
-    """Return the end of a node's value.
-
-    The mark of a block stands behind the comments that follow it.
-    """
+    """Return the end of a node's value, without the comments behind."""
     while isinstance(node, yaml.CollectionNode) and not node.flow_style and node.value:
         last = node.value[-1]
         node = last[1] if isinstance(last, tuple) else last

@@ -74,10 +74,7 @@ def read_variables(environ: Mapping[str, str]) -> dict[str, Any]:
 
 
 def placed(settings: Settings, home: str, origins: dict[str, str]) -> Settings:
-    """Fill in settings that follow from the home.
-
-    origins: key -> file or variable.
-    """
+    """Fill in the home's folders. origins: key -> file or variable."""
     if not settings.embedding.cache_dir:
         cache_dir = os.path.join(paths.cache(home), "models")
         settings = settings.model_copy(
@@ -237,10 +234,7 @@ def _fields(value: object) -> dict[str, Any]:
 
 
 def _is_off(sources: Sequence[Mapping[str, Any]]) -> bool:
-    """True if the last source is off.
-
-    Unreadable values such as `flase` are off, since less is done then.
-    """
+    """True if the last source is off, or unreadable such as `flase`."""
     for source in reversed(sources):
         if "enabled" in source:
             try:

@@ -59,10 +59,7 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Take arguments alone.
-
-        load_settings merges the sources, to name the source with a wrong value.
-        """
+        """Take arguments alone: load_settings merges sources, to name wrong ones."""
         return (init_settings,)
 
     def origin(self, key: str) -> str:

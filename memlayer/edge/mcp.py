@@ -186,10 +186,7 @@ class Server:
         self._running: list[threading.Thread] = []
 
     def serve(self, source: int, sink: int) -> None:
-        """Answer `source` on `sink` until it ends, then finish calls.
-
-        source: lines of a file descriptor; the calls: those that still run.
-        """
+        """Answer lines of fd `source` on `sink`, then finish running calls."""
         self._sink = sink
         try:
             for line in lines_of(source):
@@ -293,10 +290,7 @@ def error_of(number: object, code: int, says: str) -> dict[str, Any]:
 
 
 def lines_of(source: int):  # type: ignore[no-untyped-def]  # Iterator[bytes | None], without importing typing
-    """Yield each line of a file descriptor, None for long lines.
-
-    Long: over the limit. At most two lines' bytes are held.
-    """
+    """Yield each line, None for long ones; holds two at most."""
     kept, is_skipping = b"", False
     while True:
         try:
@@ -326,10 +320,7 @@ def _now_ms() -> int:
 
 
 def main(root: str, home: str, argv: list[str]) -> int:
-    """Serve on the standard streams; return an exit code.
-
-    argv: `--project FOLDER` or `--all-projects`.
-    """
+    """Serve [--project FOLDER | --all-projects]; return an exit code."""
     project = os.environ.get("CLAUDE_PROJECT_DIR") or os.getcwd()
     if argv[:1] == ["--project"] and len(argv) == 2:
         project = os.path.abspath(os.path.expanduser(argv[1]))

@@ -24,10 +24,7 @@ RESTART = "`memlayer daemon restart`"
 
 
 def daemon(client: Client) -> Iterator[Check]:
-    """Check the daemon, then store, models and turns as it reports them.
-
-    The daemon is started if need be.
-    """
+    """Check the daemon, started if need be, and its store, models, turns."""
     try:
         found = settled(client)
     except MemlayerError as error:
@@ -52,10 +49,7 @@ def daemon(client: Client) -> Iterator[Check]:
 
 
 def used(client: Client) -> Iterator[Check]:
-    """Report how many of the notes that recall gave were cited.
-
-    Yields nothing while too few were given to tell.
-    """
+    """Report the share of given notes that were cited, if enough."""
     try:
         found = client.call("usage_share", {}, deadline_s=ANSWER_S)
     except MemlayerError:
@@ -71,10 +65,7 @@ def used(client: Client) -> Iterator[Check]:
 
 
 def hooks_worked(client: Client) -> dict[str, int]:
-    """Return the last time each hook was answered in time.
-
-    Unix time in ms. {} when no daemon runs.
-    """
+    """Return hook -> Unix time in ms of its last timely answer."""
     try:
         found = (client.status() or {}).get("hooks_worked_ms")
     except MemlayerError:
@@ -83,20 +74,14 @@ def hooks_worked(client: Client) -> dict[str, int]:
 
 
 def is_behind(home: str, found: dict[str, Any]) -> bool:
-    """True if the user's settings have changed since the daemon read them.
-
-    found: the status of the daemon.
-    """
+    """True if settings changed since the daemon (status: found) read them."""
     from memlayer.config import settings_stamp
 
     return bool(found.get("settings_stamp")) and found["settings_stamp"] != settings_stamp(home)
 
 
 def settled(client: Client) -> dict[str, Any]:
-    """Return the daemon's status, once store and model have loaded or failed.
-
-    Raises DaemonError.
-    """
+    """Return the daemon's status once it has loaded. Raises DaemonError."""
     ends = time.monotonic() + SETTLE_S
     while True:
         found = client.call("status", {}, deadline_s=5.0)
@@ -138,10 +123,7 @@ def store(found: dict[str, Any]) -> Check:
 
 
 def memory_files(found: dict[str, Any]) -> Iterator[Check]:
-    """Report unreadable memory files and changes in them that were not followed.
-
-    Yields nothing when there are none.
-    """
+    """Report unreadable memory files and changes that were not followed."""
     notices = [line(notice, 300) for notice in found.get("file_notices") or []]
     if notices:
         says = f"{len(notices)} notices, the first: {notices[0]}" if len(notices) > 1 else notices[0]
@@ -149,10 +131,7 @@ def memory_files(found: dict[str, Any]) -> Iterator[Check]:
 
 
 def kept(client: Client) -> Check:
-    """Check that the turns of the host's transcripts are in the store.
-
-    Says also how they came there.
-    """
+    """Check that the host's turns are in the store, and how."""
     try:
         found = client.call("witness", {}, deadline_s=READ_TRANSCRIPTS_S)
     except MemlayerError as error:
@@ -162,10 +141,7 @@ def kept(client: Client) -> Check:
 
 
 def language_model(found: dict[str, Any]) -> Iterator[Check]:
-    """Check the language model that reads turns.
-
-    Nothing when none is turned on.
-    """
+    """Check the language model that reads turns, if one is on."""
     name = "language model"
     if not found.get("is_on"):
         return

@@ -102,10 +102,7 @@ def settings(home: str, folder: str, environ: Mapping[str, str]) -> Iterator[Che
 
 
 def correction(problem: str) -> str:
-    """Return the remedy for a wrong setting.
-
-    Names also the values in force until then.
-    """
+    """Return the remedy for a wrong setting, and the values until then."""
     from memlayer.config import describe_groups
 
     group = problem.partition(":")[0].partition(".")[0]
@@ -211,10 +208,7 @@ def is_trouble(entry: Mapping[str, object]) -> bool:
 
 
 def entries_since(path: str, since_s: float) -> list[dict[str, object]]:
-    """Return the last JSON lines of a log since a time.
-
-    since_s: Unix time. Oldest first.
-    """
+    """Return a log's last JSON lines since a Unix time, oldest first."""
     try:
         with open(path, "rb") as file:
             file.seek(max(0, os.fstat(file.fileno()).st_size - LOG_TAIL_BYTES))

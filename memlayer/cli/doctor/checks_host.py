@@ -38,10 +38,7 @@ class Check(NamedTuple):
 
 
 def print_checks(found: Iterable[Check], as_json: bool) -> int:
-    """Print each result as it comes.
-
-    Return the exit code: 1 when data is lost or at risk.
-    """
+    """Print each result; return the exit code, 1 at a risk."""
     checks = []
     for check in found:
         checks.append(check)
@@ -127,10 +124,7 @@ def interpreter(home: str) -> Check:
 
 
 def start_ms(python: str) -> float | None:
-    """Return the better of two bare starts in ms.
-
-    None when the interpreter does not start.
-    """
+    """Return the better of two bare starts; None where it fails."""
     best = None
     for _ in range(2):
         began = time.perf_counter()
@@ -154,10 +148,7 @@ def is_script(program: str) -> bool:
 
 
 def auto_memory(environ: Mapping[str, str]) -> Check:
-    """Report the host's own memory, which may run side by side.
-
-    Reads one key of its settings.
-    """
+    """Report, from one key of its settings, the host's own memory."""
     folder = environ.get("CLAUDE_CONFIG_DIR") or os.path.expanduser("~/.claude")
     name = "host's memory"
     try:

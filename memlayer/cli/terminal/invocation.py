@@ -32,10 +32,7 @@ WHICH_MEMORY = "Which memory? Give a citation such as a7Bc3x"
 
 
 class Incomplete(click.UsageError):
-    """A missing or surplus argument.
-
-    The message names the right ones. Exit code 2.
-    """
+    """A missing or surplus argument; names the right ones. Exit code 2."""
 
 
 def complete_folder(_: click.Context, option: click.Parameter, typed: str) -> list[CompletionItem]:
@@ -75,10 +72,7 @@ def home() -> str:
 
 
 def client(*, wait_s: float = 15.0) -> Client:
-    """Return a client that starts the daemon with this Python.
-
-    This Python is the runtime's.
-    """
+    """Return a client that starts the daemon with this, the runtime's, Python."""
     return Client(home(), plugin_root(), sys.executable, wait_s=wait_s)
 
 
@@ -114,10 +108,7 @@ def was_project(folder: str) -> bool:
 
 
 def from_stream(arguments: Sequence[str], from_stdin: bool) -> bool:
-    """True if a text comes from stdin, by --stdin or by `-`.
-
-    Raises Incomplete when words are given as well.
-    """
+    """True for --stdin or `-`. Raises Incomplete with words as well."""
     is_dash = list(arguments) == [STREAM]
     if from_stdin and arguments and not is_dash:
         raise Incomplete("Give it as arguments or on standard input, not both")
@@ -125,10 +116,7 @@ def from_stream(arguments: Sequence[str], from_stdin: bool) -> bool:
 
 
 def words(arguments: Sequence[str], from_stdin: bool, missing: str) -> str:
-    """Return the text of the arguments or of stdin.
-
-    Raises Incomplete with the message `missing` when it is empty.
-    """
+    """Return the arguments' or stdin's text. Raises Incomplete(missing)."""
     is_stream = from_stream(arguments, from_stdin)
     text = sys.stdin.buffer.read().decode("utf-8", "replace") if is_stream else " ".join(arguments)
     text = plain(text).strip()
@@ -138,10 +126,7 @@ def words(arguments: Sequence[str], from_stdin: bool, missing: str) -> str:
 
 
 def memory_ids(arguments: Sequence[str], from_stdin: bool = False) -> list[str]:
-    """Return the ids in the arguments, or on stdin.
-
-    They may have any form of citation. Raises Incomplete when there is none.
-    """
+    """Return the ids in any form of citation. Raises Incomplete for none."""
     text = words(arguments, from_stdin, WHICH_MEMORY)
     texts = [text] if from_stream(arguments, from_stdin) else [plain(argument) for argument in arguments]
     ids = [id_ for text in texts for id_ in ids_in(text)]
@@ -151,10 +136,7 @@ def memory_ids(arguments: Sequence[str], from_stdin: bool = False) -> list[str]:
 
 
 def memory_id(arguments: Sequence[str], from_stdin: bool = False) -> str:
-    """Return the single id in the arguments.
-
-    Raises Incomplete for none and for several.
-    """
+    """Return the single id. Raises Incomplete for none and for several."""
     ids = memory_ids(arguments, from_stdin)
     if len(ids) > 1:
         raise Incomplete(f"One memory at a time. Give one of {', '.join(ids[:5])}")
@@ -176,10 +158,7 @@ def moment_ms(text: str) -> int:
 
 
 def end_ms(text: str) -> int:
-    """Return the end of a date, or an age, in ms.
-
-    Unix time. Raises Incomplete.
-    """
+    """Return the end of a date, or an age (ms). Raises Incomplete."""
     at_ms = moment_ms(text)
     if text[-1:] in "hdw":
         return at_ms

@@ -44,10 +44,7 @@ _UNITS = ("B", "kB", "MB", "GB", "TB")
 
 
 def print_json(value: object) -> None:
-    """Print one JSON document.
-
-    Every verb has the same field names: see for_machines.
-    """
+    """Print one JSON document with the field names of for_machines."""
     print(_UNSEEN.sub(_escape, json.dumps(for_machines(value), ensure_ascii=False, indent=2)))
 
 
@@ -81,10 +78,7 @@ def iso(at_ms: object) -> str:
 
 
 def counted(count: object, noun: str) -> str:
-    """Return `1 memory` or `2 memories`.
-
-    Anything but a number counts as 0.
-    """
+    """Return `1 memory` or `2 memories`; 0 for no number."""
     number = count if isinstance(count, int) else 0
     plural = noun[:-1] + "ies" if noun[-2:-1] not in "aeo" and noun.endswith("y") else noun + "s"
     return f"{number:,} {noun if number == 1 else plural}"
@@ -95,10 +89,7 @@ def _escape(found: re.Match[str]) -> str:
 
 
 def say(*parts: Part, indent: int = 0, to_stderr: bool = False) -> None:
-    """Print a paragraph.
-
-    It is wrapped and styled on a terminal, one line elsewhere, however long.
-    """
+    """Print a paragraph, wrapped and styled on a terminal, else one line."""
     stream = sys.stderr if to_stderr else sys.stdout
     texts = [(part, "") if isinstance(part, str) else part for part in parts]
     try:
@@ -121,10 +112,7 @@ def say(*parts: Part, indent: int = 0, to_stderr: bool = False) -> None:
 
 
 def pairs(title: str, rows: Iterable[tuple[str, str]]) -> None:
-    """Print a heading and aligned `name  value` lines, without empty values.
-
-    No rows, no heading.
-    """
+    """Print a heading and aligned `name  value` lines, empty values left out."""
     kept = [(name, value) for name, value in rows if value]
     if not kept:
         return
@@ -135,10 +123,7 @@ def pairs(title: str, rows: Iterable[tuple[str, str]]) -> None:
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """Print aligned columns under a head, numbers to the right.
-
-    Nothing without rows.
-    """
+    """Print aligned columns under a head, numbers right; nothing without rows."""
     from rich.cells import cell_len, set_cell_size  # Hangul takes two places
 
     kept = [[line(cell) for cell in row] for row in rows]
@@ -155,18 +140,12 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
 
 
 def line(text: object, max_chars: int = 100_000) -> str:
-    """Return stored text on one line, cut at max_chars, harmless.
-
-    Nothing in it can pose as a citation or a block.
-    """
+    """Return stored text on one harmless line, cut at max_chars."""
     return cut(flatten("" if text is None else str(text)), max_chars)
 
 
 def say_body(text: object, max_chars: int, indent: int = 2) -> None:
-    """Print a memory's text below its title.
-
-    It stands on one line, or with its lines if it has a code block.
-    """
+    """Print a text on one line, or its lines with code blocks."""
     whole = plain("" if text is None else str(text))
     if not _FENCE.search(whole):
         say(line(whole, max_chars), indent=indent)
@@ -176,10 +155,7 @@ def say_body(text: object, max_chars: int, indent: int = 2) -> None:
 
 
 def fenced_rows(text: str, max_chars: int) -> list[str]:
-    """Return the lines of a text with code blocks, each harmless.
-
-    Cut at a line; a block that is open there is closed.
-    """
+    """Return harmless lines of a text with code blocks, cut and closed."""
     rows: list[str] = []
     left, fence = max_chars, ""
     for row in text.strip().split("\n"):
@@ -232,10 +208,7 @@ def short_path(path: str) -> str:
 
 
 def memory_title(memory: Mapping[str, object]) -> list[Part]:
-    """Return the line above a memory's text.
-
-    It holds key, citation, time, project and session.
-    """
+    """Return key, citation, time, project and session of a memory."""
     parts: list[Part] = [
         (line(memory.get("key")), "bold"),
         " ",

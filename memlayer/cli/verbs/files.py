@@ -139,10 +139,7 @@ def drop_verb(names: tuple[str, ...], everything: bool, as_json: bool) -> None:
 
 
 def _chosen(names: tuple[str, ...]) -> list[str]:
-    """Return the names, or those of all quarantined events.
-
-    Raises UserError for an unknown name.
-    """
+    """Return the names, or all. Raises UserError for an unknown name."""
     known = [name for name, _ in spool.quarantined(home())]
     for name in names:
         if name not in known:

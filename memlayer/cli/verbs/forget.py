@@ -136,10 +136,7 @@ def forget_verb(
 
 
 def folder_of(project: str | None, all_projects: bool) -> str:
-    """Return a folder as project_dir does, also where it never existed.
-
-    Nothing of such a folder is known.
-    """
+    """Return a folder as project_dir does, also where it never existed."""
     if project and not all_projects:
         return os.path.abspath(os.path.expanduser(project))
     return project_dir(project, all_projects)
@@ -170,10 +167,7 @@ def forget_from_stdin(text: str, folder: str, keep_sources: bool, as_json: bool)
 
 
 def say_found(found: Mapping[str, Any], as_json: bool) -> None:
-    """Print the memories that words or ids select.
-
-    Says also how to forget them.
-    """
+    """Print the memories that words select, and how to forget them."""
     selected = found.get("memories") or []
     if as_json:
         print_json(found)
@@ -199,19 +193,13 @@ def say_done(done: Mapping[str, Any], as_json: bool) -> None:
 
 
 def say_left(done: Mapping[str, Any]) -> None:
-    """Print the memory files that could not be cleaned.
-
-    They are once they can be read again.
-    """
+    """Print memory files to be cleaned once they can be read."""
     for path in done.get("left") or []:
         say(("It may still stand in ", "yellow"), line(path))
 
 
 def confirm(found: Mapping[str, Any], as_json: bool) -> None:
-    """Show the selection and ask.
-
-    Raises UserError at a no, and without a terminal.
-    """
+    """Show the selection and ask. Raises UserError at a no."""
     selected = found.get("memories") or []
     if as_json or not (sys.stdin.isatty() and sys.stdout.isatty()):
         rows = counted(len(selected), "memory") if selected else counted(found.get("events"), "event")

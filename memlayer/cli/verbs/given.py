@@ -62,10 +62,7 @@ def given_verb(last: int, session: str | None, project: str | None, all_projects
 
 
 def say_prompt(prompt: Mapping[str, Any]) -> None:
-    """Print a prompt or session start with its notes.
-
-    The notes left out follow.
-    """
+    """Print a prompt or session start, its notes, and those left out."""
     given, left_out = prompt.get("given") or [], (prompt.get("left_out") or [])[:LEFT_OUT_SHOWN]
     say(
         (when(prompt.get("at_ms")), "dim"),

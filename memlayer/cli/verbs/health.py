@@ -69,10 +69,7 @@ def status(as_json: bool) -> None:
 
 
 def name_variables() -> None:
-    """Record the variables that the daemon is to inherit.
-
-    An example is the key of a language model.
-    """
+    """Record the variables (a model's key) that the daemon is to inherit."""
     from memlayer.config import load_what_holds, write_daemon_variables  # not for verbs that need no settings
 
     with contextlib.suppress(OSError):  # the daemon works without them, and reports that

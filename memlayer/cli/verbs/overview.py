@@ -145,10 +145,7 @@ def stats_verb(as_json: bool) -> None:
 
 
 def from_files(home_: str, why: str) -> dict[str, Any]:
-    """Return the figures that need no daemon.
-
-    unavailable: the reason why there is none.
-    """
+    """Return figures without a daemon; unavailable: why there is none."""
     waiting = spool.waiting(home_)
     return {
         "unavailable": why,
@@ -161,18 +158,12 @@ def from_files(home_: str, why: str) -> dict[str, Any]:
 
 
 def folder_bytes(folder: str) -> int:
-    """Return the bytes of all files below a folder.
-
-    0 when it is missing.
-    """
+    """Return the bytes of all files below a folder; 0 without it."""
     return sum(file_stat.st_size for file_stat in _stats_below(folder))
 
 
 def newest_s(folder: str) -> float:
-    """Return the last time a file below a folder was written.
-
-    Unix time; 0 when the folder is missing or empty.
-    """
+    """Return the last write below a folder, Unix time; 0 for none."""
     return max((file_stat.st_mtime for file_stat in _stats_below(folder)), default=0.0)
 
 
@@ -188,10 +179,7 @@ def _stats_below(folder: str) -> list[os.stat_result]:
 
 
 def hook_errors(home_: str) -> dict[str, int]:
-    """Count hook calls of the last day that went wrong.
-
-    They failed, were late, ran without a daemon, or brought no event.
-    """
+    """Count hook calls of the last day that went wrong, by outcome."""
     seen = health.trouble(home_, time.time())
     return {
         "failed": seen.lost,
@@ -273,10 +261,7 @@ def say_machinery(found: Mapping[str, Any]) -> None:
 
 
 def say_language_model(found: Mapping[str, Any]) -> None:
-    """Print calls and tokens of the language model that reads turns.
-
-    Nothing if none was ever turned on.
-    """
+    """Print calls and tokens of the language model, if one was on."""
     if not found:
         return
     today, ever = found["today"], found["all"]

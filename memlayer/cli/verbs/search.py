@@ -130,10 +130,7 @@ def search_verb(
 
 
 def span_of(since: str | None, until: str | None, day: str | None) -> dict[str, int]:
-    """Return the time bounds of hits in ms.
-
-    Empty for no bounds. Raises Incomplete.
-    """
+    """Return the time bounds of hits in ms. Raises Incomplete."""
     if day and (since or until):
         raise Incomplete("Give --day, or --since and --until, not both")
     start, end = day or since, day or until

@@ -96,10 +96,7 @@ def unset_verb(key: str, as_json: bool) -> None:
 
 
 def _say_changed(key: str, value: object, as_json: bool, says: str) -> None:
-    """Print the change, and the command that makes it take effect.
-
-    A variable that overrides the change is named too.
-    """
+    """Print the change, variables that override it, and the next command."""
     group, _, name = key.partition(".")
     variable = f"MEMLAYER_{group}__{name}".upper()
     is_stale = _daemon_is_behind()

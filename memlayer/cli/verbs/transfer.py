@@ -144,10 +144,7 @@ def held_in(done: dict[str, Any]) -> str:
 
 
 def export_to_stdout() -> None:
-    """Copy an export to standard output.
-
-    The daemon writes it to a private file first.
-    """
+    """Copy an export, made as a private file, to standard output."""
     with private_folder() as folder, progress() as show:
         path = os.path.join(folder, "export.jsonl")
         done = client().call("export", {"path": path, "force": False}, deadline_s=LONG_S, on_progress=show)
@@ -161,10 +158,7 @@ def export_to_stdout() -> None:
 
 @contextlib.contextmanager
 def stdin_as_file() -> Iterator[str]:
-    """Copy standard input into a temporary file.
-
-    Raises UserError when it is no export.
-    """
+    """Copy standard input into a file. Raises UserError for no export."""
     with private_folder() as folder:
         path = os.path.join(folder, "import.jsonl")
         with open(path, "xb") as file:
@@ -176,10 +170,7 @@ def stdin_as_file() -> Iterator[str]:
 
 @contextlib.contextmanager
 def private_folder() -> Iterator[str]:
-    """Make a temporary folder in the home for this process.
-
-    Also delete those of killed processes.
-    """
+    """Make a temporary folder in the home; drop those of killed processes."""
     for left in glob.glob(os.path.join(glob.escape(home()), TEMPORARY + "*")):
         if time.time() - os.lstat(left).st_mtime > KEPT_S:
             shutil.rmtree(left, ignore_errors=True)
@@ -209,10 +200,7 @@ def is_export(path: str) -> bool:
 
 
 def transcripts_folder() -> str:
-    """Return the host's folder of transcripts.
-
-    Raises UserError when it does not exist.
-    """
+    """Return the host's folder of transcripts. Raises UserError without one."""
     folder = os.path.join(os.environ.get("CLAUDE_CONFIG_DIR") or os.path.expanduser("~/.claude"), "projects")
     if not os.path.isdir(folder):
         raise UserError(f"There are no transcripts in {folder}. Give a PATH")

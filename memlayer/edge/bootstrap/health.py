@@ -47,10 +47,7 @@ class Trouble:
 
 
 def trouble(home: str, now_s: float) -> Trouble:
-    """Return the trouble of the 24 hours before now_s (Unix time).
-
-    Never raises on damaged logs.
-    """
+    """Return the trouble of the 24 hours before now_s (Unix time)."""
     found = Trouble()
     found.setup = runtime.setup_failure(home) or ""
     for entry in _entries(paths.hook_log(home) + ".1", now_s) + _entries(paths.hook_log(home), now_s):
@@ -157,10 +154,7 @@ def notice(
 
 
 def ready(home: str) -> str:
-    """Return a line for the person, once, when a setup is done.
-
-    Only after a notice of that setup. The daemon asks, so a runtime exists.
-    """
+    """Return a line for the person, once, after a setup's notice."""
     noticed = os.path.join(home, "setup.noticed")
     try:
         with open(noticed, "rb") as file:

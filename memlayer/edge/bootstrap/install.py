@@ -95,10 +95,7 @@ ASIDE = "unused"
 
 
 class Installer:
-    """A venv in the making.
-
-    `report(step, done, total)` is called at least every TICK_S.
-    """
+    """A venv in the making; report(step, done, total) at least every TICK_S."""
 
     def __init__(
         self,
@@ -158,10 +155,7 @@ class Installer:
         )  # fmt: skip
 
     def slim_down(self) -> None:
-        """Leave out unused files, and try the rest.
-
-        A missing library shows now, not in the daemon.
-        """
+        """Leave out unused files, and try the rest at once."""
         moved = set_aside(self.venv, self.names)
         name, command = "trying the packages", [self.python, "-I", trial()]
         try:
@@ -173,20 +167,14 @@ class Installer:
         remove_unused(self.venv)
 
     def requirements(self) -> str:
-        """Write the lock into the venv; return the file's path.
-
-        An update of the plugin may replace the original.
-        """
+        """Copy the lock, which an update may replace; return the path."""
         path = os.path.join(self.venv, "installing.txt")
         with open(path, "wb") as stream:
             stream.write(self.pinned)
         return path
 
     def step(self, name: str, command: list[str]) -> None:
-        """Run a command, its output into the log.
-
-        Raises UserError with the reason when it fails.
-        """
+        """Run a command, its output into the log. Raises UserError."""
         lines: list[str] = []
         started_s = time.monotonic()
         with subprocess.Popen(
@@ -199,10 +187,7 @@ class Installer:
             raise UserError("setup failed while %s: %s (log: %s)" % (name, reason(lines), self.log_path))
 
     def follow(self, process: subprocess.Popen[bytes], name: str, lines: list[str]) -> None:
-        """Copy the output to the log and report progress.
-
-        Line by line, until the process closes its output.
-        """
+        """Copy the output to the log by lines, and report progress."""
         assert process.stdout is not None
         counted = name == "installing packages"
         total, done, rest = len(self.names) if counted else 0, 0, b""
@@ -228,18 +213,12 @@ class Installer:
 
 
 def install_environ(environ: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment without variables that divert an install.
-
-    Indexes, proxies and certificates stay.
-    """
+    """Return the environment without what diverts an install; indexes stay."""
     return {name: value for name, value in environ.items() if name not in KEPT_OUT and not name.startswith("PYTHON")}
 
 
 def reason(lines: list[str]) -> str:
-    """Return why a command failed, from its output.
-
-    The cause when known, and the last error line.
-    """
+    """Return why a command failed: a known cause, the last error line."""
     text = "\n".join(lines)
     printed = [line for line in lines if line.strip()] or ["it ended without a word"]
     errors = [line for line in printed if re.match(r"\s*(ERROR|error|fatal|\w*Error)\b", line)] or printed
@@ -254,10 +233,7 @@ def trial() -> str:
 
 
 def problem_of(python: str) -> str:
-    """Return why a runtime's packages cannot be loaded; "" when they can.
-
-    One line; takes a second.
-    """
+    """Return why a runtime's packages do not load, or ""; takes seconds."""
     if not os.path.isfile(trial()):
         return ""
     try:
@@ -274,10 +250,7 @@ def problem_of(python: str) -> str:
 
 
 def pip_has_an_index(environ: Mapping[str, str]) -> bool:
-    """True if pip is told where packages come from.
-
-    By its environment or one of its files.
-    """
+    """True if environment or files tell pip where packages come from."""
     keys = ("index-url", "extra-index-url", "find-links", "no-index")
     if any(environ.get("PIP_" + key.upper().replace("-", "_")) for key in keys):
         return True

@@ -120,10 +120,7 @@ def by_version(folder: str) -> list[int]:
 
 
 def inspect(path: str) -> Interpreter | None:
-    """Ask an interpreter for its version and abilities; None when it fails.
-
-    The path found is the base, never a shim.
-    """
+    """Ask an interpreter for its base, version, abilities; None when it fails."""
     try:
         probed = subprocess.run(
             [path, "-I", "-S", "-c", PROBE],
@@ -150,10 +147,7 @@ def runs(python: str) -> bool:
 
 
 def platform_problem() -> str | None:
-    """Return why this machine cannot run memlayer, or None.
-
-    One line: LanceDB or ONNX Runtime has no wheels for it.
-    """
+    """Return why LanceDB or ONNX Runtime has no wheels here, or None."""
     system, _, release, _, machine = os.uname()
     if system == "Darwin":
         if machine != "arm64":

@@ -31,10 +31,7 @@ MAX_LOG_BYTES = 1_000_000
 
 
 class Progress:
-    """Progress of a setup on a stream.
-
-    A line that is rewritten on a terminal, else a line a step.
-    """
+    """Progress of a setup: a rewritten line, or one a step."""
 
     def __init__(self, stream: TextIO, *, is_quiet: bool = False) -> None:
         self.stream = stream
@@ -51,10 +48,7 @@ class Progress:
         self.close()
 
     def __call__(self, step: str, done: int, total: int) -> None:
-        """Show the step that runs.
-
-        done: packages fetched of `total`, when that is not 0.
-        """
+        """Show the step. done: packages of `total`, unless that is 0."""
         if self.is_quiet:
             return
         if self.rewrites:
@@ -161,10 +155,7 @@ def note_contents(venv: str) -> None:
 
 
 def discard(home: str) -> None:
-    """Mark the present runtime as half-made: it does not work.
-
-    Raises UserError when it may not be touched.
-    """
+    """Mark the present, broken runtime as half-made. Raises UserError."""
     venv = runtime.runtime_dir(home)
     try:
         os.unlink(os.path.join(venv, runtime.LOCK_FILE))
@@ -199,10 +190,7 @@ def held(lock_path: str, report: Report, wait: bool) -> Iterator[int | None]:
 
 
 def switch(folder: str, name: str) -> None:
-    """Point `current` at the runtime of this name.
-
-    A reader sees the old link or the new one.
-    """
+    """Point `current` at the runtime of this name, in one step."""
     temporary = os.path.join(folder, ".current-%d" % os.getpid())
     with contextlib.suppress(FileNotFoundError):
         os.unlink(temporary)
@@ -212,10 +200,7 @@ def switch(folder: str, name: str) -> None:
 
 
 def remove_all_but(folder: str, kept: list[str], *, only_half_made: bool = False) -> None:
-    """Remove the runtimes not in `kept`.
-
-    With `only_half_made`, just those whose build was killed.
-    """
+    """Remove the runtimes not in `kept`, or just the half-made."""
     for name in os.listdir(folder):
         path = os.path.join(folder, name)
         if path in kept or name == "current":
@@ -233,10 +218,7 @@ def remember_python(home: str, base: str) -> None:
 
 
 def prepare(home: str) -> None:
-    """Make the folders that a build writes to.
-
-    Raises UserError when the home cannot be written.
-    """
+    """Make the folders that a build writes to. Raises UserError."""
     try:
         for folder in (home, paths.logs(home), runtime.runtimes(home)):
             paths.make_folder(folder)

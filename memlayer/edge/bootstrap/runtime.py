@@ -98,10 +98,7 @@ def find_runtime(home: str, root: str) -> str | None:
 
 
 def has_its_packages(venv: str) -> bool:
-    """True if every package still exists, by its name.
-
-    Damage within a package is found by `doctor`.
-    """
+    """True if every package still exists by name; `doctor` looks deeper."""
     try:
         with open(os.path.join(venv, CONTENTS), encoding="utf-8", errors="surrogateescape") as stream:
             folder, *names = stream.read().splitlines()
@@ -168,10 +165,7 @@ def kept_environment(more: tuple[str, ...] = ()) -> dict[str, str]:
 
 
 def daemon_variables(home: str) -> tuple[str, ...]:
-    """Return the names of further variables for the daemon.
-
-    The user's settings name them; none unless a language model is on.
-    """
+    """Return further variables for the daemon; none without a language model."""
     try:
         with open(paths.daemon_variables(home), encoding="utf-8") as file:
             return tuple(file.read(MAX_NAMES_CHARS).split())
@@ -180,10 +174,7 @@ def daemon_variables(home: str) -> tuple[str, ...]:
 
 
 def spawn_daemon(home: str, python: str) -> None:
-    """Start the daemon of `home` with the runtime's interpreter.
-
-    Harmless when one runs: its lock decides.
-    """
+    """Start the daemon with the runtime's interpreter; its lock prevents a second."""
     script = os.path.join(plugin_root(), "memlayer", "daemon", "__main__.py")
     environment = {**DAEMON_ENVIRONMENT, **kept_environment(daemon_variables(home)), "MEMLAYER_HOME": home}
     spawn_detached([python, "-I", script], environment, os.path.join(paths.logs(home), "daemon.err"))

@@ -28,10 +28,7 @@ MAX_TYPED_CHARS = 100_000
 
 
 def own_command(name: str) -> str:
-    """Return the bare name of one of the plugin's own commands.
-
-    The host calls it `memlayer:memory-search`; "" for any other.
-    """
+    """Return an own command's bare name; "" for any other."""
     bare = name.rpartition(":")[2]
     return bare if bare in VERB_OF and name in (bare, "memlayer:" + bare) else ""
 
@@ -78,10 +75,7 @@ def put(home: str, session_id: str, command: str, words: dict[str, str]) -> None
 
 
 def take(home: str, session_id: str, command: str) -> dict[str, str] | None:
-    """Return the words for `command` in this session, once.
-
-    None when no hook has kept any. Raises OSError.
-    """
+    """Return the words for `command`, once; None without. Raises OSError."""
     path = _path(home, session_id, command)
     sweep(home, time.time())
     try:

@@ -105,10 +105,7 @@ _MAX_SMALL_TALK_WORDS = 12
 
 
 def is_noise(prompt: str) -> bool:
-    """True for a prompt that no person wrote.
-
-    Slash commands, host and tool blocks, wake-ups, blank prompts.
-    """
+    """True for a prompt that no person wrote, commands included."""
     text = prompt.strip()
     if text.startswith(("<system-reminder>", "<system_reminder>")):
         text = _REMINDER.sub("", text).strip()
@@ -130,10 +127,7 @@ def is_noise(prompt: str) -> bool:
 
 
 def recallable(prompt: str) -> bool:
-    """True if a search for `prompt` may find something.
-
-    No noise, and a word beyond small talk and sums.
-    """
+    """True if `prompt` is no noise and more than small talk."""
     if is_noise(prompt):
         return False
     if _NAMED_NUMBER.search(prompt):

@@ -48,10 +48,7 @@ _OWN_COMMANDS = ("/memlayer:", "/memory-")
 
 
 class Payload:
-    """The content of a hook call.
-
-    event: the captured event, or None when there is nothing to keep. problem: why not.
-    """
+    """A hook call. event: what to keep, or None; problem: why not."""
 
     def __init__(self) -> None:
         self.event: dict[str, object] | None = None
@@ -175,10 +172,7 @@ def spool_event(
     source: str = "hook",
     uuid: str = "",
 ) -> dict[str, object]:
-    """Return an event as the spool holds it (SPOOL_FIELDS).
-
-    A missing prompt_id is made from the event's own id.
-    """
+    """Return an event as the spool holds it, prompt_id made if missing."""
     made = event_id(session_id, prompt_id, kind, extra)
     return {
         "v": SPOOL_VERSION,

@@ -52,28 +52,19 @@ def waiting(home: str) -> list[str]:
 
 
 def id_of(path: str) -> str:
-    """Return the event's id from the file's name.
-
-    "" for a foreign name.
-    """
+    """Return the event's id from its name; "" for a foreign name."""
     at_ms, _, rest = os.path.basename(path).partition("-")
     return rest.partition(".")[0] if at_ms.isdigit() else ""
 
 
 def at_ms_of(path: str) -> int:
-    """Return the event's moment, Unix time in ms, from the file's name.
-
-    0 for a foreign name.
-    """
+    """Return the event's Unix time in ms from its name, or 0."""
     at_ms = os.path.basename(path).partition("-")[0]
     return int(at_ms) if at_ms.isdigit() else 0
 
 
 def load(path: str) -> tuple[dict[str, object] | None, str]:
-    """Return (event, "") or (None, problem).
-
-    Follows no symlink. Raises OSError when the file cannot be read.
-    """
+    """Return (event, "") or (None, problem), no link followed. Raises OSError."""
     if os.path.islink(path) or not os.path.isfile(path):
         return None, "not a regular file"
     with open(path, "rb") as file:
@@ -148,8 +139,5 @@ def drop(taken: list[str]) -> None:
 
 
 def sweep(home: str, now_s: float) -> int:
-    """Remove temporary files of a crash, with their words; return how many.
-
-    A hook may be writing one in this moment.
-    """
+    """Remove temporary files of a crash, with their words; return how many."""
     return paths.sweep(paths.spool(home), now_s, TEMPORARY_KEPT_S, TEMPORARY_OF_DEAD_KEPT_S)

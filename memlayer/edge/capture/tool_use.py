@@ -31,10 +31,7 @@ _OWN_TOOL = "mcp__plugin_memlayer"
 
 
 class ToolRules:
-    """Rules of the tool calls to keep, and their length.
-
-    Patterns are tool names, or end with `*`.
-    """
+    """Tool calls to keep, by names or `name*`, and their length."""
 
     __slots__ = ("enabled", "failures", "kept", "max_chars")
 
@@ -65,18 +62,12 @@ EVERY_TOOL = ToolRules(kept=("*",))
 
 
 def matches(tool: str, patterns: tuple[str, ...]) -> bool:
-    """True if a tool's name fits a pattern.
-
-    A pattern is a name, or ends with `*`.
-    """
+    """True if a tool's name fits a pattern: a name, or `name*`."""
     return any(tool == pattern or (pattern.endswith("*") and tool.startswith(pattern[:-1])) for pattern in patterns)
 
 
 def tool_event(data: dict[object, object], failed: bool, rules: ToolRules) -> tuple[str, str]:
-    """Return (text, detail) of a tool call; ("", "") to keep nothing.
-
-    Never raises.
-    """
+    """Return (text, detail) of a tool call; ("", "") to keep nothing."""
     tool = _text(data, "tool_name")
     arguments, response = _dict(data.get("tool_input")), data.get("tool_response")
     outcome = FAILED if failed else ""
@@ -145,10 +136,7 @@ def _output(response: object) -> str:
 
 
 def _short(text: str, max_chars: int) -> str:
-    """Redact text, then cut it to head and tail.
-
-    A cut through a secret would hide it from the detectors.
-    """
+    """Redact text, then cut it: a cut secret is not found."""
     text = plain(text)
     head_chars = max_chars * 2 // 3
     head, tail = redact_ends(text, head_chars, max_chars - head_chars, SEAM_CHARS)
@@ -157,10 +145,7 @@ def _short(text: str, max_chars: int) -> str:
 
 
 def _one_line(text: str, max_chars: int) -> str:
-    """Return `_short` with its line breaks made visible.
-
-    Last of all: the look of a secret depends on where its lines end.
-    """
+    """Return `_short`, line breaks made visible last: redaction needs them."""
     out = _short(text, max_chars).replace("\n", NEWLINE)
     if len(out) <= max_chars + len(CUT) + 2:
         return out
@@ -169,10 +154,7 @@ def _one_line(text: str, max_chars: int) -> str:
 
 
 class _Values:
-    """A tool's input with every string redacted by itself.
-
-    Within JSON a line or an attribute is escaped.
-    """
+    """A tool's input, each string redacted before JSON escapes it."""
 
     def __init__(self) -> None:
         self.left = MAX_VALUES

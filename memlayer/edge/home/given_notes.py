@@ -59,10 +59,7 @@ def newest(home: str, session_id: str) -> dict[str, Any] | None:
 
 
 def _end_of(path: str, max_bytes: int) -> bytes:
-    """Return the last whole lines of a regular file.
-
-    At most max_bytes; b"" when it cannot be read.
-    """
+    """Return a file's last whole lines, max_bytes at most; b"" without."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | getattr(os, "O_NOFOLLOW", 0))
         with open(fd, "rb") as file:

@@ -21,10 +21,7 @@ SOCKET_NAME = "daemon.sock"
 
 
 def home_of(environ: object = None) -> str:
-    """Return the memlayer home: MEMLAYER_HOME, else ~/.memlayer.
-
-    Raises UserError for a relative path.
-    """
+    """Return MEMLAYER_HOME, else ~/.memlayer. Raises UserError for relative paths."""
     env = os.environ if environ is None else environ
     home = os.path.expanduser(env.get("MEMLAYER_HOME") or "~/.memlayer")  # type: ignore[attr-defined]
     if not os.path.isabs(home):  # it would be another home in every folder, and in repositories that others read

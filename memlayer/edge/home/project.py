@@ -35,10 +35,7 @@ class Place:
 
 
 def locate(folder: str) -> Place:
-    """Return the place of a folder.
-
-    A folder that no longer exists is just its path.
-    """
+    """Return the place of a folder; a missing folder is its path."""
     start = real(folder)
     at = start
     while True:
@@ -53,18 +50,12 @@ def locate(folder: str) -> Place:
 
 
 def real(folder: str) -> str:
-    """Return a folder's path without links, "/" for none.
-
-    Works for missing folders, and for text that no path can hold.
-    """
+    """Return a path without links, "/" for none, of any text."""
     return os.path.realpath(_possible(folder) or "/")
 
 
 def _possible(folder: str) -> str:
-    """Return text without characters that no path can hold.
-
-    The JSON that a hook gets can hold them, and they must not cost the event.
-    """
+    """Return a hook's text without characters that no path can hold."""
     try:
         os.fsencode(folder)
     except UnicodeEncodeError:
@@ -97,10 +88,7 @@ def enabled(root: str) -> bool:
 
 
 def _leaves_on(line: str, text: str) -> bool:
-    """True if a settings line at the margin leaves memory on.
-
-    Both in lower case.
-    """
+    """True if a lower-case settings line at the margin leaves memory on."""
     name, _, value = line.partition(":")
     if line[0] in "{[?*!&" or name.strip() == "<<":  # flow style, or a key that stands elsewhere: every value counts
         return "\\" not in text and all(_is_true(rest) for rest in text.split("enabled")[1:])
@@ -120,10 +108,7 @@ def _is_true(value: str) -> bool:
 
 
 def _common_git_dir(marker: str) -> str:
-    """Return the common git folder behind `.git`, or "".
-
-    marker: a `.git` folder, or a file that points to one.
-    """
+    """Return the common git folder behind `.git` (folder or file), or ""."""
     if os.path.isdir(marker):
         return marker if os.path.exists(os.path.join(marker, "HEAD")) else ""
     if not os.path.isfile(marker):
@@ -199,8 +184,5 @@ def normalise_remote(url: str) -> str:
 
 
 def _folder(path: str) -> str:
-    """Return the name of a remote on this machine.
-
-    "" for a path that is not the same folder from everywhere.
-    """
+    """Return a remote on this machine; "" for a relative path."""
     return "file:" + path.rstrip("/") if path.startswith("/") else ""

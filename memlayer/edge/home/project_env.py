@@ -38,10 +38,7 @@ def drop_project_variables(environ: dict[bytes, bytes], project_dir: bytes) -> N
 
 
 def project_of_session(environ: dict[bytes, bytes]) -> bytes:
-    """Return the folder whose settings the host has read.
-
-    For a command that the host runs; b"" outside of the host.
-    """
+    """Return the folder of the host's settings; b"" outside of the host."""
     if b"CLAUDE_PROJECT_DIR" in environ or b"CLAUDECODE" not in environ:
         return environ.get(b"CLAUDE_PROJECT_DIR", b"")
     try:
@@ -84,10 +81,7 @@ def _is_same(folder: bytes, other: bytes) -> bool:
 
 
 def _read(path: bytes) -> bytes:
-    """Return the content of a regular file, or b"".
-
-    At most MAX_BYTES and a bit more: enough to show that the file is too big.
-    """
+    """Return a regular file's bytes, little more than MAX_BYTES, or b""."""
     try:
         file = posix.open(path, posix.O_RDONLY | posix.O_NONBLOCK | posix.O_CLOEXEC)
     except OSError:

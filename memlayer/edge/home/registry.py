@@ -34,10 +34,7 @@ Registry = dict[str, dict[str, "Any"]]
 
 
 def is_path_part(text: str) -> bool:
-    """True for ASCII letters and digits alone, as in ids made here.
-
-    An id that comes with a file may be anything, and must not become part of a path.
-    """
+    """True for ASCII letters and digits alone: no foreign id leads elsewhere."""
     return text.isascii() and text.isalnum()
 
 
@@ -94,10 +91,7 @@ def find_place(registry: Registry, place: Place, root_commit: str = "") -> str:
 
 
 def find(registry: Registry, keys: list[str]) -> str:
-    """Return the id of the project with these keys, or "".
-
-    For keys that are not, or no longer, of a place on this machine.
-    """
+    """Return the id of the project with these keys, or ""."""
     return next((project_id for _, project_id in _matches(registry, keys)), "")
 
 
@@ -128,10 +122,7 @@ def _has_commit(keys: list[str]) -> bool:
 
 
 def _contradicts(known: list[str], keys: list[str], shared: str) -> bool:
-    """True if a stronger identity key of one sort differs.
-
-    Both sides have keys of that sort, stronger than the shared key, and none in common.
-    """
+    """True if stronger identity keys of one sort have none in common."""
     agreed = {key.partition(":")[0] for key in known if key in keys}
     if agreed >= {"commit", "git"}:
         return False
@@ -153,20 +144,14 @@ MAX_BYTES = 60_000
 
 
 def working_set_path(home: str, project_id: str) -> str:
-    """Return the file of a project's working set.
-
-    Raises UserError for a foreign id, which may lead elsewhere.
-    """
+    """Return a working set's file. Raises UserError for a foreign id."""
     if not is_path_part(project_id):
         raise UserError("a project's id is not one of memlayer's: %r" % project_id[:40])
     return os.path.join(paths.working_sets(home), project_id + ".txt")
 
 
 def read_working_set(home: str, place: Place) -> str:
-    """Return the working set of a place's project.
-
-    Without one the working set for every project, or "".
-    """
+    """Return the working set of a place, or that for every project."""
     project_id = find_place(load(home), place)
     return (_read_working_set(home, project_id) if project_id else "") or _read_working_set(home, GLOBAL)
 
@@ -201,8 +186,5 @@ def drop_working_sets(home: str) -> None:
 
 
 def sweep_working_sets(home: str) -> int:
-    """Remove half-written working sets after a crash; return how many.
-
-    Only for the process that writes them.
-    """
+    """Remove half-written working sets after a crash; for their writer alone."""
     return paths.sweep(paths.working_sets(home), 0.0, 0.0, 0.0)

@@ -85,10 +85,7 @@ def wake(home: str) -> str:
 
 
 def _due(stamp: str, after_s: float) -> bool:
-    """True if the stamp is missing, old, or from the future.
-
-    A clock may be set back. Then the stamp is renewed.
-    """
+    """True if the stamp is missing, old or ahead; renews it."""
     try:
         age_s = time.time() - os.lstat(stamp).st_mtime
     except FileNotFoundError:

@@ -13,10 +13,7 @@ MAX_LOG_BYTES = 1_000_000
 
 
 def write(home: str, hook: str, message: str, **numbers: object) -> None:
-    """Append one JSON line. Raises OSError.
-
-    A file that has grown too long is rotated once.
-    """
+    """Append one JSON line; rotate a long file once. Raises OSError."""
     path = paths.hook_log(home)
     paths.make_folder(os.path.dirname(path))
     entry = {"at_ms": time.time_ns() // 1_000_000, "hook": hook, "what": message, **numbers}
@@ -34,10 +31,7 @@ def write(home: str, hook: str, message: str, **numbers: object) -> None:
 
 
 def write_traceback(hook: str) -> None:
-    """Log the exception being handled: its type and place.
-
-    Not its message, which may hold text of the prompt.
-    """
+    """Log the exception's type and place; its message may hold text."""
     import traceback  # slow to import, and seldom needed
 
     kind, _, where = sys.exc_info()

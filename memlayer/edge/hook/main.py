@@ -83,10 +83,7 @@ def refuse_home(event: str) -> None:
 
 
 def expanded(home: bytes, own: bytes) -> bytes:
-    """Return the path of a home that begins with `~`.
-
-    As paths.home_of reads it: no shell expands a settings file.
-    """
+    """Return the path of a home that begins with `~`, as paths.home_of."""
     if own and home[1:2] in (b"", b"/"):
         return own.rstrip(b"/") + home[1:]
     import os  # `~somebody`, or no HOME: the list of users knows

@@ -51,10 +51,7 @@ _LOST = "lost"
 
 
 class Client:
-    """A person's side of the socket.
-
-    A connection per call; not to be shared by threads.
-    """
+    """A person's side of the socket: a connection per call, one thread."""
 
     def __init__(self, home: str, root: str, python: str | None = None, *, wait_s: float = WAIT_S) -> None:
         """Keep the home and how to start its daemon.
@@ -129,10 +126,7 @@ class Client:
         return reply
 
     def stop(self, *, deadline_s: float = 30.0) -> bool:
-        """Stop the daemon and wait until it is gone.
-
-        False when none ran. Raises DaemonError when it is still there after deadline_s.
-        """
+        """Stop the daemon and wait; False without one. Raises DaemonError."""
         ends = time.monotonic() + deadline_s
         was_there = is_locked(self.home)
         request = self._request("stop", {}, deadline_s, "")
@@ -272,10 +266,7 @@ def connect(sock: socket.socket, home: str) -> None:
 
 
 def connect_from(sock: socket.socket, folder: int) -> None:
-    """Connect by the socket's bare name from an open folder.
-
-    Changes the working folder and goes back. Raises OSError.
-    """
+    """Connect from an open folder, and go back. Raises OSError."""
     before = os.open(".", os.O_RDONLY)
     try:
         os.fchdir(folder)
@@ -286,10 +277,7 @@ def connect_from(sock: socket.socket, folder: int) -> None:
 
 
 def check_peer(sock: socket.socket) -> None:
-    """Raise UserError when another user listens.
-
-    Another user could read prompts and forge memories.
-    """
+    """Raise UserError when another user, who could read prompts, listens."""
     uid = peer_uid(sock)
     if uid != os.getuid():
         raise UserError(
@@ -303,10 +291,7 @@ def is_locked(home: str) -> bool:
 
 
 def lock_holder(home: str) -> int:
-    """Return the process id of the lock's holder, or 0.
-
-    0 when nobody holds it or the file does not name a process.
-    """
+    """Return the process id of the lock's holder; 0 for none."""
     if not is_locked(home):
         return 0
     first = last_line(paths.lock(home)).split(" ")[0]

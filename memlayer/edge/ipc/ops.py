@@ -164,10 +164,7 @@ class Gc(Arguments, op="gc"):
 
 @dataclass(frozen=True)
 class Import(Arguments, op="import"):
-    """Arguments of an import.
-
-    paths: transcripts, or folders of them. again: read from the start, whatever was read before.
-    """
+    """paths: transcripts or folders. again: read from the start."""
 
     subagents: bool = False
     again: bool = False

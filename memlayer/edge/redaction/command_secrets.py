@@ -51,10 +51,7 @@ _ORACLE_ADDRESS = r"jdbc:oracle:(?:thin|oci8?):[\w.-]{1,60}/\\{0,3}[\"']?(?P<sec
 
 
 def call_cuts(text: str, low: str) -> list[tuple[int, int, str]]:
-    """Return (start, end, kind) of each secret in calls of code.
-
-    low: the text in lower case, of the same length.
-    """
+    """Return (start, end, kind) of secrets in calls; low: lower case."""
     cuts: list[tuple[int, int, str]] = []
     if "log" in low or "sign" in low or "auth" in low:
         cuts += _found(text, low, _LOGIN)
@@ -153,10 +150,7 @@ _FLAG_VALUE = r"[^\s\"'`<>]+"
 
 
 def flag_cuts(text: str, low: str) -> list[tuple[int, int, str]]:
-    """Return (start, end, kind) of each secret in a command line.
-
-    low: the text in lower case, of the same length.
-    """
+    """Return (start, end, kind) of secrets in commands; low: lower case."""
     cuts: list[tuple[int, int, str]] = []
     if "--" in low:
         cuts += _flag_values(text, low, _FLAG, "password", None)
@@ -177,10 +171,7 @@ def flag_cuts(text: str, low: str) -> list[tuple[int, int, str]]:
 def _flag_values(
     text: str, low: str, flag: str, kind: str, program: re.Pattern[str] | None
 ) -> list[tuple[int, int, str]]:
-    """Return the values of a command-line flag.
-
-    program: counts only the flag that follows it in the same line.
-    """
+    """Return the values of a flag that follows `program` in its line."""
     cuts = []
     value = re.compile(_FLAG_VALUE)
     past = 0
@@ -209,10 +200,7 @@ def _flag_values(
 
 
 def _end_of_quoted(text: str, at: int) -> int:
-    """Return the end of a quoted value with spaces (`-p'two words'`).
-
-    Its quote opens before at; 0 without quotes.
-    """
+    """Return the end of a quoted value, opened before at, or 0."""
     mark = text[at - 1]
     end = text.find(mark, at, at + 200) if mark in "\"'" else -1
     return 0 if end < 0 or "\n" in text[at:end] else end
@@ -287,10 +275,7 @@ def _cookies(text: str, low: str, opening: str) -> list[tuple[int, int, str]]:
 
 
 def _hide_in_url(match: re.Match[str]) -> str:
-    """Redact `://user:password@host` in a run of URL characters.
-
-    The run may hold several URLs.
-    """
+    """Redact each `://user:password@host` in a run of URL characters."""
     pieces = match.group().split("://")
     before = match.string[max(0, match.start() - 30) : match.start()]
     for i in range(1, len(pieces)):
@@ -353,10 +338,7 @@ def _without_url_password(rest: str, scheme: str) -> str:
 
 
 def _end_of_password(rest: str, at: int, colon: int, database: bool) -> int:
-    """Return the position of the `@` before the host.
-
-    at, unless no host follows it and one follows a later `@`.
-    """
+    """Return the position of the `@` before the host."""
     is_port = re.match(r"\d{2,5}(?:[/,?]|$)", rest[colon + 1 : colon + 7]) is not None
     host = re.compile(_SURE_HOST)
     if (at >= 0 and (at < colon or host.match(rest, at + 1))) or (is_port and at < 0):

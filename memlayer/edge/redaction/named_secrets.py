@@ -94,10 +94,7 @@ def _secret_span(text: str, match: re.Match[str]) -> tuple[int, int] | None:
 
 
 def _passphrase(text: str, start: int, match: re.Match[str]) -> tuple[int, int] | None:
-    """Return the span of `passphrase: correct horse battery staple`.
-
-    Three or more words up to the end of the line; None otherwise.
-    """
+    """Return the span of three or more words to the line's end."""
     if "phrase" not in match.group("name") or not (match.group("assign") or match.group("prose")):
         return None
     found = re.compile(_WORDS_TO_LINE_END).match(text, start, start + _MAX_JUDGED)

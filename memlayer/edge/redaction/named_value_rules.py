@@ -59,10 +59,7 @@ PASS_OWNERS = (
 
 
 def _owned(key: str, owners: tuple[str, ...], joint: str) -> str:
-    """Return a pattern for key with an owner before it.
-
-    The pattern starts with the literal, which lets the engine skip everything else.
-    """
+    """Return a pattern that begins with key: the engine skips the rest."""
     return "|".join("(?<=%s%s)|(?<=%s%s%s)" % (owner, key, owner, joint, key) for owner in owners)
 
 
@@ -173,10 +170,7 @@ def quoted_is_secret(value: str, text: str, match: re.Match[str]) -> bool:
 
 
 def bare_is_secret(value: str, whole: str, text: str, end: int, match: re.Match[str]) -> bool:
-    """True if a value without quotes is a secret.
-
-    whole: the value with trailing signs. end: where value ends in text.
-    """
+    """True for a secret without quotes; whole: with trailing signs."""
     kind = kind_of(match)
     if kind != "password" and match.group("bare") and len(value) < 16:
         return False  # `token count`: the usual words behind such a name
@@ -251,10 +245,7 @@ def _number_is_secret(value: str, after: str, match: re.Match[str]) -> bool:
 
 
 def _mixed_is_secret(value: str, kind: str, text: str, end: int, match: re.Match[str], alone: bool) -> bool:
-    """True for a secret of letters and other signs.
-
-    alone: nothing else stands in its line.
-    """
+    """True for letters and other signs; alone: nothing else on the line."""
     if match.group("name") == "_auth":
         return is_mixed(value) and not is_wordy(value)
     if kind == "password":
@@ -270,10 +261,7 @@ def _mixed_is_secret(value: str, kind: str, text: str, end: int, match: re.Match
 
 
 def _with_open_end(value: str, whole: str, text: str, end: int, match: re.Match[str]) -> bool:
-    """True for a secret that ends like a name: `=` or `:`.
-
-    Padded base64 does, and a value assigned in a shell.
-    """
+    """True for a secret that ends like a name: base64's `=`."""
     sure = match.group("newline") is None and not is_strict(match) and match.group("bare") is None
     password = kind_of(match) == "password"
     named = password and not is_verb(match)
@@ -315,10 +303,7 @@ def _word_is_secret(value: str, kind: str, text: str, end: int, match: re.Match[
 
 
 def _is_set_to(text: str, match: re.Match[str]) -> bool:
-    """True for `I set the root password to X`.
-
-    Also for `reset the password to X`.
-    """
+    """True for `I set the root password to X`, `reset ...`."""
     before = text[max(0, match.start() - 40) : match.start()].lower()
     return re.search(r"\b(?:re)?set |\bchang|\bupdat|\brotat", before) is not None
 
@@ -338,10 +323,7 @@ def _name_before(match: re.Match[str]) -> str:
 
 
 def is_verb(match: re.Match[str]) -> bool:
-    """True for `pass` by itself, more often a verb.
-
-    DB_PASS, smtp-pass and dbPass are names.
-    """
+    """True for `pass` by itself; DB_PASS, smtp-pass and dbPass are names."""
     before = match.string[max(0, match.start() - 1) : match.start()]
     return match.group("name") == "pass" and before not in ("_", "-") and not before.isalpha()
 

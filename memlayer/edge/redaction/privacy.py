@@ -77,10 +77,7 @@ def redact_ends(text: str, head_chars: int, tail_chars: int, seam_chars: int = S
 
 
 def strip_own_blocks(text: str) -> str:
-    """Remove memlayer's own `[Memory context]` blocks and entry lines.
-
-    Otherwise memories would be captured again.
-    """
+    """Remove own blocks and entries: memories must not be captured again."""
     if "[mem:" not in text:
         return text
     lines = text.split("\n")
@@ -153,10 +150,7 @@ def _without_private_spans(text: str) -> str:
 
 
 def _end_of_block(lines: list[str], at: int) -> int:
-    """Return the line after the block whose header is in line at.
-
-    at itself when no entry follows: a mere mention.
-    """
+    """Return the line after a header's block; at without an entry."""
     first = at + 1
     while first < len(lines) and first <= at + _MAX_EXPLANATION_LINES and not _is_entry(lines[first]):
         first += 1
@@ -269,10 +263,7 @@ def _found(text: str) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
 
 
 def _angle_tag(text: str, at: int, closing: bool) -> tuple[int, bool]:
-    """Return a tag's end and whether it is plainly a tag.
-
-    at: where its name ends.
-    """
+    """Return a tag's end, and whether it is plainly one."""
     if text.startswith(">", at):
         return at + 1, True
     match = re.compile(_TAG_END).match(text, at, at + _MAX_ATTRIBUTES)

@@ -73,10 +73,7 @@ def is_hangul_password(value: str) -> bool:
 
 
 def _given(value: str, rest: str, assigned: bool) -> str:
-    """Return the value without the ending of its sentence.
-
-    "" where the sentence gives no value.
-    """
+    """Return the value without its sentence's ending; "" for none."""
     value = value.rstrip(".,;:)]}")
     ending = re.search(_ENDING, value)
     if ending is not None and any(char.isdigit() for char in value[: ending.start()]):
@@ -184,10 +181,7 @@ _PIN = (
 
 
 def phrase_cuts(text: str, low: str) -> list[tuple[int, int, str]]:
-    """Return (start, end, kind) of each secret in a sentence.
-
-    low: the text in lower case, of the same length.
-    """
+    """Return (start, end, kind) of secrets in sentences; low: lower case."""
     cuts: list[tuple[int, int, str]] = []
     if any(word in low for word in ("seed", "recovery", "mnemonic", "backup")):
         cuts += [(*m.span("secret"), "seed-phrase") for m in re.compile(_SEED).finditer(low)]
@@ -248,18 +242,12 @@ def _after_login_name(text: str, low: str, joint: str) -> list[tuple[int, int, s
 
 
 def _host_before(text: str, end: int) -> bool:
-    """True if a host of .pgpass ends at this position.
-
-    Read from its end, so that no other text has to be.
-    """
+    """True if a .pgpass host ends here, read from its end."""
     return re.match(r"[\w.*-]{1,100}(?:[\s\"']|$)", text[max(0, end - 101) : end][::-1]) is not None
 
 
 def _is_code(match: re.Match[str]) -> bool:
-    """True for a recovery code.
-
-    Without a join, `backup code review-1234-abcd` is a branch or a page.
-    """
+    """True for a recovery code; `backup code review-1234-abcd` is a branch."""
     groups = match.group("secret").split("-")
     digits = sum(any(char.isdigit() for char in group) for group in groups)
     return digits > 0 if match.group("join") else 2 * digits > len(groups)
@@ -279,10 +267,7 @@ def _used_as_password(text: str, low: str) -> list[tuple[int, int, str]]:
 
 
 def _is_passwordlike(value: str) -> bool:
-    """True for letters and digits with a sign or both cases.
-
-    Nothing else between brackets looks so.
-    """
+    """True for letters and digits with a sign or both cases."""
     signs = any(not char.isalnum() and char not in ".,-" for char in value)
     return _stands_alone(value) and (signs or not (value.islower() or value.isupper()))
 
@@ -317,10 +302,7 @@ _TAIL = r"(?:이?야|입니다|이?예요|이에요|임|이다)?[.,!]?$"
 
 
 def given_cuts(text: str, low: str) -> list[tuple[int, int, str]]:
-    """Return (start, end, kind) of each secret handed over in a sentence.
-
-    low: the text in lower case, of the same length.
-    """
+    """Return (start, end, kind) of secrets handed over; low: lower case."""
     cuts: list[tuple[int, int, str]] = []
     if any(name in low for name in ("token", "key", "secret", "pass", "credential")):
         for match in re.compile(_NAMED).finditer(low):

@@ -229,10 +229,7 @@ def hide_shaped_secrets(text: str) -> str:
 
 
 def _looks_issued(token: str) -> bool:
-    """True for a token that a service may have issued.
-
-    Not `sk-your-key-here`, not xxxx, not words with hyphens.
-    """
+    """True for an issued token: no `sk-your-key-here`, xxxx, hyphened words."""
     issued = "-" not in token or any(char.isdigit() for char in token)
     if len(token) >= 40 and len(set(token)) >= 20:
         # By chance one of three hundred such tokens holds three x in a row.
@@ -255,10 +252,7 @@ def _hide(text: str, kind: str, pattern: str) -> str:
 
 
 def _hide_key_blocks(text: str) -> str:
-    """Redact private key blocks from BEGIN to END.
-
-    As far as key material goes when END is missing or far away.
-    """
+    """Redact private key blocks to END, else all key material."""
     marks = list(re.compile(_PEM_MARK).finditer(text))
     out: list[str] = []
     at = 0

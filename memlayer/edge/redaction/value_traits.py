@@ -73,10 +73,7 @@ _WORD_ENDINGS = (
 
 
 def is_placeholder(value: str) -> bool:
-    """True for a value that only stands for a secret.
-
-    `${DB_PASSWORD}`, `<your-key>`, `xxxx`, `changeme`, `****`, `[redacted:...]`.
-    """
+    """True for `${DB_PASSWORD}`, `<your-key>`, `xxxx`, `changeme`, `****`, `[redacted:...]`."""
     if re.compile(_PLACEHOLDER, re.IGNORECASE).search(value[:400]):
         return True
     solid = set(value) - set("-_ ./")
@@ -84,18 +81,12 @@ def is_placeholder(value: str) -> bool:
 
 
 def is_reference(value: str) -> bool:
-    """True for code or an address that leads to the value.
-
-    `settings.api_key`, `os.environ["X"]`, `hash(pw)`, a URL.
-    """
+    """True for `settings.api_key`, `os.environ["X"]`, `hash(pw)`, a URL."""
     return re.match(_REFERENCE, value[:400]) is not None
 
 
 def is_technical(value: str) -> bool:
-    """True for a technical term about a secret.
-
-    `SHA-256`, `config.py`, `/run/secrets/db`, `2026-01-31`, `varchar(64)`.
-    """
+    """True for `SHA-256`, `config.py`, `/run/secrets/db`, `2026-01-31`, `varchar(64)`."""
     piece = value[:400]
     return (
         re.match(_DATE, piece) is not None
@@ -122,10 +113,7 @@ def is_ordinary_word(value: str) -> bool:
 
 
 def is_wordy(value: str) -> bool:
-    """True for words joined by `-`, `_`, `.`, `/` or capitals.
-
-    `my-secret-v1`, `accessTokenUrl`.
-    """
+    """True for joined words: `my-secret-v1`, `accessTokenUrl`."""
     word = re.compile(r"(?:[a-z]{1,24}|[A-Z]{1,24}|[A-Z]?[a-z]{2,24}(?:[A-Z][a-z]{1,24}){0,8})\d{0,2}$|\d{1,4}$|v?\d+$")
     return all(word.match(part) is not None for part in re.split(r"[-_./:]+", value[:400]) if part)
 
@@ -150,19 +138,13 @@ def is_mixed(value: str) -> bool:
 
 
 def is_passwordlike(value: str) -> bool:
-    """True for letters and digits with a sign or both cases.
-
-    A value that stands alone and looks so is a password.
-    """
+    """True for letters and digits with a sign or both cases."""
     signs = any(not char.isalnum() and char not in ".,-_/:" for char in value)
     return has_digit_and_letter(value) and (signs or not (value.islower() or value.isupper()))
 
 
 def looks_random(value: str) -> bool:
-    """True for a long mixed value of high entropy.
-
-    A machine issues such a value, no person writes it.
-    """
+    """True for a long mixed value of high entropy, as machines issue."""
     if len(value) < 16 or any(char.isspace() for char in value[:400]):
         return False
     piece = value[:400]
@@ -205,10 +187,7 @@ def is_base64(value: str) -> bool:
 
 
 def are_four_groups(value: str, sure: bool) -> bool:
-    """True for `abcd efgh ijkl mnop`, as mail services issue it.
-
-    sure: the name or the sentence leaves no doubt.
-    """
+    """True for `abcd efgh ijkl mnop`. sure: its sentence leaves no doubt."""
     words = value.split(" ")
     unspeakable = any(not set(word) & set("aeiouy") for word in words)
     return (
@@ -219,10 +198,7 @@ def are_four_groups(value: str, sure: bool) -> bool:
 
 
 def are_quoted_words(value: str, environment: bool) -> bool:
-    """True for `correct horse battery staple`.
-
-    False for a sentence to the person who types a password.
-    """
+    """True for `correct horse battery staple`, no sentence about passwords."""
     words = value.lower().split()
     if any(word.strip(".,!?:'") in _TALK for word in words) or any(said in value for said in _KOREAN_TALK):
         return False
@@ -273,18 +249,12 @@ def stands_for(name: str, value: str) -> bool:
 
 
 def lowered(text: str) -> str:
-    """Return text in lower case and of the same length.
-
-    The one character that grows when lowered is replaced first.
-    """
+    """Return text in lower case and of the same length."""
     return text.lower() if text.isascii() else text.replace("\u0130", "I").lower()
 
 
 def unquoted(text: str) -> str:
-    """Return text with escaped line breaks and quotes restored.
-
-    JSON or a shell has escaped them; the length stays the same.
-    """
+    """Return text with line breaks and quotes unescaped, its length kept."""
     if "\\" in text:
         text = re.sub(r"\\{1,15}[\"'nrt]", _unescaped, text)
     return text.replace("'\"'\"'", "    '")

@@ -39,10 +39,7 @@ BARE = (["doctor"], ["version"], ["--version"], ["daemon", "status"])
 
 
 def main(root: str, argv: list[str]) -> int:
-    """Run `setup`, or ensure the runtime and become the CLI.
-
-    Does not return in the latter case. Returns an exit code.
-    """
+    """Run `setup`, or become the CLI; return an exit code."""
     streams.open_closed()
     drop_project_variables(posix.environ, project_of_session(posix.environ))
     if argv in (["statusline"], ["statusline", "--json"]):  # the host waits for it: no runtime, no daemon
@@ -128,10 +125,7 @@ def setup(root: str, flags: list[str]) -> int:
 
 
 def is_broken(home: str, root: str) -> bool:
-    """True if the runtime cannot load its packages.
-
-    Then it is discarded. Raises UserError.
-    """
+    """True for a broken runtime, then discarded. Raises UserError."""
     from memlayer.edge.bootstrap.install import problem_of
     from memlayer.edge.bootstrap.provision import discard
 

@@ -28,10 +28,7 @@ Facts = dict[str, object]
 
 
 def main(argv: list[str]) -> int:
-    """Print the line, or with --json its facts. Return 0.
-
-    Always 0: an error would blank the host's line.
-    """
+    """Print the line, or facts; return 0: errors would blank it."""
     try:
         found = facts(paths.home_of(), _host_json(), time.time())
     except OSError as bad:
@@ -104,10 +101,7 @@ def _notes(entry: dict[str, Any] | None) -> str:
 
 
 def _turns_waiting(home: str, now_s: float) -> tuple[int, bool]:
-    """Return how many turns wait for the store, and "more".
-
-    More: there are files that were not read.
-    """
+    """Return how many turns wait, and whether more files were unread."""
     waiting = spool.waiting(home)
     turns = set()
     for path in waiting[:MAX_READ]:

@@ -39,10 +39,7 @@ def wants_json(arguments: Sequence[str]) -> bool:
 
 
 def tell_error(arguments: Sequence[str], message: str, code: int) -> int:
-    """Report an error; return its exit code.
-
-    A line on stderr, or one JSON document on stdout where the arguments ask for JSON.
-    """
+    """Report on stderr, or as JSON on stdout; return the code."""
     try:
         if wants_json(arguments):
             import json  # seldom needed
@@ -65,10 +62,7 @@ def tell_line(message: str) -> None:
 
 
 def drop(number: int) -> None:
-    """Discard the text that could not be written to a stream.
-
-    Python would try again at its end, and report it in its own way.
-    """
+    """Discard unwritten text, which Python would report at its end."""
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, number)
     os.close(null)
