@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from memlayer.cli.doctor.checks_files import entries_since
+from memlayer.edge.bootstrap.health import entries
 from memlayer.edge.capture import spool
 from memlayer.edge.ipc.client import Client
 from tests.fault.confined import NOBODY, NotHere, fill, powerless, python_for_others, small_disk, with_clock
@@ -72,7 +72,7 @@ def test_full_disk_without_daemon(disk: Path, project: Path) -> None:
     hook.turn("s1", "p3", "after", "there is room again")
     assert [event["prompt_id"] for event in hook.spooled] == ["p1", "p1", "p3", "p3"]
     assert not list((disk / "home" / "spool").glob(".tmp-*"))
-    failed = entries_since(str(disk / "home" / "logs" / "hook.log"), 0.0)
+    failed = entries(str(disk / "home" / "logs" / "hook.log"), time.time())
     assert {line["error"] for line in failed if line["what"] == "failed"} <= {"OSError"}
     assert {line["what"] for line in failed} <= {"failed", "daemon absent"}
 

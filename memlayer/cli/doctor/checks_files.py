@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import collections
-import json
 import os
 import shlex
 import shutil
@@ -13,6 +12,7 @@ from collections.abc import Iterator, Mapping
 
 from memlayer.cli.doctor.checks_host import FAIL, OK, WARN, Check
 from memlayer.cli.terminal.output import counted, duration, line, size, when
+from memlayer.edge.bootstrap import health
 from memlayer.edge.capture import spool
 from memlayer.edge.home import paths, project
 
@@ -20,8 +20,6 @@ SPOOL_MAX_AGE_S = 300.0
 SPOOL_GRACE_S = 5.0  # a daemon that has just started needs a moment to store the events that wait
 LOW_BYTES = 200_000_000
 FULL_BYTES = 20_000_000
-DAY_S = 86_400.0
-LOG_TAIL_BYTES = 400_000
 HARMLESS = (paths.SOCKET_NAME, "python", "config.yaml", "runtime", "runtime.lock", "runtime.failed")  # no memory text
 
 
@@ -158,15 +156,15 @@ def logs(home: str, worked_ms: Mapping[str, int], *, is_well: bool) -> Iterator[
     Recent: of the last 24 hours. worked_ms: the last time each hook was answered in time. is_well: daemon and store
     work now.
     """
-    since_s = time.time() - DAY_S
-    hooks = [entry for entry in entries_since(paths.hook_log(home), since_s) if is_trouble(entry)]
+    now_s = time.time()
+    hooks = [entry for entry in health.entries(paths.hook_log(home), now_s) if is_trouble(entry)]
     unresolved = [entry for entry in hooks if worked_ms.get(str(entry.get("hook")), 0) <= _at_ms(entry)]
     yield log_check("hook log", paths.hook_log(home), hooks, unresolved)
-    daemon = [entry for entry in entries_since(paths.daemon_log(home), since_s) if is_trouble(entry)]
+    daemon = [entry for entry in health.entries(paths.daemon_log(home), now_s) if is_trouble(entry)]
     yield log_check("daemon log", paths.daemon_log(home), daemon, [] if is_well else daemon)
     crash = os.path.join(paths.logs(home), "daemon.err")
     try:
-        fresh = os.stat(crash).st_size and os.stat(crash).st_mtime > since_s
+        fresh = os.stat(crash).st_size and os.stat(crash).st_mtime > now_s - health.DAY_S
     except OSError:
         return
     if fresh and not is_well:
@@ -205,26 +203,6 @@ def is_trouble(entry: Mapping[str, object]) -> bool:
     if entry.get("what") == "daemon absent":
         return False
     return "hook" in entry or entry.get("level") in ("warning", "error", "critical")
-
-
-def entries_since(path: str, since_s: float) -> list[dict[str, object]]:
-    """Return a log's last JSON lines since a Unix time, oldest first."""
-    try:
-        with open(path, "rb") as file:
-            file.seek(max(0, os.fstat(file.fileno()).st_size - LOG_TAIL_BYTES))
-            raw = file.read().decode("utf-8", "replace")
-    except OSError:
-        return []
-    found = []
-    for text in raw.splitlines():
-        try:
-            entry = json.loads(text)
-        except ValueError:  # the first line of the tail is usually cut
-            continue
-        at_ms = entry.get("at_ms") if isinstance(entry, dict) else None
-        if isinstance(at_ms, (int, float)) and at_ms / 1000 >= since_s:
-            found.append(entry)
-    return found
 
 
 def project_state(folder: str, environ: Mapping[str, str]) -> Check:

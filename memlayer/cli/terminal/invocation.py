@@ -8,21 +8,21 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from collections.abc import Sequence
+from typing import Any, NoReturn
 
 import click
 from click.shell_completion import CompletionItem
 
+from memlayer.cli.terminal.output import print_json, progress
 from memlayer.edge.bootstrap.runtime import plugin_root
 from memlayer.edge.home import paths, registry
 from memlayer.edge.home import project as places
 from memlayer.edge.ipc.client import Client
+from memlayer.edge.ipc.ops import Arguments
 from memlayer.edge.redaction.privacy import plain
 from memlayer.errors import UserError
 from memlayer.text.context_block import ids_in
-
-Verb = TypeVar("Verb", bound=Callable[..., Any])
 
 ASK_S = 60.0  # for a query: a daemon that has just started may first have to open a large store
 LONG_S = 24 * 3600.0  # for work with progress, ended by Ctrl-C
@@ -67,8 +67,25 @@ def not_empty(_: click.Context, option: click.Parameter, value: str | None) -> s
 
 
 def home() -> str:
-    """Return the memlayer home."""
     return paths.home_of()
+
+
+def end_with_json(answer: object, code: int = 0) -> NoReturn:
+    """Print an answer as JSON and end the verb."""
+    print_json(answer)
+    click.get_current_context().exit(code)
+
+
+def ask(arguments: Arguments, as_json: bool = False, *, is_long: bool = False, quiet: bool = False) -> dict[str, Any]:
+    """Return the daemon's reply; with --json print it and end the verb.
+
+    is_long: for work with progress (unless quiet), ended by Ctrl-C; else the daemon has ASK_S.
+    """
+    with progress(quiet or as_json or not is_long) as show:
+        found = client().ask(arguments, deadline_s=LONG_S if is_long else ASK_S, on_progress=show)
+    if as_json:
+        end_with_json(found)
+    return found
 
 
 def client(*, wait_s: float = 15.0) -> Client:

@@ -9,17 +9,17 @@ from typing import Any
 import click
 
 from memlayer.cli.terminal.invocation import (
-    ASK_S,
     Incomplete,
     all_projects_option,
-    client,
+    ask,
+    end_with_json,
     global_option,
     json_option,
     memory_ids,
     project_dir,
     project_option,
 )
-from memlayer.cli.terminal.output import counted, line, memory_title, number, print_json, say, say_body, when
+from memlayer.cli.terminal.output import counted, line, memory_title, number, say, say_body, when
 from memlayer.edge.ipc import ops
 from memlayer.edge.redaction.privacy import plain
 from memlayer.errors import UserError
@@ -43,12 +43,11 @@ def show_verb(ids: tuple[str, ...], from_stdin: bool, as_json: bool) -> None:
       memlayer show turn_2026-11-19_81d2
     """
     wanted = memory_ids(ids, from_stdin)
-    found = client().call("show", {"ids": wanted}, deadline_s=ASK_S)
+    found = ask(ops.Show(tuple(wanted)))
     matches = found.get("matches") or []
     unknown = [line(id_, 80) for id_ in found.get("unknown") or ([] if matches else wanted)]
     if as_json and matches:
-        print_json(found)
-        sys.exit(1 if unknown else 0)
+        end_with_json(found, 1 if unknown else 0)
     for place, match in enumerate(matches):
         if place:
             say("")
@@ -144,12 +143,7 @@ def list_verb(
         category = plain(sys.stdin.read(1000)).strip().lower()
         if category not in ("", *CATEGORIES):
             raise UserError(f"{line(category, 40)!r} is no category. Give one of {', '.join(CATEGORIES)}")
-    found = client().ask(
-        ops.List(folder, is_global, session, category or "", limit, with_superseded), deadline_s=ASK_S
-    )  # fmt: skip
-    if as_json:
-        print_json(found)
-        return
+    found = ask(ops.List(folder, is_global, session, category or "", limit, with_superseded), as_json)
     memories = found.get("memories") or []
     if not memories:
         is_wide = all_projects or is_global
@@ -175,10 +169,7 @@ def timeline_verb(ids: tuple[str, ...], window: int, project: str | None, all_pr
       memlayer timeline a7Bc3x --window 6
     """
     folder = project_dir(project, all_projects)
-    found = client().ask(ops.MemTimeline(tuple(memory_ids(ids)), window, folder), deadline_s=ASK_S)
-    if as_json:
-        print_json(found)
-        return
+    found = ask(ops.MemTimeline(tuple(memory_ids(ids)), window, folder), as_json)
     for shown in str(found.get("text") or "").split("\n"):
         say(plain(shown))
 
@@ -208,10 +199,7 @@ def citations_verb(
         raise Incomplete("Give --popular or --unused, not both")
     folder = project_dir(project, all_projects)
     order = "popular" if popular else "unused" if unused else ""
-    found = client().ask(ops.Citations(order, days or 0, limit, folder), deadline_s=ASK_S)
-    if as_json:
-        print_json(found)
-        return
+    found = ask(ops.Citations(order, days or 0, limit, folder), as_json)
     memories = found.get("memories") or []
     if not memories:
         say("Every memory that was shown often was cited." if unused else "No answer has cited a memory yet.")

@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import click
 
 from memlayer.cli.terminal.invocation import (
-    LONG_S,
     Incomplete,
     all_projects_option,
-    client,
+    ask,
     json_option,
     moment_ms,
     not_empty,
@@ -21,6 +21,7 @@ from memlayer.cli.terminal.invocation import (
     words,
 )
 from memlayer.cli.terminal.output import counted, line, memory_title, print_json, say
+from memlayer.edge.ipc import ops
 from memlayer.edge.redaction.privacy import plain
 from memlayer.errors import UserError
 from memlayer.text.context_block import bare_id
@@ -102,18 +103,11 @@ def forget_verb(
     # A session or an id identifies its project; every other selection without a project means the current one.
     is_of_a_project = bool(query and not session) or not (ids or session)
     folder = folder_of(project, all_projects) if (project or is_of_a_project) and not is_global else ""
-    arguments: dict[str, Any] = {
-        "ids": [bare_id(plain(id_)) for id_ in ids],
-        "session_id": session or "",
-        "project_dir": folder,
-        "global": is_global,
-        "query": plain(query or ""),
-        "before_ms": moment_ms(before) if before else 0,
-        "keep_sources": keep_sources,
-        "dry_run": True,
-    }
-    daemon = client()
-    found = daemon.call("forget", arguments, deadline_s=LONG_S, project_dir=folder)
+    wanted = ops.Forget(
+        tuple(bare_id(plain(id_)) for id_ in ids), session or "", folder, is_global, plain(query or ""),
+        moment_ms(before) if before else 0, keep_sources, dry_run=True,
+    )  # fmt: skip
+    found = ask(wanted, is_long=True, quiet=True)
     selected = found.get("memories") or []
     # A session or a project may hold events that no memory was made of yet; they can be forgotten, too.
     is_empty = not selected and not found.get("events")
@@ -129,10 +123,9 @@ def forget_verb(
     if not yes:
         confirm(found, as_json)
     if query:  # forget the memories that were shown, even if the search would find others by now
-        named = [str(memory.get("id")) for memory in selected if not memory.get("along")]
-        arguments = {**arguments, "query": "", "ids": named}
-    done = daemon.call("forget", {**arguments, "dry_run": False}, deadline_s=LONG_S, project_dir=folder)
-    say_done(done, as_json)
+        named = tuple(str(memory.get("id")) for memory in selected if not memory.get("along"))
+        wanted = replace(wanted, query="", ids=named)
+    say_done(ask(replace(wanted, dry_run=False), as_json, is_long=True))
 
 
 def folder_of(project: str | None, all_projects: bool) -> str:
@@ -148,22 +141,18 @@ def forget_from_stdin(text: str, folder: str, keep_sources: bool, as_json: bool)
     It asks no question. With an unknown word among them the memories are only shown; where no word is an id, the words
     are searched for.
     """
-    daemon = client()
-    arguments = {"project_dir": folder, "keep_sources": keep_sources, "dry_run": True}
-    ids = [bare_id(word) for word in text.split()[:MAX_IDS]]
-    found = daemon.call("forget", {**arguments, "ids": ids, "tolerant": True}, deadline_s=LONG_S, project_dir=folder)
+    ids = tuple(bare_id(word) for word in text.split()[:MAX_IDS])
+    wanted = ops.Forget(ids, project_dir=folder, keep_sources=keep_sources, dry_run=True, tolerant=True)
+    found = ask(wanted, is_long=True, quiet=True)
     unknown = [line(word, 80) for word in found.get("unknown") or []]
     if unknown and found.get("memories"):
         if not as_json:
             say(", ".join(f'"{word}"' for word in unknown) + (" is" if len(unknown) == 1 else " are") + " no citation.")
         say_found(found, as_json)
-        return
-    if unknown:
-        found = daemon.call("forget", {**arguments, "query": text}, deadline_s=LONG_S, project_dir=folder)
-        say_found(found, as_json)
-        return
-    done = daemon.call("forget", {**arguments, "ids": ids, "dry_run": False}, deadline_s=LONG_S, project_dir=folder)
-    say_done(done, as_json)
+    elif unknown:
+        say_found(ask(replace(wanted, query=text, ids=(), tolerant=False), is_long=True, quiet=True), as_json)
+    else:
+        say_done(ask(replace(wanted, dry_run=False, tolerant=False), as_json, is_long=True))
 
 
 def say_found(found: Mapping[str, Any], as_json: bool) -> None:
@@ -179,11 +168,8 @@ def say_found(found: Mapping[str, Any], as_json: bool) -> None:
         say("To forget it, give these ids instead: " + named)
 
 
-def say_done(done: Mapping[str, Any], as_json: bool) -> None:
+def say_done(done: Mapping[str, Any]) -> None:
     """Print the number of rows that were erased."""
-    if as_json:
-        print_json(done)
-        return
     removed = done.get("removed") or {}
     if not any(removed.values()):
         say(NOTHING)

@@ -9,15 +9,14 @@ from typing import Any
 import click
 
 from memlayer.cli.terminal.invocation import (
-    ASK_S,
     all_projects_option,
-    client,
+    ask,
     json_option,
     not_empty,
     project_dir,
     project_option,
 )
-from memlayer.cli.terminal.output import counted, line, number, print_json, say, when
+from memlayer.cli.terminal.output import counted, line, number, say, when
 from memlayer.edge.ipc import ops
 from memlayer.edge.terminal import status_line
 
@@ -47,10 +46,7 @@ def given_verb(last: int, session: str | None, project: str | None, all_projects
       memlayer given --session 8f3a12cd --json
     """
     folder = "" if session and not project else project_dir(project, all_projects)
-    found = client().ask(ops.Given(last, session or "", folder), deadline_s=ASK_S)
-    if as_json:
-        print_json(found)
-        return
+    found = ask(ops.Given(last, session or "", folder), as_json)
     prompts = found.get("prompts") or []
     if not prompts:
         where = f"session {line(session)}" if session else f"this project ({folder})" if folder else "any project"

@@ -5,16 +5,15 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Iterator
+from itertools import chain
 
 import click
 
-from memlayer.cli.doctor import bare, checks_daemon, checks_files, checks_host
-from memlayer.cli.doctor.checks_host import OK, Check, print_checks
+from memlayer.cli.doctor import bare, checks_daemon, checks_files
+from memlayer.cli.doctor.checks_host import print_checks
 from memlayer.cli.terminal.invocation import client, home, json_option, project_dir, project_option
 from memlayer.cli.terminal.output import print_json, say
-from memlayer.edge.bootstrap.runtime import plugin_root
-from memlayer.edge.ipc.client import Client
+from memlayer.edge.ipc import ops
 
 START_S = 15.0
 
@@ -37,7 +36,7 @@ def daemon_verb() -> None:
 def start(as_json: bool) -> None:
     """Start the daemon unless it runs."""
     name_variables()
-    bare.daemon_status(client().call("status", {}, deadline_s=START_S), as_json)
+    bare.daemon_status(client().ask(ops.Status(), deadline_s=START_S), as_json)
 
 
 @daemon_verb.command("stop")
@@ -55,10 +54,10 @@ def stop(as_json: bool) -> None:
 @json_option
 def restart(as_json: bool) -> None:
     """Stop the daemon and start it again, with the current settings."""
-    daemon: Client = client()
+    daemon = client()
     daemon.stop()
     name_variables()
-    bare.daemon_status(daemon.call("status", {}, deadline_s=START_S), as_json)
+    bare.daemon_status(daemon.ask(ops.Status(), deadline_s=START_S), as_json)
 
 
 @daemon_verb.command("status")
@@ -90,25 +89,7 @@ def doctor_verb(project: str | None, as_json: bool) -> None:
       memlayer doctor
       memlayer doctor --json
     """
-    sys.exit(print_checks(all_checks(project_dir(project)), as_json))
-
-
-def all_checks(folder: str) -> Iterator[Check]:
-    """Yield every check, causes before their consequences."""
-    at_home, root = home(), plugin_root()
-    yield checks_host.runtime_state(at_home, root)
-    yield checks_host.manifest(root)
-    yield checks_host.interpreter(at_home)
-    yield checks_files.permissions(at_home)
-    yield checks_files.disk(at_home)
-    yield from checks_files.settings(at_home, folder, os.environ)
-    seen = []
-    for check in checks_daemon.daemon(client()):
-        seen.append(check)
-        yield check
-    is_well = all(check.state == OK for check in seen if check.name in ("daemon", "store", "model"))
-    yield checks_files.spool_age(at_home)
-    yield checks_files.quarantine(at_home)
-    yield from checks_files.logs(at_home, checks_daemon.hooks_worked(client()), is_well=is_well)
-    yield checks_files.project_state(folder, os.environ)
-    yield checks_host.auto_memory(os.environ)
+    folder, at_home = project_dir(project), home()
+    of_runtime = chain(checks_files.settings(at_home, folder, os.environ), checks_daemon.daemon(client()))
+    found = bare.checks(at_home, folder, of_runtime, lambda: checks_daemon.hooks_worked(client()))
+    sys.exit(print_checks(found, as_json))

@@ -10,9 +10,9 @@ from typing import Any
 import click
 
 from memlayer.cli.terminal.invocation import (
-    ASK_S,
     Incomplete,
-    client,
+    ask,
+    end_with_json,
     home,
     json_option,
     memory_id,
@@ -20,7 +20,7 @@ from memlayer.cli.terminal.invocation import (
     project_option,
     words,
 )
-from memlayer.cli.terminal.output import line, memory_title, print_json, say, say_body, when
+from memlayer.cli.terminal.output import line, memory_title, say, say_body, when
 from memlayer.cli.verbs.browse import say_text
 from memlayer.edge.capture import spool
 from memlayer.edge.home import project as places
@@ -33,6 +33,12 @@ stdin_option = click.option("--stdin", "from_stdin", is_flag=True, help="Read th
 id_argument = click.argument("id_", metavar="ID", nargs=-1)
 REMEMBER_WHAT = "Remember what? Give a text, or - to read it from standard input"
 WHOLE = 100_000
+# Field of an answer -> the relation of its memories to the one that was remembered.
+RELATIONS = {
+    "older": "Replaces ",
+    "newer": "Already replaced by ",
+    "contradicts": "Stays, since it is pinned (`memlayer edit` changes it): ",
+}
 NEW_TEXT = "Which text? Give the new one after the ID, or - to read it from standard input"
 
 
@@ -76,27 +82,21 @@ def remember_verb(
     refuse_too_long(str(event["text"]))
     spool.put(home(), event)
     try:
-        done = client().call("remember", {"id": event["id"]}, deadline_s=ASK_S, project_dir=folder)
+        done = ask(ops.Remember(str(event["id"])))
     except UserError:
         raise
     except MemlayerError as bad:
         raise UserError(f"Kept, and remembered as soon as the daemon is well again: {bad}") from bad
     if as_json:
-        print_json(done)
-        return
+        end_with_json(done)
     memory = done.get("memory") or {}
     where = " for every project" if memory.get("project_id") == GLOBAL else ""
     say(f"Remembered{where}" if done.get("is_new") else f"Already known{where}:", " ", *memory_title(memory))
     say_body(memory.get("text"), WHOLE)
-    for older in done.get("older") or []:
-        say(("Replaces ", "yellow"), *memory_title(older))
-        say_body(older.get("text"), 200)
-    for newer in done.get("newer") or []:
-        say(("Already replaced by ", "yellow"), *memory_title(newer))
-        say_body(newer.get("text"), 200)
-    for pinned in done.get("contradicts") or []:
-        say(("Stays, since it is pinned (`memlayer edit` changes it): ", "yellow"), *memory_title(pinned))
-        say_body(pinned.get("text"), 200)
+    for name, relation in RELATIONS.items():
+        for other in done.get(name) or []:
+            say((relation, "yellow"), *memory_title(other))
+            say_body(other.get("text"), 200)
 
 
 @click.command("pin")
@@ -111,8 +111,7 @@ def pin_verb(id_: tuple[str, ...], off: bool, as_json: bool) -> None:
       memlayer pin a7Bc3x
       memlayer pin core_81d2 --off
     """
-    done = client().call("pin", {"id": memory_id(id_), "off": off}, deadline_s=ASK_S)
-    _say_done(done, "Unpinned" if off else "Pinned", as_json)
+    _say_done(ask(ops.Pin(memory_id(id_), off), as_json), "Unpinned" if off else "Pinned")
 
 
 @click.command("edit")
@@ -131,8 +130,7 @@ def edit_verb(id_: str, text: tuple[str, ...], from_stdin: bool, as_json: bool) 
       memlayer edit a7Bc3x "order events go to ClickHouse, kept for 90 days"
       memlayer edit a7Bc3x - < note.txt
     """
-    wanted = ops.Edit(memory_id((id_,)), words(text, from_stdin, NEW_TEXT))
-    _say_done(client().ask(wanted, deadline_s=ASK_S), "Changed", as_json)
+    _say_done(ask(ops.Edit(memory_id((id_,)), words(text, from_stdin, NEW_TEXT)), as_json), "Changed")
 
 
 @click.command("restore")
@@ -150,8 +148,7 @@ def restore_verb(id_: tuple[str, ...], keep_both: bool, as_json: bool) -> None:
       memlayer restore core_81d2
       memlayer restore a7Bc3x --keep-both
     """
-    done = client().call("restore", {"id": memory_id(id_), "keep_both": keep_both}, deadline_s=ASK_S)
-    _say_done(done, "Back again:", as_json)
+    _say_done(ask(ops.Restore(memory_id(id_), keep_both), as_json), "Back again:")
 
 
 @click.command("history")
@@ -166,10 +163,7 @@ def history_verb(id_: tuple[str, ...], from_stdin: bool, as_json: bool) -> None:
       memlayer history a7Bc3x
       memlayer history core_81d2 --json
     """
-    found = client().call("history", {"id": memory_id(id_, from_stdin)}, deadline_s=ASK_S)
-    if as_json:
-        print_json(found)
-        return
+    found = ask(ops.History(memory_id(id_, from_stdin)), as_json)
     for version in found.get("versions") or []:
         _say_version(version, version.get("id") == found.get("asked"))
 
@@ -194,10 +188,7 @@ def _say_version(version: Mapping[str, Any], is_asked: bool) -> None:
         say(("from " + ", ".join(sources), "dim"), indent=2)
 
 
-def _say_done(done: Mapping[str, Any], change: str, as_json: bool) -> None:
-    if as_json:
-        print_json(done)
-        return
+def _say_done(done: Mapping[str, Any], change: str) -> None:
     memory = done.get("memory") or {}
     say(change, " ", *memory_title(memory))
     say_body(memory.get("text"), WHOLE)

@@ -11,15 +11,15 @@ import click
 
 from memlayer.cli.doctor.bare import daemon_line
 from memlayer.cli.terminal.invocation import (
-    ASK_S,
     all_projects_option,
-    client,
+    ask,
+    end_with_json,
     home,
     json_option,
     project_dir,
     project_option,
 )
-from memlayer.cli.terminal.output import counted, line, number, pairs, print_json, say, size, table, when
+from memlayer.cli.terminal.output import counted, line, number, pairs, say, size, table, when
 from memlayer.edge.bootstrap import health
 from memlayer.edge.capture import spool
 from memlayer.edge.home import paths, registry
@@ -48,10 +48,7 @@ def sessions_verb(id_: str, project: str | None, all_projects: bool, limit: int,
       memlayer sessions 8f3a12cd
     """
     folder = "" if id_ else project_dir(project, all_projects)
-    found = client().ask(ops.Sessions(id_, folder, limit), deadline_s=ASK_S)
-    if as_json:
-        print_json(found)
-        return
+    found = ask(ops.Sessions(id_, folder, limit), as_json)
     sessions = found.get("sessions") or []
     if not sessions:
         say(f"No sessions in this project ({folder}); try --all-projects." if folder else "No sessions.")
@@ -129,13 +126,12 @@ def stats_verb(as_json: bool) -> None:
       memlayer stats --json
     """
     try:
-        found = client().call("stats", {"project_dir": ""}, deadline_s=ASK_S)
+        found = ask(ops.Stats())
     except MemlayerError as error:
         found = from_files(home(), str(error))
     found["trouble"] = hook_errors(home())
     if as_json:
-        print_json(found)
-        return
+        end_with_json(found)
     if found.get("unavailable"):
         say(("No answer from the daemon", "red"), f": {line(found['unavailable'])}. From files alone:")
     elif found.get("mode") == "lexical":

@@ -9,10 +9,9 @@ from typing import Any
 import click
 
 from memlayer.cli.terminal.invocation import (
-    ASK_S,
     Incomplete,
     all_projects_option,
-    client,
+    ask,
     complete_file,
     end_ms,
     json_option,
@@ -21,7 +20,7 @@ from memlayer.cli.terminal.invocation import (
     project_option,
     words,
 )
-from memlayer.cli.terminal.output import line, memory_title, number, print_json, say, say_body, short_path
+from memlayer.cli.terminal.output import line, memory_title, number, say, say_body, short_path
 from memlayer.cli.verbs.browse import CATEGORIES
 from memlayer.edge.ipc import ops
 
@@ -86,22 +85,8 @@ def search_verb(
     """
     text = words(query, from_stdin, SEARCH_WHAT)
     folder = project_dir(project, all_projects)
-    arguments = {
-        "query": text,
-        "project_dir": folder,
-        "limit": limit,
-        "min_score": min_score,
-        **span_of(since, until, day),
-        "category": category or "",
-        "kind": kind,
-        "session_id": session,
-        "file": file,
-    }
-    arguments = {name: value for name, value in arguments.items() if value != "" or name == "project_dir"}
-    found = client().call("search", arguments, deadline_s=ASK_S, project_dir=folder)
-    if as_json:
-        print_json(found)
-        return
+    span = span_of(since, until, day)
+    found = ask(ops.Search(text, folder, limit, min_score, *span, category or "", kind, session, file), as_json)
     say_mode(found)
     hits = found.get("hits") or []
     done = found.get("done") or []
@@ -129,13 +114,12 @@ def search_verb(
         say(line(turn.get("snippet"), SNIPPET_CHARS), indent=4)
 
 
-def span_of(since: str | None, until: str | None, day: str | None) -> dict[str, int]:
-    """Return the time bounds of hits in ms. Raises Incomplete."""
+def span_of(since: str | None, until: str | None, day: str | None) -> tuple[int, int]:
+    """Return the time bounds in ms, 0 for none. Raises Incomplete."""
     if day and (since or until):
         raise Incomplete("Give --day, or --since and --until, not both")
     start, end = day or since, day or until
-    span = {"since_ms": moment_ms(start)} if start else {}
-    return {**span, "until_ms": end_ms(end)} if end else span
+    return moment_ms(start) if start else 0, end_ms(end) if end else 0
 
 
 @click.command("recall")
@@ -159,10 +143,7 @@ def recall_verb(
     """
     text = words(prompt, from_stdin, WHICH_PROMPT)
     folder = project_dir(project)
-    found = client().ask(ops.Recall(text, folder, session), deadline_s=ASK_S)
-    if as_json:
-        print_json(found)
-        return
+    found = ask(ops.Recall(text, folder, session), as_json)
     block = str(found.get("block") or "")
     if not explain:
         sys.stdout.write(block + ("\n" if block and sys.stdout.isatty() else ""))

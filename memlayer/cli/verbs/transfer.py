@@ -16,18 +16,18 @@ from typing import Any
 import click
 
 from memlayer.cli.terminal.invocation import (
-    LONG_S,
     STREAM,
     Incomplete,
-    client,
+    ask,
     complete_file,
     complete_folder,
+    end_with_json,
     home,
     json_option,
     not_empty,
     project_dir,
 )
-from memlayer.cli.terminal.output import counted, duration, line, pairs, print_json, progress, say
+from memlayer.cli.terminal.output import counted, duration, line, pairs, say
 from memlayer.edge.home import paths as home_paths
 from memlayer.edge.ipc import ops
 from memlayer.edge.terminal import streams
@@ -67,31 +67,23 @@ def import_verb(
       memlayer import backup.jsonl
       ssh laptop memlayer export - | memlayer import -
     """
-    if STREAM in paths:
-        if len(paths) > 1 or project or subagents or again:
-            raise Incomplete("An export is imported alone, and as a whole")
-        with stdin_as_file() as path:
-            import_export(path, dry_run, as_json)
-        return
     files = [os.path.abspath(os.path.expanduser(path)) for path in paths]
-    exports = [path for path in files if is_export(path)]
-    if exports:
+    if STREAM in paths or any(map(is_export, files)):
         if len(files) > 1 or project or subagents or again:
             raise Incomplete("An export is imported alone, and as a whole")
-        import_export(exports[0], dry_run, as_json)
+        with stdin_as_file() if STREAM in paths else contextlib.nullcontext(files[0]) as path:
+            import_export(path, dry_run, as_json)
         return
     folder = project_dir(project) if project else ""
     wanted = ops.Import(subagents, again, dry_run, folder, tuple(files or [transcripts_folder()]))
-    with progress(as_json) as show:
-        done = client().ask(wanted, deadline_s=LONG_S, on_progress=show)
+    done = ask(wanted, is_long=True, quiet=as_json)
     if files and not project and not done.get("files") and not done.get("unchanged"):
         why = ", ".join(f"{line(reason)} {count(number)}" for reason, number in (done.get("skipped") or {}).items())
         raise UserError(
             f"There is no transcript and no export in {', '.join(files)}" + (f" (left out: {why})" if why else "")
         )
     if as_json:
-        print_json(done)
-        return
+        end_with_json(done)
     title = "Would be imported" if dry_run else "Imported"
     names = (
         ("transcripts", "files"), ("unchanged since", "unchanged"), ("lines", "lines"), ("turns", "turns"),
@@ -129,11 +121,7 @@ def export_verb(file: str, force: bool, as_json: bool) -> None:
     path = os.path.abspath(os.path.expanduser(file))
     if os.path.isdir(path) or not os.path.isdir(os.path.dirname(path)):
         raise UserError(f"{path} cannot be written. Give a file in a folder that exists")
-    with progress(as_json) as show:
-        done = client().call("export", {"path": path, "force": force}, deadline_s=LONG_S, on_progress=show)
-    if as_json:
-        print_json(done)
-        return
+    done = ask(ops.Export(path, force), as_json, is_long=True)
     say(f"Written to {line(path)}: {held_in(done)}.")
 
 
@@ -145,9 +133,9 @@ def held_in(done: dict[str, Any]) -> str:
 
 def export_to_stdout() -> None:
     """Copy an export, made as a private file, to standard output."""
-    with private_folder() as folder, progress() as show:
+    with private_folder() as folder:
         path = os.path.join(folder, "export.jsonl")
-        done = client().call("export", {"path": path, "force": False}, deadline_s=LONG_S, on_progress=show)
+        done = ask(ops.Export(path), is_long=True)
         sys.stdout.flush()
         with open(path, "rb") as file:
             os.unlink(path)  # nothing of it stays on disk, even if this process is killed while the file is read
@@ -180,11 +168,7 @@ def private_folder() -> Iterator[str]:
 
 def import_export(path: str, dry_run: bool, as_json: bool) -> None:
     """Import an export file and print the numbers of rows."""
-    with progress(as_json) as show:
-        done = client().ask(ops.ImportExport(path, dry_run), deadline_s=LONG_S, on_progress=show)
-    if as_json:
-        print_json(done)
-        return
+    done = ask(ops.ImportExport(path, dry_run), as_json, is_long=True)
     names = ("projects", "sessions", "events", "memories", "known", "forgotten")
     pairs("Would be imported" if dry_run else "Imported", [(name, count(done.get(name))) for name in names])
 

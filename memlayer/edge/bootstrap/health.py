@@ -50,7 +50,7 @@ def trouble(home: str, now_s: float) -> Trouble:
     """Return the trouble of the 24 hours before now_s (Unix time)."""
     found = Trouble()
     found.setup = runtime.setup_failure(home) or ""
-    for entry in _entries(paths.hook_log(home) + ".1", now_s) + _entries(paths.hook_log(home), now_s):
+    for entry in entries(paths.hook_log(home) + ".1", now_s) + entries(paths.hook_log(home), now_s):
         message = entry.get("what")
         if message == "failed":
             found.lost += 1
@@ -90,7 +90,7 @@ def cause(home: str, now_s: float) -> str:
             return file.read(MAX_CAUSE_CHARS).strip()
     except OSError:
         pass
-    errors = [entry for entry in _entries(paths.daemon_log(home), now_s) if entry.get("level") == "error"]
+    errors = [entry for entry in entries(paths.daemon_log(home), now_s) if entry.get("level") == "error"]
     # Where in the code it was is for the log.
     return str(errors[-1].get("what")).partition(" at ")[0][:MAX_CAUSE_CHARS] if errors else ""
 
@@ -182,7 +182,7 @@ def _written_s(path: str) -> float:
         return 0.0
 
 
-def _entries(path: str, now_s: float) -> list[dict[str, object]]:
+def entries(path: str, now_s: float) -> list[dict[str, object]]:
     """Return the JSON lines of a log's tail from the last day."""
     try:
         with open(path, "rb") as file:

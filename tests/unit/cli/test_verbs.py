@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.edge.ipc import protocol
+from memlayer.edge.ipc import ops, protocol
 from tests.support.cli_process import AT_MS, FOUND, HIT, LONG, MAIN, MEMORY, Cli
 from tests.support.scripted_daemon import ScriptedDaemon
 
@@ -23,12 +23,7 @@ def test_search_output_in_a_pipe(cli: Cli) -> None:
     with ScriptedDaemon(cli.home, {"search": FOUND}) as daemon:
         done = cli("search", "--stdin", stdin='it\'s "결제" $(rm -rf) `x`\n')
     assert (done.returncode, done.stderr) == (0, "")
-    assert daemon.heard == [
-        (
-            "search",
-            {"query": 'it\'s "결제" $(rm -rf) `x`', "project_dir": str(cli.project), "limit": 10, "min_score": 0.0},
-        )
-    ]
+    assert daemon.heard == [("search", ops.Search('it\'s "결제" $(rm -rf) `x`', str(cli.project)).fields())]
     for part in ("1. turn_2026-11-19_81d2 [mem:x9Yz2w]", "shop", "session 8f3a12cd", "score 0.71", LONG[:160]):
         assert part in done.stdout
     assert "relevance" not in done.stdout
@@ -41,7 +36,7 @@ def test_search_arguments(cli: Cli) -> None:
         cli("search", "--project", "..", "--", "--json")
         cli("search", "q", "--project", "")
     asked = [fields for _, fields in daemon.heard]
-    assert asked[0] == {"query": "결제 모듈", "project_dir": "", "limit": 3, "min_score": 0.25}
+    assert asked[0] == ops.Search("결제 모듈", "", limit=3, min_score=0.25).fields()
     assert (asked[1]["query"], asked[1]["project_dir"]) == ("--json", str(cli.project.parent))
     assert asked[2]["project_dir"] == str(cli.project)  # an unset variable must not come to mean every project
 
@@ -152,7 +147,7 @@ def test_show_accepts_citation_forms(cli: Cli, given: str) -> None:
     match = {"memory": MEMORY, "events": events, "neighbours": around}
     with ScriptedDaemon(cli.home, {"show": {"matches": [match, match]}}) as daemon:
         out = cli("show", given).stdout
-    assert daemon.heard == [("show", {"ids": ["x9Yz2w"]})]
+    assert daemon.heard == [("show", {"ids": ["x9Yz2w"], "session_id": ""})]
     assert out.count("  어디에 저장할까?\n  둘째 줄\n") == 2
     assert "In the same session" in out and "turn_b" in out
 
