@@ -18,8 +18,8 @@ from memlayer import __version__
 VERBS = {
     "search": "search",
     "recall": "search",
-    "given": "given",
-    "statusline": "given",
+    "given": "search",
+    "statusline": "search",
     "show": "browse",
     "list": "browse",
     "timeline": "browse",

@@ -22,9 +22,8 @@ OWN = {
     "memlayer.edge.hook.main",
     "memlayer.edge.home",
     "memlayer.edge.ipc",
-    "memlayer.edge.ipc.forward",
-    "memlayer.edge.home.project_env",  # only where variables of ours are set, as they are here
     "memlayer.edge.ipc.protocol",
+    "memlayer.edge.home.project_env",  # only where variables of ours are set, as they are here
 }
 BUILT_IN = {"sys", "posix", "time", "_socket"}
 # Each costs a hook a good part of a bare interpreter start.

@@ -37,8 +37,7 @@ BARE = [
     for stem in (
         "__init__",
         "doctor/bare",
-        "doctor/checks_files",
-        "doctor/checks_host",
+        "doctor/checks",
         "terminal/output",
     )
 ]

@@ -17,8 +17,8 @@ if __name__ == "__main__":  # by path and isolated: the plugin's root is not imp
     sys.path[0:0] = [os.path.abspath(__file__).rpartition("/memlayer/")[0]]
 
 from memlayer import __version__
-from memlayer.cli.doctor import checks_files, checks_host
-from memlayer.cli.doctor.checks_host import OK, WARN, Check, print_checks
+from memlayer.cli.doctor import checks
+from memlayer.cli.doctor.checks import OK, WARN, Check, print_checks
 from memlayer.cli.terminal.output import duration, line, print_json, say, size
 from memlayer.edge.bootstrap.runtime import plugin_root
 from memlayer.edge.home import paths
@@ -65,27 +65,27 @@ def daemon_line(found: dict[str, object]) -> str:
     return ", ".join(facts + ([f"{rss} of memory"] if rss else []))
 
 
-def checks(
+def all_checks(
     home: str, folder: str, of_runtime: Iterable[Check], worked_ms: Callable[[], Mapping[str, int]] = dict
 ) -> Iterator[Check]:
     """Yield every check, causes before their consequences.
 
     of_runtime: those of settings and daemon. worked_ms: when each hook was last answered in time.
     """
-    yield checks_host.runtime_state(home, plugin_root())
-    yield checks_host.manifest(plugin_root())
-    yield checks_host.interpreter(home)
-    yield checks_files.permissions(home)
-    yield checks_files.disk(home)
+    yield checks.runtime_state(home, plugin_root())
+    yield checks.manifest(plugin_root())
+    yield checks.interpreter(home)
+    yield checks.permissions(home)
+    yield checks.disk(home)
     is_well = True
     for check in of_runtime:
         is_well = is_well and (check.state == OK or check.name not in ("daemon", "store", "model"))
         yield check
-    yield checks_files.spool_age(home)
-    yield checks_files.quarantine(home)
-    yield from checks_files.logs(home, worked_ms(), is_well=is_well)
-    yield checks_files.project_state(folder, os.environ)
-    yield checks_host.auto_memory(os.environ)
+    yield checks.spool_age(home)
+    yield checks.quarantine(home)
+    yield from checks.logs(home, worked_ms(), is_well=is_well)
+    yield checks.project_state(folder, os.environ)
+    yield checks.auto_memory(os.environ)
 
 
 def without_runtime(home: str) -> Iterator[Check]:
@@ -126,7 +126,7 @@ def main(argv: list[str]) -> int:
         daemon_status(client(home).status(), arguments.json)
         return 0
     folder = os.path.abspath(os.path.expanduser(arguments.project or os.getcwd()))
-    return print_checks(checks(home, folder, without_runtime(home)), arguments.json)
+    return print_checks(all_checks(home, folder, without_runtime(home)), arguments.json)
 
 
 if __name__ == "__main__":

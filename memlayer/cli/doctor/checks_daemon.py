@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from memlayer.cli.doctor.bare import daemon_line
-from memlayer.cli.doctor.checks_host import FAIL, OK, WARN, Check
+from memlayer.cli.doctor.checks import FAIL, OK, WARN, Check
 from memlayer.cli.terminal.output import line
 from memlayer.edge.home import paths
 from memlayer.edge.ipc.client import Client

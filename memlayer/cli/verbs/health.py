@@ -9,8 +9,8 @@ from itertools import chain
 
 import click
 
-from memlayer.cli.doctor import bare, checks_daemon, checks_files
-from memlayer.cli.doctor.checks_host import print_checks
+from memlayer.cli.doctor import bare, checks, checks_daemon
+from memlayer.cli.doctor.checks import print_checks
 from memlayer.cli.terminal.invocation import client, home, json_option, project_dir, project_option
 from memlayer.cli.terminal.output import print_json, say
 from memlayer.edge.ipc import ops
@@ -90,6 +90,6 @@ def doctor_verb(project: str | None, as_json: bool) -> None:
       memlayer doctor --json
     """
     folder, at_home = project_dir(project), home()
-    of_runtime = chain(checks_files.settings(at_home, folder, os.environ), checks_daemon.daemon(client()))
-    found = bare.checks(at_home, folder, of_runtime, lambda: checks_daemon.hooks_worked(client()))
+    of_runtime = chain(checks.settings(at_home, folder, os.environ), checks_daemon.daemon(client()))
+    found = bare.all_checks(at_home, folder, of_runtime, lambda: checks_daemon.hooks_worked(client()))
     sys.exit(print_checks(found, as_json))

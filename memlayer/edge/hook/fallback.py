@@ -16,7 +16,7 @@ from memlayer.edge.capture.payload import hook_reply, read_payload
 from memlayer.edge.home import paths, project
 from memlayer.edge.home.registry import read_working_set
 from memlayer.edge.hook import log
-from memlayer.edge.ipc.forward import ABSENT, KEPT, REFUSED
+from memlayer.edge.ipc.protocol import ABSENT, KEPT, REFUSED
 
 # Session starts with nothing of earlier work in the model's context. After a compaction it has some, and the text on
 # disk does not tell this session's own turns from others'.
@@ -32,7 +32,7 @@ NOTICE = (
 def keep(hook: str, raw: bytes, home_raw: bytes, project_raw: bytes, at_ms: int, outcome: str) -> bytes:
     """Make the event durable unless the daemon did; return the output.
 
-    Also starts a daemon. outcome: the result of edge.ipc.forward. Raises OSError when the disk refuses.
+    Also starts a daemon. outcome: the result of edge.ipc.protocol.forward. Raises OSError when the disk refuses.
     """
     os.umask(0o077)
     home = os.fsdecode(home_raw)

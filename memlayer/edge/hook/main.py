@@ -1,13 +1,13 @@
 """The fail-open edge of a hook process.
 
 Read stdin, forward it or keep it, print the answer, exit 0 whatever happens. With a live daemon this file and
-edge.ipc.forward are all that is imported; edge.home.project_env too where MEMLAYER_ variables are set.
+edge.ipc.protocol are all that is imported; edge.home.project_env too where MEMLAYER_ variables are set.
 """
 
 import posix
 import time
 
-from memlayer.edge.ipc.forward import TAKEN, forward
+from memlayer.edge.ipc.protocol import TAKEN, forward
 
 # How long a hook waits for the daemon before it keeps the event by itself. The host's prompt waits as long.
 DEADLINE_S = {

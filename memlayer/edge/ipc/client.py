@@ -1,6 +1,6 @@
 """Call the daemon for a person: connect, start, wait, raise.
 
-The hooks use edge.ipc.forward instead, which never starts, never waits long and never raises.
+The hooks use edge.ipc.protocol.forward instead, which never starts, never waits long and never raises.
 """
 
 from __future__ import annotations

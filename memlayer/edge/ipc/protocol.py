@@ -1,14 +1,22 @@
-"""Frames on the socket, both ways.
+"""Frames on the socket, both ways, and a hook's use of them.
 
 Request:  `memlayer/<protocol> <build> <op> <deadline_ms> <at_ms> <project> <length>\\n` + `length` bytes
 Answer:   any number of `<tag> <length>\\n` + `length` bytes; the last is `reply`, `error` or `version`
 
 tags: `durable` (the event is redacted and on disk), `progress` (JSON), `reply` (the raw answer), `error` (one line of
 text), `version` (the daemon speaks another version and has not taken the request). `project` is the project folder,
-percent-encoded, "-" for none. Everything is bytes; nothing here needs json.
+percent-encoded, "-" for none.
+
+For the price of a bare interpreter start: everything is bytes, and only built-in modules are imported; json and the
+socket wrapper would double the cost of a hook.
 """
 
-from memlayer.errors import ProtocolError
+import _socket
+import posix
+import time
+
+from memlayer import __version__
+from memlayer.errors import MemlayerError, ProtocolError
 
 PROTOCOL = 1
 MAX_HEADER_BYTES = 16_384
@@ -19,7 +27,6 @@ PROGRESS = b"progress"
 REPLY = b"reply"
 ERROR = b"error"
 VERSION = b"version"
-LAST = (REPLY, ERROR, VERSION)
 
 
 class Request:
@@ -119,3 +126,65 @@ class AnswerReader:
                 return frames
             frames.append((tag, rest[:size]))
             self._buffer = rest[size:]
+
+
+SOCKET_NAME = b"daemon.sock"  # paths.SOCKET_NAME as bytes, without importing os
+
+# Outcomes.
+TAKEN = "taken"  # answered; the event is durable
+KEPT = "kept"  # durable, but the answer did not come in time
+ABSENT = "absent"  # no daemon listens
+LATE = "late"  # connected, but nothing durable within the deadline
+REFUSED = "refused"  # a daemon of another version, now leaving
+
+
+def forward(home: bytes, op: str, raw: bytes, project_dir: bytes, deadline_s: float, at_ms: int) -> tuple[str, bytes]:
+    """Return (outcome, raw answer).
+
+    Never raises; never takes longer than deadline_s plus a moment. home: the memlayer home. at_ms: when the event
+    happened, Unix time. project_dir: absolute, or empty.
+    """
+    ends = time.monotonic() + deadline_s
+    unanswered = ABSENT
+    sock = None
+    try:
+        # Another user could offer a socket in a home that is not ours: a wrong owner counts as no daemon.
+        if posix.stat(home).st_uid != posix.getuid():
+            return ABSENT, b""
+        posix.chdir(home)
+        sock = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+        unanswered = LATE
+        sock.settimeout(deadline_s)
+        try:
+            sock.connect(SOCKET_NAME)
+        except TimeoutError:
+            return LATE, b""
+        except OSError:
+            return ABSENT, b""
+        frame = request(
+            op, raw, build=__version__, deadline_ms=int(deadline_s * 1000), at_ms=at_ms, project_dir=project_dir
+        )
+        sock.settimeout(max(0.001, ends - time.monotonic()))
+        sock.sendall(frame)
+        reader = AnswerReader()
+        while (left := ends - time.monotonic()) > 0:
+            sock.settimeout(left)
+            data = sock.recv(65536)
+            if not data:
+                return unanswered, b""
+            for tag, body in reader.feed(data):
+                if tag == DURABLE:
+                    unanswered = KEPT
+                elif tag == REPLY:
+                    return TAKEN, body
+                elif tag == VERSION:
+                    return REFUSED, b""
+                elif tag == ERROR:
+                    return unanswered, b""
+        return unanswered, b""
+    except (OSError, MemlayerError):
+        # _socket.timeout is an OSError; before Python 3.10 it is not TimeoutError, so it may also end up here.
+        return unanswered, b""
+    finally:
+        if sock is not None:
+            sock.close()

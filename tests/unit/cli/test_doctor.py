@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from memlayer.cli.doctor import checks_daemon, checks_files, checks_host
-from memlayer.cli.doctor.checks_host import FAIL, OK, WARN
+from memlayer.cli.doctor import checks, checks_daemon
+from memlayer.cli.doctor.checks import FAIL, OK, WARN
 from memlayer.edge.capture import spool
 from memlayer.edge.home import paths
 from memlayer.edge.ipc.client import Client
@@ -42,22 +42,22 @@ def plugin_copy(folder: Path) -> Path:
 
 def test_manifest_whole_and_damaged(tmp_path: Path) -> None:
     copy = plugin_copy(tmp_path / "플러그인")
-    assert checks_host.manifest(str(copy)).state == OK
+    assert checks.manifest(str(copy)).state == OK
     (copy / "plugin.json").write_text("{}")
-    assert checks_host.manifest(str(copy)).state == WARN
+    assert checks.manifest(str(copy)).state == WARN
     (copy / "hooks" / "stop.py").unlink()
-    missing = checks_host.manifest(str(copy))
+    missing = checks.manifest(str(copy))
     assert missing.state == FAIL and "stop" in missing.says
     (copy / "hooks.json").write_text('{"SessionStart": []}')
-    assert checks_host.manifest(str(copy)).state == FAIL
+    assert checks.manifest(str(copy)).state == FAIL
 
 
 def test_missing_runtime_with_setup_failure(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("MEMLAYER_RUNTIME_DIR", raising=False)
     copy = plugin_copy(tmp_path / "plugin")
-    assert checks_host.runtime_state(str(made), str(copy)).state == FAIL
+    assert checks.runtime_state(str(made), str(copy)).state == FAIL
     (made / "runtime.failed").write_text("no network\n")
-    failed = checks_host.runtime_state(str(made), str(copy))
+    failed = checks.runtime_state(str(made), str(copy))
     assert "no network" in failed.says and "memlayer setup" in failed.remedy
 
 
@@ -68,50 +68,50 @@ def test_hook_interpreter_and_shim(made: Path, tmp_path: Path, monkeypatch: pyte
     shim.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
     shim.chmod(0o755)
     monkeypatch.setenv("PATH", str(folder))
-    found = checks_host.interpreter(str(made))
+    found = checks.interpreter(str(made))
     assert found.state == WARN and "shim" in found.says and str(shim) in found.says
     (made / "python").write_text(sys.executable + "\n")
-    assert sys.executable in checks_host.interpreter(str(made)).says
+    assert sys.executable in checks.interpreter(str(made)).says
     (made / "python").write_text("/bin/false\n")
-    assert checks_host.interpreter(str(made)).state == FAIL
+    assert checks.interpreter(str(made)).state == FAIL
     (made / "python").unlink()
     shim.unlink()
-    assert checks_host.interpreter(str(made)).state == FAIL
+    assert checks.interpreter(str(made)).state == FAIL
 
 
 def test_loose_permissions(made: Path) -> None:
-    assert checks_files.permissions(str(made)).state == OK
+    assert checks.permissions(str(made)).state == OK
     path = made / "projects.json"
     path.write_text("{}")
     path.chmod(0o644)
-    loose = checks_files.permissions(str(made))
+    loose = checks.permissions(str(made))
     assert loose.state == WARN and "projects.json" in loose.says and "chmod" in loose.remedy
     made.chmod(0o755)
-    assert checks_files.permissions(str(made)).state == FAIL
-    assert checks_files.permissions(str(made / "none")).state == WARN
+    assert checks.permissions(str(made)).state == FAIL
+    assert checks.permissions(str(made / "none")).state == WARN
 
 
 def test_free_space_of_missing_home(tmp_path: Path) -> None:
-    assert checks_files.disk(str(tmp_path / "a" / "b")).says.endswith("free")
+    assert checks.disk(str(tmp_path / "a" / "b")).says.endswith("free")
 
 
 def test_wrong_settings_of_user_and_project(made: Path, project: Path) -> None:
-    assert [check.state for check in checks_files.settings(str(made), str(project), {})] == [OK]
+    assert [check.state for check in checks.settings(str(made), str(project), {})] == [OK]
     (project / ".memlayer.yaml").write_text("model: x\n")
     (made / "config.yaml").write_text("recall:\n  max_entrys: 1\n")
-    wrong, ignored = checks_files.settings(str(made), str(project), {})
+    wrong, ignored = checks.settings(str(made), str(project), {})
     assert wrong.state == FAIL and "recall.max_entrys" in wrong.says
     assert ignored.state == WARN and "model" in ignored.says
 
 
 def test_old_and_fresh_spool_files(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checks_files, "SPOOL_GRACE_S", 0.0)
-    assert checks_files.spool_age(str(made)).says == "empty"
+    monkeypatch.setattr(checks, "SPOOL_GRACE_S", 0.0)
+    assert checks.spool_age(str(made)).says == "empty"
     event = {"id": "e1", "at_ms": 1, "text": "과제"}
     path = spool.put(str(made), event)
-    assert checks_files.spool_age(str(made)).state == OK
+    assert checks.spool_age(str(made)).state == OK
     os.utime(path, (time.time() - 400, time.time() - 400))
-    old = checks_files.spool_age(str(made))
+    old = checks.spool_age(str(made))
     assert old.state == FAIL and "7 min" in old.says
 
 
@@ -121,7 +121,7 @@ def test_quarantine_with_reasons(made: Path) -> None:
         path.parent.mkdir(exist_ok=True)
         path.write_text("{")
         spool.quarantine(str(made), str(path), "torn: not JSON")
-    found = checks_files.quarantine(str(made))
+    found = checks.quarantine(str(made))
     assert found.state == WARN and "3x torn: not JSON" in found.says
 
 
@@ -138,14 +138,14 @@ def test_only_errors_of_the_last_day(made: Path) -> None:
     (made / "logs" / "daemon.log").write_text(
         json.dumps({"at_ms": now_ms, "level": "info", "what": "listening"}) + "\n"
     )
-    hook, daemon = checks_files.logs(str(made), {}, is_well=False)
+    hook, daemon = checks.logs(str(made), {}, is_well=False)
     assert hook.state == WARN and hook.says.startswith("1 problem in") and "1x daemon late" in hook.says
     assert daemon.state == OK
     (made / "logs" / "daemon.err").write_text("ImportError\n")
-    assert [check.state for check in checks_files.logs(str(made), {}, is_well=False)] == [WARN, OK, WARN]
+    assert [check.state for check in checks.logs(str(made), {}, is_well=False)] == [WARN, OK, WARN]
     with open(made / "logs" / "hook.log", "a") as log:
         log.write(json.dumps({"at_ms": now_ms, "hook": "stop", "what": "failed", "error": "OSError"}) + "\n")
-    lost = next(iter(checks_files.logs(str(made), {"stop": now_ms - 1}, is_well=True)))
+    lost = next(iter(checks.logs(str(made), {"stop": now_ms - 1}, is_well=True)))
     assert lost.state == FAIL and lost.says.startswith("1 hook call failed") and "OSError" in lost.says
 
 
@@ -155,35 +155,35 @@ def test_mended_trouble_is_history(made: Path) -> None:
         entry = {"at_ms": now_ms - 60_000, "what": what, **({"level": level} if level else {"hook": "stop"})}
         (made / "logs" / name).write_text(json.dumps(entry) + "\n")
     (made / "logs" / "daemon.err").write_text("ImportError\n")
-    found = list(checks_files.logs(str(made), {"stop": now_ms}, is_well=True))
+    found = list(checks.logs(str(made), {"stop": now_ms}, is_well=True))
     assert [check.state for check in found] == [OK, OK]
     assert "1 problem in" in found[0].says and "job drain failed" in found[1].says
-    another = checks_files.logs(str(made), {"user_prompt_submit": now_ms}, is_well=True)
+    another = checks.logs(str(made), {"user_prompt_submit": now_ms}, is_well=True)
     assert [check.state for check in another] == [FAIL, OK]
 
 
 def test_disabled_project_and_disabled_hooks(project: Path) -> None:
-    assert checks_files.project_state(str(project), {}).says.startswith("on for")
-    assert checks_files.project_state(str(project), {"MEMLAYER_DISABLE": "1"}).state == WARN
+    assert checks.project_state(str(project), {}).says.startswith("on for")
+    assert checks.project_state(str(project), {"MEMLAYER_DISABLE": "1"}).state == WARN
     (project / ".memlayer.yaml").write_text("enabled: false\n")
-    off = checks_files.project_state(str(project), {})
+    off = checks.project_state(str(project), {})
     assert off.state == WARN and "switched off" in off.says and ".memlayer.yaml" in off.remedy
 
 
 def test_disabled_capture_names_its_source(made: Path, project: Path) -> None:
     (made / "config.yaml").write_text("capture:\n  enabled: false\n")
-    _, off = checks_files.settings(str(made), str(project), {})
+    _, off = checks.settings(str(made), str(project), {})
     assert (off.name, off.state) == ("capture", WARN) and "config.yaml" in off.says
 
 
 def test_host_memory_on_and_off(tmp_path: Path) -> None:
     environ = {"CLAUDE_CONFIG_DIR": str(tmp_path)}
-    assert "on as well" in checks_host.auto_memory(environ).says
+    assert "on as well" in checks.auto_memory(environ).says
     (tmp_path / "settings.json").write_text('{"autoMemoryEnabled": false}')
-    assert checks_host.auto_memory(environ).says.endswith("off")
+    assert checks.auto_memory(environ).says.endswith("off")
     (tmp_path / "settings.json").write_text("{torn")
-    assert "on as well" in checks_host.auto_memory(environ).says
-    assert checks_host.auto_memory({**environ, "CLAUDE_CODE_DISABLE_AUTO_MEMORY": "1"}).says.endswith("off")
+    assert "on as well" in checks.auto_memory(environ).says
+    assert checks.auto_memory({**environ, "CLAUDE_CODE_DISABLE_AUTO_MEMORY": "1"}).says.endswith("off")
 
 
 @pytest.mark.parametrize(

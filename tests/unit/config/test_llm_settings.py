@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from memlayer.cli.doctor import checks_files
+from memlayer.cli.doctor import checks
 from memlayer.config import (
     Settings,
     daemon_variables,
@@ -173,6 +173,6 @@ def test_no_variable_turns_it_on_and_doctor_says_so(home: Path) -> None:
     settings(home, provider="anthropic")
     mine = load_settings(str(home), environ)
     assert (mine.consolidation.provider, mine.consolidation.base_url) == ("anthropic", "")
-    says = [(check.state, check.says) for check in checks_files.settings(str(home), "", environ)]
+    says = [(check.state, check.says) for check in checks.settings(str(home), "", environ)]
     assert ("warn", "MEMLAYER_CONSOLIDATION__PROVIDER is ignored") in says
     assert not any("RECALL" in line for _, line in says)
