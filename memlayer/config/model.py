@@ -140,7 +140,7 @@ def variable(group: str, name: str = "") -> str:
 class SettingDescription:
     """Description of a setting.
 
-    unit, bounds: "" for none; bounds as people write them. variable: the environment variable. for_projects: whether a
+    unit, bounds: "" for none; bounds as people write them. for_projects: whether a
     project's .memlayer.yaml may set it.
     """
 
@@ -149,7 +149,6 @@ class SettingDescription:
     unit: str
     bounds: str
     description: str
-    variable: str
     for_projects: bool
 
 
@@ -162,7 +161,6 @@ def describe() -> list[SettingDescription]:
             unit=str((field.json_schema_extra or {}).get("unit", "")),
             bounds=_bounds(field),
             description=field.description or "",
-            variable=variable(group, name),
             for_projects=f"{group}.{name}" in PROJECT_KEYS,
         )
         for group in Settings.model_fields

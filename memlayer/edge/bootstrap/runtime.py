@@ -29,25 +29,11 @@ LOCK_FILE = "requirements.lock"
 CONTENTS = "contents"
 
 
-def runtimes(home: str) -> str:
-    """Return the folder of all runtimes of this home."""
-    return os.path.join(home, "runtime")
-
-
-def build_lock(home: str) -> str:
-    return os.path.join(home, "runtime.lock")
-
-
-def setup_log(home: str) -> str:
-    return os.path.join(paths.logs(home), "setup.log")
-
-
-def failure_file(home: str) -> str:
-    return os.path.join(home, "runtime.failed")
-
-
-def remembered_python(home: str) -> str:
-    return os.path.join(home, "python")
+runtimes = paths.under("runtime")
+build_lock = paths.under("runtime.lock")
+setup_log = paths.under("logs", "setup.log")
+failure_file = paths.under("runtime.failed")
+remembered_python = paths.under("python")
 
 
 def remembers_python(home: str) -> bool:

@@ -90,11 +90,6 @@ def tool_event(data: dict[object, object], failed: bool, rules: ToolRules) -> tu
     return text.encode("utf-8", "replace").decode("utf-8"), detail
 
 
-def target_of(text: str) -> str:
-    """Return the path, command or input of a tool event's text."""
-    return text.split("\n", 1)[0].partition(": ")[2]
-
-
 def _target_and_change(tool: str, arguments: dict[object, object], response: dict[object, object]) -> tuple[str, str]:
     """Return (target, change) of a call."""
     if tool == "Bash":

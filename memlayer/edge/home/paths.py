@@ -11,6 +11,10 @@ import stat
 
 from memlayer.errors import UserError
 
+TYPE_CHECKING = False  # for type checkers: importing `typing` costs a hook milliseconds
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 FILE_MODE = 0o600
 FOLDER_MODE = 0o700
 TEMPORARY = ".tmp-"
@@ -29,75 +33,28 @@ def home_of(environ: object = None) -> str:
     return os.path.normpath(home)
 
 
-def spool(home: str) -> str:
-    return os.path.join(home, "spool")
+def under(*names: str) -> Callable[[str], str]:
+    """Return a function of the home that returns a path in it."""
+    return lambda home: os.path.join(home, *names)
 
 
-def typed(home: str) -> str:
-    return os.path.join(home, "typed")
-
-
-def quarantine(home: str) -> str:
-    return os.path.join(home, "quarantine")
-
-
-def store(home: str) -> str:
-    return os.path.join(home, "store")
-
-
-def cache(home: str) -> str:
-    return os.path.join(home, "cache")
-
-
-def sessions(home: str) -> str:
-    return os.path.join(home, "sessions")
-
-
-def working_sets(home: str) -> str:
-    return os.path.join(home, "working_sets")
-
-
-def projects(home: str) -> str:
-    return os.path.join(home, "projects.json")
-
-
-def settings(home: str) -> str:
-    return os.path.join(home, "config.yaml")
-
-
-def model_use(home: str) -> str:
-    """Tokens spent by the language model, once one was turned on."""
-    return os.path.join(home, "model_use.json")
-
-
-def model_since(home: str) -> str:
-    """Moment when the language model was turned on."""
-    return os.path.join(home, "model_since.json")
-
-
-def daemon_variables(home: str) -> str:
-    """Names, no values, of further variables for the daemon."""
-    return os.path.join(home, "daemon_variables")
-
-
-def logs(home: str) -> str:
-    return os.path.join(home, "logs")
-
-
-def hook_log(home: str) -> str:
-    return os.path.join(home, "logs", "hook.log")
-
-
-def daemon_log(home: str) -> str:
-    return os.path.join(home, "logs", "daemon.log")
-
-
-def lock(home: str) -> str:
-    return os.path.join(home, "daemon.lock")
-
-
-def socket(home: str) -> str:
-    return os.path.join(home, SOCKET_NAME)
+spool = under("spool")
+typed = under("typed")
+quarantine = under("quarantine")
+store = under("store")
+cache = under("cache")
+sessions = under("sessions")
+working_sets = under("working_sets")
+projects = under("projects.json")
+settings = under("config.yaml")
+model_use = under("model_use.json")  # tokens spent by the language model, once one was turned on
+model_since = under("model_since.json")  # moment when the language model was turned on
+daemon_variables = under("daemon_variables")  # names, no values, of further variables for the daemon
+logs = under("logs")
+hook_log = under("logs", "hook.log")
+daemon_log = under("logs", "daemon.log")
+lock = under("daemon.lock")
+socket = under(SOCKET_NAME)
 
 
 def make_folder(path: str) -> str:

@@ -264,6 +264,5 @@ def test_every_setting_is_described_for_the_docs() -> None:
         assert setting.description.endswith(".")
         needs_no_bounds = isinstance(setting.default, bool | str | tuple)
         assert needs_no_bounds or (setting.bounds and (setting.unit or isinstance(setting.default, float)))
-        assert setting.variable == "MEMLAYER_" + setting.key.upper().replace(".", "__")
     assert described["recall.max_chars"].bounds == "0 to 9500"
     assert described["embedding.provider"].bounds == "fastembed, none"

@@ -18,7 +18,6 @@ from memlayer.edge.capture.tool_use import (
     MAX_CHARS,
     MAX_COMMAND_CHARS,
     ToolRules,
-    target_of,
     tool_event,
 )
 from memlayer.recall.session_words import LiveSessions
@@ -75,7 +74,6 @@ def test_interrupted_command_is_marked() -> None:
 def test_long_command_is_one_line() -> None:
     text, _ = kept(bash("cat <<EOF\n첫 줄\nEOF\n", "ok"))
     assert text == "Bash: cat <<EOF ⏎ 첫 줄 ⏎ EOF\nok"
-    assert target_of(text) == "cat <<EOF ⏎ 첫 줄 ⏎ EOF"
 
 
 def test_long_output_keeps_head_and_tail() -> None:
