@@ -1,4 +1,4 @@
-"""Ports: the protocols that adapters, and the doubles in testing, implement."""
+"""Ports: the protocols that adapters, and doubles in tests, implement."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ import pytest
 
 from memlayer.adapters.lance.store import LanceStore
 from memlayer.ports import Store
-from memlayer.testing import MemoryStore
+from tests.support.memory_store import MemoryStore
 from tests.support.store_rows import DIMENSIONS
 
 

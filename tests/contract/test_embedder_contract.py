@@ -15,7 +15,7 @@ import pytest
 from memlayer.adapters.embedding.fastembed_embedder import load
 from memlayer.adapters.embedding.model_folder import SHIPPED_MODEL
 from memlayer.ports import Embedder, Vector
-from memlayer.testing import HashEmbedder
+from tests.support.hash_embedder import HashEmbedder
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXTS = [

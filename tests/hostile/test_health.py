@@ -21,10 +21,10 @@ from memlayer.model import Event
 from memlayer.ports import Selection
 from memlayer.records.sessions import Sessions
 from memlayer.records.tombstones import Tombstones
-from memlayer.testing import MemoryStore
 from memlayer.transcripts import catch_up
 from memlayer.transcripts.audit import Audit, audit_sessions, finding
 from tests.support.corpus import transcript
+from tests.support.memory_store import MemoryStore
 from tests.support.processes import HookRunner
 
 LATER_S = 3600.0

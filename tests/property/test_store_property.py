@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 from memlayer.adapters.lance.store import LanceStore
 from memlayer.model import Chunk, Event, Memory, Scope, citation_of
 from memlayer.ports import MemoryQuery, Selection, Store
-from memlayer.testing import HashEmbedder, MemoryStore
 from memlayer.text.terms import index_terms, query_terms
+from tests.support.hash_embedder import HashEmbedder
+from tests.support.memory_store import MemoryStore
 
 EMBEDDER = HashEmbedder(16)
 MODEL = EMBEDDER.fingerprint

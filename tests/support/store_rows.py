@@ -6,8 +6,8 @@ Short calls that make events, memories and chunks.
 from __future__ import annotations
 
 from memlayer.model import Chunk, Event, Memory, chunk_id, citation_of
-from memlayer.testing import HashEmbedder
 from memlayer.text.terms import index_terms
+from tests.support.hash_embedder import HashEmbedder
 
 DIMENSIONS = 64
 EMBEDDER = HashEmbedder(DIMENSIONS)

@@ -23,7 +23,7 @@ from memlayer.recall.superseded import SupersededStatements
 from memlayer.records.projects import Projects
 from memlayer.records.sessions import Session, Sessions
 from memlayer.records.tombstones import Tombstones
-from memlayer.testing import MemoryStore
+from tests.support.memory_store import MemoryStore
 
 T0_MS = 1_795_260_000_000
 PROJECT = "/home/dev/상점"

@@ -15,9 +15,9 @@ from memlayer.briefing.summary_text import COMMANDS, DECIDED, DONE, ERRORS, FILE
 from memlayer.model import Event, Memory, citation_of
 from memlayer.ports import MemoryQuery
 from memlayer.records.sessions import Session
-from memlayer.testing.memory_store import MemoryStore
 from memlayer.transcripts.lines import read_calls
 from memlayer.turns.outcome import Call, from_answers, from_calls
+from tests.support.memory_store import MemoryStore
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 HOUR_MS = 3_600_000

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from memlayer.briefing.standing_orders import LEAD, standing_orders
 from memlayer.model import GLOBAL, Event, Memory, citation_of
-from memlayer.testing import MemoryStore
 from memlayer.turns.remembered import BY_MODEL
+from tests.support.memory_store import MemoryStore
 
 
 def order(number: int, text: str, *, project: str = "p1", kind: str = "preference") -> Memory:

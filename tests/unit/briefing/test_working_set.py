@@ -12,8 +12,8 @@ from memlayer.briefing.working_set import WorkingSetRules, compose, summary_in_s
 from memlayer.edge.redaction.privacy import strip_own_blocks
 from memlayer.model import Memory, citation_of
 from memlayer.ports import MemoryQuery
-from memlayer.testing.memory_store import MemoryStore
 from memlayer.text import context_block
+from tests.support.memory_store import MemoryStore
 
 DAY_MS = 86_400_000
 NOW_MS = 1_790_000_000_000

@@ -11,8 +11,8 @@ from memlayer.consolidation.extractor import Extracted, RulesExtractor
 from memlayer.errors import StoreError
 from memlayer.model import turn_memory_id
 from memlayer.ports import MemoryQuery
-from memlayer.testing import HashEmbedder
 from tests.support.consolidating_in_memory import DAY_MS, Consolidating
+from tests.support.hash_embedder import HashEmbedder
 from tests.support.turns_in_memory import T0_MS
 
 POSTGRES = "우리 주문 데이터는 Postgres에 저장하기로 했어."

@@ -10,8 +10,8 @@ from memlayer.consolidation import lineage
 from memlayer.errors import UserError
 from memlayer.model import Scope
 from memlayer.ports import MemoryQuery
-from memlayer.testing import HashEmbedder
 from tests.support.consolidating_in_memory import DAY_MS, Consolidating
+from tests.support.hash_embedder import HashEmbedder
 
 POSTGRES = "우리 주문 데이터는 Postgres에 저장하기로 했어."
 CLICKHOUSE = "주문 데이터는 Postgres 말고 ClickHouse에 저장하기로 했어."

@@ -9,7 +9,7 @@ import pytest
 
 from memlayer.indexing.term_stats import RECENT, TermStats, term_weight
 from memlayer.ports import Holding
-from memlayer.testing import MemoryStore
+from tests.support.memory_store import MemoryStore
 from tests.support.store_rows import make_chunk
 
 

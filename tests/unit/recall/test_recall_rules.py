@@ -13,8 +13,8 @@ from memlayer.ports import Vector
 from memlayer.recall.candidate import Reason
 from memlayer.recall.recall import Gate, Recalled, RecallRules
 from memlayer.records.sessions import Session
-from memlayer.testing import HashEmbedder
 from memlayer.text.context_block import HEADER, Budget, day_of, entry_lines
+from tests.support.hash_embedder import HashEmbedder
 from tests.support.turns_in_memory import T0_MS, TurnsInMemory
 
 PORT_ASKED, PORT_ANSWER = "결제 모듈 포트는 몇 번으로 하지?", "결제 모듈 포트는 5433으로 정했습니다."

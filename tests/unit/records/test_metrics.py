@@ -12,7 +12,7 @@ from memlayer.errors import EmbedderError
 from memlayer.indexing.embedders import TimedEmbedder
 from memlayer.ports import Vector
 from memlayer.records.metrics import Metrics
-from memlayer.testing import HashEmbedder
+from tests.support.hash_embedder import HashEmbedder
 
 
 @pytest.fixture
