@@ -28,8 +28,8 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from memlayer import compose  # noqa: E402
-from memlayer.adapters.embedding_cache import EmbeddingCache  # noqa: E402
 from memlayer.adapters.lance.store import LanceStore  # noqa: E402
+from memlayer.adapters.sqlite_files import EmbeddingCache  # noqa: E402
 from memlayer.config import Settings  # noqa: E402
 from memlayer.consolidation.extractor import RulesExtractor  # noqa: E402
 from memlayer.indexing.turn_memories import turn_memory  # noqa: E402

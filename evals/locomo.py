@@ -34,8 +34,8 @@ sys.path.insert(0, str(ROOT))
 
 from memlayer import compose  # noqa: E402
 from memlayer.config import load_settings  # noqa: E402
+from memlayer.daemon.resources.state import EmbedderSlot  # noqa: E402
 from memlayer.edge.capture.payload import spool_event  # noqa: E402
-from memlayer.indexing.embedders import EmbedderSlot  # noqa: E402
 from memlayer.model import Hit, Scope, turn_memory_id  # noqa: E402
 from memlayer.recall.query import reduce_prompt  # noqa: E402
 from memlayer.recall.scoring import coverage  # noqa: E402

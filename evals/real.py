@@ -30,8 +30,8 @@ from evals.real_hooks import play
 from evals.real_set import Given, Label, Turn, load_labels, load_turns, score, spread
 from memlayer import compose
 from memlayer.config import load_settings
+from memlayer.daemon.resources.state import EmbedderSlot
 from memlayer.edge.capture.payload import spool_event
-from memlayer.indexing.embedders import EmbedderSlot
 from memlayer.model import Scope, turn_memory_id
 from memlayer.recall.candidate import Candidate, Reason, turn_of, with_shown
 from memlayer.recall.recall import Recalled

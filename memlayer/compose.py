@@ -20,8 +20,7 @@ from memlayer.deletion.forget import Forget
 from memlayer.deletion.retention import Retention, RetentionRules
 from memlayer.edge.capture.tool_use import ToolRules
 from memlayer.edge.home import paths
-from memlayer.indexing.embedders import EmbedderSlot
-from memlayer.indexing.indexer import Indexer, VectorCache
+from memlayer.indexing.indexer import CurrentEmbedder, Indexer, VectorCache
 from memlayer.indexing.ingest import Ingest
 from memlayer.indexing.term_stats import TermStats
 from memlayer.indexing.usages import UsageLog
@@ -112,7 +111,7 @@ def open_projects(home: str) -> Projects:
 
 
 def open_services(
-    home: str, settings: Settings, *, projects: Projects, sessions: Sessions, embedder: EmbedderSlot
+    home: str, settings: Settings, *, projects: Projects, sessions: Sessions, embedder: CurrentEmbedder
 ) -> Services:
     """Open the store and its services in a second or two.
 
@@ -122,9 +121,8 @@ def open_services(
 
     with lazy_import.ONE_AT_A_TIME:
         lazy_import.import_lancedb()
-        from memlayer.adapters.embedding_cache import EmbeddingCache
-        from memlayer.adapters.import_log import ImportLog
         from memlayer.adapters.lance.store import LanceStore
+        from memlayer.adapters.sqlite_files import EmbeddingCache, ImportLog
 
     # 0: the vectors keep the length that the store has, until the model is loaded and says its own.
     store = LanceStore.open(Path(paths.store(home)), 0)

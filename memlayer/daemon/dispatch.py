@@ -1,20 +1,29 @@
-"""Dispatch of a request: version check, handler, errors as frames."""
+"""Server of the socket: a request a connection, dispatched to its handler.
+
+Errors are answered as frames.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
+import os
+import socket
+import threading
 import time
+from collections.abc import Callable
 
 from memlayer import __version__
-from memlayer.daemon import hooks, opening
+from memlayer.daemon import hooks
 from memlayer.daemon.ops import citations, deletion, disclosure, maintenance, memories, queries, sessions, transfer
 from memlayer.daemon.ops.requests import Table
 from memlayer.daemon.resources.jobs import where
-from memlayer.daemon.resources.state import State
-from memlayer.daemon.server import Send
+from memlayer.daemon.resources.state import Send, State
+from memlayer.edge.home import paths
 from memlayer.edge.ipc import ops, protocol
-from memlayer.errors import DaemonError, StoreError, UserError
+from memlayer.edge.ipc.client import peer_uid
+from memlayer.errors import DaemonError, ProtocolError, StoreError, UserError
 
 TABLE: Table = {
     **queries.OPERATIONS,
@@ -31,11 +40,15 @@ OPERATIONS = {arguments.op: (arguments, handler) for arguments, handler in TABLE
 STAYS_FOR_OWN_S = 600.0
 # A daemon whose runtime does not work says so while it is that young, and later leaves for a luckier one.
 FRESH_S = 3.0
+MAX_CONNECTIONS = 64
+READ_TIMEOUT_S = 5.0
+SEND_TIMEOUT_S = 5.0
+BACKLOG = 128
 log = logging.getLogger(__name__)
 
 
 class Dispatch:
-    """Callable as daemon.server.Dispatch."""
+    """Answers of a daemon to requests, for a Server."""
 
     def __init__(self, state: State) -> None:
         self._state = state
@@ -54,7 +67,7 @@ class Dispatch:
         elif request.op != "status":
             state.last_own_client = started
         is_work = request.op not in ("status", "stop")
-        if is_work and opening.has_broken_runtime(state) and started - state.opened_s > FRESH_S:
+        if is_work and state.has_broken_runtime and started - state.opened_s > FRESH_S:
             log.error("leaving: the runtime does not work")  # a fresh process may find it mended
             state.leaving.set()
         if state.leaving.is_set() and is_work:
@@ -112,3 +125,104 @@ class Dispatch:
 
 def _order(build: str, version: int) -> tuple[int, list[int]]:
     return version, [int(part) if part.isdigit() else 0 for part in build.replace("-", ".").split(".")]
+
+
+class Server:
+    """A thread that accepts, and a thread for each connection.
+
+    At most MAX_CONNECTIONS at once; the rest waits in the backlog, where each client's own deadline ends its wait.
+    """
+
+    def __init__(self, home: str, dispatch: Callable[[protocol.Request, Send], None]) -> None:
+        self._home = home
+        self._dispatch = dispatch
+        self._closing = threading.Event()
+        self._busy = 0  # connections that are being answered
+        self._changed = threading.Condition()
+        self._socket = self._listen()
+
+    def start(self) -> None:
+        """Serve until close()."""
+        threading.Thread(target=self._accept, name="accept", daemon=True).start()
+
+    def close(self, wait_s: float) -> None:
+        """Stop listening, and wait for the connections that are being answered."""
+        self._closing.set()
+        with contextlib.suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
+        self._socket.close()
+        with self._changed:
+            self._changed.wait_for(lambda: self._busy == 0, wait_s)
+
+    def _listen(self) -> socket.socket:
+        # The daemon's working folder is its home: the address stays short however long the home's path is.
+        os.chdir(self._home)
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(paths.SOCKET_NAME)  # left by a daemon that was killed; the lock says that it is gone
+        listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        listening.bind(paths.SOCKET_NAME)
+        os.chmod(paths.SOCKET_NAME, paths.FILE_MODE)
+        listening.listen(BACKLOG)
+        return listening
+
+    def _accept(self) -> None:
+        while not self._closing.is_set():
+            with self._changed:
+                self._changed.wait_for(lambda: self._busy < MAX_CONNECTIONS)
+            try:
+                connection, _ = self._socket.accept()
+            except OSError as bad:
+                if not self._closing.is_set():
+                    log.warning("accept failed: %s", bad.strerror)
+                    self._closing.wait(0.1)  # out of file descriptors: let some connections end
+                continue
+            with self._changed:
+                self._busy += 1
+            try:
+                threading.Thread(target=self._serve, args=(connection,), name="connection", daemon=True).start()
+            except (RuntimeError, MemoryError):  # too many processes, or too little memory: for this moment
+                connection.close()  # the client keeps its event by itself
+                self._answered()
+                log.warning("no thread to be had for a connection")
+                self._closing.wait(0.1)
+
+    def _serve(self, connection: socket.socket) -> None:
+        try:
+            with connection:
+                if peer_uid(connection) != os.getuid():
+                    log.warning("refused a connection of another user")
+                    return
+                connection.settimeout(READ_TIMEOUT_S)
+                request = self._read(connection)
+                connection.settimeout(SEND_TIMEOUT_S)
+                self._dispatch(request, lambda tag, body: connection.sendall(protocol.answer(tag, body)))
+        except ProtocolError as bad:
+            log.warning("%s", bad)
+        except OSError:
+            pass  # the client has gone: it kept its event by itself, or does not want the answer any more
+        finally:
+            self._answered()
+
+    def _answered(self) -> None:
+        with self._changed:
+            self._busy -= 1
+            self._changed.notify_all()
+
+    def _read(self, connection: socket.socket) -> protocol.Request:
+        data = b""
+        while b"\n" not in data:
+            part = connection.recv(1 << 16)
+            if not part or len(data) > protocol.MAX_HEADER_BYTES:
+                raise ProtocolError("a request ended within its header")
+            data += part
+        line, _, rest = data.partition(b"\n")
+        request, size = protocol.parse_header(line)
+        parts, have = [rest], len(rest)
+        while have < size:
+            part = connection.recv(min(1 << 20, size - have))
+            if not part:
+                raise ProtocolError("a request ended within its body")
+            parts.append(part)
+            have += len(part)
+        request.body = b"".join(parts)[:size]
+        return request

@@ -8,27 +8,30 @@ from __future__ import annotations
 import json
 import logging
 import os
+import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as Late
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from memlayer.briefing import working_set
 from memlayer.briefing.standing_orders import standing_orders
 from memlayer.daemon import opening
-from memlayer.daemon.resources.state import State
-from memlayer.daemon.server import Send
+from memlayer.daemon.resources.state import Send, State
 from memlayer.daemon.tasks import flush as flushing
 from memlayer.daemon.tasks import intake
-from memlayer.daemon.tasks.shown_notes import noted
 from memlayer.edge.bootstrap import health
 from memlayer.edge.capture import spool
-from memlayer.edge.capture.payload import Payload, continuation, hook_reply, read_payload
+from memlayer.edge.capture.payload import COMMAND, Payload, continuation, hook_reply, read_payload
+from memlayer.edge.home import given_notes as record
 from memlayer.edge.home import project, registry
 from memlayer.edge.ipc import protocol
 from memlayer.errors import MemlayerError
+from memlayer.recall import given_notes
+from memlayer.recall.candidate import with_shown
 from memlayer.recall.recall import Gate, Recalled
 from memlayer.records.sessions import Session
 from memlayer.transcripts import catch_up, host_memory
@@ -44,29 +47,24 @@ RESERVE_S = 0.08
 # A young daemon has not taken in the spool yet.
 SETTLING_S = 60.0
 SUBAGENT_CHARS = 600
+_record_lock = threading.Lock()
 
 
 @dataclass
 class Call:
-    """A call of a hook whose event is kept.
-
-    ends_s: monotonic, when the answer has to be there.
-    """
+    """A call of a hook whose event is kept."""
 
     payload: Payload
     event: Mapping[str, Any]
     place: project.Place
     session: Session
     is_known: bool  # the session was heard of before
-    ends_s: float
+    ends_s: float  # monotonic, when the answer has to be there
     recall: Future[Recalled] | None = None
 
 
 class Answer(NamedTuple):
-    """The answer to a hook.
-
-    is_continued: the model goes on, to store memories.
-    """
+    """Answer to a hook. is_continued: the model goes on, storing memories."""
 
     context: str = ""
     notice: str = ""
@@ -75,9 +73,7 @@ class Answer(NamedTuple):
 
 
 class Handler(NamedTuple):
-    """The steps of a hook.
-
-    Before its event is on disk, its answer, and the jobs behind it.
+    """Steps of a hook: before the disk, answer, jobs behind.
 
     ignores: the call has nothing to do with the person, and leaves no event.
     """
@@ -85,13 +81,11 @@ class Handler(NamedTuple):
     ignores: Callable[[State, Payload], bool] = lambda state, payload: False
     begin: Callable[[State, Call], None] = lambda state, call: None
     answer: Callable[[State, Call], Answer] = lambda state, call: Answer()
-    after: Callable[[State, Session], None] = lambda state, session: _drain(state)
+    after: Callable[[State, Session], object] = lambda state, session: _drain(state)
 
 
 def answer(request: protocol.Request, send: Send, state: State) -> None:
-    """Serve a hook.
-
-    `durable` goes out as soon as the event is on disk.
+    """Serve a hook; `durable` follows its event's way to disk.
 
     Raises OSError when the disk refuses: the client then sees an error without `durable`, and tries by itself.
     """
@@ -150,24 +144,22 @@ def _refuse(state: State, op: str, problem: str, send: Send) -> None:
 
 
 def _drain(state: State) -> None:
-    state.jobs.submit("drain", lambda: intake.drain(state))
+    _submit(state, "drain", intake.drain)
+
+
+def _submit(state: State, name: str, job: Callable[..., Any], *arguments: Session) -> Future[Any]:
+    """Have the writer call a job with the state and arguments."""
+    return state.jobs.submit(name, lambda: job(state, *arguments))
 
 
 def _no_jobs(state: State, session: Session) -> None:
-    """Leave a prompt and its tool calls in the spool.
-
-    They stay there until its answer.
+    """Leave a prompt and its tools in the spool until answered.
 
     Nobody can recall them in their own session before that, and the store is spared a write while the person waits.
     """
 
 
 # -- session_start
-
-
-def _answer_session_start(state: State, call: Call) -> Answer:
-    context = _start_context(state, call)
-    return Answer(context, _health_notice(state) or _ready_notice(state))
 
 
 def _start_context(state: State, call: Call) -> str:
@@ -177,41 +169,32 @@ def _start_context(state: State, call: Call) -> str:
         state.sessions.changed(session)
     state.loader.submit("warm " + session.project_id, lambda: opening.warm(state, session.project_id))
     wait_until = min(call.ends_s, time.monotonic() + CATCH_UP_WAIT_S)
-    unread = [
-        other
+    catching_up = [
+        _submit(state, "catch up " + other.id, intake.catch_up_and_publish, other)
         for other in state.sessions.unread_in(session.project_id)
         if other.id != session.id or payload.source == "resume"
-    ]
-    catching_up = [
-        state.jobs.submit("catch up " + other.id, lambda other=other: intake.catch_up_and_publish(state, other))  # type: ignore[misc]
-        for other in unread
     ]
     for job in catching_up:
         _wait(job, wait_until)
     if payload.source in ("resume", "fork"):
-        state.jobs.submit("inherit " + session.id, lambda: _inherit(state, session))
+        _submit(state, "inherit " + session.id, _inherit, session)
         return ""
     if payload.source == "compact":
         return _after_compaction(state, session, call.ends_s)
     # The writer renews it after each batch, so it is as fresh as the store; waiting events get a moment.
     own = str(call.event["id"])
     if any(own not in path for path in spool.waiting(state.home)):
-        _wait(state.jobs.submit("drain and publish", lambda: intake.drain_and_publish(state)), wait_until)
+        _wait(_submit(state, "drain and publish", intake.drain_and_publish), wait_until)
     return working_set.without_said(registry.read_working_set(state.home, call.place), _host_lines(state, session))
 
 
 def _after_compaction(state: State, session: Session, ends_s: float) -> str:
-    """Return the standing orders, then the working set.
+    """Return the standing orders, then the working set of other sessions.
 
-    This session's own turns are left out of it.
-
-    The host has kept its last turns, and a summary.
+    The host has kept this one's last turns, and a summary.
     """
-    services = state.ready(ends_s - time.monotonic())
-    if services is None:
-        return ""
-    rules = state.rules.working_set
-    if not rules.enabled:
+    services, rules = state.ready(ends_s - time.monotonic()), state.rules.working_set
+    if services is None or not rules.enabled:
         return ""
     orders, given = standing_orders(services.store, session.project_id)
     rest = working_set.compose(
@@ -227,18 +210,14 @@ def _host_lines(state: State, session: Session) -> host_memory.Lines:
 
 def _after_session_start(state: State, session: Session) -> None:
     _drain(state)
-    state.jobs.submit("find sessions that are over", lambda: intake.submit_summaries(state))
+    _submit(state, "find sessions that are over", intake.submit_summaries)
 
 
 def _health_notice(state: State) -> str:
-    """Return a line for the person about failures, once a day.
-
-    Failing memory, or wrong settings.
-    """
-    opened = state.services.exception() if state.services.done() else None
+    """Return a line about failing memory or wrong settings, once a day."""
+    store_error = str(state.failure or "")
     # A young daemon is about to take in the spool.
-    is_settling = opened is None and time.time() * 1000 - state.started_ms < SETTLING_S * 1000
-    store_error = str(opened) if opened is not None else ""
+    is_settling = not store_error and time.time() * 1000 - state.started_ms < SETTLING_S * 1000
     try:
         return health.notice(state.home, time.time(), store_error, state.settings_problem, is_settling=is_settling)
     except OSError as bad:
@@ -254,10 +233,7 @@ def _ready_notice(state: State) -> str:
 
 
 def _begin_recall(state: State, call: Call) -> None:
-    """Begin the recall beside the write of the event.
-
-    Recall reads nothing that this prompt writes, so both go at once; the person waits for the longer one.
-    """
+    """Begin recall beside the event's write, which it does not read."""
     if not call.event["detail"]:
         call.recall = state.recalls.submit(_recall, state, call)
 
@@ -269,8 +245,9 @@ def _recall(state: State, call: Call) -> Recalled:
         return Recalled("", "lexical", Gate.OPENING)
     if not call.is_known and os.path.exists(session.transcript_path):
         # A session that begins with a transcript is a fork: 2.1.197 tells of it only here.
-        inherited = state.jobs.submit("inherit " + session.id, lambda: _inherit(state, session))
-        _wait(inherited, min(ends_s, time.monotonic() + INHERITED_WAIT_S))
+        _wait(
+            _submit(state, "inherit " + session.id, _inherit, session), min(ends_s, time.monotonic() + INHERITED_WAIT_S)
+        )
     rules = state.rules_for(call.place).recall
     scope, host_lines = state.scope(session.project_id), _host_lines(state, session)
     return services.recall.answer(call.payload.prompt, scope, rules, session, host_lines)
@@ -295,12 +272,8 @@ def _recalled(state: State, recall: Future[Recalled], ends_s: float) -> Recalled
 
 
 def _inherit(state: State, session: Session) -> None:
-    """Note the memories that a resumed or forked session has.
-
-    They are in its context.
-    """
-    services = state.services.result()
-    inherited = catch_up.inherited(session, services.store)
+    """Note the memories in the context of a resumed or forked session."""
+    inherited = catch_up.inherited(session, state.services.result().store)
     if inherited != session.inherited:
         session.inherited = inherited
         state.sessions.changed(session)
@@ -310,23 +283,14 @@ def _inherit(state: State, session: Session) -> None:
 # -- stop, session_end, pre_compact
 
 
-def _answer_stop(state: State, call: Call) -> Answer:
-    return Answer(is_continued=flushing.asks(state, call.session, call.payload, state.settings.flush))
-
-
 def _after_stop(state: State, session: Session) -> None:
     _drain(state)
     if state.settings.flush.enabled:
-        flushing.measure(state, session, state.settings.flush)
-
-
-def _after_session_end(state: State, session: Session) -> None:
-    state.jobs.submit("settle " + session.id, lambda: intake.settle(state, session))
+        flushing.measure(state, session)
 
 
 def _answer_pre_compact(state: State, call: Call) -> Answer:
-    flush = state.settings.flush
-    return Answer(flush.summarizer_line if flush.enabled else "")
+    return Answer(state.settings.flush.summarizer_line if state.settings.flush.enabled else "")
 
 
 def _after_pre_compact(state: State, session: Session) -> None:
@@ -336,12 +300,21 @@ def _after_pre_compact(state: State, session: Session) -> None:
 
 
 HANDLERS: dict[str, Handler] = {
-    "hook.session_start": Handler(answer=_answer_session_start, after=_after_session_start),
+    "hook.session_start": Handler(
+        answer=lambda state, call: Answer(_start_context(state, call), _health_notice(state) or _ready_notice(state)),
+        after=_after_session_start,
+    ),
     "hook.user_prompt_submit": Handler(begin=_begin_recall, answer=_answer_prompt, after=_no_jobs),
     "hook.post_tool_use": Handler(after=_no_jobs),
     "hook.post_tool_use_failure": Handler(after=_no_jobs),
-    "hook.stop": Handler(ignores=flushing.is_answer_to_us, answer=_answer_stop, after=_after_stop),
-    "hook.session_end": Handler(after=_after_session_end),
+    "hook.stop": Handler(
+        ignores=flushing.is_answer_to_us,
+        answer=lambda state, call: Answer(is_continued=flushing.asks(state, call.session, call.payload)),
+        after=_after_stop,
+    ),
+    "hook.session_end": Handler(
+        after=lambda state, session: _submit(state, "settle " + session.id, intake.settle, session)
+    ),
     "hook.pre_compact": Handler(answer=_answer_pre_compact, after=_after_pre_compact),
     "hook.post_compact": Handler(),
 }
@@ -376,3 +349,49 @@ def _wait(job: Future[Any], until: float) -> None:
         job.exception(timeout=max(0.0, until - time.monotonic()))
     except Late:
         return
+
+
+# -- record of given notes
+
+
+@contextmanager
+def noted(
+    state: State, session: Session, event: Mapping[str, Any], block: str, found: Recalled | None, due_s: float
+) -> Iterator[None]:
+    """Send a hook's answer inside; its notes count as shown.
+
+    They stand in the record once it is out. found: a prompt's recall. due_s: monotonic; an answer after it, or that
+    nobody takes, has shown nothing.
+    """
+    before = session.shown, session.explained_ms
+    if block and event["kind"] in ("user", "session_start"):
+        session.shown = with_shown(session.shown, found.entries) if found is not None else session.shown
+        session.explained_ms = session.explained_ms or time.time_ns() // 1_000_000
+        state.sessions.changed(session)
+    is_delivered = False
+    try:
+        yield
+        is_delivered = time.monotonic() < due_s
+    finally:
+        if not is_delivered:
+            session.shown, session.explained_ms = before
+        _record(state, session, event, block, found, is_delivered)
+
+
+def _record(
+    state: State, session: Session, event: Mapping[str, Any], block: str, found: Recalled | None, is_delivered: bool
+) -> None:
+    """Append the entry of a prompt or a given working set."""
+    if event["kind"] == "user" and event["detail"] == COMMAND:
+        found = Recalled("", "", Gate.COMMAND)
+    if found is not None:
+        entry = given_notes.of_prompt(event, session.project_id, found, is_delivered=is_delivered)
+    elif event["kind"] == "session_start" and block:
+        entry = given_notes.of_start(event, session.project_id, block, is_delivered=is_delivered)
+    else:
+        return
+    try:
+        with _record_lock:
+            record.put(state.home, entry)
+    except OSError as bad:
+        log.warning("the record of given notes is not written: %s", bad.strerror)

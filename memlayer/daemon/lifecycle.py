@@ -16,11 +16,11 @@ import time
 from memlayer import compose
 from memlayer.config import load_what_holds, settings_stamp, write_daemon_variables
 from memlayer.daemon import log, opening
-from memlayer.daemon.dispatch import Dispatch
-from memlayer.daemon.resources import memory
+from memlayer.daemon.dispatch import Dispatch, Server
+from memlayer.daemon.ops import deletion
+from memlayer.daemon.resources.jobs import switch_often
 from memlayer.daemon.resources.state import State
-from memlayer.daemon.server import Server
-from memlayer.daemon.tasks import deletion, derived, flush, intake, upkeep
+from memlayer.daemon.tasks import derived, flush, intake, upkeep
 from memlayer.edge.capture import spool
 from memlayer.edge.home import paths
 from memlayer.records.metrics import Metrics
@@ -152,7 +152,7 @@ def _live(state: State, held: int) -> bool:
             deletion.begin_gc_if_due(state)
             upkeep.look(state)
             flush.look(state)
-            if upkeep.waiting_age_s(state.home) > SPOOL_WAITS_S and state.services.exception() is None:
+            if upkeep.waiting_age_s(state.home) > SPOOL_WAITS_S and state.is_open:
                 state.jobs.submit("drain", lambda: intake.drain(state))
             elif not derived.look(state) and idle_s and time.monotonic() - state.last_request > idle_s:
                 logger.info("leaving: idle")
@@ -161,10 +161,7 @@ def _live(state: State, held: int) -> bool:
 
 
 def _leave(state: State, server: Server, held: int, at_home: bool) -> None:
-    """Settle as much as possible within SETTLE_S.
-
-    The rest stays in the spool for the next daemon.
-    """
+    """Settle within SETTLE_S; the spool keeps the rest for the next daemon."""
     state.leaving.set()
     if state.is_open:
         compose.hang_up(state.services.result().consolidator.extractor)
@@ -208,6 +205,6 @@ def _listens(home: str) -> bool:
 def main() -> None:
     """Run the daemon of MEMLAYER_HOME."""
     gc.freeze()
-    memory.switch_often()
+    switch_often()
     home = paths.home_of()
     sys.exit(run(home))

@@ -1,7 +1,4 @@
-"""Opening of the store and loading of the model.
-
-A store that does not open is tried again and again.
-"""
+"""Opening of the store, tried again if it fails; the model's loading."""
 
 from __future__ import annotations
 
@@ -10,20 +7,20 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 
 from memlayer import compose
+from memlayer.daemon.ops import deletion
 from memlayer.daemon.resources import memory
 from memlayer.daemon.resources.jobs import frames_of
 from memlayer.daemon.resources.state import State
-from memlayer.daemon.tasks import consolidation, deletion, derived, intake, upkeep
+from memlayer.daemon.tasks import derived, intake, upkeep
 from memlayer.edge.capture import spool
 from memlayer.edge.home import registry
 from memlayer.errors import StoreError
-from memlayer.indexing.embedders import TimedEmbedder
 from memlayer.model import GLOBAL, Event
-from memlayer.ports import MemoryQuery
+from memlayer.ports import Calibration, Embedder, MemoryQuery, Vector
 
 log = logging.getLogger(__name__)
 AGAIN_S = 15.0  # no disk is full for ever
@@ -39,25 +36,12 @@ def begin(state: State) -> None:
 def look(state: State) -> None:
     """Have an unopened store tried again, every AGAIN_S.
 
-    Costs nothing when it is open.
-
     Until the outcome is known everybody is told of the last failure.
     """
-    services = state.services
-    if not services.done() or services.exception() is None or time.monotonic() - state.opened_s < AGAIN_S:
+    # A half imported package stays so in this process.
+    if state.failure is None or state.has_broken_runtime or time.monotonic() - state.opened_s < AGAIN_S:
         return
-    if has_broken_runtime(state):
-        return  # a half imported package stays so in this process
     _submit(state, "open again").add_done_callback(lambda outcome: _note(state, outcome))
-
-
-def has_broken_runtime(state: State) -> bool:
-    """Return whether a package that cannot be imported keeps the store shut.
-
-    Another process may be luckier, once somebody has mended that.
-    """
-    failure = state.services.exception() if state.services.done() else None
-    return failure is not None and isinstance(failure.__cause__, ImportError)
 
 
 def look_at_slow(state: State) -> None:
@@ -78,9 +62,7 @@ def _submit(state: State, name: str) -> Future[compose.Services]:
 
 
 def _open(state: State) -> compose.Services:
-    """Open the store and have the spool taken in.
-
-    The writer's first job.
+    """Open the store and take in the spool: the writer's first job.
 
     Raises StoreError; then `status` says so, and the spool keeps every event.
     """
@@ -118,10 +100,7 @@ def _note(state: State, outcome: Future[compose.Services]) -> None:
 
 
 def load_model(state: State) -> None:
-    """Load the embedding model, then embed chunks without vectors.
-
-    Beside everything else; the chunks were taken in without it.
-    """
+    """Load the embedding model, then embed chunks without vectors."""
 
     def fit(dimensions: int) -> None:
         services = state.services.result()
@@ -135,17 +114,48 @@ def load_model(state: State) -> None:
     else:
         state.jobs.submit("embed", lambda: upkeep.embed_missing(state))
         memory.loaded()
-    consolidation.begin(state)  # turns of the last daemon, and of the time until now
+    intake.begin_consolidation(state)  # turns of the last daemon, and of the time until now
     derived.begin(state)
     state.jobs.submit("find sessions that are over", lambda: intake.submit_summaries(state))
 
 
 def warm(state: State, project_id: str) -> None:
-    """Load a project's vectors before its first prompt.
-
-    The loader's job: by then the model is loaded.
-    """
+    """Load a project's vectors before its first prompt, behind the model."""
     services, embedder = state.ready(WARM_WAIT_S), state.embedder()
     if services is not None and embedder is not None:
         for scope in state.scope(project_id).project_ids or ():
             services.store.warm(scope, embedder.fingerprint)
+
+
+Took = Callable[[str, int, float], None]  # ("query" | "passage", texts, milliseconds)
+
+
+class TimedEmbedder:
+    """Embedder that reports each call's time, but not of raising calls."""
+
+    def __init__(self, embedder: Embedder, took: Took) -> None:
+        self._embedder, self._took = embedder, took
+
+    @property
+    def fingerprint(self) -> str:
+        return self._embedder.fingerprint
+
+    @property
+    def dimensions(self) -> int:
+        return self._embedder.dimensions
+
+    @property
+    def calibration(self) -> Calibration:
+        return self._embedder.calibration
+
+    def embed_query(self, text: str) -> Vector:
+        started = time.perf_counter()
+        vector = self._embedder.embed_query(text)
+        self._took("query", 1, (time.perf_counter() - started) * 1000)
+        return vector
+
+    def embed_passages(self, texts: Sequence[str]) -> list[Vector]:
+        started = time.perf_counter()
+        vectors = self._embedder.embed_passages(texts)
+        self._took("passage", len(texts), (time.perf_counter() - started) * 1000)
+        return vectors

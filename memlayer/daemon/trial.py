@@ -36,14 +36,12 @@ def use(home: str) -> None:
     from memlayer import compose
     from memlayer.config import Settings
     from memlayer.errors import EmbedderError
-    from memlayer.indexing.embedders import EmbedderSlot
     from memlayer.records.sessions import Sessions
 
     settings = Settings()
-    slot = EmbedderSlot()
     sessions = Sessions(home)
     services = compose.open_services(
-        home, settings, projects=compose.open_projects(home), sessions=sessions, embedder=slot
+        home, settings, projects=compose.open_projects(home), sessions=sessions, embedder=lambda: None
     )
     try:
         services.store.upkeep(force=True)

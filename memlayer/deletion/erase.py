@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from memlayer.edge.capture import commands, spool
 from memlayer.edge.home import paths, registry
 from memlayer.edge.home.registry import GLOBAL
-from memlayer.indexing import embedders
-from memlayer.indexing.indexer import VectorCache
+from memlayer.indexing.indexer import VectorCache, drop_unused
 from memlayer.ports import DeletionPlan, Removed, Store
 from memlayer.records.sessions import Sessions
 
@@ -109,5 +108,5 @@ class Erasure:
                 self.sessions.changed(session)
         self.sessions.save_changed()
         removed = self.store.forget(plan)
-        embedders.drop_unused(self.store, self.cache)
+        drop_unused(self.store, self.cache)
         return removed

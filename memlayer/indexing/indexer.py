@@ -22,7 +22,7 @@ CurrentEmbedder = Callable[[], "Embedder | None"]
 
 
 class VectorCache(Protocol):
-    """Vectors by content; see adapters.embedding_cache."""
+    """Vectors by content; see adapters.sqlite_files."""
 
     def get_many(self, fingerprint: str, texts: Sequence[str]) -> dict[str, Vector]: ...
 
@@ -184,3 +184,12 @@ class Indexer:
             self._cache.put_many(embedder.fingerprint, made)
             vectors = {**vectors, **made}
         return [vectors[text] for text in texts]
+
+
+def drop_unused(store: Store, cache: VectorCache) -> None:
+    """Drop cached vectors of texts that the search index lacks.
+
+    These are of rows gone now, and of rows replaced earlier (a prompt before its answer came, an earlier wording),
+    whose words are known no more.
+    """
+    cache.keep_only(lambda consume: store.scan_texts(lambda text: consume(unlabelled(text))))

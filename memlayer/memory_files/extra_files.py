@@ -19,9 +19,8 @@ from typing import Any, NamedTuple
 
 from memlayer.edge.capture.spool import event_id
 from memlayer.edge.home import paths, project
-from memlayer.indexing import embedders
 from memlayer.indexing.document import Piece, pieces_of
-from memlayer.indexing.indexer import Indexer, VectorCache
+from memlayer.indexing.indexer import Indexer, VectorCache, drop_unused
 from memlayer.memory_files.pages import local_day
 from memlayer.model import GLOBAL, Memory, citation_of
 from memlayer.ports import DeletionPlan, MemoryQuery, Store
@@ -227,7 +226,7 @@ class ExtraFiles:
         if memory_ids:
             with self.indexer.lock:
                 self.store.forget(DeletionPlan(memory_ids=tuple(memory_ids)))
-                embedders.drop_unused(self.store, self.cache)
+                drop_unused(self.store, self.cache)
 
     def _save(self, known: dict[str, dict[str, Any]]) -> None:
         paths.write_whole(self._path, json.dumps(known, ensure_ascii=False).encode("utf-8", "replace"))

@@ -29,7 +29,7 @@ COPIES = "copies of another session"
 
 
 class Reached(Protocol):
-    """The progress of each transcript's import; see adapters.import_log."""
+    """The progress of each transcript's import; see adapters.sqlite_files."""
 
     def offset(self, path: str, size: int, mtime_ns: int) -> int: ...
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.adapters.embedding_cache import EmbeddingCache
+from memlayer.adapters.sqlite_files import EmbeddingCache
 
 A = "model-a"
 

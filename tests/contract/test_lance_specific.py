@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.adapters.folder_sync import FolderSync
 from memlayer.adapters.lance.store import LanceStore
+from memlayer.adapters.lance.table import FolderSync
 from memlayer.errors import StoreError
 from memlayer.model import Scope
 from memlayer.ports import Selection
@@ -140,7 +140,7 @@ def test_a_folder_is_flushed_once(tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "a").write_text("a")
     sync = FolderSync(tmp_path)
-    sync.adopt()
+    sync.flush()
     assert sync.flush() == 0
     (tmp_path / "data" / "b").write_text("b")
     assert sync.flush() == 2  # the file and its folder

@@ -246,5 +246,5 @@ def test_a_large_project_is_searched_in_the_table(folder: Path) -> None:
         hits = store.search_vector(EMBEDDER.embed_query(texts[7]), EMBEDDER.fingerprint, P1, 5)
         assert hits[0].chunk.memory_id == "m7"
         store._search.close()
-    assert store._search._too_big == {"p1"}
+    assert store._search._too_big == {("p1", EMBEDDER.fingerprint)}
     store.close()

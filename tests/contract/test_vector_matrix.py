@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from memlayer.adapters.search.project_rows import IdList
-from memlayer.adapters.search.vector_matrix import MAX_FINE_ROWS, ProjectVectors, VectorMatrix, bytes_per_row
+from memlayer.adapters.search.project_rows import ProjectRows, RecentProjects
+from memlayer.adapters.search.vector_matrix import MAX_FINE_ROWS, ProjectVectors, bytes_per_row
 
 DIMENSIONS = 360  # no multiple of 64: the last word of signs is not full
 Matrix = NDArray[np.float32]
@@ -105,20 +105,19 @@ def test_no_direction_is_near_nothing_and_nothing_fails() -> None:
 
 def test_the_budget_holds_and_the_oldest_project_goes() -> None:
     each = 100 * bytes_per_row(DIMENSIONS, 100)
-    matrix = VectorMatrix(2 * each)
+    matrix = RecentProjects[ProjectVectors](2 * each)
     for name in ("a", "b", "c"):
-        matrix.load("model", name, filled(clustered(100), 100))
-    assert [matrix.get("model", name) is not None for name in ("a", "b", "c")] == [False, True, True]
-    assert matrix.fits(200, DIMENSIONS) and not matrix.fits(201, DIMENSIONS)
-    assert matrix.get("another model", "b") is None
+        matrix.load((name, "model"), filled(clustered(100), 100))
+    assert [matrix.get((name, "model")) is not None for name in ("a", "b", "c")] == [False, True, True]
+    assert matrix.get(("b", "another model")) is None
 
 
 def test_ids_are_found_by_row_and_by_name() -> None:
     ids = [f"{number:032x}:메모리:{number}" for number in range(500)]
-    listed = IdList()
-    listed.extend(ids)
-    listed.extend([ids[3]])
-    assert [listed[row] for row in (0, 250, 499, 500)] == [ids[0], ids[250], ids[499], ids[3]]
+    listed = ProjectRows()
+    listed.extend(ids, ["s"] * 500)
+    listed.extend([ids[3]], ["s"])
+    assert [listed.id_of(row) for row in (0, 250, 499, 500)] == [ids[0], ids[250], ids[499], ids[3]]
     assert sorted(listed.rows_of([ids[3]])) == [3, 500]
     assert sorted(listed.rows_of(["nobody"])) == sorted(listed.rows_of([])) == []
     assert sorted(listed.rows_of([*ids[10:30], "nobody"])) == list(range(10, 30))

@@ -15,7 +15,8 @@ import pytest
 from memlayer.adapters.lance.search import MAX_WORD_ROWS, ChunkSearch
 from memlayer.adapters.lance.store import LanceStore
 from memlayer.adapters.priority import GOES_FIRST_S
-from memlayer.adapters.search.word_index import ProjectWords, WordIndex
+from memlayer.adapters.search.project_rows import RecentProjects
+from memlayer.adapters.search.word_index import ProjectWords
 from memlayer.model import Chunk, Scope
 from memlayer.ports import Holding
 from memlayer.text.bm25 import K1, B
@@ -124,14 +125,14 @@ def test_an_empty_project_and_unknown_words_find_nothing() -> None:
 
 def test_oldest_project_is_evicted() -> None:
     size = filled(corpus(300)).nbytes
-    index = WordIndex(2 * size + size // 2)
+    index = RecentProjects[ProjectWords](2 * size + size // 2)
     for name in "abc":
-        index.load(name, filled(corpus(300)))
-    assert index.get("a") is None and index.get("b") is not None and index.get("c") is not None
+        index.load((name, ""), filled(corpus(300)))
+    assert index.get(("a", "")) is None and index.get(("b", "")) is not None and index.get(("c", "")) is not None
     index.remove(["c%d" % number for number in range(100)])
-    assert index.get("b") is None
-    index.put("nowhere", ["x"], ["s"], ["배포"])
-    assert index.get("nowhere") is None
+    assert index.get(("b", "")) is None
+    index.put(("nowhere", ""), ["x"], ["s"], ["배포"])
+    assert index.get(("nowhere", "")) is None
 
 
 def rows(texts: Texts, project_id: str = "p1") -> list[Chunk]:
@@ -156,7 +157,7 @@ def test_memory_and_table_search_agree(tmp_path: Path) -> None:
     from_table = found()
     assert all(from_table)
     search.warm("p1", "no model")
-    assert search._words.get("p1") is not None
+    assert search._words.get(("p1", "")) is not None
     assert found() == from_table
     store.put_chunks(rows({"c500": "새로운말 배포"}))
     assert [hit.chunk.id for hit in store.search_text(["새로운말"], Scope(("p1",)), 5)] == ["c500"]
@@ -169,7 +170,7 @@ def test_huge_project_searched_in_table(tmp_path: Path, monkeypatch: pytest.Monk
     store = LanceStore.open(tmp_path / "store", DIMENSIONS)
     store.put_chunks(rows(corpus(30)))
     store._search.warm("p1", "no model")
-    assert store._search._words.get("p1") is None
+    assert store._search._words.get(("p1", "")) is None
     assert store.search_text(["배포", "redis"], Scope(("p1",)), 5)
     store.close()
 
@@ -194,7 +195,7 @@ def test_searches_go_before_loading(tmp_path: Path) -> None:
     asker.start()
     try:
         store._search.warm("p1", "no model")
-        assert store._search._words.get("p1") is not None
+        assert store._search._words.get(("p1", "")) is not None
     finally:
         enough.set()
         asker.join()

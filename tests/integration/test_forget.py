@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.adapters.embedding_cache import EmbeddingCache
+from memlayer.adapters.sqlite_files import EmbeddingCache
 from memlayer.edge.capture import spool
 from memlayer.edge.home import paths
 from memlayer.turns.turn import turn_text, unlabelled

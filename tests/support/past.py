@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-from memlayer.adapters.import_log import ImportLog
+from memlayer.adapters.sqlite_files import ImportLog
 from memlayer.ports import MemoryQuery
 from memlayer.records.tombstones import Tombstones
 from memlayer.transcripts import discovery

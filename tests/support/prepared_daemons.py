@@ -168,7 +168,7 @@ def main() -> None:
     from memlayer.daemon import lifecycle  # noqa: F401
 
     lazy_import.import_lancedb()
-    from memlayer.adapters import embedding_cache, import_log  # noqa: F401
+    from memlayer.adapters import sqlite_files  # noqa: F401
     from memlayer.adapters.lance import store  # noqa: F401
 
     sys.stdout.write(READY.decode())

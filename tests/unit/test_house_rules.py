@@ -74,7 +74,7 @@ KNOWN_EVENTS = frozenset(
 # A broad `except` ends a process or a thread's task, and writes a traceback. How many handlers each file may have.
 SWALLOWING = {"memlayer/edge/hook/main.py": 2, "memlayer/daemon/dispatch.py": 1, "memlayer/daemon/resources/jobs.py": 1}
 # One says why there is no embedder, the other drops what was half done in memory; both let the error go on.
-RE_RAISING = {"memlayer/indexing/embedders.py": 1, "memlayer/adapters/lance/search.py": 1}
+RE_RAISING = {"memlayer/daemon/resources/state.py": 1, "memlayer/adapters/lance/search.py": 1}
 
 # Prose of the package. The goal is 3.0 and 0.0: whoever brings a figure down brings its bound down too.
 MAX_WHAT_PER_1000_WORDS = 1.0

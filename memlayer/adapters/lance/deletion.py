@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 
-from memlayer.adapters.lance import filters as sql
+from memlayer.adapters.lance import schema as sql
 from memlayer.adapters.lance.indexes import erase_old_versions, recreate_indexes
 from memlayer.adapters.lance.schema import CHUNKS, EVENTS, MEMORIES, USAGES
-from memlayer.adapters.lance.table import MAX_LISTED_IDS, LanceTable
+from memlayer.adapters.lance.table import LanceTable, batches
 from memlayer.ports import DeletionPlan, Removed, RetentionCutoffs, RowCount, Selection
 
 _FRAGMENT_SHIFT = 32  # a row id is its fragment's number and its offset in there
-
-
-def batches(values: Iterable[str]) -> Iterator[list[str]]:
-    """Split the distinct values into batches that a filter can hold."""
-    distinct = list(dict.fromkeys(values))
-    for start in range(0, len(distinct), MAX_LISTED_IDS):
-        yield distinct[start : start + MAX_LISTED_IDS]
 
 
 def plan_deletion(tables: dict[str, LanceTable], selection: Selection) -> DeletionPlan:
@@ -29,13 +22,13 @@ def plan_deletion(tables: dict[str, LanceTable], selection: Selection) -> Deleti
     sources = {source for group in rows.column("source_ids").to_pylist() for source in group}
     event_ids = _ids_among(events, "id", sorted(sources))
     if not selection.memory_ids:
-        event_ids += _ids(events, where)
+        event_ids += events.values("id", where)
         # A crash may have left chunks of a memory that is gone.
-        memory_ids.update(dict.fromkeys(_memory_ids(chunks, _where(selection, "memory_id"))))
+        memory_ids.update(dict.fromkeys(chunks.values("memory_id", _where(selection, "memory_id"))))
     event_ids = list(dict.fromkeys([*event_ids, *_of_their_turns(events, event_ids)]))
     for ids in batches(event_ids):
-        memory_ids.update(dict.fromkeys(_ids(memories, sql.any_in("source_ids", ids))))
-        memory_ids.update(dict.fromkeys(_memory_ids(chunks, sql.one_of("event_id", ids))))
+        memory_ids.update(dict.fromkeys(memories.values("id", sql.any_in("source_ids", ids))))
+        memory_ids.update(dict.fromkeys(chunks.values("memory_id", sql.one_of("event_id", ids))))
     return DeletionPlan(tuple(event_ids), tuple(memory_ids))
 
 
@@ -121,7 +114,7 @@ def _usages_of(tables: dict[str, LanceTable], plan: DeletionPlan) -> list[str]:
     prompts = {
         prompt_id
         for ids in batches(plan.event_ids)
-        for prompt_id in tables[EVENTS].select(["prompt_id"], sql.one_of("id", ids)).column("prompt_id").to_pylist()
+        for prompt_id in tables[EVENTS].values("prompt_id", sql.one_of("id", ids))
         if prompt_id
     }
     return [*found, *_ids_among(tables[USAGES], "prompt_id", sorted(prompts))]
@@ -148,23 +141,10 @@ def erase_rows(table: LanceTable, ids: Sequence[str]) -> None:
 
 
 def _where(selection: Selection, id_column: str) -> str:
-    return sql.all_of(
-        sql.one_of(id_column, selection.memory_ids) if selection.memory_ids else "",
-        sql.equals("session_id", selection.session_id) if selection.session_id else "",
-        sql.equals("project_id", selection.project_id) if selection.project_id else "",
-        f"at_ms < {int(selection.before_ms)}" if selection.before_ms else "",
-    )
-
-
-def _memory_ids(chunks: LanceTable, where: str) -> list[str]:
-    found: list[str] = chunks.select(["memory_id"], where).column("memory_id").to_pylist()
-    return found
+    ids = {id_column: selection.memory_ids or None}
+    wanted = sql.matching(session_id=selection.session_id, project_id=selection.project_id, **ids)
+    return sql.all_of(wanted, sql.before(selection.before_ms))
 
 
 def _ids_among(table: LanceTable, column: str, values: Sequence[str]) -> list[str]:
-    return [found for batch in batches(values) for found in _ids(table, sql.one_of(column, batch))]
-
-
-def _ids(table: LanceTable, where: str) -> list[str]:
-    found: list[str] = table.select(["id"], where).column("id").to_pylist()
-    return found
+    return [found for batch in batches(values) for found in table.values("id", sql.one_of(column, batch))]

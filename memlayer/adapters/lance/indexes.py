@@ -1,15 +1,18 @@
-"""Indexes of each table, and their upkeep."""
+"""Indexes of each table, their upkeep, and statistics."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import timedelta
+from pathlib import Path
 from typing import Any, cast
 
+import pyarrow.compute as pc
 from lancedb.index import FTS, Bitmap, BTree, IvfRq
 
-from memlayer.adapters.lance.schema import CHUNKS, EVENTS, MEMORIES, USAGES, VECTOR
+from memlayer.adapters.lance.schema import CHUNKS, EVENTS, MEMORIES, SCHEMA_VERSION, USAGES, VECTOR, differs
 from memlayer.adapters.lance.table import FAILURES, LanceTable, match_query
+from memlayer.ports import StoreStats
 
 TERMS = "terms"
 
@@ -57,6 +60,16 @@ def index_name(column: str) -> str:
     return f"{column}_idx"
 
 
+async def _columns_indexed(table: LanceTable) -> set[str]:
+    return {name for config in await table.inner.list_indices() for name in config.columns}
+
+
+async def _create(table: LanceTable, columns: Iterable[str]) -> None:
+    for column in columns:
+        config = VECTOR_INDEX if column == VECTOR else INDEXES[table.name][column]
+        await table.inner.create_index(column, config=config, name=index_name(column), replace=True)
+
+
 def create_missing_indexes(table: LanceTable) -> None:
     """Create missing indexes; cheap on new tables, resumes after a crash.
 
@@ -64,10 +77,8 @@ def create_missing_indexes(table: LanceTable) -> None:
     """
 
     async def create() -> None:
-        there = {name for config in await table.inner.list_indices() for name in config.columns}
-        for column, config in INDEXES[table.name].items():
-            if column not in there:
-                await table.inner.create_index(column, config=config, name=index_name(column))
+        there = await _columns_indexed(table)
+        await _create(table, [column for column in INDEXES[table.name] if column not in there])
 
     table.write("create its indexes", create())
 
@@ -91,15 +102,10 @@ def recreate_broken_indexes(table: LanceTable) -> list[str]:
                 found.append(column)
         return found
 
-    async def recreate(columns: list[str]) -> None:
-        for column in columns:
-            config = INDEXES[table.name][column]
-            await table.inner.create_index(column, config=config, name=index_name(column), replace=True)
-
     with table.gate.reading():
         columns = table.loop.run(broken())
     if columns:
-        table.write("rebuild its broken indexes", recreate(columns))
+        table.write("rebuild its broken indexes", _create(table, columns))
     return columns
 
 
@@ -107,10 +113,7 @@ def recreate_indexes(table: LanceTable) -> None:
     """Build all indexes anew: an index keeps values of deleted rows."""
 
     async def recreate() -> None:
-        there = {name for config in await table.inner.list_indices() for name in config.columns}
-        configs = {**INDEXES[table.name], **({VECTOR: VECTOR_INDEX} if VECTOR in there else {})}
-        for column, config in configs.items():
-            await table.inner.create_index(column, config=config, name=index_name(column), replace=True)
+        await _create(table, [*INDEXES[table.name], *({VECTOR} & await _columns_indexed(table))])
 
     table.write("rebuild its indexes", recreate())
 
@@ -119,43 +122,22 @@ def create_vector_index_if_due(table: LanceTable) -> None:
     """Index the vectors of a large chunks table; others are searched exactly."""
 
     async def create() -> None:
-        there = {name for config in await table.inner.list_indices() for name in config.columns}
-        if VECTOR not in there and await table.inner.count_rows("model != ''") >= MIN_ROWS_FOR_VECTOR_INDEX:
-            await table.inner.create_index(VECTOR, config=VECTOR_INDEX, name=index_name(VECTOR))
+        is_large = await table.inner.count_rows("model != ''") >= MIN_ROWS_FOR_VECTOR_INDEX
+        if is_large and VECTOR not in await _columns_indexed(table):
+            await _create(table, [VECTOR])
 
     table.write("index its vectors", create())
 
 
-def table_state(table: LanceTable) -> dict[str, object]:
-    """Return rows, fragments, versions, unindexed_rows (of the worst index) and indexes."""
-
-    async def state() -> dict[str, object]:
-        unindexed = 0
-        names = []
-        for config in await table.inner.list_indices():
-            names.append(config.name)
-            statistics = await table.inner.index_stats(config.name)
-            if statistics is not None:
-                unindexed = max(unindexed, statistics.num_unindexed_rows)
-        figures = cast(dict[str, Any], await table.inner.stats())  # a class in the stubs only
-        return {
-            "rows": figures["num_rows"],
-            "fragments": figures["fragment_stats"]["num_fragments"],
-            "versions": table.versions_on_disk(),
-            "unindexed_rows": unindexed,
-            "indexes": sorted(names),
-        }
-
-    with table.gate.reading(), table.translated("read its statistics"):
-        return table.loop.run(state())
+async def _figures(table: LanceTable) -> dict[str, Any]:
+    return cast(dict[str, Any], await table.inner.stats())  # a class in the stubs only
 
 
 def is_upkeep_due(table: LanceTable) -> bool:
     """True if compaction would pay."""
 
     async def due() -> bool:
-        figures = cast(dict[str, Any], await table.inner.stats())  # a class in the stubs only
-        if figures["fragment_stats"]["num_fragments"] > MAX_FRAGMENTS:
+        if (await _figures(table))["fragment_stats"]["num_fragments"] > MAX_FRAGMENTS:
             return True
         if table.name != CHUNKS:
             return False
@@ -182,10 +164,7 @@ def compact(table: LanceTable) -> None:
 def drop_old_versions(table: LanceTable) -> None:
     """Delete all files unused by the newest version; readers wait meanwhile."""
     with table.gate.removing():
-        table.write(
-            "drop old versions",
-            table.inner.optimize(cleanup_older_than=_EVERY_OLD_VERSION, delete_unverified=True),
-        )
+        _clean_up(table)
 
 
 def erase_old_versions(table: LanceTable) -> None:
@@ -196,7 +175,74 @@ def erase_old_versions(table: LanceTable) -> None:
     drop_old_versions(table)
     with table.gate.removing():
         if table.remove_old_manifests():
-            table.write(
-                "erase old versions",
-                table.inner.optimize(cleanup_older_than=_EVERY_OLD_VERSION, delete_unverified=True),
-            )
+            _clean_up(table)
+
+
+def _clean_up(table: LanceTable) -> None:
+    dropping = table.inner.optimize(cleanup_older_than=_EVERY_OLD_VERSION, delete_unverified=True)
+    table.write("drop old versions", dropping)
+
+
+def table_state(table: LanceTable) -> dict[str, object]:
+    """Return rows, fragments, versions, unindexed_rows (of the worst index) and indexes."""
+
+    async def state() -> dict[str, object]:
+        unindexed = 0
+        names = []
+        for config in await table.inner.list_indices():
+            names.append(config.name)
+            statistics = await table.inner.index_stats(config.name)
+            if statistics is not None:
+                unindexed = max(unindexed, statistics.num_unindexed_rows)
+        figures = await _figures(table)
+        return {
+            "rows": figures["num_rows"],
+            "fragments": figures["fragment_stats"]["num_fragments"],
+            "versions": table.versions_on_disk(),
+            "unindexed_rows": unindexed,
+            "indexes": sorted(names),
+        }
+
+    with table.gate.reading(), table.translated("read its statistics"):
+        return table.loop.run(state())
+
+
+def stats_of(tables: Mapping[str, LanceTable], folder: Path) -> StoreStats:
+    """Count the rows, reading a few short columns, no texts."""
+    scopes = tables[EVENTS].select(["session_id", "project_id"])
+    kept = tables[MEMORIES].select(["category", "kind", "project_id", "superseded_by", "settled"])
+    holds = pc.equal(kept.column("superseded_by"), "")
+    core = kept.filter(pc.and_(pc.equal(kept.column("category"), "core"), holds))
+    turns = kept.filter(pc.equal(kept.column("category"), "conversation"))
+    return StoreStats(
+        events=scopes.num_rows,
+        memories=kept.num_rows,
+        chunks=tables[CHUNKS].count(),
+        sessions=pc.count_distinct(scopes.column("session_id")).as_py(),
+        projects=pc.count_distinct(scopes.column("project_id")).as_py(),
+        embedded=tables[CHUNKS].count(differs("model", "")),
+        disk_bytes=_disk_bytes(folder),
+        schema_version=SCHEMA_VERSION,
+        tables={name: table_state(table) for name, table in tables.items()},
+        by_category=_counts(kept.column("category")),
+        by_project=_counts(kept.column("project_id")),
+        core_by_kind=_counts(core.column("kind")),
+        turns_by_reader=_counts(turns.column("settled")),
+        usages=_counts(tables[USAGES].select(["how"]).column("how")),
+        superseded=kept.num_rows - (pc.sum(holds).as_py() or 0),
+    )
+
+
+def _counts(column: Any) -> dict[str, int]:
+    """Count each value of a column."""
+    return {found["values"]: found["counts"] for found in pc.value_counts(column).to_pylist()}
+
+
+def _disk_bytes(folder: Path) -> int:
+    total = 0
+    for path in folder.rglob("*"):
+        try:
+            total += path.lstat().st_size
+        except FileNotFoundError:  # upkeep drops files meanwhile
+            continue
+    return total

@@ -14,7 +14,6 @@ from lancedb import Session
 from lancedb.db import AsyncConnection
 from lancedb.table import AsyncTable
 
-from memlayer.adapters.folder_sync import fsync_path
 from memlayer.adapters.lance.indexes import create_missing_indexes, recreate_broken_indexes
 from memlayer.adapters.lance.reconcile import SetBack, put_right
 from memlayer.adapters.lance.salvage import (
@@ -25,8 +24,18 @@ from memlayer.adapters.lance.salvage import (
     salvage,
     set_aside,
 )
-from memlayer.adapters.lance.schema import CHUNKS, MEMORIES, TABLES, USAGES, VECTOR, schema_of, vector_field
-from memlayer.adapters.lance.table import FAILURES, LanceTable, LoopThread, first_line, remedy
+from memlayer.adapters.lance.schema import (
+    CHUNKS,
+    MEMORIES,
+    SCHEMA_VERSION,
+    TABLES,
+    USAGES,
+    VECTOR,
+    schema_of,
+    vector_field,
+)
+from memlayer.adapters.lance.table import FAILURES, LanceTable, LoopThread, first_line, fsync_path, remedy
+from memlayer.edge.home import paths
 from memlayer.errors import StoreError
 
 # LanceDB's own caches; its defaults are 6 GB and 1 GB.
@@ -34,7 +43,6 @@ INDEX_CACHE_BYTES = 32 * 2**20
 METADATA_CACHE_BYTES = 16 * 2**20
 
 SCHEMA_FILE = "schema.json"
-SCHEMA_VERSION = 3
 
 Tables = dict[str, LanceTable]
 
@@ -42,7 +50,6 @@ Tables = dict[str, LanceTable]
 # (version, function): brings the tables of the version before to this one. Each must bear being run twice, since a
 # crash can come between the change and the note of it in schema.json.
 MIGRATIONS: list[tuple[int, Callable[[Tables], None]]] = [
-    (2, lambda tables: add_memory_columns(tables[MEMORIES])),
     (3, lambda tables: add_memory_columns(tables[MEMORIES])),
 ]
 SINCE = {USAGES: 3}  # the version that brought a table; before it, its folder is not missed
@@ -138,13 +145,8 @@ def read_schema_version(folder: Path) -> int:
 
 def write_schema_version(folder: Path, version: int) -> None:
     """Write the schema version durably, all or nothing. Raises StoreError."""
-    temporary = folder / (SCHEMA_FILE + ".new")
     try:
-        temporary.write_text(json.dumps({"version": version}) + "\n", encoding="utf-8")
-        temporary.chmod(0o600)
-        fsync_path(temporary)
-        os.replace(temporary, folder / SCHEMA_FILE)
-        fsync_path(folder)
+        paths.write_whole(str(folder / SCHEMA_FILE), json.dumps({"version": version}).encode() + b"\n")
     except OSError as error:
         raise StoreError(f"{SCHEMA_FILE} cannot be written: {first_line(error)}") from error
 

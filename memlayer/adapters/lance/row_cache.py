@@ -19,7 +19,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from memlayer.adapters.lance.schema import CHUNK_COLUMNS
-from memlayer.adapters.sqlite_file import DispensableFile, in_batches, marks
+from memlayer.adapters.sqlite_files import DispensableFile, in_batches, marks
 from memlayer.model import Chunk
 
 FILE_NAME = "rows.sqlite"

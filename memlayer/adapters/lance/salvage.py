@@ -13,9 +13,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from memlayer.adapters.folder_sync import fsync_path
 from memlayer.adapters.lance.schema import schema_of
-from memlayer.adapters.lance.table import FAILURES, LanceTable, LoopThread, first_line
+from memlayer.adapters.lance.table import FAILURES, LanceTable, LoopThread, first_line, fsync_path
+from memlayer.edge.home import paths
 from memlayer.errors import StoreError
 from memlayer.model import Chunk, Memory, citation_of
 from memlayer.ports import Damage
@@ -35,23 +35,11 @@ def damage_of(folder: Path) -> list[Damage]:
     aside = str(folder / ASIDE) if (folder / ASIDE).exists() else ""
     try:
         notes = json.loads((folder / NOTES).read_text(encoding="utf-8"))
-        return [_damage(note, aside) for note in notes]
+        return [Damage(**{**note, "aside": aside, "in_doubt": tuple(note.get("in_doubt", ()))}) for note in notes]
     except FileNotFoundError:
         return []
     except (OSError, ValueError, KeyError, TypeError):
         return [Damage(0, "?", f"{NOTES} itself cannot be read", False, aside)]
-
-
-def _damage(note: dict[str, Any], aside: str) -> Damage:
-    return Damage(
-        at_ms=int(note["at_ms"]),
-        table=str(note["table"]),
-        says=str(note["says"]),
-        is_minor=bool(note["is_minor"]),
-        aside=aside,
-        brought_back=int(note.get("brought_back", 0)),
-        in_doubt=tuple(map(str, note.get("in_doubt", ()))),
-    )
 
 
 def note_damage(folder: Path, table: str, says: str, *, is_minor: bool = False, brought_back: int = 0) -> None:
@@ -76,13 +64,8 @@ def amend_damage(folder: Path, table: str, says: str, brought_back: int, in_doub
 
 
 def _write_notes(folder: Path, notes: Sequence[Damage]) -> None:
-    temporary = folder / (NOTES + ".new")
     try:
-        temporary.write_text(json.dumps([asdict(note) for note in notes], indent=1) + "\n", encoding="utf-8")
-        temporary.chmod(0o600)
-        fsync_path(temporary)
-        os.replace(temporary, folder / NOTES)
-        fsync_path(folder)
+        paths.write_whole(str(folder / NOTES), json.dumps([asdict(note) for note in notes], indent=1).encode() + b"\n")
     except OSError as error:
         raise StoreError(f"{NOTES} cannot be written: {first_line(error)}") from error
 

@@ -1,4 +1,4 @@
-"""Arrow schemas of the three tables; conversion from and to model values."""
+"""Arrow schemas of the tables, conversion of their rows, and SQL filters."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from typing import Any, TypeVar
 
 import pyarrow as pa
 
-from memlayer.model import Chunk, Event, Memory, Usage
+from memlayer.errors import StoreError
+from memlayer.model import Chunk, Event, Memory, Scope, Usage
+from memlayer.ports import MemoryQuery
 
 EVENTS = "events"
 MEMORIES = "memories"
@@ -18,6 +20,13 @@ TABLES = (EVENTS, MEMORIES, CHUNKS, USAGES)
 
 VECTOR = "vector"
 _BLANKS = repeat("")
+_EXTRA_COLUMNS = ("category", "role", "memory_id", "event_id", "prompt_id")
+NOTHING = "false"
+ORDERS = {  # columns, and whether they ascend
+    "newest": [("at_ms", False), ("id", False)],
+    "importance": [("importance", False), ("at_ms", False), ("id", False)],
+}
+SCHEMA_VERSION = 3
 
 Item = TypeVar("Item", Memory, Chunk)
 
@@ -63,8 +72,9 @@ _CHUNK_FIELDS = [
 EVENT_COLUMNS = [field.name for field in _EVENT_FIELDS]
 USAGE_COLUMNS = [field.name for field in _USAGE_FIELDS]
 MEMORY_COLUMNS = [field.name for field in _MEMORY_FIELDS]
-CHUNK_COLUMNS = [field.name for field in _CHUNK_FIELDS]  # all but the vector, in the order of Chunk's fields
-HIT_COLUMNS = CHUNK_COLUMNS  # ranking reads the terms of every hit: making them anew from the text costs milliseconds
+# All but the vector, in the order of Chunk's fields. Ranking reads the terms of every hit: making them anew from the
+# text costs milliseconds.
+CHUNK_COLUMNS = [field.name for field in _CHUNK_FIELDS]
 
 
 def vector_field(dimensions: int) -> Any:
@@ -78,7 +88,7 @@ def schema_of(table: str, dimensions: int) -> Any:
     return pa.schema(fields if fields is not None else [*_CHUNK_FIELDS, vector_field(dimensions)])
 
 
-def rows_to_arrow(items: Sequence[Event] | Sequence[Memory] | Sequence[Chunk] | Sequence[Usage], schema: Any) -> Any:
+def rows_to_arrow(items: Sequence[Event | Memory | Chunk | Usage], schema: Any) -> Any:
     """Convert model values to Arrow. Raises UnicodeError for lone surrogates."""
     columns = [pa.array([_plain(getattr(item, field.name)) for item in items], field.type) for field in schema]
     return pa.table(columns, schema=schema)
@@ -131,3 +141,86 @@ def last_of_each(items: Sequence[Item]) -> list[Item]:
     A merge of two rows with the same id fails.
     """
     return list({item.id: item for item in items}.values())
+
+
+# -- filters: untrusted values are quoted here, nowhere else
+
+
+def quoted(text: str) -> str:
+    """Quote a SQL string; doubled quotes are the only escape."""
+    safe = text.encode("utf-8", "replace").decode("utf-8")
+    return "'" + safe.replace("'", "''") + "'"
+
+
+def equals(column: str, value: str) -> str:
+    return f"{column} = {quoted(value)}"
+
+
+def differs(column: str, value: str) -> str:
+    return f"{column} != {quoted(value)}"
+
+
+def one_of(column: str, values: Sequence[str]) -> str:
+    """Return column IN (...); without values it matches nothing."""
+    if not values:
+        return NOTHING
+    if len(values) == 1:
+        return equals(column, values[0])
+    return f"{column} IN ({', '.join(quoted(value) for value in values)})"
+
+
+def any_in(column: str, values: Sequence[str]) -> str:
+    """Match a list column that holds at least one of the values."""
+    if not values:
+        return NOTHING
+    return f"array_has_any({column}, [{', '.join(quoted(value) for value in values)}])"
+
+
+def all_of(*parts: str) -> str:
+    """Join parts by AND; "" when all are empty."""
+    return " AND ".join(part for part in parts if part)
+
+
+def matching(**columns: str | Sequence[str] | None) -> str:
+    """Match each column with its value, or with one of its values.
+
+    "" and None restrict nothing; an empty sequence matches nothing.
+    """
+    given = {column: value for column, value in columns.items() if value is not None and value != ""}
+    return all_of(
+        *(equals(name, value) if isinstance(value, str) else one_of(name, value) for name, value in given.items())
+    )
+
+
+def before(at_ms: int) -> str:
+    """Match rows from before a time (Unix, ms); "" for 0."""
+    return f"at_ms < {int(at_ms)}" if at_ms else ""
+
+
+def of_query(query: MemoryQuery) -> str:
+    """Return the filter of a memory query; "" for all."""
+    fields = ("project_id", "session_id", "category", "kind", "superseded_by")
+    is_superseded = {None: "", True: "superseded_by = ''", False: "superseded_by != ''"}[query.is_current]
+    return all_of(
+        matching(
+            id=query.ids, key=query.keys, citation=query.citations, **{name: getattr(query, name) for name in fields}
+        ),
+        before(query.before_ms),
+        any_in("source_ids", query.source_ids) if query.source_ids is not None else "",
+        is_superseded,
+        differs("settled", query.not_settled) if query.not_settled else "",
+    )
+
+
+def of_scope(scope: Scope) -> str:
+    """Return the filter of a scope over chunks; "" for everywhere.
+
+    Raises StoreError for an unknown `extra`.
+    """
+    for column in scope.extra.keys() - _EXTRA_COLUMNS:
+        raise StoreError(f"a search cannot be limited by {column!r}; use one of {', '.join(_EXTRA_COLUMNS)}")
+    return all_of(
+        matching(project_id=scope.project_ids, session_id=scope.session_id),
+        differs("session_id", scope.excluded_session_id) if scope.excluded_session_id else "",
+        *(equals(column, value) for column, value in scope.extra.items()),
+    )

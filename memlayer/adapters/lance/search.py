@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +12,22 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from memlayer.adapters.lance.filters import all_of, equals, of_scope, one_of
 from memlayer.adapters.lance.row_cache import RowCache
-from memlayer.adapters.lance.schema import HIT_COLUMNS, VECTOR, chunks_from
+from memlayer.adapters.lance.schema import (
+    CHUNK_COLUMNS,
+    VECTOR,
+    all_of,
+    chunks_from,
+    equals,
+    matching,
+    of_scope,
+    one_of,
+)
 from memlayer.adapters.lance.table import LanceTable
 from memlayer.adapters.priority import GivingWay
-from memlayer.adapters.search.vector_matrix import ProjectVectors, VectorMatrix
-from memlayer.adapters.search.word_index import ProjectWords, WordIndex
+from memlayer.adapters.search.project_rows import Key, P, Project, RecentProjects
+from memlayer.adapters.search.vector_matrix import ProjectVectors, bytes_per_row
+from memlayer.adapters.search.word_index import ProjectWords
 from memlayer.errors import StoreError
 from memlayer.model import Chunk, Hit, Scope
 from memlayer.ports import Holding
@@ -28,6 +36,7 @@ MAX_VECTOR_BYTES = 54 * 2**20  # 110,000 chunks of 384 dimensions; a larger proj
 MAX_WORD_BYTES = 48 * 2**20
 MAX_WORD_ROWS = 110_000  # chunks of a project whose words are kept in memory; they are loaded behind an answer
 _ROWS_PER_BATCH = 2048
+Scored = list[tuple[float, str]]  # BM25 or cosine, and the chunk's id
 _REFINE = 5  # rows an approximate index re-ranks exactly for each row wanted: finds 99 of 100 of the true forty
 
 
@@ -48,11 +57,10 @@ class ChunkSearch:
         self._table = table
         self._dimensions = dimensions
         self._rows = RowCache(folder, table.version())
-        self._vectors = VectorMatrix(max_vector_bytes)
-        self._words = WordIndex(MAX_WORD_BYTES)
-        self._too_big: set[str] = set()
-        self._too_wordy: set[str] = set()
-        self._loading: dict[tuple[str, str], threading.Thread] = {}
+        self._vectors = RecentProjects[ProjectVectors](max_vector_bytes)
+        self._words = RecentProjects[ProjectWords](MAX_WORD_BYTES)
+        self._too_big: set[Key] = set()
+        self._loading: dict[Key, threading.Thread] = {}
         self._giving_way = GivingWay()
 
     @contextmanager
@@ -75,7 +83,13 @@ class ChunkSearch:
     def text(self, words: str, scope: Scope, limit: int) -> list[Hit]:
         """Find chunks that hold any of the words, best BM25 first."""
         self._giving_way.announce()
-        scored = self._best_in_memory(words, scope, limit)
+        scored = self._best_in_memory(
+            self._words,
+            "",
+            scope,
+            lambda project: project.best(words, limit, scope.session_id, scope.excluded_session_id),
+            limit,
+        )
         if scored is None:
             rows = self._table.match("terms", words, ["id"], of_scope(scope), limit)
             scored = list(zip(rows.column("_score").to_pylist(), rows.column("id").to_pylist(), strict=True))
@@ -86,14 +100,20 @@ class ChunkSearch:
     def holding(self, terms: Sequence[str], project_id: str) -> Holding | None:
         """Count the chunks with each term; None without words in memory."""
         with self._guard:
-            project = self._words.get(project_id)
+            project = self._words.get((project_id, ""))
             return None if project is None else project.holding(terms)
 
     def vector(self, vector: Sequence[float], model: str, scope: Scope, limit: int) -> list[Hit]:
         """Find the nearest chunks of a model, best first, with their cosines."""
         self._giving_way.announce()
         query = np.asarray(vector, np.float32)
-        scored = self._nearest_in_memory(query, model, scope, limit)
+        scored = self._best_in_memory(
+            self._vectors,
+            model,
+            scope,
+            lambda project: project.nearest(query, limit, scope.session_id, scope.excluded_session_id),
+            limit,
+        )
         if scored is None:
             where = all_of(of_scope(scope), equals("model", model))
             rows = self._table.nearest(query.tolist(), ["id"], where, limit, _REFINE)
@@ -105,28 +125,27 @@ class ChunkSearch:
 
     def warm(self, project_id: str, model: str) -> None:
         """Load a project's words, and its vectors by that model, now."""
-        self._load_words(project_id)
+        self._load(project_id, "")
         self._load(project_id, model)
 
     def put(self, chunks: Sequence[Chunk]) -> None:
         """Report rows that were inserted or replaced."""
-        groups: dict[tuple[str, str], list[Chunk]] = {}
-        projects: dict[str, list[Chunk]] = {}
+        groups: dict[Key, list[Chunk]] = {}
         for chunk in chunks:
-            projects.setdefault(chunk.project_id, []).append(chunk)
-            if chunk.vector is not None:
-                groups.setdefault((chunk.model, chunk.project_id), []).append(chunk)
+            groups.setdefault((chunk.project_id, ""), []).append(chunk)
+            if chunk.model and chunk.vector is not None:
+                groups.setdefault((chunk.project_id, chunk.model), []).append(chunk)
         self._rows.put(chunks)
         with self._guard:
             self._vectors.remove([chunk.id for chunk in chunks])
             self._words.remove([chunk.id for chunk in chunks])
-            for project_id, group in projects.items():
+            for key, group in groups.items():
                 ids, sessions = [chunk.id for chunk in group], [chunk.session_id for chunk in group]
-                self._words.put(project_id, ids, sessions, [chunk.terms for chunk in group])
-            for (model, project_id), group in groups.items():
-                vectors = np.asarray([chunk.vector for chunk in group], np.float32)
-                ids, sessions = [chunk.id for chunk in group], [chunk.session_id for chunk in group]
-                self._vectors.put(model, project_id, ids, sessions, vectors)
+                if key[1]:
+                    vectors = np.asarray([chunk.vector for chunk in group], np.float32)
+                    self._vectors.put(key, ids, sessions, vectors)
+                else:
+                    self._words.put(key, ids, sessions, [chunk.terms for chunk in group])
 
     def remove(self, ids: Sequence[str]) -> None:
         """Report rows that are gone."""
@@ -142,7 +161,6 @@ class ChunkSearch:
             self._vectors.clear()
             self._words.clear()
             self._too_big.clear()
-            self._too_wordy.clear()
 
     def fit(self, dimensions: int) -> None:
         """Report that vectors have another length now."""
@@ -155,44 +173,25 @@ class ChunkSearch:
             thread.join()
         self._rows.close()
 
-    def _best_in_memory(self, words: str, scope: Scope, limit: int) -> list[tuple[float, str]] | None:
-        """Return (BM25, id) pairs; None when the table has to search."""
+    def _best_in_memory(
+        self, kept: RecentProjects[P], model: str, scope: Scope, best: Callable[[P], Scored], limit: int
+    ) -> Scored | None:
+        """Return the best of the projects; None: the table has to search."""
         if scope.project_ids is None or scope.extra:
             return None
-        found: list[tuple[float, str]] = []
+        found: Scored = []
         missing = []
         with self._guard:
             for project_id in dict.fromkeys(scope.project_ids):
-                project = self._words.get(project_id)
+                project = kept.get((project_id, model))
                 if project is None:
-                    missing.append(project_id)
+                    missing.append((project_id, model))
                 else:
-                    found += project.best(words, limit, scope.session_id, scope.excluded_session_id)
-        for project_id in missing:
-            if project_id not in self._too_wordy:
-                self._load_behind((project_id, ""), partial(self._load_words, project_id))
+                    found += best(project)
+        for key in missing:
+            if key not in self._too_big:
+                self._load_behind(key)
         found.sort(key=lambda pair: (-pair[0], pair[1]))
-        return None if missing else found[:limit]
-
-    def _nearest_in_memory(
-        self, query: NDArray[np.float32], model: str, scope: Scope, limit: int
-    ) -> list[tuple[float, str]] | None:
-        """Return (cosine, id) pairs; None when the table has to search."""
-        if scope.project_ids is None or scope.extra:
-            return None
-        found: list[tuple[float, str]] = []
-        missing = []
-        with self._guard:
-            for project_id in dict.fromkeys(scope.project_ids):
-                project = self._vectors.get(model, project_id)
-                if project is None:
-                    missing.append(project_id)
-                else:
-                    found += project.nearest(query, limit, scope.session_id, scope.excluded_session_id)
-        for project_id in missing:
-            if project_id not in self._too_big:
-                self._load_behind((project_id, model), partial(self._load, project_id, model))
-        found.sort(reverse=True)
         return None if missing else found[:limit]
 
     def _chunks(self, ids: Sequence[str], scope: Scope) -> dict[str, Chunk]:
@@ -202,20 +201,17 @@ class ChunkSearch:
         missing = [chunk for chunk in ids if chunk not in found]
         if missing:
             where = all_of(of_scope(scope), one_of("id", missing))
-            read = chunks_from(self._table.select(HIT_COLUMNS, where))
+            read = chunks_from(self._table.select(CHUNK_COLUMNS, where))
             self._rows.fill(read, state)
             found.update((chunk.id, chunk) for chunk in read)
         return found
 
-    def _load_behind(self, key: tuple[str, str], load: Callable[[], None]) -> None:
-        """Load in a thread, so that the search does not wait.
-
-        key: project and model, "" for words.
-        """
+    def _load_behind(self, key: Key) -> None:
+        """Load in a thread, so that the search does not wait."""
 
         def run() -> None:
             try:
-                load()
+                self._load(*key)
             except StoreError:
                 pass  # the search that asked for it reads the same table and reports its failure
             finally:
@@ -226,47 +222,37 @@ class ChunkSearch:
             thread.start()
 
     def _load(self, project_id: str, model: str) -> None:
+        """Load a project's vectors by a model, or for "" its words."""
+        key = project_id, model
+        kept: RecentProjects[Any] = self._vectors if model else self._words
         with self._lock:
-            if self._vectors.get(model, project_id) is not None:
+            if kept.get(key) is not None:
                 return
-            where = all_of(equals("project_id", project_id), equals("model", model))
-            count = self._table.count(where)
-            if not self._vectors.fits(count, self._dimensions):
-                self._too_big.add(project_id)
-                return
-            loaded = ProjectVectors(self._dimensions, capacity=count)
-
-            def consume(batch: Any) -> None:
-                self._giving_way.wait()
-                ids, sessions = batch.column("id").to_pylist(), batch.column("session_id").to_pylist()
-                loaded.put(ids, sessions, _matrix_of(batch))
-
-            self._table.scan(["id", "session_id", VECTOR], where, _ROWS_PER_BATCH, consume)
-            pa.default_memory_pool().release_unused()
-            with self._guard:
-                self._vectors.load(model, project_id, loaded)
-
-    def _load_words(self, project_id: str) -> None:
-        with self._lock:
-            if self._words.get(project_id) is not None:
-                return
-            where = equals("project_id", project_id)
-            if self._table.count(where) > MAX_WORD_ROWS:
-                self._too_wordy.add(project_id)
-                return
-            loaded = ProjectWords()
-
-            def consume(batch: Any) -> None:
-                self._giving_way.wait()
-                ids, sessions = batch.column("id").to_pylist(), batch.column("session_id").to_pylist()
-                loaded.put(ids, sessions, batch.column("terms").to_pylist())
-
-            self._table.scan(["id", "session_id", "terms"], where, _ROWS_PER_BATCH, consume)
-            if loaded.nbytes > MAX_WORD_BYTES:
-                self._too_wordy.add(project_id)
+            where = matching(project_id=project_id, model=model)
+            loaded = self._room_for(self._table.count(where), model)
+            if loaded is not None:
+                self._fill(loaded, where, VECTOR if model else "terms")
+            if loaded is None or loaded.nbytes > kept.max_bytes:
+                self._too_big.add(key)
                 return
             with self._guard:
-                self._words.load(project_id, loaded)
+                kept.load(key, loaded)
+
+    def _room_for(self, count: int, model: str) -> ProjectWords | ProjectVectors | None:
+        """Return an empty project for some rows; None for too many."""
+        if not model:
+            return ProjectWords() if count <= MAX_WORD_ROWS else None
+        fits = count * bytes_per_row(self._dimensions, count) <= self._vectors.max_bytes
+        return ProjectVectors(self._dimensions, capacity=count) if fits else None
+
+    def _fill(self, project: Project, where: str, column: str) -> None:
+        def consume(batch: Any) -> None:
+            self._giving_way.wait()
+            ids, sessions = batch.column("id").to_pylist(), batch.column("session_id").to_pylist()
+            project.put(ids, sessions, _matrix_of(batch) if column == VECTOR else batch.column(column).to_pylist())
+
+        self._table.scan(["id", "session_id", column], where, _ROWS_PER_BATCH, consume)
+        pa.default_memory_pool().release_unused()
 
 
 def _matrix_of(rows: Any) -> NDArray[np.float32]:

@@ -6,11 +6,13 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
+
+from lancedb.db import AsyncConnection
 
 from memlayer.adapters.lance import deletion
-from memlayer.adapters.lance import filters as sql
-from memlayer.adapters.lance.deletion import batches
-from memlayer.adapters.lance.indexes import compact, is_upkeep_due
+from memlayer.adapters.lance import schema as sql
+from memlayer.adapters.lance.indexes import compact, is_upkeep_due, stats_of
 from memlayer.adapters.lance.opening import (
     complete_table,
     create_table,
@@ -41,8 +43,7 @@ from memlayer.adapters.lance.schema import (
     vectors_to_arrow,
 )
 from memlayer.adapters.lance.search import ChunkSearch
-from memlayer.adapters.lance.stats import scan_chunks, scan_records, stats_of
-from memlayer.adapters.lance.table import LoopThread
+from memlayer.adapters.lance.table import LoopThread, batches
 from memlayer.errors import StoreError
 from memlayer.model import Chunk, Event, Hit, Memory, Scope, Usage
 from memlayer.ports import (
@@ -58,6 +59,9 @@ from memlayer.ports import (
     UsageQuery,
     Vector,
 )
+
+_CHUNKS_AT_ONCE = 4096
+_ROWS_AT_ONCE = 200  # other readers wait while some are consumed
 
 
 class LanceStore:
@@ -91,14 +95,7 @@ class LanceStore:
     # -- events and memories
 
     def add_events(self, events: Sequence[Event]) -> list[str]:
-        new = {event.id: event for event in events}
-        with self._writing:
-            for ids in batches(list(new)):
-                rows = self._tables[EVENTS].select(["id"], sql.one_of("id", ids))
-                for known in rows.column("id").to_pylist():
-                    new.pop(known, None)
-            self._tables[EVENTS].add(rows_to_arrow(list(new.values()), schema_of(EVENTS, 0)))
-        return list(new)
+        return self._add_new(EVENTS, events)
 
     def put_memories(self, memories: Sequence[Memory]) -> None:
         rows = rows_to_arrow(last_of_each(memories), schema_of(MEMORIES, 0))
@@ -115,13 +112,7 @@ class LanceStore:
         kind: str = "",
         limit: int = 1000,
     ) -> list[Event]:
-        where = sql.all_of(
-            sql.one_of("id", ids) if ids is not None else "",
-            sql.one_of("prompt_id", prompt_ids) if prompt_ids is not None else "",
-            sql.equals("session_id", session_id) if session_id else "",
-            sql.equals("project_id", project_id) if project_id else "",
-            sql.equals("kind", kind) if kind else "",
-        )
+        where = sql.matching(id=ids, prompt_id=prompt_ids, session_id=session_id, project_id=project_id, kind=kind)
         rows = self._tables[EVENTS].first(EVENT_COLUMNS, where, limit, sql.ORDERS["newest"])
         return events_from(rows)[::-1]
 
@@ -130,31 +121,36 @@ class LanceStore:
         return memories_from(self._tables[MEMORIES].first(MEMORY_COLUMNS, sql.of_query(query), query.limit, order))
 
     def put_usages(self, usages: Sequence[Usage]) -> None:
-        new = {usage.id: usage for usage in usages}
+        self._add_new(USAGES, usages)
+
+    def _add_new(self, name: str, items: Sequence[Event] | Sequence[Usage]) -> list[str]:
+        """Add the items whose id is not there yet; return their ids."""
+        new = {item.id: item for item in items}
         with self._writing:
-            for ids in batches(list(new)):
-                for known in self._tables[USAGES].select(["id"], sql.one_of("id", ids)).column("id").to_pylist():
-                    new.pop(known, None)
-            self._tables[USAGES].add(rows_to_arrow(list(new.values()), schema_of(USAGES, 0)))
+            for ids in batches(new):
+                for known in self._tables[name].values("id", sql.one_of("id", ids)):
+                    del new[known]
+            self._tables[name].add(rows_to_arrow(list(new.values()), schema_of(name, 0)))
+        return list(new)
 
     def usages(self, query: UsageQuery) -> list[Usage]:
-        where = sql.all_of(
-            sql.one_of("memory_id", query.memory_ids) if query.memory_ids is not None else "",
-            sql.equals("session_id", query.session_id) if query.session_id else "",
-            sql.equals("project_id", query.project_id) if query.project_id else "",
-            sql.equals("how", query.how) if query.how else "",
-            f"at_ms >= {int(query.since_ms)}" if query.since_ms else "",
+        where = sql.matching(
+            memory_id=query.memory_ids, session_id=query.session_id, project_id=query.project_id, how=query.how
         )
+        where = sql.all_of(where, f"at_ms >= {int(query.since_ms)}" if query.since_ms else "")
         return usages_from(self._tables[USAGES].first(USAGE_COLUMNS, where, query.limit, sql.ORDERS["newest"]))
 
     def prune_usages(self) -> int:
         with self._writing:
-            known = set(self._tables[MEMORIES].select(["id"]).column("id").to_pylist())
-            used = set(self._tables[USAGES].select(["memory_id"]).column("memory_id").to_pylist())
+            known = set(self._tables[MEMORIES].values("id"))
+            used = set(self._tables[USAGES].values("memory_id"))
             return deletion.drop_usages(self._tables, sorted(used - known))
 
     def scan(self, consume: Callable[[Sequence[Event] | Sequence[Memory] | Sequence[Usage]], None]) -> None:
-        scan_records(self._tables, consume)
+        every = "id IS NOT NULL"
+        self._tables[EVENTS].scan(EVENT_COLUMNS, every, _ROWS_AT_ONCE, lambda rows: consume(events_from(rows)))
+        self._tables[MEMORIES].scan(MEMORY_COLUMNS, every, _ROWS_AT_ONCE, lambda rows: consume(memories_from(rows)))
+        self._tables[USAGES].scan(USAGE_COLUMNS, every, _ROWS_AT_ONCE, lambda rows: consume(usages_from(rows)))
 
     # -- chunks
 
@@ -170,7 +166,7 @@ class LanceStore:
         with self._writing, self._search.changing():
             for ids in batches(memory_ids):
                 where = sql.one_of("memory_id", ids)
-                gone = self._tables[CHUNKS].select(["id"], where).column("id").to_pylist()
+                gone = self._tables[CHUNKS].values("id", where)
                 if gone:
                     self._tables[CHUNKS].delete(where)
                     self._search.remove(gone)
@@ -187,7 +183,6 @@ class LanceStore:
         return self._search.vector(vector, model, scope, limit) if scope.project_ids != () and limit >= 1 else []
 
     def warm(self, project_id: str, model: str) -> None:
-        """Load a project's words and vectors, as its first search would."""
         self._search.warm(project_id, model)
 
     def unembedded(self, model: str, limit: int) -> list[Chunk]:
@@ -208,10 +203,19 @@ class LanceStore:
                 self._search.put([replace(chunk, vector=latest[chunk.id]) for chunk in chunks_from(rows)])
 
     def scan_terms(self, consume: Callable[[str, str], None]) -> None:
-        scan_chunks(self._tables, ["id", "terms"], consume)
+        self._scan_chunks(["id", "terms"], consume)
 
     def scan_texts(self, consume: Callable[[str], None]) -> None:
-        scan_chunks(self._tables, ["text"], consume)
+        self._scan_chunks(["text"], consume)
+
+    def _scan_chunks(self, columns: Sequence[str], consume: Callable[..., None]) -> None:
+        """Call consume(one value a column) for every chunk."""
+
+        def hand_over(batch: Any) -> None:
+            for row in zip(*(batch.column(name).to_pylist() for name in columns), strict=True):
+                consume(*row)
+
+        self._tables[CHUNKS].scan(columns, "id IS NOT NULL", _CHUNKS_AT_ONCE, hand_over)
 
     @property
     def dimensions(self) -> int:
@@ -244,7 +248,7 @@ class LanceStore:
             removed = deletion.forget(self._tables, chosen)
             drop_aside(self._folder)  # it holds copies of the forgotten rows
             self._search.clear()
-            self._reconnect()
+            self._connect(reconnect(self._folder, self._tables, self._loop))
             return removed
 
     def upkeep(self, *, force: bool = False) -> bool:
@@ -258,7 +262,7 @@ class LanceStore:
                         self._search.tidied()
         if done:
             with self._writing:
-                self._reconnect()
+                self._connect(reconnect(self._folder, self._tables, self._loop))
         return done
 
     def stats(self) -> StoreStats:
@@ -277,8 +281,7 @@ class LanceStore:
     def recheck(self) -> bool:
         with self._writing, self._search.changing():
             known = len(self.damage())
-            old, self._connection = self._connection, reopen(self._folder, self._tables, self._dimensions, self._loop)
-            old.close()  # type: ignore[no-untyped-call]
+            self._connect(reopen(self._folder, self._tables, self._dimensions, self._loop))
             self._search.clear()
             return len(self.damage()) > known
 
@@ -288,8 +291,9 @@ class LanceStore:
             self._connection.close()  # type: ignore[no-untyped-call]
             self._loop.close()
 
-    def _reconnect(self) -> None:
-        old, self._connection = self._connection, reconnect(self._folder, self._tables, self._loop)
+    def _connect(self, connection: AsyncConnection) -> None:
+        """Go on with another connection, behind the same tables."""
+        old, self._connection = self._connection, connection
         old.close()  # type: ignore[no-untyped-call]
 
     def _check_vectors(self, vectors: Iterable[Vector | None]) -> None:

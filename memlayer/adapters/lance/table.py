@@ -1,11 +1,15 @@
-"""One LanceDB table for plain threads: queries, durable writes, errors."""
+"""One LanceDB table for plain threads: queries, durable writes, errors.
+
+LanceDB itself never calls fsync.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 import threading
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -14,8 +18,7 @@ import pyarrow as pa
 from lancedb.query import ColumnOrdering, FullTextOperator, MatchQuery
 from lancedb.table import AsyncTable
 
-from memlayer.adapters.folder_sync import FolderSync, fsync_path
-from memlayer.adapters.lance.filters import NOTHING, one_of
+from memlayer.adapters.lance.schema import NOTHING, one_of
 from memlayer.errors import StoreError
 
 T = TypeVar("T")
@@ -25,6 +28,73 @@ _SOURCE = re.compile(r",? ?/(?:rustc|root|home|Users|build)/\S*\.rs:\d+:\d+")  #
 NO_LIMIT = 2**31 - 1
 _MAX_U64 = 2**64 - 1  # less the version: a manifest's name
 MAX_LISTED_IDS = 500  # in one filter
+# Rewritten in place by every commit, unlike all other files, which are written once under a new name.
+_MUTABLE = frozenset({"latest_version_hint.json"})
+
+
+def fsync_path(path: str | Path) -> None:
+    """Flush a file or folder, if it exists. Raises OSError."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def batches(values: Iterable[str]) -> Iterator[list[str]]:
+    """Split the distinct values into batches that a filter can hold."""
+    distinct = list(dict.fromkeys(values))
+    for start in range(0, len(distinct), MAX_LISTED_IDS):
+        yield distinct[start : start + MAX_LISTED_IDS]
+
+
+class FolderSync:
+    """Flushes the new files below one table's folder; remembers the flushed ones.
+
+    A table's files are immutable and lie in few flat folders (data, _versions, _transactions, _deletions) plus one
+    folder per index, so a listing of names is enough to find new files. An index folder is complete when the
+    commit that made it returns, so it is looked into only once.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._names: dict[str, set[str]] = {}
+
+    def count(self, folder: str) -> int:
+        """Count a sub-folder's entries at its last flush."""
+        return len(self._names.get(os.path.join(str(self._folder), folder), ()))
+
+    def flush(self) -> int:
+        """Flush files and folders new since the last call; count fsyncs."""
+        return self._flush(str(self._folder))
+
+    def _flush(self, folder: str) -> int:
+        known = self._names.get(folder)
+        found: set[str] = set()
+        calls = 0
+        changed = known is None
+        in_indices = os.path.basename(folder) == "_indices"
+        for entry in os.scandir(folder):
+            found.add(entry.name)
+            is_new = known is None or entry.name not in known
+            if entry.is_dir(follow_symlinks=False):
+                if is_new or not in_indices:
+                    calls += self._flush(entry.path)
+                changed = changed or is_new
+            elif is_new or entry.name in _MUTABLE:
+                fsync_path(entry.path)
+                calls += 1
+                changed = True
+        if known is not None and known - found:
+            changed = True
+        self._names[folder] = found
+        if changed:
+            fsync_path(folder)
+            calls += 1
+        return calls
 
 
 class LoopThread:
@@ -101,7 +171,7 @@ class LanceTable:
         self.loop = loop
         self.has_failed = False  # since it was opened
         self._sync = FolderSync(folder)
-        self._sync.adopt()
+        self._sync.flush()  # of all files: an earlier process may have died before its flush
 
     def versions_on_disk(self) -> int:
         """Count the versions that the next write has to step over."""
@@ -182,15 +252,14 @@ class LanceTable:
     def row_ids(self, where: str) -> list[int]:
         """Return LanceDB's numbers of the matching rows, valid until a write."""
 
-        async def query() -> list[int]:
-            builder = self.inner.query().with_row_id().select(["id"])
-            if where:
-                builder = builder.where(where)
-            found: list[int] = (await builder.to_arrow()).column("_rowid").to_pylist()
-            return found
+        rows = self._read("read rows", lambda: self.inner.query().with_row_id().select(["id"]), where)
+        found: list[int] = rows.column("_rowid").to_pylist()
+        return found
 
-        with self.gate.reading(), self.translated("read rows"):
-            return self.loop.run(query())
+    def values(self, column: str, where: str = "") -> list[str]:
+        """Return a column of the matching rows."""
+        found: list[str] = self.select([column], where).column(column).to_pylist()
+        return found
 
     def rewrite(self, fragments: Sequence[int]) -> None:
         """Rewrite these fragments' rows, so that nothing refers to old files."""
@@ -218,18 +287,13 @@ class LanceTable:
     ) -> Any:
         """Return the matching rows as an Arrow table. order: (column, ascending) pairs."""
 
-        async def query() -> Any:
+        def query() -> Any:
             builder = self.inner.query().select(list(columns))
-            if where:
-                builder = builder.where(where)
             if order:
                 builder = builder.order_by([ColumnOrdering(column_name=name, ascending=up) for name, up in order])
-            if limit < NO_LIMIT:
-                builder = builder.limit(limit)
-            return await builder.to_arrow()
+            return builder
 
-        with self.gate.reading(), self.translated("read rows"):
-            return self.loop.run(query())
+        return self._read("read rows", query, where, limit)
 
     def first(self, columns: Sequence[str], where: str, limit: int, order: Sequence[tuple[str, bool]]) -> Any:
         """Return the first `limit` matching rows, in order, then by id.
@@ -267,14 +331,10 @@ class LanceTable:
     def match(self, column: str, words: str, columns: Sequence[str], where: str, limit: int) -> Any:
         """Return rows whose column holds any word, best first (`_score`: BM25)."""
 
-        async def query() -> Any:
-            builder = self.inner.query().nearest_to_text(match_query(words, column)).select([*columns, "_score"])
-            if where:
-                builder = builder.where(where)
-            return await builder.limit(limit).to_arrow()
+        def query() -> Any:
+            return self.inner.query().nearest_to_text(match_query(words, column)).select([*columns, "_score"])
 
-        with self.gate.reading(), self.translated("search text"):
-            return self.loop.run(query())
+        return self._read("search text", query, where, limit)
 
     def nearest(self, vector: Sequence[float], columns: Sequence[str], where: str, limit: int, refine: int) -> Any:
         """Return rows nearest by dot product, with `_distance` (1 - dot product).
@@ -282,15 +342,21 @@ class LanceTable:
         refine: rows re-ranked per row wanted.
         """
 
-        async def query() -> Any:
+        def query() -> Any:
             builder = self.inner.query().nearest_to(list(vector)).distance_type("dot").refine_factor(refine)
-            builder = builder.select([*columns, "_distance"])
-            if where:
-                builder = builder.where(where)
-            return await builder.limit(limit).to_arrow()
+            return builder.select([*columns, "_distance"])
 
-        with self.gate.reading(), self.translated("search vectors"):
-            return self.loop.run(query())
+        return self._read("search vectors", query, where, limit)
+
+    def _read(self, doing: str, query: Callable[[], Any], where: str, limit: int = NO_LIMIT) -> Any:
+        """Return the matching rows of a query as an Arrow table."""
+
+        async def read() -> Any:
+            builder = query().where(where) if where else query()
+            return await (builder.limit(limit) if limit < NO_LIMIT else builder).to_arrow()
+
+        with self.gate.reading(), self.translated(doing):
+            return self.loop.run(read())
 
 
 def match_query(words: str, column: str) -> MatchQuery:

@@ -16,39 +16,54 @@ _MAX_DEAD_SHARE = 0.25
 
 
 class ProjectRows:
-    """Chunk ids and sessions by row. Not thread-safe.
+    """Chunk ids and sessions by row; `len` counts rows alive.
 
-    It grows at the end; dead rows stay until reload.
+    Not thread-safe. It grows at the end; dead rows stay until reload. Of several rows of an id one at most is alive.
     """
 
     def __init__(self) -> None:
-        self.ids = IdList()
-        self.alive = 0
+        self._alive = 0
+        self._text = bytearray()
+        self._ends = array("Q")
+        self._keys = array("q")  # 64 bits of a hash
         self._sessions = array("i")
         self._session_codes: dict[str, int] = {}
 
     def __len__(self) -> int:
-        return len(self.ids)
+        return self._alive
+
+    @property
+    def rows(self) -> int:
+        """The number of rows, dead ones included."""
+        return len(self._ends)
 
     @property
     def is_worn(self) -> bool:
         """True when so many rows are dead that loading again pays."""
-        return len(self) > 256 and len(self) - self.alive > _MAX_DEAD_SHARE * len(self)
+        return self.rows > 256 and self.rows - self._alive > _MAX_DEAD_SHARE * self.rows
+
+    def id_of(self, row: int) -> str:
+        """Return a row's id."""
+        start = self._ends[row - 1] if row else 0
+        return self._text[start : self._ends[row]].decode("utf-8", "surrogatepass")
 
     def extend(self, ids: Sequence[str], session_ids: Sequence[str]) -> None:
         """Add rows at the end."""
         codes = self._session_codes
         self._sessions.extend(codes.setdefault(session_id, len(codes)) for session_id in session_ids)
-        self.ids.extend(ids)
-        self.alive += len(ids)
+        for row_id in ids:
+            self._text += row_id.encode("utf-8", "surrogatepass")
+            self._ends.append(len(self._text))
+            self._keys.append(_key(row_id))
+        self._alive += len(ids)
 
     def remove(self, ids: Sequence[str]) -> NDArray[np.intp]:
         """Mark rows of these ids as dead; return newly dead rows."""
         sessions = np.frombuffer(self._sessions, np.int32)
-        rows: NDArray[np.intp] = self.ids.rows_of(ids)
+        rows: NDArray[np.intp] = self.rows_of(ids)
         rows = rows[sessions[rows] != _DEAD]
         sessions[rows] = _DEAD
-        self.alive -= len(rows)
+        self._alive -= len(rows)
         return rows
 
     def are_alive(self, rows: NDArray[np.integer[Any]]) -> NDArray[np.bool_]:
@@ -57,12 +72,9 @@ class ProjectRows:
         return found
 
     def allowed(self, session_id: str, excluded_session_id: str) -> NDArray[np.bool_] | None:
-        """Return a mask of the rows allowed, None for all.
-
-        "" does not restrict the session.
-        """
+        """Return a mask of allowed rows, None for all; "": any session."""
         excluded = self._session_codes.get(excluded_session_id) if excluded_session_id else None
-        if self.alive == len(self) and not session_id and excluded is None:
+        if self._alive == self.rows and not session_id and excluded is None:
             return None
         sessions = np.frombuffer(self._sessions, np.int32)
         allowed: NDArray[np.bool_] = sessions != _DEAD
@@ -72,38 +84,12 @@ class ProjectRows:
             allowed &= sessions != excluded
         return allowed
 
-
-class IdList:
-    """Ids by row.
-
-    Rows are never removed; of several rows of an id the owner knows the live row.
-    """
-
-    def __init__(self) -> None:
-        self._text = bytearray()
-        self._ends = array("Q")
-        self._keys = array("q")  # 64 bits of a hash
-
-    def __len__(self) -> int:
-        return len(self._ends)
-
-    def __getitem__(self, row: int) -> str:
-        start = self._ends[row - 1] if row else 0
-        return self._text[start : self._ends[row]].decode("utf-8", "surrogatepass")
-
-    def extend(self, ids: Sequence[str]) -> None:
-        """Add rows at the end."""
-        for row_id in ids:
-            self._text += row_id.encode("utf-8", "surrogatepass")
-            self._ends.append(len(self._text))
-            self._keys.append(_key(row_id))
-
     def rows_of(self, ids: Sequence[str]) -> NDArray[np.intp]:
         """Return all rows of these ids, in no order.
 
         Two ids out of a billion might collide.
         """
-        if not len(self._keys):
+        if not self.rows:
             return np.empty(0, np.intp)
         keys = np.frombuffer(self._keys, np.int64)
         wanted = np.fromiter((_key(row_id) for row_id in ids), np.int64, len(ids))
@@ -131,10 +117,13 @@ class Project(Protocol):
     @property
     def is_worn(self) -> bool: ...
 
-    def remove(self, ids: Sequence[str]) -> None: ...
+    def put(self, ids: Sequence[str], session_ids: Sequence[str], cells: Any, /) -> None: ...
+
+    def remove(self, ids: Sequence[str]) -> object: ...
 
 
 P = TypeVar("P", bound=Project)
+Key = tuple[str, str]  # project and model, "" for words
 
 
 class RecentProjects(Generic[P]):
@@ -142,37 +131,38 @@ class RecentProjects(Generic[P]):
 
     def __init__(self, max_bytes: int) -> None:
         self.max_bytes = max_bytes
-        self._projects: OrderedDict[str, P] = OrderedDict()
+        self._projects: OrderedDict[Key, P] = OrderedDict()
 
-    def get(self, project_id: str) -> P | None:
+    def get(self, key: Key) -> P | None:
         """Return the project if it is loaded."""
-        if project_id not in self._projects:
+        if key not in self._projects:
             return None
-        self._projects.move_to_end(project_id)
-        return self._projects[project_id]
+        self._projects.move_to_end(key)
+        return self._projects[key]
 
-    def load(self, project_id: str, project: P) -> None:
+    def load(self, key: Key, project: P) -> None:
         """Keep a project; drop the oldest beyond the budget."""
-        self._projects[project_id] = project
-        self._projects.move_to_end(project_id)
-        self.evict()
+        self._projects[key] = project
+        self._projects.move_to_end(key)
+        self._evict()
+
+    def put(self, key: Key, ids: Sequence[str], session_ids: Sequence[str], cells: Any) -> None:
+        """Add rows to a loaded project, without counting as a use."""
+        if key in self._projects:
+            self._projects[key].put(ids, session_ids, cells)
+            self._evict()
 
     def remove(self, ids: Sequence[str]) -> None:
         """Remove rows that are gone; drop a worn project whole."""
-        for project_id in list(self._projects):
-            self._projects[project_id].remove(ids)
-            if self._projects[project_id].is_worn:
-                del self._projects[project_id]
+        for key in list(self._projects):
+            self._projects[key].remove(ids)
+            if self._projects[key].is_worn:
+                del self._projects[key]
 
     def clear(self) -> None:
         self._projects.clear()
 
-    def loaded(self, project_id: str) -> P | None:
-        """Return the project if it is loaded, without counting as a use."""
-        return self._projects.get(project_id)
-
-    def evict(self) -> None:
-        """Drop the least recently used projects beyond the budget."""
+    def _evict(self) -> None:
         total = sum(project.nbytes for project in self._projects.values())
         while total > self.max_bytes and self._projects:
             _, oldest = self._projects.popitem(last=False)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from memlayer.adapters.search.project_rows import ProjectRows, RecentProjects
+from memlayer.adapters.search.project_rows import ProjectRows
 
 _BLOCK_ROWS = 1024  # 1.5 MB as float32: stays in the processor's cache, and on one thread, while it is multiplied
 _SCANNED = 4096  # rows whose cosines are computed; of more rows those whose signs agree best with the query's
@@ -24,41 +24,28 @@ MAX_FINE_ROWS = 25_000  # so many rows get 16 bits a dimension, more of them 8: 
 _BYTES_PER_ID = 70
 
 
-class ProjectVectors:
-    """One project's vectors as integers with a scale per row.
-
-    It grows at the end; dead rows stay until reload.
-
-    Not thread-safe.
-    """
+class ProjectVectors(ProjectRows):
+    """One project's vectors as integers with a scale per row."""
 
     def __init__(self, dimensions: int, capacity: int = 0) -> None:
+        super().__init__()
         self._dimensions = dimensions
         self._cells: NDArray[Any] = np.empty((capacity, dimensions), np.int16)
         if capacity > MAX_FINE_ROWS:
             self._cells = np.empty((capacity, dimensions), np.int8)
         self._signs = np.empty((_words(dimensions), capacity), np.uint64)
         self._scales = np.empty(capacity, np.float32)
-        self._rows = ProjectRows()
-
-    def __len__(self) -> int:
-        return self._rows.alive
 
     @property
     def nbytes(self) -> int:
-        return len(self._rows) * bytes_per_row(self._dimensions, len(self._cells))
-
-    @property
-    def is_worn(self) -> bool:
-        """True when so many rows are dead that loading again pays."""
-        return self._rows.is_worn
+        return self.rows * bytes_per_row(self._dimensions, len(self._cells))
 
     def put(self, ids: Sequence[str], session_ids: Sequence[str], vectors: NDArray[np.float32]) -> None:
         """Add rows, or replace them by id. ids: distinct. vectors: (len(ids), dimensions)."""
         if not ids:
             return
         self.remove(ids)
-        used, needed = len(self._rows), len(self._rows) + len(ids)
+        used, needed = self.rows, self.rows + len(ids)
         if needed > len(self._cells):
             self._grow(max(needed, 64) if used == 0 else needed + needed // 2)
         steps = _FINE if self._cells.dtype == np.int16 else _COARSE
@@ -67,10 +54,7 @@ class ProjectVectors:
         self._cells[used:needed] = np.rint(vectors / scales[:, None])
         self._signs[:, used:needed] = _signs(vectors).T
         self._scales[used:needed] = scales
-        self._rows.extend(ids, session_ids)
-
-    def remove(self, ids: Sequence[str]) -> None:
-        self._rows.remove(ids)
+        self.extend(ids, session_ids)
 
     def nearest(
         self, vector: NDArray[np.float32], limit: int, session_id: str, excluded_session_id: str
@@ -79,9 +63,9 @@ class ProjectVectors:
 
         "" does not restrict the session.
         """
-        allowed = self._rows.allowed(session_id, excluded_session_id)
+        allowed = self.allowed(session_id, excluded_session_id)
         if allowed is None:
-            allowed = np.ones(len(self._rows), np.bool_)
+            allowed = np.ones(self.rows, np.bool_)
         rows = np.flatnonzero(allowed)
         most = max(_SCANNED, _SCANNED_PER_HIT * limit)
         if len(rows) > most:
@@ -91,7 +75,7 @@ class ProjectVectors:
             found = np.argpartition(scores, len(rows) - limit)[len(rows) - limit :]
             rows, scores = rows[found], scores[found]
         order = np.argsort(-scores, kind="stable")
-        return [(float(scores[place]), self._rows.ids[int(rows[place])]) for place in order]
+        return [(float(scores[place]), self.id_of(int(rows[place]))) for place in order]
 
     def _cosines(self, rows: NDArray[np.intp], vector: NDArray[np.float32]) -> NDArray[np.float32]:
         scores = np.empty(len(rows), np.float32)
@@ -113,7 +97,7 @@ class ProjectVectors:
         return np.concatenate([nearer, np.flatnonzero(differing == last)[: most - len(nearer)]])
 
     def _grow(self, capacity: int) -> None:
-        used = len(self._rows)
+        used = self.rows
         if self._cells.dtype == np.int16 and capacity > MAX_FINE_ROWS:
             cells: NDArray[Any] = np.empty((capacity, self._dimensions), np.int8)
             for start in range(0, used, _SCANNED):  # piecewise: floats take four times the memory
@@ -145,50 +129,3 @@ def _signs(vectors: NDArray[np.float32]) -> NDArray[np.uint64]:
     whole = np.zeros((len(vectors), 8 * _words(vectors.shape[1])), np.uint8)
     whole[:, : packed.shape[1]] = packed
     return whole.view(np.uint64)
-
-
-class VectorMatrix:
-    """The vectors of a model by project. The caller locks.
-
-    Least recently used projects go first. max_bytes bounds vectors, ids and the tables over them.
-    """
-
-    def __init__(self, max_bytes: int) -> None:
-        self._model = ""
-        self._projects = RecentProjects[ProjectVectors](max_bytes)
-
-    def fits(self, rows: int, dimensions: int) -> bool:
-        """True if a project of that many rows may be loaded."""
-        return rows * bytes_per_row(dimensions, rows) <= self._projects.max_bytes
-
-    def get(self, model: str, project_id: str) -> ProjectVectors | None:
-        """Return the project's vectors if they are loaded for that model."""
-        return self._projects.get(project_id) if model == self._model else None
-
-    def load(self, model: str, project_id: str, vectors: ProjectVectors) -> None:
-        """Keep a project's vectors; drop other models' and, over budget, the oldest."""
-        if model != self._model:
-            self._projects.clear()
-            self._model = model
-        self._projects.load(project_id, vectors)
-
-    def put(
-        self,
-        model: str,
-        project_id: str,
-        ids: Sequence[str],
-        session_ids: Sequence[str],
-        vectors: NDArray[np.float32],
-    ) -> None:
-        """Add rows to a loaded project; ignore others, and other models."""
-        project = self._projects.loaded(project_id) if model == self._model else None
-        if project is not None:
-            project.put(ids, session_ids, vectors)
-            self._projects.evict()
-
-    def remove(self, ids: Sequence[str]) -> None:
-        """Remove rows that are gone, or whose vector is."""
-        self._projects.remove(ids)
-
-    def clear(self) -> None:
-        self._projects.clear()

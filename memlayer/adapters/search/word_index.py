@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from memlayer.adapters.search.project_rows import ProjectRows, RecentProjects
+from memlayer.adapters.search.project_rows import ProjectRows
 from memlayer.ports import Holding
 from memlayer.text.bm25 import K1, B, inverse_document_frequency
 
@@ -60,24 +60,21 @@ class _Packed:
         return [self._flat[start:end] if is_there else self._flat[:0] for is_there, start, end in bounds]
 
 
-class ProjectWords:
-    """One project's words by chunk; dead rows stay until reload. Not thread-safe."""
+class ProjectWords(ProjectRows):
+    """One project's words by chunk."""
 
     def __init__(self, packed_rows: int = _PACKED_ROWS) -> None:
         """packed_rows: after so many rows their postings are packed."""
+        super().__init__()
         self._packed_rows = packed_rows
         self._packed: list[_Packed] = []
         self._postings: dict[str, array[int]] = {}  # of the rows behind the packed ones
         self._first = 0  # of them
         self._lengths = array("I")
-        self._rows = ProjectRows()
         self._alive_words = 0  # the sum of their lengths
         self._known_norms: NDArray[np.float32] | None = None
         self._counted: dict[str, int] = {}  # rows that hold each word of the last search
         self._posted = 0
-
-    def __len__(self) -> int:
-        return self._rows.alive
 
     @property
     def nbytes(self) -> int:
@@ -88,11 +85,6 @@ class ProjectWords:
             + len(self._lengths) * _BYTES_PER_ROW
         )
 
-    @property
-    def is_worn(self) -> bool:
-        """True when so many rows are dead that loading again pays."""
-        return self._rows.is_worn
-
     def put(self, ids: Sequence[str], session_ids: Sequence[str], terms: Sequence[str]) -> None:
         """Add rows, or replace them by id.
 
@@ -100,7 +92,7 @@ class ProjectWords:
         """
         self._counted = {}
         self.remove(ids)
-        self._rows.extend(ids, session_ids)
+        self.extend(ids, session_ids)
         for text in terms:
             row = len(self._lengths)
             words = text.split()
@@ -115,10 +107,12 @@ class ProjectWords:
             if len(self._lengths) - self._first >= self._packed_rows:
                 self._pack()
 
-    def remove(self, ids: Sequence[str]) -> None:
-        for row in self._rows.remove(ids).tolist():
+    def remove(self, ids: Sequence[str]) -> NDArray[np.intp]:
+        gone = super().remove(ids)
+        for row in gone.tolist():
             self._alive_words -= self._lengths[row]
             self._counted, self._known_norms = {}, None
+        return gone
 
     def best(self, words: str, limit: int, session_id: str, excluded_session_id: str) -> list[tuple[float, str]]:
         """Return (BM25, id) of the best rows with any word.
@@ -131,15 +125,17 @@ class ProjectWords:
         self._counted = dict(zip(wanted, counted, strict=True))
         if not any(counted) or limit < 1:
             return []
-        rarity = np.array([inverse_document_frequency(self._rows.alive, holding) for holding in counted])
+        rarity = np.array([inverse_document_frequency(len(self), holding) for holding in counted])
         flat = np.concatenate(postings)  # one pass over all words is four times as quick as one over each
         rows, counts = (flat >> _COUNT_BITS).astype(np.int64), flat & _MOST_COUNTED
         weighted = np.repeat(rarity * (K1 + 1), [len(posting) for posting in postings]) * counts
-        scores = _sums(rows, weighted / (counts + self._norms()[rows]), len(self._lengths))
-        allowed = self._rows.allowed(session_id, excluded_session_id)
+        scores = np.asarray(
+            np.bincount(rows, weighted / (counts + self._norms()[rows]), len(self._lengths)), np.float64
+        )
+        allowed = self.allowed(session_id, excluded_session_id)
         if allowed is not None:
             scores[~allowed] = 0
-        return [(float(scores[row]), self._rows.ids[row]) for row in _best(scores, limit)]
+        return [(float(scores[row]), self.id_of(row)) for row in _best(scores, limit)]
 
     def holding(self, terms: Iterable[str]) -> Holding:
         """Count the rows that hold each term."""
@@ -148,7 +144,7 @@ class ProjectWords:
         if len(found) < len(wanted):
             unknown = [word for word in wanted if word not in found]
             found.update(zip(unknown, map(self._count, self._postings_of(unknown)), strict=True))
-        return Holding(self._rows.alive, found)
+        return Holding(len(self), found)
 
     def _postings_of(self, words: Iterable[str]) -> list[Posting]:
         """Return the postings of each word, in the order of the words."""
@@ -162,14 +158,14 @@ class ProjectWords:
 
     def _count(self, posting: Posting) -> int:
         """Count the rows of a posting that are alive."""
-        if self._rows.alive == len(self._rows):
+        if len(self) == self.rows:
             return len(posting)
-        return int(self._rows.are_alive(posting >> _COUNT_BITS).sum())
+        return int(self.are_alive(posting >> _COUNT_BITS).sum())
 
     def _norms(self) -> NDArray[np.float32]:
         """Return each row's length normalization, which BM25 adds to a count."""
         if self._known_norms is None or len(self._known_norms) != len(self._lengths):
-            shortness = K1 * B * self._rows.alive / max(1, self._alive_words)
+            shortness = K1 * B * len(self) / max(1, self._alive_words)
             lengths = np.frombuffer(self._lengths, np.uint32)
             self._known_norms = (K1 * (1 - B) + shortness * lengths).astype(np.float32)
         return self._known_norms
@@ -178,11 +174,6 @@ class ProjectWords:
         if self._postings:
             self._packed.append(_Packed(self._postings))
         self._postings, self._posted, self._first = {}, 0, len(self._lengths)
-
-
-def _sums(rows: NDArray[np.int64], values: NDArray[np.float64], count: int) -> NDArray[np.float64]:
-    """Sum the values by row; `count` rows."""
-    return np.asarray(np.bincount(rows, values, count), np.float64)
 
 
 def _best(scores: NDArray[np.float64], limit: int) -> list[int]:
@@ -197,17 +188,3 @@ def _best(scores: NDArray[np.float64], limit: int) -> list[int]:
         rows = rows[np.argpartition(scores[rows], len(rows) - limit)[len(rows) - limit :]]
     best: list[int] = rows[np.argsort(-scores[rows], kind="stable")].tolist()
     return best
-
-
-class WordIndex(RecentProjects[ProjectWords]):
-    """The words of projects within max_bytes. The caller locks.
-
-    Least recently used go first.
-    """
-
-    def put(self, project_id: str, ids: Sequence[str], session_ids: Sequence[str], terms: Sequence[str]) -> None:
-        """Add rows to a loaded project; nothing for one that is not."""
-        project = self.loaded(project_id)
-        if project is not None:
-            project.put(ids, session_ids, terms)
-            self.evict()

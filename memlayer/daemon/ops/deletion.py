@@ -1,11 +1,13 @@
-"""Operations that delete: forget, and gc by age."""
+"""Deletion on request, by age, or left unfinished by a crash."""
 
 from __future__ import annotations
 
+import logging
 import time
+from collections.abc import Iterable
 from dataclasses import asdict
 
-from memlayer import compose
+from memlayer.compose import Services
 from memlayer.daemon.ops.requests import (
     OPEN_WAIT_S,
     Fields,
@@ -16,15 +18,20 @@ from memlayer.daemon.ops.requests import (
     project_of,
     services_of,
 )
+from memlayer.daemon.resources import memory
 from memlayer.daemon.resources.state import State
-from memlayer.daemon.tasks import deletion, intake
+from memlayer.daemon.tasks import derived, intake
+from memlayer.deletion.forget import ForgetPlan
 from memlayer.edge.ipc import ops
-from memlayer.errors import UserError
+from memlayer.errors import DaemonError, StoreError, UserError
 from memlayer.model import Scope
 from memlayer.ports import Removed, Selection
 from memlayer.recall.query import reduce_prompt
 from memlayer.text.context_block import bare_id
 
+log = logging.getLogger(__name__)
+APART_S = 10.0  # between two looks whether deletion by age is due
+UNFINISHED = "not everything is gone: %s: %s; ask again, or the daemon finishes it when it starts next"
 FLOOR = 0.4  # relevance from which words name a memory
 NOTHING: Fields = {
     "memories": [],
@@ -63,7 +70,7 @@ def forget(state: State, arguments: ops.Forget, progress: Progress) -> Fields:
     if arguments.dry_run:
         plan = services.forget.plan(selection, keep_sources=keep_sources)
     else:
-        job = lambda: deletion.forget(state, selection, keep_sources=keep_sources)  # noqa: E731
+        job = lambda: erase(state, selection, keep_sources=keep_sources)  # noqa: E731
         plan, removed, left = state.jobs.submit("forget %d" % id(arguments), job).result()
     memories = [{**memory_fields(state, memory), "along": memory.id not in plan.named_ids} for memory in plan.memories]
     return {
@@ -76,7 +83,7 @@ def forget(state: State, arguments: ops.Forget, progress: Progress) -> Fields:
 
 
 def _chosen(
-    state: State, services: compose.Services, arguments: ops.Forget, project_id: str
+    state: State, services: Services, arguments: ops.Forget, project_id: str
 ) -> tuple[tuple[str, ...], list[str]]:
     """Return the ids that ids and query select, and unknown ids.
 
@@ -110,7 +117,7 @@ def gc(state: State, arguments: ops.Gc, progress: Progress) -> Fields:
     if not arguments.dry_run:
         state.embedder.settled.wait(OPEN_WAIT_S)
         state.jobs.submit("take in", lambda: intake.take_in(state)).result()
-        removed, left = state.jobs.submit("gc", lambda: deletion.gc(state)).result()
+        removed, left = state.jobs.submit("gc", lambda: collect(state)).result()
     rows = [
         {
             "project_id": count.project_id,
@@ -122,6 +129,89 @@ def gc(state: State, arguments: ops.Gc, progress: Progress) -> Fields:
         for count in plan.counts
     ]
     return {"days": asdict(rules), "rows": rows, "removed": asdict(removed), "left": left}
+
+
+# -- the writer's jobs
+
+
+def erase(state: State, selection: Selection, *, keep_sources: bool = False) -> tuple[ForgetPlan, Removed, list[str]]:
+    """Forget a selection and renew everything derived from memories.
+
+    Returns (the executed plan, counts, memory files that could not be cleaned and why, one line each).
+    """
+    services = state.services.result()
+    try:
+        plan = services.forget.plan(selection, keep_sources=keep_sources)
+        removed, project_ids = services.forget.forget(plan)
+        left = _renew(state, services, project_ids)
+    except OSError as bad:
+        raise DaemonError(UNFINISHED % (bad.strerror, bad.filename)) from bad
+    return plan, removed, left
+
+
+def collect(state: State) -> tuple[Removed, list[str]]:
+    """Delete memories that are too old, and tidy the store.
+
+    The age is the user's setting. Returns as erase.
+    """
+    services, rules = state.services.result(), state.rules.retention
+    now_s = time.time()
+    if rules.is_on:
+        intake.consolidate_now(state)  # the lasting part of a turn is kept before the turn goes
+    try:
+        services.retention.done(now_s)  # before it is: a failure is tried again tomorrow
+        removed, project_ids = services.retention.delete(rules, int(now_s * 1000))
+        left = _renew(state, services, project_ids)
+    except OSError as bad:
+        raise DaemonError(UNFINISHED % (bad.strerror, bad.filename)) from bad
+    services.store.upkeep(force=True)
+    memory.give_back()
+    if removed != Removed():
+        log.info("let go: %d events, %d memories", removed.events, removed.memories)
+    return removed, left
+
+
+def begin_gc_if_due(state: State) -> None:
+    """Have old memories deleted once a day.
+
+    Looks every APART_S, and only where a setting deletes any.
+    """
+    rules = state.rules.retention
+    if not rules.is_on or not state.is_open:
+        return
+    if not state.embedder.settled.is_set():
+        return  # without it no turn is consolidated
+    if time.monotonic() - state.gc_s <= APART_S:
+        return
+    state.gc_s = time.monotonic()
+    if state.services.result().retention.is_due(rules, time.time()):
+        state.jobs.submit("gc", lambda: collect(state))
+
+
+def resume(state: State, services: Services) -> None:
+    """Finish a deletion that a crash interrupted.
+
+    It comes before anything else is done with the store.
+    """
+    try:
+        project_ids = services.forget.erasure.resume()
+        if project_ids:
+            state.jobs.submit("finish forgetting", lambda: _renew(state, services, project_ids))
+        else:
+            services.forget.erasure.finished()
+    except (OSError, StoreError) as bad:
+        log.error("an interrupted forget is not finished: %s", bad)
+
+
+def _renew(state: State, services: Services, project_ids: Iterable[str]) -> list[str]:
+    services.live.clear()
+    left = []
+    for project_id in project_ids:
+        derived.renew(state, (project_id,))
+        services.files.sync(project_id, force=True)
+        left += services.files.left_alone(project_id)
+    services.forget.erasure.finished()
+    return left
 
 
 OPERATIONS: Table = {ops.Forget: forget, ops.Gc: gc}

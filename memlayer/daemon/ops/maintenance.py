@@ -12,7 +12,7 @@ from dataclasses import asdict
 from memlayer import __version__, compose
 from memlayer.daemon.ops.requests import OPEN_WAIT_S, Fields, Progress, Table, project_of, services_of
 from memlayer.daemon.resources.state import State
-from memlayer.daemon.tasks import consolidation, derived, upkeep
+from memlayer.daemon.tasks import derived, intake, upkeep
 from memlayer.edge.capture import spool
 from memlayer.edge.ipc import ops, protocol
 from memlayer.errors import UserError
@@ -67,8 +67,8 @@ def flush(state: State, arguments: ops.Flush, progress: Progress) -> Fields:
     state.embedder.settled.wait(OPEN_WAIT_S)
     # A job of its own name: one that waits already would report its progress to somebody else.
     done: Fields = state.jobs.submit("flush %d" % id(arguments), lambda: upkeep.flush(state, progress)).result()
-    if consolidation.is_slow(state):
-        done["consolidated"] = consolidation.submit(state).result()
+    if intake.is_slow(state):
+        done["consolidated"] = intake.submit_consolidation(state).result()
     return done
 
 
@@ -102,7 +102,7 @@ def reindex(state: State, arguments: ops.Reindex, progress: Progress) -> Fields:
     services = services_of(state)
 
     def job() -> Fields:
-        consolidated = consolidation.consolidate_now(state, progress)
+        consolidated = intake.consolidate_now(state, progress)
         upkeep.reindex(state, progress)
         upkeep.embed_missing(state, progress)
         return {"chunks": services.store.stats().chunks, "consolidated": consolidated}

@@ -13,8 +13,9 @@ from dataclasses import asdict
 from memlayer import compose
 from memlayer.daemon.ops.requests import Fields, Progress, Table, services_of
 from memlayer.daemon.resources import memory
+from memlayer.daemon.resources.jobs import go_second
 from memlayer.daemon.resources.state import State
-from memlayer.daemon.tasks import consolidation, derived, intake, upkeep
+from memlayer.daemon.tasks import derived, intake, upkeep
 from memlayer.edge.ipc import ops
 from memlayer.errors import UserError
 from memlayer.transcripts import discovery
@@ -38,7 +39,7 @@ def import_history(state: State, arguments: ops.Import, progress: Progress) -> F
     services = services_of(state)
     is_rehearsal, is_anew = arguments.dry_run, arguments.again
     with _alone(state):
-        memory.go_second()
+        go_second()
         started = time.monotonic()
         counts = Counts()
         if not is_rehearsal:
@@ -138,7 +139,7 @@ def _alone(state: State) -> Iterator[None]:
         yield
     finally:
         state.importing.release()
-        consolidation.begin(state)
+        intake.begin_consolidation(state)
 
 
 class _ByteProgress:
@@ -222,7 +223,7 @@ def _take(state: State, services: compose.Services, batch: Batch) -> set[str]:
         return set()
 
     def job() -> set[str]:
-        memory.go_second()
+        go_second()
         touched = services.ingest.take(batch.events, is_history=True)
         state.drains += 1
         if state.drains % UPKEEP_EVERY == 0:

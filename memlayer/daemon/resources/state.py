@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,14 +18,50 @@ from memlayer.config import Settings, load_project_settings
 from memlayer.daemon.resources.jobs import Jobs
 from memlayer.daemon.resources.memory import rss_bytes
 from memlayer.edge.home.project import Place
-from memlayer.indexing.embedders import EmbedderSlot
+from memlayer.errors import EmbedderError
 from memlayer.model import GLOBAL, Scope
+from memlayer.ports import Embedder
 from memlayer.records.metrics import Metrics
 from memlayer.records.projects import Projects
 from memlayer.records.sessions import Sessions
 from memlayer.transcripts.host_memory import HostMemory
 
 PROJECT_SETTINGS_KEPT_S = 2.0
+Send = Callable[[bytes, bytes], None]  # (tag, body); raises OSError when the client has gone
+
+
+class EmbedderSlot:
+    """Holder of the embedder, or of why there is none. Thread-safe."""
+
+    def __init__(self) -> None:
+        self._embedder: Embedder | None = None
+        self.why = "the embedding model is still loading"
+        self.settled = threading.Event()  # loaded, or known not to load
+
+    def __call__(self) -> Embedder | None:
+        return self._embedder
+
+    def load(self, make: Callable[[], Embedder] | None, fit: Callable[[int], object]) -> None:
+        """Load with `make`; None: the user wants no embedder.
+
+        An EmbedderError becomes `why`. fit: makes room in the store for vectors of that length; nobody sees the
+        embedder before it has returned.
+        """
+        try:
+            if make is None:
+                self.why = "embedding.provider is none"
+            else:
+                embedder = make()
+                fit(embedder.dimensions)
+                self._embedder = embedder
+                self.why = ""
+        except EmbedderError as bad:
+            self.why = str(bad)
+        except BaseException:
+            self.why = "the embedding model could not be loaded; see logs/daemon.log"
+            raise
+        finally:
+            self.settled.set()
 
 
 @dataclass
@@ -75,10 +112,7 @@ class State:
         self.rules = compose.Rules.of(self.settings)
 
     def rules_for(self, place: Place) -> compose.Rules:
-        """Return a project's rules.
-
-        They are the user's, with the changes of the project's own file.
-        """
+        """Return the user's rules, with the changes of a project's own file."""
         held = self._by_project.get(place.root)
         now = time.monotonic()
         if held is not None and now - held[0] < PROJECT_SETTINGS_KEPT_S:
@@ -91,28 +125,35 @@ class State:
         return rules
 
     def scope(self, project_id: str) -> Scope:
-        """Return the scope of a project's searches.
-
-        It is the project, and memories for every project.
-        """
+        """Return the scope of a project: itself, and memories for every project."""
         services = self.ready()
         is_shared = self.has_global or (services is not None and services.extra.has_global)
         return Scope((project_id, GLOBAL) if is_shared else (project_id,)) if project_id else Scope(())
 
     def ready(self, wait_s: float = 0.0) -> compose.Services | None:
-        """Return the services.
-
-        None if the store is not open within wait_s. Raises the error of opening it.
-        """
+        """Return the services; None if not open within wait_s. Raises `failure`."""
         try:
             return self.services.result(timeout=max(0.0, wait_s))
         except TimeoutError:
             return None
 
     @property
+    def failure(self) -> BaseException | None:
+        """The error of opening the store; None while opening or open."""
+        return self.services.exception() if self.services.done() else None
+
+    @property
     def is_open(self) -> bool:
         """Return whether the store is open."""
-        return self.services.done() and self.services.exception() is None
+        return self.services.done() and self.failure is None
+
+    @property
+    def has_broken_runtime(self) -> bool:
+        """True if a package that cannot be imported keeps the store shut.
+
+        Another process may be luckier, once somebody has mended that.
+        """
+        return self.failure is not None and isinstance(self.failure.__cause__, ImportError)
 
     def mode(self) -> tuple[str, str]:
         """Return ("hybrid" | "lexical", why it is lexical)."""
@@ -121,7 +162,7 @@ class State:
     def status(self) -> dict[str, Any]:
         """Return counts and states, without text of memories."""
         mode, why = self.mode()
-        opened: Any = self.services.exception() if self.services.done() else None
+        services = self.services.result() if self.is_open else None
         embedder = self.embedder()
         return {
             "pid": os.getpid(),
@@ -130,11 +171,11 @@ class State:
             "settings_problem": self.settings_problem,
             "mode": mode,
             "why": why,
-            "store": "opening" if not self.services.done() else "open" if opened is None else "failed",
-            "store_error": str(opened) if opened is not None else "",
+            "store": "opening" if not self.services.done() else "open" if self.is_open else "failed",
+            "store_error": str(self.failure or ""),
             "damage": [
-                {"table": note.table, "says": note.says, "is_minor": note.is_minor, "aside": note.aside}
-                for note in (self.services.result().store.damage() if self.is_open else ())
+                {name: getattr(note, name) for name in ("table", "says", "is_minor", "aside")}
+                for note in (services.store.damage() if services is not None else ())
             ],
             "job": self.jobs.running,
             "jobs_waiting": self.jobs.pending,
@@ -142,7 +183,7 @@ class State:
             "last_job_error": next(reversed(list(self.jobs.failing.values())), ""),
             "hooks_worked_ms": self.metrics.worked_ms(),
             "rebuilding": self.rebuilding,
-            "file_notices": self._file_notices() if self.is_open else [],
+            "file_notices": services.files.notices() + services.extra.notices() if services is not None else [],
             "rss_bytes": rss_bytes(),
             "model": {
                 "name": self.settings.embedding.model,
@@ -150,7 +191,3 @@ class State:
                 "fingerprint": embedder.fingerprint if embedder is not None else "",
             },
         }
-
-    def _file_notices(self) -> list[str]:
-        services = self.services.result()
-        return services.files.notices() + services.extra.notices()

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 
 from memlayer.briefing import working_set
 from memlayer.compose import Services
-from memlayer.daemon.resources import memory
+from memlayer.daemon.resources.jobs import go_second
 from memlayer.daemon.resources.state import State
 from memlayer.edge.home import registry
 from memlayer.memory_files.edits import EditCounts
@@ -154,7 +154,7 @@ def submit_extra(state: State) -> None:
 def extra_part(state: State) -> bool:
     """Index some of the extra Markdown; False when there is more."""
     services = state.services.result()
-    memory.go_second()
+    go_second()
     try:
         return services.extra.sync()
     except OSError as bad:
@@ -168,7 +168,7 @@ def _submit(state: State, project_id: str, *, recent: bool) -> None:
 
 
 def _sync(state: State, project_id: str, recent: bool) -> None:
-    memory.go_second()
+    go_second()
     sync(state, project_id, recent=recent)
     if state.services.result().files.is_behind(project_id) and not state.leaving.is_set():
         _submit(state, project_id, recent=False)

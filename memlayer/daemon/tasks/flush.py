@@ -36,7 +36,7 @@ def limit_tokens(session: Session, model: str, settings: FlushSettings) -> int:
     return max(0, window - settings.reserve_tokens - settings.soft_threshold)
 
 
-def is_full(state: State, session: Session, settings: FlushSettings, wait_s: float) -> bool:
+def is_full(state: State, session: Session, wait_s: float) -> bool:
     """Measure a session's context; return whether its size requires a flush.
 
     Waits until the transcript has the last answer, but not longer than wait_s.
@@ -56,7 +56,7 @@ def is_full(state: State, session: Session, settings: FlushSettings, wait_s: flo
     if found.total_tokens != session.total_tokens:
         session.total_tokens = found.total_tokens
         state.sessions.changed(session)
-    return found.total_tokens >= limit_tokens(session, found.model, settings)
+    return found.total_tokens >= limit_tokens(session, found.model, state.settings.flush)
 
 
 def _is_behind(found: TokenUse, session: Session) -> bool:
@@ -67,18 +67,19 @@ def _is_behind(found: TokenUse, session: Session) -> bool:
     return found.is_behind or 0 <= found.at_ms < session.prompted_ms
 
 
-def asks(state: State, session: Session, payload: Payload, settings: FlushSettings) -> bool:
+def asks(state: State, session: Session, payload: Payload) -> bool:
     """Return whether to ask the model now, at Stop, to store memories.
 
     Once a compaction, never while it already goes on because of a Stop hook, and only if the user wants it.
     """
+    settings = state.settings.flush
     if not (settings.enabled and settings.ask_model and state.settings.capture.enabled):
         return False
     if payload.is_continued or not payload.prompt_id or not payload.transcript_path:
         return False
     if session.memory_asked_compaction_count == session.compaction_count:
         return False
-    if not is_full(state, session, settings, ASKING_WAIT_S):
+    if not is_full(state, session, ASKING_WAIT_S):
         return False
     session.memory_asked_compaction_count = session.compaction_count
     session.asked_prompt_id = payload.prompt_id
@@ -103,33 +104,23 @@ def is_answer_to_us(state: State, payload: Payload) -> bool:
     return True
 
 
-def measure(state: State, session: Session, settings: FlushSettings) -> None:
-    """Have a session measured after an answer, and flushed if full.
-
-    The loader measures.
-    """
+def measure(state: State, session: Session) -> None:
+    """Have a session measured after an answer, and flushed if full."""
     session.measured_ms = session.answered_ms
-    state.loader.submit("measure " + session.id, lambda: after_stop(state, session, settings))
+    state.loader.submit("measure " + session.id, lambda: after_stop(state, session))
 
 
 def look(state: State) -> None:
-    """Measure sessions whose last answer missed its hook.
-
-    That answer came by the spool.
-    """
-    settings = state.settings.flush
-    if settings.enabled:
+    """Measure sessions whose last answer came by the spool."""
+    if state.settings.flush.enabled:
         for session in state.sessions.all():
             if session.answered_ms > session.measured_ms and not session.ended:
-                measure(state, session, settings)
+                measure(state, session)
 
 
-def after_stop(state: State, session: Session, settings: FlushSettings) -> None:
-    """Have a session flushed whose context is nearly full.
-
-    Once a compaction. The loader's job.
-    """
-    is_due = is_full(state, session, settings, BEHIND_WAIT_S) and not session.is_flushed
+def after_stop(state: State, session: Session) -> None:
+    """Have a nearly full session flushed once a compaction; loader's job."""
+    is_due = is_full(state, session, BEHIND_WAIT_S) and not session.is_flushed
     state.sessions.save_changed()
     if is_due:
         submit(state, session, "its context is nearly full")

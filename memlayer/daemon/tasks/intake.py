@@ -1,6 +1,7 @@
-"""Intake of events and of the summaries of finished sessions.
+"""Intake of events, consolidation of their turns, and summaries of sessions.
 
-Events come from the spool and from transcripts.
+Events come from the spool and from transcripts. Rules consolidate in the writer, a few turns at a time; a slow language
+model does it beside the writer.
 """
 
 from __future__ import annotations
@@ -9,12 +10,14 @@ import logging
 import os
 import time
 from collections.abc import Callable
+from concurrent.futures import Future
 from pathlib import Path
 
 from memlayer.briefing import session_summary
 from memlayer.daemon.resources import memory
+from memlayer.daemon.resources.jobs import go_second
 from memlayer.daemon.resources.state import State
-from memlayer.daemon.tasks import consolidation, derived
+from memlayer.daemon.tasks import derived
 from memlayer.edge.capture import commands, spool
 from memlayer.edge.home import paths
 from memlayer.records.sessions import Session
@@ -22,7 +25,11 @@ from memlayer.transcripts import catch_up
 
 log = logging.getLogger(__name__)
 Progress = Callable[[str, int, int], None]  # (phase, done, total)
-UPKEEP_EVERY = 8  # drains; the store itself knows whether there is enough to do
+UPKEEP_EVERY = 8  # drains, or batches of turns; the store itself knows whether there is enough to do
+# A session that starts may wait for the writer; but each batch costs some writes of LanceDB, however small it is.
+TURNS_AT_ONCE = 20
+TURNS_READ_AT_ONCE = 2  # the answers of a model are stored soon: they were paid for
+PUBLISH_EVERY_S = 10.0
 TURNS_AT_AN_END = 100  # consolidated when a session ends, before its summary is made
 LATE_MS = 10_000  # after its end a session's last lines may be stamped; the host takes half a second
 MANY = 100  # events taken in at once from which tidying up the memory pays
@@ -34,14 +41,14 @@ def drain(state: State, progress: Progress | None = None) -> int:
     Returns how many.
     """
     services = state.services.result()
-    memory.go_second()
+    go_second()
     spool.sweep(state.home, time.time())  # a forget may have found one too young
     commands.sweep(state.home, time.time())
     report = (lambda done, total: progress("spool", done, total)) if progress else None
     taken, touched = services.ingest.drain(report)
     if taken:
         services.usages.shown()
-        consolidation.begin(state)
+        begin_consolidation(state)
         submit_summaries(state)  # after a restart the end of a session is known from the spool alone
     derived.changed(state, touched)
     state.sessions.save_changed()
@@ -81,7 +88,7 @@ def catch_up_session(state: State, session: Session, *, is_settling: bool = Fals
     if events:
         touched = services.ingest.take(events)
         log.info("caught up %d events of a session", len(events))
-        consolidation.begin(state)
+        begin_consolidation(state)
         derived.changed(state, touched)
     if (offset, read_bytes) != (session.caught_up_bytes, session.read_bytes):
         session.caught_up_bytes, session.read_bytes = offset, read_bytes
@@ -110,7 +117,7 @@ def settle_memories(state: State, session: Session) -> None:
     """Take in a session so far, with its transcript, and consolidate it."""
     drain(state)
     catch_up_session(state, session, is_settling=True)
-    consolidation.consolidate_now(state, most=TURNS_AT_AN_END)
+    consolidate_now(state, most=TURNS_AT_AN_END)
     derived.publish(state)
 
 
@@ -153,7 +160,7 @@ def _sum_up_next(state: State) -> None:
     found = session_summary.pending(state.sessions.all(), _now_ms())
     if not found:
         return
-    memory.go_second()
+    go_second()
     session = found[0]
     if not session.ended:
         catch_up_session(state, session)
@@ -183,3 +190,106 @@ def _sum_up(state: State, session: Session) -> bool:
 
 def _now_ms() -> int:
     return time.time_ns() // 1_000_000
+
+
+# -- consolidation
+
+
+def begin_consolidation(state: State) -> None:
+    """Have waiting turns consolidated in jobs of their own.
+
+    While the model loads, opening does it afterwards.
+    """
+    if state.embedder.settled.is_set():
+        submit_consolidation(state)
+
+
+def submit_consolidation(state: State) -> Future[int]:
+    """Have waiting turns consolidated soon; the future carries their number.
+
+    An import comes first: a person waits for it, and it asks for this when it is done.
+    """
+    if state.importing.locked():
+        later: Future[int] = Future()
+        later.set_result(0)
+        return later
+    if is_slow(state):
+        return state.reader.submit("consolidate", lambda: _read_all(state))
+    return state.jobs.submit("consolidate", lambda: _some(state))
+
+
+def is_slow(state: State) -> bool:
+    """Return whether a language model reads the turns."""
+    return state.settings.consolidation.provider != "rules"
+
+
+def consolidate_now(state: State, progress: Progress | None = None, most: int = 0) -> int:
+    """Consolidate every waiting turn, in the writer; return how many.
+
+    A language model is not waited for here. most: of more turns than that (an import brings thousands) the rest follows
+    in jobs of its own; 0: no such bound.
+    """
+    if is_slow(state) or not state.embedder.settled.is_set():
+        begin_consolidation(state)
+        return 0
+    total = 0
+    while done := _batch(state):
+        total += done
+        if progress is not None:
+            progress("consolidate", total, total)
+        if most and total >= most:
+            begin_consolidation(state)
+            break
+    return total
+
+
+def _some(state: State) -> int:
+    """Consolidate some turns by rules, and come again for more.
+
+    Returns how many. The writer's job.
+    """
+    done = _batch(state)
+    if done == TURNS_AT_ONCE:
+        submit_consolidation(state)
+    return done
+
+
+def _batch(state: State) -> int:
+    """Consolidate at most TURNS_AT_ONCE turns in this thread, the writer.
+
+    Returns how many.
+    """
+    services = state.services.result()
+    go_second()
+    done = services.consolidator.settle_turns(TURNS_AT_ONCE)
+    state.batches += 1
+    if state.batches % UPKEEP_EVERY == 0:
+        services.store.upkeep()
+    # Files and working sets cost far more than eight more turns: while turns wait they are written now and then.
+    if done < TURNS_AT_ONCE or time.monotonic() > state.published_s + PUBLISH_EVERY_S:
+        derived.memories_changed(state, services.consolidator.changed_projects())
+        state.published_s = time.monotonic()
+    return done
+
+
+def _read_all(state: State) -> int:
+    """Have a model read every waiting turn.
+
+    The writer keeps its answers. Returns how many. The reader's job.
+    """
+    services = state.services.result()
+    go_second()
+    total = 0
+    while not state.leaving.is_set():
+        found = services.consolidator.read_turns(TURNS_READ_AT_ONCE)
+
+        def keep() -> int:
+            kept = services.consolidator.keep_turns(found)  # noqa: B023 - run before the next round
+            derived.memories_changed(state, services.consolidator.changed_projects())
+            return kept
+
+        kept: int = state.jobs.submit("keep answers of the model", keep).result() if found else 0
+        if not kept:
+            break
+        total += kept
+    return total

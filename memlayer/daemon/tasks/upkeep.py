@@ -9,8 +9,9 @@ from collections.abc import Callable
 from dataclasses import asdict
 
 from memlayer.daemon.resources import memory
+from memlayer.daemon.resources.jobs import go_second
 from memlayer.daemon.resources.state import State
-from memlayer.daemon.tasks import consolidation, derived, intake
+from memlayer.daemon.tasks import derived, intake
 from memlayer.edge.capture import spool
 from memlayer.indexing import repair as repairing
 from memlayer.ports import Store
@@ -26,7 +27,7 @@ def embed_missing(state: State, progress: Progress | None = None) -> int:
     Returns how many.
     """
     services = state.services.result()
-    memory.go_second()
+    go_second()
 
     def report(done: int, total: int) -> None:
         state.rebuilding = "embedding %d of %d" % (done, total)
@@ -123,7 +124,7 @@ def flush(state: State, progress: Progress | None = None) -> dict[str, int]:
     """Settle everything now."""
     services = state.services.result()
     taken = intake.take_in(state, progress)
-    consolidated = consolidation.consolidate_now(state, progress)
+    consolidated = intake.consolidate_now(state, progress)
     derived.publish(state)
     derived.sync_all(state)
     embedder = state.embedder()

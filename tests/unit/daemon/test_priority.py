@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from memlayer.daemon.resources.memory import NICENESS, go_second
+from memlayer.daemon.resources.jobs import NICENESS, go_second
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="threads have no priority of their own elsewhere")
 

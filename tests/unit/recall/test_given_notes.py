@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from memlayer.config import load_what_holds
+from memlayer.daemon.hooks import noted
 from memlayer.daemon.resources.state import State
-from memlayer.daemon.tasks.shown_notes import noted
 from memlayer.edge.capture import spool
 from memlayer.edge.home import given_notes
 from memlayer.ports import Selection

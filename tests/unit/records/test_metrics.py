@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from memlayer.daemon.opening import TimedEmbedder
 from memlayer.edge.redaction.privacy import redact
 from memlayer.errors import EmbedderError
-from memlayer.indexing.embedders import TimedEmbedder
 from memlayer.ports import Vector
 from memlayer.records.metrics import Metrics
 from tests.support.hash_embedder import HashEmbedder
