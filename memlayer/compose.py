@@ -34,7 +34,7 @@ from memlayer.recall.retriever import Retriever
 from memlayer.recall.scoring import Weights
 from memlayer.recall.session_words import LiveSessions
 from memlayer.recall.superseded import SupersededStatements
-from memlayer.records.projects import Projects
+from memlayer.records.projects import Projects, root_commit
 from memlayer.records.sessions import Sessions
 from memlayer.records.tombstones import Tombstones
 from memlayer.text.context_block import Budget
@@ -105,8 +105,6 @@ class Services:
 
 def open_projects(home: str) -> Projects:
     """Open the project registry, with git to ask for root commits."""
-    from memlayer.adapters.git import root_commit
-
     return Projects(home, root_commit)
 
 

@@ -12,7 +12,7 @@ from memlayer.briefing.summary_text import SUMMARY_CHARS, summary_in_short
 from memlayer.consolidation import lineage
 from memlayer.consolidation.rules.signs import COMMITMENT, DECISION, PREFERENCE, has
 from memlayer.edge.capture.noise import recallable
-from memlayer.indexing.turn_memories import OPEN_QUESTION
+from memlayer.indexing.indexer import OPEN_QUESTION
 from memlayer.model import GLOBAL, Memory
 from memlayer.ports import MemoryQuery, Store
 from memlayer.recall.superseded import Replacement, replacement_of

@@ -13,8 +13,7 @@ from memlayer.consolidation.rules.extraction import may_choose
 from memlayer.consolidation.statement import as_said, daily_of, found_in, statement_of
 from memlayer.consolidation.unit_of_work import Draft
 from memlayer.errors import UserError
-from memlayer.indexing.indexer import Indexer
-from memlayer.indexing.turn_memories import prompt_and_answers
+from memlayer.indexing.indexer import Indexer, prompt_and_answers
 from memlayer.model import Event, Memory
 from memlayer.ports import MemoryQuery, Store
 from memlayer.records.sessions import Sessions

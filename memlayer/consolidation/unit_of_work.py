@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from memlayer.indexing.indexer import Indexer
-from memlayer.indexing.turn_memories import is_searched
+from memlayer.indexing.indexer import Indexer, is_searched
 from memlayer.model import Memory
 from memlayer.ports import MemoryQuery, Store, Vector
 

@@ -16,7 +16,7 @@ from collections.abc import Callable
 
 from memlayer import __version__
 from memlayer.daemon import hooks
-from memlayer.daemon.ops import citations, deletion, disclosure, maintenance, memories, queries, sessions, transfer
+from memlayer.daemon.ops import deletion, disclosure, maintenance, memories, queries, sessions, transfer
 from memlayer.daemon.ops.requests import Table
 from memlayer.daemon.resources.jobs import where
 from memlayer.daemon.resources.state import Send, State
@@ -28,7 +28,6 @@ from memlayer.errors import DaemonError, ProtocolError, StoreError, UserError
 TABLE: Table = {
     **queries.OPERATIONS,
     **disclosure.OPERATIONS,
-    **citations.OPERATIONS,
     **memories.OPERATIONS,
     **sessions.OPERATIONS,
     **deletion.OPERATIONS,

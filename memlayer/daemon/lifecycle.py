@@ -1,26 +1,30 @@
-"""Start, lock, signals and end of a daemon."""
+"""Start, lock, signals, log and end of a daemon."""
 
 from __future__ import annotations
 
 import contextlib
 import fcntl
 import gc
+import json
 import logging
+import logging.handlers
 import os
 import signal
 import socket
 import sys
 import threading
 import time
+from io import TextIOWrapper
+from typing import cast
 
 from memlayer import compose
 from memlayer.config import load_what_holds, settings_stamp, write_daemon_variables
-from memlayer.daemon import log, opening
+from memlayer.daemon import opening
 from memlayer.daemon.dispatch import Dispatch, Server
-from memlayer.daemon.ops import deletion
+from memlayer.daemon.ops import deletion, maintenance
 from memlayer.daemon.resources.jobs import switch_often
 from memlayer.daemon.resources.state import State
-from memlayer.daemon.tasks import derived, flush, intake, upkeep
+from memlayer.daemon.tasks import derived, flush, intake
 from memlayer.edge.capture import spool
 from memlayer.edge.home import paths
 from memlayer.records.metrics import Metrics
@@ -90,6 +94,7 @@ LOCK_WAIT_S = 15.0
 SETTLE_S = 10.0
 TICK_S = 5.0
 SPOOL_WAITS_S = 5.0
+MAX_LOG_BYTES = 1_000_000
 
 logger = logging.getLogger(__name__)
 
@@ -106,7 +111,7 @@ def run(home: str) -> int:
         return 0
     stamp = settings_stamp(home)  # first: a file written while it is read counts as changed
     settings, problem = load_what_holds(home, os.environ)
-    log.start(home, settings.daemon.log_level)
+    start_log(home, settings.daemon.log_level)
     if problem:
         logger.error("the valid part of the settings is used: %s", problem)
     else:
@@ -150,9 +155,9 @@ def _live(state: State, held: int) -> bool:
         opening.look(state)
         if state.services.done() and not state.jobs.pending and not state.reader.pending:
             deletion.begin_gc_if_due(state)
-            upkeep.look(state)
+            maintenance.look(state)
             flush.look(state)
-            if upkeep.waiting_age_s(state.home) > SPOOL_WAITS_S and state.is_open:
+            if maintenance.waiting_age_s(state.home) > SPOOL_WAITS_S and state.is_open:
                 state.jobs.submit("drain", lambda: intake.drain(state))
             elif not derived.look(state) and idle_s and time.monotonic() - state.last_request > idle_s:
                 logger.info("leaving: idle")
@@ -200,6 +205,47 @@ def _listens(home: str) -> bool:
         except OSError:
             return False
         return True
+
+
+class _Lines(logging.Formatter):
+    """A JSON line a record: ids and numbers, no memory's text."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        line = {
+            "at_ms": int(record.created * 1000),
+            "level": record.levelname.lower(),
+            "where": record.name,
+            "what": record.getMessage(),
+            "pid": os.getpid(),
+        }
+        return json.dumps(line, ensure_ascii=False)
+
+
+class _File(logging.handlers.RotatingFileHandler):
+    def _open(self) -> TextIOWrapper:
+        """Open the file, but no link that was planted in the home."""
+        return cast(TextIOWrapper, open(self.baseFilename, self.mode, encoding=self.encoding, opener=_open_no_link))
+
+    def handleError(self, record: logging.LogRecord) -> None:
+        """Ignore a full disk.
+
+        It must not stop the daemon, and there is nowhere else to say so.
+        """
+
+
+def _open_no_link(path: str, flags: int) -> int:
+    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), paths.FILE_MODE)
+
+
+def start_log(home: str, level: str) -> None:
+    """Send this process's log to the home's log file."""
+    paths.make_folder(paths.logs(home))
+    handler = _File(paths.daemon_log(home), maxBytes=MAX_LOG_BYTES, backupCount=1, encoding="utf-8", delay=True)
+    handler.setFormatter(_Lines())
+    own = logging.getLogger("memlayer")
+    own.handlers[:] = [handler]
+    own.setLevel(level.upper())
+    own.propagate = False
 
 
 def main() -> None:

@@ -11,11 +11,11 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 
 from memlayer import compose
-from memlayer.daemon.ops import deletion
+from memlayer.daemon.ops import deletion, maintenance
 from memlayer.daemon.resources import memory
 from memlayer.daemon.resources.jobs import frames_of
 from memlayer.daemon.resources.state import State
-from memlayer.daemon.tasks import derived, intake, upkeep
+from memlayer.daemon.tasks import derived, intake
 from memlayer.edge.capture import spool
 from memlayer.edge.home import registry
 from memlayer.errors import StoreError
@@ -87,9 +87,9 @@ def _open(state: State) -> compose.Services:
     state.sessions.all()  # read once, here, and not while a session start waits
     state.jobs.submit("drain", lambda: intake.drain(state))
     if services.store.damage():
-        upkeep.submit_repair(state, services.store)
+        maintenance.submit_repair(state, services.store)
     else:
-        upkeep.reindex_if_stale(state, services.store)
+        maintenance.reindex_if_stale(state, services.store)
     return services
 
 
@@ -112,7 +112,7 @@ def load_model(state: State) -> None:
     if state.embedder() is None:
         log.warning("recall is lexical: %s", state.embedder.why)
     else:
-        state.jobs.submit("embed", lambda: upkeep.embed_missing(state))
+        state.jobs.submit("embed", lambda: maintenance.embed_missing(state))
         memory.loaded()
     intake.begin_consolidation(state)  # turns of the last daemon, and of the time until now
     derived.begin(state)

@@ -12,7 +12,7 @@ from memlayer.edge.capture.payload import OWN_COMMAND, spool_event
 from memlayer.edge.capture.tool_use import EVERY_TOOL, ToolRules
 from memlayer.indexing.indexer import Indexer
 from memlayer.model import GLOBAL, Event
-from memlayer.ports import Store
+from memlayer.ports import Progress, Store
 from memlayer.records.projects import Projects
 from memlayer.records.sessions import Sessions
 from memlayer.records.tombstones import Tombstones
@@ -54,7 +54,7 @@ class Ingest:
         self.on_remember: Callable[[Sequence[Event]], object] = lambda events: None
         self.on_new: Callable[[Sequence[Event]], object] = lambda events: None  # events that were not there before
 
-    def drain(self, on_progress: Callable[[int, int], None] | None = None) -> tuple[int, set[str]]:
+    def drain(self, on_progress: Progress = lambda done, total: None) -> tuple[int, set[str]]:
         """Take in all waiting spool events; return (count, project ids).
 
         Events that come meanwhile have a drain of their own: under a steady load this one would never end. Files that
@@ -71,8 +71,7 @@ class Ingest:
                 touched |= self._one_by_one(batch, paths)
             spool.drop(paths)
             taken += len(paths)
-            if on_progress is not None:
-                on_progress(taken, len(waiting))
+            on_progress(taken, len(waiting))
         return taken, touched
 
     def _loaded(self, paths: Sequence[str]) -> tuple[list[dict[str, object]], list[str]]:

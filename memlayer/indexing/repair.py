@@ -6,9 +6,8 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memlayer.indexing.indexer import Indexer
+from memlayer.indexing.indexer import Indexer, is_searched
 from memlayer.indexing.ingest import Ingest
-from memlayer.indexing.turn_memories import is_searched
 from memlayer.model import Memory, turn_memory_id
 from memlayer.ports import MemoryQuery, Progress, Store
 from memlayer.records.sessions import Sessions

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from memlayer.indexing.turn_memories import OPEN_QUESTION
+from memlayer.indexing.indexer import OPEN_QUESTION
 from memlayer.recall.candidate import Candidate, Reason, in_context, near_duplicates, turn_of, whole_chunk
 from memlayer.recall.snippet import snippet
 from memlayer.recall.superseded import Replacement, SupersededStatements

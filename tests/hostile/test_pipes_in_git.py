@@ -11,9 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.adapters import git as git_adapter
 from memlayer.edge.home.project import locate
-from memlayer.records.projects import Projects
+from memlayer.records.projects import Projects, root_commit
 from tests.support.processes import Daemon, HookRunner
 from tests.support.repositories import git, repository
 
@@ -72,8 +71,8 @@ def test_huge_file_read_in_part(tmp_path: Path) -> None:
 @pytest.mark.timeout(30)
 @pytest.mark.parametrize("name", PIPES)
 def test_git_awaited_at_most_once(name: str, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(git_adapter, "LIMIT_S", 2.0)
-    projects = Projects(str(home), git_adapter.root_commit)
+    monkeypatch.setattr("memlayer.records.projects.GIT_LIMIT_S", 2.0)
+    projects = Projects(str(home), root_commit)
     folder = with_pipe(tmp_path / "받은 것", name)
     first = projects.resolve(str(folder))[0]
     started = time.monotonic()

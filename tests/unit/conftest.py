@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.adapters.git import root_commit
-from memlayer.records.projects import Projects
+from memlayer.records.projects import Projects, root_commit
 from tests.support.repositories import Identify
 
 

@@ -1,27 +1,37 @@
-"""Operations on the daemon and its store.
+"""Operations on the daemon and its store, and the store's upkeep.
 
-These are status, stats, flush, files, reindex, repair and stop.
+Operations: status, stats, flush, files, reindex, repair, witness and stop. Upkeep: vectors, index, repair, and settling
+everything on request.
 """
 
 from __future__ import annotations
 
+import logging
 import os
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 
 from memlayer import __version__, compose
 from memlayer.daemon.ops.requests import OPEN_WAIT_S, Fields, Progress, Table, project_of, services_of
-from memlayer.daemon.resources.state import State
-from memlayer.daemon.tasks import derived, intake, upkeep
+from memlayer.daemon.resources import memory
+from memlayer.daemon.resources.jobs import go_second
+from memlayer.daemon.resources.state import State, unheard
+from memlayer.daemon.tasks import derived, intake
 from memlayer.edge.capture import spool
 from memlayer.edge.ipc import ops, protocol
 from memlayer.errors import UserError
+from memlayer.indexing import repair as repairing
 from memlayer.indexing.usages import share_since
+from memlayer.ports import Store
 from memlayer.records.tombstones import Tombstones
 from memlayer.transcripts import audit
 
+log = logging.getLogger(__name__)
 DAY_MS = 86_400_000
 USED_DAYS = 30
+RECHECK_APART_S = 30.0  # a full disk makes things fail as well, again and again
 
 
 def stats(state: State, arguments: ops.Stats, progress: Progress) -> Fields:
@@ -61,12 +71,12 @@ def flush(state: State, arguments: ops.Flush, progress: Progress) -> Fields:
     """Settle everything, in the background unless the caller waits."""
     services_of(state)
     if not arguments.wait:
-        state.jobs.submit("flush", lambda: upkeep.flush(state))
+        state.jobs.submit("flush", lambda: settle(state))
         waiting = len(spool.waiting(state.home))
         return {"taken": 0, "consolidated": 0, "waiting": waiting, "embedded": 0, "unembedded": -1}
     state.embedder.settled.wait(OPEN_WAIT_S)
     # A job of its own name: one that waits already would report its progress to somebody else.
-    done: Fields = state.jobs.submit("flush %d" % id(arguments), lambda: upkeep.flush(state, progress)).result()
+    done: Fields = state.jobs.submit("flush %d" % id(arguments), lambda: settle(state, progress)).result()
     if intake.is_slow(state):
         done["consolidated"] = intake.submit_consolidation(state).result()
     return done
@@ -103,8 +113,8 @@ def reindex(state: State, arguments: ops.Reindex, progress: Progress) -> Fields:
 
     def job() -> Fields:
         consolidated = intake.consolidate_now(state, progress)
-        upkeep.reindex(state, progress)
-        upkeep.embed_missing(state, progress)
+        rebuild(state, progress)
+        embed_missing(state, progress)
         return {"chunks": services.store.stats().chunks, "consolidated": consolidated}
 
     done: Fields = state.jobs.submit("reindex %d" % id(arguments), job).result()
@@ -114,7 +124,7 @@ def reindex(state: State, arguments: ops.Reindex, progress: Progress) -> Fields:
 def repair(state: State, arguments: ops.Repair, progress: Progress) -> Fields:
     """Repair the store, and take its damage off the record."""
     services_of(state)
-    job = state.jobs.submit("repair %d" % id(arguments), lambda: upkeep.repair(state, progress, is_requested=True))
+    job = state.jobs.submit("repair %d" % id(arguments), lambda: mend(state, progress, is_requested=True))
     done: Fields = job.result()
     return done
 
@@ -139,7 +149,7 @@ def status(state: State, arguments: ops.Status, progress: Progress) -> Fields:
         **state.status(),
         "language_model": compose.model_use(state.settings, state.home),
         "spool_waiting": len(spool.waiting(state.home)),
-        "spool_age_s": round(upkeep.waiting_age_s(state.home), 1),
+        "spool_age_s": round(waiting_age_s(state.home), 1),
     }
 
 
@@ -147,6 +157,125 @@ def stop(state: State, arguments: ops.Stop, progress: Progress) -> Fields:
     """Have the daemon leave."""
     state.leaving.set()
     return {"pid": os.getpid()}
+
+
+# -- upkeep
+
+
+@contextmanager
+def _reporting(state: State, doing: str, phase: str, progress: Progress) -> Iterator[Callable[[int, int], None]]:
+    """Report a rebuild to `status` and whoever waits; free its memory."""
+
+    def report(done: int, total: int) -> None:
+        state.rebuilding = "%s %d of %d" % (doing, done, total)
+        progress(phase, done, total)
+
+    try:
+        yield report
+    finally:
+        state.rebuilding = ""
+        memory.give_back()
+
+
+def embed_missing(state: State, progress: Progress = unheard) -> int:
+    """Embed chunks without a vector of the current model; return their number."""
+    go_second()
+    with _reporting(state, "embedding", "embed", progress) as report:
+        return state.services.result().indexer.embed_missing(state.settings.embedding.batch_size, report)
+
+
+def rebuild(state: State, progress: Progress = unheard) -> int:
+    """Build the search index anew; return the number of memories."""
+    services = state.services.result()
+    with _reporting(state, "indexing", "index", progress) as report:
+        return repairing.rebuild(services.store, services.indexer, report)
+
+
+def mend(state: State, progress: Progress = unheard, *, is_requested: bool = False) -> dict[str, object]:
+    """Repair the damage of the store.
+
+    Major damage stays on record until a person requests this.
+    """
+    services = state.services.result()
+    damage = services.store.damage()
+    report = lambda done, total: progress("repair", done, total)  # noqa: E731
+    intake.drain(state)
+    done = repairing.repair(services.store, services.ingest, state.sessions, report)
+    derived.renew(state, state.projects.scopes())
+    intake.save_small(state)
+    if is_requested or (not done.missing and all(note.is_minor for note in damage)):
+        services.store.clear_damage()
+    log.info("repaired: %s", done)
+    return {
+        **asdict(done),
+        "memories": done.memories + sum(note.brought_back for note in damage),
+        "in_doubt": [citation for note in damage for citation in note.in_doubt],
+        "damage": ["table %s: %s" % (note.table, note.says) for note in damage],
+        "aside": damage[0].aside if damage else "",
+    }
+
+
+def look(state: State) -> None:
+    """Have the store checked when something failed: files that vanished."""
+    if not state.is_open:
+        return
+    if state.services.result().store.is_suspect and time.monotonic() - state.rechecked_s > RECHECK_APART_S:
+        state.rechecked_s = time.monotonic()
+        state.jobs.submit("look at the store", lambda: _recheck(state))
+
+
+def _recheck(state: State) -> None:
+    """Open the store anew and have damage repaired. Raises StoreError."""
+    store = state.services.result().store
+    if store.recheck():
+        submit_repair(state, store)
+    else:
+        reindex_if_stale(state, store)
+
+
+def submit_repair(state: State, store: Store) -> None:
+    """Log the damage of a store and have it repaired."""
+    log.error("the store is damaged: %s", "; ".join(note.says for note in store.damage()))
+    state.jobs.submit("repair", lambda: mend(state))
+
+
+def reindex_if_stale(state: State, store: Store) -> None:
+    """Have the index built anew if it lacks memories."""
+    if repairing.is_stale(store):
+        state.jobs.submit("reindex", lambda: rebuild(state))
+
+
+def settle(state: State, progress: Progress = unheard) -> dict[str, int]:
+    """Settle everything now."""
+    services = state.services.result()
+    taken = intake.take_in(state, progress)
+    consolidated = intake.consolidate_now(state, progress)
+    derived.publish(state)
+    derived.sync_all(state)
+    embedder = state.embedder()
+    embedded = embed_missing(state, progress)
+    progress("upkeep", 0, 1)
+    services.store.upkeep()
+    intake.save_small(state)
+    memory.give_back()
+    memory.unmap_code()
+    state.jobs.failing.clear()  # all that jobs do by themselves has just been done
+    return {
+        "taken": taken,
+        "consolidated": consolidated,
+        "waiting": len(spool.waiting(state.home)),
+        "embedded": embedded,
+        "unembedded": services.store.count_unembedded(embedder.fingerprint) if embedder is not None else -1,
+    }
+
+
+def waiting_age_s(home: str) -> float:
+    """Return the oldest spool file's age in seconds; 0 for none."""
+    waiting = spool.waiting(home)
+    try:
+        return max(0.0, time.time() - os.stat(waiting[0]).st_mtime) if waiting else 0.0
+    except OSError:
+        return 0.0
 
 
 OPERATIONS: Table = {

@@ -10,6 +10,7 @@ from dataclasses import asdict
 from typing import Any
 
 from memlayer import compose
+from memlayer.daemon.resources.state import Progress as Progress
 from memlayer.daemon.resources.state import State
 from memlayer.edge.ipc.ops import Arguments
 from memlayer.errors import UserError
@@ -20,7 +21,6 @@ from memlayer.text.context_block import bare_id
 OPEN_WAIT_S = 50.0  # less than the command line waits for an answer
 
 Fields = dict[str, Any]
-Progress = Callable[[str, int, int], None]  # (phase, done, total)
 Handler = Callable[[State, Any, Progress], Fields]  # of the operation's own arguments
 Table = dict[type[Arguments], Handler]
 

@@ -11,11 +11,12 @@ from contextlib import contextmanager
 from dataclasses import asdict
 
 from memlayer import compose
+from memlayer.daemon.ops.maintenance import embed_missing
 from memlayer.daemon.ops.requests import Fields, Progress, Table, services_of
 from memlayer.daemon.resources import memory
 from memlayer.daemon.resources.jobs import go_second
 from memlayer.daemon.resources.state import State
-from memlayer.daemon.tasks import derived, intake, upkeep
+from memlayer.daemon.tasks import derived, intake
 from memlayer.edge.ipc import ops
 from memlayer.errors import UserError
 from memlayer.transcripts import discovery
@@ -267,7 +268,7 @@ def _embed(state: State, services: compose.Services, reported: _ByteProgress) ->
             done += made
             reported.report("embed", done, max(total, done))
     except (OSError, UserError):
-        state.jobs.submit("embed", lambda: upkeep.embed_missing(state))
+        state.jobs.submit("embed", lambda: embed_missing(state))
         raise
 
 

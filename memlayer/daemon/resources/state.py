@@ -27,7 +27,12 @@ from memlayer.records.sessions import Sessions
 from memlayer.transcripts.host_memory import HostMemory
 
 PROJECT_SETTINGS_KEPT_S = 2.0
+Progress = Callable[[str, int, int], None]  # (phase, done, total)
 Send = Callable[[bytes, bytes], None]  # (tag, body); raises OSError when the client has gone
+
+
+def unheard(phase: str, done: int, total: int) -> None:
+    """Be the Progress of a job that nobody waits for."""
 
 
 class EmbedderSlot:

@@ -9,14 +9,13 @@ from __future__ import annotations
 import logging
 import os
 import time
-from collections.abc import Callable
 from concurrent.futures import Future
 from pathlib import Path
 
 from memlayer.briefing import session_summary
 from memlayer.daemon.resources import memory
 from memlayer.daemon.resources.jobs import go_second
-from memlayer.daemon.resources.state import State
+from memlayer.daemon.resources.state import Progress, State, unheard
 from memlayer.daemon.tasks import derived
 from memlayer.edge.capture import commands, spool
 from memlayer.edge.home import paths
@@ -24,7 +23,6 @@ from memlayer.records.sessions import Session
 from memlayer.transcripts import catch_up
 
 log = logging.getLogger(__name__)
-Progress = Callable[[str, int, int], None]  # (phase, done, total)
 UPKEEP_EVERY = 8  # drains, or batches of turns; the store itself knows whether there is enough to do
 # A session that starts may wait for the writer; but each batch costs some writes of LanceDB, however small it is.
 TURNS_AT_ONCE = 20
@@ -35,17 +33,13 @@ LATE_MS = 10_000  # after its end a session's last lines may be stamped; the hos
 MANY = 100  # events taken in at once from which tidying up the memory pays
 
 
-def drain(state: State, progress: Progress | None = None) -> int:
-    """Take in the spool's events and have their turns consolidated.
-
-    Returns how many.
-    """
+def drain(state: State, progress: Progress = unheard) -> int:
+    """Take in the spool's events; return how many. Their turns are consolidated."""
     services = state.services.result()
     go_second()
     spool.sweep(state.home, time.time())  # a forget may have found one too young
     commands.sweep(state.home, time.time())
-    report = (lambda done, total: progress("spool", done, total)) if progress else None
-    taken, touched = services.ingest.drain(report)
+    taken, touched = services.ingest.drain(lambda done, total: progress("spool", done, total))
     if taken:
         services.usages.shown()
         begin_consolidation(state)
@@ -103,10 +97,10 @@ def catch_up_and_publish(state: State, session: Session) -> None:
     derived.publish(state)
 
 
-def take_in(state: State, progress: Progress | None = None) -> int:
+def take_in(state: State, progress: Progress = unheard) -> int:
     """Take in all events and return how many.
 
-    First the spool, then the transcripts of sessions that have not ended, or have late lines. Returns how many.
+    First the spool, then the transcripts of sessions that have not ended, or have late lines.
     """
     taken = drain(state, progress)
     unread = [session for session in state.sessions.all() if not session.ended or session.has_late_lines]
@@ -122,10 +116,7 @@ def settle_memories(state: State, session: Session) -> None:
 
 
 def settle(state: State, session: Session) -> None:
-    """Settle a session at its end.
-
-    Everything is in the store, its summary made, the indexes in shape.
-    """
+    """Settle a session at its end: store, summary, files, indexes."""
     settle_memories(state, session)
     _sum_up(state, session)
     if session.project_id:
@@ -148,10 +139,7 @@ def save_small(state: State) -> None:
 
 
 def submit_summaries(state: State) -> None:
-    """Have missing summaries of finished sessions made.
-
-    A session ended, or died, without a summary. One a job, so that nobody waits.
-    """
+    """Have missing summaries of finished sessions made, one a job."""
     if session_summary.pending(state.sessions.all(), _now_ms()):
         state.jobs.submit("summaries", lambda: _sum_up_next(state))
 
@@ -223,7 +211,7 @@ def is_slow(state: State) -> bool:
     return state.settings.consolidation.provider != "rules"
 
 
-def consolidate_now(state: State, progress: Progress | None = None, most: int = 0) -> int:
+def consolidate_now(state: State, progress: Progress = unheard, most: int = 0) -> int:
     """Consolidate every waiting turn, in the writer; return how many.
 
     A language model is not waited for here. most: of more turns than that (an import brings thousands) the rest follows
@@ -235,8 +223,7 @@ def consolidate_now(state: State, progress: Progress | None = None, most: int = 
     total = 0
     while done := _batch(state):
         total += done
-        if progress is not None:
-            progress("consolidate", total, total)
+        progress("consolidate", total, total)
         if most and total >= most:
             begin_consolidation(state)
             break
@@ -244,10 +231,7 @@ def consolidate_now(state: State, progress: Progress | None = None, most: int = 
 
 
 def _some(state: State) -> int:
-    """Consolidate some turns by rules, and come again for more.
-
-    Returns how many. The writer's job.
-    """
+    """Consolidate some turns by rules; return how many. Comes again for more."""
     done = _batch(state)
     if done == TURNS_AT_ONCE:
         submit_consolidation(state)
@@ -255,10 +239,7 @@ def _some(state: State) -> int:
 
 
 def _batch(state: State) -> int:
-    """Consolidate at most TURNS_AT_ONCE turns in this thread, the writer.
-
-    Returns how many.
-    """
+    """Consolidate at most TURNS_AT_ONCE turns, in the writer; return how many."""
     services = state.services.result()
     go_second()
     done = services.consolidator.settle_turns(TURNS_AT_ONCE)
@@ -273,9 +254,9 @@ def _batch(state: State) -> int:
 
 
 def _read_all(state: State) -> int:
-    """Have a model read every waiting turn.
+    """Have a model read every waiting turn; return how many.
 
-    The writer keeps its answers. Returns how many. The reader's job.
+    The reader's job; the writer keeps the answers.
     """
     services = state.services.result()
     go_second()

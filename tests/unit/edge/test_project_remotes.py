@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.adapters.git import root_commit
 from memlayer.edge.home import registry
 from memlayer.edge.home.project import locate, normalise_remote
-from memlayer.records.projects import Projects
+from memlayer.records.projects import Projects, root_commit
 from tests.support.repositories import Identify, git, repository
 
 

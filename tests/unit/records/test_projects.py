@@ -7,12 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.adapters.git import root_commit
 from memlayer.edge.home import registry
 from memlayer.edge.home.project import locate
 from memlayer.errors import UserError
 from memlayer.memory_files.revisions import Book
-from memlayer.records.projects import Projects
+from memlayer.records.projects import Projects, root_commit
 from tests.support.repositories import REMOTE, Identify, git, on_disk, repository
 
 

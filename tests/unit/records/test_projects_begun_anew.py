@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.adapters.git import root_commit
 from memlayer.edge.home import registry
-from memlayer.records.projects import Projects
+from memlayer.records.projects import Projects, root_commit
 from tests.support.repositories import REMOTE, Identify, git, on_disk, repository
 
 BEGUN_ANEW = [

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.indexing.turn_memories import ROUTINE
+from memlayer.indexing.indexer import ROUTINE
 from memlayer.recall.recall import RecallRules
 from memlayer.turns.salience import is_routine, is_routine_text
 from memlayer.turns.turn import turn_text
