@@ -1,7 +1,4 @@
-"""Server of the socket: a request a connection, dispatched to its handler.
-
-Errors are answered as frames.
-"""
+"""Server of the socket: a connection a request, dispatched to its handler."""
 
 from __future__ import annotations
 

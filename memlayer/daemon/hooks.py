@@ -1,7 +1,4 @@
-"""Answers to hooks, a handler for each.
-
-The event is durable first, then the host gets its reply.
-"""
+"""Answers to hooks: the event is durable first, then comes the reply."""
 
 from __future__ import annotations
 

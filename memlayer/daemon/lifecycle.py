@@ -100,10 +100,7 @@ logger = logging.getLogger(__name__)
 
 
 def run(home: str) -> int:
-    """Be the daemon of `home` until it must leave.
-
-    Returns the exit code. Returns at once if there is a daemon.
-    """
+    """Be the daemon of `home` unless there is one; return exit code."""
     os.umask(0o077)
     paths.make_folder(home)
     held = _take_over(home)
@@ -227,10 +224,7 @@ class _File(logging.handlers.RotatingFileHandler):
         return cast(TextIOWrapper, open(self.baseFilename, self.mode, encoding=self.encoding, opener=_open_no_link))
 
     def handleError(self, record: logging.LogRecord) -> None:
-        """Ignore a full disk.
-
-        It must not stop the daemon, and there is nowhere else to say so.
-        """
+        """Ignore a full disk, which must not stop the daemon."""
 
 
 def _open_no_link(path: str, flags: int) -> int:

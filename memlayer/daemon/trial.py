@@ -14,10 +14,7 @@ PACKAGES = ("click", "rich.console", "rich.progress", "yaml", "pydantic_settings
 
 
 def load() -> None:
-    """Import the third-party packages as the daemon and CLI do.
-
-    Raises ImportError.
-    """
+    """Import the third-party packages as daemon and CLI do. Raises ImportError."""
     for name in PACKAGES:
         importlib.import_module(name)
     from memlayer.adapters.embedding import lazy_import
@@ -29,10 +26,7 @@ def load() -> None:
 
 
 def use(home: str) -> None:
-    """Open a store and embed a sentence with the shipped model.
-
-    The store has its indexes. Raises StoreError.
-    """
+    """Open a store, embed with the shipped model. Raises StoreError."""
     from memlayer import compose
     from memlayer.config import Settings
     from memlayer.errors import EmbedderError

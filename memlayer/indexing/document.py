@@ -26,10 +26,7 @@ class Piece(NamedTuple):
 
 
 def pieces_of(text: str, *, max_tokens: int = 400, overlap_tokens: int = 80) -> list[Piece]:
-    """Cut a document into pieces, in order, none empty.
-
-    text: at most 400,000 characters, newlines only.
-    """
+    """Cut a document (newlines only) into pieces, in order, none empty."""
     redacted = clean(text)
     lines = _lines_of(text, redacted)
     headings = list(_HEADING.finditer(redacted))
@@ -49,10 +46,7 @@ def pieces_of(text: str, *, max_tokens: int = 400, overlap_tokens: int = 80) -> 
 
 
 def _lines_of(text: str, redacted: str) -> list[int]:
-    """Map redacted lines to the file's lines, from 0.
-
-    A secret may have spanned several lines.
-    """
+    """Map redacted lines to file's, from 0: secrets may span several."""
     old, new = text.split("\n"), redacted.split("\n")
     if len(old) == len(new):
         return list(range(len(new)))

@@ -62,10 +62,7 @@ class Indexer:
         self.lock = threading.RLock()
 
     def remember(self, turns: set[tuple[str, str]], *, embed: bool = True) -> None:
-        """Make or renew memories and chunks of these turns.
-
-        turns: (session id, prompt id), made from their events in the store.
-        """
+        """Make memories and chunks of turns (session id, prompt id) anew."""
         with self.lock:
             memories, chunks = [], []
             found = self._store.events(prompt_ids=sorted({prompt_id for _, prompt_id in turns}), limit=100_000)
@@ -102,18 +99,12 @@ class Indexer:
             self._replace_chunks(memories, chunks, embed)
 
     def vectors_of(self, texts: Sequence[str]) -> list[Vector]:
-        """Return the vectors of passages; [] without an embedder.
-
-        From the cache where it has them. Raises EmbedderError.
-        """
+        """Return passages' vectors, cached or made; [] without embedder. Raises EmbedderError."""
         embedder = self._embedder()
         return self._vectors(embedder, texts) if embedder is not None else []
 
     def embed_missing(self, batch: int, on_progress: Progress = lambda done, total: None) -> int:
-        """Embed all chunks without a current vector; return their number.
-
-        Current: of the current model. `batch` at a time.
-        """
+        """Embed all chunks without the model's vector; return how many."""
         embedder = self._embedder()
         if embedder is None:
             return 0
@@ -204,10 +195,7 @@ def drop_unused(store: Store, cache: VectorCache) -> None:
 
 
 def prompt_and_answers(events: Sequence[Event]) -> tuple[str, list[str]]:
-    """Return the prompt and the answers in order of one turn's events.
-
-    A continued Stop gives several answers.
-    """
+    """Return a turn's prompt and answers (a continued Stop's), in order."""
     prompt = "\n".join(event.text for event in events if event.kind == "user")
     return prompt, _distinct_answers([event for event in events if event.kind == "assistant"])
 

@@ -25,10 +25,7 @@ log = logging.getLogger(__name__)
 
 
 class Ingest:
-    """Ingest of events into the store. Idempotent.
-
-    One thread calls it (the daemon's writer).
-    """
+    """Ingest of events into the store, by one thread. Idempotent."""
 
     def __init__(
         self,

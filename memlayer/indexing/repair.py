@@ -19,10 +19,7 @@ log = logging.getLogger(__name__)
 
 
 def is_stale(store: Store) -> bool:
-    """True when there are memories and no chunks.
-
-    The index was dropped, or a crash came before it was made.
-    """
+    """True when memories have no chunks: dropped, or cut off."""
     stats = store.stats()
     return stats.memories > 0 and stats.chunks == 0
 
@@ -53,10 +50,7 @@ class Repaired:
 
 
 def repair(store: Store, ingest: Ingest, sessions: Sessions, progress: Progress) -> Repaired:
-    """Make again all that can be made; existing rows stay.
-
-    Doing it twice changes nothing. Raises StoreError.
-    """
+    """Make again all that can be made. Idempotent. Raises StoreError."""
     events = _from_transcripts(store, ingest, sessions)
     memories = _remember_turns(store, ingest, progress)
     store.prune_usages()
@@ -78,10 +72,7 @@ def _index(indexer: Indexer, memories: Sequence[Memory], progress: Progress) -> 
 
 
 def _missing(store: Store) -> int:
-    """Count the lost events: those that only turns name.
-
-    Retention and forgetting take both, so these were lost.
-    """
+    """Count lost events: those that only turns name."""
     turns = store.memories(MemoryQuery(category="conversation", limit=EVERYTHING))
     known = {event.id for event in store.events(limit=EVERYTHING)}
     return len({source for turn in turns for source in turn.source_ids} - known)

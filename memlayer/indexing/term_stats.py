@@ -56,10 +56,7 @@ class TermStats:
                 del self._recent[next(iter(self._recent))]
 
     def weights(self, terms: Iterable[str], project: Holding | None = None) -> dict[str, float]:
-        """Return term -> weight.
-
-        project: half of the weight goes by that project's chunks.
-        """
+        """Return term -> weight; half of it by the project's chunks."""
         found = {term: term_weight(self._documents, self._counts[_bucket(term)]) for term in terms}
         if project is None:
             return found

@@ -20,10 +20,7 @@ log = logging.getLogger(__name__)
 
 
 class UsageLog:
-    """Writer of uses to the store, each once.
-
-    However often it is reported. The daemon's writer calls it.
-    """
+    """Writer of uses to the store, each once; in the daemon's writer."""
 
     def __init__(self, home: str, store: Store, *, is_tracking: bool = True) -> None:
         self._home = home
@@ -56,10 +53,7 @@ class UsageLog:
         ]
 
     def shown(self) -> None:
-        """Record the notes that prompts and session starts were given.
-
-        From the record on disk.
-        """
+        """Record the notes given by the record on disk."""
         if not self._is_tracking:
             return
         try:
@@ -129,10 +123,7 @@ class Share(NamedTuple):
 
 
 def share_since(store: Store, since_ms: int) -> Share:
-    """Count the uses since a time. Raises StoreError.
-
-    Of all projects, a memory once a session.
-    """
+    """Count uses, a memory once a session. Raises StoreError."""
     seen: dict[str, set[tuple[str, str]]] = {SHOWN: set(), CITED: set(), OPENED: set()}
     for use in store.usages(UsageQuery(since_ms=since_ms, limit=MANY)):
         seen[use.how].add((use.memory_id, use.session_id))
@@ -140,10 +131,7 @@ def share_since(store: Store, since_ms: int) -> Share:
 
 
 def sessions_citing(store: Store, memory_id: str) -> list[tuple[str, int]]:
-    """Return the sessions that cited a memory, newest first.
-
-    With the time of the last citation (Unix, ms).
-    """
+    """Return (session, last time in ms) of citations, newest first."""
     uses = store.usages(UsageQuery(memory_ids=[memory_id], how=CITED))
     newest: dict[str, int] = {}
     for use in uses:

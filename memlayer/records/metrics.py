@@ -79,10 +79,7 @@ class Metrics:
             self._arrived += 1
 
     def refused(self, why: str) -> None:
-        """Count a call of a hook of which nothing was kept.
-
-        why: fixed words; text in brackets is left out.
-        """
+        """Count an unkept hook call. why: fixed words, none in brackets."""
         with self._lock:
             kind = why.partition(" (")[0]
             self._refused[kind] = self._refused.get(kind, 0) + 1

@@ -128,10 +128,7 @@ class Projects:
             return [*self._registry, GLOBAL]
 
     def _free(self, project_id: str) -> str:
-        """Return this id, or a new id where it is taken.
-
-        Taken: the same strongest key, yet another project (see registry.find).
-        """
+        """Return this id, or a new one where another project has it."""
         while project_id in self._registry:
             project_id = hashlib.sha256(project_id.encode()).hexdigest()[:16]
         return project_id

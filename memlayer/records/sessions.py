@@ -1,7 +1,4 @@
-"""The record of each session.
-
-Its project and transcript, the content of the model's context, and how far its transcript was read.
-"""
+"""The record of each session: project, transcript, context."""
 
 from __future__ import annotations
 
@@ -124,10 +121,7 @@ def _compacted(session: Session, kind: str, detail: str, at_ms: int) -> None:
 
 
 def _lasting(session: Session) -> Session:
-    """The fields whose change is worth a disk write.
-
-    Each turn changes the times, so they are not.
-    """
+    """The fields whose change is worth a write: no times."""
     return replace(session, last_ms=0, said_ms=0, prompted_ms=0, answered_ms=0)
 
 
@@ -212,18 +206,12 @@ class Sessions:
         return [session for session in self.all() if session.project_id == project_id and not session.ended][:20]
 
     def unread_in(self, project_id: str) -> list[Session]:
-        """The project's sessions whose transcripts may hold more than their hooks.
-
-        open_in(), and of its 20 newest those with late lines.
-        """
+        """The project's open sessions, and of 20 newest those with late lines."""
         newest = [session for session in self.all() if session.project_id == project_id][:20]
         return self.open_in(project_id) + [session for session in newest if session.has_late_lines]
 
     def all(self) -> list[Session]:
-        """Every record, newest first, without unreadable ones.
-
-        The first call reads the files.
-        """
+        """Every readable record, newest first; the first call reads files."""
         with self._lock:
             if not self._all_read:
                 try:

@@ -167,10 +167,7 @@ class Tombstones:
         ]
 
     def _forgot_text(self, text: str, at_ms: int) -> bool:
-        """True if a text was said and forgotten.
-
-        A short text counts only near the same time.
-        """
+        """True if a text (short: near that time) was said and forgotten."""
         if not self._key or not text.strip():
             return False
         times = (at_ms, at_ms - SAME_TIME_MS, at_ms + SAME_TIME_MS)
@@ -189,10 +186,7 @@ class Tombstones:
         return max((run.before_ms for run in self._runs_of(kind)), default=0)
 
     def _runs_of(self, kind: str) -> list[RetentionRun]:
-        """Return the runs without those of a clock that was ahead.
-
-        These would keep out all texts until it is that late.
-        """
+        """Return a kind's runs, without those of a clock ahead."""
         now_ms = self._now_ms()
         return [run for run in self._runs if run.kind == kind and run.at_ms <= now_ms]
 

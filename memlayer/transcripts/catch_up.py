@@ -94,10 +94,7 @@ def _is_stamped_ahead(records: list[TranscriptRecord], session: Session) -> bool
 
 
 def _own(events: Sequence[dict[str, Any]], session: Session, store: Store) -> list[dict[str, Any]]:
-    """Return the captured events that no other session of the project holds.
-
-    Another session holds the same record, or the same words at the same time.
-    """
+    """Return events no other session has, by record or words and time."""
     if not events:
         return []
     others = [

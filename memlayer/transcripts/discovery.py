@@ -121,10 +121,7 @@ def _described(path: str, info: os.stat_result) -> Transcript:
 
 
 def _session(path: str, is_agent: bool, recorded: str) -> str:
-    """Return the session id: a sub-agent is a session of its own.
-
-    Its transcript has its parent's session id and prompt ids.
-    """
+    """Return the session id: a sub-agent's is its own file's name."""
     return os.path.basename(path)[: -len(SUFFIX)] if is_agent or not recorded else recorded
 
 

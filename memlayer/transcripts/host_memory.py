@@ -22,10 +22,7 @@ Lines = Sequence[frozenset[str]]
 
 
 def folder_of(transcript_path: str) -> str:
-    """Return the host's memory folder of a transcript's project.
-
-    "" for no transcript.
-    """
+    """Return the host's memory folder of a transcript; "" for none."""
     return os.path.join(os.path.dirname(transcript_path), FOLDER) if transcript_path else ""
 
 
@@ -36,19 +33,13 @@ def folders(sessions: Iterable[Session]) -> dict[str, str]:
 
 
 class HostMemory:
-    """The loaded lines of each project's MEMORY.md as term sets.
-
-    Read again when the file changes.
-    """
+    """Loaded lines of MEMORY.md files as term sets, read when changed."""
 
     def __init__(self) -> None:
         self._kept: dict[str, tuple[tuple[int, int], Lines]] = {}
 
     def lines_of(self, transcript_path: str) -> Lines:
-        """Return the terms of each line that the host has loaded.
-
-        () without such a file.
-        """
+        """Return the terms of each line the host has loaded."""
         path = os.path.join(folder_of(transcript_path), INDEX) if transcript_path else ""
         try:
             found = os.stat(path)

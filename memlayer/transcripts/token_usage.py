@@ -63,10 +63,7 @@ def read_token_use(path: str) -> TokenUse | None:
 
 
 def _newest(lines: Iterator[bytes]) -> TokenUse | None:
-    """Return the newest answer's use. lines: newest first.
-
-    One answer is several lines with one message id, whose output may still grow.
-    """
+    """Return the newest answer's use, over its lines. lines: newest first."""
     total, model, message_id, is_behind, at_ms = -1, "", "", False, -1
     for line in lines:
         if b'"usage"' not in line and b"compact_boundary" not in line and b'"user"' not in line:

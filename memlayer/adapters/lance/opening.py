@@ -122,10 +122,7 @@ def open_tables(connection: AsyncConnection, folder: Path, dimensions: int, loop
 
 
 def read_schema_version(folder: Path) -> int:
-    """Read the schema version; 0 for a store never completed.
-
-    Raises StoreError for newer or unreadable ones.
-    """
+    """Read the schema version; 0: never completed. Raises StoreError."""
     path = folder / SCHEMA_FILE
     try:
         version = json.loads(path.read_text(encoding="utf-8"))["version"]
@@ -180,10 +177,7 @@ def _table_folder(folder: Path, name: str) -> Path:
 def _open_table(
     connection: AsyncConnection, folder: Path, name: str, dimensions: int, loop: LoopThread, *, was_there: bool
 ) -> tuple[LanceTable, SetBack]:
-    """Open a table; return it and its set-back.
-
-    was_there: the store has been completed once.
-    """
+    """Open a table and its set-back. was_there: it was once complete."""
     path = _table_folder(folder, name)
     data = path / "data"
     has_rows = was_there or (data.is_dir() and any(data.iterdir()) and bool(_versions(path)))
@@ -222,10 +216,7 @@ def _salvaged(
 
 
 def _versions(path: Path) -> list[Path]:
-    """List the manifests of a table, newest first.
-
-    Their names count down from 2^64.
-    """
+    """List a table's manifests, newest first: names count down from 2^64."""
     return sorted((path / "_versions").glob("*.manifest"), key=lambda manifest: manifest.name)
 
 
@@ -290,10 +281,7 @@ def add_memory_columns(table: LanceTable) -> None:
 
 
 def _declare_key(table: LanceTable) -> None:
-    """Declare id as the key.
-
-    Without it two merges of the same ids leave duplicates.
-    """
+    """Declare id as the key, or two merges would leave duplicates."""
 
     async def declare() -> None:
         metadata = (await table.inner.schema()).field("id").metadata or {}
@@ -311,10 +299,7 @@ def stored_dimensions(table: LanceTable) -> int:
 
 
 def fit_dimensions(table: LanceTable, dimensions: int) -> None:
-    """Give the vector column the model's length; drop other vectors.
-
-    The text and its index stay.
-    """
+    """Give the vector column the model's length; drop other vectors only."""
 
     async def fit() -> None:
         schema = await table.inner.schema()

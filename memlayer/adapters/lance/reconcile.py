@@ -1,7 +1,4 @@
-"""Restore memories that damage set back, from the search index.
-
-The index is written after them.
-"""
+"""Restore memories that damage set back, from the newer search index."""
 
 from __future__ import annotations
 
@@ -28,10 +25,7 @@ PINNED = 1.0  # the importance of pinned memories in the index, see indexing.ind
 
 
 class SetBack(NamedTuple):
-    """Damage that set a table back.
-
-    ids: of its rows of an older version; None: all rows.
-    """
+    """Damage that set a table back. ids: of older rows; None: all."""
 
     is_so: bool = False
     ids: frozenset[str] | None = None
@@ -39,10 +33,7 @@ class SetBack(NamedTuple):
 
 @dataclass(frozen=True)
 class Reconciled:
-    """Rows to write, the number restored, and citations in doubt.
-
-    In doubt: memories that may lack their last change.
-    """
+    """Rows to write, number restored, citations of memories in doubt."""
 
     rows: tuple[Memory, ...] = ()
     brought_back: int = 0

@@ -119,10 +119,7 @@ class RowCache:
         self._file.run(lambda database: database.executemany("INSERT OR REPLACE INTO rows VALUES (?, ?)", rows), None)
 
     def fill(self, chunks: Iterable[Chunk], state: int) -> None:
-        """Cache rows read from the table, if `state` still holds.
-
-        `state` was read before them: nothing may have changed since.
-        """
+        """Cache rows read after `state`, if nothing has changed since."""
         with self._guard:
             if state == self._changes and not self._is_changing:
                 self._write(chunks)
@@ -157,10 +154,7 @@ class RowCache:
 
 
 def _boot() -> str:
-    """Return an id of this boot of the machine.
-
-    Where the system has none, of this process.
-    """
+    """Return an id of this boot, or else of this process."""
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
     except OSError:

@@ -71,10 +71,7 @@ def _write_notes(folder: Path, notes: Sequence[Damage]) -> None:
 
 
 def clear_damage(folder: Path) -> None:
-    """Remove the notes once repaired. Raises StoreError.
-
-    Files set aside stay for a person to look at.
-    """
+    """Remove the notes, not the files set aside. Raises StoreError."""
     try:
         (folder / NOTES).unlink(missing_ok=True)
         fsync_path(folder)
@@ -207,10 +204,7 @@ def _take_from(table: Any, loop: LoopThread, like: LanceTable) -> Take:
 
 
 def readable_rows(take: Take, start: int, end: int) -> Iterator[Any]:
-    """Yield the readable rows between two offsets.
-
-    Unreadable ones are closed in on by halves.
-    """
+    """Yield the readable rows between two offsets; unreadable: by halves."""
     for at in range(start, end, ROWS_AT_ONCE):
         yield from _halves(take, at, min(end, at + ROWS_AT_ONCE))
 

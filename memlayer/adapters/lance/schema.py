@@ -126,20 +126,14 @@ def memories_from(table: Any) -> list[Memory]:
 
 
 def chunks_from(table: Any) -> list[Chunk]:
-    """Convert rows of the chunks table, in their order, without vectors.
-
-    `terms` is empty if not selected.
-    """
+    """Convert rows of chunks, in order, without vectors, perhaps without terms."""
     names = table.column_names
     columns = [table.column(name).to_pylist() if name in names else _BLANKS for name in CHUNK_COLUMNS]
     return [Chunk(*values) for values in zip(*columns, strict=False)]
 
 
 def last_of_each(items: Sequence[Item]) -> list[Item]:
-    """Return the last item of each id.
-
-    A merge of two rows with the same id fails.
-    """
+    """Return each id's last item: a merge bears no two."""
     return list({item.id: item for item in items}.values())
 
 
@@ -213,10 +207,7 @@ def of_query(query: MemoryQuery) -> str:
 
 
 def of_scope(scope: Scope) -> str:
-    """Return the filter of a scope over chunks; "" for everywhere.
-
-    Raises StoreError for an unknown `extra`.
-    """
+    """Return a scope's filter over chunks; "": everywhere. Raises StoreError."""
     for column in scope.extra.keys() - _EXTRA_COLUMNS:
         raise StoreError(f"a search cannot be limited by {column!r}; use one of {', '.join(_EXTRA_COLUMNS)}")
     return all_of(

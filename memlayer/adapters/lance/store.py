@@ -86,10 +86,7 @@ class LanceStore:
 
     @classmethod
     def open(cls, folder: Path, dimensions: int) -> LanceStore:
-        """Open or create a store. Raises StoreError.
-
-        For a store of a newer version, damage, or no permission.
-        """
+        """Open or create a store. Raises StoreError."""
         return cls(folder, dimensions)
 
     # -- events and memories

@@ -121,10 +121,7 @@ class LoopThread:
 
 
 class ReadGate:
-    """A lock for many readers or one remover of old versions.
-
-    A reader whose files vanish would fail.
-    """
+    """Lock for many readers, or for one remover of their files."""
 
     def __init__(self) -> None:
         self._condition = threading.Condition()
@@ -234,10 +231,7 @@ class LanceTable:
             self.write("write rows", builder.execute(rows, on_bad_vectors="null"))
 
     def update_columns(self, rows: Any) -> None:
-        """Update columns of existing rows.
-
-        `rows` holds id and those columns only; rows with an unknown id are ignored.
-        """
+        """Update the given columns of rows by id; ignore unknown ids."""
         if rows.num_rows:
             builder = self.inner.merge_insert("id").when_matched_update_all()
             self.write("update rows", builder.execute(rows, on_bad_vectors="null"))
@@ -337,10 +331,7 @@ class LanceTable:
         return self._read("search text", query, where, limit)
 
     def nearest(self, vector: Sequence[float], columns: Sequence[str], where: str, limit: int, refine: int) -> Any:
-        """Return rows nearest by dot product, with `_distance` (1 - dot product).
-
-        refine: rows re-ranked per row wanted.
-        """
+        """Return rows nearest by dot product, with `_distance`: 1 - dot product."""
 
         def query() -> Any:
             builder = self.inner.query().nearest_to(list(vector)).distance_type("dot").refine_factor(refine)

@@ -85,10 +85,7 @@ class ProjectRows:
         return allowed
 
     def rows_of(self, ids: Sequence[str]) -> NDArray[np.intp]:
-        """Return all rows of these ids, in no order.
-
-        Two ids out of a billion might collide.
-        """
+        """Return all rows of these ids, unordered, by a 64-bit hash."""
         if not self.rows:
             return np.empty(0, np.intp)
         keys = np.frombuffer(self._keys, np.int64)

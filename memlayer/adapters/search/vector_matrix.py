@@ -59,10 +59,7 @@ class ProjectVectors(ProjectRows):
     def nearest(
         self, vector: NDArray[np.float32], limit: int, session_id: str, excluded_session_id: str
     ) -> list[tuple[float, str]]:
-        """Return (cosine, id) of the nearest rows, best first.
-
-        "" does not restrict the session.
-        """
+        """Return (cosine, id) of the nearest rows, best first."""
         allowed = self.allowed(session_id, excluded_session_id)
         if allowed is None:
             allowed = np.ones(self.rows, np.bool_)

@@ -29,10 +29,7 @@ Posting = NDArray[np.uint32]  # row and count in one number, rows ascending
 
 
 class _Packed:
-    """The postings of some rows in arrays.
-
-    A dictionary takes 210 bytes a word, and most words stand in one chunk.
-    """
+    """Postings in arrays: a dictionary takes 210 bytes a word."""
 
     def __init__(self, postings: dict[str, array[int]]) -> None:
         keys = np.fromiter(map(hash, postings), np.int64, len(postings))  # 64 bits, of use in this process alone
@@ -47,10 +44,7 @@ class _Packed:
         return len(self._flat) * _BYTES_PER_PACKED_POSTING + len(self._keys) * _BYTES_PER_PACKED_WORD
 
     def of(self, keys: NDArray[np.int64]) -> list[Posting]:
-        """Return the postings of the words with these hashes.
-
-        Two words with one hash share theirs: one pair in a billion.
-        """
+        """Return the postings of the words with these hashes."""
         places = np.searchsorted(self._keys, keys)
         places[places == len(self._keys)] = 0
         there = (self._keys[places] == keys).tolist()
@@ -86,10 +80,7 @@ class ProjectWords(ProjectRows):
         )
 
     def put(self, ids: Sequence[str], session_ids: Sequence[str], terms: Sequence[str]) -> None:
-        """Add rows, or replace them by id.
-
-        ids: distinct. terms: split by spaces.
-        """
+        """Add rows, or replace them by id. terms: split by spaces."""
         self._counted = {}
         self.remove(ids)
         self.extend(ids, session_ids)
@@ -115,10 +106,7 @@ class ProjectWords(ProjectRows):
         return gone
 
     def best(self, words: str, limit: int, session_id: str, excluded_session_id: str) -> list[tuple[float, str]]:
-        """Return (BM25, id) of the best rows with any word.
-
-        "" does not restrict the session. See text.bm25.
-        """
+        """Return (BM25, id) of the best rows with any word; see text.bm25."""
         wanted = list(dict.fromkeys(words.split()))
         postings = self._postings_of(wanted)
         counted = [self._count(posting) for posting in postings]

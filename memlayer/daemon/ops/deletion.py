@@ -85,10 +85,7 @@ def forget(state: State, arguments: ops.Forget, progress: Progress) -> Fields:
 def _chosen(
     state: State, services: Services, arguments: ops.Forget, project_id: str
 ) -> tuple[tuple[str, ...], list[str]]:
-    """Return the ids that ids and query select, and unknown ids.
-
-    Raises UserError for unknown ids.
-    """
+    """Return selected and unknown ids. Raises UserError for unknown ids."""
     by_name = {name: named(services.store, name) for name in map(bare_id, arguments.ids)}
     chosen = tuple(memory.id for found in by_name.values() for memory in found)
     unknown = [name for name, found in by_name.items() if not found]
@@ -150,10 +147,7 @@ def erase(state: State, selection: Selection, *, keep_sources: bool = False) -> 
 
 
 def collect(state: State) -> tuple[Removed, list[str]]:
-    """Delete memories that are too old, and tidy the store.
-
-    The age is the user's setting. Returns as erase.
-    """
+    """Delete memories that are too old, and tidy up. Returns as erase."""
     services, rules = state.services.result(), state.rules.retention
     now_s = time.time()
     if rules.is_on:
@@ -172,10 +166,7 @@ def collect(state: State) -> tuple[Removed, list[str]]:
 
 
 def begin_gc_if_due(state: State) -> None:
-    """Have old memories deleted once a day.
-
-    Looks every APART_S, and only where a setting deletes any.
-    """
+    """Have old memories deleted once a day; looks every APART_S."""
     rules = state.rules.retention
     if not rules.is_on or not state.is_open:
         return
@@ -189,10 +180,7 @@ def begin_gc_if_due(state: State) -> None:
 
 
 def resume(state: State, services: Services) -> None:
-    """Finish a deletion that a crash interrupted.
-
-    It comes before anything else is done with the store.
-    """
+    """Finish an interrupted deletion, before anything else uses the store."""
     try:
         project_ids = services.forget.erasure.resume()
         if project_ids:

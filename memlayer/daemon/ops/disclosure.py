@@ -1,7 +1,4 @@
-"""Operations of the MCP tools, each answered as text for a model.
-
-These are search, timeline, details, stats and remember.
-"""
+"""Operations of the MCP tools, each answered as text for a model."""
 
 from __future__ import annotations
 
@@ -98,10 +95,7 @@ def note_opened(state: State, memories: list[Memory], session_id: str) -> None:
 
 
 def stats(state: State, arguments: ops.MemStats, progress: Progress) -> Fields:
-    """Return counts of a project's memories and recent uses.
-
-    Also the days of its oldest and newest turn.
-    """
+    """Return counts of a project's memories, their days and recent uses."""
     store, scope = services_of(state).store, scope_of(state, arguments.project_dir)
     counts: dict[str, int] = {}
     days: list[int] = []
@@ -119,10 +113,7 @@ def stats(state: State, arguments: ops.MemStats, progress: Progress) -> Fields:
 
 
 def remember(state: State, arguments: ops.MemRemember, progress: Progress) -> Fields:
-    """Keep a statement as a core memory of the project.
-
-    It is on disk before it is merged.
-    """
+    """Keep a statement as a core memory, on disk before its merge."""
     scope_of(state, arguments.project_dir)
     if not arguments.project_dir:
         raise UserError("Nothing is remembered: no project is named. Start the server with --project FOLDER")

@@ -1,8 +1,4 @@
-"""Operations on the daemon and its store, and the store's upkeep.
-
-Operations: status, stats, flush, files, reindex, repair, witness and stop. Upkeep: vectors, index, repair, and settling
-everything on request.
-"""
+"""Operations on the daemon and its store, and the store's upkeep."""
 
 from __future__ import annotations
 

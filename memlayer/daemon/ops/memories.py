@@ -82,10 +82,7 @@ def _changed(state: State, change: Callable[[], Memory]) -> Fields:
 
 
 def history(state: State, arguments: ops.History, progress: Progress) -> Fields:
-    """Return every version of a memory, the current one first.
-
-    Each has its state and its sources.
-    """
+    """Return a memory's versions, newest first, with states and sources."""
     store = services_of(state).store
     memory = one_named(store, arguments.id_)
     newest = lineage.head(store, memory)

@@ -169,10 +169,7 @@ def _match(state: State, services: compose.Services, memory: Memory) -> Fields:
 
 
 def list_memories(state: State, arguments: ops.List, progress: Progress) -> Fields:
-    """Return memories, newest first.
-
-    Those of a project and of every project, or of one scope alone.
-    """
+    """Return memories of a project and every project, newest first."""
     store, folder, category = services_of(state).store, arguments.project_dir, arguments.category
     project_id = project_of(state, folder, is_global=arguments.is_global)
     wanted = [(project_id, category)] if project_id or not folder else []
@@ -199,10 +196,7 @@ def list_memories(state: State, arguments: ops.List, progress: Progress) -> Fiel
 
 
 def citations(state: State, arguments: ops.Citations, progress: Progress) -> Fields:
-    """Return memories by their citations.
-
-    Newest first, most cited first, or shown and never cited.
-    """
+    """Return memories by use: newest, most cited, or never cited."""
     store, folder, order = services_of(state).store, arguments.project_dir, arguments.order
     days = arguments.days or (DEFAULT_DAYS if order else 0)
     since_ms = int(time.time() * 1000) - days * DAY_MS if days else 0
@@ -230,10 +224,7 @@ def citations(state: State, arguments: ops.Citations, progress: Progress) -> Fie
 
 
 def usage_share(state: State, arguments: ops.UsageShare, progress: Progress) -> Fields:
-    """Return how many notes were shown, cited and opened lately.
-
-    Of the last days, a memory once a session.
-    """
+    """Count notes shown, cited and opened lately, once a session."""
     since_ms = int(time.time() * 1000) - arguments.days * DAY_MS
     return {"window_days": arguments.days, **share_since(services_of(state).store, since_ms)._asdict()}
 

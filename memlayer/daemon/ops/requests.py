@@ -1,7 +1,4 @@
-"""Types and lookups shared by the handlers of operations.
-
-JSON in, JSON out.
-"""
+"""Types and lookups shared by the handlers of operations."""
 
 from __future__ import annotations
 
@@ -26,10 +23,7 @@ Table = dict[type[Arguments], Handler]
 
 
 def services_of(state: State) -> compose.Services:
-    """Return the open store's services.
-
-    Raises StoreError, or UserError while it is still opening.
-    """
+    """Return the open store's services. Raises StoreError, UserError while opening."""
     services = state.ready(OPEN_WAIT_S)
     if services is None:
         raise UserError("The store is still opening. Try again in a moment")
@@ -37,18 +31,12 @@ def services_of(state: State) -> compose.Services:
 
 
 def project_of(state: State, folder: str, *, is_global: bool = False) -> str:
-    """Return a folder's project id.
-
-    It is "" for no folder and for an unknown project.
-    """
+    """Return a folder's project id; "" for none and an unknown one."""
     return GLOBAL if is_global else state.projects.find(folder)[0] if folder else ""
 
 
 def scope_of(state: State, folder: str) -> Scope:
-    """Return the scope of a folder's project.
-
-    No folder means every project.
-    """
+    """Return a folder's scope; without a folder, every project's."""
     return state.scope(project_of(state, folder)) if folder else Scope(None)
 
 
@@ -62,10 +50,7 @@ def named(store: Store, name: str) -> list[Memory]:
 
 
 def one_named(store: Store, name: str) -> Memory:
-    """Return the only memory with a name.
-
-    Raises UserError for none and for several.
-    """
+    """Return the only memory of a name. Raises UserError for others."""
     name = bare_id(name)
     found = named(store, name)
     if not found:
@@ -77,10 +62,7 @@ def one_named(store: Store, name: str) -> Memory:
 
 
 def memory_fields(state: State, memory: Memory) -> Fields:
-    """Return a memory as every answer has it.
-
-    It carries the name of its project.
-    """
+    """Return a memory as every answer has it, with its project's name."""
     return {**asdict(memory), "source_ids": list(memory.source_ids), "project": state.projects.name(memory.project_id)}
 
 

@@ -18,10 +18,7 @@ MAX_TURNS = 100_000
 
 
 def given(state: State, arguments: ops.Given, progress: Progress) -> Fields:
-    """Return the record of the last prompts, newest first.
-
-    It has the texts of their notes.
-    """
+    """Return the record of the last prompts with their notes, newest first."""
     store = services_of(state).store
     folder, limit = arguments.project_dir, arguments.limit
     session_id = _session_id(state, arguments.session_id) if arguments.session_id else ""
@@ -45,10 +42,7 @@ def given(state: State, arguments: ops.Given, progress: Progress) -> Fields:
 
 
 def _session_id(state: State, start: str) -> str:
-    """Return a session's id by its start.
-
-    Raises UserError for several sessions.
-    """
+    """Return a session's id by its start. Raises UserError for several."""
     known = [session.id for session in state.sessions.all() if session.id.startswith(start)]
     if start in known or not known:
         return start
@@ -90,10 +84,7 @@ def _session(state: State, store: Store, session: Session) -> Fields:
 
 
 def _details(state: State, store: Store, session: Session) -> Fields:
-    """Return further facts about a session.
-
-    These are its core memories, its summary and the notes it was given.
-    """
+    """Return a session's core memories, events, summary and notes, counted."""
     entries = [entry for entry in record.entries(state.home) if entry["session_id"] == session.id]
     prompts = [entry for entry in entries if "start" not in entry]
     summaries = store.memories(MemoryQuery(session_id=session.id, category="daily", kind=SESSION_SUMMARY, limit=1))

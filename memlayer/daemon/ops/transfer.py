@@ -130,10 +130,7 @@ def import_export(state: State, arguments: ops.ImportExport, progress: Progress)
 
 @contextmanager
 def _alone(state: State) -> Iterator[None]:
-    """Hold the lock of imports.
-
-    Until it is released no turn is consolidated. Raises UserError.
-    """
+    """Hold the lock of imports and of consolidation. Raises UserError."""
     if not state.importing.acquire(timeout=BUSY_WAIT_S):
         raise UserError("Another import is running. Wait for it, or stop it there")
     try:
@@ -144,10 +141,7 @@ def _alone(state: State) -> Iterator[None]:
 
 
 class _ByteProgress:
-    """Progress of an import in bytes of all its files.
-
-    is_gone: the client has left.
-    """
+    """Progress in bytes of all files. is_gone: the client has left."""
 
     def __init__(self, state: State, progress: Progress, files: list[Transcript]) -> None:
         self._state = state
@@ -183,10 +177,7 @@ class _ByteProgress:
 
 
 def _chosen(state: State, arguments: ops.Import, counts: Counts) -> list[Transcript]:
-    """Return the files to read, in order.
-
-    Raises UserError for a path that does not exist.
-    """
+    """Return the files to read, in order. Raises UserError."""
 
     def leave_out(reason: str) -> None:
         counts.skipped[reason] += 1
@@ -216,10 +207,7 @@ def _chosen(state: State, arguments: ops.Import, counts: Counts) -> list[Transcr
 
 
 def _take(state: State, services: compose.Services, batch: Batch) -> set[str]:
-    """Take a batch in by the writer; return the projects touched.
-
-    Returns their ids.
-    """
+    """Take a batch in by the writer; return the touched projects' ids."""
     if not batch.events:
         return set()
 
@@ -236,10 +224,7 @@ def _take(state: State, services: compose.Services, batch: Batch) -> set[str]:
 
 
 def _settle(state: State, services: compose.Services, touched: set[str]) -> None:
-    """Publish imported turns and tidy up in the writer.
-
-    It happens whether or not the client waits.
-    """
+    """Publish imported turns and tidy up, whoever still waits."""
     if not touched:
         return
 
@@ -253,10 +238,7 @@ def _settle(state: State, services: compose.Services, touched: set[str]) -> None
 
 
 def _embed(state: State, services: compose.Services, reported: _ByteProgress) -> None:
-    """Embed the new chunks, a few in each job.
-
-    After an interruption the daemon does the rest.
-    """
+    """Embed new chunks, a few a job; interrupted, the daemon goes on."""
     state.embedder.settled.wait(OPEN_WAIT_S)
     embedder = state.embedder()
     if embedder is None:

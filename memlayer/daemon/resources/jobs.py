@@ -1,7 +1,4 @@
-"""Threads that do job after job, and their priority.
-
-The `writer` makes every change of the store.
-"""
+"""Threads that do job after job, and their priority."""
 
 from __future__ import annotations
 
@@ -24,10 +21,7 @@ NICENESS = 7  # the writer gets a fifth of a core that somebody else wants, and 
 
 
 class Jobs:
-    """A queue of jobs and its thread.
-
-    A job that fails is logged, its future carries the error, the next job runs.
-    """
+    """A queue and its thread, which outlives failing jobs."""
 
     def __init__(self, name: str) -> None:
         self._queue: queue.Queue[tuple[str, Callable[[], Any], Future[Any]] | None] = queue.Queue()
@@ -41,10 +35,7 @@ class Jobs:
         self._thread.start()
 
     def submit(self, name: str, job: Callable[[], Any]) -> Future[Any]:
-        """Run `job` in the thread.
-
-        A waiting job of that name serves both callers.
-        """
+        """Run `job`; a waiting job of that name serves both callers."""
         with self._lock:
             waiting = self._waiting.get(name)
             if waiting is not None:
@@ -95,28 +86,19 @@ def _kind(name: str) -> str:
 
 
 def where(bad: BaseException) -> str:
-    """Return type and frames of an exception, without its message.
-
-    The message may hold text of a memory.
-    """
+    """Return an exception's type and frames, without its message's text."""
     frames = traceback.extract_tb(bad.__traceback__ or sys.exc_info()[2])
     return "%s at %s" % (type(bad).__name__, frames_of(frames))
 
 
 def frames_of(frames: Iterable[traceback.FrameSummary]) -> str:
-    """Return the last few frames in a line, innermost first.
-
-    It names files and functions, no value.
-    """
+    """Return the last frames in a line, innermost first, without values."""
     last = list(frames)[-8:]
     return " < ".join("%s:%s %s" % (os.path.basename(f.filename), f.lineno, f.name) for f in reversed(last))
 
 
 def switch_often() -> None:
-    """Let threads take turns ten times as often as usual.
-
-    It halves the slowest recalls while turns are written.
-    """
+    """Let threads take turns ten times as often, for slow recalls."""
     sys.setswitchinterval(SWITCH_S)
 
 

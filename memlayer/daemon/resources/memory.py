@@ -12,10 +12,7 @@ _MADV_DONTNEED = 4
 
 
 def rss_bytes() -> int:
-    """Return the resident memory of this process.
-
-    On macOS it is the peak, which does not tell the present.
-    """
+    """Return this process's resident memory; on macOS its peak."""
     try:
         with open("/proc/self/statm", encoding="ascii") as file:
             return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
@@ -34,10 +31,7 @@ def loaded() -> None:
 
 
 def give_back() -> None:
-    """Return freed memory to the system.
-
-    glibc keeps it after a model or a batch. A no-op elsewhere.
-    """
+    """Return freed memory that glibc keeps to the system."""
     gc.collect()
     if sys.platform == "linux":
         trim = getattr(ctypes.CDLL(None), "malloc_trim", None)

@@ -1,7 +1,4 @@
-"""State shared by the daemon's handlers.
-
-It holds settings, registries, and services once the store is open.
-"""
+"""State shared by the daemon's handlers: settings, registries, services."""
 
 from __future__ import annotations
 
@@ -154,10 +151,7 @@ class State:
 
     @property
     def has_broken_runtime(self) -> bool:
-        """True if a package that cannot be imported keeps the store shut.
-
-        Another process may be luckier, once somebody has mended that.
-        """
+        """True if an import failed; another process may be luckier."""
         return self.failure is not None and isinstance(self.failure.__cause__, ImportError)
 
     def mode(self) -> tuple[str, str]:

@@ -37,10 +37,7 @@ def publish(state: State) -> None:
 
 
 def memories_changed(state: State, project_ids: Iterable[str]) -> None:
-    """Publish changed core and daily memories now.
-
-    Their files are written now, or in a few seconds.
-    """
+    """Publish changed memories now; their files follow within seconds."""
     state.unfiled |= set(project_ids)
     state.unpublished |= set(project_ids)
     publish(state)
@@ -111,10 +108,7 @@ def begin(state: State) -> None:
 
 
 def look(state: State) -> bool:
-    """Submit waiting writes and changed files; return whether there are any.
-
-    Costs a few looks at modification times.
-    """
+    """Submit waiting writes and changed files; return whether any are."""
     if not state.is_open:
         return False
     files = state.services.result().files
@@ -143,10 +137,7 @@ def sync_all(state: State) -> EditCounts:
 
 
 def submit_extra(state: State) -> None:
-    """Have the extra Markdown read.
-
-    Its jobs are short enough to wait for.
-    """
+    """Have the extra Markdown read, in short jobs."""
     state.extra_s = time.monotonic()
     state.jobs.submit("extra files", lambda: _extra(state))
 

@@ -1,7 +1,4 @@
-"""Flush of a session before the host compacts its context.
-
-The context is measured after each answer.
-"""
+"""Flush of a session before the host compacts its measured context."""
 
 from __future__ import annotations
 
@@ -25,10 +22,7 @@ LOOK_AGAIN_S = 0.03
 
 
 def limit_tokens(session: Session, model: str, settings: FlushSettings) -> int:
-    """Return the number of tokens from which a flush is due.
-
-    model: as the transcript names it.
-    """
+    """Return the tokens that call for a flush. model: the transcript's."""
     said = session.model.partition("[")[0]
     if said and (not model or model.startswith(said)):
         model = session.model  # only the host says that a window is the long one: `[1m]`
@@ -37,10 +31,7 @@ def limit_tokens(session: Session, model: str, settings: FlushSettings) -> int:
 
 
 def is_full(state: State, session: Session, wait_s: float) -> bool:
-    """Measure a session's context; return whether its size requires a flush.
-
-    Waits until the transcript has the last answer, but not longer than wait_s.
-    """
+    """Measure a session, within wait_s of its last answer; True: flush."""
     ends = time.monotonic() + wait_s
     while True:
         try:
@@ -90,10 +81,7 @@ def asks(state: State, session: Session, payload: Payload) -> bool:
 
 
 def is_answer_to_us(state: State, payload: Payload) -> bool:
-    """Return whether a Stop ends the turn that asks() began.
-
-    Such a Stop is no answer to the person.
-    """
+    """True for a Stop that ends our own request's turn."""
     session = state.sessions.get(payload.session_id)
     if session is None or not payload.is_continued or not payload.prompt_id:
         return False

@@ -55,10 +55,7 @@ def drain(state: State, progress: Progress = unheard) -> int:
 
 
 def drain_and_publish(state: State) -> None:
-    """Take in the spool and write the working set.
-
-    For a session that starts: consolidation is not waited for.
-    """
+    """Take in the spool and write the working set of a start."""
     drain(state)
     derived.publish(state)
 
@@ -184,10 +181,7 @@ def _now_ms() -> int:
 
 
 def begin_consolidation(state: State) -> None:
-    """Have waiting turns consolidated in jobs of their own.
-
-    While the model loads, opening does it afterwards.
-    """
+    """Have waiting turns consolidated, once the model is loaded."""
     if state.embedder.settled.is_set():
         submit_consolidation(state)
 
