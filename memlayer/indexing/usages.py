@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from memlayer.edge.home import given_notes
@@ -35,11 +35,7 @@ class UsageLog:
         A citation counts where it names a memory of the answer's own project, or of every project: forged ones and
         those of other projects name none. A failure is logged: the answer itself is kept whatever becomes of its uses.
         """
-        try:
-            if self._is_tracking:
-                self._store.put_usages(self._cited_by(events))
-        except StoreError as bad:
-            log.warning("citations are not recorded: %s", bad)
+        self._put(lambda: self._cited_by(events))
 
     def _cited_by(self, events: Iterable[Event]) -> list[Usage]:
         named = {event: cited_in(event.text) for event in events if event.kind == "assistant"}
@@ -95,13 +91,16 @@ class UsageLog:
 
     def opened(self, memories: Sequence[Memory], session_id: str, at_ms: int) -> None:
         """Record the memories that a person or model opened; log failures."""
-        if not self._is_tracking or not memories:
-            return
-        uses = [usage_of(memory, OPENED, session_id=session_id, prompt_id="", at_ms=at_ms) for memory in memories]
+        self._put(
+            lambda: [usage_of(memory, OPENED, session_id=session_id, prompt_id="", at_ms=at_ms) for memory in memories]
+        )
+
+    def _put(self, uses: Callable[[], list[Usage]]) -> None:
         try:
-            self._store.put_usages(uses)
+            if self._is_tracking:
+                self._store.put_usages(uses())
         except StoreError as bad:
-            log.warning("a look-up is not recorded: %s", bad)
+            log.warning("uses are not recorded: %s", bad)
 
 
 def cited_in(text: str) -> list[str]:

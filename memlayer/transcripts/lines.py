@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from typing import BinaryIO
 
 from memlayer.edge.capture.payload import clean
@@ -28,27 +30,25 @@ _MACHINE_META = re.compile(rb'"(?:isMeta|isSidechain|isCompactSummary)"\s*:\s*tr
 _WANTED = (b'"user"', b'"assistant"', b"compact_boundary", b"queued_command")
 
 
+@dataclass
 class Tally:
     """Counts of a reading: complete lines, and records passed over by reason.
 
     watch is called with the byte offset every WATCH_LINES lines; it may raise to end the reading.
     """
 
-    __slots__ = ("lines", "passed", "watch")
-
-    def __init__(self, watch: Callable[[int], None] | None = None) -> None:
-        self.lines = 0
-        self.passed: dict[str, int] = {}
-        self.watch = watch
+    watch: Callable[[int], None] = lambda offset: None
+    lines: int = 0
+    passed: Counter[str] = field(default_factory=Counter)
 
     def passes(self, reason: str) -> None:
         """Count a record that is left out."""
-        self.passed[reason] = self.passed.get(reason, 0) + 1
+        self.passed[reason] += 1
 
     def line(self, offset: int) -> None:
         """Count a line that ends at this offset."""
         self.lines += 1
-        if self.watch is not None and self.lines % WATCH_LINES == 0:
+        if self.lines % WATCH_LINES == 0:
             self.watch(offset)
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import calendar
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import BinaryIO, NamedTuple
 
 from memlayer.edge.capture.noise import is_noise
@@ -57,27 +58,23 @@ class TranscriptRecord(NamedTuple):
     resume_offset: int
 
 
+@dataclass(slots=True)
 class _Answer:
     """The last API message with text in the running turn."""
 
-    __slots__ = ("blocks", "message_id", "record", "seen")
-
-    def __init__(self, message_id: str) -> None:
-        self.message_id = message_id
-        self.blocks: list[str] = []
-        self.seen: set[str] = set()
-        self.record: _Json = {}
+    message_id: str
+    blocks: list[str] = field(default_factory=list)
+    seen: set[str] = field(default_factory=set)
+    record: _Json = field(default_factory=dict)
 
 
+@dataclass(slots=True)
 class _Turn:
-    __slots__ = ("answer", "command", "is_over", "prompt_id", "start")
-
-    def __init__(self, prompt_id: str, start: int, command: str = "") -> None:
-        self.prompt_id = prompt_id
-        self.start = start
-        self.command = command
-        self.is_over = False  # later answers are to memlayer's own request, not to the user
-        self.answer: _Answer | None = None
+    prompt_id: str
+    start: int
+    command: str = ""
+    is_over: bool = False  # later answers are to memlayer's own request, not to the user
+    answer: _Answer | None = None
 
 
 def read_turns(

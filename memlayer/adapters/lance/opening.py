@@ -34,7 +34,7 @@ from memlayer.adapters.lance.schema import (
     schema_of,
     vector_field,
 )
-from memlayer.adapters.lance.table import FAILURES, LanceTable, LoopThread, first_line, fsync_path, remedy
+from memlayer.adapters.lance.table import FAILURES, LanceTable, LoopThread, failing, first_line, fsync_path, remedy
 from memlayer.edge.home import paths
 from memlayer.errors import StoreError
 
@@ -57,14 +57,12 @@ SINCE = {USAGES: 3}  # the version that brought a table; before it, its folder i
 
 def open_connection(folder: Path, loop: LoopThread) -> AsyncConnection:
     """Create the folder if need be (0700) and connect. Raises StoreError."""
-    try:
+    with failing("the store folder cannot be used", "check its permissions"):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         folder.chmod(0o700)
         fsync_path(folder.parent)
         session = Session(INDEX_CACHE_BYTES, METADATA_CACHE_BYTES)
         return loop.run(lancedb.connect_async(str(folder), session=session))
-    except FAILURES as error:
-        raise StoreError(f"the store folder cannot be used: {first_line(error)}; check its permissions") from error
 
 
 def reconnect(folder: Path, tables: Tables, loop: LoopThread) -> AsyncConnection:
@@ -142,10 +140,8 @@ def read_schema_version(folder: Path) -> int:
 
 def write_schema_version(folder: Path, version: int) -> None:
     """Write the schema version durably, all or nothing. Raises StoreError."""
-    try:
+    with failing(f"{SCHEMA_FILE} cannot be written"):
         paths.write_whole(str(folder / SCHEMA_FILE), json.dumps({"version": version}).encode() + b"\n")
-    except OSError as error:
-        raise StoreError(f"{SCHEMA_FILE} cannot be written: {first_line(error)}") from error
 
 
 def create_table(connection: AsyncConnection, folder: Path, name: str, dimensions: int, loop: LoopThread) -> LanceTable:
@@ -155,12 +151,10 @@ def create_table(connection: AsyncConnection, folder: Path, name: str, dimension
         return await connection.create_table(name, schema=schema_of(name, dimensions))
 
     path = _table_folder(folder, name)
-    try:
+    with failing(f"table {name} cannot be created", "check space and permissions"):
         if path.exists():
             shutil.rmtree(path)
         return LanceTable(name, loop.run(create()), loop, path)
-    except FAILURES as error:
-        raise StoreError(f"table {name} cannot be created: {first_line(error)}; check space and permissions") from error
 
 
 def complete_table(table: LanceTable) -> None:
@@ -208,10 +202,8 @@ def _salvaged(
     says = f"{saved} rows are saved" + (f", {len(older)} of them from an older version" if older else "")
     says += f", {lost} cannot be read" if lost else ""
     note_damage(folder, name, f"{says}: {failure}", brought_back=len(older))
-    try:
+    with failing(f"table {name} cannot be opened", remedy(name)):
         table = LanceTable(name, loop.run(connection.open_table(name)), loop, path)
-    except FAILURES as error:
-        raise StoreError(f"table {name} cannot be opened: {first_line(error)}; {remedy(name)}") from error
     return table, SetBack(True, frozenset(older))
 
 

@@ -14,9 +14,8 @@ from typing import Any
 import pyarrow as pa
 
 from memlayer.adapters.lance.schema import schema_of
-from memlayer.adapters.lance.table import FAILURES, LanceTable, LoopThread, first_line, fsync_path
+from memlayer.adapters.lance.table import FAILURES, LanceTable, LoopThread, failing, fsync_path
 from memlayer.edge.home import paths
-from memlayer.errors import StoreError
 from memlayer.model import Chunk, Memory, citation_of
 from memlayer.ports import Damage
 
@@ -64,28 +63,22 @@ def amend_damage(folder: Path, table: str, says: str, brought_back: int, in_doub
 
 
 def _write_notes(folder: Path, notes: Sequence[Damage]) -> None:
-    try:
+    with failing(f"{NOTES} cannot be written"):
         paths.write_whole(str(folder / NOTES), json.dumps([asdict(note) for note in notes], indent=1).encode() + b"\n")
-    except OSError as error:
-        raise StoreError(f"{NOTES} cannot be written: {first_line(error)}") from error
 
 
 def clear_damage(folder: Path) -> None:
     """Remove the notes, not the files set aside. Raises StoreError."""
-    try:
+    with failing(f"{NOTES} cannot be removed"):
         (folder / NOTES).unlink(missing_ok=True)
         fsync_path(folder)
-    except OSError as error:
-        raise StoreError(f"{NOTES} cannot be removed: {first_line(error)}") from error
 
 
 def drop_aside(folder: Path) -> None:
     """Remove the files set aside. Raises StoreError."""
-    try:
+    with failing(f"{folder / ASIDE} cannot be removed"):
         if (folder / ASIDE).exists():
             shutil.rmtree(folder / ASIDE)
-    except OSError as error:
-        raise StoreError(f"{folder / ASIDE} cannot be removed: {first_line(error)}") from error
 
 
 def is_whole(manifest: Path) -> bool:
@@ -110,13 +103,11 @@ def lost_versions(path: Path, newest: Path) -> int:
 def set_aside(folder: Path, path: Path) -> None:
     """Move a table's folder aside, unchanged. Raises StoreError."""
     home = folder / ASIDE / str(time.time_ns() // 1_000_000)
-    try:
+    with failing(f"{path.name} cannot be set aside"):
         home.mkdir(mode=0o700, parents=True)
         os.rename(path, home / path.name)
         for changed in (home, home.parent, folder):
             fsync_path(changed)
-    except OSError as error:
-        raise StoreError(f"{path.name} cannot be set aside: {first_line(error)}") from error
 
 
 def aside_copies(folder: Path, name: str) -> list[Path]:
@@ -131,7 +122,7 @@ def salvage(folder: Path, name: str, loop: LoopThread, connect: Connect) -> tupl
     at all; a crash on the way leaves the copies, and it is done again. Raises StoreError.
     """
     new = folder / _NEW
-    try:
+    with failing(f"table {name} cannot be salvaged", "is there space?"):
         shutil.rmtree(new, ignore_errors=True)
         new.mkdir(mode=0o700)
         connection = connect(new)
@@ -141,27 +132,22 @@ def salvage(folder: Path, name: str, loop: LoopThread, connect: Connect) -> tupl
         older: set[str] = set()
         lost = 0
         for copy in aside_copies(folder, name):
-            rows_lost = _copy(copy, name, loop, connect, table, seen, older)
-            lost = max(lost, rows_lost)
+            lost = max(lost, _copy(copy, loop, connect, table, seen, older))
         connection.close()
         os.rename(new / f"{name}.lance", folder / f"{name}.lance")
         fsync_path(folder)
         new.rmdir()
-    except FAILURES as error:
-        raise StoreError(f"table {name} cannot be salvaged: {first_line(error)}; is there space?") from error
     return len(seen), lost, older
 
 
-def _copy(
-    copy: Path, name: str, loop: LoopThread, connect: Connect, into: LanceTable, seen: set[str], older: set[str]
-) -> int:
+def _copy(copy: Path, loop: LoopThread, connect: Connect, into: LanceTable, seen: set[str], older: set[str]) -> int:
     """Copy a damaged copy's readable rows; return the number lost.
 
     Newest version first. Adds the ids of copied rows to `seen`, and to `older` those that the newest version does not
     vouch for.
     """
     is_first = not seen
-    versions = copy / f"{name}.lance" / "_versions"
+    versions = copy / f"{into.name}.lance" / "_versions"
     connection = connect(copy)
     missing = 0
     is_newest = True
@@ -170,7 +156,7 @@ def _copy(
             os.rename(manifest, manifest.with_name(manifest.name + ".torn"))
             continue
         try:
-            table = loop.run(connection.open_table(name))
+            table = loop.run(connection.open_table(into.name))
             if not is_newest:
                 loop.run(table.checkout(2**64 - 1 - int(manifest.stem)))
             total = loop.run(table.count_rows())
@@ -180,10 +166,10 @@ def _copy(
         before = set(seen)
         readable = 0
         for rows in readable_rows(take, 0, total):
-            readable += rows.num_rows
-            fresh = [index for index, found in enumerate(rows.column("id").to_pylist()) if found not in seen]
-            into.add(rows.take(pa.array(fresh, pa.int64())))
-            seen.update(rows.column("id").to_pylist())
+            ids = rows.column("id").to_pylist()
+            readable += len(ids)
+            into.add(rows.take(pa.array([index for index, found in enumerate(ids) if found not in seen], pa.int64())))
+            seen.update(ids)
         if not (is_newest and is_first):
             older |= seen - before
         missing = total - readable if is_newest else max(0, missing - (len(seen) - len(before)))

@@ -203,10 +203,11 @@ class LanceTable:
     def translated(self, doing: str) -> Iterator[None]:
         """Turn any LanceDB error into a StoreError that names the table."""
         try:
-            yield
-        except FAILURES as error:
+            with failing(f"table {self.name}: cannot {doing}", remedy(self.name)):
+                yield
+        except StoreError:
             self.has_failed = True
-            raise StoreError(f"table {self.name}: cannot {doing}: {first_line(error)}; {remedy(self.name)}") from error
+            raise
 
     def write(self, doing: str, coroutine: Coroutine[Any, Any, T]) -> T:
         """Run a coroutine that changes the table, then fsync its files."""
@@ -362,6 +363,15 @@ def match_query(words: str, column: str) -> MatchQuery:
         prefix_length=0,
         document_granularity=None,
     )
+
+
+@contextmanager
+def failing(says: str, remedy: str = "") -> Iterator[None]:
+    """Turn an error of LanceDB or the disk into a StoreError."""
+    try:
+        yield
+    except FAILURES as error:
+        raise StoreError(f"{says}: {first_line(error)}" + (f"; {remedy}" if remedy else "")) from error
 
 
 def first_line(error: BaseException) -> str:
