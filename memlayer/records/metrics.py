@@ -30,25 +30,28 @@ class Metrics:
         self._ops: dict[str, dict[str, int]] = {}
         self._took_ms: dict[str, deque[float]] = {}
         self._arrived = 0
-        self._worked_ms: dict[str, int] = {}
-        self._refused: dict[str, int] = {}
-        self._recall = {"prompts": 0, "answered": 0, "entries": 0, "chars": 0}
-        self._redacted: Counter[str] = Counter()
+        self._recall = Counter(prompts=0, answered=0, entries=0, chars=0)
         self._embedding = {"queries": 0.0, "queries_ms": 0.0, "passages": 0.0, "passages_ms": 0.0}
+        self._worked_ms: dict[str, int] = {}
+        self._refused: Counter[str] = Counter()
+        self._redacted: Counter[str] = Counter()
         self._lock = threading.Lock()
         try:
             with open(self._path, encoding="utf-8") as file:
                 saved = json.load(file)
-            self._ops = {str(op): {"count": int(n["count"]), "late": int(n["late"])} for op, n in saved["ops"].items()}
             self._recall.update({name: int(saved["recall"][name]) for name in self._recall})
             self._arrived = int(saved.get("arrived", 0))
-            self._worked_ms = {str(op): int(at_ms) for op, at_ms in saved.get("worked_ms", {}).items()}
-            self._refused = {str(why): int(count) for why, count in saved.get("refused", {}).items()}
-            self._redacted.update({str(kind): int(count) for kind, count in saved.get("redacted", {}).items()})
+            for name, counts in (
+                ("worked_ms", self._worked_ms),
+                ("refused", self._refused),
+                ("redacted", self._redacted),
+            ):
+                counts.update({str(kind): int(count) for kind, count in saved.get(name, {}).items()})
             embedding = saved.get("embedding", {})
             self._embedding.update({name: float(embedding.get(name, 0)) for name in self._embedding})
+            self._ops = {str(op): {"count": int(n["count"]), "late": int(n["late"])} for op, n in saved["ops"].items()}
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
-            self._ops = {}
+            return  # no such file, or none of ours: what it does say counts on
 
     def record(self, op: str, took_ms: float, *, late: bool) -> None:
         """Count one answered op."""
@@ -68,10 +71,7 @@ class Metrics:
     def recalled(self, entries: int, chars: int) -> None:
         """Count a prompt and the block added to it."""
         with self._lock:
-            self._recall["prompts"] += 1
-            self._recall["answered"] += entries > 0
-            self._recall["entries"] += entries
-            self._recall["chars"] += chars
+            self._recall.update(prompts=1, answered=entries > 0, entries=entries, chars=chars)
 
     def arrived(self) -> None:
         """Count one event that a hook brought."""
@@ -81,8 +81,7 @@ class Metrics:
     def refused(self, why: str) -> None:
         """Count an unkept hook call. why: fixed words, none in brackets."""
         with self._lock:
-            kind = why.partition(" (")[0]
-            self._refused[kind] = self._refused.get(kind, 0) + 1
+            self._refused[why.partition(" (")[0]] += 1
 
     def redacted(self, texts: Iterable[str]) -> None:
         """Count the redactions in these texts, by their marks."""
@@ -109,29 +108,26 @@ class Metrics:
             for op, counts in self._ops.items():
                 took = sorted(self._took_ms.get(op, ()))
                 hooks[op] = {**counts, "p50_ms": _percentile(took, 0.5), "p95_ms": _percentile(took, 0.95)}
-            return {
-                "hooks": hooks,
-                "recall": dict(self._recall),
-                "arrived": self._arrived,
-                "refused": dict(self._refused),
-                "redacted": dict(self._redacted),
-                "embedding": {
-                    "queries": int(self._embedding["queries"]),
-                    "query_ms": _mean(self._embedding["queries_ms"], self._embedding["queries"]),
-                    "passages": int(self._embedding["passages"]),
-                    "passage_ms": _mean(self._embedding["passages_ms"], self._embedding["passages"]),
-                },
-            }
+            embedding: dict[str, float | None] = {}
+            for name, one in (("queries", "query_ms"), ("passages", "passage_ms")):
+                embedding[name] = int(self._embedding[name])
+                embedding[one] = _mean(self._embedding[name + "_ms"], self._embedding[name])
+            return {**self._counts(), "hooks": hooks, "embedding": embedding}
 
     def save(self) -> None:
         """Raises OSError."""
         with self._lock:
-            saved = {
-                "ops": self._ops, "recall": self._recall, "arrived": self._arrived, "refused": self._refused,
-                "redacted": self._redacted, "embedding": self._embedding, "worked_ms": self._worked_ms,
-            }  # fmt: skip
+            saved = {**self._counts(), "ops": self._ops, "embedding": self._embedding, "worked_ms": self._worked_ms}
             data = json.dumps(saved).encode()
         paths.write_whole(self._path, data)
+
+    def _counts(self) -> dict[str, Any]:
+        return {
+            "recall": dict(self._recall),
+            "arrived": self._arrived,
+            "refused": dict(self._refused),
+            "redacted": dict(self._redacted),
+        }
 
 
 def _percentile(ordered: list[float], share: float) -> float | None:
