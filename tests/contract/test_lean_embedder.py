@@ -11,7 +11,7 @@ from pathlib import Path
 
 from memlayer.adapters.embedding.fastembed_embedder import load
 from memlayer.adapters.embedding.model_folder import SHIPPED_MODEL
-from memlayer.adapters.priority import GOES_FIRST_S
+from memlayer.adapters.search.project_rows import GOES_FIRST_S
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = "결제 모듈은 NestJS로 만들기로 했습니다: see checkout.py"

@@ -14,8 +14,7 @@ import pytest
 
 from memlayer.adapters.lance.search import MAX_WORD_ROWS, ChunkSearch
 from memlayer.adapters.lance.store import LanceStore
-from memlayer.adapters.priority import GOES_FIRST_S
-from memlayer.adapters.search.project_rows import RecentProjects
+from memlayer.adapters.search.project_rows import GOES_FIRST_S, RecentProjects
 from memlayer.adapters.search.word_index import ProjectWords
 from memlayer.model import Chunk, Scope
 from memlayer.ports import Holding

@@ -49,7 +49,7 @@ ENTRY_POINTS = ("__init__.py", "__main__.py", "errors.py")
 SHORT = frozenset(
     words(
         """
-        adapters/priority text/bm25
+        text/bm25
         """
     )
 )

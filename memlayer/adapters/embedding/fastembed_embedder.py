@@ -21,7 +21,7 @@ from memlayer.adapters.embedding import calibration as calibrations
 from memlayer.adapters.embedding import model_folder, unigram_tokenizer
 from memlayer.adapters.embedding.calibration import Centring, Matrix
 from memlayer.adapters.embedding.model_folder import Recipe
-from memlayer.adapters.priority import GivingWay
+from memlayer.adapters.search.project_rows import GivingWay
 from memlayer.errors import EmbedderError
 from memlayer.ports import Calibration, Embedder, Vector
 

@@ -24,8 +24,7 @@ from memlayer.adapters.lance.schema import (
     one_of,
 )
 from memlayer.adapters.lance.table import LanceTable
-from memlayer.adapters.priority import GivingWay
-from memlayer.adapters.search.project_rows import Key, P, Project, RecentProjects
+from memlayer.adapters.search.project_rows import GivingWay, Key, P, Project, RecentProjects
 from memlayer.adapters.search.vector_matrix import ProjectVectors, bytes_per_row
 from memlayer.adapters.search.word_index import ProjectWords
 from memlayer.errors import StoreError

@@ -1,8 +1,9 @@
-"""Chunk ids and sessions of projects, least recently used first out."""
+"""Projects in memory: rows, the recent ones, and way given to answers."""
 
 from __future__ import annotations
 
 import hashlib
+import time
 from array import array
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 
 _DEAD = -1
 _MAX_DEAD_SHARE = 0.25
+GOES_FIRST_S = 0.08  # a query and the search that follows it
 
 
 class ProjectRows:
@@ -164,3 +166,21 @@ class RecentProjects(Generic[P]):
         while total > self.max_bytes and self._projects:
             _, oldest = self._projects.popitem(last=False)
             total -= oldest.nbytes
+
+
+class GivingWay:
+    """Answers call `announce`; background work calls `wait` between two pieces. Thread-safe."""
+
+    def __init__(self) -> None:
+        self._until = 0.0
+
+    def announce(self) -> None:
+        """Note that an answer is being waited for."""
+        self._until = time.monotonic() + GOES_FIRST_S
+
+    def wait(self) -> None:
+        """Pause while an answer is being made.
+
+        At most GOES_FIRST_S, so that the work ends however many questions come.
+        """
+        time.sleep(min(GOES_FIRST_S, max(0.0, self._until - time.monotonic())))

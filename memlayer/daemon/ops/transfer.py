@@ -39,47 +39,43 @@ def import_history(state: State, arguments: ops.Import, progress: Progress) -> F
     """
     services = services_of(state)
     is_rehearsal, is_anew = arguments.dry_run, arguments.again
-    with _alone(state):
+    started, counts = time.monotonic(), Counts()
+    with _running(state, services, progress, is_rehearsal) as run:
         go_second()
-        started = time.monotonic()
-        counts = Counts()
-        if not is_rehearsal:
-            state.jobs.submit("drain", lambda: intake.drain(state)).result()  # events of hooks are known then
-            if is_anew:
-                services.imports.restart()
+        if is_anew and not is_rehearsal:
+            services.imports.restart()
         reached = Rehearsal(services.imports, is_anew) if is_rehearsal else services.imports
         tombstones = services.forget.tombstones
         history = History(
             services.store, state.sessions, reached, lambda folder: state.projects.find(folder)[0], tombstones
         )
         files = _chosen(state, arguments, counts)
-        bytes_read = _ByteProgress(state, progress, files)
-        touched: set[str] = set()
-        try:
-            for number, file in enumerate(files):
-                bytes_read.begin(number)
-                try:
-                    for batch in history.batches(file, counts, bytes_read.at):
-                        if not is_rehearsal:
-                            touched |= _take(state, services, batch)
-                        reached.reached(batch.path, batch.offset, batch.records)
-                        bytes_read.at(batch.offset)
-                    reached.done(file.path, file.size, file.mtime_ns)
-                except OSError as bad:
-                    if bytes_read.is_gone:
-                        raise
-                    log.warning("transcript not readable: %s", bad.strerror)
-                    counts.skipped["files that cannot be read"] += 1
-        finally:
-            _settle(state, services, touched)
-        if not is_rehearsal:
-            _embed(state, services, bytes_read)
-        return {
-            **{name: value for name, value in asdict(counts).items() if name != "skipped"},
-            "skipped": dict(counts.skipped.most_common()),
-            "dry_run": is_rehearsal,
-            "seconds": round(time.monotonic() - started, 2),
-        }
+        before, total = 0, sum(file.size for file in files)
+        for file in files:
+
+            def at(offset: int, before: int = before) -> None:
+                run.report("import", before + offset, total)
+
+            at(0)
+            try:
+                for batch in history.batches(file, counts, at):
+                    if not is_rehearsal:
+                        run.touched |= _take(state, services, batch)
+                    reached.reached(batch.path, batch.offset, batch.records)
+                    at(batch.offset)
+                reached.done(file.path, file.size, file.mtime_ns)
+            except OSError as bad:
+                if run.is_gone:
+                    raise
+                log.warning("transcript not readable: %s", bad.strerror)
+                counts.skipped["files that cannot be read"] += 1
+            before += file.size
+    return {
+        **{name: value for name, value in asdict(counts).items() if name != "skipped"},
+        "skipped": dict(counts.skipped.most_common()),
+        "dry_run": is_rehearsal,
+        "seconds": round(time.monotonic() - started, 2),
+    }
 
 
 def export(state: State, arguments: ops.Export, progress: Progress) -> Fields:
@@ -106,60 +102,27 @@ def import_export(state: State, arguments: ops.ImportExport, progress: Progress)
         exported = exporting.Exported(path, services.store, state.projects, state.sessions, services.forget.tombstones)
     except OSError as bad:
         raise UserError(f"{path}: {bad.strerror}") from bad
-    with _alone(state):
-        if not is_rehearsal:
-            state.jobs.submit("drain", lambda: intake.drain(state)).result()
+    with _running(state, services, progress, is_rehearsal) as run:
         exported.check()
-        touched: set[str] = set()
-        bytes_read = _ByteProgress(state, progress, [])
-        try:
-            for part in exported.parts(is_rehearsal):
+        for part in exported.parts(is_rehearsal):
 
-                def job() -> set[str]:
-                    return exported.take(part, services.indexer)  # noqa: B023 - run before the next round
+            def job() -> set[str]:
+                return exported.take(part, services.indexer)  # noqa: B023 - run before the next round
 
-                if not is_rehearsal:
-                    touched |= state.jobs.submit("import %d" % id(part), job).result()
-                bytes_read.report("import", part.offset, exported.size)
-        finally:
-            _settle(state, services, touched)
-        if not is_rehearsal:
-            _embed(state, services, bytes_read)
-        return {**asdict(exported.counts), "dry_run": is_rehearsal}
+            if not is_rehearsal:
+                run.touched |= state.jobs.submit("import %d" % id(part), job).result()
+            run.report("import", part.offset, exported.size)
+    return {**asdict(exported.counts), "dry_run": is_rehearsal}
 
 
-@contextmanager
-def _alone(state: State) -> Iterator[None]:
-    """Hold the lock of imports and of consolidation. Raises UserError."""
-    if not state.importing.acquire(timeout=BUSY_WAIT_S):
-        raise UserError("Another import is running. Wait for it, or stop it there")
-    try:
-        yield
-    finally:
-        state.importing.release()
-        intake.begin_consolidation(state)
+class _Run:
+    """A running import. touched: project ids; is_gone: its client has left."""
 
-
-class _ByteProgress:
-    """Progress in bytes of all files. is_gone: the client has left."""
-
-    def __init__(self, state: State, progress: Progress, files: list[Transcript]) -> None:
+    def __init__(self, state: State, progress: Progress) -> None:
         self._state = state
         self._progress = progress
-        self._before = [0]
-        for file in files:
-            self._before.append(self._before[-1] + file.size)
-        self._number = 0
+        self.touched: set[str] = set()
         self.is_gone = False
-
-    def begin(self, number: int) -> None:
-        """Start the file of this number; those before it are done."""
-        self._number = number
-        self.at(0)
-
-    def at(self, offset: int) -> None:
-        """Report an offset in the present file. Raises as `report`."""
-        self.report("import", self._before[self._number] + offset, self._before[-1])
 
     def report(self, phase: str, done: int, total: int) -> None:
         """Report a phase.
@@ -174,6 +137,30 @@ class _ByteProgress:
         except OSError:
             self.is_gone = True
             raise
+
+
+@contextmanager
+def _running(state: State, services: compose.Services, progress: Progress, is_rehearsal: bool) -> Iterator[_Run]:
+    """Run one import inside, while no turn is consolidated.
+
+    Events of hooks are taken in before it. What it has touched is published whether or not the client waits, and
+    embedded if it does. Raises UserError.
+    """
+    if not state.importing.acquire(timeout=BUSY_WAIT_S):
+        raise UserError("Another import is running. Wait for it, or stop it there")
+    try:
+        if not is_rehearsal:
+            state.jobs.submit("drain", lambda: intake.drain(state)).result()
+        run = _Run(state, progress)
+        try:
+            yield run
+        finally:
+            _settle(state, services, run.touched)
+        if not is_rehearsal:
+            _embed(state, services, run)
+    finally:
+        state.importing.release()
+        intake.begin_consolidation(state)
 
 
 def _chosen(state: State, arguments: ops.Import, counts: Counts) -> list[Transcript]:
@@ -237,7 +224,7 @@ def _settle(state: State, services: compose.Services, touched: set[str]) -> None
     state.jobs.submit("settle an import", job)
 
 
-def _embed(state: State, services: compose.Services, reported: _ByteProgress) -> None:
+def _embed(state: State, services: compose.Services, run: _Run) -> None:
     """Embed new chunks, a few a job; interrupted, the daemon goes on."""
     state.embedder.settled.wait(OPEN_WAIT_S)
     embedder = state.embedder()
@@ -248,7 +235,7 @@ def _embed(state: State, services: compose.Services, reported: _ByteProgress) ->
     try:
         while made := state.jobs.submit("embed some", some).result():
             done += made
-            reported.report("embed", done, max(total, done))
+            run.report("embed", done, max(total, done))
     except (OSError, UserError):
         state.jobs.submit("embed", lambda: embed_missing(state))
         raise

@@ -1,14 +1,14 @@
 """Everything derived from memories: recall's replacements, working sets, memory files, extra Markdown.
 
-`changed` notes that memories of some projects changed, `publish` tells SUBSCRIBERS: once for all changes of a Stop,
-after its turn was taken in and consolidated. All of this runs in the writer.
+`changed` notes that memories of some projects changed, `publish` renews what stems from
+them: once for all changes of a Stop, after its turn was taken in and consolidated. All of this runs in the writer.
 """
 
 from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from memlayer.briefing import working_set
 from memlayer.compose import Services
@@ -32,7 +32,7 @@ def changed(state: State, project_ids: Iterable[str]) -> None:
 
 
 def publish(state: State) -> None:
-    """Tell SUBSCRIBERS of all changed memories."""
+    """Renew all that is derived from changed memories."""
     renew(state, tuple(state.unpublished))
 
 
@@ -46,17 +46,12 @@ def memories_changed(state: State, project_ids: Iterable[str]) -> None:
 
 
 def renew(state: State, project_ids: Iterable[str]) -> None:
-    """Tell SUBSCRIBERS of these projects."""
+    """Renew recall's replacements and the working sets of these projects."""
     services = state.services.result()
     for project_id in project_ids:
-        for subscriber in SUBSCRIBERS:
-            subscriber(state, services, project_id)
+        services.recall.refresh(project_id)
+        _write_working_sets(state, services, project_id)
         state.unpublished.discard(project_id)
-
-
-def _renew_recall(state: State, services: Services, project_id: str) -> None:
-    """Have recall know the replaced memories of a project."""
-    services.recall.refresh(project_id)
 
 
 def _write_working_sets(state: State, services: Services, project_id: str) -> None:
@@ -71,9 +66,6 @@ def _write_working_sets(state: State, services: Services, project_id: str) -> No
     rules = state.rules.working_set
     for scope in state.projects.scopes() if project_id == GLOBAL else (project_id,):
         registry.write_working_set(state.home, scope, working_set.compose(services.store, scope, rules))
-
-
-SUBSCRIBERS: tuple[Callable[[State, Services, str], None], ...] = (_renew_recall, _write_working_sets)
 
 
 def write(state: State) -> None:
