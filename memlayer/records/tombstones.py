@@ -168,11 +168,7 @@ class Tombstones:
 
     def _forgot_text(self, text: str, at_ms: int) -> bool:
         """True if a text (short: near that time) was said and forgotten."""
-        if not self._key or not text.strip():
-            return False
-        times = (at_ms, at_ms - SAME_TIME_MS, at_ms + SAME_TIME_MS)
-        marks = {self._said_mark(_SAID, text, time_ms) for time_ms in times}
-        return not marks.isdisjoint(self._lines) or self._knows_either(text, at_ms)
+        return not self._lines.isdisjoint(self._near_marks(_SAID, text, at_ms)) or self._knows_either(text, at_ms)
 
     def forgot_statement(self, project_id: str, text: str) -> bool:
         """True if the project ever forgot a memory with this text."""
@@ -191,16 +187,15 @@ class Tombstones:
         return [run for run in self._runs if run.kind == kind and run.at_ms <= now_ms]
 
     def _knows_statement(self, project_id: str, text: str, at_ms: int) -> bool:
-        if not self._key or not text.strip():
-            return False
         return at_ms <= self._statements.get(self._statement_mark(project_id, text), -1)
 
     def _knows_either(self, text: str, at_ms: int) -> bool:
-        if not self._key or not text.strip():
-            return False
+        marks = self._near_marks(_EITHER, text, at_ms)
+        return not self._lines.isdisjoint([*marks, "%s:%s" % (_EITHER, self._hash("", text))])
+
+    def _near_marks(self, kind: str, text: str, at_ms: int) -> list[str]:
         times = (at_ms, at_ms - SAME_TIME_MS, at_ms + SAME_TIME_MS)
-        marks = [self._said_mark(_EITHER, text, time_ms) for time_ms in times]
-        return any(mark in self._lines for mark in (*marks, "%s:%s" % (_EITHER, self._hash("", text))))
+        return [self._said_mark(kind, text, time_ms) for time_ms in times]
 
     def _said_mark(self, kind: str, text: str, at_ms: int) -> str:
         is_long = len(" ".join(text.split())) >= SHORT_CHARS

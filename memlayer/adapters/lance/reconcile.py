@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 from memlayer.adapters.lance.salvage import amend_damage, memory_of, text_of
 from memlayer.adapters.lance.schema import (
-    CHUNK_COLUMNS,
+    CHUNKS,
+    COLUMNS,
     MEMORIES,
-    MEMORY_COLUMNS,
     chunks_from,
     memories_from,
     rows_to_arrow,
@@ -45,11 +45,11 @@ def put_right(folder: Path, memories: LanceTable, chunks: LanceTable | None, set
 
     chunks: None where they are damaged as well. Raises StoreError.
     """
-    rows = memories_from(memories.select(MEMORY_COLUMNS))
+    rows = memories_from(memories.select(COLUMNS[MEMORIES]))
     if chunks is None:
         found = unknown(rows, set_back)
     else:
-        found = reconcile(rows, chunks_from(chunks.select(CHUNK_COLUMNS)), set_back)
+        found = reconcile(rows, chunks_from(chunks.select(COLUMNS[CHUNKS])), set_back)
     memories.upsert(rows_to_arrow(found.rows, schema_of(MEMORIES, 0)))
     if found.brought_back or found.in_doubt:
         says = f"{found.brought_back} memories are as the search index knows them"

@@ -18,7 +18,7 @@ import zlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from memlayer.adapters.lance.schema import CHUNK_COLUMNS
+from memlayer.adapters.lance.schema import CHUNKS, COLUMNS
 from memlayer.adapters.sqlite_files import DispensableFile, in_batches, marks
 from memlayer.model import Chunk
 
@@ -171,7 +171,7 @@ def _key(chunk_id: str) -> int:
 
 
 def _packed(chunk: Chunk) -> bytes:
-    values = [getattr(chunk, name) for name in CHUNK_COLUMNS]
+    values = [getattr(chunk, name) for name in COLUMNS[CHUNKS]]
     # A lone surrogate is stored as a question mark, as in the table.
     return zlib.compress(json.dumps(values, ensure_ascii=False).encode("utf-8", "replace"), 1)
 

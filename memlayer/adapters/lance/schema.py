@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import fields
 from itertools import repeat
 from typing import Any, TypeVar
 
@@ -31,50 +32,19 @@ SCHEMA_VERSION = 3
 Item = TypeVar("Item", Memory, Chunk)
 
 
-def _text(name: str) -> Any:
-    return pa.field(name, pa.string(), nullable=False)
-
-
-def _int(name: str) -> Any:
-    return pa.field(name, pa.int64(), nullable=False)
-
-
-_EVENT_FIELDS = [
-    *(_text(name) for name in ("id", "kind", "session_id", "project_id", "prompt_id", "text")),
-    _int("at_ms"),
-    *(_text(name) for name in ("source", "uuid", "detail")),
-]
-_MEMORY_FIELDS = [
-    *(_text(name) for name in ("id", "key", "citation", "category", "kind", "text")),
-    pa.field("importance", pa.float64(), nullable=False),
-    *(_text(name) for name in ("project_id", "session_id", "prompt_id")),
-    pa.field("source_ids", pa.list_(pa.string()), nullable=False),
-    _int("at_ms"),
-    _text("superseded_by"),
-    _int("superseded_ms"),
-    pa.field("pinned", pa.bool_(), nullable=False),
-    _text("settled"),
-    _text("evidence"),
-    _int("level"),
-]
-_USAGE_FIELDS = [
-    *(_text(name) for name in ("id", "memory_id", "session_id", "project_id", "prompt_id", "how")),
-    _int("at_ms"),
-]
-_CHUNK_FIELDS = [
-    *(_text(name) for name in ("id", "memory_id", "event_id", "role", "session_id", "project_id", "prompt_id")),
-    _text("category"),
-    pa.field("importance", pa.float64(), nullable=False),
-    *(_int(name) for name in ("at_ms", "start", "end")),
-    *(_text(name) for name in ("text", "terms", "model")),
-]
-
-EVENT_COLUMNS = [field.name for field in _EVENT_FIELDS]
-USAGE_COLUMNS = [field.name for field in _USAGE_FIELDS]
-MEMORY_COLUMNS = [field.name for field in _MEMORY_FIELDS]
-# All but the vector, in the order of Chunk's fields. Ranking reads the terms of every hit: making them anew from the
-# text costs milliseconds.
-CHUNK_COLUMNS = [field.name for field in _CHUNK_FIELDS]
+_TYPES = {
+    "str": pa.string(),
+    "int": pa.int64(),
+    "float": pa.float64(),
+    "bool": pa.bool_(),
+    "tuple[str, ...]": pa.list_(pa.string()),
+}
+# The fields of model.py, in their order, but the vector: a change there is a new SCHEMA_VERSION with a migration.
+_FIELDS = {
+    table: [pa.field(one.name, _TYPES[str(one.type)], nullable=False) for one in fields(model) if one.name != VECTOR]
+    for table, model in ((EVENTS, Event), (MEMORIES, Memory), (CHUNKS, Chunk), (USAGES, Usage))
+}
+COLUMNS = {table: [field.name for field in found] for table, found in _FIELDS.items()}
 
 
 def vector_field(dimensions: int) -> Any:
@@ -83,9 +53,8 @@ def vector_field(dimensions: int) -> Any:
 
 
 def schema_of(table: str, dimensions: int) -> Any:
-    """The Arrow schema of a table."""
-    fields = {EVENTS: _EVENT_FIELDS, MEMORIES: _MEMORY_FIELDS, USAGES: _USAGE_FIELDS}.get(table)
-    return pa.schema(fields if fields is not None else [*_CHUNK_FIELDS, vector_field(dimensions)])
+    """The Arrow schema of a table. dimensions: of the vectors of chunks."""
+    return pa.schema([*_FIELDS[table], *([vector_field(dimensions)] if table == CHUNKS else ())])
 
 
 def rows_to_arrow(items: Sequence[Event | Memory | Chunk | Usage], schema: Any) -> Any:
@@ -104,31 +73,32 @@ def _plain(value: Any) -> Any:
 def vectors_to_arrow(ids: Sequence[str], vectors: Sequence[Sequence[float]], model: str, dimensions: int) -> Any:
     """Build (id, model, vector) columns to update existing chunks."""
     field = vector_field(dimensions)
-    schema = pa.schema([_text("id"), _text("model"), field])
+    named = {field.name: field for field in _FIELDS[CHUNKS]}
+    schema = pa.schema([named["id"], named["model"], field])
     return pa.table([pa.array(ids, pa.string()), [model] * len(ids), pa.array(vectors, field.type)], schema=schema)
 
 
 def events_from(table: Any) -> list[Event]:
     """Convert rows of the events table, in their order."""
-    return [Event(**row) for row in table.select(EVENT_COLUMNS).to_pylist()]
+    return [Event(**row) for row in table.select(COLUMNS[EVENTS]).to_pylist()]
 
 
 def usages_from(table: Any) -> list[Usage]:
     """Rows of the usages table, in their order."""
-    return [Usage(**row) for row in table.select(USAGE_COLUMNS).to_pylist()]
+    return [Usage(**row) for row in table.select(COLUMNS[USAGES]).to_pylist()]
 
 
 def memories_from(table: Any) -> list[Memory]:
     """Convert rows of the memories table, in their order."""
     return [
-        Memory(**{**row, "source_ids": tuple(row["source_ids"])}) for row in table.select(MEMORY_COLUMNS).to_pylist()
+        Memory(**{**row, "source_ids": tuple(row["source_ids"])}) for row in table.select(COLUMNS[MEMORIES]).to_pylist()
     ]
 
 
 def chunks_from(table: Any) -> list[Chunk]:
     """Convert rows of chunks, in order, without vectors, perhaps without terms."""
     names = table.column_names
-    columns = [table.column(name).to_pylist() if name in names else _BLANKS for name in CHUNK_COLUMNS]
+    columns = [table.column(name).to_pylist() if name in names else _BLANKS for name in COLUMNS[CHUNKS]]
     return [Chunk(*values) for values in zip(*columns, strict=False)]
 
 

@@ -12,17 +12,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from memlayer.adapters.lance import schema
 from memlayer.adapters.lance.row_cache import RowCache
-from memlayer.adapters.lance.schema import (
-    CHUNK_COLUMNS,
-    VECTOR,
-    all_of,
-    chunks_from,
-    equals,
-    matching,
-    of_scope,
-    one_of,
-)
+from memlayer.adapters.lance.schema import VECTOR
 from memlayer.adapters.lance.table import LanceTable
 from memlayer.adapters.search.project_rows import GivingWay, Key, P, Project, RecentProjects
 from memlayer.adapters.search.vector_matrix import ProjectVectors, bytes_per_row
@@ -90,7 +82,7 @@ class ChunkSearch:
             limit,
         )
         if scored is None:
-            rows = self._table.match("terms", words, ["id"], of_scope(scope), limit)
+            rows = self._table.match("terms", words, ["id"], schema.of_scope(scope), limit)
             scored = list(zip(rows.column("_score").to_pylist(), rows.column("id").to_pylist(), strict=True))
         chunks = self._chunks([chunk for _, chunk in scored], scope)
         hits = [Hit(chunk=chunks[found], lexical=score) for score, found in scored if found in chunks]
@@ -114,7 +106,7 @@ class ChunkSearch:
             limit,
         )
         if scored is None:
-            where = all_of(of_scope(scope), equals("model", model))
+            where = schema.all_of(schema.of_scope(scope), schema.equals("model", model))
             rows = self._table.nearest(query.tolist(), ["id"], where, limit, _REFINE)
             cosines = (1.0 - rows.column("_distance").to_numpy()).tolist()
             scored = list(zip(cosines, rows.column("id").to_pylist(), strict=True))
@@ -199,8 +191,8 @@ class ChunkSearch:
         found = self._rows.get(ids)
         missing = [chunk for chunk in ids if chunk not in found]
         if missing:
-            where = all_of(of_scope(scope), one_of("id", missing))
-            read = chunks_from(self._table.select(CHUNK_COLUMNS, where))
+            where = schema.all_of(schema.of_scope(scope), schema.one_of("id", missing))
+            read = schema.chunks_from(self._table.select(schema.COLUMNS[schema.CHUNKS], where))
             self._rows.fill(read, state)
             found.update((chunk.id, chunk) for chunk in read)
         return found
@@ -227,7 +219,7 @@ class ChunkSearch:
         with self._lock:
             if kept.get(key) is not None:
                 return
-            where = matching(project_id=project_id, model=model)
+            where = schema.matching(project_id=project_id, model=model)
             loaded = self._room_for(self._table.count(where), model)
             if loaded is not None:
                 self._fill(loaded, where, VECTOR if model else "terms")

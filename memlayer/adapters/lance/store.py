@@ -10,38 +10,9 @@ from typing import Any
 
 from lancedb.db import AsyncConnection
 
-from memlayer.adapters.lance import deletion
-from memlayer.adapters.lance import schema as sql
+from memlayer.adapters.lance import deletion, opening, salvage, schema
 from memlayer.adapters.lance.indexes import compact, is_upkeep_due, stats_of
-from memlayer.adapters.lance.opening import (
-    complete_table,
-    create_table,
-    fit_dimensions,
-    open_connection,
-    open_tables,
-    reconnect,
-    reopen,
-    stored_dimensions,
-)
-from memlayer.adapters.lance.salvage import clear_damage, damage_of, drop_aside
-from memlayer.adapters.lance.schema import (
-    CHUNK_COLUMNS,
-    CHUNKS,
-    EVENT_COLUMNS,
-    EVENTS,
-    MEMORIES,
-    MEMORY_COLUMNS,
-    USAGE_COLUMNS,
-    USAGES,
-    chunks_from,
-    events_from,
-    last_of_each,
-    memories_from,
-    rows_to_arrow,
-    schema_of,
-    usages_from,
-    vectors_to_arrow,
-)
+from memlayer.adapters.lance.schema import CHUNKS, COLUMNS, EVENTS, MEMORIES, USAGES
 from memlayer.adapters.lance.search import ChunkSearch
 from memlayer.adapters.lance.table import LoopThread, batches
 from memlayer.errors import StoreError
@@ -76,9 +47,9 @@ class LanceStore:
         self._loop = LoopThread()
         self._writing = threading.RLock()
         try:
-            self._connection = open_connection(folder, self._loop)
-            self._tables = open_tables(self._connection, folder, dimensions, self._loop)
-            self._dimensions = stored_dimensions(self._tables[CHUNKS])
+            self._connection = opening.open_connection(folder, self._loop)
+            self._tables = opening.open_tables(self._connection, folder, dimensions, self._loop)
+            self._dimensions = opening.stored_dimensions(self._tables[CHUNKS])
         except StoreError:
             self._loop.close()
             raise
@@ -95,7 +66,7 @@ class LanceStore:
         return self._add_new(EVENTS, events)
 
     def put_memories(self, memories: Sequence[Memory]) -> None:
-        rows = rows_to_arrow(last_of_each(memories), schema_of(MEMORIES, 0))
+        rows = schema.rows_to_arrow(schema.last_of_each(memories), schema.schema_of(MEMORIES, 0))
         with self._writing:
             self._tables[MEMORIES].upsert(rows)
 
@@ -109,13 +80,15 @@ class LanceStore:
         kind: str = "",
         limit: int = 1000,
     ) -> list[Event]:
-        where = sql.matching(id=ids, prompt_id=prompt_ids, session_id=session_id, project_id=project_id, kind=kind)
-        rows = self._tables[EVENTS].first(EVENT_COLUMNS, where, limit, sql.ORDERS["newest"])
-        return events_from(rows)[::-1]
+        where = schema.matching(id=ids, prompt_id=prompt_ids, session_id=session_id, project_id=project_id, kind=kind)
+        rows = self._tables[EVENTS].first(COLUMNS[EVENTS], where, limit, schema.ORDERS["newest"])
+        return schema.events_from(rows)[::-1]
 
     def memories(self, query: MemoryQuery = ANY_MEMORY) -> list[Memory]:
-        order = sql.ORDERS[query.order]
-        return memories_from(self._tables[MEMORIES].first(MEMORY_COLUMNS, sql.of_query(query), query.limit, order))
+        order = schema.ORDERS[query.order]
+        return schema.memories_from(
+            self._tables[MEMORIES].first(COLUMNS[MEMORIES], schema.of_query(query), query.limit, order)
+        )
 
     def put_usages(self, usages: Sequence[Usage]) -> None:
         self._add_new(USAGES, usages)
@@ -125,17 +98,19 @@ class LanceStore:
         new = {item.id: item for item in items}
         with self._writing:
             for ids in batches(new):
-                for known in self._tables[name].values("id", sql.one_of("id", ids)):
-                    del new[known]
-            self._tables[name].add(rows_to_arrow(list(new.values()), schema_of(name, 0)))
+                for known in self._tables[name].values("id", schema.one_of("id", ids)):
+                    new.pop(known, None)
+            self._tables[name].add(schema.rows_to_arrow(list(new.values()), schema.schema_of(name, 0)))
         return list(new)
 
     def usages(self, query: UsageQuery) -> list[Usage]:
-        where = sql.matching(
+        where = schema.matching(
             memory_id=query.memory_ids, session_id=query.session_id, project_id=query.project_id, how=query.how
         )
-        where = sql.all_of(where, f"at_ms >= {int(query.since_ms)}" if query.since_ms else "")
-        return usages_from(self._tables[USAGES].first(USAGE_COLUMNS, where, query.limit, sql.ORDERS["newest"]))
+        where = schema.all_of(where, f"at_ms >= {int(query.since_ms)}" if query.since_ms else "")
+        return schema.usages_from(
+            self._tables[USAGES].first(COLUMNS[USAGES], where, query.limit, schema.ORDERS["newest"])
+        )
 
     def prune_usages(self) -> int:
         with self._writing:
@@ -144,17 +119,22 @@ class LanceStore:
             return deletion.drop_usages(self._tables, sorted(used - known))
 
     def scan(self, consume: Callable[[Sequence[Event] | Sequence[Memory] | Sequence[Usage]], None]) -> None:
-        every = "id IS NOT NULL"
-        self._tables[EVENTS].scan(EVENT_COLUMNS, every, _ROWS_AT_ONCE, lambda rows: consume(events_from(rows)))
-        self._tables[MEMORIES].scan(MEMORY_COLUMNS, every, _ROWS_AT_ONCE, lambda rows: consume(memories_from(rows)))
-        self._tables[USAGES].scan(USAGE_COLUMNS, every, _ROWS_AT_ONCE, lambda rows: consume(usages_from(rows)))
+        def hand_over(name: str, read: Callable[[Any], list[Any]]) -> None:
+            columns = COLUMNS[name]
+            self._tables[name].scan(columns, "id IS NOT NULL", _ROWS_AT_ONCE, lambda rows: consume(read(rows)))
+
+        hand_over(EVENTS, schema.events_from)
+        hand_over(MEMORIES, schema.memories_from)
+        hand_over(USAGES, schema.usages_from)
 
     # -- chunks
 
     def put_chunks(self, chunks: Sequence[Chunk]) -> None:
         self._check_vectors(chunk.vector for chunk in chunks)
-        latest = [chunk if chunk.vector is not None else replace(chunk, model="") for chunk in last_of_each(chunks)]
-        rows = rows_to_arrow(latest, schema_of(CHUNKS, self._dimensions))
+        latest = [
+            chunk if chunk.vector is not None else replace(chunk, model="") for chunk in schema.last_of_each(chunks)
+        ]
+        rows = schema.rows_to_arrow(latest, schema.schema_of(CHUNKS, self._dimensions))
         with self._writing, self._search.changing():
             self._tables[CHUNKS].upsert(rows)
             self._search.put(latest)
@@ -162,7 +142,7 @@ class LanceStore:
     def drop_chunks(self, memory_ids: Sequence[str]) -> None:
         with self._writing, self._search.changing():
             for ids in batches(memory_ids):
-                where = sql.one_of("memory_id", ids)
+                where = schema.one_of("memory_id", ids)
                 gone = self._tables[CHUNKS].values("id", where)
                 if gone:
                     self._tables[CHUNKS].delete(where)
@@ -183,8 +163,8 @@ class LanceStore:
         self._search.warm(project_id, model)
 
     def unembedded(self, model: str, limit: int) -> list[Chunk]:
-        rows = self._tables[CHUNKS].select(CHUNK_COLUMNS, _lacks_vector_of(model), limit=limit)
-        return chunks_from(rows)
+        rows = self._tables[CHUNKS].select(COLUMNS[CHUNKS], _lacks_vector_of(model), limit=limit)
+        return schema.chunks_from(rows)
 
     def count_unembedded(self, model: str) -> int:
         return self._tables[CHUNKS].count(_lacks_vector_of(model))
@@ -194,10 +174,12 @@ class LanceStore:
         self._check_vectors(latest.values())
         with self._writing, self._search.changing():
             ids = list(latest)
-            self._tables[CHUNKS].update_columns(vectors_to_arrow(ids, list(latest.values()), model, self._dimensions))
+            self._tables[CHUNKS].update_columns(
+                schema.vectors_to_arrow(ids, list(latest.values()), model, self._dimensions)
+            )
             for batch in batches(ids):
-                rows = self._tables[CHUNKS].select([*CHUNK_COLUMNS], sql.one_of("id", batch))
-                self._search.put([replace(chunk, vector=latest[chunk.id]) for chunk in chunks_from(rows)])
+                rows = self._tables[CHUNKS].select(COLUMNS[CHUNKS], schema.one_of("id", batch))
+                self._search.put([replace(chunk, vector=latest[chunk.id]) for chunk in schema.chunks_from(rows)])
 
     def scan_terms(self, consume: Callable[[str, str], None]) -> None:
         self._scan_chunks(["id", "terms"], consume)
@@ -220,14 +202,14 @@ class LanceStore:
 
     def fit(self, dimensions: int) -> None:
         with self._writing, self._search.changing():
-            fit_dimensions(self._tables[CHUNKS], dimensions)
+            opening.fit_dimensions(self._tables[CHUNKS], dimensions)
             self._dimensions = dimensions
             self._search.fit(dimensions)
 
     def clear_chunks(self) -> None:
         with self._writing, self._search.changing(), self._tables[CHUNKS].gate.removing():
-            table = create_table(self._connection, self._folder, CHUNKS, self._dimensions, self._loop)
-            complete_table(table)
+            table = opening.create_table(self._connection, self._folder, CHUNKS, self._dimensions, self._loop)
+            opening.complete_table(table)
             self._tables[CHUNKS].reopen(table)
             self._search.clear()
 
@@ -243,9 +225,9 @@ class LanceStore:
         with self._writing, self._search.changing():
             chosen = self.plan_deletion(plan) if isinstance(plan, Selection) else plan
             removed = deletion.forget(self._tables, chosen)
-            drop_aside(self._folder)  # it holds copies of the forgotten rows
+            salvage.drop_aside(self._folder)  # it holds copies of the forgotten rows
             self._search.clear()
-            self._connect(reconnect(self._folder, self._tables, self._loop))
+            self._connect(opening.reconnect(self._folder, self._tables, self._loop))
             return removed
 
     def upkeep(self, *, force: bool = False) -> bool:
@@ -259,17 +241,17 @@ class LanceStore:
                         self._search.tidied()
         if done:
             with self._writing:
-                self._connect(reconnect(self._folder, self._tables, self._loop))
+                self._connect(opening.reconnect(self._folder, self._tables, self._loop))
         return done
 
     def stats(self) -> StoreStats:
         return stats_of(self._tables, self._folder)
 
     def damage(self) -> list[Damage]:
-        return damage_of(self._folder)
+        return salvage.damage_of(self._folder)
 
     def clear_damage(self) -> None:
-        clear_damage(self._folder)
+        salvage.clear_damage(self._folder)
 
     @property
     def is_suspect(self) -> bool:
@@ -278,7 +260,7 @@ class LanceStore:
     def recheck(self) -> bool:
         with self._writing, self._search.changing():
             known = len(self.damage())
-            self._connect(reopen(self._folder, self._tables, self._dimensions, self._loop))
+            self._connect(opening.reopen(self._folder, self._tables, self._dimensions, self._loop))
             self._search.clear()
             return len(self.damage()) > known
 
@@ -304,4 +286,4 @@ class LanceStore:
 
 def _lacks_vector_of(model: str) -> str:
     # A row has a model if and only if it has a vector; the index on `model` knows the answer without a scan.
-    return sql.differs("model", model)
+    return schema.differs("model", model)
