@@ -50,17 +50,11 @@ def _note(noted: Turn | str) -> Turn:
 
 
 def statements(turns: Iterable[Turn]) -> dict[int, list[Statement]]:
-    """Return the statements that the rules find, by turn.
-
-    Each turn is read with the last answer of its session before it.
-    """
-    before: dict[str, str] = {}
+    """Return the statements that the rules find, by turn."""
     found = {}
     for turn in turns:
-        session, answer = turn["session"], turn.get("answer") or ""
-        read = extract(turn["prompt"], [answer] if answer else [], 0, before=before.get(session, ""))
-        found[turn["n"]] = list(read.statements)
-        before[session] = answer or before.get(session, "")
+        answer = turn.get("answer") or ""
+        found[turn["n"]] = list(extract(turn["prompt"], [answer] if answer else [], 0).statements)
     return found
 
 

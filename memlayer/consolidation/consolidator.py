@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from memlayer.consolidation import lineage
 from memlayer.consolidation.conflicts import Conflicts
 from memlayer.consolidation.extractor import BY_RULES, RULES, Extracted, Extractor, resettle
-from memlayer.consolidation.rules.extraction import may_choose
 from memlayer.consolidation.statement import as_said, daily_of, found_in, statement_of
 from memlayer.consolidation.unit_of_work import Draft
 from memlayer.errors import UserError
@@ -257,22 +256,7 @@ class Consolidator:
         prompt, answers = readable(*prompt_and_answers(spoken), max_chars=MAX_READ_CHARS)
         if turn.superseded_by or not (prompt or answers):
             return Extracted("", ())
-        before = self._answer_before(turn) if may_choose(prompt) else ""
-        return self.extractor.extract(prompt, answers, turn.at_ms, before)
-
-    def _answer_before(self, turn: Memory) -> str:
-        """The last answer before this turn in its session, "" for none.
-
-        A prompt may accept its proposal.
-        """
-        turns = self.store.memories(MemoryQuery(session_id=turn.session_id, category="conversation", limit=MAX_ROWS))
-        earlier = [row for row in turns if row.at_ms < turn.at_ms and row.project_id == turn.project_id]
-        if not earlier:
-            return ""
-        ids = max(earlier, key=lambda row: row.at_ms).source_ids
-        spoken = sorted(self.store.events(ids=ids, limit=len(ids) + 1), key=lambda row: row.at_ms)
-        _, answers = readable(*prompt_and_answers(spoken), max_chars=MAX_READ_CHARS)
-        return answers[-1] if answers else ""
+        return self.extractor.extract(prompt, answers, turn.at_ms)
 
     def _made_of(self, turns: Sequence[Memory]) -> list[Memory]:
         """Core memories with a source in these turns, superseded ones too."""

@@ -11,7 +11,7 @@ from memlayer.consolidation.rules.extraction import Statement, extract
 from memlayer.model import Memory
 
 BY_RULES = "rules-"  # turns read by rules alone are settled anew when the rules change
-RULES = BY_RULES + "3"  # goes up when the rules would read old turns differently: they are then consolidated again
+RULES = BY_RULES + "4"  # goes up when the rules would read old turns differently: they are then consolidated again
 
 
 @dataclass(frozen=True)
@@ -33,11 +33,10 @@ class Extractor(Protocol):
         """The extractor's name and version, such as `rules-1`, kept with each turn."""
         ...
 
-    def extract(self, prompt: str, answers: Sequence[str], at_ms: int, before: str = "") -> Extracted:
+    def extract(self, prompt: str, answers: Sequence[str], at_ms: int) -> Extracted:
         """Extract from one turn. Never raises on any text.
 
-        prompt and answers: as they were stored (redacted); at_ms: Unix time in milliseconds; before: the last answer
-        of the turn before, "" where the prompt can be no reply to it.
+        prompt and answers: as they were stored (redacted); at_ms: Unix time in milliseconds.
         """
         ...
 
@@ -49,8 +48,8 @@ class RulesExtractor:
     def fingerprint(self) -> str:
         return RULES
 
-    def extract(self, prompt: str, answers: Sequence[str], at_ms: int, before: str = "") -> Extracted:
-        found = extract(prompt, answers, at_ms, before=before)
+    def extract(self, prompt: str, answers: Sequence[str], at_ms: int) -> Extracted:
+        found = extract(prompt, answers, at_ms)
         return Extracted(found.daily or "", found.statements)
 
 

@@ -135,8 +135,3 @@ def trimmed(text: str) -> str:
     """Return the sentence without its opening words."""
     rest = _OPENING.sub("", text)
     return rest if len(rest) >= 8 else text
-
-
-def plain_line(line: str) -> str:
-    """A line of Markdown without its bullet, emphasis and double blanks."""
-    return re.sub(r"\s+", " ", _EMPHASIS.sub(r"\1", _BULLET.sub("", line.strip()))).strip(" *")

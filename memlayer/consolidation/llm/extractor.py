@@ -102,12 +102,12 @@ class ModelExtractor:
     def fingerprint(self) -> str:
         return "%s/%s+%s" % (self.name, VERSION, self.rules.fingerprint)
 
-    def extract(self, prompt: str, answers: Sequence[str], at_ms: int, before: str = "") -> Extracted:
+    def extract(self, prompt: str, answers: Sequence[str], at_ms: int) -> Extracted:
         """Extract from a turn; the rules fill in where the model fails.
 
         Never raises.
         """
-        by_rules = self.rules.extract(prompt, answers, at_ms, before)
+        by_rules = self.rules.extract(prompt, answers, at_ms)
         if not self._is_worth_asking(prompt, at_ms):
             return by_rules
         turn = turn_as_sent(prompt, answers)

@@ -22,10 +22,9 @@ from memlayer.consolidation.rules.signs import (
     Extraction,
     Statement,
     has,
-    match,
 )
 from memlayer.edge.capture.noise import is_noise, recallable
-from memlayer.text.prose_sentences import ASSISTANT, MAX_TURN_CHARS, USER, Candidate, candidates, plain_line, trimmed
+from memlayer.text.prose_sentences import ASSISTANT, MAX_TURN_CHARS, USER, Candidate, candidates, trimmed
 from memlayer.text.terms import index_terms
 from memlayer.turns.outcome import happened
 
@@ -44,19 +43,16 @@ _SAME = 0.6  # Jaccard on terms
 _KOREAN_WORD = 1.6  # a Korean word says as much as that many English ones
 
 
-def extract(
-    prompt: str, answers: Sequence[str], at_ms: int, *, before: str = "", zone: datetime.tzinfo | None = None
-) -> Extraction:
+def extract(prompt: str, answers: Sequence[str], at_ms: int, *, zone: datetime.tzinfo | None = None) -> Extraction:
     """Extract from the turn; pure and without a model.
 
     Never raises on any text.
 
     at_ms: Unix time in milliseconds; `tomorrow` is counted from its day in `zone` (None: this machine's).
-    before: the last answer of the turn before, whose proposal this prompt may accept.
     """
     prompt = "" if is_noise(prompt) else prompt
     today = datetime.datetime.fromtimestamp(at_ms / 1000, zone).date()
-    found = [*_accepted(prompt, before), *_said(prompt, today), *_closing(answers)]
+    found = [*_said(prompt, today), *_closing(answers)]
     return Extraction(_daily(prompt, answers, bool(found)), tuple(_distinct(found)))
 
 
@@ -82,14 +78,6 @@ def own_words(prompt: str) -> str:
     first, _, rest = text.partition("\n")
     own = [first, rest.rpartition("\n\n")[2]]
     return "\n".join(part for part in own if len(part) <= MAX_OWN_PARAGRAPH_CHARS)
-
-
-def _accepted(prompt: str, before: str) -> list[Statement]:
-    line = chosen(prompt, before) if before else ""
-    text = line.rstrip(" .") + "." if line else ""
-    if not 9 <= _words(text) <= 30 or has("fleeting", text) or has("unfinished", line) or has("question", line):
-        return []
-    return [Statement(DECISION, text, line, ASSISTANT)]
 
 
 def _said(prompt: str, today: datetime.date) -> list[Statement]:
@@ -212,63 +200,3 @@ def _daily(prompt: str, answers: Sequence[str], lasting: bool) -> str | None:
 
 def _cut(text: str, max_chars: int) -> str:
     return text if len(text) <= max_chars else text[: max_chars - 2].rsplit(" ", 1)[0] + " …"
-
-
-MAX_PICK_CHARS = 160  # a longer prompt states its wish itself
-MAX_ASSENT_CHARS = 60
-MAX_REMARK_WORDS = 4
-
-_SEVERAL = re.compile(
-    r"\b(?:\d|[A-D])\b\s*(?:,|and|&|\+|와|과|,? ?그리고)\s*(?:\d|[A-D])\b|\ball\b|\bboth\b|둘 다|전부|모두", re.I
-)
-_OPTION = re.compile(
-    r"^[ \t]*(?:#+ +|[-*] +)?(?:\*\*)?(?:(?:option|approach|방법|옵션|선택지|안) ?)?"
-    r"(?P<id>[1-9]|[A-D])(?:[.):]|번|안|(?= ?[:—–-] ))(?:\*\*)?[ \t]*[:—–-]?[ \t]*(?P<text>\S[^\n]*)$",
-    re.IGNORECASE | re.MULTILINE,
-)
-_MARKED = re.compile(r"\s*\((?:recommended|추천|권장)[^)]*\)", re.IGNORECASE)
-_NAMED_OPTION = re.compile(r"\b(?:option|approach|방법|옵션) ?([1-9]|[A-D])\b|([1-9])번", re.IGNORECASE)
-
-
-def may_choose(prompt: str) -> bool:
-    """True if the prompt may choose or accept a proposal."""
-    text = prompt.strip()
-    return len(text) <= MAX_PICK_CHARS and (match("picks", text) is not None or has("assents", text))
-
-
-def chosen(prompt: str, before: str) -> str:
-    """The line of a proposal that the prompt accepts, "" for none.
-
-    before: the last answer before this prompt. An assent to a mere question ("Want me to update the docs?") accepts
-    nothing that could be kept.
-    """
-    text = prompt.strip()
-    if not may_choose(text):
-        return ""
-    options = {found.group("id").upper(): found.group("text") for found in _OPTION.finditer(before)}
-    picked = match("picks", text)
-    if picked is not None:
-        line = plain_line(options.get(next(group for group in picked.groups() if group).upper(), ""))
-        return "" if _SEVERAL.search(text[:40]) or _says_otherwise(text[picked.end() :], line) else line
-    if len(text) > MAX_ASSENT_CHARS or not has("asks_back", before.strip()[-_TAIL_CHARS:]):
-        return ""
-    return _recommended(before, options)
-
-
-def _says_otherwise(rest: str, line: str) -> bool:
-    """True for `2. Add a test`, the item of another list."""
-    words = re.findall(r"\w+", rest.lower())
-    is_item = rest.startswith((". ", ") ")) and len(words) > MAX_REMARK_WORDS
-    return is_item and 2 * len(set(words) & set(re.findall(r"\w+", line.lower()))) < len(set(words))
-
-
-def _recommended(before: str, options: dict[str, str]) -> str:
-    for line in options.values():
-        if _MARKED.search(line):
-            return plain_line(_MARKED.sub("", line))
-    for candidate in candidates(before, ASSISTANT):
-        if has("recommends", candidate.text) and not candidate.asks:
-            named = _NAMED_OPTION.search(candidate.text)
-            if named:
-                return plain_line(options.get((named.group(1) or named.group(2)).upper(), ""))
-    return ""

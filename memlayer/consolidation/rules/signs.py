@@ -17,8 +17,7 @@ MAX_DAILY_CHARS = 320
 class Statement(NamedTuple):
     """One lasting statement. kind: one of KINDS. speaker: user | assistant.
 
-    text: reads alone. source: the sentence as it stands in the turn, or in the turn before for a proposal that this
-    turn chose.
+    text: reads alone. source: the sentence as it stands in the turn.
     """
 
     kind: str
@@ -56,8 +55,3 @@ def _signs() -> dict[str, re.Pattern[str]]:
 def has(name: str, text: str) -> bool:
     """True if the text shows the sign of that name."""
     return bool(_signs()[name].search(text))
-
-
-def match(name: str, text: str) -> re.Match[str] | None:
-    """Where the text shows the sign, or None."""
-    return _signs()[name].search(text)

@@ -210,7 +210,7 @@ class Another:
 
     fingerprint = "another-1"
 
-    def extract(self, prompt: str, answers: object, at_ms: int, before: str = "") -> Extracted:
+    def extract(self, prompt: str, answers: object, at_ms: int) -> Extracted:
         return Extracted("", ())
 
 

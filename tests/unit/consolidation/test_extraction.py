@@ -8,15 +8,15 @@ import time
 import pytest
 
 from memlayer.consolidation.rules.dates import with_dates
-from memlayer.consolidation.rules.extraction import Extraction, chosen, extract, kind_of, own_words
+from memlayer.consolidation.rules.extraction import Extraction, extract, kind_of, own_words
 from memlayer.text.prose_sentences import candidates, prose
 
 THURSDAY = datetime.date(2026, 3, 12)
 AT_MS = int(datetime.datetime(2026, 3, 12, 10, tzinfo=datetime.UTC).timestamp() * 1000)
 
 
-def _of(prompt: str, *answers: str, before: str = "") -> Extraction:
-    return extract(prompt, answers, AT_MS, before=before, zone=datetime.UTC)
+def _of(prompt: str, *answers: str) -> Extraction:
+    return extract(prompt, answers, AT_MS, zone=datetime.UTC)
 
 
 SETTLED = [
@@ -97,47 +97,6 @@ def test_asking_answers_settle_nothing() -> None:
     assert _of("look", f"{sentence}\n\nWant me to change that?").statements == ()
     assert _of("봐줘", f"{sentence}\n\n바꿀까요?").statements == ()
     assert _of("look", sentence + "\n\n" + "More of it follows here. " * 100).statements == ()
-
-
-OPTIONS = """Two ways:
-
-1. **Create the branch at enable time** - add `EnsureBranch` to the setup of both strategies
-2. **Keep it lazy** - print the message once `WriteCommitted` creates the branch
-
-Option 1 is cleaner. Want me to make that change?"""
-CHOICES = """두 가지 방법이 있습니다.
-
-### 방법 1: `common-template.md`의 언어 정책을 모든 문서로 넓히기
-### 방법 2: 문서마다 metadata에 `language` 필드를 추가하기
-
-어떤 방식으로 진행할까요?"""
-
-
-@pytest.mark.parametrize(
-    ("prompt", "before", "wanted"),
-    [
-        ("2", OPTIONS, "Keep it lazy"),
-        ("let's go with option 2", OPTIONS, "Keep it lazy"),
-        ("yes", OPTIONS, "Create the branch at enable time"),
-        ("방법 1로 진행하자.", CHOICES, "언어 정책을"),
-        ("2번 방식으로 해줘", CHOICES, "`language` 필드"),
-        ("네", CHOICES, ""),
-        ("1 and 2", OPTIONS, ""),
-        ("no, leave it", OPTIONS, ""),
-        ("2. Add a test for old metadata - can you propose some", OPTIONS, ""),
-        ("yes", "The docs are old.\n\nWant me to update the docs?", ""),
-        ("2", "", ""),
-    ],
-)
-def test_choice_takes_proposal(prompt: str, before: str, wanted: str) -> None:
-    line = chosen(prompt, before)
-    assert line.startswith(wanted) if wanted.isascii() and wanted else wanted in line
-    assert bool(line) == bool(wanted)
-
-
-def test_accepted_proposal_is_decision() -> None:
-    [found] = _of("yes", "Done.", before=OPTIONS).statements
-    assert found.kind == "decision" and "EnsureBranch" in found.text and "**" not in found.text
 
 
 def test_repetition_is_kept_once() -> None:
@@ -246,8 +205,7 @@ def test_long_quotation_is_blanked() -> None:
 )
 def test_hostile_text_is_fast(text: str) -> None:
     began = time.process_time()
-    extract(text, [text, text], AT_MS, before=text)
-    extract("1", [text[:1900]], AT_MS, before=text)
+    extract(text, [text, text], AT_MS)
     assert time.process_time() - began < 3
 
 

@@ -26,7 +26,7 @@ class OldRules:
     def __init__(self, *texts: str) -> None:
         self.texts = texts
 
-    def extract(self, prompt: str, answers: object, at_ms: int, before: str = "") -> Extracted:
+    def extract(self, prompt: str, answers: object, at_ms: int) -> Extracted:
         return Extracted("", tuple(Statement(FACT, text, text, "user") for text in self.texts if text in prompt))
 
 
@@ -110,15 +110,3 @@ def test_reworded_statement_gets_new_text(tmp_path: Path) -> None:
     memory.store.put_memories([replace(one, settled="rules-1") for one in turns])
     _upgrade(memory)
     assert [(one.id, one.text) for one in memory.core()] == [(made.id, KEPT)]
-
-
-def test_choice_reads_the_turn_before(tmp_path: Path) -> None:
-    memory = Consolidating(tmp_path)
-    options = "1. 주문 이벤트를 `ClickHouse`에 저장하고 90일 뒤 지우기\n2. 그대로 두기"
-    offered = f"두 가지가 있습니다.\n\n{options}\n\n어떻게 할까요?"
-    memory.say("s1", "p1", "주문 이벤트를 어디에 둘까?", offered)
-    assert memory.core() == []
-    [found] = memory.say("s1", "p2", "1번으로 하자", "바꿨습니다.", at=1000)
-    assert found.kind == "decision" and "ClickHouse" in found.text
-    memory.say("s2", "p3", "1번으로 하자", "네?", at=DAY_MS)
-    assert len(memory.core()) == 1
