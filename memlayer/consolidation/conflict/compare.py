@@ -87,7 +87,7 @@ def _by_names(pair: _Pair, newer: str) -> tuple[str, str] | None:
         return KEEP, "a question"
     if pair.naming.reason:
         return KEEP, pair.naming.reason
-    if _mentions_replaced(pair.older, pair.newer) and (pair.overlap >= _HARDLY_ELSE or (pair.overlap and pair.near)):
+    if _ends_value(pair.older, pair.newer) and (pair.overlap >= _HARDLY_ELSE or (pair.overlap and pair.near)):
         return SUPERSEDE, "names the old value and does away with it"
     if pair.far and pair.jaccard < _SAME_WORDS:
         return KEEP, "unrelated by meaning"
@@ -129,7 +129,7 @@ def _by_wording(pair: _Pair, changed: bool, equal: bool) -> tuple[str, str]:
         return SUPERSEDE, "says that it has changed"
     if pair.naming.another_word:
         return KEEP, "another word in its place"
-    if equal and not (_adds_value(earlier, later) and _adds_value(later, earlier)):
+    if equal:
         return MERGE, "the same value"
     if is_change:
         return SUPERSEDE, "says that it has changed"
@@ -147,12 +147,6 @@ def _is_unsure(naming: Naming, earlier: Parts, later: Parts, different: set[str]
         return naming.lost or naming.added or (different <= _NAMES and not naming.attribute)
     known = later.terms.union(*later.values.values())
     return naming.lost and not any(held & known for held in earlier.values.values())
-
-
-def _adds_value(earlier: Parts, later: Parts) -> bool:
-    """True for a value of `later` that a merge would lose."""
-    known = earlier.terms.union(*earlier.values.values())
-    return any(found - known for found in later.values.values())
 
 
 def _says_the_same(pair: _Pair) -> bool:
@@ -191,27 +185,7 @@ def _compare(earlier: Parts, later: Parts) -> tuple[list[str], list[str]]:
     return different, equal
 
 
-def _mentions_replaced(earlier: Parts, later: Parts) -> bool:
-    """True if the newer statement ends a value of the older.
-
-    It repeats that value beside something new, as something of the past.
-    """
-    if later.discarded & (earlier.terms.union(*earlier.values.values()) - earlier.subject) - earlier.discarded:
-        return True
-    if not later.contrasts or earlier.changes:
-        return False
+def _ends_value(earlier: Parts, later: Parts) -> bool:
+    """True if the newer statement names something of the older that is over."""
     known = earlier.terms.union(*earlier.values.values())
-    fresh = {term for kind in ("name", "place") for term in later.values.get(kind, ())} - known
-    for kind, old in earlier.values.items():
-        found = later.values.get(kind, frozenset())
-        if old <= (found | later.terms):
-            if found - known or (kind == "name" and fresh):
-                return True
-            if (
-                later.changes
-                and kind == "name"
-                and later.terms - earlier.terms
-                and later.denies[1] != earlier.denies[1]
-            ):
-                return True
-    return False
+    return bool(later.discarded & (known - earlier.subject) - earlier.discarded)

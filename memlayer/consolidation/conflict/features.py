@@ -16,8 +16,7 @@ class Parts(NamedTuple):
 
     subject: terms of the subject, empty if it names only `we`. terms: all content terms, values left out. values: by
     type (`port`, `time`, `date`, `name`, ...). denies: the count of negations, odd or even. changes: it says that
-    something has changed. contrasts: it names a thing that it ends. discarded: terms of that thing, where it stands
-    right beside the word that ends it.
+    something has changed. discarded: terms of a thing right beside the word that ends it.
     """
 
     subject: frozenset[str]
@@ -25,7 +24,6 @@ class Parts(NamedTuple):
     values: dict[str, frozenset[str]]
     denies: tuple[bool, bool]
     changes: bool
-    contrasts: bool
     discarded: frozenset[str]
 
 
@@ -77,12 +75,6 @@ CHANGE = re.compile(
     r"|갈아탔|전환|으로 올라|로 내려|미뤄|미루|당겨",
     re.IGNORECASE,
 )
-_CONTRAST = re.compile(
-    r"\b(?:off|only a|instead|over|not|no longer|no more|from|dropped|gone|never|rather than|was a|replaces?"
-    r"|anymore|frozen|banned)\b"
-    r"|말고|대신|에서 |아니라|더 이상|안 쓰|안 함|안 하|해지|그만|없이|금지|버리|버림|폐기",
-    re.IGNORECASE,
-)
 _DISCARDED = re.compile(
     r"(\S+?)(?:은|는|이|가|을|를)? (?:말고|대신|아니라|더 이상 안|이제 안|못 쓰|안 쓰|그만|버리|폐기|없애)"
     r"|(\S+)에서 (?=\S+(?:으로|로)\b)"
@@ -105,7 +97,7 @@ _KOREAN_TOPIC = re.compile(r"(?<=[가-힣a-z0-9)`])(?:은|는|이|가)(?= )|(?<=
 def parts(text: str) -> Parts:
     """Take one statement apart. Never raises on any text."""
     text = text[:MAX_CHARS]
-    names = {normal(found.group()).strip() for found in _NAME.finditer(_uncapped(text))}
+    names = {normal(found.group()).strip() for found in _NAME.finditer(text)}
     if re.search("[가-힣]", text):
         names |= {found.group().lower() for found in _LATIN.finditer(text)}
     plain = normal(text)
@@ -125,7 +117,6 @@ def parts(text: str) -> Parts:
         {kind: frozenset(found) for kind, found in values.items()},
         (_denies(_CLAUSE.split(plain)[0]), _denies(plain)),
         bool(CHANGE.search(plain)),
-        bool(_CONTRAST.search(plain)),
         frozenset(
             term for found in _DISCARDED.finditer(plain) for term in query_terms(" ".join(filter(None, found.groups())))
         ),
@@ -138,13 +129,6 @@ _ENDED = re.compile(r"\bno longer\b|\bany ?more\b|더 이상|더는")
 
 def _denies(clause: str) -> bool:
     return bool(_ENDED.search(clause)) or len(_NEGATION.findall(clause)) % 2 == 1
-
-
-def _uncapped(text: str) -> str:
-    """Text without the capital that only begins a sentence; owners keep theirs."""
-    return re.sub(
-        r"(^|[.!?:;] )([A-Z])(?=[a-z]* (?!owns\b)[a-z])", lambda found: found.group(1) + found.group(2).lower(), text
-    )
 
 
 def _take(plain: str, values: dict[str, set[str]]) -> str:
@@ -195,8 +179,6 @@ _NUMBER_WORD_PATTERN = re.compile(
     r"\b(?:" + "|".join([*_NUMBER_WORDS, "fifteen", "twenty", "thirty", "sixty", "one(?= (?:\\w+))"]) + r")\b"
 )
 _TENS = {"fifteen": "15", "twenty": "20", "thirty": "30", "sixty": "60", "one": "1"}
-_MONTHS = words("january february march april may june july august september october november december")
-_ENGLISH_DATE = re.compile(rf"\b({'|'.join(_MONTHS)}) (\d{{1,2}})(?:st|nd|rd|th)?\b")
 _KOREAN_DATE = re.compile(r"(?<!\d)(\d{1,2})월 ?(\d{1,2})일")
 _SLASH_DATE = re.compile(r"(?<![\d/.\w])(\d{1,2})/(\d{1,2})(?![\d/])")
 _KOREAN_COUNT = re.compile(r"(?<![가-힣])([한두세네]) ?(명|번|개|대|건|시간|주|달|가지|장|회)")
@@ -211,7 +193,6 @@ def normal(text: str) -> str:
     text = re.sub(r"(?:밤 ?12시|midnight|(?<!\d)0시)", "00시", text)
     text = text.replace("감사 로그", "auditlog").replace("audit log", "auditlog")
     text = _KOREAN_COUNT.sub(lambda found: str(" 한두세네".index(found.group(1))) + found.group(2), text)
-    text = _ENGLISH_DATE.sub(lambda found: _date(_MONTHS.index(found.group(1)) + 1, int(found.group(2))), text)
     for pattern in (_KOREAN_DATE, _SLASH_DATE):
         text = pattern.sub(lambda found: _date(int(found.group(1)), int(found.group(2))), text)
     text = _NUMBER_WORD_PATTERN.sub(lambda found: _NUMBER_WORDS.get(found.group()) or _TENS[found.group()], text)

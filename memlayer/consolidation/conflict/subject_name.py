@@ -72,12 +72,6 @@ class Statement(NamedTuple):
     def all_labels(self) -> frozenset[str]:
         return frozenset(label for token in self.tokens for label in _labels(token))
 
-    def bare_labels(self) -> frozenset[str]:
-        """Labels that may name a thing: all but quantities."""
-        pairs = zip(self.tokens, (*self.tokens[1:], ""), strict=False)
-        found = (token for token, after in pairs if not _is_quantity(token, after))
-        return self.labels() | frozenset(label for token in found for label in _labels(token))
-
     def environments(self) -> frozenset[str]:
         return frozenset(found.group() for found in map(_ENVIRONMENT.match, self.tokens) if found)
 
@@ -111,7 +105,7 @@ def compare_names(older: str, newer: str) -> Naming:
     """Compare the names of two statements' subjects. Never raises on any text."""
     old, new = _statement(older[:MAX_CHARS]), _statement(newer[:MAX_CHARS])
     mine, others = old.labels(), new.labels()
-    if (mine and others and mine != others) or mine - new.bare_labels() or others - old.bare_labels():
+    if (mine and others and mine != others) or mine - new.all_labels() or others - old.all_labels():
         return Naming("another number or letter in its name")
     if old.environments() != new.environments():
         return Naming("another environment")
@@ -131,12 +125,6 @@ def _labels(token: str) -> list[str]:
     if token.startswith("letter_"):
         return [token[: len("letter_") + 1]]
     return _NUMBER.findall(token) + _WEEKDAY.findall(token)
-
-
-def _is_quantity(token: str, after: str) -> bool:
-    number = _NUMBER.match(token)
-    unit = token[number.end() :] if number else ""
-    return bool(number) and bool(UNIT.match(unit) if unit else UNIT.fullmatch(after))
 
 
 def _korean_name(tokens: Sequence[str]) -> tuple[int, int]:
