@@ -186,6 +186,6 @@ def _compare(earlier: Parts, later: Parts) -> tuple[list[str], list[str]]:
 
 
 def _ends_value(earlier: Parts, later: Parts) -> bool:
-    """True if the newer statement names something of the older that is over."""
+    """True if the newer statement ends a value of the older."""
     known = earlier.terms.union(*earlier.values.values())
     return bool(later.discarded & (known - earlier.subject) - earlier.discarded)

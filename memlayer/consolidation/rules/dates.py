@@ -53,7 +53,7 @@ def with_dates(text: str, today: datetime.date) -> str:
 
 
 def has_date(text: str, today: datetime.date) -> bool:
-    """True if the text names a day or month, relative or not."""
+    """True if the text names a day, relative or not."""
     return bool(re.search(r"\b20\d\d-\d\d(?:-\d\d)?\b", text)) or with_dates(text, today) != text
 
 
@@ -97,36 +97,6 @@ def _month_day(found: re.Match[str], today: datetime.date) -> str:
     return _nearest_year(today, _MONTHS[name] if name in _MONTHS else int(name), int(found.group("day")))
 
 
-def _month(found: re.Match[str], today: datetime.date) -> str:
-    name = found.group("month").lower()
-    month = _MONTHS[name] if name in _MONTHS else int(name)
-    return _nearest_year(today, month, 28)[:7] if 1 <= month <= 12 else ""
-
-
-def _day_of_month(found: re.Match[str], today: datetime.date) -> str:
-    day = int(found.group("day"))
-    month_after = (today.replace(day=1) + datetime.timedelta(days=32)).replace(day=1)
-    month = today if day >= today.day else month_after
-    return _iso(month.year, month.month, day)
-
-
-def _day_of_that_month(found: re.Match[str], today: datetime.date) -> str:
-    month = today.replace(day=1)
-    if found.group("which") == "다음":
-        month = (month + datetime.timedelta(days=32)).replace(day=1)
-    return _iso(month.year, month.month, int(found.group("day")))
-
-
-def _month_end(months: int) -> Callable[[re.Match[str], datetime.date], str]:
-    def resolve(found: re.Match[str], today: datetime.date) -> str:
-        first = today.replace(day=1)
-        for _ in range(months + 1):
-            first = (first + datetime.timedelta(days=32)).replace(day=1)
-        return (first - datetime.timedelta(days=1)).isoformat()
-
-    return resolve
-
-
 def _rule(
     pattern: str, resolve: Callable[[re.Match[str], datetime.date], str], of_a_week: bool = False
 ) -> tuple[re.Pattern[str], Callable[[re.Match[str], datetime.date], str], bool]:
@@ -138,25 +108,12 @@ _RULES = (
     _rule(rf"\b{_MONTH}\.? (?P<day>\d{{1,2}})(?:st|nd|rd|th)?\b{_NO_YEAR}(?![.:]\d)", _month_day),
     _rule(rf"\b(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? {_MONTH}\b{_NO_YEAR}", _month_day),
     _rule(r"(?<![\d년] )(?<!\d)(?P<month>1[0-2]|[1-9])월 ?(?P<day>[12]\d|3[01]|[1-9])일", _month_day),
-    _rule(
-        r"(?<![\d/.\w-])(?P<month>1[0-2]|[1-9])/(?P<day>[12]\d|3[01]|[1-9])(?![\d/.A-Za-z_%])(?=\s"
-        r"|[에까은는이부로으]|$|[,)])",
-        _month_day,
-    ),
-    _rule(
-        r"\b(?:by|on|until|till|before|after|from|due) the (?P<day>[12]\d|3[01]|[1-9])(?:st|nd|rd|th)\b", _day_of_month
-    ),
-    _rule("(?P<which>다음|이번) ?달 ?(?P<day>[12]\\d|3[01]|[1-9])일", _day_of_that_month),
     _rule(r"\bday after tomorrow\b|모레", _shift(2)),
     _rule(r"\btomorrow\b|내일", _shift(1)),
     _rule(r"\b(?:yesterday|last night)\b|어제|어젯밤", _shift(-1)),
     _rule(r"\b(?:today|tonight)\b|오늘(?!의)", _shift(0)),
-    _rule(r"\b(?:end of (?:this|the) month)\b|이번 ?달 ?말|월말", _month_end(0)),
-    _rule(r"\bend of next month\b|다음 ?달 ?말", _month_end(1)),
     _rule(rf"\b(?P<which>next|this|last|coming) {_DAY}\b", _weekday, True),
     _rule(rf"\b(?:by|on|until|till|before|due|for|come|comes|end of day|eod) {_DAY}\b(?!s)", _weekday, True),
     _rule("(?P<which>다다음 ?주|다음 ?주|담주|이번 ?주|지난 ?주) ?(?P<weekday>[월화수목금토일])요일", _weekday, True),
     _rule("(?<!매주 )(?P<weekday>[월화수목금토일])요일(?=까지|에(?!만)|부터| ?전| 오전| 오후)", _weekday, True),
-    _rule(rf"\b(?:starting|until|till|by|from|before|as of|beginning|end of) {_MONTH}\b(?! \d){_NO_YEAR}", _month),
-    _rule(r"(?<![\d년] )(?<!\d)(?P<month>1[0-2]|[1-9])월(?=까지|부터|에| 중| 말| 초)(?! ?\d)", _month),
 )
