@@ -38,10 +38,9 @@ from memlayer.daemon.resources.state import EmbedderSlot  # noqa: E402
 from memlayer.edge.capture.payload import spool_event  # noqa: E402
 from memlayer.model import Hit, Scope, turn_memory_id  # noqa: E402
 from memlayer.recall.query import reduce_prompt  # noqa: E402
-from memlayer.recall.scoring import coverage  # noqa: E402
+from memlayer.recall.retriever import coverage  # noqa: E402
 from memlayer.records.sessions import Sessions  # noqa: E402
-from memlayer.text.bm25 import frequencies  # noqa: E402
-from memlayer.text.terms import index_terms  # noqa: E402
+from memlayer.text.terms import frequencies, index_terms  # noqa: E402
 
 DAY_MS, MINUTE_MS, START_MS = 86_400_000, 60_000, 1_700_000_000_000
 MEASURES = ("any@1", "any@5", "any@10", "all@5", "all@10", "MRR", "session all@5", "session frac@10")

@@ -16,8 +16,7 @@ from memlayer.consolidation.consolidator import Consolidator
 from memlayer.consolidation.extractor import Extractor, RulesExtractor
 from memlayer.consolidation.llm.budget import ModelBudget, TurnedOn, turned_off, turned_on
 from memlayer.deletion.erase import Erasure
-from memlayer.deletion.forget import Forget
-from memlayer.deletion.retention import Retention, RetentionRules
+from memlayer.deletion.forget import Forget, Retention, RetentionRules
 from memlayer.edge.capture.tool_use import ToolRules
 from memlayer.edge.home import paths
 from memlayer.indexing.indexer import CurrentEmbedder, Indexer, VectorCache
@@ -30,8 +29,7 @@ from memlayer.memory_files.folders import FileRules
 from memlayer.memory_files.sync import MemoryFiles
 from memlayer.ports import Embedder, ModelMissing, Store
 from memlayer.recall.recall import Recall, RecallRules
-from memlayer.recall.retriever import Retriever
-from memlayer.recall.scoring import Weights
+from memlayer.recall.retriever import Retriever, Weights
 from memlayer.recall.session_words import LiveSessions
 from memlayer.recall.superseded import SupersededStatements
 from memlayer.records.projects import Projects, root_commit

@@ -13,8 +13,7 @@ from collections import Counter
 from collections.abc import Container, Iterable, Sequence
 
 from memlayer.briefing.summary_text import COMMANDS, DECIDED, DONE, ERRORS, FILES, GOAL, LEFT, summary_text
-from memlayer.consolidation.rules.extraction import extract
-from memlayer.consolidation.rules.signs import CAUSE, COMMITMENT, DECISION, PREFERENCE, has
+from memlayer.consolidation.rules.extraction import CAUSE, COMMITMENT, DECISION, PREFERENCE, extract, has
 from memlayer.edge.capture import payload
 from memlayer.edge.capture.noise import recallable
 from memlayer.edge.capture.spool import event_id
@@ -23,8 +22,7 @@ from memlayer.ports import MemoryQuery, Store
 from memlayer.recall.query import is_plan
 from memlayer.records.sessions import Session
 from memlayer.text.context_block import cut
-from memlayer.text.prose_sentences import ASSISTANT, USER, candidates, trimmed
-from memlayer.text.sentences import width
+from memlayer.text.sentences import ASSISTANT, USER, candidates, trimmed, width
 from memlayer.text.terms import query_terms
 from memlayer.transcripts.lines import read_calls
 from memlayer.turns.outcome import WorkDone, call_of, from_answers, from_calls, outcome, says_done

@@ -5,18 +5,65 @@ Time decides, not arrival: an older statement that comes in late (an import, a t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 
 from memlayer.consolidation.conflict.compare import MERGE, SUPERSEDE, judge
 from memlayer.consolidation.conflict.subject_name import compare_names
 from memlayer.consolidation.lineage import earlier_wording
-from memlayer.consolidation.unit_of_work import Draft
 from memlayer.errors import EmbedderError
+from memlayer.indexing.indexer import Indexer, is_searched
 from memlayer.model import Hit, Memory, Scope
-from memlayer.ports import Embedder, Store, Vector
+from memlayer.ports import Embedder, MemoryQuery, Store, Vector
 from memlayer.text.terms import index_terms
+
+
+@dataclass
+class Draft:
+    """Changes to core memories, seen by later statements at once.
+
+    A second write, or one after a crash, changes nothing.
+    """
+
+    store: Store
+    indexer: Indexer
+    memories: dict[str, Memory] = field(default_factory=dict)  # as they will be
+    vectors: dict[str, Vector] = field(default_factory=dict)
+
+    def put(self, *memories: Memory) -> None:
+        """Insert or replace by id."""
+        self.memories.update((memory.id, memory) for memory in memories)
+
+    def get(self, ids: Iterable[str]) -> list[Memory]:
+        """The memories of these ids as they will be."""
+        wanted = list(dict.fromkeys(ids))
+        missing = [row for row in wanted if row not in self.memories]
+        found = (
+            {row.id: row for row in self.store.memories(MemoryQuery(ids=missing, limit=len(missing)))}
+            if missing
+            else {}
+        )
+        return [row for row in (self.memories.get(key) or found.get(key) for key in wanted) if row is not None]
+
+    def commit(self) -> None:
+        """Write the batch into store and search index. Raises StoreError.
+
+        Superseded memories leave the index. In this order: after a crash between the two, the maker of this draft
+        makes it again.
+        """
+        changed = list(self.memories.values())
+        if not changed:
+            return
+        self.store.put_memories(changed)
+        searched = [memory for memory in changed if is_searched(memory)]
+        gone = [memory.id for memory in changed if memory.category != "daily" and not is_searched(memory)]
+        if searched:
+            self.indexer.index(searched)
+        if gone:
+            self.store.drop_chunks(gone)
+        self.memories.clear()
+
 
 NEAREST = 12  # by each of the two ways
 Neighbour = tuple[Memory, float | None]  # relevance on the calibrated scale, not cut off at 1; None: not known

@@ -7,10 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from memlayer.consolidation import lineage
-from memlayer.consolidation.conflicts import Conflicts
+from memlayer.consolidation.conflicts import Conflicts, Draft
 from memlayer.consolidation.extractor import BY_RULES, RULES, Extracted, Extractor, resettle
 from memlayer.consolidation.statement import as_said, daily_of, found_in, statement_of
-from memlayer.consolidation.unit_of_work import Draft
 from memlayer.errors import UserError
 from memlayer.indexing.indexer import Indexer, prompt_and_answers
 from memlayer.model import Event, Memory

@@ -8,12 +8,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from memlayer.consolidation.rules.dates import with_dates
-from memlayer.consolidation.rules.extraction import kind_of
-from memlayer.consolidation.rules.signs import COMMITMENT, DECISION, PREFERENCE, Statement
+from memlayer.consolidation.rules.extraction import COMMITMENT, DECISION, PREFERENCE, Statement, kind_of
 from memlayer.edge.capture.spool import event_id
 from memlayer.edge.redaction.privacy import PRIVATE
 from memlayer.model import GLOBAL, Memory, citation_of
-from memlayer.text.prose_sentences import USER
+from memlayer.text.sentences import USER
 from memlayer.turns.remembered import says_everywhere
 from memlayer.turns.salience import importance as importance_of
 from memlayer.turns.turn import ASSISTANT, MAX_MEMORY_CHARS, cut_whole

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from memlayer.briefing import working_set
-from memlayer.briefing.standing_orders import standing_orders
+from memlayer.briefing.working_set import standing_orders
 from memlayer.daemon import opening
 from memlayer.daemon.resources.state import Send, State
 from memlayer.daemon.tasks import flush as flushing

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from memlayer.edge.home import paths
 from memlayer.ports import Holding, Store
-from memlayer.text.bm25 import inverse_document_frequency
+from memlayer.text.terms import inverse_document_frequency
 
 BUCKETS = 1 << 18  # 1 MB; at 200,000 different terms two share a bucket about every second time, and only raise a count
 RECENT = 500  # chunks whose terms can still be taken back

@@ -14,8 +14,7 @@ from memlayer.edge.capture.spool import event_id
 from memlayer.indexing.indexer import Indexer
 from memlayer.memory_files.markdown import NOTE, Item, digest, normalized, to_nfc
 from memlayer.memory_files.merge import Changes, Entry
-from memlayer.memory_files.pages import current, day_of, local_day, noon_ms
-from memlayer.memory_files.revisions import FileRecord
+from memlayer.memory_files.pages import FileRecord, current, day_of, local_day, noon_ms
 from memlayer.model import Memory, citation_of
 from memlayer.ports import MemoryQuery, Store
 from memlayer.records.tombstones import CORE, DAILY, Tombstones

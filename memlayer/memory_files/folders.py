@@ -1,16 +1,183 @@
-"""The folders of memory files, and the problems found there."""
+"""The folders of memory files, opened without following links; their problems.
+
+Folders below the anchor may come with a clone: a link there could lead anywhere, a pipe would make a reader wait.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import errno
+import hashlib
 import logging
 import os
+import re
+import stat
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from types import TracebackType
 from typing import NamedTuple
 
-from memlayer.edge.home import project
-from memlayer.memory_files.safe_folder import Stamp
+from memlayer.edge.home import paths, project
 from memlayer.model import GLOBAL
 from memlayer.records.projects import Projects, folder_name
+
+MAX_READ_BYTES = 16_000_000
+_TEMPORARY = re.compile(r"\.tmp-(?:MEMORY|\d{4}-\d\d-\d\d)\.md-\d+$")
+_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+class NoPlainFile(OSError):
+    """A name of no plain file: a link, folder or pipe."""
+
+
+@dataclass(frozen=True)
+class Stamp:
+    """A file's state without reading: mtime, size in bytes, inode."""
+
+    mtime_ns: int
+    size: int
+    inode: int
+
+
+class AnchoredFolder:
+    """An open folder; a `with` closes it."""
+
+    def __init__(self, fd: int, path: str) -> None:
+        self._fd = fd
+        self.path = path
+
+    def __enter__(self) -> AnchoredFolder:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, bad: BaseException | None, at: TracebackType | None) -> None:
+        os.close(self._fd)
+
+    def stamp(self, name: str) -> Stamp | None:
+        """Return the stamp of a file, None without one. Raises NoPlainFile."""
+        try:
+            found = os.stat(name, dir_fd=self._fd, follow_symlinks=False)
+        except FileNotFoundError:
+            return None
+        if not stat.S_ISREG(found.st_mode):
+            raise NoPlainFile(0, "no plain file stands there", os.path.join(self.path, name))
+        return Stamp(found.st_mtime_ns, found.st_size, found.st_ino)
+
+    def read(self, name: str, max_bytes: int = MAX_READ_BYTES) -> bytes | None:
+        """Return a file's first max_bytes, or None. Raises NoPlainFile, OSError."""
+        if self.stamp(name) is None:
+            return None
+        try:
+            fd = os.open(name, _FLAGS | os.O_NONBLOCK, dir_fd=self._fd)
+        except FileNotFoundError:
+            return None
+        with os.fdopen(fd, "rb") as file:
+            if not stat.S_ISREG(os.fstat(fd).st_mode):
+                raise NoPlainFile(0, "no plain file stands there", os.path.join(self.path, name))
+            return file.read(max_bytes)
+
+    def names(self) -> list[str]:
+        """Return all names in the folder, sorted."""
+        return sorted(os.listdir(self._fd))
+
+    def sweep(self) -> None:
+        """Remove temporary files that a crash left."""
+        for name in self.names():
+            if _TEMPORARY.match(name):
+                with contextlib.suppress(OSError):  # a folder may have that name
+                    os.unlink(name, dir_fd=self._fd)
+
+    def replace(self, name: str, data: bytes, expected: str) -> bool:
+        """Replace a file by `data` if it is as expected.
+
+        expected: digest_of() the bytes read there, "" for no file. A new file is for this user only, an existing one
+        keeps its permissions. Raises NoPlainFile, or OSError; then nothing has changed.
+        """
+        temporary = ".tmp-%s-%d" % (name[:80], os.getpid())
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(temporary, dir_fd=self._fd)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        fd = os.open(temporary, flags, paths.FILE_MODE, dir_fd=self._fd)
+        try:
+            try:
+                view = memoryview(data)
+                while view:
+                    view = view[os.write(fd, view) :]
+                if self.stamp(name) is not None:
+                    before = os.stat(name, dir_fd=self._fd, follow_symlinks=False).st_mode
+                    os.fchmod(fd, stat.S_IMODE(before) & 0o777)
+                os.fsync(fd)
+            finally:
+                os.close(fd)
+            # As late as possible: an editor may have saved while the disk was busy.
+            if self.digest(name) != expected:
+                os.unlink(temporary, dir_fd=self._fd)
+                return False
+            os.rename(temporary, name, src_dir_fd=self._fd, dst_dir_fd=self._fd)
+        except OSError:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary, dir_fd=self._fd)
+            raise
+        os.fsync(self._fd)
+        return True
+
+    def remove(self, name: str, expected: str) -> bool:
+        """Remove a file if as expected (see replace); True when gone."""
+        if self.digest(name) != expected:
+            return False
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(name, dir_fd=self._fd)
+        os.fsync(self._fd)
+        return True
+
+    def remove_empty_folder(self, name: str) -> None:
+        """Remove an empty folder. Raises OSError for any other."""
+        os.rmdir(name, dir_fd=self._fd)
+
+    def digest(self, name: str) -> str:
+        """Return digest_of() a file, "" without one. Raises NoPlainFile, or OSError."""
+        data = self.read(name)
+        return "" if data is None else digest_of(data)
+
+
+def digest_of(data: bytes) -> str:
+    """Hash bytes to 32 hex characters."""
+    return hashlib.sha256(data).hexdigest()[:32]
+
+
+def open_folder(anchor: str, parts: Sequence[str], *, make: bool) -> AnchoredFolder:
+    """Open the folder anchor/parts. make: create missing ones, for this user only.
+
+    Raises NoPlainFile when a link or a file is in the way, FileNotFoundError when it is missing.
+    """
+    path = anchor
+    fd = os.open(anchor, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        for part in parts:
+            path = os.path.join(path, part)
+            if make:
+                with contextlib.suppress(FileExistsError):
+                    os.mkdir(part, paths.FOLDER_MODE, dir_fd=fd)
+                    os.fsync(fd)
+            try:
+                below = os.open(part, _FLAGS | os.O_DIRECTORY, dir_fd=fd)
+            except OSError as bad:
+                if bad.errno not in (errno.ELOOP, errno.ENOTDIR):
+                    raise
+                raise NoPlainFile(bad.errno, "a link or a file stands in the way", path) from bad
+            os.close(fd)
+            fd = below
+    except OSError:
+        os.close(fd)
+        raise
+    return AnchoredFolder(fd, path)
+
+
+def remove_empty(anchor: str, parts: Sequence[str], *, levels: int) -> None:
+    """Remove the folder anchor/parts if empty, and so many `levels` upwards."""
+    for end in range(len(parts), len(parts) - levels, -1):
+        with contextlib.suppress(OSError), open_folder(anchor, parts[: end - 1], make=False) as above:
+            above.remove_empty_folder(parts[end - 1])
+
 
 log = logging.getLogger(__name__)
 

@@ -7,10 +7,9 @@ import re
 from typing import NamedTuple
 
 from memlayer.memory_files.extra_files import ExtraFiles
-from memlayer.memory_files.folders import place_of
+from memlayer.memory_files.folders import open_folder, place_of
 from memlayer.memory_files.markdown import NOTE
 from memlayer.memory_files.pages import CORE_PAGE, local_day, page_of_day
-from memlayer.memory_files.safe_folder import open_folder
 from memlayer.memory_files.sync import MemoryFiles
 from memlayer.model import Memory
 

@@ -1,13 +1,24 @@
-"""The pages of a project: core memories, and one a day."""
+"""The pages of a project, and the record of each page's revisions.
+
+An editor may still have an older revision open. The record of a revision is on disk before the file is. One record a
+file: a project has one for each day of its life, and a change touches one or two.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import datetime
+import json
+import os
 import re
 import time
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field, fields
 
+from memlayer.edge.home import paths
+from memlayer.edge.home.registry import is_path_part
+from memlayer.errors import UserError
+from memlayer.memory_files.folders import Stamp
 from memlayer.memory_files.markdown import NOTE, Line, by_kind, digest, heading_of, normalized, render
 from memlayer.memory_files.merge import Entry
 from memlayer.model import Memory
@@ -113,3 +124,138 @@ def entry_of(memory: Memory) -> Entry:
 def _line(memory: Memory, is_day: bool) -> Line:
     at = time.localtime(memory.at_ms / 1000)
     return Line(memory.citation, time.strftime("%H:%M" if is_day else "%Y-%m-%d", at), memory.text, memory.pinned)
+
+
+KEPT_REVISIONS = 64
+PLACE = "place"
+
+
+@dataclass
+class Span:
+    """A memory's first and last revision in a file; 0: present."""
+
+    memory_id: str
+    citation: str
+    digest: str
+    pinned: bool
+    first: int
+    last: int = 0
+
+    @property
+    def entry(self) -> Entry:
+        return Entry(self.memory_id, self.citation, self.digest, self.pinned)
+
+
+@dataclass
+class FileRecord:
+    """The record of one file.
+
+    read: digest of the bytes last read or written. stamp: of that moment. names: a revision's name in the file -> its
+    number. removed: ids of memories that a user deleted from the file -> name of the revision they were deleted from,
+    which an undo brings back. notice: a message for the user, or "".
+    """
+
+    read: str = ""
+    stamp: Stamp | None = None
+    revision: int = 0
+    names: dict[str, int] = field(default_factory=dict)
+    spans: list[Span] = field(default_factory=list)
+    removed: dict[str, str] = field(default_factory=dict)
+    notice: str = ""
+
+    def entries_of(self, name: str) -> list[Entry] | None:
+        """Return the entries of a revision; None when it is unknown."""
+        number = self.names.get(name)
+        if number is None:
+            return None
+        return [span.entry for span in self.spans if span.first <= number and (not span.last or number <= span.last)]
+
+    def knows(self, citation: str, digest: str) -> bool:
+        """True if some revision held a text under that citation."""
+        return any((span.citation, span.digest) == (citation, digest) for span in self.spans)
+
+    def issue(self, name: str, entries: Sequence[Entry]) -> None:
+        """Record the file's next revision."""
+        number = self.revision + 1
+        staying = set(entries)
+        for span in self.spans:
+            if not span.last and span.entry not in staying:
+                span.last = self.revision
+        present = {span.entry for span in self.spans if not span.last}
+        self.spans += [Span(*entry, first=number) for entry in entries if entry not in present]
+        self.revision = number
+        self.names.pop(name, None)
+        self.names[name] = number
+        while len(self.names) > KEPT_REVISIONS:
+            del self.names[next(iter(self.names))]
+        oldest = min(self.names.values())
+        self.spans = [span for span in self.spans if not span.last or span.last >= oldest]
+        self.removed = {key: base for key, base in self.removed.items() if base in self.names}
+
+    def forget(self, memory_ids: Iterable[str]) -> None:
+        """Drop these memories, even that they were in the file."""
+        gone = set(memory_ids)
+        self.spans = [span for span in self.spans if span.memory_id not in gone]
+
+
+class Book:
+    """A project's records by file name (`MEMORY.md`, `memory/2026-11-19.md`) and last place."""
+
+    def __init__(self, home: str, project_id: str) -> None:
+        """Read the records. Raises UserError for an unsafe id."""
+        if not is_path_part(project_id):
+            raise UserError("a project's id is not one of memlayer's: %r" % project_id[:40])
+        self._folder = os.path.join(paths.cache(home), "files", project_id)
+        self.files: dict[str, FileRecord] = {}
+        self.place = ""
+        for name, data in self._on_disk():
+            if name == PLACE:
+                self.place = str(data.get("path", ""))
+            else:
+                with contextlib.suppress(TypeError, KeyError, AttributeError):
+                    self.files[name.replace("+", "/") + ".md"] = _record(data)
+
+    def record(self, name: str) -> FileRecord:
+        """Return the record of a file, made if missing."""
+        return self.files.setdefault(name, FileRecord())
+
+    def save(self, name: str) -> None:
+        """Write one record. Raises OSError."""
+        record = self.files[name]
+        data = {part.name: getattr(record, part.name) for part in fields(record)}
+        data["stamp"] = asdict(record.stamp) if record.stamp is not None else None
+        data["spans"] = [[getattr(span, part.name) for part in fields(span)] for span in record.spans]
+        paths.write_whole(self._path(name), json.dumps(data, ensure_ascii=False).encode("utf-8", "replace"))
+
+    def drop(self, name: str) -> None:
+        """Forget a file's record."""
+        self.files.pop(name, None)
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(self._path(name))
+
+    def move(self, place: str) -> None:
+        """Note the files' new place. Raises OSError."""
+        self.place = place
+        data = json.dumps({"path": place}, ensure_ascii=False).encode("utf-8", "surrogatepass")
+        paths.write_whole(os.path.join(self._folder, PLACE + ".json"), data)
+
+    def _path(self, name: str) -> str:
+        return os.path.join(self._folder, name.removesuffix(".md").replace("/", "+") + ".json")
+
+    def _on_disk(self) -> Iterator[tuple[str, dict[str, object]]]:
+        try:
+            names = sorted(os.listdir(self._folder))
+        except OSError:
+            return
+        for name in names:
+            with contextlib.suppress(OSError, ValueError), open(os.path.join(self._folder, name), "rb") as file:
+                data = json.loads(file.read().decode("utf-8", "surrogatepass"))
+                if name.endswith(".json") and isinstance(data, dict):
+                    yield name.removesuffix(".json"), data
+
+
+def _record(data: dict[str, object]) -> FileRecord:
+    known = {part.name: data[part.name] for part in fields(FileRecord)}
+    known["stamp"] = Stamp(**data["stamp"]) if data["stamp"] else None  # type: ignore[arg-type]
+    known["spans"] = [Span(*span) for span in data["spans"]]  # type: ignore[attr-defined]
+    return FileRecord(**known)  # type: ignore[arg-type]

@@ -15,13 +15,26 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from memlayer.memory_files.edits import EditCounts, Edits
-from memlayer.memory_files.folders import FileRules, Place, Problems, place_at, place_of
+from memlayer.memory_files.folders import (
+    AnchoredFolder,
+    FileRules,
+    NoPlainFile,
+    Place,
+    Problems,
+    digest_of,
+    open_folder,
+    place_at,
+    place_of,
+    remove_empty,
+)
 from memlayer.memory_files.markdown import parse
 from memlayer.memory_files.merge import compare, present
 from memlayer.memory_files.pages import (
     CORE_PAGE,
     DAILY_FOLDER,
     EVERYTHING,
+    Book,
+    FileRecord,
     Page,
     current,
     day_of,
@@ -29,8 +42,6 @@ from memlayer.memory_files.pages import (
     local_day,
 )
 from memlayer.memory_files.pages import pages as pages_of
-from memlayer.memory_files.revisions import Book, FileRecord
-from memlayer.memory_files.safe_folder import AnchoredFolder, NoPlainFile, digest_of, open_folder, remove_empty
 from memlayer.ports import MemoryQuery, Store
 from memlayer.records.projects import Projects
 

@@ -1,25 +1,130 @@
-"""Recall: the memories that help with a prompt, or silence."""
+"""Recall, stage by stage: the memories that help, or silence."""
 
 from __future__ import annotations
 
 import time
 import unicodedata
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
 from memlayer.edge.capture.noise import recallable
+from memlayer.indexing.indexer import OPEN_QUESTION
 from memlayer.model import Scope
-from memlayer.recall.candidate import Candidate
-from memlayer.recall.need import judge, need
-from memlayer.recall.pipeline import Pipeline
+from memlayer.recall.candidate import Candidate, Reason, in_context, judge, near_duplicates, need, turn_of, whole_chunk
 from memlayer.recall.query import PromptSignals, Query, is_plan, prompt_signals, reduce_prompt
-from memlayer.recall.retriever import Retriever
-from memlayer.recall.scoring import Weights
+from memlayer.recall.retriever import Retriever, Weights
 from memlayer.recall.session_words import LiveSessions, SessionWords
-from memlayer.recall.superseded import SupersededStatements
+from memlayer.recall.snippet import snippet
+from memlayer.recall.superseded import Replacement, SupersededStatements
 from memlayer.records.sessions import Session
 from memlayer.text import context_block
 from memlayer.transcripts import host_memory
+
+SURER = 2.0  # times min_chance for each entry after the first: on real sessions they are noise far more often
+
+
+class Pipeline:
+    """The stages of a prompt.
+
+    Each returns the reason to leave a candidate out, or None.
+
+    The first reason holds; a candidate that passes every stage has an entry. A candidate that the full block crowds out
+    counts as an entry for those behind it, so that a lesser one never takes its place.
+    """
+
+    def __init__(
+        self,
+        superseded: SupersededStatements,
+        session: Session | None,
+        min_chance: float,
+        budget: context_block.Budget,
+        weight: Mapping[str, float],
+        host_lines: host_memory.Lines = (),
+    ) -> None:
+        """Make the stages.
+
+        weight: inverse document frequency of each query term. host_lines: of the host's memory, as terms.
+        """
+        self._superseded = superseded
+        self._session = session
+        self._min_chance = min_chance
+        self._budget = budget
+        self._weight = weight
+        self._host_lines = host_lines
+        self._turns: set[str] = set()  # with an entry
+        self._present: list[frozenset[str]] = []  # terms of each text in the session's context or in an entry
+        self._stages = (
+            self._unanswered, self._in_context, self._unsure, self._same_turn, self._repeats, self._crowded,
+            self._taken_back, self._host_says,
+        )  # fmt: skip
+
+    def run(self, candidates: Sequence[Candidate]) -> str:
+        """Set each candidate's reason and snippet, and return the block."""
+        own = [one.chunk for one in candidates if in_context(one.chunk, self._session) is Reason.OWN_SESSION]
+        self._present = [_terms(chunk.terms) for chunk in own]
+        for candidate in candidates:
+            chunk = candidate.chunk  # the last stage may put a successor's in its place
+            found = (stage(candidate) for stage in self._stages)
+            candidate.reason = next((reason for reason in found if reason), Reason.KEPT)
+            if candidate.kept:
+                self._turns.add(turn_of(chunk))
+                self._present.append(_terms(chunk.terms))
+        entries = [one for one in candidates if one.kept]
+        lines = [
+            context_block.Entry(one.citation, context_block.day_of(one.chunk.at_ms), one.snippet) for one in entries
+        ]
+        is_explained = self._session is not None and self._session.explained_ms
+        block = context_block.block(lines, self._budget, "" if is_explained else context_block.EXPLANATION)
+        for candidate in entries[len(context_block.entry_lines(block)) :]:
+            candidate.reason = Reason.CROWDED
+        return block
+
+    def _unanswered(self, candidate: Candidate) -> Reason | None:
+        return Reason.OPEN_QUESTION if candidate.chunk.role == OPEN_QUESTION else None
+
+    def _in_context(self, candidate: Candidate) -> Reason | None:
+        return in_context(candidate.chunk, self._session)
+
+    def _unsure(self, candidate: Candidate) -> Reason | None:
+        return Reason.UNSURE if candidate.chance < self._min_chance * (SURER if self._turns else 1) else None
+
+    def _same_turn(self, candidate: Candidate) -> Reason | None:
+        return Reason.SAME_TURN if turn_of(candidate.chunk) in self._turns else None
+
+    def _repeats(self, candidate: Candidate) -> Reason | None:
+        terms = _terms(candidate.chunk.terms)
+        return Reason.REPEATS if any(near_duplicates(terms, other) for other in self._present) else None
+
+    def _crowded(self, candidate: Candidate) -> Reason | None:
+        return Reason.CROWDED if len(self._turns) >= self._budget.max_entries else None
+
+    def _taken_back(self, candidate: Candidate) -> Reason | None:
+        """Write the snippet; a stale statement gives way to its successor."""
+        chunk, max_chars = candidate.chunk, self._budget.max_entry_chars
+        stale: list[Replacement] = []
+
+        def is_stale(sentence: str) -> bool:
+            found = self._superseded.of(chunk.project_id, (chunk.session_id, chunk.prompt_id), sentence)
+            stale.extend([found] if found else [])
+            return found is not None
+
+        candidate.snippet = snippet(chunk.text, self._weight, max_chars, is_stale)
+        if candidate.snippet:
+            return None
+        head = next((found.head for found in stale if found.head is not None), None)
+        if head is None:
+            return Reason.TAKEN_BACK
+        candidate.chunk, candidate.snippet = whole_chunk(head), snippet(head.text, self._weight, max_chars)
+        return None
+
+    def _host_says(self, candidate: Candidate) -> Reason | None:
+        return Reason.HOST_SAYS if host_memory.says(self._host_lines, candidate.snippet) else None
+
+
+def _terms(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
 
 MAX_QUERY_CHARS = 100_000
 

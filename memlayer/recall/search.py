@@ -14,8 +14,7 @@ from dataclasses import dataclass, replace
 from memlayer.model import Chunk, Event, Memory, Scope, turn_memory_id
 from memlayer.ports import MemoryQuery, Store
 from memlayer.recall.query import Query
-from memlayer.recall.retriever import Retriever
-from memlayer.recall.scoring import Score, Weights
+from memlayer.recall.retriever import Retriever, Score, Weights
 
 MAX_SCANNED = 20_000
 MIN_CHARS, MIN_KOREAN_CHARS = 3, 2  # of the longest word: shorter words are everywhere

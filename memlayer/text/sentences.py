@@ -1,4 +1,4 @@
-"""Sentences of English and Korean text, and questions."""
+"""Sentences of English and Korean text, questions, and prose among code."""
 
 from __future__ import annotations
 
@@ -88,3 +88,130 @@ def is_question(text: str) -> bool:
     if _ENGLISH_START.match(last):
         return True
     return bool(_KOREAN_END.search(last) and _KOREAN_WORD.search(last))
+
+
+USER, ASSISTANT = "user", "assistant"
+MAX_TURN_CHARS = 4000
+MAX_SENTENCE_CHARS = 400  # longer ones are pasted text, not something that somebody said
+_MIN_SENTENCE_CHARS = 5
+
+_BLANKED = re.compile(
+    r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)"  # code, fenced
+    r"|<(?P<tag>[a-z][\w-]*)(?:\s[^<>]*)?>.*?</(?P=tag)>"  # blocks of the host and of tools
+    r"|\[(?:image|pasted text|screenshot|video|audio|file|이미지|media)\b[^\]\n]*\]"  # media markers
+    r"|^[ \t]*>[^\n]*$"  # quoted lines
+    r"|^[ \t]*\|[^\n]*\|[ \t]*$"  # table rows
+    r"|^[ \t]*#{1,6} [^\n]*$"  # headings
+    r"|^(?: {4,}|\t)(?![-*\d])[^\n]*$"  # code, indented
+    r"|^[ \t]*(?:Traceback \(most|File \"|at [\w.$<>]+\(|[+-]{3} [ab]/|@@ |\$ |>>> )[^\n]*$",  # traces, diffs, shells
+    re.DOTALL | re.MULTILINE | re.IGNORECASE,
+)
+_TAG = re.compile(r"<(/?)([a-z][\w-]*)(?=[\s>])", re.IGNORECASE)
+_OPEN = "\ufdd0"  # no character, by Unicode's own word
+_CODE_LINE = re.compile(
+    r"[{};]\s*$|^\s*(?:import |from [\w.]+ import|def |class |const |let |var |return\b|function |public "
+    r"|private |SELECT )"
+    r"|\b(?:DEBUG|INFO|WARN|WARNING|ERROR|FATAL)\b\s*[\]:|]|^\d{4}-\d\d-\d\d[T ]\d\d:\d\d|^[\w./-]+:\d+:\d*"
+    r"|(?:\b\w+=[\w.\"'-]+[ ,)\]]+){2,}"
+)
+_BULLET = re.compile(r"^(?:[-*\u2022]|\d{1,2}[.)])\s+")
+_IN_ITEM = re.compile(r"^[ \t]*(?:[-*\u2022+]|\d{1,2}[.)])\s|^[ \t]{2,}")
+_EMPHASIS = re.compile(r"(?<![\w*])\*\*?(?=\S)([^*\n]+?)(?<=\S)\*\*?(?![\w*])")
+# A long quotation is somebody else's sentence; a short one is a name. Backticks hold names.
+_QUOTED = re.compile(
+    r'"[^"\n]{12,}"|"[^"\n ]+ [^"\n ]+ [^"\n]+"'
+    r"|(?<![\w'])'(?=[^\s'])(?=[^'\n]+ [^'\n]+ )(?:[^'\n]|(?<=\w)'(?=\w)){8,}(?<=\S)'(?![A-Za-z0-9])"
+    "|\u201c[^\u201d\n]{12,}\u201d|\u300c[^\u300d\n]{12,}\u300d|\u2018[^\u2019\n]{24,}\u2019"
+)
+
+
+class Candidate(NamedTuple):
+    """One sentence. plain: long quotations blanked, for signs. is_item: of a list."""
+
+    text: str
+    plain: str
+    speaker: str
+    asks: bool  # a question
+    is_item: bool = False
+    is_bold: bool = False  # begins in bold: a label or a heading
+
+
+def candidates(text: str, speaker: str) -> list[Candidate]:
+    """The sentences of a message, without code, quotations, tables and media."""
+    kept: list[tuple[str, bool, bool]] = []
+    for span in sentences(_NAMED.sub(_without_stops, prose(text))):
+        raw = _BULLET.sub("", text[span.start : span.end])
+        sentence = re.sub(r"\s+", " ", _EMPHASIS.sub(r"\1", raw).strip())
+        if sentence and len(sentence) <= MAX_SENTENCE_CHARS and not _looks_like_code(sentence):
+            is_item = bool(_IN_ITEM.match(text[text.rfind("\n", 0, span.start) + 1 : span.end]))
+            kept.append((sentence, is_item, raw.startswith("**")))
+    found = []
+    for sentence, is_item, is_bold in kept:
+        if len(sentence) < _MIN_SENTENCE_CHARS:
+            continue
+        found.append(
+            Candidate(
+                sentence,
+                _QUOTED.sub(" … ", sentence),
+                speaker,
+                sentence.rstrip("\"')\u201d* ").endswith(("?", "？")),
+                is_item,
+                is_bold,
+            )
+        )
+    return found
+
+
+_NAMED = re.compile(r"`[^`\n]*`")
+
+
+def _without_stops(name: re.Match[str]) -> str:
+    """A stop inside a name (`SELECT ... FOR UPDATE`) ends no sentence."""
+    return re.sub("[.!?]", "_", name.group())
+
+
+def prose(text: str) -> str:
+    """The text with code, quotes and tables blanked; offsets hold."""
+    blanked = _BLANKED.sub(lambda found: re.sub(r"[^\n]", " ", found.group()), _without_open_tags(text))
+    return blanked.replace(_OPEN, "<")
+
+
+def _without_open_tags(text: str) -> str:
+    """The text with a sign for `<` of unclosed tags.
+
+    For each of them the rest of the text would be read.
+    """
+    closed: set[str] = set()
+    out = list(text)
+    for tag in reversed(list(_TAG.finditer(text))):
+        name = tag.group(2).lower()
+        if tag.group(1):
+            closed.add(name)
+        elif name not in closed:
+            out[tag.start()] = _OPEN
+    return "".join(out)
+
+
+def _looks_like_code(sentence: str) -> bool:
+    if _CODE_LINE.search(sentence) or re.fullmatch(r"`[^`]*`[.,:;]?", sentence):
+        return True
+    letters = sum(char.isalpha() or char.isspace() for char in re.sub(r"`[^`]*`", "", sentence))
+    bare = len(re.sub(r"`[^`]*`", "", sentence))
+    return bare > 24 and letters < 0.55 * bare
+
+
+# Opening words without content.
+_OPENING = re.compile(
+    r"^(?:(?:ok(?:ay)?|so|and|but|well|hmm+|ugh|oh|also|actually|anyway|alright|yes|yeah|fyi|btw|by the way"
+    r"|heads[ -]up|one more thing|just so you know|for the record|remember this|remember|note that|turns out"
+    r"|(?:right|great|sure|no|good|i see)(?=[,:.!])"
+    r"|sorry|quick one|아 ?맞다|아|그리고|참고로|그럼|그래서|그러니까|근데|네|음|어|참)(?:(?=[,:.!]"
+    r"|\s)[,:.!]?)\s+)+(?=\S{2})",
+    re.IGNORECASE,
+)
+
+
+def trimmed(text: str) -> str:
+    """Return the sentence without its opening words."""
+    rest = _OPENING.sub("", text)
+    return rest if len(rest) >= 8 else text

@@ -1,4 +1,4 @@
-"""Split text into full-text terms, for the index and for questions.
+"""Split text into full-text terms for index and questions; weigh them.
 
 The index is tokenised on white space alone, so everything a search must know about language is decided here,
 in the same way at both ends:
@@ -14,13 +14,101 @@ No function here raises on any text, and no term contains white space.
 
 from __future__ import annotations
 
+import math
 import re
 import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 
 from memlayer.text import korean
-from memlayer.text.stem import stem
 from memlayer.text.word_lists import word_set
+
+# Short plurals that a rule could not tell from `aws`, `dns` and `ios`.
+_SHORT_PLURALS = {"ids": "id", "dbs": "db", "prs": "pr", "vms": "vm", "ips": "ip", "uis": "ui", "use": "us"}
+_VOWELS = frozenset("aeiou")
+
+
+def stem(word: str) -> str:
+    """Return the form that all inflections of `word` (lower case) share.
+
+    Porter's steps 1 and 5, no derivation: `orders` and `order`, `moved` and `move`, `retries` and `retry` meet;
+    `operate` and `operator` stay apart. The result need not be a word (`cach` for `cache`). Other than lower-case
+    ASCII letters, and words of up to three letters, are returned as they are.
+    """
+    if len(word) <= 3 or not word.isascii() or not word.isalpha():
+        return _SHORT_PLURALS.get(word, word)
+    word = _without_plural(word)
+    word = _without_tense(word)
+    if word[-1] == "y" and _has_vowel(word[:-1]) and len(word) > 2:
+        word = word[:-1] + "i"
+    return _without_final(word)
+
+
+def _without_plural(word: str) -> str:
+    if word[-1] != "s" or word.endswith("ss"):
+        return word
+    if word.endswith("sses") or word.endswith("ies"):
+        return word[:-2]
+    return word[:-1]
+
+
+def _without_tense(word: str) -> str:
+    if word.endswith("eed"):
+        return word[:-1] if _measure(word[:-3]) > 0 else word
+    for suffix in ("ed", "ing"):
+        if word.endswith(suffix):
+            rest = word[: -len(suffix)]
+            if len(rest) < 2 or not _has_vowel(rest):
+                return word
+            if rest.endswith(("at", "bl", "iz")):
+                return rest + "e"
+            if rest[-1] == rest[-2] and rest[-1] not in "aeioulsz":
+                return rest[:-1]
+            return rest + "e" if _measure(rest) == 1 and _ends_short(rest) else rest
+    return word
+
+
+def _without_final(word: str) -> str:
+    if word[-1] == "e":
+        rest = word[:-1]
+        measure = _measure(rest)
+        if measure > 1 or (measure == 1 and not _ends_short(rest)):
+            word = rest
+    if word.endswith("ll") and _measure(word) > 1:
+        word = word[:-1]
+    return word
+
+
+def _is_vowel(word: str, at: int) -> bool:
+    letter = word[at]
+    return letter in _VOWELS or (letter == "y" and at > 0 and not _is_vowel(word, at - 1))
+
+
+def _has_vowel(word: str) -> bool:
+    return any(letter in _VOWELS for letter in word) or "y" in word[1:]
+
+
+def _measure(word: str) -> int:
+    """Count the vowel-to-consonant changes: Porter's `m`."""
+    count, before = 0, False
+    for at, letter in enumerate(word):
+        vowel = letter in _VOWELS or (letter == "y" and at > 0 and not before)
+        if before and not vowel:
+            count += 1
+        before = vowel
+    return count
+
+
+def _ends_short(word: str) -> bool:
+    """True for a final consonant, vowel, consonant: `mov`, `stor`, `nam`.
+
+    The last consonant is not w, x or y.
+    """
+    if len(word) < 3 or word[-1] in "wxy":
+        return False
+    at = len(word) - 1
+    return not _is_vowel(word, at) and _is_vowel(word, at - 1) and not _is_vowel(word, at - 2)
+
 
 # A SHA-256 in hex has 64 characters and is worth finding; longer strings are data, no words.
 MAX_TERM_CHARS = 64
@@ -188,3 +276,33 @@ def _part_terms(part: str) -> list[str]:
     humps = _CAMEL.findall(part) if not part.isupper() and part[1:] != part[1:].lower() else []
     whole = [lower, stem(lower)] if len(humps) > 1 else [stem(lower)]
     return whole + [stem(hump.casefold()) for hump in humps if len(hump) > 1] if len(humps) > 1 else whole
+
+
+# Okapi BM25, after Robertson and Zaragoza 2009. adapters.search.word_index computes the same over arrays.
+K1, B = 1.2, 0.75  # also the constants of the table's own full-text search
+
+
+def inverse_document_frequency(documents: int, holding: int) -> float:
+    """Return the weight of a term that `holding` of `documents` documents hold.
+
+    Robertson and Sparck Jones' weight in Lucene's form, which never falls below zero.
+    """
+    return math.log(1.0 + (documents - holding + 0.5) / (holding + 0.5))
+
+
+def frequencies(terms: Iterable[str], document: Sequence[str]) -> dict[str, int]:
+    """Count each of the terms that occur in a document.
+
+    document: its terms, with repeats.
+    """
+    return {term: document.count(term) for term in set(terms).intersection(document)}
+
+
+def bm25(found: Mapping[str, int], weight: Mapping[str, float], length: float) -> float:
+    """Return the BM25 score of a document.
+
+    found: the query's terms in the document (frequencies()). weight: inverse document frequency by term. length: the
+    document's, over the mean.
+    """
+    norm = K1 * (1 - B + B * length)
+    return sum([weight[term] * often * (K1 + 1) / (often + norm) for term, often in found.items()])

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from memlayer.edge.capture.tool_use import EDITS, FAILED
-from memlayer.text.prose_sentences import ASSISTANT, candidates, trimmed
+from memlayer.text.sentences import ASSISTANT, candidates, trimmed
 from memlayer.text.word_lists import words
 from memlayer.turns.salience import is_open_question
 

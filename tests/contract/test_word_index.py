@@ -18,7 +18,7 @@ from memlayer.adapters.search.project_rows import GOES_FIRST_S, RecentProjects
 from memlayer.adapters.search.word_index import ProjectWords
 from memlayer.model import Chunk, Scope
 from memlayer.ports import Holding
-from memlayer.text.bm25 import K1, B
+from memlayer.text.terms import K1, B
 from tests.support.store_rows import DIMENSIONS, make_chunk
 
 WORDS = [

@@ -23,7 +23,7 @@ from memlayer.ports import (
     UsageQuery,
     Vector,
 )
-from memlayer.text.bm25 import bm25, inverse_document_frequency
+from memlayer.text.terms import bm25, inverse_document_frequency
 
 
 class MemoryStore:

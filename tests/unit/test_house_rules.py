@@ -49,7 +49,6 @@ ENTRY_POINTS = ("__init__.py", "__main__.py", "errors.py")
 SHORT = frozenset(
     words(
         """
-        text/bm25
         """
     )
 )

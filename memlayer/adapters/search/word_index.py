@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from memlayer.adapters.search.project_rows import ProjectRows
 from memlayer.ports import Holding
-from memlayer.text.bm25 import K1, B, inverse_document_frequency
+from memlayer.text.terms import K1, B, inverse_document_frequency
 
 _MOST_COUNTED = 255  # of one word in one chunk
 _COUNT_BITS = 8

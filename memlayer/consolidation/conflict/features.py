@@ -81,7 +81,7 @@ _DISCARDED = re.compile(
     r"|\b(?:instead of|rather than|over|no more|off|from|dropped|not|no(?! longer| more)|replaces?) (?:the "
     r"|a )?([\w.-]+)"
     r"|\b([\w.-]+) (?:is|are|was) (?:gone|dropped|frozen|banned|retired|deprecated|dead|a nightmare|only a symptom)\b"
-    r"|\bno longer \w+ (?:the |a )?([\w.-]+)"
+    r"|\bno longer (?:\w+ (?:the |a )?(?=\w))?([\w.-]+)"
 )
 _ENGLISH_VERB = re.compile(
     r"\b(?:is|are|was|were|has|have|must|may|can|cannot|should|will|now|no longer|uses?|listens?|runs?|lives?"

@@ -11,10 +11,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from memlayer.consolidation.extractor import Extracted, Extractor
-from memlayer.consolidation.llm import validation
 from memlayer.consolidation.llm.budget import MAX_ANSWER_TOKENS, ModelBudget
-from memlayer.consolidation.llm.response import Answer, parse
-from memlayer.consolidation.rules.signs import KINDS
+from memlayer.consolidation.llm.response import Answer, daily_of, parse, statements_of
+from memlayer.consolidation.rules.extraction import KINDS
 from memlayer.edge.capture.noise import recallable
 from memlayer.edge.capture.payload import clean
 from memlayer.errors import ConsolidationError
@@ -118,8 +117,8 @@ class ModelExtractor:
             return by_rules
         found = by_rules.statements
         if answer.updates is not None:
-            found = validation.statements(answer.updates, turn, at_ms)
-        daily = None if answer.history is None else validation.daily(answer.history, turn)
+            found = statements_of(answer.updates, turn, at_ms)
+        daily = None if answer.history is None else daily_of(answer.history, turn)
         return Extracted(by_rules.daily if daily is None else daily, found)
 
     def _is_worth_asking(self, prompt: str, at_ms: int) -> bool:

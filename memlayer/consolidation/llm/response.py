@@ -1,11 +1,31 @@
-"""Read a language model's JSON answer: fenced, wrapped in talk or cut."""
+"""Read and check a language model's JSON answer, wrapped or cut."""
 
 from __future__ import annotations
 
 import ast
+import datetime
 import json
 import re
+from collections.abc import Sequence
 from typing import Any, NamedTuple
+
+from memlayer.consolidation.rules.dates import with_dates
+from memlayer.consolidation.rules.extraction import (
+    CAUSE,
+    COMMITMENT,
+    DECISION,
+    FACT,
+    KINDS,
+    MAX_DAILY_CHARS,
+    MAX_STATEMENTS,
+    PREFERENCE,
+    Statement,
+    kind_of,
+)
+from memlayer.edge.capture.payload import clean
+from memlayer.text.sentences import ASSISTANT, USER, is_question
+from memlayer.text.terms import index_terms
+from memlayer.turns.turn import ASSISTANT as ASSISTANT_LABEL
 
 MAX_ANSWER_CHARS = 20_000
 _MAX_TRIES = 40  # places where a JSON object may begin
@@ -131,3 +151,100 @@ def _unescaped(body: str) -> str:
         return str(json.loads('"%s"' % body, strict=False))
     except ValueError:
         return body.replace("\\n", "\n").replace('\\"', '"').rstrip("\\")
+
+
+MIN_CHARS, MAX_CHARS = 6, 400
+MIN_GROUNDED = 0.4  # share of a statement's terms that stand in the turn; the rest is wording
+MIN_GROUNDED_DAILY = 0.3
+
+_KOREAN_KINDS = {"결정": DECISION, "선호": PREFERENCE, "사실": FACT, "원인": CAUSE, "약속": COMMITMENT}
+_KIND = re.compile(
+    r"^(?:\[(?P<in>\w+)\]|\((?P<of>\w+)\)|(?P<before>%s)(?=:))\s*[:\-–]?\s*" % "|".join([*KINDS, *_KOREAN_KINDS]),
+    re.IGNORECASE,
+)
+_ECHO = re.compile(
+    r"history_entry|memory_update|</?turn-|\bJSON\b.*\bobject\b|\[mem:|\[redacted:|language model|long-term memory of",
+    re.IGNORECASE,
+)
+_NOTHING_NEW = re.compile(
+    r"^\W*(?:there (?:is|was) )?(?:no|nothing|none)\b.*\b(?:new|learn\w*|remember|update\w*|memor\w*|lasting|noted)\b"
+    r"|(?:새로|기억|저장|업데이트)[^.]*(?:없음|없습니다|없다|없어)",
+    re.IGNORECASE,
+)
+_NUMBER = re.compile(r"\d+")
+_DATE = re.compile(r"\d{4}-\d\d-\d\d|\d{4}년 ?\d{1,2}월 ?\d{1,2}일")
+
+
+def statements_of(lines: Sequence[str], turn: str, at_ms: int) -> tuple[Statement, ...]:
+    """The lines that pass the checks, at most MAX_STATEMENTS.
+
+    turn: as the model saw it.
+    """
+    prompt, _, answer = turn.partition("\n" + ASSISTANT_LABEL)
+    said, answered = _terms(prompt), _terms(answer)
+    numbers = set(_NUMBER.findall(turn))
+    today = datetime.datetime.fromtimestamp(at_ms / 1000).date()
+    kept: dict[str, Statement] = {}
+    for line in lines:
+        kind, text = _kind_and_text(_one_line(line))
+        terms = _terms(text)
+        if not _is_statement(text) or not terms or not _says_no_new_number(text, numbers):
+            continue
+        if len(terms & (said | answered)) < MIN_GROUNDED * len(terms):
+            continue
+        kind = kind or kind_of(text)
+        speaker = USER if len(terms & said) >= len(terms & answered) else ASSISTANT
+        dated = text if kind == PREFERENCE else with_dates(text, today)
+        kept.setdefault(text, Statement(kind, dated, text, speaker))
+        if len(kept) == MAX_STATEMENTS:
+            break
+    return tuple(kept.values())
+
+
+def daily_of(history: str, turn: str) -> str | None:
+    """The model's history entry as one line.
+
+    None when it is off the turn.
+    """
+    text = _one_line(history)
+    if not text:
+        return ""
+    terms = _terms(text)
+    if _ECHO.search(text) or len(terms & _terms(turn)) < MIN_GROUNDED_DAILY * len(terms):
+        return None
+    return text if len(text) <= MAX_DAILY_CHARS else text[: MAX_DAILY_CHARS - 2].rsplit(" ", 1)[0] + " …"
+
+
+def _is_statement(text: str) -> bool:
+    if not MIN_CHARS <= len(text) <= MAX_CHARS:
+        return False
+    return not (is_question(text) or _ECHO.search(text) or _NOTHING_NEW.search(text))
+
+
+def _says_no_new_number(text: str, known: set[str]) -> bool:
+    """True if the turn holds all numbers of the text.
+
+    Another number is made up, unless it belongs to a date, which may be worked out.
+    """
+    return all(number in known for number in _NUMBER.findall(_DATE.sub("", text)))
+
+
+def _kind_and_text(line: str) -> tuple[str, str]:
+    found = _KIND.match(line)
+    if found is None:
+        return "", line
+    named = (found.group("in") or found.group("of") or found.group("before")).lower()
+    kind = named if named in KINDS else _KOREAN_KINDS.get(named, "")
+    if not kind and not found.group("in"):
+        return "", line
+    return kind, line[found.end() :]
+
+
+def _one_line(text: str) -> str:
+    """Redacted, without control characters, its white space single."""
+    plain = "".join(char if char.isprintable() else " " for char in clean(text))
+    return " ".join(plain.split())
+
+
+def _terms(text: str) -> frozenset[str]:
+    return frozenset(index_terms(text).split())

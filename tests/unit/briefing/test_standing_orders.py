@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from memlayer.briefing.standing_orders import LEAD, standing_orders
+from memlayer.briefing.working_set import LEAD, standing_orders
 from memlayer.model import GLOBAL, Event, Memory, citation_of
 from memlayer.turns.remembered import BY_MODEL
 from tests.support.memory_store import MemoryStore

@@ -13,6 +13,7 @@ from memlayer.consolidation.conflict.compare import KEEP, MERGE, SUPERSEDE, judg
     ("older", "newer", "verdict"),
     [
         ("The orders service listens on port 8080.", "The orders service now listens on port 8090.", SUPERSEDE),
+        ("The staging port is 8443.", "The staging port is 9000 now, no longer 8443.", SUPERSEDE),
         ("The orders service listens on port 8080.", "The billing service listens on port 8090.", KEEP),
         ("스테이징 Redis는 6379 포트를 쓴다.", "스테이징 Redis는 6380 포트로 바뀌었다.", SUPERSEDE),
         ("스테이징 Redis는 6380 포트를 쓴다.", "운영 Redis는 6379 포트를 쓴다.", KEEP),

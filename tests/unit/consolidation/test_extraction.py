@@ -9,7 +9,7 @@ import pytest
 
 from memlayer.consolidation.rules.dates import with_dates
 from memlayer.consolidation.rules.extraction import Extraction, extract, kind_of, own_words
-from memlayer.text.prose_sentences import candidates, prose
+from memlayer.text.sentences import candidates, prose
 
 THURSDAY = datetime.date(2026, 3, 12)
 AT_MS = int(datetime.datetime(2026, 3, 12, 10, tzinfo=datetime.UTC).timestamp() * 1000)

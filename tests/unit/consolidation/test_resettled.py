@@ -9,7 +9,7 @@ import pytest
 
 from memlayer.consolidation.extractor import Extracted, RulesExtractor
 from memlayer.consolidation.lineage import RETIRED, state_of
-from memlayer.consolidation.rules.signs import FACT, Statement
+from memlayer.consolidation.rules.extraction import FACT, Statement
 from memlayer.model import Memory
 from memlayer.ports import MemoryQuery
 from tests.support.consolidating_in_memory import DAY_MS, Consolidating

@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from memlayer.recall.candidate import MemorySignals
-from memlayer.recall.need import helps, need
+from memlayer.recall.candidate import MemorySignals, helps, need
 from memlayer.recall.query import PromptSignals, prompt_signals, reduce_prompt
 from memlayer.recall.session_words import SessionWords
 

@@ -7,9 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memlayer.recall.query import reduce_prompt
-from memlayer.recall.scoring import NEIGHBOUR, Evidence, Weights, coverage, session_boost
-from memlayer.text.bm25 import bm25, frequencies
-from memlayer.text.terms import index_terms
+from memlayer.recall.retriever import NEIGHBOUR, Evidence, Weights, coverage, session_boost
+from memlayer.text.terms import bm25, frequencies, index_terms
 
 WEIGHTS = Weights()
 unit = st.floats(0, 1)

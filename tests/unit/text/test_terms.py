@@ -6,8 +6,7 @@ import time
 
 import pytest
 
-from memlayer.text.stem import stem
-from memlayer.text.terms import MAX_TERM_CHARS, index_terms, query_terms
+from memlayer.text.terms import MAX_TERM_CHARS, index_terms, query_terms, stem
 
 
 def finds(question: str, text: str) -> bool:
