@@ -45,10 +45,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Rules:
-    """The user's settings as each room takes them.
-
-    Made once for each load of the settings.
-    """
+    """The user's settings as each room takes them."""
 
     recall: RecallRules
     retention: RetentionRules
@@ -189,10 +186,7 @@ def open_services(
 
 
 def embedder_maker(home: str, settings: Settings) -> Callable[[], Embedder] | None:
-    """Return a slow loader of the embedding model.
-
-    None when the user wants none. It may raise EmbedderError.
-    """
+    """Return a slow loader of the embedding model (EmbedderError), or None."""
     chosen = settings.embedding
     if chosen.provider == "none":
         return None
@@ -214,10 +208,7 @@ def _now_ms() -> int:
 
 
 def language_model_since(settings: Settings, home: str, now_ms: Callable[[], int] = _now_ms) -> TurnedOn:
-    """Note that the user has turned a language model on, or off.
-
-    The note is for all daemons.
-    """
+    """Note for all daemons that a language model is on, or off."""
     chosen = settings.consolidation
     name = "%s:%s" % (chosen.provider, chosen.model_name)
     if chosen.provider == "rules":
@@ -253,10 +244,7 @@ def extractor(settings: Settings, home: str, now_ms: Callable[[], int] = _now_ms
 
 
 def hang_up(reader: Extractor) -> None:
-    """End a running call to a language model.
-
-    No process of ours outlives the daemon.
-    """
+    """End a running call: no process of ours outlives the daemon."""
     from memlayer.consolidation.llm.extractor import ModelExtractor
 
     if isinstance(reader, ModelExtractor):
@@ -285,10 +273,7 @@ def language_model(settings: Settings) -> CheckedModel:
 
 
 def model_use(settings: Settings, home: str) -> dict[str, object]:
-    """Return the budget and use of the language model, for `stats`.
-
-    {} where none was ever turned on.
-    """
+    """Return the language model's budget and use, {} if never on."""
     chosen, missing = settings.consolidation, ""
     is_on = chosen.provider != "rules"
     if not is_on and not os.path.exists(paths.model_use(home)):

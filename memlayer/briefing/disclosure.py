@@ -43,10 +43,7 @@ class IndexEntry:
 
 @dataclass(frozen=True)
 class Span:
-    """The turns around a memory, oldest first.
-
-    turns: empty where none are known.
-    """
+    """The turns around a memory, oldest first, where they are known."""
 
     memory: Memory
     turns: Sequence[Memory]
@@ -72,10 +69,7 @@ class Detail:
 
 
 def kind_of(memory: Memory) -> str:
-    """Return the kind of a memory in a word.
-
-    turn, day, note, or the kind of a statement.
-    """
+    """Return turn, day, note, or the kind of a statement."""
     return CATEGORY_NAMES.get(memory.category) or memory.kind or memory.category
 
 
@@ -100,10 +94,7 @@ def _index_line(entry: IndexEntry) -> str:
 
 
 def timeline_text(spans: Sequence[Span], unknown: Sequence[str] = (), max_tokens: int = TIMELINE_TOKENS) -> str:
-    """Return the turns around each memory, a line each.
-
-    `>` marks the memory's own turn.
-    """
+    """Return the turns around each memory; `>` marks its own."""
     lines = [_unknown(unknown)] if unknown else []
     for span in spans:
         lines.append(
@@ -120,10 +111,7 @@ def timeline_text(spans: Sequence[Span], unknown: Sequence[str] = (), max_tokens
 def details_text(
     details: Sequence[Detail], unknown: Sequence[str] = (), *, start: int = 0, max_tokens: int = DETAILS_TOKENS
 ) -> str:
-    """Return the whole texts, as far as the budget goes.
-
-    A single long one can be read on from `start` (characters).
-    """
+    """Return the whole texts within budget. start: characters to skip."""
     parts = [_unknown(unknown)] if unknown else []
     if not details:
         return within(parts or ["No memory is named."], max_tokens)
@@ -186,10 +174,7 @@ def _preview(text: str) -> str:
 
 
 def shortened(text: str, max_chars: int, max_tokens: int) -> str:
-    """Return the longest head of a text within both bounds.
-
-    A cut ends with an ellipsis.
-    """
+    """Return the longest head of a text within both bounds."""
     kept = cut(text, max_chars)
     while kept and estimate_tokens(kept) > max(1, max_tokens):
         share = max(1, max_tokens) / estimate_tokens(kept)
@@ -198,10 +183,7 @@ def shortened(text: str, max_chars: int, max_tokens: int) -> str:
 
 
 def within(lines: Sequence[str], max_tokens: int) -> str:
-    """Return the lines that fit the budget.
-
-    The first that does not is cut, and the rest is left out.
-    """
+    """Return the lines that fit the budget, the last one cut."""
     text = "\n".join(lines)
     if estimate_tokens(text) <= max_tokens:
         return text

@@ -53,10 +53,7 @@ _TITLE = re.compile(r"^#+ (?:Plan: )?(.+)$", re.MULTILINE)
 
 
 def pending(sessions: Iterable[Session], now_ms: int) -> list[Session]:
-    """Sessions that are over and changed since their last summary.
-
-    They have ended or died; newest first, as given.
-    """
+    """Sessions that ended or died, and changed since their last summary."""
     found = []
     for item in sessions:
         age_ms = now_ms - item.last_ms
@@ -185,10 +182,7 @@ def _goal(real: Sequence[tuple[str, list[str], int]]) -> str:
 
 
 def _requests(prompt: str) -> list[str]:
-    """The requests of a prompt: a plan's title, or its first sentences.
-
-    Later sentences are mostly pasted.
-    """
+    """A plan's title, or a prompt's first sentences; later ones are pasted."""
     if is_plan(prompt):
         title = _TITLE.search(prompt)
         return [title.group(1).strip()] if title else []
@@ -232,10 +226,7 @@ def _day(at_ms: int) -> str:
 
 
 def _causes(texts: Sequence[str]) -> list[str]:
-    """One cause for each trouble.
-
-    The next sentence is mostly about its repair.
-    """
+    """One cause for each trouble; the next sentence is about its repair."""
     found: dict[str, str] = {}
     for text in texts:
         topic = text.partition(": ")[0]
@@ -277,10 +268,7 @@ def is_farewell(text: str) -> bool:
 
 
 def is_due(commitment: str, today: str) -> bool:
-    """True for a commitment that still binds. today: YYYY-MM-DD.
-
-    It is no small talk, and none of its dates is over.
-    """
+    """True for a commitment that binds on a day (YYYY-MM-DD)."""
     dates = _DATED.findall(commitment)
     bare = _DATED.sub("", commitment)
     return recallable(bare) and not is_farewell(bare) and (not dates or max(dates) >= today)

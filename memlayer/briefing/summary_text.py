@@ -21,10 +21,7 @@ _SEPARATORS = {FILES: ", ", COMMANDS: " ; ", ERRORS: " ; "}
 
 
 def summary_text(parts: Mapping[str, Sequence[str]], *, is_korean: bool) -> str:
-    """`Goal: …` and so on, one line a part with items.
-
-    parts: the items of GOAL and the others.
-    """
+    """`Goal: …` and so on, one line a part with items."""
     labels = _KOREAN if is_korean else _ENGLISH
     lines = []
     for part in PARTS:
@@ -45,10 +42,7 @@ def items(part: str, said: str) -> list[str]:
 
 
 def parts_of(text: str) -> dict[str, str]:
-    """The lines of a summary by their part, without the labels.
-
-    Other lines are left out.
-    """
+    """The lines of a summary by their part, without the labels."""
     found = {}
     for line in text.split("\n"):
         label, _, said = line.partition(": ")

@@ -189,10 +189,7 @@ def _says_something(memory: Memory) -> bool:
 
 
 def without_said(block: str, host_lines: host_memory.Lines) -> str:
-    """Return a working set without the lines of the host's own memory.
-
-    "" if no line is left.
-    """
+    """Return a working set without the lines of the host's own memory."""
     if not host_lines or not block:
         return block
     lines = [line for line in block.split("\n") if not (line.startswith("- [mem:") and _is_said(line, host_lines))]
@@ -205,10 +202,7 @@ def _is_said(line: str, host_lines: host_memory.Lines) -> bool:
 
 
 def in_short(block: str, max_chars: int) -> str:
-    """Return the head of a working set for a subagent.
-
-    Whole lines; "" if none fits.
-    """
+    """Return the head of a working set for a subagent."""
     lines, left = [context_block.HEADER, context_block.SHORT_EXPLANATION], max_chars
     left -= sum(len(line) + 1 for line in lines)
     for line in context_block.entry_lines(block):

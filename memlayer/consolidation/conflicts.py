@@ -78,10 +78,7 @@ class Neighbours:
     vectors_of: Callable[[list[str]], list[Vector]]  # of passages; [] without an embedder
 
     def near(self, new: Memory, draft: Draft) -> list[Neighbour]:
-        """Current core memories of the same project, nearest first.
-
-        `draft` holds memories that are not in the store yet.
-        """
+        """Current core memories of the project, nearest first; the draft's too."""
         embedder = self.embedder()
         vector = self._vector(embedder, new, draft)
         scope = Scope((new.project_id,), extra={"category": "core"})
@@ -174,10 +171,7 @@ def _are_one_subject(memories: Sequence[Memory]) -> bool:
 
 
 def _in_one_breath(known: Memory, new: Memory) -> bool:
-    """True for two statements of one turn: a cause, its fix.
-
-    They belong together: neither replaces the other, however alike they are.
-    """
+    """True for two statements of one turn: a cause, its fix."""
     return bool(set(known.source_ids) & set(new.source_ids)) and known.text != new.text
 
 

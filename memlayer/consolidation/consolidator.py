@@ -34,10 +34,7 @@ def _now_ms() -> int:
 
 @dataclass
 class Consolidator:
-    """Maker of lasting memories, called by the daemon's writer.
-
-    Only `read_turns` may run elsewhere.
-    """
+    """Maker of lasting memories, for the writer; `read_turns` may run elsewhere."""
 
     store: Store
     indexer: Indexer
@@ -56,20 +53,14 @@ class Consolidator:
         return self.keep_turns(self.read_turns(limit))
 
     def read_turns(self, limit: int) -> list[Read]:
-        """Extract from the turns that wait, without a change to the store.
-
-        With a language model it takes long.
-        """
+        """Extract from waiting turns, without a change to the store."""
         turns = self._waiting(limit)
         ids = sorted({source for turn in turns for source in turn.source_ids})
         events = {event.id: event for event in self.store.events(ids=ids, limit=len(ids) + 1)} if ids else {}
         return [(turn, self._read(turn, [events[row] for row in turn.source_ids if row in events])) for turn in turns]
 
     def keep_turns(self, found: Sequence[Read]) -> int:
-        """Keep extracted statements; returns the number of turns that this settles.
-
-        A turn that went on or is gone meanwhile is left.
-        """
+        """Keep extracted statements of unchanged turns; return how many this settles."""
         with self.indexer.lock:
             now = {
                 row.id: row
@@ -93,10 +84,7 @@ class Consolidator:
             return len(same)
 
     def remember(self, events: Sequence[Event]) -> list[Memory]:
-        """Keep texts that a person asked to remember (events of kind `remember`).
-
-        Twice is once, and forgotten texts stay forgotten.
-        """
+        """Keep texts that a person asked to remember; twice is once."""
         out = []
         for event in events:
             text, kind = as_said(event.text, event.at_ms)
@@ -165,10 +153,7 @@ class Consolidator:
             self._write(replace(memory, superseded_by=memory.id, superseded_ms=self.now_ms()))
 
     def pin(self, memory: Memory, pinned: bool) -> Memory:
-        """Pin a memory, or unpin it.
-
-        A pinned memory comes first and keeps its words until it is edited.
-        """
+        """Pin a memory, so that it comes first, or unpin it."""
         changed = replace(memory, pinned=pinned)
         if changed != memory:
             self._write(changed)

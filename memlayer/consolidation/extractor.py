@@ -16,10 +16,7 @@ RULES = BY_RULES + "4"  # goes up when the rules would read old turns differentl
 
 @dataclass(frozen=True)
 class Extracted:
-    """The yield of one turn.
-
-    daily: one or two sentences about the turn, "" for nothing worth a line.
-    """
+    """The yield of one turn. daily: "" for nothing worth a line."""
 
     daily: str
     statements: tuple[Statement, ...]

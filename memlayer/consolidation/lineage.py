@@ -27,10 +27,7 @@ def head(store: Store, memory: Memory) -> Memory:
 
 
 def head_of(memory: Memory, by_id: Callable[[str], Memory | None]) -> Memory:
-    """The same for memories at hand.
-
-    by_id: the memory with an id, or None.
-    """
+    """The same for memories at hand."""
     seen = {memory.id}
     while memory.superseded_by and memory.superseded_by not in seen:
         newer = by_id(memory.superseded_by)

@@ -33,10 +33,7 @@ def statement_of(
     importance: float | None = None,
     pinned: bool = False,
 ) -> Memory:
-    """A core memory. origin: its turn and sentence.
-
-    The same origin gives the same id.
-    """
+    """A core memory; the same origin (turn and sentence) gives one id."""
     memory_id = event_id(project_id, origin, "core", "" if prompt_id else text)
     return Memory(
         id=memory_id,
@@ -64,10 +61,7 @@ def found_in(turn: Memory, statement: Statement) -> Memory:
 
 
 def _scope_of(statement: Statement, turn: Memory) -> str:
-    """The turn's project, or every project where the sentence says so.
-
-    Only a wish of the person holds in every project.
-    """
+    """The turn's project, or every project if a person wishes it so."""
     said, _, _ = turn.text.partition("\n" + ASSISTANT)
     is_wish = statement.speaker == USER and statement.kind in (PREFERENCE, DECISION)
     return GLOBAL if is_wish and says_everywhere(statement.source) and says_everywhere(said) else turn.project_id

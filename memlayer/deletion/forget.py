@@ -93,10 +93,7 @@ class Forget:
         return DeletionPlan(tuple(event_ids), tuple(ids))
 
     def missing(self, memory: Memory, event_ids: Sequence[str]) -> list[dict[str, object]]:
-        """Return the sources that these events lack: [{id, why, at_ms}].
-
-        at_ms: since when it is missing, 0 if unknown.
-        """
+        """Return sources that these events lack: [{id, why, at_ms (0: unknown)}]."""
         out: list[dict[str, object]] = []
         for source in memory.source_ids:
             deleted_ms = self.tombstones.deleted_by_age_ms(memory.at_ms)
@@ -260,10 +257,7 @@ class Retention:
         return 0 <= age_s < FAR_MS / 1000 or self._is_believed(int(now_s * 1000))
 
     def _is_believed(self, now_ms: int) -> bool:
-        """True if the newest memory is recent by this clock.
-
-        The last hour's prove nothing.
-        """
+        """True if the newest memory before the last hour is recent."""
         found = self.store.memories(MemoryQuery(before_ms=now_ms - TRIED_MS, limit=1))
         return bool(found) and now_ms - found[0].at_ms < FAR_MS
 

@@ -91,10 +91,7 @@ class Edits:
 
 @dataclass
 class _Page:
-    """One file's changes.
-
-    known: digests of its memories. has_base: the changed revision is known.
-    """
+    """One file's changes. known: digests. has_base: its revision is known."""
 
     edits: Edits
     project_id: str

@@ -147,10 +147,7 @@ class ExtraFiles:
                 self.indexer.index(batch)
 
     def _retire(self, gone: list[Memory]) -> None:
-        """Take pieces out of search; the next daemon erases their rows.
-
-        To erase takes seconds, too long for each save of a document that is being written.
-        """
+        """Take pieces out of search; erasing takes seconds, at the next start."""
         if gone:
             now_ms = int(time.time() * 1000)
             with self.indexer.lock:
@@ -258,10 +255,7 @@ def _is_below(path: str, folders: tuple[str, ...]) -> bool:
 
 
 class Found(NamedTuple):
-    """A file on disk.
-
-    path: absolute, real. mtime_ns and size_bytes: to see a change without reading.
-    """
+    """A file on disk: real path, and state to see a change."""
 
     path: str
     mtime_ns: int
@@ -280,10 +274,7 @@ class Walk(NamedTuple):
 
 
 def walk(named: Iterable[str], home: str) -> Walk:
-    """Find the Markdown below the named paths; no link is followed.
-
-    The memlayer home and hidden files are left out.
-    """
+    """Find Markdown below the named paths, without links and hidden files."""
     files: dict[str, Found] = {}
     missing, problems = [], {}
     for name in named:

@@ -232,10 +232,7 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True)
 class FileRules:
-    """Settings of memory files.
-
-    in_project: the files are in the repository instead of the memlayer home.
-    """
+    """Settings of memory files. in_project: in the repository, not the home."""
 
     enabled: bool = True
     in_project: bool = False

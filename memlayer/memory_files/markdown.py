@@ -113,10 +113,7 @@ _CONFLICT = (re.compile(r"^<{7} ", re.MULTILINE), re.compile(r"^>{7} ", re.MULTI
 
 
 class Line(NamedTuple):
-    """A memory as a bullet.
-
-    stamp: its day, or in a daily file its time (HH:MM).
-    """
+    """A memory as a bullet. stamp: its day, in daily files HH:MM."""
 
     citation: str
     stamp: str

@@ -13,10 +13,7 @@ SMALL = 3  # deletions at once that are accepted however few memories there are
 
 
 class Entry(NamedTuple):
-    """A memory as one revision of a file held it.
-
-    digest: of its text, see markdown.digest.
-    """
+    """A memory as one revision held it. digest: see markdown.digest."""
 
     memory_id: str
     citation: str

@@ -33,10 +33,7 @@ _DAY_PAGE = re.compile(DAILY_FOLDER + r"/(\d{4}-\d\d-\d\d)\.md$")
 
 @dataclass(frozen=True)
 class Page:
-    """One file.
-
-    data: empty for a page without memories. revision: as the file names it.
-    """
+    """One file. data: empty without memories."""
 
     name: str
     data: bytes

@@ -20,10 +20,7 @@ Row = dict[str, Any]
 
 
 def of_prompt(event: Mapping[str, Any], project_id: str, found: Recalled, *, is_delivered: bool) -> Row:
-    """Return the entry of a prompt.
-
-    is_delivered: the host got the answer in time.
-    """
+    """Return a prompt's entry. is_delivered: the host had the answer in time."""
     left_out = sorted((one for one in found.candidates if not one.kept), key=lambda one: -one.chance)
     return {
         **_head(event, project_id, found.block, is_delivered),

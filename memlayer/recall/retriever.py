@@ -58,10 +58,7 @@ def coverage(found: Mapping[str, int], weight: Mapping[str, float]) -> float:
 
 
 def is_hangul(terms: Sequence[str]) -> bool:
-    """True if at least a third of the terms are Hangul.
-
-    Technical Korean is full of English names.
-    """
+    """True if a third are Hangul: technical Korean has many English names."""
     return 3 * sum("가" <= term[:1] <= "힣" for term in terms) >= len(terms) > 0
 
 

@@ -51,10 +51,7 @@ def judge(older: str, newer: str, relevance: float | None = None) -> Verdict:
 
 
 class _Pair(NamedTuple):
-    """Two statements with the measures of their likeness.
-
-    far, near, alike: by vectors; False without.
-    """
+    """Two statements with measures of their likeness; by vectors False without."""
 
     older: Parts
     newer: Parts
@@ -140,10 +137,7 @@ def _by_wording(pair: _Pair, changed: bool, equal: bool) -> tuple[str, str]:
 
 
 def _is_unsure(naming: Naming, earlier: Parts, later: Parts, different: set[str]) -> bool:
-    """True if the names differ too much for a change.
-
-    So it is where little else is shared.
-    """
+    """True if the names differ too much for a change."""
     if not later.changes or earlier.changes:
         return naming.lost or naming.added or (different <= _NAMES and not naming.attribute)
     known = later.terms.union(*later.values.values())
@@ -193,10 +187,7 @@ def _ends_value(earlier: Parts, later: Parts) -> bool:
 
 
 def leaves_alone(older: str, newer: str, different: list[str]) -> str:
-    """Return why the older statement stands beside the newer one, or "".
-
-    different: the types in which their values differ.
-    """
+    """Return why the older statement stands beside the newer, or ""."""
     older, newer = older[:MAX_CHARS], newer[:MAX_CHARS]
     older_parts, newer_parts = parts(older), parts(newer)
     if not newer_parts.changes and (_names_owner_unknown_to(newer, older) or _names_owner_unknown_to(older, newer)):
@@ -207,10 +198,7 @@ def leaves_alone(older: str, newer: str, different: list[str]) -> str:
 
 
 def _names_a_value(older: Parts, newer: Parts, different: list[str]) -> bool:
-    """True if the newer statement names a value of the older one.
-
-    So it does to end that value.
-    """
+    """True if the newer statement names a value of the older one."""
     known = newer.terms.union(*newer.values.values())
     return any(older.values[kind] & known for kind in different)
 

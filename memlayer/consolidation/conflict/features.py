@@ -185,10 +185,7 @@ _KOREAN_COUNT = re.compile(r"(?<![가-힣])([한두세네]) ?(명|번|개|대|�
 
 
 def normal(text: str) -> str:
-    """Lower case, with one form for each thing, number, date.
-
-    Digits stand for numbers, `date0420` for any spelling of 20 April.
-    """
+    """Lower case, one form for each thing, number and date (`date0420`)."""
     text = unicodedata.normalize("NFKC", text).lower().replace("`", "")
     text = re.sub(r"(?:밤 ?12시|midnight|(?<!\d)0시)", "00시", text)
     text = text.replace("감사 로그", "auditlog").replace("audit log", "auditlog")

@@ -237,10 +237,7 @@ def _signs(statement: Statement) -> list[str]:
 
 
 def _content(statement: Statement, start: int, end: int) -> frozenset[str]:
-    """Terms of the words from `start` to `end`, without quantities.
-
-    A quantity leaves neither number nor unit.
-    """
+    """Terms of the words from `start` to `end`, without quantities."""
     found: list[str] = []
     for at in range(start, end):
         token, before = statement.tokens[at], statement.tokens[at - 1] if at else ""

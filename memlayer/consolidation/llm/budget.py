@@ -68,10 +68,7 @@ KEPT_DAYS = 8  # a clock or a time zone may go back, and the day that then is mu
 
 @dataclass(frozen=True)
 class Reserved:
-    """A call that may be made.
-
-    tokens: counted until its real use is known.
-    """
+    """A call that may be made. tokens: until its use is known."""
 
     day: str
     tokens: int
@@ -93,10 +90,7 @@ class ModelBudget:
         self._lock = threading.Lock()
 
     def reserve(self, tokens: int) -> Reserved | None:
-        """Count one call of about so many tokens before it is made.
-
-        None when the day's budget does not allow it, or cannot be kept.
-        """
+        """Count a call before it is made; None if not allowed."""
         with self._lock:
             use = self._read()
             today = use["today"]
@@ -106,10 +100,7 @@ class ModelBudget:
             return Reserved(use["day"], tokens) if self._write(use) else None
 
     def settle(self, reserved: Reserved, tokens: int, cost_usd: float = 0.0) -> None:
-        """Note the tokens that a call took.
-
-        0 (unknown) leaves the reserved ones.
-        """
+        """Note the tokens of a call; 0 leaves the reserved ones."""
         with self._lock:
             use = self._read()
             known = min(max(0, tokens), 10**9)
@@ -126,10 +117,7 @@ class ModelBudget:
             self._write(use)
 
     def note(self, problem: str) -> None:
-        """Keep the problem of the model until it works again.
-
-        problem: one line without text of a memory.
-        """
+        """Keep the model's problem, one line, until it works again."""
         with self._lock:
             use = self._read()
             use["problem"] = " ".join(problem.split())[:MAX_PROBLEM_CHARS]

@@ -54,12 +54,7 @@ def turn_as_sent(prompt: str, answers: Sequence[str]) -> str:
 
 
 def question(turn: str, at_ms: int) -> str:
-    """The message for the model.
-
-    A hash of the turn marks its ends.
-
-    So no turn can contain its own markers.
-    """
+    """The message for the model; the turn's hash marks its ends."""
     mark = "turn-%s" % hashlib.sha256(turn.encode("utf-8", "replace")).hexdigest()[:12]
     day = datetime.datetime.fromtimestamp(at_ms / 1000).date().isoformat()
     return "The turn was on %s.\n<%s>\n%s\n</%s>\nAnswer with the JSON object." % (day, mark, turn, mark)
@@ -102,10 +97,7 @@ class ModelExtractor:
         return "%s/%s+%s" % (self.name, VERSION, self.rules.fingerprint)
 
     def extract(self, prompt: str, answers: Sequence[str], at_ms: int) -> Extracted:
-        """Extract from a turn; the rules fill in where the model fails.
-
-        Never raises.
-        """
+        """Extract from a turn; where the model fails the rules fill in."""
         by_rules = self.rules.extract(prompt, answers, at_ms)
         if not self._is_worth_asking(prompt, at_ms):
             return by_rules
@@ -157,10 +149,7 @@ class ModelExtractor:
         return len(text.encode("utf-8", "replace")) // 3 + self.own_tokens
 
     def _failed(self, problem: str) -> None:
-        """Note a failure; after several in a row leave the model alone.
-
-        Each failure may take timeout_s.
-        """
+        """Note a failure; after several in a row leave the model alone."""
         self._failures += 1
         self.budget.note(problem)
         log.warning("consolidated by rules: %s", problem)

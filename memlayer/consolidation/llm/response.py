@@ -92,10 +92,7 @@ def _of(said: object) -> Answer | None:
 
 
 def _text(value: object) -> str | None:
-    """A string as it is, a list as lines, null as nothing.
-
-    None for others.
-    """
+    """A string, a list as lines, null as nothing; others None."""
     if value is None:
         return ""
     if isinstance(value, str):
@@ -176,10 +173,7 @@ _DATE = re.compile(r"\d{4}-\d\d-\d\d|\d{4}년 ?\d{1,2}월 ?\d{1,2}일")
 
 
 def statements_of(lines: Sequence[str], turn: str, at_ms: int) -> tuple[Statement, ...]:
-    """The lines that pass the checks, at most MAX_STATEMENTS.
-
-    turn: as the model saw it.
-    """
+    """The lines that pass the checks, at most MAX_STATEMENTS."""
     prompt, _, answer = turn.partition("\n" + ASSISTANT_LABEL)
     said, answered = _terms(prompt), _terms(answer)
     numbers = set(_NUMBER.findall(turn))
@@ -202,10 +196,7 @@ def statements_of(lines: Sequence[str], turn: str, at_ms: int) -> tuple[Statemen
 
 
 def daily_of(history: str, turn: str) -> str | None:
-    """The model's history entry as one line.
-
-    None when it is off the turn.
-    """
+    """The model's history entry as one line, None if off the turn."""
     text = _one_line(history)
     if not text:
         return ""

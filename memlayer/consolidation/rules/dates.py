@@ -28,10 +28,7 @@ Found = "re.Match[str]"
 
 
 def with_dates(text: str, today: datetime.date) -> str:
-    """The text with ` [2026-03-13]` behind each date without a year.
-
-    Relative dates are resolved as well; dates in full stay.
-    """
+    """The text with ` [2026-03-13]` behind each relative or yearless date."""
     recurring = bool(_RECURRING.search(text))
     found: list[tuple[int, int, str]] = []
     for pattern, resolve, of_a_week in _RULES:

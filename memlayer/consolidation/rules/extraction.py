@@ -38,10 +38,7 @@ class Statement(NamedTuple):
 
 
 class Extraction(NamedTuple):
-    """The yield of a turn: its daily entry and statements.
-
-    daily: one or two sentences about the turn, or None for nothing worth a line.
-    """
+    """The yield of a turn. daily: None for nothing worth a line."""
 
     daily: str | None
     statements: tuple[Statement, ...]
@@ -108,10 +105,7 @@ def kind_of(text: str) -> str:
 
 
 def own_words(prompt: str) -> str:
-    """The person's own words in a prompt.
-
-    The rest of a long one is pasted.
-    """
+    """The person's own words in a prompt; much is pasted."""
     text = prompt.strip()
     if len(text) <= MAX_OWN_PROMPT_CHARS:
         return text
@@ -139,10 +133,7 @@ def _said(prompt: str, today: datetime.date) -> list[Statement]:
 
 
 def _kind_said(text: str, plain: str, prompt: str, today: datetime.date) -> str:
-    """The kind of a person's sentence, "" for none.
-
-    An order of the day has none, and a sentence that settles nothing.
-    """
+    """The kind of a person's sentence, "" for a passing order."""
     if has("one_off", plain) or has("points_away", text) or has("hedge", plain):
         return ""
     if has("prefers", plain):
@@ -169,10 +160,7 @@ def _is_told(text: str, plain: str, prompt: str) -> bool:
 
 
 def _closing(answers: Sequence[str]) -> list[Statement]:
-    """Lasting statements of a short last answer.
-
-    They say how a named thing behaves, where it is, or the cause of a trouble.
-    """
+    """Lasting statements of a short last answer."""
     answer = next((candidate for candidate in reversed(answers) if candidate.strip()), "")
     if len(answer) > MAX_CLOSING_CHARS or has("asks_back", answer.strip()[-_TAIL_CHARS:]):
         return []  # nothing is settled while the model asks
@@ -226,10 +214,7 @@ def _distinct(found: list[Statement]) -> list[Statement]:
 
 
 def _daily(prompt: str, answers: Sequence[str], lasting: bool) -> str | None:
-    """The request and its result in one line.
-
-    None for small talk and for a question that nobody answered.
-    """
+    """The request and its result in one line, or None."""
     said = candidates(prompt[:MAX_TURN_CHARS], USER)
     request = next((trimmed(candidate.text) for candidate in said if recallable(candidate.text)), "")
     result = happened([answer[:MAX_TURN_CHARS] for answer in answers])
