@@ -35,7 +35,8 @@ def test_tilde_home_expands(hook: HookRunner, project: Path, stands_in: str, mon
     assert [json.loads(path.read_text())["text"] for path in (home / "spool").glob("*.json")] == ["포트는 7711이다"]
     assert list(project.iterdir()) == []
     monkeypatch.setenv("HOME", str(person))
-    assert paths.home_of({"MEMLAYER_HOME": stands_in}) == str(home).rstrip("/")
+    monkeypatch.setenv("MEMLAYER_HOME", stands_in)
+    assert paths.home_of() == str(home).rstrip("/")
 
 
 @pytest.mark.parametrize("start", ["hooks/run", "bin/memlayer"])

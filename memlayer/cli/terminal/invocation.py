@@ -88,9 +88,9 @@ def ask(arguments: Arguments, as_json: bool = False, *, is_long: bool = False, q
     return found
 
 
-def client(*, wait_s: float = 15.0) -> Client:
+def client() -> Client:
     """Return a client that starts the daemon with this, the runtime's, Python."""
-    return Client(home(), plugin_root(), sys.executable, wait_s=wait_s)
+    return Client(home(), plugin_root(), sys.executable)
 
 
 def project_dir(project: str | None, all_projects: bool = False, is_global: bool = False) -> str:

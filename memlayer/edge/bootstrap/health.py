@@ -184,17 +184,11 @@ def _written_s(path: str) -> float:
 
 def entries(path: str, now_s: float) -> list[dict[str, object]]:
     """Return the JSON lines of a log's tail from the last day."""
-    try:
-        with open(path, "rb") as file:
-            file.seek(max(0, os.fstat(file.fileno()).st_size - LOG_TAIL_BYTES))
-            lines = file.read().splitlines()
-    except OSError:
-        return []
     found = []
-    for line in lines:
+    for line in paths.read_end(path, LOG_TAIL_BYTES).splitlines():
         try:
             entry = json.loads(line)
-        except (ValueError, RecursionError):  # the first line of the tail is usually cut
+        except (ValueError, RecursionError):
             continue
         at_ms = entry.get("at_ms") if isinstance(entry, dict) else None
         if isinstance(at_ms, (int, float)) and now_s - DAY_S <= at_ms / 1000 <= now_s + DAY_S:

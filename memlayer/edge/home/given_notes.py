@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import stat
 
 from memlayer.edge.home import paths
 
@@ -42,36 +41,20 @@ def put(home: str, entry: dict[str, Any]) -> None:
             line = b"\n" + line  # a crash has torn the line before
         file.write(line)
     if size + len(line) > MAX_BYTES:
-        paths.write_whole(path, _end_of(path, MAX_BYTES // 2))
+        paths.write_whole(path, paths.read_end(path, MAX_BYTES // 2))
 
 
 def entries(home: str) -> list[dict[str, Any]]:
     """Return every whole entry, newest first."""
-    return _parsed(_end_of(path_of(home), MAX_BYTES * 2))
+    return _parsed(paths.read_end(path_of(home), MAX_BYTES * 2))
 
 
 def newest(home: str, session_id: str) -> dict[str, Any] | None:
     """Return the newest entry of a session; None without a recent one."""
     named = json.dumps(session_id, ensure_ascii=False).encode("utf-8", "replace")
-    lines = [line for line in _end_of(path_of(home), TAIL_BYTES).splitlines() if named in line]
+    lines = [line for line in paths.read_end(path_of(home), TAIL_BYTES).splitlines() if named in line]
     found = _parsed(b"\n".join(lines[-NEWEST_LINES:]))
     return next((entry for entry in found if entry["session_id"] == session_id), None)
-
-
-def _end_of(path: str, max_bytes: int) -> bytes:
-    """Return a file's last whole lines, max_bytes at most; b"" without."""
-    try:
-        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | getattr(os, "O_NOFOLLOW", 0))
-        with open(fd, "rb") as file:
-            found = os.fstat(fd)
-            if not stat.S_ISREG(found.st_mode):
-                return b""
-            start = max(0, found.st_size - max_bytes)
-            file.seek(start)
-            data = file.read(max_bytes)
-    except OSError:
-        return b""
-    return data.partition(b"\n")[2] if start else data
 
 
 def _parsed(lines: bytes) -> list[dict[str, Any]]:

@@ -24,10 +24,9 @@ TEMPORARY = ".tmp-"
 SOCKET_NAME = "daemon.sock"
 
 
-def home_of(environ: object = None) -> str:
+def home_of() -> str:
     """Return MEMLAYER_HOME, else ~/.memlayer. Raises UserError for relative paths."""
-    env = os.environ if environ is None else environ
-    home = os.path.expanduser(env.get("MEMLAYER_HOME") or "~/.memlayer")  # type: ignore[attr-defined]
+    home = os.path.expanduser(os.environ.get("MEMLAYER_HOME") or "~/.memlayer")
     if not os.path.isabs(home):  # it would be another home in every folder, and in repositories that others read
         raise UserError("MEMLAYER_HOME is not absolute: %r. Set it to a path that begins with / or ~" % home)
     return os.path.normpath(home)
@@ -124,6 +123,22 @@ def read_start(path: str, max_bytes: int, *, follow_links: bool = True) -> bytes
         return b""
     finally:
         os.close(fd)
+
+
+def read_end(path: str, max_bytes: int) -> bytes:
+    """Return a file's last whole lines, max_bytes at most; b"" without."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | getattr(os, "O_NOFOLLOW", 0))
+        with open(fd, "rb") as file:
+            found = os.fstat(fd)
+            if not stat.S_ISREG(found.st_mode):
+                return b""
+            start = max(0, found.st_size - max_bytes)
+            file.seek(start)
+            data = file.read(max_bytes)
+    except OSError:
+        return b""
+    return data.partition(b"\n")[2] if start else data
 
 
 def is_locked(path: str) -> bool:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 WAIT_S = 15.0  # for a daemon to come, or for an older version to go
 SPAWN_AGAIN_S = 2.0
+STATUS_S = 3.0
 STOP_AGAIN_S = 0.5
 POLL_S = 0.05
 MAX_LOST = 2  # connections lost before an answer, until we call it an error
@@ -112,14 +113,14 @@ class Client:
         """Return the daemon's reply to a typed operation; see call."""
         return self.call(arguments.op, arguments.fields(), deadline_s=deadline_s, on_progress=on_progress)
 
-    def status(self, *, deadline_s: float = 3.0) -> dict[str, Any] | None:
+    def status(self) -> dict[str, Any] | None:
         """Return a running daemon's status; None when none runs.
 
         Starts nothing. A daemon of another version leaves when asked: it counts as none. Raises DaemonError when it
         hangs.
         """
-        request = self._request("status", {}, deadline_s, "")
-        outcome, reply = self._attempt("status", request, deadline_s, None)
+        request = self._request("status", {}, STATUS_S, "")
+        outcome, reply = self._attempt("status", request, STATUS_S, None)
         if outcome == _BUSY:
             pid = _pid_of(self.home)
             raise DaemonError(f"the daemon{pid} takes no more connections. Run `memlayer daemon restart`")
