@@ -95,13 +95,13 @@ def slash_verb(ctx: click.Context, command: str, session_id: str) -> None:
     characters. Raises UserError.
     """
     from memlayer.cli.terminal.invocation import home
-    from memlayer.edge.capture.commands import MAX_TYPED_CHARS, VERB_OF, take
+    from memlayer.edge.capture.spool import MAX_TYPED_CHARS, VERB_OF, take_typed
     from memlayer.errors import UserError
 
     if command not in VERB_OF:
         raise click.BadParameter(f"{command!r} is not one of {', '.join(sorted(VERB_OF))}")
     verb = VERB_OF[command]
-    typed = take(home(), session_id, command)
+    typed = take_typed(home(), session_id, command)
     if typed is None:
         why = (
             "MEMLAYER_DISABLE=1 switches memlayer's hooks off"

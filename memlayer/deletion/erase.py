@@ -9,7 +9,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memlayer.edge.capture import commands, spool
+from memlayer.edge.capture import spool
 from memlayer.edge.home import paths, registry
 from memlayer.edge.home.registry import GLOBAL
 from memlayer.indexing.indexer import VectorCache, drop_unused
@@ -95,7 +95,7 @@ class Erasure:
             registry.drop_working_sets(self.home)
         registry.sweep_working_sets(self.home)
         spool.sweep(self.home, time.time())
-        commands.sweep(self.home, time.time(), UNTAKEN_S)
+        spool.sweep_typed(self.home, time.time(), UNTAKEN_S)
         events, memories = set(plan.event_ids), set(plan.memory_ids)
         for path in spool.waiting(self.home):
             if spool.id_of(path) in events:

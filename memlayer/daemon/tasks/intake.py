@@ -17,7 +17,7 @@ from memlayer.daemon.resources import memory
 from memlayer.daemon.resources.jobs import go_second
 from memlayer.daemon.resources.state import Progress, State, unheard
 from memlayer.daemon.tasks import derived
-from memlayer.edge.capture import commands, spool
+from memlayer.edge.capture import spool
 from memlayer.edge.home import paths
 from memlayer.records.sessions import Session
 from memlayer.transcripts import catch_up
@@ -38,7 +38,7 @@ def drain(state: State, progress: Progress = unheard) -> int:
     services = state.services.result()
     go_second()
     spool.sweep(state.home, time.time())  # a forget may have found one too young
-    commands.sweep(state.home, time.time())
+    spool.sweep_typed(state.home, time.time())
     taken, touched = services.ingest.drain(lambda done, total: progress("spool", done, total))
     if taken:
         services.usages.shown()

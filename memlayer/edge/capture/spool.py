@@ -1,14 +1,20 @@
-"""Keep one file per event until the store has it.
+"""Files that hooks leave: events for the store, words for commands.
 
-On disk before a hook returns.
+A file per event is on disk before its hook returns, and goes once the store has it. The words typed after one of the
+plugin's own slash commands are kept until it runs: the host puts `$ARGUMENTS` into a command's shell lines as text (a
+"```" ends them, and it refuses a backslash), but the UserPromptExpansion hook, which always runs before, sees them as
+they were typed.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import time
 
 from memlayer.edge.home import paths
+from memlayer.edge.redaction.privacy import redact
 
 SUFFIX = ".json"
 TEMPORARY_KEPT_S = 3600  # of a hook that lives: the machine may sleep in the middle of it
@@ -141,3 +147,97 @@ def drop(taken: list[str]) -> None:
 def sweep(home: str, now_s: float) -> int:
     """Remove temporary files of a crash, with their words; return how many."""
     return paths.sweep(paths.spool(home), now_s, TEMPORARY_KEPT_S, TEMPORARY_OF_DEAD_KEPT_S)
+
+
+# Command -> verb. `memory-stats` takes no words, and those of `memory-import` are for the model.
+VERB_OF = {
+    "memory-forget": "forget",
+    "memory-history": "history",
+    "memory-list": "list",
+    "memory-remember": "remember",
+    "memory-search": "search",
+    "memory-show": "show",
+}
+MAX_TYPED_CHARS = 100_000
+
+
+def own_command(name: str) -> str:
+    """Return an own command's bare name; "" for any other."""
+    bare = name.rpartition(":")[2]
+    return bare if bare in VERB_OF and name in (bare, "memlayer:" + bare) else ""
+
+
+TYPED_KEPT_S = 600.0  # a command that the host refused never takes its words
+
+
+def keep_typed(raw: bytes, home_raw: bytes, project_raw: bytes) -> None:
+    """Keep the words of a UserPromptExpansion payload, redacted.
+
+    Only for the plugin's own commands. Raises OSError, and ValueError for anything but JSON.
+    """
+    payload = json.loads(raw.decode("utf-8", "replace"))
+    command, words, session_id = (payload.get(name) for name in ("command_name", "command_args", "session_id"))
+    command = own_command(command) if isinstance(command, str) else ""
+    if not (command and isinstance(words, str) and isinstance(session_id, str) and session_id):
+        return
+    os.umask(0o077)
+    home = os.fsdecode(home_raw)
+    paths.make_folder(home)
+    if os.stat(home).st_uid != os.getuid():
+        return
+    is_too_long = len(words) > MAX_TYPED_CHARS
+    folder = os.fsdecode(project_raw) or payload.get("cwd")
+    put_typed(
+        home,
+        session_id,
+        command,
+        {
+            "text": "" if is_too_long else redact(words),
+            "problem": "%d characters" % len(words) if is_too_long else "",
+            "project_dir": folder if isinstance(folder, str) else "",
+        },
+    )
+
+
+def put_typed(home: str, session_id: str, command: str, words: dict[str, str]) -> None:
+    """Keep the words for `command` in this session. words: redacted. Raises OSError."""
+    path = _typed_path(home, session_id, command)
+    sweep_typed(home, time.time())
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(path)  # even if the disk refuses the new words, the old ones are not taken for them
+    paths.write_whole(path, json.dumps(words, ensure_ascii=False).encode("utf-8", "surrogatepass"))
+
+
+def take_typed(home: str, session_id: str, command: str) -> dict[str, str] | None:
+    """Return the words for `command`, once; None without. Raises OSError."""
+    path = _typed_path(home, session_id, command)
+    sweep_typed(home, time.time())
+    try:
+        if os.path.islink(path):
+            return None
+        with open(path, "rb") as file:
+            words = json.load(file)
+        os.unlink(path)
+    except (FileNotFoundError, ValueError):
+        return None
+    if not isinstance(words, dict):
+        return None
+    return {name: value for name, value in words.items() if isinstance(value, str)}
+
+
+def sweep_typed(home: str, now_s: float, kept_s: float = TYPED_KEPT_S) -> None:
+    """Remove words that no command has taken within kept_s seconds."""
+    folder = paths.typed(home)
+    try:
+        names = os.listdir(folder)
+    except OSError:
+        return
+    for name in names:
+        path = os.path.join(folder, name)
+        with contextlib.suppress(OSError):
+            if abs(now_s - os.lstat(path).st_mtime) >= kept_s:  # also when the clock was set back
+                os.unlink(path)
+
+
+def _typed_path(home: str, session_id: str, command: str) -> str:
+    return os.path.join(paths.typed(home), event_id(session_id, "", command) + ".json")

@@ -54,7 +54,7 @@ def serve(event: str) -> None:
         refuse_home(event)
         return
     if event == EXPANSION:
-        from memlayer.edge.capture.commands import keep_typed
+        from memlayer.edge.capture.spool import keep_typed
 
         keep_typed(raw, home, project_dir)
         return

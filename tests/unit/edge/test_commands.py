@@ -12,9 +12,9 @@ import click
 import pytest
 
 from memlayer.cli.app import cli
-from memlayer.edge.capture import commands, spool
-from memlayer.edge.capture.commands import VERB_OF
+from memlayer.edge.capture import spool
 from memlayer.edge.capture.payload import OWN_COMMAND, prompt_detail
+from memlayer.edge.capture.spool import VERB_OF
 from tests.support.cli_process import MEMORY, Cli
 from tests.support.processes import HookRunner
 from tests.support.scripted_daemon import ScriptedDaemon
@@ -189,9 +189,9 @@ def test_too_many_words_are_refused(hook: HookRunner, memlayer: Cli) -> None:
 def test_unclaimed_words_are_removed(hook: HookRunner, home: Path) -> None:
     expand(hook, "memory-remember", "잊힌 말")
     [path] = kept(home)
-    commands.sweep(str(home), path.stat().st_mtime + commands.KEPT_S - 1)
+    spool.sweep_typed(str(home), path.stat().st_mtime + spool.TYPED_KEPT_S - 1)
     assert kept(home) == [path]
-    commands.sweep(str(home), path.stat().st_mtime + commands.KEPT_S + 1)
+    spool.sweep_typed(str(home), path.stat().st_mtime + spool.TYPED_KEPT_S + 1)
     assert kept(home) == []
 
 
