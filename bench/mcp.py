@@ -62,7 +62,7 @@ def main(rounds: int) -> None:
             starts.append(bare(python))
             servers.append(initialize(environment))
     start, server = statistics.median(starts), statistics.median(took for took, _ in servers)
-    schemas = json.dumps([mcp.listed(tool) for tool in mcp.TOOLS])
+    schemas = json.dumps(mcp.TOOLS)
     table = Table("bare start", "initialize", "ratio", "memory", "schemas", "instructions")
     table.add_row(
         f"{1000 * start:.0f} ms", f"{1000 * server:.0f} ms", f"{server / start:.2f}",

@@ -37,14 +37,7 @@ class _Untrusted(yaml.SafeLoader):
 
 def read_user_file(path: str) -> dict[str, Any]:
     """Read the user's file, {} without it. Raises UserError, one line."""
-    try:
-        raw = _read_regular(path)
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError) as bad:
-        why = getattr(bad, "strerror", None) or bad
-        raise UserError(f"the settings cannot be read: {why} ({path})") from bad
-    return parse_user_text(raw, path)
+    return parse_user_text(_user_bytes(path), path)
 
 
 def parse_user_text(raw: bytes, path: str) -> dict[str, Any]:
@@ -58,11 +51,16 @@ def parse_user_text(raw: bytes, path: str) -> dict[str, Any]:
 def user_text(path: str) -> str:
     """Return the user's text, or "". Raises UserError, one line."""
     try:
-        return _read_regular(path).decode("utf-8-sig")
-    except FileNotFoundError:
-        return ""
+        return _user_bytes(path).decode("utf-8-sig")
     except UnicodeDecodeError as bad:
         raise UserError(f"not UTF-8 text (in {path})") from bad
+
+
+def _user_bytes(path: str) -> bytes:
+    try:
+        return _read_regular(path)
+    except FileNotFoundError:
+        return b""
     except (OSError, ValueError) as bad:
         raise UserError(f"the settings cannot be read: {getattr(bad, 'strerror', None) or bad} ({path})") from bad
 

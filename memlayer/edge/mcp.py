@@ -18,11 +18,6 @@ TYPE_CHECKING = False  # type checkers look for it, without importing `typing`
 if TYPE_CHECKING:
     from typing import Any
 
-if TYPE_CHECKING:
-    from typing import Any, NamedTuple
-else:
-    from collections import namedtuple
-
 SERVER_NAME = "memlayer"
 INSTRUCTIONS = (
     "memlayer remembers earlier sessions of this project. Call mem-search before you answer from guesswork whenever a "
@@ -35,27 +30,21 @@ MAX_QUERY_CHARS = 2_000
 MAX_IDS = 20
 
 
-if TYPE_CHECKING:
+def _tool(
+    name: str, description: str, properties: dict[str, Any], needs: str = "", *, writes: bool = False
+) -> dict[str, Any]:
+    """Return a tool's entry in tools/list; its operation is `mem.<verb>`."""
+    schema: dict[str, Any] = {"type": "object", "properties": properties}
+    if needs:
+        schema["required"] = [needs]
+    annotations = {"destructiveHint": False} if writes else {"readOnlyHint": True}
+    return {"name": name, "description": description, "inputSchema": schema, "annotations": annotations}
 
-    class Tool(NamedTuple):
-        """A tool: its daemon operation, its schema, and whether it changes anything."""
-
-        name: str
-        op: str
-        description: str
-        properties: dict[str, dict[str, Any]]
-        required: tuple[str, ...]
-        is_read_only: bool
-        is_loaded_first: bool
-
-else:
-    Tool = namedtuple("Tool", "name op description properties required is_read_only is_loaded_first")
 
 _IDS = {"type": "array", "items": {"type": "string"}, "description": "Ids, as in [mem:id]"}
 TOOLS = (
-    Tool(
+    _tool(
         "mem-search",
-        "mem.search",
         "Search what was said and decided in earlier sessions of this project. One line a hit: id, day, kind, "
         "sentence. Use the words of the matter, in the user's language.",
         {
@@ -64,70 +53,49 @@ TOOLS = (
             "session": {"type": "string", "description": "Only this session's id"},
             "kind": {"type": "string", "enum": ["turn", "settled", "day", "note"]},
         },
-        ("query",),
-        True,
-        True,
+        "query",
     ),
-    Tool(
+    _tool(
         "mem-timeline",
-        "mem.timeline",
         "The turns before and after a memory in its session, a line each.",
         {"ids": _IDS, "window": {"type": "integer", "minimum": 1, "maximum": 10, "default": 3}},
-        ("ids",),
-        True,
-        False,
+        "ids",
     ),
-    Tool(
+    _tool(
         "mem-details",
-        "mem.details",
         "The whole text of memories, with versions, sources, files and commands. Open only the ids you need.",
         {
             "ids": _IDS,
             "from": {"type": "integer", "minimum": 0, "description": "Character to go on from, of a single long text"},
         },
-        ("ids",),
-        True,
-        False,
+        "ids",
     ),
-    Tool("mem-stats", "mem.stats", "How much is remembered of this project, and since when.", {}, (), True, False),
-    Tool(
+    _tool("mem-stats", "How much is remembered of this project, and since when.", {}),
+    _tool(
         "mem-remember",
-        "mem.remember",
         "Remember one statement for later sessions: a sentence that stands by itself, with its subject and reason. "
         "It replaces a memory that it changes. Only for lasting matters that the user has settled or asked to keep.",
         {"text": {"type": "string"}},
-        ("text",),
-        False,
-        False,
+        "text",
+        writes=True,
     ),
 )
-BY_NAME = {tool.name: tool for tool in TOOLS}
+# Tools that a host defers go unused; this key has Claude Code load the tool with the first request.
+TOOLS[0]["_meta"] = {"anthropic/alwaysLoad": True}
+BY_NAME = {tool["name"]: tool for tool in TOOLS}
 
 
-def listed(tool: Tool) -> dict[str, Any]:
-    """A tool's entry in the answer to tools/list."""
-    schema: dict[str, Any] = {"type": "object", "properties": tool.properties}
-    if tool.required:
-        schema["required"] = list(tool.required)
-    annotations = {"readOnlyHint": True} if tool.is_read_only else {"destructiveHint": False}
-    entry = {"name": tool.name, "description": tool.description, "inputSchema": schema, "annotations": annotations}
-    if tool.is_loaded_first:
-        # Tools that a host defers go unused; this key has Claude Code load the tool with the first request.
-        entry["_meta"] = {"anthropic/alwaysLoad": True}
-    return entry
-
-
-def checked(tool: Tool, arguments: object) -> dict[str, Any]:
+def checked(tool: dict[str, Any], arguments: object) -> dict[str, Any]:
     """Return the arguments that the tool knows. Raises ValueError for the model."""
     if arguments is None:
         arguments = {}
     if not isinstance(arguments, dict):
         raise ValueError("arguments: an object is expected")
     found = {}
-    for name, schema in tool.properties.items():
+    for name, schema in tool["inputSchema"]["properties"].items():
         if arguments.get(name) is not None:
             found[name] = _value(name, schema, arguments[name])
-    missing = [name for name in tool.required if not found.get(name)]
+    missing = [name for name in tool["inputSchema"].get("required", ()) if not found.get(name)]
     if missing:
         raise ValueError("%s is missing" % missing[0])
     return found
@@ -239,7 +207,7 @@ class Server:
         elif method == "ping":
             result = {}
         elif method == "tools/list":
-            result = {"tools": [] if self._is_disabled else [listed(tool) for tool in TOOLS]}
+            result = {"tools": [] if self._is_disabled else list(TOOLS)}
         else:
             return error_of(number, NO_METHOD, "method not found: %.80s" % method)
         return {"jsonrpc": "2.0", "id": number, "result": result}
@@ -271,7 +239,9 @@ class Server:
             arguments = checked(tool, params.get("arguments"))
             request = {**arguments, "project_dir": self._project, "session_id": self._session, "at_ms": _now_ms()}
             client = Client(self._home, self._root, wait_s=DAEMON_WAIT_S)
-            answer = client.call(tool.op, request, deadline_s=ANSWER_S, project_dir=self._project)
+            answer = client.call(
+                tool["name"].replace("-", "."), request, deadline_s=ANSWER_S, project_dir=self._project
+            )
             return str(answer.get("text", "")), False
         except (MemlayerError, ValueError, OSError) as bad:
             return "Error: %s" % " ".join(str(bad).split()), True

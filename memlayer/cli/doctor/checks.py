@@ -91,16 +91,13 @@ def manifest(root: str) -> Check:
     except (OSError, ValueError, LookupError, TypeError, AttributeError) as bad:
         return Check("manifest", FAIL, f"{type(bad).__name__}: {bad}", broken)
     wanted = {stem for command in commands for found in SCRIPT.findall(command) for stem in found}
-    missing = [stem for stem in sorted(wanted) if not _hook_file(root, stem)]
+    files = {stem: "run" if stem == "run" else f"{stem}.py" for stem in sorted(wanted)}
+    missing = [stem for stem, file in files.items() if not os.path.isfile(os.path.join(root, "hooks", file))]
     if missing or not wanted:
         return Check("manifest", FAIL, f"hook scripts are missing: {', '.join(missing) or 'all'}", broken)
     if not same:
         return Check("manifest", WARN, "plugin.json and .claude-plugin/plugin.json differ", "the host reads the latter")
     return Check("manifest", OK, f"{name}, {len(events)} hooks")
-
-
-def _hook_file(root: str, stem: str) -> bool:
-    return os.path.isfile(os.path.join(root, "hooks", "run" if stem == "run" else f"{stem}.py"))
 
 
 def interpreter(home: str) -> Check:

@@ -110,18 +110,14 @@ def project_dir(project: str | None, all_projects: bool = False, is_global: bool
     # An empty PATH is a variable that its caller has not set; it must not mean every project.
     if project:
         folder = os.path.abspath(os.path.expanduser(project))
-        if not os.path.isdir(folder) and not was_project(folder):
+        # A deleted folder may be of a known project.
+        if not os.path.isdir(folder) and not registry.find(registry.load(home()), ["path:" + places.real(folder)]):
             raise UserError(f"There is no folder {folder}")
         return folder
     try:
         return os.getcwd()
     except FileNotFoundError as gone:
         raise UserError("The current folder has been deleted. Give --project or --all-projects") from gone
-
-
-def was_project(folder: str) -> bool:
-    """True for a deleted folder whose project is known."""
-    return bool(registry.find(registry.load(home()), ["path:" + places.real(folder)]))
 
 
 def from_stream(arguments: Sequence[str], from_stdin: bool) -> bool:

@@ -142,25 +142,15 @@ def stats_verb(as_json: bool) -> None:
 
 def from_files(home_: str, why: str) -> dict[str, Any]:
     """Return figures without a daemon; unavailable: why there is none."""
-    waiting = spool.waiting(home_)
+    stored = _stats_below(paths.store(home_))
     return {
         "unavailable": why,
-        "spool_waiting": len(waiting),
+        "spool_waiting": len(spool.waiting(home_)),
         "quarantined": len(spool.quarantined(home_)),
         "projects": len(registry.load(home_)),
-        "disk_bytes": folder_bytes(paths.store(home_)),
-        "saved": when(int(newest_s(paths.store(home_)) * 1000)),
+        "disk_bytes": sum(found.st_size for found in stored),
+        "saved": when(int(max((found.st_mtime for found in stored), default=0.0) * 1000)),
     }
-
-
-def folder_bytes(folder: str) -> int:
-    """Return the bytes of all files below a folder; 0 without it."""
-    return sum(file_stat.st_size for file_stat in _stats_below(folder))
-
-
-def newest_s(folder: str) -> float:
-    """Return the last write below a folder, Unix time; 0 for none."""
-    return max((file_stat.st_mtime for file_stat in _stats_below(folder)), default=0.0)
 
 
 def _stats_below(folder: str) -> list[os.stat_result]:

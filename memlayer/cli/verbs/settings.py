@@ -17,7 +17,8 @@ from memlayer.cli.terminal.invocation import Incomplete, client, home, json_opti
 from memlayer.cli.terminal.output import line, print_json, say
 from memlayer.edge.bootstrap import provision, runtime
 from memlayer.edge.bootstrap.runtime import plugin_root
-from memlayer.edge.home import paths, project
+from memlayer.edge.home import paths
+from memlayer.edge.home.project import locate
 from memlayer.edge.terminal import launch
 from memlayer.errors import MemlayerError, UserError
 
@@ -114,7 +115,7 @@ def show_settings(project: str | None, as_json: bool) -> None:
     """Print every setting. Exits with 1 when a setting is wrong."""
     from memlayer.config import describe, load_project_settings, load_what_holds
 
-    of_project = load_project_settings(_root_of(project_dir(project)))
+    of_project = load_project_settings(locate(project_dir(project)).root)
     found, problem = load_what_holds(home(), os.environ)
     settings = found.for_project(of_project)
     rows = []
@@ -160,10 +161,6 @@ def _shown(value: object) -> str:
     if isinstance(value, tuple):
         return ", ".join(map(line, value)) or "none"
     return line(value) or "empty"
-
-
-def _root_of(folder: str) -> str:
-    return project.locate(folder).root
 
 
 @click.command("setup")

@@ -23,11 +23,11 @@ def server(home: Path, project: Path) -> Iterator[McpServer]:
 
 
 def test_schemas_are_small() -> None:
-    listed = [mcp.listed(tool) for tool in mcp.TOOLS]
+    listed = list(mcp.TOOLS)
     assert len(json.dumps(listed)) <= 3_000
     assert len(mcp.INSTRUCTIONS) <= 600
     assert [tool["name"] for tool in listed if tool.get("_meta")] == ["mem-search"]
-    assert not any("forget" in tool.name or "delete" in tool.name for tool in mcp.TOOLS)
+    assert not any("forget" in name or "delete" in name for name in mcp.BY_NAME)
 
 
 def test_handshake_and_list(server: McpServer) -> None:
