@@ -67,10 +67,7 @@ def path_of(client: McpClient) -> str:
 
 
 def entry_of(client: McpClient, root: str, *, project: str, all_projects: bool) -> dict[str, Any]:
-    """Return the server's entry.
-
-    project: a folder, or "". Raises UserError where the client knows no project.
-    """
+    """Return the entry for a folder, or "". Raises UserError without project."""
     arguments = ["mcp"]
     if all_projects:
         arguments.append("--all-projects")

@@ -72,10 +72,7 @@ def _from_yaml(text: str) -> object:
 
 
 def _change(home: str, group: str, name: str, value: object, *, is_set: bool) -> None:
-    """Edit the text, check the edit, and replace the file whole.
-
-    The check: the new text says this setting anew and nothing else.
-    """
+    """Edit the text, check that only this changed, replace the file."""
     file = paths.settings(home)
     text = user_text(file)
     before = parse_user_text(text.encode(), file)

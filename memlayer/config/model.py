@@ -106,10 +106,7 @@ class ProjectRecall(BaseModel):
 
 
 class ProjectSettings(BaseModel):
-    """Settings that a project's .memlayer.yaml may hold.
-
-    warnings: ignored settings, one line each. file: its path, "" when there is none.
-    """
+    """A project's .memlayer.yaml. warnings: ignored settings; file: "" for none."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -138,11 +135,7 @@ def variable(group: str, name: str = "") -> str:
 
 @dataclass(frozen=True)
 class SettingDescription:
-    """Description of a setting.
-
-    unit, bounds: "" for none; bounds as people write them. for_projects: whether a
-    project's .memlayer.yaml may set it.
-    """
+    """A setting; unit, bounds: "" for none. for_projects: in .memlayer.yaml too."""
 
     key: str
     default: object

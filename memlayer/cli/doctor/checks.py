@@ -28,10 +28,7 @@ SCRIPT = re.compile(r"hooks/(run)\"? (\w+)")
 
 
 class Check(NamedTuple):
-    """A check's result.
-
-    state: ok, warn (works less well than it could), fail (data is lost or at risk).
-    """
+    """A result. state: ok, warn (works less well), fail (data at risk)."""
 
     name: str
     state: str

@@ -157,10 +157,7 @@ def memory_id(arguments: Sequence[str], from_stdin: bool = False) -> str:
 
 
 def moment_ms(text: str) -> int:
-    """Return the start of a date or an age in ms.
-
-    Unix time. A date: 2026-11-19; an age: 12h, 30d, 8w. Raises Incomplete.
-    """
+    """Return Unix ms of 2026-11-19, or 12h, 30d, 8w ago. Raises Incomplete."""
     hours = {"h": 1, "d": 24, "w": 168}.get(text[-1:])
     if hours and text[:-1].isascii() and text[:-1].isdigit() and len(text) < 8:
         return int((time.time() - int(text[:-1]) * hours * 3600) * 1000)

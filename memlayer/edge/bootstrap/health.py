@@ -96,10 +96,7 @@ def cause(home: str, now_s: float) -> str:
 
 
 def sentence(found: Trouble, store_error: str = "", settings_error: str = "") -> str:
-    """Return one line on the gravest trouble; "" when there is none.
-
-    store_error: why the store is closed. settings_error: the error in config.yaml.
-    """
+    """Return one line on the gravest trouble; "" when there is none."""
     if found.lost:
         return "memlayer: %s failed in the last day%s; turns may be lost." % (
             _counted(found.lost, "hook call"),

@@ -171,10 +171,7 @@ TYPED_KEPT_S = 600.0  # a command that the host refused never takes its words
 
 
 def keep_typed(raw: bytes, home_raw: bytes, project_raw: bytes) -> None:
-    """Keep the words of a UserPromptExpansion payload, redacted.
-
-    Only for the plugin's own commands. Raises OSError, and ValueError for anything but JSON.
-    """
+    """Keep an own command's words, redacted. Raises OSError, or ValueError without JSON."""
     payload = json.loads(raw.decode("utf-8", "replace"))
     command, words, session_id = (payload.get(name) for name in ("command_name", "command_args", "session_id"))
     command = own_command(command) if isinstance(command, str) else ""

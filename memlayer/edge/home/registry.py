@@ -67,10 +67,7 @@ def load(home: str) -> Registry:
 
 
 def without_relative(keys: list[str]) -> list[str]:
-    """Return keys without remotes like `../origin`.
-
-    They were keys once, but unrelated repositories share them. Their projects are still known by other keys.
-    """
+    """Return keys without remotes like `../origin`, which unrelated repositories share."""
     return [key for key in keys if not key.startswith("remote:file:") or key.startswith("remote:file:/")]
 
 

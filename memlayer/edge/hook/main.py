@@ -72,10 +72,7 @@ def serve(event: str) -> None:
 
 
 def refuse_home(event: str) -> None:
-    """Report at a session's start that a relative home keeps nothing.
-
-    It would be another home in every folder.
-    """
+    """Report at a session's start that a relative home keeps nothing."""
     if event == "session_start":
         from memlayer.edge.capture.payload import hook_reply
 

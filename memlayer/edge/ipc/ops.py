@@ -232,10 +232,7 @@ class MemStats(Arguments, op="mem.stats"):
 
 @dataclass(frozen=True)
 class MemRemember(Arguments, op="mem.remember"):
-    """Arguments of a note by a model.
-
-    at_ms: of the call, in Unix time; a call that is sent twice counts once.
-    """
+    """at_ms: of the call, Unix time; sent twice, it counts once."""
 
     text: str = ""
     at_ms: int = 0

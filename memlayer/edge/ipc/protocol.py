@@ -30,10 +30,7 @@ VERSION = b"version"
 
 
 class Request:
-    """A request as the daemon reads it.
-
-    deadline_ms: how long the client waits. at_ms: when it happened, Unix time.
-    """
+    """A request. deadline_ms: the client's wait; at_ms: Unix time."""
 
     __slots__ = ("at_ms", "body", "build", "deadline_ms", "op", "project_dir", "protocol")
 

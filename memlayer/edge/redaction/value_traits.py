@@ -233,10 +233,7 @@ def says_how(value: str, after: str) -> bool:
 
 
 def is_of_another_noun(joint: str, value: str, after: str) -> bool:
-    """True where another noun owns the value.
-
-    `비밀번호 테이블은 users2로`: it is the table's; `비밀번호는 step2에서`: it names a place.
-    """
+    """True for another noun's value: `비밀번호 테이블은 users2로`, `비밀번호는 step2에서`."""
     if not (value.isascii() and value.islower() and value.isalnum() and is_wordy(value)):
         return False
     noun = re.match(_ANOTHER_NOUN, joint) is not None and re.match(_COPULA, after) is None

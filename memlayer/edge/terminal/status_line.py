@@ -43,10 +43,7 @@ def main(argv: list[str]) -> int:
 
 
 def facts(home: str, host: dict[str, object], now_s: float) -> Facts:
-    """Return the line and its facts.
-
-    host: the JSON of the host. notes: None where no session is named.
-    """
+    """Return the line and its facts. notes: None without a session."""
     if not _is_on(host):
         return {"line": "memlayer: off", "on": False}
     session_id = host.get("session_id")
