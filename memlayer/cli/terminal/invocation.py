@@ -27,6 +27,7 @@ from memlayer.text.context_block import ids_in
 ASK_S = 60.0  # for a query: a daemon that has just started may first have to open a large store
 LONG_S = 24 * 3600.0  # for work with progress, ended by Ctrl-C
 
+home = paths.home_of
 STREAM = "-"  # standard input, or standard output
 WHICH_MEMORY = "Which memory? Give a citation such as a7Bc3x"
 
@@ -64,10 +65,6 @@ def not_empty(_: click.Context, option: click.Parameter, value: str | None) -> s
     if value is not None and not value.strip():
         raise Incomplete(f"{option.opts[0]} is empty. Give a value, or leave the option out")
     return value
-
-
-def home() -> str:
-    return paths.home_of()
 
 
 def end_with_json(answer: object, code: int = 0) -> NoReturn:

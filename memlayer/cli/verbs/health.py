@@ -35,8 +35,7 @@ def daemon_verb() -> None:
 @json_option
 def start(as_json: bool) -> None:
     """Start the daemon unless it runs."""
-    name_variables()
-    bare.daemon_status(client().ask(ops.Status(), deadline_s=START_S), as_json)
+    start_daemon(as_json)
 
 
 @daemon_verb.command("stop")
@@ -54,10 +53,8 @@ def stop(as_json: bool) -> None:
 @json_option
 def restart(as_json: bool) -> None:
     """Stop the daemon and start it again, with the current settings."""
-    daemon = client()
-    daemon.stop()
-    name_variables()
-    bare.daemon_status(daemon.ask(ops.Status(), deadline_s=START_S), as_json)
+    client().stop()
+    start_daemon(as_json)
 
 
 @daemon_verb.command("status")
@@ -67,12 +64,13 @@ def status(as_json: bool) -> None:
     bare.daemon_status(client().status(), as_json)
 
 
-def name_variables() -> None:
-    """Record the variables (a model's key) that the daemon is to inherit."""
+def start_daemon(as_json: bool) -> None:
+    """Start the daemon with the variables, such as keys, of its settings."""
     from memlayer.config import load_what_holds, write_daemon_variables  # not for verbs that need no settings
 
     with contextlib.suppress(OSError):  # the daemon works without them, and reports that
         write_daemon_variables(home(), load_what_holds(home(), os.environ)[0])
+    bare.daemon_status(client().ask(ops.Status(), deadline_s=START_S), as_json)
 
 
 @click.command("doctor")
