@@ -7,6 +7,7 @@ the standard library alone, so that a client has it within its first turn.
 from __future__ import annotations
 
 import json
+import math
 import os
 import sys
 import threading
@@ -181,7 +182,7 @@ class Server:
         if "id" not in message:  # a notification
             return
         number, method, params = message["id"], message["method"], message.get("params")
-        if isinstance(number, bool) or not isinstance(number, (str, int, float)):
+        if not _is_id(number):
             self._send(error_of(None, INVALID_REQUEST, "the id must be a string or a number"))
         elif params is not None and not isinstance(params, dict):
             self._send(error_of(number, INVALID_PARAMS, "params: an object is expected"))
@@ -189,8 +190,12 @@ class Server:
             self._calls.acquire()
             self._running = [thread for thread in self._running if thread.is_alive()]
             thread = threading.Thread(target=self._call, args=(number, params or {}), daemon=True)
-            self._running.append(thread)
-            thread.start()
+            try:
+                thread.start()
+            except RuntimeError:  # the system gives no more threads
+                self._call(number, params or {})
+            else:
+                self._running.append(thread)
         else:
             self._send(self._answer(number, method, params or {}))
 
@@ -215,7 +220,10 @@ class Server:
     def _call(self, number: object, params: dict[str, Any]) -> None:
         """Send the answer to tools/call: text, whether it succeeds or not."""
         try:
-            text, is_error = self._text(params)
+            try:
+                text, is_error = self._text(params)
+            except Exception as bad:  # an edge: a model without an answer waits for the host's timeout
+                text, is_error = self._failed(params.get("name"), bad), True
             result: dict[str, Any] = {"content": [{"type": "text", "text": text}]}
             if is_error:
                 result["isError"] = True
@@ -245,6 +253,19 @@ class Server:
             return str(answer.get("text", "")), False
         except (MemlayerError, ValueError, OSError) as bad:
             return "Error: %s" % " ".join(str(bad).split()), True
+
+    def _failed(self, name: object, bad: Exception) -> str:
+        """Log an unexpected error, if the disk takes it; return the answer."""
+        from memlayer.edge.home import error_log, paths
+
+        tool = name if isinstance(name, str) and name in BY_NAME else "the tool"
+        log = paths.mcp_log(self._home)
+        says = "Error: %s failed inside memlayer (%s)" % (tool, type(bad).__name__)
+        try:
+            error_log.write_traceback(log, tool=tool)
+        except OSError:
+            return says
+        return "%s; see %s" % (says, log)
 
     def _send(self, message: dict[str, Any]) -> None:
         """Write one line. Raises BrokenPipeError and other OSErrors."""
@@ -283,6 +304,13 @@ def lines_of(source: int):  # type: ignore[no-untyped-def]  # Iterator[bytes | N
         elif len(kept) > MAX_LINE_BYTES:
             yield None
             kept, is_skipping = b"", True
+
+
+def _is_id(number: object) -> bool:
+    """True if a request's id can be sent back as JSON."""
+    if isinstance(number, float):
+        return math.isfinite(number)
+    return isinstance(number, (str, int)) and not isinstance(number, bool)
 
 
 def _now_ms() -> int:

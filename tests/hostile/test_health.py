@@ -15,8 +15,7 @@ import pytest
 from memlayer.edge.bootstrap import health
 from memlayer.edge.capture import spool
 from memlayer.edge.capture.payload import read_payload
-from memlayer.edge.home import paths
-from memlayer.edge.hook import log
+from memlayer.edge.home import error_log, paths
 from memlayer.model import Event
 from memlayer.ports import Selection
 from memlayer.records.sessions import Sessions
@@ -95,7 +94,7 @@ def test_last_daemon_error_is_cause(home: Path) -> None:
 def test_failed_calls_come_first(hook: HookRunner, home: Path) -> None:
     hook.turn("s1", "p1", "기다린다", "네")
     for _ in range(2):
-        log.write(str(home), "stop", "failed", error="OSError", at=["spool.py:20 put"])
+        error_log.write(paths.hook_log(str(home)), "failed", hook="stop", error="OSError", at=["spool.py:20 put"])
     found = health.trouble(str(home), time.time() + 2 * 3600)
     assert (found.lost, found.waiting) == (2, 2)
     assert health.sentence(found).startswith("memlayer: 2 hook calls failed in the last day (OSError)")
@@ -111,21 +110,21 @@ def test_failed_hook_is_counted(hook: HookRunner, home: Path) -> None:
 
 def test_late_stop_costs_no_memories(home: Path) -> None:
     for _ in range(10):
-        log.write(str(home), "stop", "daemon late")
+        error_log.write(paths.hook_log(str(home)), "daemon late", hook="stop")
     found = health.trouble(str(home), time.time())
     assert (found.late, health.sentence(found)) == (10, "")
 
 
 def test_many_late_answers_are_reported(home: Path) -> None:
     for count in range(1, 6):
-        log.write(str(home), "user_prompt_submit", "daemon late")
+        error_log.write(paths.hook_log(str(home)), "daemon late", hook="user_prompt_submit")
         said = health.sentence(health.trouble(str(home), time.time()))
         assert bool(said) == (count > health.FEW), count
     assert "5 prompts" in said
 
 
 def test_notice_comes_once_a_day(home: Path) -> None:
-    log.write(str(home), "stop", "failed", error="OSError")
+    error_log.write(paths.hook_log(str(home)), "failed", hook="stop", error="OSError")
     now_s = time.time()
     assert health.notice(str(home), now_s)
     assert health.notice(str(home), now_s + 60) == ""
@@ -136,7 +135,7 @@ def test_notice_comes_once_a_day(home: Path) -> None:
 
 
 def test_old_trouble_and_damaged_log(home: Path) -> None:
-    log.write(str(home), "stop", "failed", error="OSError")
+    error_log.write(paths.hook_log(str(home)), "failed", hook="stop", error="OSError")
     path = Path(paths.hook_log(str(home)))
     path.write_bytes(
         b'{"at_ms": 1, "what": "failed"}\n\xff\xfe{\n[1]\n' + b"[" * 5000 + b"\n" + path.read_bytes() + b'{"at'

@@ -304,6 +304,11 @@ def logs(home: str, worked_ms: Mapping[str, int], *, is_well: bool) -> Iterator[
     yield log_check("hook log", paths.hook_log(home), hooks, unresolved)
     daemon = [entry for entry in health.entries(paths.daemon_log(home), now_s) if is_trouble(entry)]
     yield log_check("daemon log", paths.daemon_log(home), daemon, [] if is_well else daemon)
+    tools = entries_since(paths.mcp_log(home), since_s)
+    if tools:
+        last = line(" ".join(str(tools[-1].get(key)) for key in ("tool", "error")), 120)
+        says = f"{counted(len(tools), 'tool call')} of a model failed in the last 24 h; last: {last}"
+        yield Check("tool log", WARN, says, f"see {paths.mcp_log(home)}")
     crash = os.path.join(paths.logs(home), "daemon.err")
     try:
         fresh = os.stat(crash).st_size and os.stat(crash).st_mtime > now_s - health.DAY_S

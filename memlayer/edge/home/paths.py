@@ -51,6 +51,7 @@ model_since = under("model_since.json")  # moment when the language model was tu
 daemon_variables = under("daemon_variables")  # names, no values, of further variables for the daemon
 logs = under("logs")
 hook_log = under("logs", "hook.log")
+mcp_log = under("logs", "mcp.log")
 daemon_log = under("logs", "daemon.log")
 lock = under("daemon.lock")
 socket = under(SOCKET_NAME)

@@ -13,9 +13,8 @@ from memlayer.edge.bootstrap import health, runtime
 from memlayer.edge.bootstrap.runtime import find_runtime
 from memlayer.edge.capture import spool
 from memlayer.edge.capture.payload import hook_reply, read_payload
-from memlayer.edge.home import paths, project
+from memlayer.edge.home import error_log, paths, project
 from memlayer.edge.home.registry import read_working_set
-from memlayer.edge.hook import log
 from memlayer.edge.ipc.protocol import ABSENT, KEPT, REFUSED
 
 # Session starts with nothing of earlier work in the model's context. After a compaction it has some, and the text on
@@ -48,9 +47,9 @@ def keep(hook: str, raw: bytes, home_raw: bytes, project_raw: bytes, at_ms: int,
         spool.put(home, payload.event)
     notice = ""
     with suppress(OSError):  # the event is safe; a full disk must not keep the daemon from being called
-        log.write(home, hook, "daemon " + outcome)
+        error_log.write(paths.hook_log(home), "daemon " + outcome, hook=hook)
         if payload.problem:
-            log.write(home, hook, payload.problem)
+            error_log.write(paths.hook_log(home), payload.problem, hook=hook)
         if hook == "session_start":
             # Before a daemon is called: the last daemon left the events that wait.
             notice = health.notice(home, time.time())

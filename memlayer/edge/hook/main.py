@@ -108,8 +108,8 @@ def write_all(fd: int, data: bytes) -> None:
 def report(event: str) -> None:
     """Write the traceback to logs/hook.log, the only reader."""
     try:
-        from memlayer.edge.hook.log import write_traceback
+        from memlayer.edge.home import error_log, paths
 
-        write_traceback(event)
+        error_log.write_traceback(paths.hook_log(paths.home_of()), hook=event)
     except BaseException:  # even the log may be unwritable: disk full, read-only home
         return

@@ -11,8 +11,10 @@ from typing import Any
 import pytest
 
 from memlayer.edge import mcp
+from memlayer.edge.ipc import protocol
 from memlayer.edge.mcp import MAX_LINE_BYTES, PROTOCOLS
 from tests.support.mcp_client import McpServer
+from tests.support.scripted_daemon import ScriptedDaemon
 
 
 @pytest.fixture
@@ -82,6 +84,68 @@ def test_arguments_of_models_are_taken() -> None:
 def test_unknown_tool_is_an_error_text(server: McpServer) -> None:
     assert "there is no tool 'mem-forget'" in server.call("mem-forget", ids=["a"])
     assert "there is no tool" in server.ask("tools/call", {"name": ["x"]})["result"]["content"][0]["text"]
+
+
+def test_unexpected_error_is_answered_and_logged(server: McpServer, home: Path) -> None:
+    """A reply so deeply nested that it cannot be parsed: no error that memlayer raises on purpose."""
+    too_deep = [(protocol.REPLY, b"[" * 200_000)]
+    with ScriptedDaemon(home, {"mem.search": too_deep, "mem.stats": {"text": "3 turns"}}):
+        for _ in range(6):  # more than may run at a time: each gives its place back
+            text = server.call("mem-search", query="배포 secret words")
+            assert text == "Error: mem-search failed inside memlayer (RecursionError); see %s" % (home / "logs/mcp.log")
+        assert server.call("mem-stats") == "3 turns"
+    log = home / "logs" / "mcp.log"
+    entries = [json.loads(line) for line in log.read_text("utf-8").splitlines()]
+    assert [(one["tool"], one["error"]) for one in entries] == [("mem-search", "RecursionError")] * 6
+    assert entries[0]["at"] and "배포" not in log.read_text("utf-8")
+    assert log.stat().st_mode & 0o777 == 0o600
+
+
+def test_unexpected_error_without_log_is_answered(server: McpServer, home: Path) -> None:
+    (home / "logs").write_text("a file where the folder should be")
+    with ScriptedDaemon(home, {"mem.search": [(protocol.REPLY, b"[" * 200_000)]}):
+        assert server.call("mem-search", query="배포").startswith("Error: mem-search failed inside memlayer")
+
+
+@pytest.mark.parametrize(
+    ("params", "says"),
+    [
+        ({"name": "mem-search", "arguments": "배포"}, "arguments: an object is expected"),
+        ({"name": "mem-search", "arguments": [{}]}, "arguments: an object is expected"),
+        ({"name": "mem-search", "arguments": {"query": {"text": "x"}}}, "query: a string is expected"),
+        ({"name": "mem-details", "arguments": {"ids": {"a": 1}}}, "ids: a list of ids is expected"),
+        ({"arguments": {"query": "x"}}, "there is no tool None"),
+        ({"name": {"a": "배포"}}, "there is no tool"),
+        (None, "there is no tool None"),
+    ],
+)
+def test_bad_shape_of_call_is_an_error_text(server: McpServer, params: Any, says: str) -> None:
+    result = server.ask("tools/call", params)["result"]
+    assert result["isError"] and result["content"][0]["text"].startswith("Error: ")
+    assert says in result["content"][0]["text"]
+
+
+@pytest.mark.parametrize("params", [[], ["mem-search"], "mem-search", 7, True, ""])
+def test_params_that_are_no_object_are_refused(server: McpServer, params: Any) -> None:
+    assert server.ask("tools/call", params)["error"]["code"] == -32602
+
+
+def test_deep_name_is_answered(server: McpServer) -> None:
+    for depth in (100, 900, 990, 5_000):
+        deep = b"[" * depth + b"]" * depth
+        server.send(b'{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%s}}' % (depth, deep))
+        answer = server.answer()
+        assert answer.get("error", {}).get("code") == -32700 or answer["result"]["isError"], answer
+
+
+def test_id_that_json_cannot_hold_is_refused(server: McpServer) -> None:
+    for number in (b"1e999", b"NaN", b"true", b"null", b"[1]"):
+        server.send(b'{"jsonrpc":"2.0","id":%s,"method":"ping"}' % number)
+        assert server.answer() == {
+            "jsonrpc": "2.0",
+            "id": None,
+            "error": {"code": -32600, "message": "the id must be a string or a number"},
+        }
 
 
 def test_disabled_server_offers_nothing(home: Path, project: Path) -> None:

@@ -1,4 +1,7 @@
-"""logs/hook.log: errors that hooks swallowed. Never memory text, never the environment."""
+"""Logs of errors that hooks and the tools' server swallowed.
+
+A JSON line an error, in logs/hook.log or logs/mcp.log: never memory text, never the environment.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +15,13 @@ from memlayer.edge.home import paths
 MAX_LOG_BYTES = 1_000_000
 
 
-def write(home: str, hook: str, message: str, **numbers: object) -> None:
-    """Append one JSON line; rotate a long file once. Raises OSError."""
-    path = paths.hook_log(home)
+def write(path: str, message: str, **fields: object) -> None:
+    """Append one JSON line. Raises OSError.
+
+    fields: `hook` or `tool`, and numbers. A file that has grown too long is rotated once.
+    """
     paths.make_folder(os.path.dirname(path))
-    entry = {"at_ms": time.time_ns() // 1_000_000, "hook": hook, "what": message, **numbers}
+    entry = {"at_ms": time.time_ns() // 1_000_000, "what": message, **fields}
     line = json.dumps(entry, ensure_ascii=False)
     try:
         if os.stat(path).st_size > MAX_LOG_BYTES:
@@ -30,8 +35,11 @@ def write(home: str, hook: str, message: str, **numbers: object) -> None:
         os.close(fd)
 
 
-def write_traceback(hook: str) -> None:
-    """Log the exception's type and place; its message may hold text."""
+def write_traceback(path: str, **fields: object) -> None:
+    """Log the exception being handled: its type and place. Raises OSError.
+
+    Not its message, which may hold text of the prompt.
+    """
     import traceback  # slow to import, and seldom needed
 
     kind, _, where = sys.exc_info()
@@ -39,4 +47,4 @@ def write_traceback(hook: str) -> None:
         "%s:%d %s" % (os.path.basename(frame.filename), frame.lineno or 0, frame.name)
         for frame in traceback.extract_tb(where)
     ]
-    write(paths.home_of(), hook, "failed", error=kind.__name__ if kind else "?", at=frames[-6:])
+    write(path, "failed", **fields, error=kind.__name__ if kind else "?", at=frames[-6:])
