@@ -10,6 +10,7 @@ import re
 
 import pytest
 
+from memlayer.edge.mcp.tools import BY_NAME, INSTRUCTIONS
 from tests.support.host.claude_run import Claude
 from tests.support.host.messages_api import Answer, Request
 
@@ -41,13 +42,29 @@ def test_model_searches_by_itself(claude: Claude) -> None:
     assert SEARCH in tools and tools[SEARCH]["input_schema"]["required"] == ["query"]
     result = second.last_user_text
     assert result.startswith('1 memory matches "order events database"') and "ClickHouse" in result, result
-    assert "ClickHouse [mem:" in run.stdout
+    cited = re.search(r"ClickHouse \[mem:(\w{6})\]", run.stdout)
+    assert cited is not None, run.stdout
+    claude.settle()
+    told, asking = (path.stem for path in claude.transcripts())
+    [match] = claude.memlayer("show", cited[1])["matches"]
+    assert match["memory"]["session_id"] == told and FACT in match["memory"]["text"]
+    assert [one["session_id"] for one in match["cited_in"]] == [asking]
+    shown = claude.printed("show", cited[1])
+    assert f"Cited in 1 session: {asking[:8]} (" in shown, shown
     assert claude.hook_failures() == []
 
 
-def test_instructions_reach_the_model(claude: Claude) -> None:
-    request = claude("hello there, what is this project?").turn
-    assert "Call mem-search before you answer from guesswork" in json.dumps(request.body)
+@pytest.mark.parametrize("prompt", ["hello there, what is this project?", "안녕, 이 프로젝트는 뭐야?"])
+def test_first_request_holds_instructions_and_schema(claude: Claude, prompt: str) -> None:
+    first = claude(prompt).turns[0]
+    assert len(INSTRUCTIONS) <= 600
+    places = [text for text in [*first.system_texts, *first.texts] if INSTRUCTIONS in text]
+    assert len(places) == 1, [text[:200] for text in [*first.system_texts, *first.texts]]
+    [offered] = [tool for tool in first.body["tools"] if tool["name"] == SEARCH]
+    listed = BY_NAME["mem-search"]
+    assert offered["description"] == listed.description
+    assert offered["input_schema"]["properties"] == listed.properties
+    assert offered["input_schema"]["required"] == ["query"]
 
 
 def test_server_is_listed_as_connected(claude: Claude) -> None:

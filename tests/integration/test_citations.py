@@ -88,6 +88,14 @@ def test_shown_then_cited_then_forgotten(told: Told) -> None:
     assert told.cited() == [] and told.used()["shown"] == 0
 
 
+def test_citing_session_is_named_as_elsewhere(told: Told) -> None:
+    """By its first eight characters, as in every list, so that `--session` takes them."""
+    session = "b8af73c1-9d2e-4a51-8f00-0123456789ab"
+    told.hook.turn(session, "p9", "주문 이벤트는?", f"ClickHouse [mem:{told.citation()}].")
+    told.daemon.settle()
+    assert "Cited in 1 session: b8af73c1 (" in told.cli("show", told.citation()).stdout
+
+
 def test_forged_and_foreign_citations_count_nothing(told: Told) -> None:
     citation = told.citation()
     told.other.turn(

@@ -165,8 +165,13 @@ class Claude:
 
         In this user's environment.
         """
+        said = self.printed(*arguments, "--json", stdin=stdin, timeout_s=timeout_s)
+        return json.loads(said) if said.strip() else None
+
+    def printed(self, *arguments: str, stdin: str = "", timeout_s: float = RUN_TIMEOUT_S) -> str:
+        """Run the plugin's CLI and return its standard output."""
         done = subprocess.run(
-            [self.plugin / "bin" / "memlayer", *arguments, "--json"],
+            [self.plugin / "bin" / "memlayer", *arguments],
             cwd=self.project,
             env=self.environ,
             input=stdin,
@@ -178,7 +183,7 @@ class Claude:
         assert done.returncode == 0, (
             f"memlayer {' '.join(arguments)}: {done.returncode}\n{done.stdout}{done.stderr}\n{self.logs()}"
         )
-        return json.loads(done.stdout) if done.stdout.strip() else None
+        return done.stdout
 
     def settle(self) -> None:
         """Wait until everything captured so far is in the store."""

@@ -66,6 +66,11 @@ class Request:
         return "\n".join(self.texts)
 
     @property
+    def system_texts(self) -> list[str]:
+        """The texts of the system prompt, in order."""
+        return _texts_of(self.body.get("system"))
+
+    @property
     def newest(self) -> list[JsonObject]:
         """Return this turn's part of the request.
 
