@@ -10,7 +10,7 @@ import re
 
 import pytest
 
-from memlayer.edge.mcp.tools import BY_NAME, INSTRUCTIONS
+from memlayer.edge.mcp import BY_NAME, INSTRUCTIONS
 from tests.support.host.claude_run import Claude
 from tests.support.host.messages_api import Answer, Request
 

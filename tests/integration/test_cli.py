@@ -78,6 +78,42 @@ def test_korean_english_identifiers_found(fed: Run) -> None:
     assert "[mem:" in plain and "score" in plain
 
 
+@pytest.mark.parametrize(("words", "found"), [("order events", "ClickHouse"), ("결제 재시도 정책", "백오프")])
+def test_brief_search_is_index_of_model(fed: Run, words: str, found: str) -> None:
+    rows = fed("search", words, "--brief", "--limit", "2").stdout.splitlines()
+    index = [row for row in rows if row.startswith("- [mem:")]
+    assert rows[0].endswith(f'"{words}", best first:') and 1 <= len(index) <= 2 and found in index[0]
+    answer = json.loads(fed("search", words, "--brief", "--limit", "2", "--json").stdout)
+    assert answer["text"].splitlines() == rows
+    assert answer["ids"] == [row[7:13] for row in index]
+    assert f"[mem:{answer['ids'][0]}] " in fed("timeline", answer["ids"][0]).stdout
+    whole = fed("show", answer["ids"][0], "--brief").stdout
+    assert whole.startswith(f"[mem:{answer['ids'][0]}] turn, ") and found in whole
+
+
+def test_brief_search_narrows_or_refuses(fed: Run) -> None:
+    assert "ClickHouse" in fed("search", "order events", "--brief", "--category", "conversation").stdout
+    none = fed("search", "order events", "--brief", "--session", "another").stdout
+    assert none.startswith('No memory matches "order events"')
+    for option in ("--explain", "--since=30d", "--min-score=0.5", "--file=x.py"):
+        assert "--brief goes with" in fed("search", "order events", "--brief", option, code=2).stderr
+    fed("show", "없는것", "--brief", code=1)
+
+
+def test_search_ends_with_way_to_whole_hit(fed: Run) -> None:
+    first = search(fed, "결제 재시도")[0]["citation"]
+    last = fed("search", "결제 재시도").stdout.rstrip().splitlines()[-1]
+    assert last == f"All of a hit: `memlayer show {first}`; the turns around it: `memlayer timeline {first}`."
+    assert "All of a hit" not in fed("search", "blorptastic").stdout
+
+
+def test_hits_have_provenance_at_a_glance(fed: Run) -> None:
+    hit = search(fed, "결제 재시도")[0]
+    assert hit["preview"].startswith("User: 결제 모듈의 재시도 정책은") and 40 <= len(hit["preview"]) <= 50
+    assert hit["preview"].endswith("…")
+    assert (hit["event_type"], hit["session_id"], hit["at"][:2]) == ("turn", "session-one", "20")
+
+
 def test_search_stays_in_project(fed: Run, tmp_path: Path) -> None:
     other = tmp_path / "other" / "shop"
     other.mkdir(parents=True)

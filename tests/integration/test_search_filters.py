@@ -76,7 +76,10 @@ def test_hits_carry_the_fields_of_memories(fed: Run) -> None:
     [memory] = [one for one in json.loads(fed("list", "--json").stdout)["memories"] if one["text"].startswith("배포는")]
     [hit] = [one for one in hits(fed, "배포 화요일") if one["id"] == memory["id"]]
     assert {name: hit[name] for name in memory} == memory
-    assert set(hit) - set(memory) == {"score", "parts", "snippet", "path", "start_line", "end_line"}
+    assert set(hit) - set(memory) == {
+        "score", "parts", "snippet", "preview", "event_type", "path", "start_line", "end_line"
+    }  # fmt: skip
+    assert (hit["event_type"], hit["preview"]) == (memory["kind"], memory["text"])
 
 
 @pytest.mark.parametrize(

@@ -304,7 +304,7 @@ def logs(home: str, worked_ms: Mapping[str, int], *, is_well: bool) -> Iterator[
     yield log_check("hook log", paths.hook_log(home), hooks, unresolved)
     daemon = [entry for entry in health.entries(paths.daemon_log(home), now_s) if is_trouble(entry)]
     yield log_check("daemon log", paths.daemon_log(home), daemon, [] if is_well else daemon)
-    tools = entries_since(paths.mcp_log(home), since_s)
+    tools = health.entries(paths.mcp_log(home), now_s)
     if tools:
         last = line(" ".join(str(tools[-1].get(key)) for key in ("tool", "error")), 120)
         says = f"{counted(len(tools), 'tool call')} of a model failed in the last 24 h; last: {last}"

@@ -30,8 +30,9 @@ CATEGORIES = ("core", "daily", "conversation", "custom")
 @click.command("show")
 @click.argument("ids", metavar="ID...", nargs=-1)
 @click.option("--stdin", "from_stdin", is_flag=True, help="Read the IDs from stdin.")
+@click.option("--brief", is_flag=True, help="Print the text that a model gets: 5,000 tokens at most.")
 @json_option
-def show_verb(ids: tuple[str, ...], from_stdin: bool, as_json: bool) -> None:
+def show_verb(ids: tuple[str, ...], from_stdin: bool, brief: bool, as_json: bool) -> None:
     """Show memories with their source events and the turns around them.
 
     ID is a citation, a key, or the id itself. Two memories may share a citation; then both are shown.
@@ -43,6 +44,10 @@ def show_verb(ids: tuple[str, ...], from_stdin: bool, as_json: bool) -> None:
       memlayer show turn_2026-11-19_81d2
     """
     wanted = memory_ids(ids, from_stdin)
+    if brief:
+        found = ask(ops.MemDetails(tuple(wanted)), as_json)
+        say_for_model(found)
+        sys.exit(0 if found.get("ids") else 1)
     found = ask(ops.Show(tuple(wanted)))
     matches = found.get("matches") or []
     unknown = [line(id_, 80) for id_ in found.get("unknown") or ([] if matches else wanted)]
@@ -88,7 +93,7 @@ def say_match(match: Mapping[str, Any]) -> None:
         say_text(event.get("text"))
     cited = match.get("cited_in") or []
     if cited:
-        sessions = ", ".join(f"{line(one.get('session_id'), 8)} ({when(one.get('at_ms'))[:10]})" for one in cited[:12])
+        sessions = ", ".join(f"{line(one.get('session_id'))[:8]} ({when(one.get('at_ms'))[:10]})" for one in cited[:12])
         say((f"Cited in {counted(len(cited), 'session')}", "bold"), f": {sessions}")
     for source in match.get("missing") or []:
         since = when(source.get("at_ms"))[:10]
@@ -169,7 +174,11 @@ def timeline_verb(ids: tuple[str, ...], window: int, project: str | None, all_pr
       memlayer timeline a7Bc3x --window 6
     """
     folder = project_dir(project, all_projects)
-    found = ask(ops.MemTimeline(tuple(memory_ids(ids)), window, folder), as_json)
+    say_for_model(ask(ops.MemTimeline(tuple(memory_ids(ids)), window, folder), as_json))
+
+
+def say_for_model(found: Mapping[str, Any]) -> None:
+    """Print the text of an answer of the model's tools."""
     for shown in str(found.get("text") or "").split("\n"):
         say(plain(shown))
 

@@ -22,10 +22,11 @@ from memlayer.cli.terminal.invocation import (
     words,
 )
 from memlayer.cli.terminal.output import counted, line, memory_title, number, say, say_body, short_path, when
-from memlayer.cli.verbs.browse import CATEGORIES
+from memlayer.cli.verbs.browse import CATEGORIES, say_for_model
 from memlayer.edge.ipc import ops
 
 SNIPPET_CHARS = 400
+KINDS = {"conversation": "turn", "core": "settled", "daily": "day", "custom": "note"}  # as the model's tool has them
 SEARCH_WHAT = "Search for what? Give some words, or - to read them from standard input"
 WHICH_PROMPT = "Which prompt? Give its text, or - to read it from standard input"
 
@@ -57,6 +58,7 @@ WHICH_PROMPT = "Which prompt? Give its text, or - to read it from standard input
     help="Only hits of at least this relevance, which is not the score that orders them.",
 )
 @click.option("--explain", is_flag=True, help="Show the parts of each score.")
+@click.option("--brief", is_flag=True, help="Print the index that a model gets: a line a hit, 20 at most.")
 @json_option
 def search_verb(
     query: tuple[str, ...],
@@ -73,6 +75,7 @@ def search_verb(
     limit: int,
     min_score: float,
     explain: bool,
+    brief: bool,
     as_json: bool,
 ) -> None:
     """Search memories of earlier sessions.
@@ -82,10 +85,16 @@ def search_verb(
       memlayer search order events
       memlayer search 결제 모듈 --all-projects --limit 3
       memlayer search 배포 --category core --since 30d
+      memlayer search order events --brief
       echo "it's normalize_cart()" | memlayer search -
     """
     text = words(query, from_stdin, SEARCH_WHAT)
     folder = project_dir(project, all_projects)
+    if brief:
+        if any((since, until, day, kind, file, min_score, explain)):
+            raise Incomplete("--brief goes with --category, --session and --limit alone")
+        say_for_model(ask(ops.MemSearch(text, limit, session, KINDS.get(category or "", ""), folder), as_json))
+        return
     span = span_of(since, until, day)
     found = ask(ops.Search(text, folder, limit, min_score, *span, category or "", kind, session, file), as_json)
     say_mode(found)
@@ -113,6 +122,9 @@ def search_verb(
     for turn in done:
         say(*memory_title(turn), indent=2)
         say(line(turn.get("snippet"), SNIPPET_CHARS), indent=4)
+    first = line((hits or done)[0].get("citation"))
+    say("")
+    say((f"All of a hit: `memlayer show {first}`; the turns around it: `memlayer timeline {first}`.", "dim"))
 
 
 def span_of(since: str | None, until: str | None, day: str | None) -> tuple[int, int]:

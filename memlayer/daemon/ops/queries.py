@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import asdict
 
 from memlayer import compose
+from memlayer.briefing.disclosure import kind_of
 from memlayer.consolidation import lineage
 from memlayer.daemon.ops.disclosure import note_opened
 from memlayer.daemon.ops.requests import (
@@ -33,12 +34,13 @@ from memlayer.recall.recall import Recalled
 from memlayer.recall.search import Filters, Found, Search, find
 from memlayer.recall.snippet import snippet
 from memlayer.records.sessions import Session
-from memlayer.text.context_block import bare_id
+from memlayer.text.context_block import bare_id, cut, flatten
 
 NEIGHBOURS = 2
 LEFT_OUT_CHARS = 200
 SNIPPET_CHARS = 800
 SNIPPET_SENTENCES = 6
+PREVIEW_CHARS = 50
 TOOL_HITS = 5
 DAY_MS = 86_400_000
 DEFAULT_DAYS = 30
@@ -87,8 +89,8 @@ def _candidate(candidate: Candidate, found: Recalled, services: compose.Services
 def search(state: State, arguments: ops.Search, progress: Progress) -> Fields:
     """Return memories above a floor, and turns by their tool calls.
 
-    Best first. The tool calls of the turns hold the words. hits: each with score, parts, snippet, path, start_line and
-    end_line. done: the turns.
+    Best first. The tool calls of the turns hold the words. hits: each with score, parts, snippet, preview (the start of
+    its text), event_type (turn, day, note or the kind of a statement), path, start_line and end_line. done: the turns.
     """
     services = services_of(state)
     query = reduce_prompt(arguments.query)
@@ -115,6 +117,8 @@ def search(state: State, arguments: ops.Search, progress: Progress) -> Fields:
             "score": hit.score.score,
             "parts": score_parts(asdict(hit.score)),
             "snippet": snippet(hit.chunk.text, rarity, SNIPPET_CHARS, most=SNIPPET_SENTENCES),
+            "preview": cut(flatten(hit.memory.text), PREVIEW_CHARS),
+            "event_type": kind_of(hit.memory),
             **lines.of(hit.memory)._asdict(),
         }
 

@@ -150,10 +150,10 @@ def test_only_errors_of_the_last_day(made: Path) -> None:
 
 
 def test_failed_tool_calls_are_named(made: Path) -> None:
-    assert [check.name for check in checks_files.logs(str(made), {}, is_well=True)] == ["hook log", "daemon log"]
+    assert [check.name for check in checks.logs(str(made), {}, is_well=True)] == ["hook log", "daemon log"]
     entry = {"at_ms": int(time.time() * 1000), "what": "failed", "tool": "mem-search", "error": "RecursionError"}
     (made / "logs" / "mcp.log").write_text(json.dumps(entry) + "\n")
-    found = list(checks_files.logs(str(made), {}, is_well=True))[-1]
+    found = list(checks.logs(str(made), {}, is_well=True))[-1]
     assert (found.name, found.state) == ("tool log", WARN)
     assert found.says == "1 tool call of a model failed in the last 24 h; last: mem-search RecursionError"
 
