@@ -82,7 +82,9 @@ class FlushSettings(Group):
         False, "Ask the model once before a compaction to store lasting information. Costs one more answer."
     )
     summarizer_line: str = setting(
-        "", "One line for the host's own summary of a compaction, for instance to keep every [mem:…] citation."
+        "",
+        "One line for the host's own summary of a compaction, for instance to keep every [mem:…] citation; "
+        "`structured`: four sections (docs/memory.md).",
     )
 
 

@@ -287,7 +287,8 @@ def _after_stop(state: State, session: Session) -> None:
 
 
 def _answer_pre_compact(state: State, call: Call) -> Answer:
-    return Answer(state.settings.flush.summarizer_line if state.settings.flush.enabled else "")
+    flush = state.settings.flush
+    return Answer(flushing.summarizer_line(flush.summarizer_line) if flush.enabled else "")
 
 
 def _after_pre_compact(state: State, session: Session) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from memlayer.daemon.tasks.flush import SUMMARIZER_PRESETS
 from tests.support.host.claude_run import Claude
 from tests.support.host.messages_api import Answer, Request
 
@@ -22,6 +23,7 @@ pytestmark = [pytest.mark.host, pytest.mark.timeout(300)]
 FACT = "결제 재시도는 최대 세 번으로 하기로 했어. 토스 한도 때문이야."
 ANSWER = "네, 재시도를 최대 세 번으로 제한했습니다. `app/pay/retry.py` 에 있습니다."
 WINDOW = 60_000
+SECTIONS = ("Task Overview", "Work Completed", "Important Context", "Current State")
 LIMIT = WINDOW - 24_000
 
 
@@ -84,6 +86,24 @@ def test_compact_counts_once(claude: Claude) -> None:
     assert summarizer
     assert all("Keep every [mem:id] citation as it is." in text for text in summarizer)
     assert len(flushes(claude)) == 2
+    assert claude.hook_failures() == []
+
+
+def test_structured_preset_reaches_summarizer(claude: Claude) -> None:
+    settings(claude, summarizer_line="structured")
+    with claude.chat() as chat:
+        chat.say(FACT)
+        chat.say("두 번째 질문: 정산은 언제 돌아?")
+        chat.say("/compact 결정 위주로")
+        wait_for(claude, lambda one: one["compaction_count"] == 1 and one["compact_awaits"] == "")
+    summarizer = [request.text for request in claude.api.requests if "Additional Instructions:" in request.text]
+    assert summarizer
+    for text in summarizer:
+        instructions = text.rpartition("Additional Instructions:")[2]
+        assert "결정 위주로" in instructions
+        assert SUMMARIZER_PRESETS["structured"] in instructions
+        places = [instructions.index(title) for title in SECTIONS]
+        assert places == sorted(places)
     assert claude.hook_failures() == []
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from memlayer.daemon.tasks import flush as flushing
 from memlayer.edge.capture.payload import REQUEST
 from memlayer.edge.home import paths
 from memlayer.records.sessions import Session
@@ -203,6 +204,21 @@ def test_summarizer_line_is_plain_text(started: Daemon, host: Host) -> None:
     started.stop()
     assert host("pre_compact", trigger="auto", custom_instructions=None).stdout == b""
     assert [event["kind"] for event in host.hook.spooled][-1] == "pre_compact"
+
+
+@pytest.mark.parametrize("name", ["structured", " Structured "])
+def test_summarizer_preset_is_its_text(started: Daemon, host: Host, name: str) -> None:
+    started.settings = {**LEXICAL, "flush": {"summarizer_line": name}}
+    started.start()
+    said = host("pre_compact", trigger="auto", custom_instructions=None).stdout.decode()
+    assert said == flushing.SUMMARIZER_PRESETS["structured"] and "\n" not in said and len(said) < 900
+    for section in ("Task Overview", "Work Completed", "Important Context", "Current State", "[mem:"):
+        assert section in said
+
+
+@pytest.mark.parametrize("line", ["structured notes, please", "구조화", "unstructured"])
+def test_line_that_is_no_preset_is_taken_as_it_is(line: str) -> None:
+    assert flushing.summarizer_line(line) == line
 
 
 def test_model_asked_once_per_compaction(started: Daemon, host: Host) -> None:

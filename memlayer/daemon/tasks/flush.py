@@ -19,6 +19,24 @@ BEHIND_WAIT_S = 3.0
 # The same where the person waits for it: only with flush.ask_model.
 ASKING_WAIT_S = 0.12
 LOOK_AGAIN_S = 0.03
+# Names that `flush.summarizer_line` may have in place of a text. One line each: the host's summarizer gets it after the
+# person's own instructions.
+SUMMARIZER_PRESETS = {
+    "structured": (
+        "Structure the summary in four sections. "
+        "Task Overview: the request, its goals and constraints. "
+        "Work Completed: files read, created or changed, with exact paths; commands; findings. "
+        "Important Context: decisions with their reasons, names of functions and variables that matter, errors and "
+        "their resolution, preferences of the user. "
+        "Current State: next steps, blockers, open questions. "
+        "Under 1,000 words, facts instead of process, in the user's language; keep every [mem:id] citation as it is."
+    )
+}
+
+
+def summarizer_line(setting: str) -> str:
+    """Return the line for the host's summarizer: a preset by its name, or the setting itself."""
+    return SUMMARIZER_PRESETS.get(setting.strip().lower(), setting)
 
 
 def limit_tokens(session: Session, model: str, settings: FlushSettings) -> int:
