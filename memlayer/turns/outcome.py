@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from memlayer.edge.capture.tool_use import EDITS, FAILED
+from memlayer.edge.capture.tool_use import EDITS, FAILED, TOOK
 from memlayer.text.sentences import ASSISTANT, candidates, trimmed
 from memlayer.text.word_lists import words
 from memlayer.turns.salience import is_open_question
@@ -96,19 +96,21 @@ _COMMAND = re.compile(
     r"|terraform|flutter|dart|gradle|\./\w[\w./-]*|mvn|bundle|rails|alembic|psql|bash|sh|ansible\S*|gh|aws|gcloud) "
     r"[^`\n]{2,120})`"
 )
+_TOOK = re.compile(re.escape(TOOK) + r"(\d{1,9}(?:\.\d)?) (ms|s)")
 _PLACEHOLDER = re.compile(r"[<{]\w[\w -]*[>}]|\.\.\.|…")
 
 
 class Call(NamedTuple):
     """One tool call. tool: its name. target: the file or the command.
 
-    is_failed: with the reason in `said`, one line.
+    is_failed: with the reason in `said`, one line. took_s: 0.0 where it is not known.
     """
 
     tool: str
     target: str
     is_failed: bool
     said: str
+    took_s: float = 0.0
 
 
 class WorkDone(NamedTuple):
@@ -126,8 +128,12 @@ def call_of(text: str, detail: str) -> Call:
     """The call that a tool event tells of (edge.capture.tool_use)."""
     tool, _, outcome = detail.partition(" ")
     first, _, rest = text.partition("\n")
-    said = next((line.strip() for line in rest.split("\n") if line.strip()), "")
-    return Call(tool, first.partition(": ")[2], outcome == FAILED, said)
+    lines = [line.strip() for line in rest.split("\n") if line.strip()]
+    took = _TOOK.fullmatch(lines[-1]) if lines else None
+    if took is not None:
+        lines.pop()
+    took_s = float(took[1]) / (1000 if took[2] == "ms" else 1) if took is not None else 0.0
+    return Call(tool, first.partition(": ")[2], outcome == FAILED, lines[0] if lines else "", took_s)
 
 
 def from_calls(calls: Iterable[Call], project_dir: str) -> WorkDone:

@@ -5,6 +5,8 @@ Its own transcript of them brings nothing a second time.
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tests.support.host.claude_run import Claude
@@ -47,6 +49,8 @@ def test_tool_calls_stored_once(claude: Claude) -> None:
         "Bash: echo 안녕 && ls",
         "Write: %s" % (project / "deploy.sh"),
     ]
+    took = [event["text"].split("\n")[-1] for event in shown["events"] if event["kind"] == "tool"]
+    assert all(re.fullmatch(r"took (\d+ ms|\d+\.\d s)", line) for line in took), took
     assert turn["text"] == "User: %s\nAssistant: %s" % (ASKED, ANSWERED)
     assert claude.hook_failures() == []
 

@@ -64,10 +64,10 @@ def test_recorded_session(hook: HookRunner) -> None:
     assert kinds == [
         ("session_start", ""),
         ("user", "Please do the work"),
-        ("tool", "Bash: echo hi && ls\nhi\nCLAUDE.md\nhello.txt"),
-        ("tool", "Write: /home/dev/shop/new.txt\ncreate, 2 lines"),
-        ("tool", "Edit: /home/dev/shop/new.txt\n- line1\n+ LINE1"),
-        ("tool", "Bash failed: false\nExit code 1"),
+        ("tool", "Bash: echo hi && ls\nhi\nCLAUDE.md\nhello.txt\ntook 161 ms"),
+        ("tool", "Write: /home/dev/shop/new.txt\ncreate, 2 lines\ntook 19 ms"),
+        ("tool", "Edit: /home/dev/shop/new.txt\n- line1\n+ LINE1\ntook 7 ms"),
+        ("tool", "Bash failed: false\nExit code 1\ntook 15 ms"),
         ("assistant", "All done: final answer."),
         ("session_end", ""),
     ]

@@ -35,7 +35,10 @@ SUMMARIZER_PRESETS = {
 
 
 def summarizer_line(setting: str) -> str:
-    """Return the line for the host's summarizer: a preset by its name, or the setting itself."""
+    """Return the line for the host's summarizer.
+
+    A preset by its name, or the setting itself.
+    """
     return SUMMARIZER_PRESETS.get(setting.strip().lower(), setting)
 
 

@@ -2,7 +2,8 @@
 
 The edited file, or the command and its output. A tool event's text begins with a line `<tool>: <target>`, `<tool>
 failed: <target>` or `<tool> interrupted: <target>`; the target is a path, a command on one line, or a tool's input.
-More lines hold the change, or head and tail of the output. Its `detail` is that line's part before the colon.
+More lines hold the change, or head and tail of the output; the last one is `took 3.4 s` where the host says so. The
+event's `detail` is the first line's part before the colon.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ MAX_COMMAND_CHARS = 600
 MAX_CHANGE_CHARS = 160
 MAX_VALUES = 400  # of an input; more would not be shown
 MAX_DEPTH = 20
+MAX_TOOK_MS = 10**9  # more is no duration
+TOOK = "took "
 SEAM_CHARS = 16_000  # the host waits for a tool hook: looked at beyond each cut, and longer than any private key in use
 CUT = "[…]"
 NEWLINE = " ⏎ "
@@ -86,8 +89,16 @@ def tool_event(data: dict[object, object], failed: bool, rules: ToolRules) -> tu
         lines.append(change)
     elif tool not in EDITS:
         lines.append(_short(_output(response), rules.max_chars))
+    lines.append(_took(data.get("duration_ms")))
     text = "\n".join(line for line in lines if line.strip())
     return text.encode("utf-8", "replace").decode("utf-8"), detail
+
+
+def _took(took_ms: object) -> str:
+    """Return the last line of a call whose duration is known, else ""."""
+    if isinstance(took_ms, bool) or not isinstance(took_ms, (int, float)) or not 0 <= took_ms < MAX_TOOK_MS:
+        return ""
+    return "%s%d ms" % (TOOK, took_ms) if took_ms < 1000 else "%s%.1f s" % (TOOK, took_ms / 1000)
 
 
 def _target_and_change(tool: str, arguments: dict[object, object], response: dict[object, object]) -> tuple[str, str]:

@@ -21,6 +21,7 @@ from memlayer.edge.capture.tool_use import (
     tool_event,
 )
 from memlayer.recall.session_words import LiveSessions
+from memlayer.turns.outcome import call_of
 from tests.support.turns_in_memory import PROJECT, T0_MS, TurnsInMemory
 
 KEY = "AKIA" + "QZ3EGTV7MNB2LPX5"
@@ -69,6 +70,33 @@ def test_interrupted_command_is_marked() -> None:
     call["tool_response"] = {"stdout": "half", "stderr": "", "interrupted": True}
     assert kept(call) == ("Bash interrupted: sleep 100\nhalf", "Bash interrupted")
     assert kept({**bash("sleep 9"), "error": "x", "is_interrupt": True}, failed=True)[1] == "Bash interrupted"
+
+
+@pytest.mark.parametrize(
+    ("took_ms", "says"),
+    [(0, "took 0 ms"), (84, "took 84 ms"), (1_000, "took 1.0 s"), (41_260, "took 41.3 s"), (725_000, "took 725.0 s")],
+)
+def test_duration_is_the_last_line(took_ms: int, says: str) -> None:
+    assert kept(bash("make 배포", "끝", duration_ms=took_ms))[0] == "Bash: make 배포\n끝\n" + says
+    edit = {"tool_name": "Edit", "tool_input": {"file_path": "/a.py", "new_string": "x"}, "duration_ms": took_ms}
+    assert kept(edit)[0] == "Edit: /a.py\n+ x\n" + says
+    failed = {"tool_name": "Bash", "tool_input": {"command": "make"}, "error": "실패", "duration_ms": took_ms}
+    assert kept(failed, failed=True)[0] == "Bash failed: make\n실패\n" + says
+
+
+@pytest.mark.parametrize("took_ms", [None, -1, True, "12", 10**15, float("nan"), float("inf"), [1], {"a": 1}])
+def test_strange_duration_is_left_out(took_ms: Any) -> None:
+    assert kept(bash("make", "ok", duration_ms=took_ms))[0] == "Bash: make\nok"
+
+
+def test_duration_is_no_error_message() -> None:
+    failed = {"tool_name": "Bash", "tool_input": {"command": "make"}, "error": "", "duration_ms": 1_500}
+    call = call_of(*kept(failed, failed=True))
+    assert (call.target, call.said, call.took_s) == ("make", "", 1.5)
+    call = call_of(*kept({**failed, "error": "빌드 실패"}, failed=True))
+    assert (call.said, call.took_s) == ("빌드 실패", 1.5)
+    assert call_of(*kept(bash("make", "build took 3 s"))).took_s == 0.0
+    assert call_of(*kept(bash("ls", "x", duration_ms=84))).took_s == 0.084
 
 
 def test_long_command_is_one_line() -> None:
