@@ -12,6 +12,7 @@ from memlayer.config.edit import set_setting, unset_setting
 from memlayer.config.files import settings_stamp
 from memlayer.config.load import ignored_variables, load_project_settings, load_settings, load_what_holds
 from memlayer.config.model import ProjectSettings, SettingDescription, Settings, describe, describe_groups
+from memlayer.config.privacy import write_own_patterns
 
 __all__ = [
     "ProjectSettings",
@@ -28,4 +29,5 @@ __all__ = [
     "settings_stamp",
     "unset_setting",
     "write_daemon_variables",
+    "write_own_patterns",
 ]

@@ -18,7 +18,7 @@ from memlayer.errors import UserError
 
 # Data may leave the machine only by the user's own file: the host takes variables from the settings of
 # whatever repository it was started in, and gives them to the hook that starts the daemon of all projects.
-FILE_ONLY_GROUP = "consolidation"
+FILE_ONLY_GROUPS = ("consolidation", "privacy")
 
 
 class _Environ(EnvSettingsSource):
@@ -69,7 +69,8 @@ def read_variables(environ: Mapping[str, str]) -> dict[str, Any]:
     except SettingsError as bad:
         raise UserError(_not_json(environ) or f"a variable {PREFIX}<GROUP> must hold a JSON object: {bad}") from bad
     _refuse_misspelt(environ)
-    found.pop(FILE_ONLY_GROUP, None)
+    for group in FILE_ONLY_GROUPS:
+        found.pop(group, None)
     return found
 
 
@@ -119,8 +120,8 @@ def load_project_settings(root: str) -> ProjectSettings:
 
 def ignored_variables(environ: Mapping[str, str]) -> list[str]:
     """Return variables named like settings that the environment cannot set."""
-    start = variable(FILE_ONLY_GROUP)
-    return sorted(name for name in environ if name.upper() == start or name.upper().startswith(start + "__"))
+    starts = tuple(map(variable, FILE_ONLY_GROUPS))
+    return sorted(name for name in environ if name.upper().partition("__")[0] in starts)
 
 
 def _not_json(environ: Mapping[str, str]) -> str:
@@ -222,7 +223,7 @@ def load_what_holds(home: str, environ: Mapping[str, str]) -> tuple[Settings, st
         try:
             held[group] = kind.model_validate(values)
         except ValidationError:
-            values = {"enabled": False} if _is_off(sources) else {}
+            values = {"enabled": False} if _is_off(sources) else kind.valid_part(values)
             held[group] = kind.model_validate(values)
         for name in values:
             origins[f"{group}.{name}"] = variable(group, name) if name in sources[1] else file

@@ -25,6 +25,7 @@ from memlayer.config.groups import (
     Whole,
     WorkingSetSettings,
 )
+from memlayer.config.privacy import PrivacySettings
 
 PREFIX = "MEMLAYER_"
 PROJECT_KEYS = ("enabled", "recall.enabled", "recall.max_entries", "recall.max_chars", "recall.min_chance")
@@ -42,6 +43,7 @@ class Settings(BaseSettings):
     tools: ToolSettings = ToolSettings()
     files: FileSettings = FileSettings()
     citations: CitationSettings = CitationSettings()
+    privacy: PrivacySettings = PrivacySettings()
     retention: RetentionSettings = RetentionSettings()
     chunking: ChunkingSettings = ChunkingSettings()
     consolidation: ConsolidationSettings = ConsolidationSettings()

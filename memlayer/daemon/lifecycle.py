@@ -18,7 +18,7 @@ from io import TextIOWrapper
 from typing import cast
 
 from memlayer import compose
-from memlayer.config import load_what_holds, settings_stamp, write_daemon_variables
+from memlayer.config import load_what_holds, settings_stamp, write_daemon_variables, write_own_patterns
 from memlayer.daemon import opening
 from memlayer.daemon.dispatch import Dispatch, Server
 from memlayer.daemon.ops import deletion, maintenance
@@ -27,6 +27,7 @@ from memlayer.daemon.resources.state import State
 from memlayer.daemon.tasks import derived, flush, intake
 from memlayer.edge.capture import spool
 from memlayer.edge.home import paths
+from memlayer.edge.redaction.own_patterns import OWN
 from memlayer.records.metrics import Metrics
 from memlayer.records.sessions import Sessions
 
@@ -114,6 +115,9 @@ def run(home: str) -> int:
     else:
         with contextlib.suppress(OSError):  # for the next one, should this one lack a variable
             write_daemon_variables(home, settings)
+    OWN.use(settings.privacy.pairs)
+    with contextlib.suppress(OSError):  # a disk that refuses must not keep the daemon from taking them out itself
+        write_own_patterns(home, settings.privacy)
     compose.language_model_since(settings, home)  # before anything is taken in: that comes after it
     state = State(
         home=home,

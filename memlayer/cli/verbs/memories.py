@@ -23,9 +23,11 @@ from memlayer.cli.terminal.invocation import (
 from memlayer.cli.terminal.output import line, memory_title, say, say_body, when
 from memlayer.cli.verbs.browse import say_text
 from memlayer.edge.capture import spool
+from memlayer.edge.home import paths
 from memlayer.edge.home import project as places
 from memlayer.edge.home.registry import GLOBAL
 from memlayer.edge.ipc import ops
+from memlayer.edge.redaction import own_patterns
 from memlayer.errors import MemlayerError, UserError
 from memlayer.turns.remembered import is_all_redacted, refuse_too_long, remember_event, says_everywhere
 
@@ -76,6 +78,10 @@ def remember_verb(
     if not is_global and not places.enabled(places.locate(folder).root):
         raise UserError(f"Memory is switched off for this project. See .memlayer.yaml in {folder}")
     now_ms = time.time_ns() // 1_000_000
+    try:
+        own_patterns.use_file(paths.own_patterns(home()))
+    except (OSError, ValueError) as bad:
+        raise UserError(f"Nothing is remembered: {bad}") from bad
     event = remember_event(said, project_dir=folder, at_ms=now_ms, session_id=session, is_global=is_global)
     if is_all_redacted(str(event["text"])) or not str(event["text"]).strip():
         raise UserError("Nothing to remember: all of it is private")

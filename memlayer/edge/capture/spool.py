@@ -14,6 +14,7 @@ import os
 import time
 
 from memlayer.edge.home import paths
+from memlayer.edge.redaction import own_patterns
 from memlayer.edge.redaction.privacy import redact
 
 SUFFIX = ".json"
@@ -182,6 +183,7 @@ def keep_typed(raw: bytes, home_raw: bytes, project_raw: bytes) -> None:
     paths.make_folder(home)
     if os.stat(home).st_uid != os.getuid():
         return
+    own_patterns.use_file(paths.own_patterns(home))
     is_too_long = len(words) > MAX_TYPED_CHARS
     folder = os.fsdecode(project_raw) or payload.get("cwd")
     put_typed(

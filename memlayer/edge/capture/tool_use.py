@@ -95,7 +95,7 @@ def tool_event(data: dict[object, object], failed: bool, rules: ToolRules) -> tu
 
 
 def _took(took_ms: object) -> str:
-    """Return the last line of a call whose duration is known, else ""."""
+    """Return a call's last line: its duration, "" if unknown."""
     if isinstance(took_ms, bool) or not isinstance(took_ms, (int, float)) or not 0 <= took_ms < MAX_TOOK_MS:
         return ""
     return "%s%d ms" % (TOOK, took_ms) if took_ms < 1000 else "%s%.1f s" % (TOOK, took_ms / 1000)

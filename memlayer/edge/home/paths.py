@@ -49,6 +49,7 @@ settings = under("config.yaml")
 model_use = under("model_use.json")  # tokens spent by the language model, once one was turned on
 model_since = under("model_since.json")  # moment when the language model was turned on
 daemon_variables = under("daemon_variables")  # names, no values, of further variables for the daemon
+own_patterns = under("own_patterns.json")  # of secrets, for hooks without a daemon
 logs = under("logs")
 hook_log = under("logs", "hook.log")
 mcp_log = under("logs", "mcp.log")

@@ -16,6 +16,7 @@ from memlayer.edge.capture.payload import hook_reply, read_payload
 from memlayer.edge.home import error_log, paths, project
 from memlayer.edge.home.registry import read_working_set
 from memlayer.edge.ipc.protocol import ABSENT, KEPT, REFUSED
+from memlayer.edge.redaction import own_patterns
 
 # Session starts with nothing of earlier work in the model's context. After a compaction it has some, and the text on
 # disk does not tell this session's own turns from others'.
@@ -35,6 +36,7 @@ def keep(hook: str, raw: bytes, home_raw: bytes, project_raw: bytes, at_ms: int,
     """
     os.umask(0o077)
     home = os.fsdecode(home_raw)
+    own_patterns.use_file(paths.own_patterns(home))
     payload = read_payload(hook, raw, project_dir=os.fsdecode(project_raw), at_ms=at_ms)
     place = project.locate(os.fsdecode(project_raw) or payload.cwd)
     if not project.enabled(place.root):

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 
+from memlayer.edge.redaction.own_patterns import OWN
+
 PRIVATE = "[redacted:private]"  # in the place of a private span
 
 SEAM_CHARS = 64_000  # longer than the longest private key block
@@ -123,7 +125,7 @@ def _redacted(text: str) -> str:
     from memlayer.edge.redaction.shaped_secrets import hide_password_hashes, hide_shaped_secrets
 
     for _ in range(_MAX_ROUNDS):
-        out = hide_shaped_secrets(_without_private_spans(text))
+        out = hide_shaped_secrets(OWN.hide(_without_private_spans(text)))
         out = hide_named_secrets(hide_request_secrets(hide_password_hashes(out)))
         if out == text:
             break
