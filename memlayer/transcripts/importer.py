@@ -10,7 +10,8 @@ from typing import Any, Protocol
 
 from memlayer.edge.capture.payload import clean
 from memlayer.edge.home import project
-from memlayer.ports import Store
+from memlayer.model import turn_memory_id
+from memlayer.ports import MemoryQuery, Store
 from memlayer.records.sessions import Session, Sessions
 from memlayer.records.tombstones import Tombstones
 from memlayer.transcripts.catch_up import captured, id_without_prompt_id
@@ -152,7 +153,7 @@ class History:
         known = {event.id for event in self._store.events(ids=ids, limit=len(ids) + 1)} if ids else set()
         standing = {id(event) for event in self._tombstones.not_forgotten(batch.events, is_history=True)}
         fresh = {}
-        had = set()
+        had: dict[tuple[str, str], list[dict[str, Any]]] = {}
         for event in batch.events:
             if event["uuid"] in copies:
                 counts.skipped[COPIES] += 1
@@ -160,17 +161,25 @@ class History:
                 counts.skipped["forgotten"] += 1
             elif event["id"] in known or also[event["id"]] in known:
                 counts.known += 1
-                had.add((event["session_id"], event["prompt_id"]))
+                had.setdefault((event["session_id"], event["prompt_id"]), []).append(event)
             else:
                 fresh[str(event["id"])] = event
         counts.new += len(fresh)
         begun = {(event["session_id"], event["prompt_id"]) for event in fresh.values()}
         counts.new_turns += len(begun)
-        counts.known_turns += len(had - begun)
+        counts.known_turns += len(had.keys() - begun)
         counts.turns += batch.turns
         batch.records = [one for one in batch.records if one[0] not in copies]
-        batch.events = list(fresh.values())
+        cut_off = [event for turn in self._without_memory(had) for event in had[turn] if event["id"] in known]
+        batch.events = [*fresh.values(), *cut_off]
         return batch
+
+    def _without_memory(self, turns: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+        """Return the turns whose memory a killed import has not come to."""
+        by_id = {turn_memory_id(*turn): turn for turn in turns}
+        query = MemoryQuery(ids=list(by_id), limit=len(by_id))
+        made = {memory.id for memory in self._store.memories(query)} if by_id else set()
+        return [turn for key, turn in by_id.items() if key not in made and key not in self._tombstones]
 
 
 class _Heard:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from memlayer.model import turn_memory_id
-from memlayer.ports import MemoryQuery, Selection
+from memlayer.ports import DeletionPlan, MemoryQuery, Selection
 from memlayer.records.tombstones import Tombstones
 from tests.support.past import Past
 from tests.support.transcripts import LONG_AGO_S, record, recorded, turn, write
@@ -92,6 +92,22 @@ def test_forgotten_turn_stays_forgotten(past: Past) -> None:
     counts = past.run()
     assert (counts.new, counts.skipped["forgotten"]) == (0, 2)
     assert past.turns == ["User: 질문 2\nAssistant: 대답 2: answer 2"]
+
+
+def test_turn_of_a_killed_import_is_remembered(past: Past) -> None:
+    """Its events were stored, its memory was not."""
+    write(past.projects_folder, "s", turn(1, session="s", cwd=CWD) + turn(2, session="s", cwd=CWD), cwd=CWD)
+    past.run()
+    kept = past.turns
+    kept_events = past.store.events()
+    for number in (1, 2):
+        past.store.forget(DeletionPlan(memory_ids=(turn_memory_id("s", "s-p%d" % number),)))
+    Tombstones(str(past.home)).add([turn_memory_id("s", "s-p2")])  # forgotten for good, unlike its sources
+    past.log.restart()
+    counts = past.run()
+    assert (counts.new, counts.known) == (0, 4)
+    assert past.turns == kept[:1] == ["User: 질문 1\nAssistant: 대답 1: answer 1"]
+    assert past.store.events() == kept_events
 
 
 def test_running_turn_is_left_to_hooks(past: Past) -> None:
