@@ -1,8 +1,7 @@
-"""Read and check a language model's JSON answer, wrapped or cut."""
+"""Read and check a language model's JSON answer, wrapped or not."""
 
 from __future__ import annotations
 
-import ast
 import datetime
 import json
 import re
@@ -43,11 +42,7 @@ class Answer(NamedTuple):
 
 def parse(text: str) -> Answer | None:
     """The answer in `text`, None when it holds neither key. Never raises."""
-    text = _THOUGHTS.sub("", text[:MAX_ANSWER_CHARS])
-    found = _whole(text)
-    if found is not None:
-        return found
-    return _cut(text)
+    return _first(_THOUGHTS.sub("", text[:MAX_ANSWER_CHARS]))
 
 
 _THOUGHTS = re.compile(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
@@ -55,7 +50,7 @@ _NOTHING = re.compile(r"\W*(?:null|none|nil|n/?a|nothing|없음|없다|없습니
 _BULLET = re.compile(r"^\s*(?:[-*\u2022\u00b7]|\d{1,2}[.)])\s+")
 
 
-def _whole(text: str) -> Answer | None:
+def _first(text: str) -> Answer | None:
     """The first object that has one of the keys."""
     decoder = json.JSONDecoder(strict=False)  # a line break inside a string is no reason to lose it
     starts = [found.start() for found in re.finditer(r"\{", text)][:_MAX_TRIES]
@@ -65,14 +60,6 @@ def _whole(text: str) -> Answer | None:
         except (ValueError, RecursionError):
             continue
         answer = _of(said)
-        if answer is not None:
-            return answer
-    end = text.rfind("}")
-    for start in starts[:3]:
-        try:  # as Python writes it: single quotes, None
-            answer = _of(ast.literal_eval(text[start : end + 1]))
-        except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
-            continue
         if answer is not None:
             return answer
     return None
@@ -107,47 +94,6 @@ def _text(value: object) -> str | None:
 def _lines(text: str) -> tuple[str, ...]:
     lines = (_BULLET.sub("", line).strip() for line in text.splitlines())
     return tuple(line for line in lines if line and not line.startswith("#") and not _NOTHING.fullmatch(line))
-
-
-_STRING = r'"\s*:\s*"((?:[^"\\]|\\.)*)("?)'
-_HISTORY = re.compile(r'"history_?entry' + _STRING, re.DOTALL | re.IGNORECASE)
-_UPDATE = re.compile(r'"memory_?update' + _STRING, re.DOTALL | re.IGNORECASE)
-_NULL = re.compile(r'"memory_?update"\s*:\s*null\b', re.IGNORECASE)
-_SENTENCE_END = re.compile(r"[.!?。…](?=\s|$)|[다요]\.?(?=\s|$)")
-
-
-def _cut(text: str) -> Answer | None:
-    """The fields of an object that is broken or ends too early.
-
-    Of a string without its end only whole sentences or lines count.
-    """
-    history, update = _HISTORY.search(text), _UPDATE.search(text)
-    if history is None and update is None:
-        return None
-    said: str | None = None
-    if history is not None:
-        said = _unescaped(history.group(1))
-        if not history.group(2):
-            ends = [found.end() for found in _SENTENCE_END.finditer(said)]
-            said = said[: ends[-1]] if ends else None
-    updates: tuple[str, ...] | None = () if _NULL.search(text) else None
-    if update is not None:
-        body = _unescaped(update.group(1))
-        if not update.group(2):
-            body = body.rpartition("\n")[0]
-        updates = _lines(_text(body) or "")
-        if not update.group(2) and not updates:
-            updates = None
-    if said is None and updates is None:
-        return None
-    return Answer(said if said is None else _text(said), updates)
-
-
-def _unescaped(body: str) -> str:
-    try:
-        return str(json.loads('"%s"' % body, strict=False))
-    except ValueError:
-        return body.replace("\\n", "\n").replace('\\"', '"').rstrip("\\")
 
 
 MIN_CHARS, MAX_CHARS = 6, 400

@@ -76,7 +76,7 @@ def test_an_error_leaves_the_turn_to_the_rules_and_is_noted(home: Path, bad: Exc
 
 
 def test_half_an_answer_is_completed_by_the_rules(home: Path) -> None:
-    only_history = '{"history_entry": "결제 모듈을 포트원으로 바꾸기로 했다.", "memory_up'
+    only_history = '{"history_entry": "결제 모듈을 포트원으로 바꾸기로 했다."}'
     found = extractor(home, ScriptedModel(only_history)).extract(PROMPT, ANSWERS, AT_MS)
     assert found == Extracted("결제 모듈을 포트원으로 바꾸기로 했다.", by_rules().statements)
     only_update = answer(None, None).replace('"history_entry": null', '"x": 1')

@@ -1,11 +1,11 @@
-"""What is understood of a language model's answer, however it is wrapped, cut or broken."""
+"""What is understood of a language model's answer, however it is wrapped."""
 
 from __future__ import annotations
 
 import json
 
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memlayer.consolidation.llm.response import Answer, parse
@@ -26,8 +26,6 @@ GOOD = json.dumps({"history_entry": HISTORY, "memory_update": UPDATE}, ensure_as
         '<think>The user {wants} JSON like {"a": 1}.</think>\n%s' % GOOD,
         'The format is {"history_entry": "...", "memory_update": "..."}. So:\n' + GOOD,
         GOOD.replace("\\n", "\n"),  # a raw line break in a string
-        repr({"history_entry": HISTORY, "memory_update": UPDATE}),  # as Python writes it
-        GOOD[:-1] + ",}",
         json.dumps({"memory_update": list(LINES), "history_entry": [HISTORY]}, ensure_ascii=False),
         json.dumps({"historyEntry": HISTORY, "memory-update": [{"text": line} for line in LINES]}, ensure_ascii=False),
         "[%s]" % GOOD,
@@ -57,20 +55,9 @@ def test_an_answer_without_either_key_is_none(useless: str) -> None:
     assert parse(useless) is None
 
 
-def test_of_a_cut_answer_only_whole_lines_and_sentences_count() -> None:
-    whole = '{"history_entry": "The port was moved. All tests passed.", "memory_update": "- One holds.\\n- Two holds."}'
-    assert parse(whole[: whole.index("wo holds")]) == Answer("The port was moved. All tests passed.", ("One holds.",))
-    assert parse(whole[: whole.index("ne holds")]) == Answer("The port was moved. All tests passed.", None)
-    assert parse(whole[: whole.index(" passed")]) == Answer("The port was moved.", None)
-    assert parse(whole[: whole.index(" was moved")]) is None
-
-
-def test_every_cut_of_a_good_answer_gives_a_part_of_it_or_nothing() -> None:
+def test_no_cut_answer_is_taken_in_part() -> None:
     for end in range(len(GOOD)):
-        found = parse(GOOD[:end])
-        if found is not None:
-            assert found.history in (None, HISTORY, HISTORY.rstrip("."))
-            assert set(found.updates or ()) <= set(LINES)
+        assert parse(GOOD[:end]) is None
 
 
 def test_a_huge_answer_is_read_in_time() -> None:
@@ -80,7 +67,6 @@ def test_a_huge_answer_is_read_in_time() -> None:
     assert found is not None and found.history == "한 줄."
 
 
-@example("{{}}")  # Python reads a set of dictionaries, which there cannot be
 @given(st.text(alphabet="{}[]\"\\:,historyentrymemoryupdate_ \n가나-'", max_size=200))
 def test_no_text_breaks_it(said: str) -> None:
     parse(said)
