@@ -18,7 +18,7 @@ from memlayer.records.sessions import Sessions
 from memlayer.records.tombstones import Tombstones
 from memlayer.turns.remembered import NO_SESSION, is_all_redacted, refuse_too_long
 from memlayer.turns.salience import importance as importance_of
-from memlayer.turns.turn import MAX_MEMORY_CHARS, cut_whole, readable
+from memlayer.turns.turn import readable
 
 OPEN_MS = 3_600_000  # a turn without an answer may still get one; after an hour it will not
 MAY_BE_OPEN = 50  # turns looked at beyond those that are asked for: some of the newest are still open
@@ -89,34 +89,32 @@ class Consolidator:
         for event in events:
             text, kind = as_said(event.text, event.at_ms)
             session_id = "" if event.session_id == NO_SESSION else event.session_id
-            new = _said(event.project_id, text, kind, session_id=session_id, source_ids=[event.id], at_ms=event.at_ms)
+            new = statement_of(
+                event.project_id, text, kind, session_id=session_id, source_ids=[event.id], at_ms=event.at_ms
+            )
             if text and not self.tombstones.covers_memory(new, by_user=True):
-                out.append(self._add(new))
+                out.append(self.add_statement(new))
         return out
 
-    def add_statement(
-        self,
-        project_id: str,
-        text: str,
-        kind: str,
-        *,
-        session_id: str = "",
-        source_ids: Sequence[str] = (),
-        at_ms: int,
-        importance: float | None = None,
-        pinned: bool = False,
-    ) -> Memory:
-        """Merge, supersede or add one core memory.
+    def add_statement(self, new: Memory) -> Memory:
+        """Merge, supersede or add one core memory; return its holder.
 
-        Returns the memory that holds it.
-
-        text: redacted. A second call with the same arguments changes nothing. Raises StoreError.
+        A second call with the same memory changes nothing. Raises StoreError.
         """
-        new = _said(
-            project_id, text, kind, session_id=session_id, source_ids=source_ids, at_ms=at_ms, importance=importance,
-            pinned=pinned,
-        )  # fmt: skip
-        return self._add(new)
+        with self.indexer.lock:
+            draft = Draft(self.store, self.indexer)
+            made = self.store.memories(MemoryQuery(ids=[new.id]))
+            if new.source_ids:
+                held = self.store.memories(MemoryQuery(source_ids=new.source_ids, category="core", limit=MAX_ROWS))
+                made += [row for row in held if row.text == new.text and set(new.source_ids) <= set(row.source_ids)]
+            if made:
+                self._make_again(draft, made)
+                said = lineage.head(self.store, made[0])
+            else:
+                said = self.conflicts.place(draft, new)
+            draft.commit()
+            self._changed.add(new.project_id)
+            return said
 
     def edit(self, memory: Memory, text: str) -> Memory:
         """Give a memory another text; id, key and citation stay.
@@ -191,22 +189,6 @@ class Consolidator:
         """The projects whose lasting memories have changed since this was last asked."""
         changed, self._changed = self._changed, set()
         return changed
-
-    def _add(self, new: Memory) -> Memory:
-        with self.indexer.lock:
-            draft = Draft(self.store, self.indexer)
-            made = self.store.memories(MemoryQuery(ids=[new.id]))
-            if new.source_ids:
-                held = self.store.memories(MemoryQuery(source_ids=new.source_ids, category="core", limit=MAX_ROWS))
-                made += [row for row in held if row.text == new.text and set(new.source_ids) <= set(row.source_ids)]
-            if made:
-                self._make_again(draft, made)
-                said = lineage.head(self.store, made[0])
-            else:
-                said = self.conflicts.place(draft, new)
-            draft.commit()
-            self._changed.add(new.project_id)
-            return said
 
     def _write(self, *memories: Memory) -> None:
         with self.indexer.lock:
@@ -283,21 +265,3 @@ class Consolidator:
             if is_new and "[redacted:" not in new.text and not self.tombstones.covers_memory(new):
                 self.conflicts.place(draft, new)
                 self._changed.add(new.project_id)
-
-
-def _said(
-    project_id: str,
-    text: str,
-    kind: str,
-    *,
-    session_id: str,
-    source_ids: Sequence[str],
-    at_ms: int,
-    importance: float | None = None,
-    pinned: bool = False,
-) -> Memory:
-    """A statement that a person made outside of any turn."""
-    return statement_of(
-        project_id, cut_whole(text, MAX_MEMORY_CHARS), kind, origin="\0".join((*source_ids, str(at_ms))),
-        session_id=session_id, source_ids=source_ids, at_ms=at_ms, importance=importance, pinned=pinned,
-    )  # fmt: skip

@@ -25,24 +25,24 @@ def statement_of(
     text: str,
     kind: str,
     *,
-    origin: str,
-    session_id: str,
-    source_ids: Sequence[str],
     at_ms: int,
+    origin: str = "",
+    session_id: str = "",
+    source_ids: Sequence[str] = (),
     prompt_id: str = "",
-    importance: float | None = None,
     pinned: bool = False,
 ) -> Memory:
     """A core memory; the same origin (turn and sentence) gives one id."""
-    memory_id = event_id(project_id, origin, "core", "" if prompt_id else text)
+    text = cut_whole(text, MAX_MEMORY_CHARS)
+    memory_id = event_id(project_id, origin or "\0".join((*source_ids, str(at_ms))), "core", "" if prompt_id else text)
     return Memory(
         id=memory_id,
         key="core_" + memory_id[:4],
         citation=citation_of(memory_id),
         category="core",
         kind=kind,
-        text=cut_whole(text, MAX_MEMORY_CHARS),
-        importance=importance_of("core", text) if importance is None else importance,
+        text=text,
+        importance=importance_of("core", text),
         project_id=project_id,
         session_id=session_id,
         prompt_id=prompt_id,

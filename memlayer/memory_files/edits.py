@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from memlayer.consolidation import lineage
 from memlayer.consolidation.consolidator import Consolidator
+from memlayer.consolidation.statement import statement_of
 from memlayer.edge.capture.payload import clean
 from memlayer.edge.capture.spool import event_id
 from memlayer.indexing.indexer import Indexer
@@ -173,7 +174,8 @@ class _Page:
         if day_of(self.name):
             self._add_note(text)
         else:
-            self.edits.consolidator.add_statement(self.project_id, text, kind, at_ms=self.edits.now_ms())
+            new = statement_of(self.project_id, text, kind, at_ms=self.edits.now_ms())
+            self.edits.consolidator.add_statement(new)
         return 1
 
     def _add_note(self, text: str) -> None:

@@ -27,14 +27,10 @@ _HARDLY_ELSE = 0.65  # of two that share it, the shorter one says hardly anythin
 
 
 class Verdict(NamedTuple):
-    """A verdict (merge, supersede, keep), its reasons and the overlap.
-
-    overlap: shared content terms of the shorter statement, in [0, 1].
-    """
+    """A verdict (merge, supersede, keep) and its reasons."""
 
     verdict: str
     reasons: tuple[str, ...]
-    overlap: float
 
 
 def judge(older: str, newer: str, relevance: float | None = None) -> Verdict:
@@ -44,10 +40,10 @@ def judge(older: str, newer: str, relevance: float | None = None) -> Verdict:
     None without vectors. The vectors say whether the two belong together, the words how they differ.
     """
     if older.strip() == newer.strip():
-        return Verdict(MERGE, ("the same text",), 1.0)
+        return Verdict(MERGE, ("the same text",))
     pair = _pair(older, newer, relevance)
     found = _by_names(pair, newer) or _by_values(pair, older, newer)
-    return Verdict(found[0], found[1:], round(pair.overlap, 3))
+    return Verdict(found[0], found[1:])
 
 
 class _Pair(NamedTuple):

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from memlayer.consolidation import lineage
+from memlayer.consolidation.statement import statement_of
 from memlayer.errors import UserError
 from memlayer.model import Scope
 from memlayer.ports import MemoryQuery
@@ -80,9 +81,9 @@ def test_merge_keeps_pinned_words(memory: Consolidating) -> None:
 
 def test_late_pinned_statement_stays(memory: Consolidating) -> None:
     memory.remember("The API port is 9090.", at=DAY_MS)
-    memory.consolidator.add_statement(
-        memory.core()[0].project_id, "The API port is 8080.", "fact", at_ms=memory.core()[0].at_ms - 1, pinned=True
-    )
+    [held] = memory.core()
+    late = statement_of(held.project_id, "The API port is 8080.", "fact", at_ms=held.at_ms - 1, pinned=True)
+    memory.consolidator.add_statement(late)
     assert sorted(memory.texts()) == ["The API port is 8080.", "The API port is 9090."]
 
 
