@@ -150,7 +150,9 @@ def configuration_page() -> str:
 
 
 def _row(setting: SettingDescription) -> str:
+    is_empty = setting.default in (None, (), {})
     default = str(setting.default).lower() if isinstance(setting.default, bool) else str(setting.default)
     unit = f" {setting.unit}" if setting.unit else ""
     effect = setting.description + (" *project*" if setting.for_projects else "")
-    return f"| `{setting.key}` | {f'`{default}`{unit}' if default else 'empty'} | {setting.bounds} | {effect} |"
+    shown = f"`{default}`{unit}" if default and not is_empty else "empty"
+    return f"| `{setting.key}` | {shown} | {setting.bounds} | {effect} |"

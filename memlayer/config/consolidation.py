@@ -65,17 +65,7 @@ class ConsolidationSettings(Group):
     def _can_be_asked(self) -> ConsolidationSettings:
         if self.provider == "openai" and not self.model:
             raise ValueError("consolidation.model must name a model when consolidation.provider is openai")
-        if self.model and not re.fullmatch(r"[\w][\w./:@+ -]{0,199}", self.model):
-            raise ValueError("consolidation.model is not a model's name")
-        if self.api_key_env and not re.fullmatch(r"[A-Z_][A-Z0-9_]{0,99}", self.api_key_env):
-            # The value is not repeated: it may be a key.
-            raise ValueError("consolidation.api_key_env must be a variable's name in capitals, not the key itself")
-        if self.base_url:
-            parts = urlsplit(self.base_url)
-            if parts.scheme not in ("http", "https") or not parts.hostname:
-                raise ValueError("consolidation.base_url must begin with http:// or https:// and name a host")
-            if parts.username or parts.password or parts.query:
-                raise ValueError("consolidation.base_url must not hold a user, a password or parameters")
+        check_endpoint("consolidation", self.model, self.base_url, self.api_key_env)
         return self
 
     @property
@@ -87,6 +77,24 @@ class ConsolidationSettings(Group):
     def key_variable(self) -> str:
         """Variable that holds the key, "" for a provider without a key."""
         return self.api_key_env or DEFAULT_KEYS.get(self.provider, "") if self.provider in DEFAULT_KEYS else ""
+
+
+def check_endpoint(group: str, model: str, base_url: str, api_key_env: str, *, key: str = "model") -> None:
+    """Refuse an unusable model, address or variable; "" is none. Raises ValueError.
+
+    key: the setting that names the model.
+    """
+    if model and not re.fullmatch(r"[\w][\w./:@+ -]{0,199}", model):
+        raise ValueError(f"{group}.{key} is not a model's name")
+    if api_key_env and not re.fullmatch(r"[A-Z_][A-Z0-9_]{0,99}", api_key_env):
+        # The value is not repeated: it may be a key.
+        raise ValueError(f"{group}.api_key_env must be a variable's name in capitals, not the key itself")
+    if base_url:
+        parts = urlsplit(base_url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError(f"{group}.base_url must begin with http:// or https:// and name a host")
+        if parts.username or parts.password or parts.query:
+            raise ValueError(f"{group}.base_url must not hold a user, a password or parameters")
 
 
 def daemon_variables(settings: Settings) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ import io
 import os
 import typing
 from collections.abc import Mapping, Sequence
-from typing import Any, get_origin
+from typing import Any, get_args, get_origin
 
 import yaml
 
@@ -56,7 +56,10 @@ def _typed(group: str, name: str, values: Sequence[str]) -> object:
     kind = fields_of(group)[name].annotation
     if get_origin(kind) is tuple:
         only = _from_yaml(values[0]) if len(values) == 1 else None
-        return only if isinstance(only, list) else [value for value in values if value]
+        if isinstance(only, list):
+            return only
+        is_text = get_args(kind)[0] is str
+        return [value if is_text else _from_yaml(value) for value in values if value]
     if len(values) > 1:
         raise UserError(f"{group}.{name}: one value is expected. Put quotes around a value with blanks")
     if kind is str or get_origin(kind) is typing.Literal:

@@ -18,7 +18,7 @@ from memlayer.errors import UserError
 
 # Data may leave the machine only by the user's own file: the host takes variables from the settings of
 # whatever repository it was started in, and gives them to the hook that starts the daemon of all projects.
-FILE_ONLY_GROUPS = ("consolidation", "privacy")
+FILE_ONLY_GROUPS = ("consolidation", "privacy", "agent", "query_classification", "soul")
 
 
 class _Environ(EnvSettingsSource):
@@ -32,20 +32,26 @@ class _Environ(EnvSettingsSource):
         return {name.lower(): value for name, value in self._environ.items() if name.startswith(PREFIX)}
 
 
-def load_settings(home: str, environ: Mapping[str, str]) -> Settings:
-    """Load the settings: defaults < home/config.yaml < environ.
+def load_settings(home: str, environ: Mapping[str, str], flags: Mapping[str, object] | None = None) -> Settings:
+    """Load the settings: defaults < home/config.yaml < environ < flags ({"agent.model": "haiku"}).
 
     Raises UserError, one line that names the key, the mistake in its value, and the file or variable.
     """
-    return merge_settings(home, read_user_file(paths.settings(home)), environ)
+    return merge_settings(home, read_user_file(paths.settings(home)), environ, flags)
 
 
-def merge_settings(home: str, from_file: Mapping[str, Any], environ: Mapping[str, str]) -> Settings:
+def merge_settings(
+    home: str, from_file: Mapping[str, Any], environ: Mapping[str, str], flags: Mapping[str, object] | None = None
+) -> Settings:
     """Load settings with a present or future user's file. Raises UserError."""
     file = paths.settings(home)
+    from_flags: dict[str, dict[str, object]] = {}
+    for key, value in (flags or {}).items():
+        group, _, name = key.partition(".")
+        from_flags.setdefault(group, {})[name] = value
     merged: dict[str, Any] = {}
     origins: dict[str, str] = {}
-    for source, values in ((file, from_file), ("", read_variables(environ))):
+    for source, values in ((file, from_file), ("", read_variables(environ)), ("flag", from_flags)):
         for group, fields in values.items():
             if not isinstance(fields, dict):
                 if fields is None and source == file:  # `recall:` with every line under it commented out
@@ -64,13 +70,13 @@ def merge_settings(home: str, from_file: Mapping[str, Any], environ: Mapping[str
 
 def read_variables(environ: Mapping[str, str]) -> dict[str, Any]:
     """Return group -> name -> value of variables. Raises UserError, one line."""
+    ignored = ignored_variables(environ)
+    environ = {name: value for name, value in environ.items() if name not in ignored}
     try:
         found = _Environ(environ)()
     except SettingsError as bad:
         raise UserError(_not_json(environ) or f"a variable {PREFIX}<GROUP> must hold a JSON object: {bad}") from bad
     _refuse_misspelt(environ)
-    for group in FILE_ONLY_GROUPS:
-        found.pop(group, None)
     return found
 
 
@@ -162,9 +168,12 @@ def _first_problem(bad: ValidationError, origins: Mapping[str, str], file: str) 
     """Return a line for the first problem of a ValidationError."""
     problem = bad.errors()[0]
     key = ".".join(str(part) for part in problem["loc"][:2])
-    in_group = [source for known, source in origins.items() if known.startswith(key + ".")]
+    in_group = [source for known, source in origins.items() if known.startswith(key + ".") and known in problem["msg"]]
+    in_group += [source for known, source in origins.items() if known.startswith(key + ".")]
     source = origins.get(key) or (in_group[0] if in_group else file)
     key = " ".join(key.splitlines())  # a name in quotes may hold anything
+    if problem["type"] == "extra_forbidden" and len(problem["loc"]) > 2:
+        return f"{key}: {_short(problem['loc'][-1])} is not known there (in {source})"
     if problem["type"] == "extra_forbidden":
         return f"{key}: there is no such setting{did_you_mean(key, keys())} (in {source})"
     if problem["type"] == "value_error" and "." not in key:  # over a whole group; names its keys itself

@@ -9,6 +9,7 @@ from typing import Annotated, Any, get_args
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
+from memlayer.config.agent import AgentSettings, QueryClassificationSettings, SoulSettings
 from memlayer.config.consolidation import ConsolidationSettings
 from memlayer.config.groups import (
     CaptureSettings,
@@ -47,6 +48,9 @@ class Settings(BaseSettings):
     retention: RetentionSettings = RetentionSettings()
     chunking: ChunkingSettings = ChunkingSettings()
     consolidation: ConsolidationSettings = ConsolidationSettings()
+    agent: AgentSettings = AgentSettings()
+    query_classification: QueryClassificationSettings = QueryClassificationSettings()
+    soul: SoulSettings = SoulSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
     daemon: DaemonSettings = DaemonSettings()
 
@@ -180,5 +184,5 @@ def _bounds(field: Any) -> str:
         return f"{low:g} to {high:g}" if high < 1e6 else f"{low:g} or more"
     choices = get_args(field.annotation)
     if choices and all(isinstance(choice, str) for choice in choices):
-        return ", ".join(choices)
+        return ", ".join(filter(None, choices))
     return "true, false" if field.annotation is bool else ""

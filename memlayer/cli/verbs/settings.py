@@ -98,6 +98,8 @@ def unset_verb(key: str, as_json: bool) -> None:
 
 def _say_changed(key: str, value: object, as_json: bool, says: str) -> None:
     """Print the change, variables that override it, and the next command."""
+    from memlayer.config import ignored_variables
+
     group, _, name = key.partition(".")
     variable = f"MEMLAYER_{group}__{name}".upper()
     is_stale = _daemon_is_behind()
@@ -105,7 +107,7 @@ def _say_changed(key: str, value: object, as_json: bool, says: str) -> None:
         print_json({"key": key, "value": value, "file": paths.settings(home()), "changed_since_daemon": is_stale})
         return
     say(says)
-    if variable in os.environ:
+    if variable in os.environ and variable not in ignored_variables(os.environ):
         say(("Overridden", "yellow"), f" by the variable {variable}: unset that, too.")
     if is_stale:
         say(f"The running daemon still uses the old value. Run {RESTART}.")
@@ -118,10 +120,11 @@ def show_settings(project: str | None, as_json: bool) -> None:
     of_project = load_project_settings(locate(project_dir(project)).root)
     found, problem = load_what_holds(home(), os.environ)
     settings = found.for_project(of_project)
+    values = settings.model_dump()
     rows = []
     for setting in describe():
         group, _, name = setting.key.partition(".")
-        value = getattr(getattr(settings, group), name)
+        value = values[group][name]
         rows.append({"key": setting.key, "value": value, "unit": setting.unit, "from": settings.origin(setting.key)})
     is_stale = _daemon_is_behind()
     if as_json:
@@ -159,8 +162,10 @@ def _shown(value: object) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, tuple):
-        return ", ".join(map(line, value)) or "none"
-    return line(value) or "empty"
+        return ", ".join(map(_shown, value)) or "none"
+    if isinstance(value, dict):
+        return ", ".join(f"{line(key)}: {_shown(each)}" for key, each in value.items()) or "none"
+    return "unset" if value is None else line(value) or "empty"
 
 
 @click.command("setup")

@@ -194,7 +194,7 @@ def test_every_default_can_be_written(file: Path) -> None:
         group, _, name = key.partition(".")
         value = getattr(getattr(settings, group), name)
         typed = [str(item) for item in value] if isinstance(value, tuple) else [str(value)]
-        if value != "" and value != ():
+        if value not in ("", (), None):
             set_in(file, key, *typed)
     again = load_settings(str(file.parent), {})
     assert again.model_dump() == settings.model_dump()

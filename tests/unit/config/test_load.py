@@ -262,7 +262,7 @@ def test_every_setting_is_described_for_the_docs() -> None:
     assert len(described) == sum(len(type(getattr(Settings(), group)).model_fields) for group in Settings.model_fields)
     for setting in described.values():
         assert setting.description.endswith(".")
-        needs_no_bounds = isinstance(setting.default, bool | str | tuple)
-        assert needs_no_bounds or (setting.bounds and (setting.unit or isinstance(setting.default, float)))
+        needs_no_bounds = isinstance(setting.default, bool | str | tuple | dict)
+        assert needs_no_bounds or (setting.bounds and (setting.unit or isinstance(setting.default, float | None)))
     assert described["recall.max_chars"].bounds == "0 to 9500"
     assert described["embedding.provider"].bounds == "fastembed, none"

@@ -1,0 +1,148 @@
+"""Settings of `memlayer agent`: model, bounds, routing and persona.
+
+Read from the user's own file and from flags alone, like those of consolidation: a model is sent text, and costs tokens.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from memlayer.config.consolidation import DEFAULT_KEYS, DEFAULT_MODELS, check_endpoint
+from memlayer.config.groups import Group, Real, Whole, setting
+
+_DURATION = re.compile(r"(\d{1,4})\s*([smh])")
+_UNIT_S = {"s": 1, "m": 60, "h": 3600}
+DAY_S = 86_400
+
+
+class AgentSettings(Group):
+    """The agent: a talk with a language model on this memory.
+
+    No variable is heeded here: a model is sent text, and costs tokens.
+    """
+
+    provider: Literal["", "anthropic", "openai", "claude-cli"] = setting(
+        "", "Empty: not set up, nothing is sent to anybody. openai: any server with its interface, too."
+    )
+    model: str = setting("", "Empty: `claude-haiku-5-5` for anthropic, `haiku` for claude-cli; openai needs a name.")
+    base_url: str = setting("", "Another address of the same interface (llama.cpp, Ollama, vLLM); empty: its own.")
+    api_key_env: str = setting(
+        "", "The variable that holds the key; empty: `ANTHROPIC_API_KEY` or `OPENAI_API_KEY`. Never the key itself."
+    )
+    max_tool_iterations: Whole = setting(20, "Rounds of tool calls in one turn.", unit="rounds", ge=1, le=1000)
+    parallel_tools: bool = setting(False, "Run the tool calls of one answer at once instead of one after the other.")
+    tool_dispatcher: Literal["auto", "native", "xml"] = setting(
+        "auto", "How a model is told of tools: `native` in the request, `xml` in the system prompt; `auto`: as it can."
+    )
+    max_history_messages: Whole = setting(50, "Older messages are dropped.", unit="messages", ge=2, le=10_000)
+    auto_compaction: bool = setting(True, "Replace older messages by a summary when the context fills.")
+    max_context_tokens: Whole = setting(100_000, "Context of the model.", unit="tokens", ge=1000, le=10**8)
+    compaction_threshold: Real = setting(0.75, "Share of the context at which a summary is made.", ge=0.1, le=1)
+    preserve_recent_messages: Whole = setting(
+        4, "Messages that a compaction leaves as they are; 0: all are replaced.", unit="messages", ge=0, le=1000
+    )
+    temperature: Real | None = setting(None, "Unset: the provider's own. For openai; the others have none.", ge=0, le=2)
+    max_tokens: Whole = setting(4096, "Length of one answer.", unit="tokens", ge=16, le=1_000_000)
+    timeout_s: Real = setting(300.0, "Time for one answer.", unit="s", ge=1, le=3600)
+    tool_timeout_s: Real = setting(120.0, "Time for one tool call.", unit="s", ge=1, le=3600)
+    daily_tokens: Whole = setting(
+        2_000_000, "Tokens in a day, in and out, of all talks together; 0: nothing is sent.", unit="tokens", ge=0,
+        le=10**12,
+    )  # fmt: skip
+    max_retries: Whole = setting(
+        2, "Further tries when a server is busy or fails (429, 5xx).", unit="tries", ge=0, le=10
+    )
+
+    @model_validator(mode="after")
+    def _can_be_asked(self) -> AgentSettings:
+        if self.provider == "openai" and not self.model:
+            raise ValueError("agent.model must name a model when agent.provider is openai")
+        check_endpoint("agent", self.model, self.base_url, self.api_key_env)
+        return self
+
+    @property
+    def model_name(self) -> str:
+        """Name of the model, "" for none."""
+        return self.model or DEFAULT_MODELS.get(self.provider, "")
+
+    @property
+    def key_variable(self) -> str:
+        """Variable that holds the key, "" for a provider without a key."""
+        return self.api_key_env or DEFAULT_KEYS[self.provider] if self.provider in DEFAULT_KEYS else ""
+
+
+class ClassificationRule(Group):
+    """Words that give a prompt a hint.
+
+    keywords: in any case, of any language. priority: of two matching rules the higher one holds, then the earlier one.
+    """
+
+    hint: str = Field(pattern=r"^[\w-]{1,40}$")
+    keywords: tuple[Annotated[str, Field(min_length=1, max_length=100)], ...] = Field(min_length=1)
+    priority: Whole = 0
+
+
+class QueryClassificationSettings(Group):
+    """Prompts to the agent that another model of its provider answers."""
+
+    enabled: bool = setting(False, "Choose the model of a prompt by its words.")
+    rules: tuple[ClassificationRule, ...] = setting(
+        (), "Each `{hint: fast, keywords: [quick, brief, 간단히], priority: 10}`; the highest priority wins."
+    )
+    models: dict[str, str] = setting({}, "The model of each hint: `{fast: claude-haiku-5-5}`; none: `agent.model`.")
+
+    @model_validator(mode="after")
+    def _models_have_names(self) -> QueryClassificationSettings:
+        for hint, model in self.models.items():
+            if not model:
+                raise ValueError(f"query_classification.models: {hint[:40]!r} names no model")
+            check_endpoint("query_classification", model, "", "", key="models")
+        return self
+
+
+def _clock(value: object) -> object:
+    """Return HH:MM of a time that YAML took for a sexagesimal number."""
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 24 * 60:
+        return "%02d:%02d" % divmod(value, 60)
+    return value
+
+
+class SoulSettings(Group):
+    """The agent's persona: files in memlayer's home.
+
+    Nothing is done while they are absent.
+    """
+
+    file: str = setting("SOUL.md", "Text about the persona, put before the system prompt.")
+    evil_file: str = setting("SOUL_EVIL.md", "Another text that may take its place.")
+    chance: Real = setting(0.1, "How often it does, drawn once a talk: in one of ten.", ge=0, le=1)
+    purge_at: Annotated[str, BeforeValidator(_clock)] = setting(
+        "", "Local time, such as `21:00`, from which it does every day; empty: never."
+    )
+    purge_duration: str = setting("15m", "For how long: `90s`, `15m`, `2h`, at most a day.")
+
+    @model_validator(mode="after")
+    def _can_be_read(self) -> SoulSettings:
+        for name, path in (("file", self.file), ("evil_file", self.evil_file)):
+            if not path or "\0" in path or ".." in path.split("/"):
+                raise ValueError(f"soul.{name} must name a file, in memlayer's home or absolute")
+        if self.purge_at and not re.fullmatch(r"([01]?\d|2[0-3]):[0-5]\d", self.purge_at):
+            raise ValueError("soul.purge_at must be a time of day such as 21:00")
+        if not 0 < self.purge_seconds <= DAY_S:
+            raise ValueError("soul.purge_duration must be such as 90s, 15m or 2h, and at most a day")
+        return self
+
+    @property
+    def purge_seconds(self) -> int:
+        """Length of the daily window in seconds; 0 for an unreadable one."""
+        found: Any = _DURATION.fullmatch(self.purge_duration.strip())
+        return int(found[1]) * _UNIT_S[found[2]] if found else 0
+
+    @property
+    def purge_minute(self) -> int:
+        """Minute of the local day that begins the window, -1 for none."""
+        hour, _, minute = self.purge_at.partition(":")
+        return int(hour) * 60 + int(minute) if self.purge_at else -1
