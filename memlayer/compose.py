@@ -14,7 +14,7 @@ from memlayer.config import Settings, daemon_variables
 from memlayer.consolidation.conflicts import Conflicts, Neighbours
 from memlayer.consolidation.consolidator import Consolidator
 from memlayer.consolidation.extractor import Extractor, RulesExtractor
-from memlayer.consolidation.llm.budget import ModelBudget, TurnedOn, turned_off, turned_on
+from memlayer.consolidation.llm.since import TurnedOn, turned_off, turned_on
 from memlayer.deletion.erase import Erasure
 from memlayer.deletion.forget import Forget, Retention, RetentionRules
 from memlayer.edge.capture.tool_use import ToolRules
@@ -32,6 +32,7 @@ from memlayer.recall.recall import Recall, RecallRules
 from memlayer.recall.retriever import Retriever, Weights
 from memlayer.recall.session_words import LiveSessions
 from memlayer.recall.superseded import SupersededStatements
+from memlayer.records.model_budget import ModelBudget
 from memlayer.records.projects import Projects, root_commit
 from memlayer.records.sessions import Sessions
 from memlayer.records.tombstones import Tombstones
@@ -233,7 +234,7 @@ def extractor(settings: Settings, home: str, now_ms: Callable[[], int] = _now_ms
     return ModelExtractor(
         model=model,
         rules=rules,
-        budget=ModelBudget(home, daily_calls=chosen.daily_calls, daily_tokens=chosen.daily_tokens),
+        budget=ModelBudget(paths.model_use(home), daily_calls=chosen.daily_calls, daily_tokens=chosen.daily_tokens),
         name=since.reader,
         timeout_s=chosen.timeout_s,
         max_age_days=chosen.max_age_days,
@@ -278,7 +279,7 @@ def model_use(settings: Settings, home: str) -> dict[str, object]:
     is_on = chosen.provider != "rules"
     if not is_on and not os.path.exists(paths.model_use(home)):
         return {}
-    budget = ModelBudget(home, daily_calls=chosen.daily_calls, daily_tokens=chosen.daily_tokens)
+    budget = ModelBudget(paths.model_use(home), daily_calls=chosen.daily_calls, daily_tokens=chosen.daily_tokens)
     if is_on:
         try:
             language_model(settings).check()

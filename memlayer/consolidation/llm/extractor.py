@@ -11,13 +11,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from memlayer.consolidation.extractor import Extracted, Extractor
-from memlayer.consolidation.llm.budget import MAX_ANSWER_TOKENS, ModelBudget
 from memlayer.consolidation.llm.response import Answer, daily_of, parse, statements_of
 from memlayer.consolidation.rules.extraction import KINDS
 from memlayer.edge.capture.noise import recallable
 from memlayer.edge.capture.payload import clean
 from memlayer.errors import ConsolidationError
 from memlayer.ports import LanguageModel, ModelMissing
+from memlayer.records.model_budget import MAX_ANSWER_TOKENS, ModelBudget
 from memlayer.turns.turn import readable, turn_text
 
 VERSION = "1"  # goes up with SYSTEM: turns are then read anew

@@ -10,10 +10,11 @@ import pytest
 
 from memlayer.consolidation.extractor import Extracted, RulesExtractor
 from memlayer.consolidation.llm import extractor as model_extractor
-from memlayer.consolidation.llm.budget import ModelBudget
 from memlayer.consolidation.llm.extractor import PAUSE_AFTER, ModelExtractor
+from memlayer.edge.home import paths
 from memlayer.errors import ConsolidationError
 from memlayer.ports import Completion, ModelMissing
+from memlayer.records.model_budget import ModelBudget
 from tests.support.scripted_model import ScriptedModel
 
 AT_MS = 1_795_000_000_000  # 2026-11-18
@@ -23,7 +24,7 @@ ENGLISH = "We settled on ClickHouse for the order events; the nightly reports ti
 
 
 def extractor(home: Path, model: ScriptedModel, *, calls: int = 200, tokens: int = 200_000) -> ModelExtractor:
-    spent = ModelBudget(str(home), daily_calls=calls, daily_tokens=tokens)
+    spent = ModelBudget(paths.model_use(str(home)), daily_calls=calls, daily_tokens=tokens)
     return ModelExtractor(model, RulesExtractor(), spent, "openai:tiny", 5.0)
 
 

@@ -12,8 +12,8 @@ import yaml
 from memlayer import compose
 from memlayer.config import load_settings
 from memlayer.consolidation.extractor import Extractor
-from memlayer.consolidation.llm.budget import TurnedOn, turned_off, turned_on
 from memlayer.consolidation.llm.extractor import ModelExtractor
+from memlayer.consolidation.llm.since import TurnedOn, turned_off, turned_on
 from memlayer.edge.home import paths
 from tests.support.consolidating_in_memory import T0_MS, Consolidating
 from tests.support.scripted_model import ScriptedModel

@@ -1,68 +1,24 @@
-"""The budget of a language model, and when it was turned on."""
+"""The daily budget of a language model, in calls and tokens."""
 
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import json
 import math
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from memlayer.edge.home import paths
 
-
-@dataclass(frozen=True)
-class TurnedOn:
-    """The time and the reader of a model that was turned on.
-
-    since_ms: Unix time. reader: the first model since then; turns are marked as read by that name, so that another one
-    does not read them anew.
-    """
-
-    since_ms: int
-    reader: str
-
-
-def turned_on(home: str, place: str, reader: str, now_ms: int) -> TurnedOn:
-    """Note that a daemon begins with a model turned on.
-
-    place: where turns are sent: the provider, and its address. Another place is turned on now. So is a place whose
-    note is lost or names a time that is yet to come.
-    """
-    known = _read(home)
-    first = known.get("reader")
-    since_ms = known.get("since_ms")
-    reader = first if isinstance(first, str) and first else reader
-    if known.get("place") == place and type(since_ms) is int and 0 < since_ms <= now_ms:
-        return TurnedOn(since_ms, reader)
-    note = {"place": place, "since_ms": now_ms, "reader": reader}
-    with contextlib.suppress(OSError):  # it holds for this daemon, and the next one is later still
-        paths.write_whole(paths.model_since(home), json.dumps(note, ensure_ascii=False).encode())
-    return TurnedOn(now_ms, reader)
-
-
-def turned_off(home: str) -> None:
-    """A daemon begins with the rules alone."""
-    with contextlib.suppress(OSError):
-        os.unlink(paths.model_since(home))
-
-
-def _read(home: str) -> dict[str, Any]:
-    try:
-        with open(paths.model_since(home), encoding="utf-8") as file:
-            found = json.load(file)
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}
-
-
 _COUNTED = ("calls", "tokens", "cost_usd")
 MAX_PROBLEM_CHARS = 200
 MAX_ANSWER_TOKENS = 2000  # of a call; some models count their thinking
+ANY_CALLS = 10**9
 KEPT_DAYS = 8  # a clock or a time zone may go back, and the day that then is must not begin anew
 
 
@@ -75,23 +31,23 @@ class Reserved:
 
 
 class ModelBudget:
-    """Calls and tokens by local day and in all. Thread-safe.
+    """Calls and tokens by local day and in all.
 
-    One process writes, others may read. A call is on disk before it is made: a crash in the middle of it cannot make it
-    free. clock: Unix time, seconds.
+    Safe for threads and processes. A call is on disk before it is made: a crash in the middle of it cannot make it
+    free. path: of its own file. clock: Unix time, seconds.
     """
 
     def __init__(
-        self, home: str, *, daily_calls: int, daily_tokens: int, clock: Callable[[], float] = time.time
+        self, path: str, *, daily_tokens: int, daily_calls: int = ANY_CALLS, clock: Callable[[], float] = time.time
     ) -> None:
-        self._path = paths.model_use(home)
+        self._path = path
         self._daily_calls, self._daily_tokens = daily_calls, daily_tokens
         self._clock = clock
         self._lock = threading.Lock()
 
     def reserve(self, tokens: int) -> Reserved | None:
         """Count a call before it is made; None if not allowed."""
-        with self._lock:
+        with self._alone():
             use = self._read()
             today = use["today"]
             if today["calls"] >= self._daily_calls or today["tokens"] + tokens > self._daily_tokens:
@@ -101,7 +57,7 @@ class ModelBudget:
 
     def settle(self, reserved: Reserved, tokens: int, cost_usd: float = 0.0) -> None:
         """Note the tokens of a call; 0 leaves the reserved ones."""
-        with self._lock:
+        with self._alone():
             use = self._read()
             known = min(max(0, tokens), 10**9)
             cost = cost_usd if math.isfinite(cost_usd) and 0 < cost_usd < 1e6 else 0.0
@@ -111,14 +67,14 @@ class ModelBudget:
 
     def give_back(self, reserved: Reserved) -> None:
         """The call was not made."""
-        with self._lock:
+        with self._alone():
             use = self._read()
             _add(use, reserved.day, calls=-1, tokens=-reserved.tokens)
             self._write(use)
 
     def note(self, problem: str) -> None:
         """Keep the model's problem, one line, until it works again."""
-        with self._lock:
+        with self._alone():
             use = self._read()
             use["problem"] = " ".join(problem.split())[:MAX_PROBLEM_CHARS]
             use["problem_ms"] = int(self._clock() * 1000)
@@ -129,8 +85,7 @@ class ModelBudget:
 
         is_over: no call of any length is allowed any more.
         """
-        with self._lock:
-            use = self._read()
+        use = self._read()
         today = use["today"]
         return {
             "today": today,
@@ -141,6 +96,20 @@ class ModelBudget:
             "problem": use["problem"],
             "problem_ms": use["problem_ms"],
         }
+
+    @contextlib.contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Keep other threads and processes from the file.
+
+        The lock is its folder's, since the file is replaced as a whole. Without one, where the folder is yet to be made
+        or its disk knows no locks, a count may be lost to another process.
+        """
+        with self._lock, contextlib.ExitStack() as held:
+            with contextlib.suppress(OSError):
+                fd = os.open(os.path.dirname(self._path), os.O_RDONLY)
+                held.callback(os.close, fd)
+                fcntl.flock(fd, fcntl.LOCK_EX)
+            yield
 
     def _read(self) -> dict[str, Any]:
         """The file's counts, as of today. An unreadable file counts from nothing."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import stat
+import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -12,15 +14,15 @@ from typing import Any
 import pytest
 
 from memlayer.cli.verbs.overview import say_language_model
-from memlayer.consolidation.llm.budget import KEPT_DAYS, MAX_ANSWER_TOKENS, ModelBudget, Reserved
 from memlayer.edge.home import paths
+from memlayer.records.model_budget import KEPT_DAYS, MAX_ANSWER_TOKENS, ModelBudget, Reserved
 
 DAY_S = 86_400
 NOON = 1_795_000_000.0
 
 
 def budget(home: Path, *, calls: int = 3, tokens: int = 10_000, at: float = NOON) -> ModelBudget:
-    return ModelBudget(str(home), daily_calls=calls, daily_tokens=tokens, clock=lambda: at)
+    return ModelBudget(paths.model_use(str(home)), daily_calls=calls, daily_tokens=tokens, clock=lambda: at)
 
 
 def counts(found: ModelBudget) -> tuple[int, int, int, int]:
@@ -175,7 +177,7 @@ def test_a_broken_file_counts_from_nothing(home: Path, broken: str) -> None:
 def test_what_cannot_be_written_down_is_not_spent(tmp_path: Path) -> None:
     in_the_way = tmp_path / "a file"
     in_the_way.write_text("")
-    assert ModelBudget(str(in_the_way), daily_calls=9, daily_tokens=9999).reserve(10) is None
+    assert ModelBudget(paths.model_use(str(in_the_way)), daily_calls=9, daily_tokens=9999).reserve(10) is None
 
 
 def test_a_problem_is_kept_as_one_line_until_a_call_succeeds(home: Path) -> None:
@@ -211,3 +213,37 @@ def test_stats_prints_what_was_spent(told: dict[str, Any], part: str, capsys: py
     assert part in printed and "0.0025 USD" in printed
     say_language_model({})
     assert capsys.readouterr().out == ""
+
+
+SPENDING = """
+import sys
+sys.path.insert(0, %r)
+from memlayer.records.model_budget import ModelBudget
+budget = ModelBudget(%r, daily_tokens=%d)
+made = 0
+for _ in range(40):
+    reserved = budget.reserve(10)
+    if reserved is not None:
+        budget.settle(reserved, 7)
+        made += 1
+print(made)
+"""
+
+
+def test_processes_share_a_budget(home: Path) -> None:
+    """Each reads, adds and writes the whole file: without a lock they overwrite each other's counts."""
+    home.mkdir()
+    path = paths.agent_use(str(home))
+    code = SPENDING % (str(Path(__file__).resolve().parents[3]), path, 500)
+    running = [subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) for _ in range(4)]
+    made = sum(int(one.communicate(timeout=50)[0]) for one in running)
+    found = ModelBudget(path, daily_tokens=500).summary()
+    assert found["today"]["tokens"] == made * 7
+    assert 500 - 10 < found["today"]["tokens"] <= 500
+    assert os.listdir(home) == ["agent_use.json"]
+
+
+def test_calls_without_a_limit(home: Path) -> None:
+    free = ModelBudget(paths.agent_use(str(home)), daily_tokens=100_000)
+    assert all(free.reserve(1) for _ in range(20))
+    assert not free.summary()["is_over"]
