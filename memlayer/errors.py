@@ -7,7 +7,9 @@ MemlayerError
 ├── StoreError           the store cannot be opened, read or written
 ├── EmbedderError        the embedding model cannot be loaded or used
 ├── ConsolidationError   a turn could not be made into memories
-└── ChatError            a language model could not be asked, or did not answer
+├── ChatError            a language model could not be asked, or did not answer
+│   └── AgentStopped     the agent ended a turn by itself: too many calls, or the same again and again
+└── ToolError            a tool of the agent could not do its work; the model reads why
 
 Each message is one line that says what happened and what to do. An expected outcome (an empty recall) is a value,
 not an error.
@@ -44,3 +46,14 @@ class ConsolidationError(MemlayerError):
 
 class ChatError(MemlayerError):
     """A language model could not be asked, or did not answer."""
+
+
+class AgentStopped(ChatError):
+    """The agent ended a turn by itself.
+
+    Too many calls, or the same again and again.
+    """
+
+
+class ToolError(MemlayerError):
+    """A tool of the agent failed; the model reads why."""
