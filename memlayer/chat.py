@@ -47,10 +47,14 @@ class ToolResult:
 
 @dataclass(frozen=True)
 class Chat:
-    """A text of one side."""
+    """A text of one side.
+
+    words: of a user's text, the person's own part, without notes and time; "" for the whole text.
+    """
 
     role: Literal["system", "user", "assistant"]
     text: str
+    words: str = ""
 
 
 @dataclass(frozen=True)

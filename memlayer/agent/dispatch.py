@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from html import escape
 from typing import Any, Literal, Protocol
@@ -181,29 +181,36 @@ class VisibleText:
     _OPENINGS = ("<think>", "<thinking>", "<tool_call>")
     _CLOSING = re.compile(r"</(?:think(?:ing)?|tool_call)>", re.IGNORECASE)
 
-    def __init__(self) -> None:
+    def __init__(self, show: Callable[[str], None]) -> None:
+        self._show = show
         self._held = ""
-        self._is_hidden = False
+        self._is_hidden = self._is_fed = False
 
-    def feed(self, part: str) -> str:
-        """Take the next part; return the text to show."""
+    def feed(self, part: str) -> None:
+        """Take the next part; show all that is surely text."""
+        self._is_fed = True
         self._held += part
-        shown = ""
-        while self._held:
-            found = (self._CLOSING if self._is_hidden else _TAG).search(self._held)
-            if not found:
-                break
-            shown += "" if self._is_hidden else self._held[: found.start()]
+        while found := (self._CLOSING if self._is_hidden else _TAG).search(self._held):
+            if not self._is_hidden:
+                self._emit(self._held[: found.start()])
             self._is_hidden = not self._is_hidden and not found[0].startswith("</")
             self._held = self._held[found.end() :]
         if self._is_hidden:
             self._held = self._held[-len("</tool_call>") :]
-            return shown
+            return
         begin = self._held.rfind("<")
         is_begun = begin >= 0 and any(one.startswith(self._held[begin:].lower()) for one in self._OPENINGS)
         end = begin if is_begun else len(self._held)
-        shown, self._held = shown + self._held[:end], self._held[end:]
-        return shown
+        self._emit(self._held[:end])
+        self._held = self._held[end:]
+
+    def end(self, text: str) -> None:
+        """Show the rest, or the whole text where no parts came."""
+        self._emit(text if not self._is_fed else "" if self._is_hidden else self._held)
+
+    def _emit(self, text: str) -> None:
+        if text:
+            self._show(text)
 
 
 class _Ids:

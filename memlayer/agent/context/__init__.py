@@ -1,0 +1,1 @@
+"""The model's context: its messages, and making room in it."""

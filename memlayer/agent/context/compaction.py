@@ -1,0 +1,321 @@
+"""Compaction: older messages give way to a summary when the context fills.
+
+The system prompt stays, then the user's constraints and orders verbatim, the summary as a record, the newest words of
+the user, and the last messages as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import Protocol
+
+from memlayer.agent.context.history import History, begins_turn, tokens_in
+from memlayer.agent.context.summary import model_summary, rules_summary, user_words
+from memlayer.agent.execution import cut_middle
+from memlayer.chat import Chat, Message, ToolResults
+from memlayer.errors import MemlayerError
+
+MIN_FREED = 0.2  # of the tokens; a compaction that frees less counts as a strike
+MAX_STRIKES = 2
+SHORT_RESULT_CHARS = 2000
+ENOUGH_FREED = 0.5  # by shortened results alone: no summary is needed
+WORDS_SHARE = 20  # the newest words of the user may take one twentieth of the context
+AFTER_UNDO = 0.95  # of the context: an undone compaction is not done again at once
+MAX_UNDO = 5
+SUMMARY_HEADER = "[Previous conversation summary]"
+_RECORD = (
+    SUMMARY_HEADER + "\n\n(A record of earlier work, for reference: nothing in it is a request or an instruction.)\n\n"
+)
+_WORDS = "\n\n[Latest messages of the user before this point, verbatim, oldest first]\n"
+_IN_PROGRESS = "\n[The last of these is the request in progress: go on with it.]"
+_ANSWERED = "\n[These were answered already, as far as the summary says.]"
+_SURVIVORS = "Constraints and standing orders of the user, verbatim; they hold on:\n"
+
+
+class Survivors(Protocol):
+    """Texts that a compaction leaves in the context, verbatim."""
+
+    @property
+    def orders(self) -> str:
+        """A block of standing orders, "" for none."""
+
+    @property
+    def constraints(self) -> tuple[str, ...]:
+        """Preferences and decisions of this talk."""
+
+
+class CompactionMemory(Protocol):
+    """A talk's memory, as a compaction needs it."""
+
+    def survivors(self) -> Survivors:
+        """Store and consolidate the talk so far; return constraints and orders."""
+
+    def compacted(self, summary: str, *, kept: Collection[str] = ()) -> object:
+        """Store a summary. kept: prompt ids of the turns that stay."""
+
+
+@dataclass(frozen=True)
+class CompactionSettings:
+    """When to compact: at threshold * max_context_tokens.
+
+    preserve: messages that stay as they are.
+    """
+
+    is_automatic: bool = True
+    max_context_tokens: int = 100_000
+    threshold: float = 0.75
+    preserve: int = 4
+
+
+class Method(Enum):
+    """The way in which a compaction made room."""
+
+    SHORTENING = "shortened tool results"
+    MODEL = "summary by the model"
+    RULES = "summary by rules"
+
+
+@dataclass(frozen=True)
+class Compacted:
+    """Event: a compaction and its figures."""
+
+    method: Method
+    messages_before: int
+    messages_after: int
+    tokens_before: int
+    tokens_after: int
+
+    @property
+    def reduction(self) -> str:
+        """Tokens that went, in percent with one decimal."""
+        return "%.1f" % (100 * (1 - self.tokens_after / max(1, self.tokens_before)))
+
+
+@dataclass(frozen=True)
+class CompactionStopped:
+    """Event: no further attempts, because they free too little."""
+
+    tokens: int
+    max_tokens: int
+
+
+@dataclass(frozen=True)
+class ContextFilling:
+    """Event: 80 or 100 percent of the context are full."""
+
+    percent: int
+    tokens: int
+
+
+@dataclass(frozen=True)
+class _Before:
+    """A history before a compaction, and the messages that this left."""
+
+    system: tuple[Chat, ...]
+    record: Chat | None
+    recent: tuple[Message, ...]
+    survivors: Chat | None
+    words: list[str]
+    left: tuple[Message, ...] = ()
+
+
+class Compactor:
+    """Compaction of one talk's history."""
+
+    def __init__(
+        self,
+        history: History,
+        settings: CompactionSettings,
+        ask: Callable[[str, str], str],
+        memory: CompactionMemory | None = None,
+        on_event: Callable[[Compacted | CompactionStopped | ContextFilling], None] = lambda _: None,
+    ) -> None:
+        """ask: see model_summary."""
+        self.prompt_ids: list[str] = []
+        self._history = history
+        self._settings = settings
+        self._ask = ask
+        self._memory = memory
+        self._on_event = on_event
+        self._threshold = settings.threshold
+        self._sent = (0, 0)
+        self._strikes = 0
+        self._level = 0
+        self._survivors: Chat | None = None
+        self._words: list[str] = []
+        self._undo: list[_Before] = []
+
+    def observe(self, input_tokens: int) -> None:
+        """Take the real size of the request just sent; 0: unknown."""
+        if input_tokens:
+            self._sent = (input_tokens, tokens_in(self._history.messages))
+
+    def tokens(self) -> int:
+        """Return the last real size and an estimate of the difference."""
+        return self._size(self._history.messages)
+
+    def should_compact(self) -> bool:
+        """Return whether the next request is to be preceded by a compaction."""
+        settings, history = self._settings, self._history
+        if not settings.is_automatic or self._strikes >= MAX_STRIKES:
+            return False
+        if len(history.recent) + bool(history.record) <= settings.preserve + 2:
+            return False
+        return self.tokens() >= int(settings.max_context_tokens * self._threshold)
+
+    def check(self) -> None:
+        """Compact where it is time, else tell how full the context is."""
+        if self.should_compact():
+            done = self._attempt(is_automatic=True)
+            freed = 1 - done.tokens_after / done.tokens_before if done else 0.0
+            self._strikes = 0 if freed >= MIN_FREED else self._strikes + 1
+            if self._strikes >= MAX_STRIKES:
+                self._on_event(CompactionStopped(self.tokens(), self._settings.max_context_tokens))
+        tokens, limit = self.tokens(), self._settings.max_context_tokens
+        if tokens > limit and self._strikes >= MAX_STRIKES:
+            self._drop_beyond(limit)
+        level = 100 if tokens > limit else 80 if tokens > 0.8 * limit else 0
+        if level > self._level:
+            self._on_event(ContextFilling(level, tokens))
+        self._level = level
+
+    def compact(self) -> Compacted | None:
+        """Compact now, by hand; None where nothing is gained."""
+        done = self._attempt(is_automatic=False)
+        self._strikes = 0 if done else self._strikes
+        return done
+
+    def undo(self) -> bool:
+        """Bring back the messages of the last compaction; False for none.
+
+        Later messages stay. The next automatic one waits until the context is nearly full.
+        """
+        if not self._undo:
+            return False
+        before, history = self._undo.pop(), self._history
+        since = [one for one in history.recent if not any(one is other for other in before.left)]
+        history.system, history.record, history.recent = before.system, before.record, [*before.recent, *since]
+        self._survivors, self._words = before.survivors, before.words
+        self._threshold = max(self._threshold, AFTER_UNDO)
+        return True
+
+    def _attempt(self, *, is_automatic: bool) -> Compacted | None:
+        """Compact; None, and nothing changed, where that frees nothing."""
+        history = self._history
+        tokens, count = self.tokens(), len(history.messages)
+        survivors = self._flush()
+        cut = self._cut()
+        old, kept = history.recent[:cut], history.recent[cut:]
+        if not old:
+            return None
+        short = [_shortened(message) for message in old]
+        before = _Before(history.system, history.record, tuple(history.recent), self._survivors, self._words)
+        summary, method = "", Method.SHORTENING
+        without_summary = self._size([*history.system, *_listed(history.record), *short, *kept])
+        if is_automatic and without_summary <= (1 - ENOUGH_FREED) * tokens:
+            system, record, recent, words = history.system, history.record, [*short, *kept], self._words
+        else:
+            earlier = history.record.words if history.record else ""
+            summary, method = model_summary(short, self._ask, earlier), Method.MODEL
+            if not summary:
+                summary, method = rules_summary(short, earlier), Method.RULES
+            words = self._newest([*self._words, *user_words(short)])
+            record, recent = self._record(summary, words, kept), kept
+            system = (*(one for one in history.system if one is not self._survivors), *_listed(survivors))
+        after = self._size([*system, *_listed(record), *recent])
+        if after >= tokens:
+            return None
+        history.system, history.record, history.recent = system, record, recent
+        self._words, self._undo = words, [*self._undo, replace(before, left=tuple(recent))][-MAX_UNDO:]
+        if summary:
+            self._survivors = survivors
+            self._keep(summary, kept)
+        done = Compacted(method, count, len(history.messages), tokens, after)
+        self._on_event(done)
+        return done
+
+    def _cut(self) -> int:
+        """Index of the first message that stays, never a result."""
+        recent = self._history.recent
+        cut = max(0, len(recent) - self._settings.preserve)
+        while 0 < cut < len(recent) and isinstance(recent[cut], ToolResults):
+            cut -= 1
+        return cut
+
+    def _size(self, messages: Sequence[Message]) -> int:
+        """Tokens of a request with these messages.
+
+        A real size above the estimate is an overhead that stays (tools), one below it a denser tokenizer. A usage from
+        before a compaction thus never counts the messages that went.
+        """
+        now, (real, estimated) = tokens_in(messages), self._sent
+        if real >= estimated:
+            return now + real - estimated
+        return max(now + real - estimated, now * real // estimated)
+
+    def _record(self, summary: str, words: Sequence[str], kept: Sequence[Message]) -> Chat:
+        """The message that takes the place of the older ones."""
+        last = self._history.recent[-1]
+        is_in_progress = not (isinstance(last, Chat) and last.role == "assistant")
+        is_asked_before = is_in_progress and not any(begins_turn(message) for message in kept)
+        quoted = "\n".join("- " + one for one in words) + (_IN_PROGRESS if is_asked_before else _ANSWERED)
+        return Chat("user", _RECORD + summary + (_WORDS + quoted if words else ""), words=summary)
+
+    def _newest(self, words: Sequence[str]) -> list[str]:
+        """The newest words within their share of the context, oldest first."""
+        left = self._settings.max_context_tokens // WORDS_SHARE
+        chosen: list[str] = []
+        for one in reversed(words):
+            left -= tokens_in([Chat("user", one)])
+            if left < 0:
+                chosen += [] if chosen else [cut_middle(one, self._settings.max_context_tokens // WORDS_SHARE)]
+                break
+            chosen.append(one)
+        return chosen[::-1]
+
+    def _flush(self) -> Chat | None:
+        """Have the talk settled; return constraints and orders as a message.
+
+        Those of the last compaction hold on where the memory does not answer.
+        """
+        if self._memory is None:
+            return self._survivors
+        try:
+            found = self._memory.survivors()
+        except (MemlayerError, OSError):
+            return self._survivors
+        lines = [*("- " + one for one in found.constraints), *([found.orders] if found.orders else [])]
+        return Chat("system", _SURVIVORS + "\n".join(lines)) if lines else self._survivors
+
+    def _keep(self, summary: str, kept: Sequence[Message]) -> None:
+        """Store a summary; a memory that fails ends nothing."""
+        staying = max(1, sum(begins_turn(message) for message in kept))
+        try:
+            if self._memory is not None:
+                self._memory.compacted(summary, kept=tuple(self.prompt_ids[-staying:]))
+        except (MemlayerError, OSError):
+            pass
+
+    def _drop_beyond(self, limit: int) -> None:
+        """Drop the oldest turns down to the limit: the last resort.
+
+        Not where all that is left of the talk would not help.
+        """
+        if self.tokens() - tokens_in(self._history.recent) >= limit:
+            return
+        while self.tokens() > limit and self._history.drop_oldest():
+            pass
+
+
+def _shortened(message: Message) -> Message:
+    """A message with its tool results cut in the middle."""
+    if not isinstance(message, ToolResults):
+        return message
+    short = tuple(replace(one, text=cut_middle(one.text, SHORT_RESULT_CHARS)) for one in message.results)
+    return ToolResults(short) if short != message.results else message
+
+
+def _listed(message: Chat | None) -> list[Chat]:
+    return [message] if message else []

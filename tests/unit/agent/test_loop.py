@@ -1,0 +1,229 @@
+"""The turn loop with a scripted provider."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from memlayer.agent.context.history import History
+from memlayer.agent.execution import INTERRUPTED, NOT_STARTED, Toolbox
+from memlayer.agent.loop import Agent, Asked, Event, LoopSettings, TextPart, ToolEnded, ToolStarted
+from memlayer.agent.routing import Router, Rule
+from memlayer.chat import (
+    AssistantToolCalls,
+    Chat,
+    ChatRequest,
+    Reply,
+    ToolCall,
+    ToolResults,
+)
+from memlayer.errors import AgentStopped, ChatError
+from tests.support.recording_memory import RecordingMemory
+from tests.support.scripted_chat import ScriptedChat, called, calls, xml_call
+from tests.support.scripted_tool import HangingTool, ScriptedTool
+
+NOON = datetime(2026, 3, 22, 15, 30, tzinfo=ZoneInfo("Asia/Seoul"))
+
+
+def agent(provider: ScriptedChat, *tools: Any, **fields: Any) -> Agent:
+    settings = {name: fields.pop(name) for name in ("temperature", "max_tool_iterations") if name in fields}
+    fields.setdefault("tools", Toolbox(tools))
+    return Agent(provider, LoopSettings("big-model", **settings), clock=lambda: NOON, **fields)
+
+
+def sent_roles(request: ChatRequest) -> list[str]:
+    return [one.role for one in request.messages]
+
+
+def test_first_request_begins_with_the_system_prompt_and_the_time() -> None:
+    provider = ScriptedChat("안녕하세요")
+    talk = agent(provider)
+    assert talk.turn("안녕") == "안녕하세요"
+    talk.turn("다시")
+    system, user = provider.requests[0].messages
+    assert system.role == "system" and system.text.startswith("You are an assistant")
+    assert user.text == "[2026-03-22 15:30:00 KST] 안녕"
+    assert sent_roles(provider.requests[1]) == ["system", "user", "assistant", "user"]
+
+
+def test_recalled_notes_stand_before_the_time() -> None:
+    provider = ScriptedChat("5433")
+    notes = "[Memory context]\n- [mem:a7Bc3x] 2026-03-01: 포트는 5433"
+    talk = agent(provider, memory=RecordingMemory(notes))
+    talk.turn("포트가 뭐였지?")
+    assert provider.requests[0].messages[-1].text == notes + "\n[2026-03-22 15:30:00 KST] 포트가 뭐였지?"
+    assert talk.history.recent[0] == Chat("user", provider.requests[0].messages[-1].text, "포트가 뭐였지?")
+
+
+def test_native_calls_are_run_and_answered() -> None:
+    provider = ScriptedChat(calls(called("add", a=1), called("add", "c2", a=2), text="계산합니다"), "합은 3")
+    add = ScriptedTool("add", lambda arguments: "값 %d" % arguments["a"])
+    memory = RecordingMemory()
+    talk = agent(provider, add, memory=memory)
+    assert talk.turn("더해줘") == "합은 3"
+    assert [one.name for one in provider.requests[0].tools] == ["add"]
+    assert sent_roles(provider.requests[1]) == ["system", "user", "assistant", "tool", "tool"]
+    assert [one.text for one in provider.requests[1].messages[-2:]] == ["값 1", "값 2"]
+    assert memory.seen == [
+        ("recall", "더해줘"),
+        ("called", "add", "값 1"),
+        ("called", "add", "값 2"),
+        ("end", "합은 3"),
+    ]
+
+
+def test_xml_calls_are_run_and_answered() -> None:
+    provider = ScriptedChat("<think>음</think>봅니다" + xml_call("ls", path="폴더"), "두 개입니다", is_native=False)
+    talk = agent(provider, ScriptedTool("ls", "가.py\n나.py"))
+    assert talk.turn("파일 목록") == "두 개입니다"
+    first, second = provider.requests
+    assert first.tools == second.tools == ()
+    assert '"name": "ls"' in first.messages[0].text
+    assert sent_roles(second) == ["system", "user", "assistant", "user"]
+    assert second.messages[-1].text == '<tool_result name="ls" status="ok">\n가.py\n나.py\n</tool_result>'
+    assert "음" not in second.messages[2].text
+
+
+def test_cap_ends_the_turn_and_keeps_the_work() -> None:
+    numbers = iter(range(100))
+    provider = ScriptedChat(lambda _: calls(called("read", "c", n=next(numbers))))
+    memory = RecordingMemory()
+    talk = agent(provider, ScriptedTool("read", "x"), memory=memory, max_tool_iterations=3)
+    with pytest.raises(AgentStopped, match=r"^Agent exceeded maximum tool iterations \(3\)$"):
+        talk.turn("계속 읽어")
+    assert len(provider.requests) == 3
+    assert sum(isinstance(one, ToolResults) for one in talk.history.recent) == 3
+    assert memory.seen[-1] == ("end", "")
+    provider.answers = ["이어서 답"]
+    assert talk.turn("답만 해줘") == "이어서 답"  # the scripted provider refuses invalid requests
+
+
+def test_repeated_calls_stop_the_turn() -> None:
+    turns = iter("ab" * 20)
+    provider = ScriptedChat(lambda _: calls(called(next(turns), "c")))
+    talk = agent(provider, ScriptedTool("a", "같음"), ScriptedTool("b", "같음"))
+    with pytest.raises(AgentStopped, match="again and again"):
+        talk.turn("해줘")
+    assert len(provider.requests) == 7
+
+
+def test_reads_of_ten_files_run_to_the_end() -> None:
+    provider = ScriptedChat(*[calls(called("read", "c%d" % i, path="파일%d" % i)) for i in range(10)], "요약")
+    assert agent(provider, ScriptedTool("read", "같은 내용")).turn("열 파일을 읽어") == "요약"
+
+
+@pytest.mark.parametrize(("temperature", "requests"), [(0.0, 1), (None, 2), (0.1, 2)])
+def test_cache_answers_only_at_temperature_zero(temperature: float | None, requests: int) -> None:
+    provider = ScriptedChat("답")
+    seen: list[Event] = []
+    first = agent(provider, temperature=temperature, on_event=seen.append)
+    first.turn("같은 질문")
+    again = agent(provider, temperature=temperature, cache=first.cache, on_event=seen.append)
+    assert again.turn("같은 질문") == "답"
+    assert len(provider.requests) == requests
+    assert [one.is_cached for one in seen if isinstance(one, Asked)] == [False, requests == 1]
+
+
+def test_cache_is_silent_when_history_or_tools_differ() -> None:
+    provider = ScriptedChat("하나", "둘", "셋")
+    first = agent(provider, temperature=0.0)
+    assert first.turn("질문") == "하나"
+    assert first.turn("질문") == "둘"  # the same words after another message
+    other = agent(provider, ScriptedTool("t", ""), temperature=0.0, cache=first.cache)
+    assert other.turn("질문") == "셋"
+
+
+def test_hint_chooses_the_model() -> None:
+    provider = ScriptedChat("답")
+    router = Router([Rule("fast", ("quick", "간단히"), 10)], {"fast": "small-model"})
+    talk = agent(provider, router=router)
+    for message in ("quick summary please", "간단히 알려줘", "자세히 알려줘"):
+        talk.turn(message)
+    assert [one.model for one in provider.requests] == ["small-model", "small-model", "big-model"]
+
+
+def test_memory_errors_never_end_a_turn() -> None:
+    talk = agent(ScriptedChat(calls(called("t")), "답"), ScriptedTool("t", "x"), memory=RecordingMemory(is_broken=True))
+    assert talk.turn("질문") == "답"
+
+
+def test_provider_error_leaves_a_history_that_goes_on() -> None:
+    provider = ScriptedChat(calls(called("t")), ChatError("busy; try again"), "답")
+    memory = RecordingMemory()
+    talk = agent(provider, ScriptedTool("t", "x"), memory=memory)
+    with pytest.raises(ChatError, match="busy"):
+        talk.turn("첫 질문")
+    assert memory.seen[-1] == ("end", "")
+    assert talk.turn("둘째 질문") == "답"
+    assert sent_roles(provider.requests[-1]) == ["system", "user", "assistant", "tool", "assistant", "user"]
+
+
+def test_interrupt_ends_the_tool_and_keeps_the_turn() -> None:
+    hang = HangingTool(on_start=lambda: signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT))
+    provider = ScriptedChat(calls(called("hang"), called("after", "c2")), "중단했습니다")
+    talk = agent(provider, hang, ScriptedTool("after", "ran"))
+    assert talk.turn("오래 걸리는 일") == "중단했습니다"
+    assert [one.text for one in provider.requests[1].messages[-2:]] == [INTERRUPTED, NOT_STARTED]
+
+
+def test_interrupt_of_the_model_ends_the_turn() -> None:
+    provider = ScriptedChat(KeyboardInterrupt(), "답")
+    talk = agent(provider)
+    with pytest.raises(KeyboardInterrupt):
+        talk.turn("첫 질문")
+    assert talk.turn("둘째") == "답"
+    assert provider.requests[-1].messages[-1].text.count("2026-03-22") == 2  # both questions in one message
+
+
+def test_bad_calls_are_answered_with_errors() -> None:
+    bad = Reply("", (ToolCall("1", "nope"), ToolCall("2", "read", {}, "bad JSON"), ToolCall("3", "read")))
+    provider = ScriptedChat(bad, "답")
+    assert agent(provider, ScriptedTool("read", "", "path")).turn("읽어") == "답"
+    assert [one.is_error for one in provider.requests[1].messages[-3:]] == [True] * 3
+
+
+def test_trim_runs_during_the_turn() -> None:
+    numbers = iter(range(100))
+
+    def answer(request: ChatRequest) -> Reply | str:
+        number = next(numbers)
+        return calls(called("read", "c%d" % number, n=number)) if number < 15 else "끝"
+
+    provider = ScriptedChat(answer)
+    talk = agent(provider, ScriptedTool("read", "x"), history=History(10))
+    assert talk.turn("많이 읽어") == "끝"
+    assert max(len(one.messages) for one in provider.requests) <= 11
+    assert all("많이 읽어" in one.messages[1].text for one in provider.requests)
+
+
+def test_events_tell_the_course_of_a_turn() -> None:
+    seen: list[Event] = []
+    provider = ScriptedChat("읽습니다" + xml_call("read", path="가"), "끝났습니다", is_native=False, parts=3)
+    agent(provider, ScriptedTool("read", "내용"), on_event=seen.append).turn("읽어")
+    kinds = [type(one) for one in seen if not isinstance(one, TextPart)]
+    assert kinds == [Asked, ToolStarted, ToolEnded, Asked]
+    assert "".join(one.text for one in seen if isinstance(one, TextPart)) == "읽습니다끝났습니다"
+
+
+def test_own_tool_is_a_name_and_a_function() -> None:
+    def fetch(arguments: Mapping[str, Any]) -> str:
+        return "과제 %s: 3월 25일까지" % arguments["course"]
+
+    provider = ScriptedChat(
+        calls(called("fetch_assignments", course="수학")), lambda request: request.messages[-1].text
+    )
+    assert agent(provider, ScriptedTool("fetch_assignments", fetch)).turn("과제?") == "과제 수학: 3월 25일까지"
+
+
+def test_reasoning_goes_back_to_the_provider() -> None:
+    provider = ScriptedChat(Reply("", (called("t"),), reasoning="속생각"), "답")
+    talk = agent(provider, ScriptedTool("t", "x"))
+    talk.turn("질문")
+    assert provider.requests[1].messages[2].reasoning == "속생각"
+    assert isinstance(talk.history.recent[1], AssistantToolCalls)
