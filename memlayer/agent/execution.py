@@ -196,7 +196,9 @@ class Toolbox:
         if failed is not None:
             said = str(failed) if isinstance(failed, MemlayerError) else "%s: %s" % (type(failed).__name__, failed)
             return ToolResult(call.id, call.name, cut_middle(said, self._max_chars), is_error=True)
-        return ToolResult(call.id, call.name, cut_middle(future.result(), self._max_chars))
+        # Names of files may hold surrogates, which no request can carry.
+        output = future.result().encode("utf-8", "replace").decode()
+        return ToolResult(call.id, call.name, cut_middle(output, self._max_chars))
 
     def _stop(self, call: ToolCall) -> None:
         tool = self._tools.get(call.name)

@@ -27,6 +27,7 @@ from memlayer.chat import (
     Chat,
     ChatProvider,
     ChatRequest,
+    Message,
     Reply,
     TokenUse,
     ToolCall,
@@ -115,8 +116,16 @@ class Agent:
     on_event: Callable[[Event], None] = lambda _: None
 
     def __post_init__(self) -> None:
+        self._has_begun = False
         self._form = self.dispatcher or choose("auto", self.provider)
         self.compactor = Compactor(self.history, self.settings.compaction, self._summarize, self.memory, self.on_event)
+
+    def resume(self, summary: str, prompt_ids: Sequence[str], messages: Sequence[Message]) -> None:
+        """Put a restored talk in place of the history.
+
+        summary: of the compacted turns, "" for none. prompt_ids: of the turns in messages.
+        """
+        self.compactor.restore(summary, prompt_ids, messages)
 
     def turn(self, message: str) -> str:
         """Answer a message of the user; the loop of model and tools.
@@ -149,9 +158,11 @@ class Agent:
 
     def _begin(self, message: str) -> None:
         """Push the system prompt, once, and the message with notes and time."""
-        if not self.history.system:
+        if not self._has_begun:
             parts = (self.settings.system, self._form.prompt_instructions(self.tools.specs))
-            self.history.push(Chat("system", "\n\n".join(filter(None, parts))))
+            prompt = Chat("system", "\n\n".join(filter(None, parts)))
+            self.history.system = (prompt, *self.history.system)
+            self._has_begun = True
         notes = ""
         with contextlib.suppress(MemlayerError, OSError):
             notes = self.memory.recall(message) if self.memory else ""

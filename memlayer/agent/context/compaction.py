@@ -156,24 +156,25 @@ class Compactor:
         """Return the last real size and an estimate of the difference."""
         return self._size(self._history.messages)
 
-    def should_compact(self) -> bool:
-        """Return whether the next request is to be preceded by a compaction."""
+    def should_compact(self, tokens: int | None = None) -> bool:
+        """Return whether a compaction comes before the next request."""
         settings, history = self._settings, self._history
         if not settings.is_automatic or self._strikes >= MAX_STRIKES:
             return False
         if len(history.recent) + bool(history.record) <= settings.preserve + 2:
             return False
-        return self.tokens() >= int(settings.max_context_tokens * self._threshold)
+        return (self.tokens() if tokens is None else tokens) >= int(settings.max_context_tokens * self._threshold)
 
     def check(self) -> None:
         """Compact where it is time, else tell how full the context is."""
-        if self.should_compact():
+        tokens, limit = self.tokens(), self._settings.max_context_tokens
+        if self.should_compact(tokens):
             done = self._attempt(is_automatic=True)
             freed = 1 - done.tokens_after / done.tokens_before if done else 0.0
             self._strikes = 0 if freed >= MIN_FREED else self._strikes + 1
             if self._strikes >= MAX_STRIKES:
-                self._on_event(CompactionStopped(self.tokens(), self._settings.max_context_tokens))
-        tokens, limit = self.tokens(), self._settings.max_context_tokens
+                self._on_event(CompactionStopped(self.tokens(), limit))
+            tokens = self.tokens()
         if tokens > limit and self._strikes >= MAX_STRIKES:
             self._drop_beyond(limit)
         level = 100 if tokens > limit else 80 if tokens > 0.8 * limit else 0
@@ -201,6 +202,21 @@ class Compactor:
         self._threshold = max(self._threshold, AFTER_UNDO)
         return True
 
+    def restore(self, summary: str, prompt_ids: Sequence[str], messages: Sequence[Message]) -> None:
+        """Put a restored talk in place of the history; see Agent.resume."""
+        history = self._history
+        history.recent, history.record = list(messages), None
+        if summary:
+            survivors = self._flush()
+            history.record = Chat("user", _RECORD + summary, words=summary)
+            history.system = self._system_with(survivors)
+            self._survivors = survivors
+        self.prompt_ids, self._words, self._undo = list(prompt_ids), [], []
+        self._sent, self._strikes = (0, 0), 0
+
+    def _system_with(self, survivors: Chat | None) -> tuple[Chat, ...]:
+        return (*(one for one in self._history.system if one is not self._survivors), *_listed(survivors))
+
     def _attempt(self, *, is_automatic: bool) -> Compacted | None:
         """Compact; None, and nothing changed, where that frees nothing."""
         history = self._history
@@ -223,7 +239,7 @@ class Compactor:
                 summary, method = rules_summary(short, earlier), Method.RULES
             words = self._newest([*self._words, *user_words(short)])
             record, recent = self._record(summary, words, kept), kept
-            system = (*(one for one in history.system if one is not self._survivors), *_listed(survivors))
+            system = self._system_with(survivors)
         after = self._size([*system, *_listed(record), *recent])
         if after >= tokens:
             return None

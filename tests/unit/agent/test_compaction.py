@@ -352,3 +352,19 @@ def test_memory_that_cannot_store_the_summary_ends_nothing() -> None:
     talk = Talk(*long_talk(6), memory=RecordingMemory(is_broken=True), max_context_tokens=3000)
     talk.compactor.check()
     assert talk.record
+
+
+def test_restored_talk_has_its_record_constraints_and_turns() -> None:
+    memory = RecordingMemory(constraints=("포트는 5433",))
+    talk = Talk(*long_talk(6), memory=memory, max_context_tokens=3000)
+    talk.compactor.check()
+    messages = [Chat("user", "이전 질문"), Chat("assistant", "이전 답")]
+    talk.compactor.restore("이전 요약", ["p1"], messages)
+    assert talk.record.startswith(SUMMARY_HEADER) and "이전 요약" in talk.record
+    assert [one.text for one in talk.history.system][1:] == [
+        "Constraints and standing orders of the user, verbatim; they hold on:\n- 포트는 5433"
+    ]
+    assert talk.history.recent == messages
+    assert not talk.compactor.undo()
+    talk.compactor.restore("", [], messages)
+    assert talk.record == ""

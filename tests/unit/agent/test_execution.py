@@ -133,6 +133,11 @@ def test_output_over_10000_characters_keeps_head_and_tail(unit: str) -> None:
     assert cut_middle(unit * 10_000, 10_000) == unit * 10_000
 
 
+def test_output_can_always_be_sent() -> None:
+    [result] = Toolbox([ScriptedTool("ls", "이름 \udcff.py")]).run([call("ls")])
+    assert result.text.encode("utf-8") == "이름 ?.py".encode()
+
+
 def test_events_frame_each_call() -> None:
     seen: list[ToolStarted | ToolEnded] = []
     Toolbox([ScriptedTool("t", "x")]).run([call("t", 1), call("t", 2)], seen.append)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import threading
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -227,3 +228,24 @@ def test_reasoning_goes_back_to_the_provider() -> None:
     talk.turn("질문")
     assert provider.requests[1].messages[2].reasoning == "속생각"
     assert isinstance(talk.history.recent[1], AssistantToolCalls)
+
+
+def test_resumed_talk_goes_on_behind_the_system_prompt() -> None:
+    provider = ScriptedChat("이어서")
+    talk = agent(provider, memory=RecordingMemory(constraints=("포트는 5433",)))
+    talk.resume("이전 요약", ["p0"], [Chat("user", "이전 질문"), Chat("assistant", "이전 답")])
+    assert talk.turn("계속") == "이어서"
+    [request] = provider.requests
+    assert sent_roles(request) == ["system", "user", "assistant", "user"]
+    assert request.messages[0].text.startswith("You are an assistant")
+    assert request.messages[0].text.endswith("- 포트는 5433")
+    assert "이전 요약" in request.messages[1].text and request.messages[1].text.endswith("이전 질문")
+
+
+def test_model_can_be_changed_within_a_talk() -> None:
+    provider = ScriptedChat("답")
+    talk = agent(provider)
+    talk.turn("하나")
+    talk.settings = replace(talk.settings, model="other")
+    talk.turn("둘")
+    assert [one.model for one in provider.requests] == ["big-model", "other"]
