@@ -60,11 +60,11 @@ def test_system_messages_are_kept_whenever_they_come() -> None:
 
 
 def test_record_is_kept_and_counts() -> None:
-    history = filled(*[turn(i) for i in range(10)], cap=7)
+    history = filled(*[turn(i) for i in range(10)], cap=6)
     history.record = Chat("user", "요약")
     history.trim()
     assert history.messages[1] == Chat("user", "요약")
-    assert len(history.messages) == 1 + 1 + 6
+    assert len(history.messages) == 1 + 1 + 4
 
 
 def test_cap_below_four_is_four() -> None:
