@@ -131,6 +131,16 @@ def test_request_in_progress_stands_verbatim_after_the_summary() -> None:
     assert "notes" not in quoted
 
 
+def test_request_in_progress_survives_the_next_compaction() -> None:
+    talk = Talk(*long_talk(2), Chat("user", "열 개를 표로"), max_context_tokens=3000)
+    for number in range(60):
+        for message in step(number):
+            talk.history.push(message)
+        talk.compactor.check()
+    assert len(talk.prompts) > 1
+    assert "- 열 개를 표로\n[The last of these is the request in progress" in talk.record
+
+
 def test_answered_requests_are_not_called_in_progress() -> None:
     talk = Talk(*long_talk(6), max_context_tokens=3000)
     talk.compactor.check()
@@ -287,13 +297,15 @@ CONSTRAINTS = (
 
 
 def test_twelve_constraints_stay_verbatim_through_100_compactions() -> None:
-    memory = RecordingMemory(constraints=CONSTRAINTS, orders="[Standing orders]\n- 답은 한국어로")
+    orders = "[Standing orders]\n- 답은 한국어로"
+    memory = RecordingMemory(constraints=CONSTRAINTS, orders=orders)
     talk = Talk(max_context_tokens=3000, memory=memory, ask=lambda *_: "<summary>다른 이야기</summary>")
     done = 0
     while done < 100:
         for message in long_talk(1):
             talk.history.push(message)
         memory.is_broken = done % 3 == 2  # a daemon that does not answer now and then
+        memory.constraints, memory.orders = ((), "") if done % 5 == 4 else (CONSTRAINTS, orders)  # nor finds any
         talk.compactor.check()
         done = sum(isinstance(one, Compacted) for one in talk.events)
     systems = [one.text for one in talk.history.messages if isinstance(one, Chat) and one.role == "system"]
@@ -335,7 +347,9 @@ def test_by_hand_it_compacts_below_the_threshold() -> None:
 
 def test_undo_brings_the_messages_back_and_keeps_later_ones() -> None:
     memory = RecordingMemory(constraints=CONSTRAINTS)
-    talk = Talk(*long_talk(6), memory=memory, max_context_tokens=5000)
+    full = Talk(*long_talk(6)).compactor.tokens()
+    talk = Talk(*long_talk(6), memory=memory, max_context_tokens=int(full / 0.85))
+    assert talk.compactor.should_compact()
     before = talk.history.messages
     talk.compactor.compact()
     later = [Chat("user", "그 다음"), Chat("assistant", "답")]
