@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 from collections.abc import Callable
@@ -10,7 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memlayer.briefing.working_set import WorkingSetRules
-from memlayer.config import Settings, daemon_variables
+from memlayer.config import Settings, language_model_variables
+from memlayer.config.embedding import DEFAULT_KEYS, DEFAULT_MODELS, GEMINI_DIMENSIONS, REMOTE_PROVIDERS
 from memlayer.consolidation.conflicts import Conflicts, Neighbours
 from memlayer.consolidation.consolidator import Consolidator
 from memlayer.consolidation.extractor import Extractor, RulesExtractor
@@ -19,6 +21,7 @@ from memlayer.deletion.erase import Erasure
 from memlayer.deletion.forget import Forget, Retention, RetentionRules
 from memlayer.edge.capture.tool_use import ToolRules
 from memlayer.edge.home import paths
+from memlayer.errors import EmbedderError
 from memlayer.indexing.indexer import CurrentEmbedder, Indexer, VectorCache
 from memlayer.indexing.ingest import Ingest
 from memlayer.indexing.term_stats import TermStats
@@ -186,6 +189,10 @@ def open_services(
     )  # fmt: skip
 
 
+PROMPT_S = 0.5  # what the hook of a prompt waits for the daemon at most
+QUERY_SHARE = 0.6  # of a recall's time for the vector of its query; the rest is for the search by words
+
+
 def embedder_maker(home: str, settings: Settings) -> Callable[[], Embedder] | None:
     """Return a slow loader of the embedding model (EmbedderError), or None."""
     chosen = settings.embedding
@@ -193,15 +200,77 @@ def embedder_maker(home: str, settings: Settings) -> Callable[[], Embedder] | No
         return None
 
     def make() -> Embedder:
+        provider = _embedding_provider(settings)
+        if provider in REMOTE_PROVIDERS:
+            return _remote_embedder(home, settings, provider)
         from memlayer.adapters.embedding import lazy_import, model_folder
 
         with lazy_import.ONE_AT_A_TIME:
-            lazy_import.import_fastembed(to_fetch=model_folder.find(chosen.model) is None)
+            lazy_import.import_fastembed(to_fetch=model_folder.find(chosen.local_model) is None)
             from memlayer.adapters.embedding.fastembed_embedder import load
 
-        return load(chosen.model, chosen.cache_dir or os.path.join(paths.cache(home), "models"))
+        return load(chosen.local_model, chosen.cache_dir or os.path.join(paths.cache(home), "models"))
 
     return make
+
+
+def _embedding_provider(settings: Settings) -> str:
+    """Return the provider; for `auto` the first that can be had.
+
+    Its order: the files of a local model, a key of OpenAI, a key of Gemini. Raises EmbedderError when there is none.
+    """
+    chosen = settings.embedding
+    if chosen.provider != "auto":
+        return chosen.provider
+    from memlayer.adapters.embedding import model_folder
+
+    with contextlib.suppress(EmbedderError):
+        if model_folder.find(chosen.local_model) is not None:
+            return "fastembed"
+    for provider in REMOTE_PROVIDERS:
+        if os.environ.get(DEFAULT_KEYS[provider], "").strip():
+            return provider
+    raise EmbedderError(
+        "embedding.provider is auto, and there is no local model and no key in %s where the daemon was started"
+        % " or ".join(DEFAULT_KEYS[provider] for provider in REMOTE_PROVIDERS)
+    )
+
+
+def _remote_embedder(home: str, settings: Settings, provider: str) -> Embedder:
+    """Load the embedder of a provider that texts are sent to."""
+    from memlayer.adapters.embedding.gemini_embedder import GeminiEmbeddings
+    from memlayer.adapters.embedding.openai_embedder import OpenAIEmbeddings
+    from memlayer.adapters.embedding.remote_embedder import Asking, load
+
+    chosen = settings.embedding
+    is_named = chosen.provider == provider  # `auto` takes what is usual
+    make, dimensions = (OpenAIEmbeddings, 0) if provider == "openai" else (GeminiEmbeddings, GEMINI_DIMENSIONS)
+    service = make(
+        (chosen.model if is_named else "") or DEFAULT_MODELS[provider],
+        base_url=chosen.base_url if is_named else "",
+        key_variable=(chosen.api_key_env if is_named else "") or DEFAULT_KEYS[provider],
+        dimensions=chosen.dimensions or dimensions,
+    )
+    recall_s = min(settings.recall.deadline_ms / 1000, PROMPT_S)
+    budget = _embedding_budget(home, settings)
+    asking = Asking(service, budget, query_deadline_s=QUERY_SHARE * recall_s, deadline_s=chosen.timeout_s)
+    return load(asking, Path(chosen.cache_dir or os.path.join(paths.cache(home), "models")))
+
+
+def _embedding_budget(home: str, settings: Settings) -> ModelBudget:
+    return ModelBudget(paths.embedding_use(home), daily_tokens=settings.embedding.daily_tokens)
+
+
+def embedding_use(settings: Settings, home: str) -> dict[str, object]:
+    """Return the tokens of the provider of embeddings, for `stats`.
+
+    {} where none was ever chosen. {today, all, daily_tokens, is_on}.
+    """
+    is_on = bool(settings.embedding.key_variables)
+    if not os.path.exists(paths.embedding_use(home)):
+        return {}
+    found = _embedding_budget(home, settings).summary()
+    return {**{name: found[name] for name in ("today", "all", "daily_tokens")}, "is_on": is_on}
 
 
 def _now_ms() -> int:
@@ -258,7 +327,7 @@ def language_model(settings: Settings) -> CheckedModel:
     if chosen.provider == "claude-cli":
         from memlayer.adapters.llm.claude_cli_model import ClaudeCliModel
 
-        return ClaudeCliModel(chosen.model_name, variables=daemon_variables(settings))
+        return ClaudeCliModel(chosen.model_name, variables=language_model_variables(settings))
     if chosen.provider == "anthropic":
         from memlayer.adapters.llm.anthropic_model import AnthropicModel
 

@@ -17,11 +17,13 @@ Progress = Callable[[int, int], None]  # (done, total)
 class Calibration:
     """Map from a model's raw cosines to relevance in [0, 1].
 
-    low and high: the centred cosines that map to 0 and 1 (measured on background text); between them linear.
+    low and high: the centred cosines that map to 0 and 1 (measured on background text); between them linear. made: how
+    and when they were measured, if that is known.
     """
 
     low: float
     high: float
+    made: str = ""
 
     def position(self, cosine: float) -> float:
         """Map centred unit vectors' cosine: low to 0, high to 1, unbounded."""
@@ -86,6 +88,14 @@ class Embedder(Protocol):
 
     @property
     def calibration(self) -> Calibration: ...
+
+    @property
+    def place(self) -> str:
+        """Provider, model and host that texts go to; "" for this machine."""
+
+    @property
+    def problem(self) -> str:
+        """Why queries are not embedded now, one line; "" when they are."""
 
     def embed_query(self, text: str) -> Vector: ...
 

@@ -7,7 +7,7 @@ ask for less than the user allows, and nothing in it is an error.
 
 from __future__ import annotations
 
-from memlayer.config.consolidation import daemon_variables, write_daemon_variables
+from memlayer.config.consolidation import daemon_variables, language_model_variables, write_daemon_variables
 from memlayer.config.edit import set_setting, unset_setting
 from memlayer.config.files import settings_stamp
 from memlayer.config.load import ignored_variables, load_project_settings, load_settings, load_what_holds
@@ -22,6 +22,7 @@ __all__ = [
     "describe",
     "describe_groups",
     "ignored_variables",
+    "language_model_variables",
     "load_project_settings",
     "load_settings",
     "load_what_holds",

@@ -98,6 +98,15 @@ def check_endpoint(group: str, model: str, base_url: str, api_key_env: str, *, k
 
 
 def daemon_variables(settings: Settings) -> tuple[str, ...]:
+    """Return the variables for a language model and a provider of embeddings.
+
+    None where neither is turned on.
+    """
+    keys = settings.embedding.key_variables
+    return tuple(dict.fromkeys((*language_model_variables(settings), *keys, *(NETWORK_VARIABLES if keys else ()))))
+
+
+def language_model_variables(settings: Settings) -> tuple[str, ...]:
     """Return the variables for the daemon's language model; none for rules."""
     chosen = settings.consolidation
     if chosen.provider == "rules":

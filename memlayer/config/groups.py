@@ -173,18 +173,6 @@ class ChunkingSettings(Group):
         return self
 
 
-class EmbeddingSettings(Group):
-    """The model that finds memories by meaning."""
-
-    provider: Literal["fastembed", "none"] = setting("fastembed", "`none`: full-text search only.")
-    model: str = setting("e5-small-ko-en-int8", "A model that ships, any fastembed model, or a local folder.")
-    cache_dir: str = setting("", "Where downloaded models are kept; empty: `<home>/cache/models`.")
-    batch_size: Whole = setting(16, "Texts embedded in one go.", unit="texts", ge=1, le=512)
-    cache_max_bytes: Whole = setting(
-        256 * 2**20, "Cache of vectors, which makes a rebuild cheap.", unit="bytes", ge=0, le=2**40
-    )
-
-
 class DaemonSettings(Group):
     """The background process that owns the store."""
 

@@ -11,6 +11,7 @@ from typing import Any, get_origin
 from pydantic import TypeAdapter, ValidationError
 from pydantic_settings import EnvSettingsSource, SettingsError
 
+from memlayer.config import embedding
 from memlayer.config.files import read_untrusted, read_user_file, switched_off
 from memlayer.config.model import PREFIX, PROJECT_KEYS, ProjectSettings, Settings, fields_of, keys, variable
 from memlayer.edge.home import paths, project
@@ -127,7 +128,22 @@ def load_project_settings(root: str) -> ProjectSettings:
 def ignored_variables(environ: Mapping[str, str]) -> list[str]:
     """Return variables named like settings that the environment cannot set."""
     starts = tuple(map(variable, FILE_ONLY_GROUPS))
-    return sorted(name for name in environ if name.upper().partition("__")[0] in starts)
+    names = {name for name in environ if name.upper().partition("__")[0] in starts}
+    return sorted(names | {name for name in environ if _chooses_an_embedder(name, environ[name])})
+
+
+def _chooses_an_embedder(name: str, value: str) -> bool:
+    """True for a variable of `embedding` that is not heeded whole."""
+    group, _, field = name.upper().removeprefix(PREFIX).lower().partition("__")
+    if not name.upper().startswith(PREFIX) or group != "embedding":
+        return False
+    fields: Any = {field: value}
+    if not field:
+        try:
+            fields = json.loads(value)
+        except (ValueError, RecursionError):
+            return False
+    return isinstance(fields, dict) and embedding.heeded(fields) != fields
 
 
 def _not_json(environ: Mapping[str, str]) -> str:

@@ -11,12 +11,12 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 from memlayer.config.agent import AgentSettings, QueryClassificationSettings, SoulSettings
 from memlayer.config.consolidation import ConsolidationSettings
+from memlayer.config.embedding import EmbeddingSettings
 from memlayer.config.groups import (
     CaptureSettings,
     ChunkingSettings,
     CitationSettings,
     DaemonSettings,
-    EmbeddingSettings,
     FileSettings,
     FlushSettings,
     Real,

@@ -24,7 +24,7 @@ from memlayer.daemon.dispatch import Dispatch, Server
 from memlayer.daemon.ops import deletion, maintenance
 from memlayer.daemon.resources.jobs import switch_often
 from memlayer.daemon.resources.state import State
-from memlayer.daemon.tasks import derived, flush, intake
+from memlayer.daemon.tasks import derived, flush, intake, vectors
 from memlayer.edge.capture import spool
 from memlayer.edge.home import paths
 from memlayer.edge.redaction.own_patterns import OWN
@@ -154,9 +154,11 @@ def _live(state: State, held: int) -> bool:
             break
         opening.look_at_slow(state)
         opening.look(state)
+        opening.look_at_embedder(state)
         if state.services.done() and not state.jobs.pending and not state.reader.pending:
             deletion.begin_gc_if_due(state)
             maintenance.look(state)
+            vectors.look(state)
             flush.look(state)
             if maintenance.waiting_age_s(state.home) > SPOOL_WAITS_S and state.is_open:
                 state.jobs.submit("drain", lambda: intake.drain(state))

@@ -15,7 +15,7 @@ from memlayer.daemon.ops import deletion, maintenance
 from memlayer.daemon.resources import memory
 from memlayer.daemon.resources.jobs import frames_of
 from memlayer.daemon.resources.state import State
-from memlayer.daemon.tasks import derived, intake
+from memlayer.daemon.tasks import derived, intake, vectors
 from memlayer.edge.capture import spool
 from memlayer.edge.home import registry
 from memlayer.errors import StoreError
@@ -26,6 +26,7 @@ log = logging.getLogger(__name__)
 AGAIN_S = 15.0  # no disk is full for ever
 SLOW_S = 20.0  # a second or two is usual; ten when every processor has eight other things to do
 WARM_WAIT_S = 60.0
+EMBEDDER_AGAIN_S = 60.0
 
 
 def begin(state: State) -> None:
@@ -101,22 +102,38 @@ def _note(state: State, outcome: Future[compose.Services]) -> None:
 
 def load_model(state: State) -> None:
     """Load the embedding model, then embed chunks without vectors."""
+    _load_embedder(state)
+    intake.begin_consolidation(state)  # turns of the last daemon, and of the time until now
+    derived.begin(state)
+    state.jobs.submit("find sessions that are over", lambda: intake.submit_summaries(state))
 
+
+def _load_embedder(state: State) -> None:
     def fit(dimensions: int) -> None:
         services = state.services.result()
         if services.store.dimensions != dimensions:
             state.jobs.submit("fit", lambda: services.store.fit(dimensions)).result()
 
-    make = compose.embedder_maker(state.home, state.settings)
+    make, why = compose.embedder_maker(state.home, state.settings), state.embedder.why
     state.embedder.load((lambda: TimedEmbedder(make(), state.metrics.embedded)) if make is not None else None, fit)
-    if state.embedder() is None:
-        log.warning("recall is lexical: %s", state.embedder.why)
-    else:
-        state.jobs.submit("embed", lambda: maintenance.embed_missing(state))
+    state.embedder_tried_s = time.monotonic()
+    if state.embedder() is not None:
+        vectors.submit_embedding(state)
         memory.loaded()
-    intake.begin_consolidation(state)  # turns of the last daemon, and of the time until now
-    derived.begin(state)
-    state.jobs.submit("find sessions that are over", lambda: intake.submit_summaries(state))
+    elif state.embedder.why != why:
+        log.warning("recall is lexical: %s", state.embedder.why)
+
+
+def look_at_embedder(state: State) -> None:
+    """Have a provider that did not answer at first tried again.
+
+    A local model that does not load stays so until somebody mends it.
+    """
+    if not state.is_open or not state.settings.embedding.key_variables or state.loader.pending:
+        return
+    is_missing = state.embedder.settled.is_set() and state.embedder() is None
+    if is_missing and time.monotonic() - state.embedder_tried_s > EMBEDDER_AGAIN_S:
+        state.loader.submit("model again", lambda: _load_embedder(state))
 
 
 def warm(state: State, project_id: str) -> None:
@@ -147,6 +164,14 @@ class TimedEmbedder:
     @property
     def calibration(self) -> Calibration:
         return self._embedder.calibration
+
+    @property
+    def place(self) -> str:
+        return self._embedder.place
+
+    @property
+    def problem(self) -> str:
+        return self._embedder.problem
 
     def embed_query(self, text: str) -> Vector:
         started = time.perf_counter()

@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from memlayer.edge.redaction.privacy import redact
 from memlayer.recall.session_words import SessionWords
 from memlayer.text.sentences import is_question
 from memlayer.text.terms import query_terms
@@ -56,8 +57,16 @@ class Query:
     terms: tuple[str, ...]
 
 
+def typed_query(text: str) -> Query:
+    """Return the query of a typed text, redacted: it may be sent.
+
+    The whole text is, because a private span may cover several lines. A prompt comes redacted.
+    """
+    return reduce_prompt(redact(text))
+
+
 def reduce_prompt(prompt: str) -> Query:
-    """Return the query of a prompt."""
+    """Return the query of a redacted prompt."""
     text = reduced(prompt)
     return Query(text, tuple(query_terms(text)[:MAX_TERMS]))
 

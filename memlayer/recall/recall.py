@@ -190,6 +190,10 @@ class Recall:
         """Take note of a project's changed memories. Raises StoreError."""
         self.superseded.refresh([project_id])
 
+    def _mode(self) -> str:
+        embedder = self.retriever.embedder()
+        return "lexical" if embedder is None or embedder.problem else "hybrid"
+
     def answer(
         self,
         prompt: str,
@@ -204,7 +208,7 @@ class Recall:
         """
         started = time.perf_counter()
         prompt = unicodedata.normalize("NFC", prompt[:MAX_QUERY_CHARS])  # a Mac's file names are decomposed
-        mode = "hybrid" if self.retriever.embedder() is not None else "lexical"
+        mode = self._mode()
         if not rules.enabled:
             return Recalled("", mode, Gate.OFF)
         if not recallable(prompt):
@@ -222,4 +226,4 @@ class Recall:
         pipeline = Pipeline(self.superseded, session, rules.min_chance, rules.budget, rarity.weight, host_lines)
         block = pipeline.run(candidates)
         took_ms = (time.perf_counter() - started) * 1000
-        return Recalled(block, mode, Gate.OPEN, query, signals, need(signals), tuple(candidates), took_ms)
+        return Recalled(block, self._mode(), Gate.OPEN, query, signals, need(signals), tuple(candidates), took_ms)

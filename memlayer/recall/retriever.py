@@ -208,7 +208,8 @@ class Retriever:
                 found = frequencies(query.terms, split[key])
                 covered = coverage(found, rarity)
                 lexical = bm25(found, rarity, len(split[key]) / max(1.0, mean_length))
-            if embedder is not None:
+            # A chunk without a vector of this model is measured by its words alone, as far as it has been embedded.
+            if embedder is not None and (key in cosines or chunk.model == embedder.fingerprint):
                 cosine = cosines.get(key)
                 vector = embedder.calibration.position(farthest if cosine is None else cosine)
             is_foreign = not lexical and is_hangul(split[key]) != hangul  # words in common count whatever the script

@@ -15,6 +15,7 @@ import pytest
 from memlayer.adapters.embedding.fastembed_embedder import load
 from memlayer.adapters.embedding.model_folder import SHIPPED_MODEL
 from memlayer.ports import Embedder, Vector
+from tests.support.embedding_api import EmbeddingApi, is_installed, remote
 from tests.support.hash_embedder import HashEmbedder
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -26,13 +27,18 @@ TEXTS = [
 ODD_TEXTS = ["", " \n\t", "\ud800 lone surrogate", "\x00\x01", "🙂" * 50, "가" * 30_000, "word " * 20_000]
 
 
-@pytest.fixture(scope="module", params=["hash", "shipped"])
+@pytest.fixture(scope="module", params=["hash", "shipped", "openai", "gemini"])
 def embedder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Embedder]:
-    """One of each kind; the model is loaded once."""
+    """One of each kind; the model is loaded once. The last two ask a server on this machine."""
     if request.param == "hash":
         yield HashEmbedder()
-    else:
+    elif request.param == "shipped":
         yield load(SHIPPED_MODEL, tmp_path_factory.mktemp("cache"))
+    else:
+        if not is_installed(request.param):
+            pytest.skip("the SDK is optional")
+        with EmbeddingApi() as api, remote(request.param, api, tmp_path_factory.mktemp("remote")) as found:
+            yield found
 
 
 def test_vectors_have_length_one_and_the_stated_dimensions(embedder: Embedder) -> None:
@@ -81,6 +87,11 @@ def test_calibration_maps_cosines_to_zero_to_one(embedder: Embedder) -> None:
 def test_fingerprint_is_one_stable_line(embedder: Embedder) -> None:
     assert embedder.fingerprint == embedder.fingerprint.strip() != ""
     assert "\n" not in embedder.fingerprint
+
+
+def test_place_and_problem_are_told(embedder: Embedder) -> None:
+    assert embedder.problem == ""
+    assert bool(embedder.place) == (":" in embedder.fingerprint.partition("/")[0])
 
 
 def test_threads_get_the_same_vectors(embedder: Embedder) -> None:

@@ -31,6 +31,16 @@ class HashEmbedder:
     def calibration(self) -> Calibration:
         return Calibration(low=0.0, high=1.0)
 
+    @property
+    def place(self) -> str:
+        """This machine."""
+        return ""
+
+    @property
+    def problem(self) -> str:
+        """None: it always answers."""
+        return ""
+
     def embed_query(self, text: str) -> Vector:
         return self._embed(text)
 

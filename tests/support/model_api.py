@@ -97,6 +97,7 @@ class ModelApi:
 def _handler_for(api: ModelApi) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True  # else the body waits 40 ms for the acknowledgement of the head
 
         def log_message(self, format: str, *args: object) -> None:
             """Stay silent: the requests are kept."""

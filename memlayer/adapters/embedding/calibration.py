@@ -74,7 +74,7 @@ def read(folder: Path) -> Centring | None:
         and low < high
     ):
         raise EmbedderError(f"{path} lacks a sound mean, axis, low or high; fetch it again or remove it.")
-    return Centring(_vector(mean), _vector(axis), Calibration(low, high))
+    return Centring(_vector(mean), _vector(axis), Calibration(low, high, str(data.get("made") or "")))
 
 
 def write(folder: Path, centring: Centring, made: str) -> None:

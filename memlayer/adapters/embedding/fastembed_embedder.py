@@ -101,6 +101,16 @@ class FastembedEmbedder:
         """Turns a cosine of two of these vectors into a relevance."""
         return self._calibration
 
+    @property
+    def place(self) -> str:
+        """This machine."""
+        return ""
+
+    @property
+    def problem(self) -> str:
+        """None: it always answers."""
+        return ""
+
     def embed_query(self, text: str) -> Vector:
         """Embed a question or prompt. Raises EmbedderError."""
         self._giving_way.announce()

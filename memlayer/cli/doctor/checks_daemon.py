@@ -158,9 +158,15 @@ def language_model(found: dict[str, Any]) -> Iterator[Check]:
 def model(found: dict[str, Any]) -> Check:
     """Check the embedding model. Without it search is by full text only."""
     status = found.get("model") or {}
+    place = line(status.get("place"))
+    if found.get("mode") != "lexical" and place:
+        says = f"{place}: search by full text and meaning; stored texts and prompts are sent there"
+        return Check("model", OK, says)
     if found.get("mode") != "lexical":
         return Check("model", OK, f"{line(status.get('name')) or 'loaded'}: search by full text and meaning")
     if status.get("provider") == "none":
         return Check("model", OK, "none, as set: search by full text only")
     remedy = "memories are still found by their words; see embedding.model in docs/configuration.md"
+    if status.get("provider") in ("openai", "gemini", "auto"):
+        remedy = "memories are still found by their words; see docs/language-model.md"
     return Check("model", WARN, f"search by full text only: {line(found.get('why')) or 'no reason given'}", remedy)

@@ -224,7 +224,9 @@ def say_machinery(found: Mapping[str, Any]) -> None:
         "Machinery",
         [
             ("search", {"hybrid": "full text and meaning", "lexical": "full text"}.get(str(found.get("mode")), "")),
-            ("model", name + state if model else ""),
+            ("model", line(model.get("place")) or (name + state if model else "")),
+            ("calibrated", line(model.get("calibrated")) if model.get("place") else ""),
+            ("tokens for it", _tokens_sent(found.get("embedding_use") or {})),
             ("embedding", _embedding(found.get("embedding") or {})),
             ("daemon", daemon_line(daemon) if daemon else ""),
             ("rebuilding", line(daemon.get("rebuilding"))),
@@ -286,6 +288,14 @@ def _embedding(found: Mapping[str, Any]) -> str:
     return ", ".join(
         f"{number(found.get(mean), 1)} ms {unit} ({found.get(count)})" for mean, count, unit in legs if found.get(count)
     )
+
+
+def _tokens_sent(found: Mapping[str, Any]) -> str:
+    """Return a provider's tokens for embeddings; "" without one."""
+    if not found:
+        return ""
+    of_budget = f" of {found['daily_tokens']:,}" if found["is_on"] else ""
+    return f"{found['today']['tokens']:,}{of_budget} today, {found['all']['tokens']:,} in all"
 
 
 def _count(found: Mapping[str, Any], name: str) -> str:

@@ -26,7 +26,7 @@ from memlayer.edge.ipc import ops
 from memlayer.errors import DaemonError, StoreError, UserError
 from memlayer.model import Scope
 from memlayer.ports import Removed, Selection
-from memlayer.recall.query import reduce_prompt
+from memlayer.recall.query import typed_query
 from memlayer.text.context_block import bare_id
 
 log = logging.getLogger(__name__)
@@ -96,7 +96,7 @@ def _chosen(
         return chosen, unknown
     scope = Scope((project_id,) if project_id else None, extra={"category": "core"} if arguments.is_global else {})
     rules = state.rules.recall
-    hits = services.retriever.search(reduce_prompt(arguments.query), scope, rules.candidates, rules.weights)
+    hits = services.retriever.search(typed_query(arguments.query), scope, rules.candidates, rules.weights)
     near = {chunk.memory_id for chunk, score in hits if score.relevance >= FLOOR}
     found = tuple(near & set(chosen)) if arguments.ids else tuple(near)
     return found, unknown if found else []

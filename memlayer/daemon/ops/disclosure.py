@@ -20,7 +20,7 @@ from memlayer.errors import UserError
 from memlayer.indexing.usages import sessions_citing, share_since
 from memlayer.model import Memory, Scope
 from memlayer.ports import MemoryQuery, Store
-from memlayer.recall.query import reduce_prompt
+from memlayer.recall.query import typed_query
 from memlayer.recall.recall import RecallRules
 from memlayer.recall.search import Filters, Search
 from memlayer.recall.snippet import snippet
@@ -52,7 +52,7 @@ def entries_of(
     """The best hits as index entries, best first. Raises StoreError."""
     if scope.project_ids == ():
         return []
-    query = reduce_prompt(query_text)
+    query = typed_query(query_text)
     finder = Search(services.store, services.retriever, rules.weights, rules.candidates)
     found = finder.find(query, scope, filters, limit, 0.0, lambda _: "")
     newer = _successors(services.store, [hit.memory for hit in found])

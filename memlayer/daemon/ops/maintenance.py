@@ -14,10 +14,10 @@ from memlayer.daemon.ops.requests import OPEN_WAIT_S, Fields, Progress, Table, p
 from memlayer.daemon.resources import memory
 from memlayer.daemon.resources.jobs import go_second
 from memlayer.daemon.resources.state import State, unheard
-from memlayer.daemon.tasks import derived, intake
+from memlayer.daemon.tasks import derived, intake, vectors
 from memlayer.edge.capture import spool
 from memlayer.edge.ipc import ops, protocol
-from memlayer.errors import UserError
+from memlayer.errors import EmbedderError, UserError
 from memlayer.indexing import repair as repairing
 from memlayer.indexing.usages import share_since
 from memlayer.ports import Store
@@ -59,6 +59,7 @@ def stats(state: State, arguments: ops.Stats, progress: Progress) -> Fields:
             **{name: status[name] for name in ("pid", "since_ms", "rss_bytes", "rebuilding")},
         },
         "language_model": compose.model_use(state.settings, state.home),
+        "embedding_use": compose.embedding_use(state.settings, state.home),
         **state.metrics.summary(),
     }
 
@@ -177,7 +178,11 @@ def embed_missing(state: State, progress: Progress = unheard) -> int:
     """Embed chunks without a vector of the current model; return their number."""
     go_second()
     with _reporting(state, "embedding", "embed", progress) as report:
-        return state.services.result().indexer.embed_missing(state.settings.embedding.batch_size, report)
+        try:
+            return state.services.result().indexer.embed_missing(state.settings.embedding.batch_size, report)
+        except EmbedderError as bad:
+            vectors.leave_for_later(state, bad)
+            return 0
 
 
 def rebuild(state: State, progress: Progress = unheard) -> int:

@@ -23,13 +23,14 @@ from memlayer.daemon.ops.requests import (
 )
 from memlayer.daemon.resources.state import State
 from memlayer.edge.ipc import ops
+from memlayer.edge.redaction.privacy import redact
 from memlayer.indexing.indexer import TURN
 from memlayer.indexing.usages import MANY, sessions_citing, share_since
 from memlayer.memory_files.locations import FileLines
 from memlayer.model import CITED, GLOBAL, SHOWN, Memory, Usage
 from memlayer.ports import MemoryQuery, UsageQuery
 from memlayer.recall.candidate import Candidate
-from memlayer.recall.query import reduce_prompt
+from memlayer.recall.query import typed_query
 from memlayer.recall.recall import Recalled
 from memlayer.recall.search import Filters, Found, Search, find
 from memlayer.recall.snippet import snippet
@@ -55,7 +56,7 @@ def recall(state: State, arguments: ops.Recall, progress: Progress) -> Fields:
     session_id = arguments.session_id
     session = (state.sessions.get(session_id) or Session(id=session_id)) if session_id else None
     rules = state.rules_for(place).recall
-    found = services.recall.answer(arguments.prompt, state.scope(project_id), rules, session)
+    found = services.recall.answer(redact(arguments.prompt), state.scope(project_id), rules, session)
     mode, why = state.mode()
     return {
         "block": found.block,
@@ -93,8 +94,7 @@ def search(state: State, arguments: ops.Search, progress: Progress) -> Fields:
     its text), event_type (turn, day, note or the kind of a statement), path, start_line and end_line. done: the turns.
     """
     services = services_of(state)
-    query = reduce_prompt(arguments.query)
-    mode, why = state.mode()
+    query = typed_query(arguments.query)
     scope, lines = scope_of(state, arguments.project_dir), FileLines(services.files, services.extra)
     filters = Filters(
         category=arguments.category,
@@ -109,6 +109,7 @@ def search(state: State, arguments: ops.Search, progress: Progress) -> Fields:
     found = finder.find(
         query, scope, filters, arguments.limit, arguments.min_score, lambda memory: lines.of(memory).path
     )
+    mode, why = state.mode()  # as it is after the query was embedded, or not
     rarity = services.terms.weights(query.terms)
 
     def fields(hit: Found) -> Fields:

@@ -11,12 +11,11 @@ from contextlib import contextmanager
 from dataclasses import asdict
 
 from memlayer import compose
-from memlayer.daemon.ops.maintenance import embed_missing
 from memlayer.daemon.ops.requests import Fields, Progress, Table, services_of
 from memlayer.daemon.resources import memory
 from memlayer.daemon.resources.jobs import go_second
 from memlayer.daemon.resources.state import State
-from memlayer.daemon.tasks import derived, intake
+from memlayer.daemon.tasks import derived, intake, vectors
 from memlayer.edge.ipc import ops
 from memlayer.errors import UserError
 from memlayer.transcripts import discovery
@@ -237,7 +236,7 @@ def _embed(state: State, services: compose.Services, run: _Run) -> None:
             done += made
             run.report("embed", done, max(total, done))
     except (OSError, UserError):
-        state.jobs.submit("embed", lambda: embed_missing(state))
+        vectors.submit_embedding(state)
         raise
 
 

@@ -43,6 +43,13 @@ class EmbedderSlot:
     def __call__(self) -> Embedder | None:
         return self._embedder
 
+    def mode(self) -> tuple[str, str]:
+        """Return ("hybrid" | "lexical", why it is lexical)."""
+        embedder = self._embedder
+        if embedder is None:
+            return "lexical", self.why
+        return ("lexical", embedder.problem) if embedder.problem else ("hybrid", "")
+
     def load(self, make: Callable[[], Embedder] | None, fit: Callable[[int], object]) -> None:
         """Load with `make`; None: the user wants no embedder.
 
@@ -104,6 +111,9 @@ class State:
     gc_s: float = -1e9  # when deletion by age was last begun by itself (monotonic clock)
     opened_s: float = 0.0  # when the store was last begun to be opened (monotonic clock)
     rechecked_s: float = -1e9  # when the store was last opened anew because something had failed (monotonic clock)
+    embedder_tried_s: float = 0.0  # when the embedding model was last loaded, or failed to (monotonic clock)
+    embedded_s: float = 0.0  # when chunks without a vector were last looked for (monotonic clock)
+    unembedded_why: str = ""  # the provider's problem that may have left chunks without vectors
     is_slow_opening_logged: bool = False
     rebuilding: str = ""  # progress of a rebuild of the index, for people
     host_memory: HostMemory = field(default_factory=HostMemory)
@@ -156,7 +166,7 @@ class State:
 
     def mode(self) -> tuple[str, str]:
         """Return ("hybrid" | "lexical", why it is lexical)."""
-        return ("hybrid", "") if self.embedder() is not None else ("lexical", self.embedder.why)
+        return self.embedder.mode()
 
     def status(self) -> dict[str, Any]:
         """Return counts and states, without text of memories."""
@@ -185,8 +195,10 @@ class State:
             "file_notices": services.files.notices() + services.extra.notices() if services is not None else [],
             "rss_bytes": rss_bytes(),
             "model": {
-                "name": self.settings.embedding.model,
+                "name": self.settings.embedding.model_name,
                 "provider": self.settings.embedding.provider,
                 "fingerprint": embedder.fingerprint if embedder is not None else "",
+                "place": embedder.place if embedder is not None else "",
+                "calibrated": embedder.calibration.made if embedder is not None else "",
             },
         }

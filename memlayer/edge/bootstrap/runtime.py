@@ -120,7 +120,7 @@ def setup_is_running(home: str) -> bool:
 
 
 # All that a daemon inherits: a host's environment holds API keys. A key that the user's settings name for a language
-# model comes on top: daemon_variables().
+# model or for embeddings comes on top: daemon_variables().
 KEPT_NAMES = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "LD_LIBRARY_PATH")
 KEPT_PREFIX = "MEMLAYER_"
 MAX_NAMES_CHARS = 4000

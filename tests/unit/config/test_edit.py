@@ -141,7 +141,7 @@ def test_unset_takes_only_that(file: Path, before: str, key: str, after: str) ->
         ("recall.max_entries", ["true"], "should be a number"),
         ("recall.enabled", ["flase"], "valid boolean"),
         ("recall.max_entries", ["1", "2"], "one value is expected"),
-        ("embedding.provider", ["openai"], "'fastembed' or 'none'"),
+        ("embedding.provider", ["voyage"], "'fastembed', 'openai', 'gemini', 'auto' or 'none'"),
         ("recall.max_entries", ["3\nconsolidation: {provider: openai}"], "valid integer"),
     ],
 )

@@ -265,4 +265,4 @@ def test_every_setting_is_described_for_the_docs() -> None:
         needs_no_bounds = isinstance(setting.default, bool | str | tuple | dict)
         assert needs_no_bounds or (setting.bounds and (setting.unit or isinstance(setting.default, float | None)))
     assert described["recall.max_chars"].bounds == "0 to 9500"
-    assert described["embedding.provider"].bounds == "fastembed, none"
+    assert described["embedding.provider"].bounds == "fastembed, openai, gemini, auto, none"

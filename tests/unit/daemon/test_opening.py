@@ -11,7 +11,7 @@ import pytest
 
 from memlayer import compose
 from memlayer.config import Settings
-from memlayer.config.groups import EmbeddingSettings
+from memlayer.config.embedding import EmbeddingSettings
 from memlayer.daemon import opening
 from memlayer.daemon.resources.state import State
 from memlayer.records.metrics import Metrics

@@ -247,6 +247,20 @@ def test_an_embedder_that_fails_leaves_the_words(home: Path) -> None:
     assert ids(memory.ask(PORT_AGAIN)) == {told.id}
 
 
+def test_what_another_model_embedded_is_measured_by_its_words(home: Path) -> None:
+    """While a store is embedded anew its chunks count as they do without a model, not as far away."""
+    embedder = HashEmbedder()
+    memory = TurnsInMemory(home, embedder)
+    told = memory.turn("s1", "p1", PORT_ASKED, PORT_ANSWER)
+    embedder._name = "another"
+    [stale] = memory.ask(PORT_AGAIN, EVERYTHING).candidates
+    assert stale.chunk.memory_id == told.id and stale.score.vector is None
+    assert stale.score.relevance == stale.score.lexical
+    memory.indexer.embed_missing(16)
+    [fresh] = memory.ask(PORT_AGAIN, EVERYTHING).candidates
+    assert fresh.score.vector is not None
+
+
 @pytest.mark.parametrize(
     "prompt", ["결제 모듈 포트 " * 200_000, "```\n" + "x" * 300_000, "\x00\ud800 결제 모듈 포트가 몇 번이었지?"]
 )

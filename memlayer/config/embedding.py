@@ -1,0 +1,103 @@
+"""Settings of the embedding model: provider, address, key and budget."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from pydantic import model_validator
+
+from memlayer.config.consolidation import check_endpoint
+from memlayer.config.groups import Group, Real, Whole, setting
+
+# Providers that keep every text on this machine: the only ones that a variable may choose.
+LOCAL_PROVIDERS = ("fastembed", "none")
+# The others, in the order in which `auto` tries them.
+REMOTE_PROVIDERS = ("openai", "gemini")
+SHIPPED_MODEL = "e5-small-ko-en-int8"
+DEFAULT_MODELS = {"openai": "text-embedding-3-small", "gemini": "gemini-embedding-001"}
+DEFAULT_KEYS = {"openai": "OPENAI_API_KEY", "gemini": "GEMINI_API_KEY"}
+GEMINI_DIMENSIONS = 768  # its own 3,072 take four times the memory and the cache for little
+# Settings that decide whether and where texts are sent: see load.FILE_ONLY_GROUP.
+FILE_ONLY = ("model", "base_url", "api_key_env", "dimensions", "daily_tokens")
+
+
+class EmbeddingSettings(Group):
+    """The model that finds memories by meaning.
+
+    Variables can set no model, address, key or budget here, and no provider but `fastembed` and `none`: the others are
+    sent every stored text.
+    """
+
+    provider: Literal["fastembed", "openai", "gemini", "auto", "none"] = setting(
+        "fastembed",
+        "`fastembed`: on this machine. `openai`, `gemini`: texts are sent there (docs/language-model.md). `auto`: the "
+        "local model, else whichever of the two has a key. `none`: full-text search only.",
+    )
+    model: str = setting(
+        "",
+        "Empty: `e5-small-ko-en-int8`, `text-embedding-3-small` for openai, `gemini-embedding-001` for gemini. For "
+        "fastembed a model that ships, any fastembed model, or a local folder.",
+    )
+    base_url: str = setting(
+        "", "For openai and gemini: another address of the same interface (Ollama, LM Studio, vLLM); empty: its own."
+    )
+    api_key_env: str = setting(
+        "", "The variable that holds the key; empty: `OPENAI_API_KEY` or `GEMINI_API_KEY`. Never the key itself."
+    )
+    dimensions: Whole = setting(
+        0,
+        "Length of the vectors to ask openai or gemini for; 0: the model's own, for gemini 768.",
+        unit="numbers",
+        ge=0,
+        le=8192,
+    )
+    timeout_s: Real = setting(
+        20.0, "Time for one request of openai or gemini; no prompt waits that long.", unit="s", ge=1, le=600
+    )
+    daily_tokens: Whole = setting(
+        5_000_000,
+        "Tokens in a day for openai or gemini; then words alone are searched until tomorrow.",
+        unit="tokens",
+        ge=0,
+        le=10**12,
+    )
+    cache_dir: str = setting("", "Where downloaded models are kept; empty: `<home>/cache/models`.")
+    batch_size: Whole = setting(16, "Texts embedded in one go.", unit="texts", ge=1, le=512)
+    cache_max_bytes: Whole = setting(
+        256 * 2**20, "Cache of vectors, which makes a rebuild cheap.", unit="bytes", ge=0, le=2**40
+    )
+
+    @model_validator(mode="after")
+    def _can_be_asked(self) -> EmbeddingSettings:
+        model = self.model if self.provider in REMOTE_PROVIDERS else ""
+        check_endpoint("embedding", model, self.base_url, self.api_key_env)
+        return self
+
+    @property
+    def local_model(self) -> str:
+        """Model of fastembed, and the first that `auto` looks for."""
+        return self.model or SHIPPED_MODEL
+
+    @property
+    def model_name(self) -> str:
+        """Model of the provider; of `auto` the local one, "" for none."""
+        if self.provider in REMOTE_PROVIDERS:
+            return self.model or DEFAULT_MODELS[self.provider]
+        return "" if self.provider == "none" else self.local_model
+
+    @property
+    def key_variables(self) -> tuple[str, ...]:
+        """Variables that may hold a key; () for a local provider."""
+        if self.provider == "auto":
+            return tuple(DEFAULT_KEYS[name] for name in REMOTE_PROVIDERS)
+        return (self.api_key_env or DEFAULT_KEYS[self.provider],) if self.provider in REMOTE_PROVIDERS else ()
+
+
+def heeded(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return those of the variables' values that count."""
+    return {
+        name: value
+        for name, value in fields.items()
+        if name not in FILE_ONLY and (name != "provider" or value in LOCAL_PROVIDERS)
+    }

@@ -1,0 +1,59 @@
+"""Vectors for chunks without one, in parts and after problems."""
+
+from __future__ import annotations
+
+import logging
+import time
+
+from memlayer.daemon.resources import memory
+from memlayer.daemon.resources.jobs import go_second
+from memlayer.daemon.resources.state import State
+from memlayer.errors import EmbedderError
+
+log = logging.getLogger(__name__)
+EMBED_S = 2.0  # of the writer at a time: a provider may take minutes for a large store, and turns want to get in
+EMBED_AGAIN_S = 30.0
+
+
+def submit_embedding(state: State) -> None:
+    """Have chunks without a vector of the current model embedded, in parts."""
+    state.jobs.submit("embed", lambda: _embed_part(state))
+
+
+def _embed_part(state: State) -> None:
+    """Embed chunks for EMBED_S, and come again for more. The writer's job."""
+    services = state.services.result()
+    go_second()
+    ends = time.monotonic() + EMBED_S
+    state.embedded_s, state.rebuilding = time.monotonic(), ""
+    try:
+        while services.indexer.embed_some(state.settings.embedding.batch_size):
+            if time.monotonic() > ends:
+                state.rebuilding = "embedding"
+                submit_embedding(state)
+                return
+        state.unembedded_why = ""
+    except EmbedderError as bad:
+        leave_for_later(state, bad)
+    finally:
+        memory.give_back()
+
+
+def leave_for_later(state: State, bad: EmbedderError) -> None:
+    """Note that chunks stay without vectors; raise a local model's error."""
+    embedder = state.embedder()
+    if embedder is None or not embedder.place:
+        raise bad
+    if state.unembedded_why != str(bad):  # once, not every half minute until tomorrow
+        log.warning("chunks stay without vectors: %s", bad)
+    state.unembedded_why = str(bad)
+
+
+def look(state: State) -> None:
+    """Have chunks embedded that a provider's problem left without vectors."""
+    embedder = state.embedder()
+    if embedder is None:
+        return
+    state.unembedded_why = state.unembedded_why or (embedder.problem if embedder.place else "")
+    if state.unembedded_why and time.monotonic() - state.embedded_s > EMBED_AGAIN_S:
+        submit_embedding(state)
