@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from memlayer.adapters.embedding import gemini_embedder
 from memlayer.adapters.llm import anthropic_model, openai_model
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -34,8 +35,13 @@ def test_a_missing_package_is_one_line_with_the_command(provider_name: str, tmp_
 
 def test_the_extras_are_what_the_adapters_ask_for() -> None:
     told = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
-    assert told == {"anthropic": [anthropic_model.REQUIREMENT], "openai": [openai_model.REQUIREMENT]}
+    asked = {
+        "anthropic": [anthropic_model.REQUIREMENT],
+        "openai": [openai_model.REQUIREMENT],
+        "gemini": [gemini_embedder.REQUIREMENT],
+    }
+    assert told == asked
     development = (ROOT / "requirements-dev.in").read_text().splitlines()
-    assert {anthropic_model.REQUIREMENT, openai_model.REQUIREMENT} <= set(development)
+    assert {requirement for [requirement] in asked.values()} <= set(development)
     runtime = (ROOT / "requirements.lock").read_text()
-    assert "anthropic==" not in runtime and "openai==" not in runtime
+    assert not [package for package in ("anthropic", "openai", "google-genai") if package + "==" in runtime]
