@@ -5,30 +5,25 @@ from __future__ import annotations
 import json
 import logging
 import os
-import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as Late
-from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from memlayer.briefing import working_set
 from memlayer.briefing.working_set import standing_orders
 from memlayer.daemon import opening
+from memlayer.daemon.hook_call import Answer, Call, Handler, begin_call, count_kept, drain_soon, serve
 from memlayer.daemon.resources.state import Send, State
 from memlayer.daemon.tasks import flush as flushing
 from memlayer.daemon.tasks import intake
 from memlayer.edge.bootstrap import health
 from memlayer.edge.capture import spool
-from memlayer.edge.capture.payload import COMMAND, Payload, continuation, hook_reply, read_payload
-from memlayer.edge.home import given_notes as record
+from memlayer.edge.capture.payload import continuation, hook_reply, read_payload
 from memlayer.edge.home import project, registry
 from memlayer.edge.ipc import protocol
 from memlayer.errors import MemlayerError
-from memlayer.recall import given_notes
-from memlayer.recall.candidate import with_shown
 from memlayer.recall.recall import Gate, Recalled
 from memlayer.records.sessions import Session
 from memlayer.transcripts import catch_up, host_memory
@@ -44,41 +39,6 @@ RESERVE_S = 0.08
 # A young daemon has not taken in the spool yet.
 SETTLING_S = 60.0
 SUBAGENT_CHARS = 600
-_record_lock = threading.Lock()
-
-
-@dataclass
-class Call:
-    """A call of a hook whose event is kept."""
-
-    payload: Payload
-    event: Mapping[str, Any]
-    place: project.Place
-    session: Session
-    is_known: bool  # the session was heard of before
-    ends_s: float  # monotonic, when the answer has to be there
-    recall: Future[Recalled] | None = None
-
-
-class Answer(NamedTuple):
-    """Answer to a hook. is_continued: the model goes on, storing memories."""
-
-    context: str = ""
-    notice: str = ""
-    recalled: Recalled | None = None
-    is_continued: bool = False
-
-
-class Handler(NamedTuple):
-    """Steps of a hook: before the disk, answer, jobs behind.
-
-    ignores: the call has nothing to do with the person, and leaves no event.
-    """
-
-    ignores: Callable[[State, Payload], bool] = lambda state, payload: False
-    begin: Callable[[State, Call], None] = lambda state, call: None
-    answer: Callable[[State, Call], Answer] = lambda state, call: Answer()
-    after: Callable[[State, Session], object] = lambda state, session: _drain(state)
 
 
 def answer(request: protocol.Request, send: Send, state: State) -> None:
@@ -104,25 +64,20 @@ def answer(request: protocol.Request, send: Send, state: State) -> None:
     if handler.ignores(state, payload):
         _send_nothing(send)
         return
-    project_id, _ = state.projects.resolve(folder)
-    is_known = state.sessions.get(payload.session_id) is not None
-    session = state.sessions.heard(event, project_id, is_live=True)
     ends_s = started + min(deadline_s - RESERVE_S, state.settings.recall.deadline_ms / 1000)
-    call = Call(payload, event, place, session, is_known, ends_s)
-    handler.begin(state, call)
-    if state.settings.capture.enabled:
-        spool.put(state.home, event)
-        state.metrics.arrived()
-    else:
-        state.metrics.refused("capture.enabled is false")
-    send(protocol.DURABLE, b"")
-    found = handler.answer(state, call)
-    with noted(state, session, event, found.context, found.recalled, started + deadline_s):
-        reply = hook_reply(request.op[len("hook.") :], found.context, found.notice)
-        send(protocol.REPLY, continuation() if found.is_continued else reply)
-    if state.is_open:
-        state.services.result().live.heard(event)  # after its own recall has compared it with the session
-    handler.after(state, session)
+    call = begin_call(state, payload, event, place, folder, ends_s)
+
+    def keep() -> None:
+        if state.settings.capture.enabled:
+            spool.put(state.home, event)
+        count_kept(state)
+        send(protocol.DURABLE, b"")
+
+    def reply(found: Answer) -> None:
+        said = hook_reply(request.op[len("hook.") :], found.context, found.notice)
+        send(protocol.REPLY, continuation() if found.is_continued else said)
+
+    serve(state, handler, call, started + deadline_s, keep=keep, reply=reply)
 
 
 def _send_nothing(send: Send) -> None:
@@ -137,11 +92,7 @@ def _refuse(state: State, op: str, problem: str, send: Send) -> None:
     state.metrics.refused(problem or "memory is switched off for the project")
     _send_nothing(send)
     if problem == "no answer":
-        _drain(state)
-
-
-def _drain(state: State) -> None:
-    _submit(state, "drain", intake.drain)
+        drain_soon(state)
 
 
 def _submit(state: State, name: str, job: Callable[..., Any], *arguments: Session) -> Future[Any]:
@@ -206,7 +157,7 @@ def _host_lines(state: State, session: Session) -> host_memory.Lines:
 
 
 def _after_session_start(state: State, session: Session) -> None:
-    _drain(state)
+    drain_soon(state)
     _submit(state, "find sessions that are over", intake.submit_summaries)
 
 
@@ -281,7 +232,7 @@ def _inherit(state: State, session: Session) -> None:
 
 
 def _after_stop(state: State, session: Session) -> None:
-    _drain(state)
+    drain_soon(state)
     if state.settings.flush.enabled:
         flushing.measure(state, session)
 
@@ -292,7 +243,7 @@ def _answer_pre_compact(state: State, call: Call) -> Answer:
 
 
 def _after_pre_compact(state: State, session: Session) -> None:
-    _drain(state)
+    drain_soon(state)
     if state.settings.flush.enabled:
         flushing.submit(state, session, "it is about to be compacted")
 
@@ -347,49 +298,3 @@ def _wait(job: Future[Any], until: float) -> None:
         job.exception(timeout=max(0.0, until - time.monotonic()))
     except Late:
         return
-
-
-# -- record of given notes
-
-
-@contextmanager
-def noted(
-    state: State, session: Session, event: Mapping[str, Any], block: str, found: Recalled | None, due_s: float
-) -> Iterator[None]:
-    """Send a hook's answer inside; its notes count as shown.
-
-    They stand in the record once it is out. found: a prompt's recall. due_s: monotonic; an answer after it, or that
-    nobody takes, has shown nothing.
-    """
-    before = session.shown, session.explained_ms
-    if block and event["kind"] in ("user", "session_start"):
-        session.shown = with_shown(session.shown, found.entries) if found is not None else session.shown
-        session.explained_ms = session.explained_ms or time.time_ns() // 1_000_000
-        state.sessions.changed(session)
-    is_delivered = False
-    try:
-        yield
-        is_delivered = time.monotonic() < due_s
-    finally:
-        if not is_delivered:
-            session.shown, session.explained_ms = before
-        _record(state, session, event, block, found, is_delivered)
-
-
-def _record(
-    state: State, session: Session, event: Mapping[str, Any], block: str, found: Recalled | None, is_delivered: bool
-) -> None:
-    """Append the entry of a prompt or a given working set."""
-    if event["kind"] == "user" and event["detail"] == COMMAND:
-        found = Recalled("", "", Gate.COMMAND)
-    if found is not None:
-        entry = given_notes.of_prompt(event, session.project_id, found, is_delivered=is_delivered)
-    elif event["kind"] == "session_start" and block:
-        entry = given_notes.of_start(event, session.project_id, block, is_delivered=is_delivered)
-    else:
-        return
-    try:
-        with _record_lock:
-            record.put(state.home, entry)
-    except OSError as bad:
-        log.warning("the record of given notes is not written: %s", bad.strerror)

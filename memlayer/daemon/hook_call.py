@@ -1,0 +1,151 @@
+"""A hook's call: its event, its answer, and the steps between.
+
+The agent's turns take the same steps; see daemon.ops.agent_turns.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from memlayer.daemon.resources.state import State
+from memlayer.daemon.tasks import intake
+from memlayer.edge.capture.payload import COMMAND, Payload
+from memlayer.edge.home import given_notes as record
+from memlayer.edge.home import project
+from memlayer.recall import given_notes
+from memlayer.recall.candidate import with_shown
+from memlayer.recall.recall import Gate, Recalled
+from memlayer.records.sessions import Session
+
+log = logging.getLogger(__name__)
+_record_lock = threading.Lock()
+
+
+@dataclass
+class Call:
+    """A call of a hook whose event is kept."""
+
+    payload: Payload
+    event: Mapping[str, Any]
+    place: project.Place
+    session: Session
+    is_known: bool  # the session was heard of before
+    ends_s: float  # monotonic, when the answer has to be there
+    recall: Future[Recalled] | None = None
+
+
+class Answer(NamedTuple):
+    """Answer to a hook. is_continued: the model goes on, storing memories."""
+
+    context: str = ""
+    notice: str = ""
+    recalled: Recalled | None = None
+    is_continued: bool = False
+
+
+class Handler(NamedTuple):
+    """Steps of a hook: before the disk, answer, jobs behind.
+
+    ignores: the call has nothing to do with the person, and leaves no event.
+    """
+
+    ignores: Callable[[State, Payload], bool] = lambda state, payload: False
+    begin: Callable[[State, Call], None] = lambda state, call: None
+    answer: Callable[[State, Call], Answer] = lambda state, call: Answer()
+    after: Callable[[State, Session], object] = lambda state, session: drain_soon(state)
+
+
+def drain_soon(state: State) -> None:
+    """Have the writer take in the spool."""
+    state.jobs.submit("drain", lambda: intake.drain(state))
+
+
+def begin_call(
+    state: State, payload: Payload, event: Mapping[str, Any], place: project.Place, folder: str, ends_s: float
+) -> Call:
+    """Return the call of an event, noted in its session."""
+    project_id, _ = state.projects.resolve(folder)
+    is_known = state.sessions.get(payload.session_id) is not None
+    session = state.sessions.heard(event, project_id, is_live=True)
+    return Call(payload, event, place, session, is_known, ends_s)
+
+
+def count_kept(state: State) -> None:
+    """Count an event that arrived, or that the settings keep out."""
+    if state.settings.capture.enabled:
+        state.metrics.arrived()
+    else:
+        state.metrics.refused("capture.enabled is false")
+
+
+def serve(
+    state: State,
+    handler: Handler,
+    call: Call,
+    due_s: float,
+    *,
+    keep: Callable[[], None],
+    reply: Callable[[Answer], None],
+) -> None:
+    """Serve a call: keep its event, answer it, record its notes.
+
+    due_s: monotonic; an answer after it has shown nothing. keep: makes the event durable. reply: hands the answer over.
+    """
+    handler.begin(state, call)
+    keep()
+    found = handler.answer(state, call)
+    with noted(state, call.session, call.event, found.context, found.recalled, due_s):
+        reply(found)
+    if state.is_open:
+        state.services.result().live.heard(call.event)  # after its own recall has compared it with the session
+    handler.after(state, call.session)
+
+
+@contextmanager
+def noted(
+    state: State, session: Session, event: Mapping[str, Any], block: str, found: Recalled | None, due_s: float
+) -> Iterator[None]:
+    """Send a hook's answer inside; its notes count as shown.
+
+    They stand in the record once it is out. found: a prompt's recall. due_s: monotonic; an answer after it, or that
+    nobody takes, has shown nothing.
+    """
+    before = session.shown, session.explained_ms
+    if block and event["kind"] in ("user", "session_start"):
+        session.shown = with_shown(session.shown, found.entries) if found is not None else session.shown
+        session.explained_ms = session.explained_ms or time.time_ns() // 1_000_000
+        state.sessions.changed(session)
+    is_delivered = False
+    try:
+        yield
+        is_delivered = time.monotonic() < due_s
+    finally:
+        if not is_delivered:
+            session.shown, session.explained_ms = before
+        _record(state, session, event, block, found, is_delivered)
+
+
+def _record(
+    state: State, session: Session, event: Mapping[str, Any], block: str, found: Recalled | None, is_delivered: bool
+) -> None:
+    """Append the entry of a prompt or a given working set."""
+    if event["kind"] == "user" and event["detail"] == COMMAND:
+        found = Recalled("", "", Gate.COMMAND)
+    if found is not None:
+        entry = given_notes.of_prompt(event, session.project_id, found, is_delivered=is_delivered)
+    elif event["kind"] == "session_start" and block:
+        entry = given_notes.of_start(event, session.project_id, block, is_delivered=is_delivered)
+    else:
+        return
+    try:
+        with _record_lock:
+            record.put(state.home, entry)
+    except OSError as bad:
+        log.warning("the record of given notes is not written: %s", bad.strerror)
