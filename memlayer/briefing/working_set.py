@@ -248,14 +248,18 @@ def _orders(store: Store, project_id: str) -> Iterator[Memory]:
         found = store.memories(
             MemoryQuery(project_id=scope, category="core", kind=PREFERENCE, is_current=True, limit=_ORDERS_LOOKED_AT)
         )
-        ids = sorted({source for memory in found for source in memory.source_ids})
-        events = {event.id: event for event in store.events(ids=ids, limit=len(ids))} if ids else {}
-        orders = [
-            memory
-            for memory in found
-            if memory.pinned or not _is_models([events[key] for key in memory.source_ids if key in events], memory.text)
-        ]
-        yield from sorted(orders, key=lambda memory: (not memory.pinned, -memory.at_ms))
+        yield from sorted(by_a_person(store, found), key=lambda memory: (not memory.pinned, -memory.at_ms))
+
+
+def by_a_person(store: Store, found: Sequence[Memory]) -> list[Memory]:
+    """Return the memories that a person pinned or said."""
+    ids = sorted({source for memory in found for source in memory.source_ids})
+    events = {event.id: event for event in store.events(ids=ids, limit=len(ids))} if ids else {}
+    return [
+        memory
+        for memory in found
+        if memory.pinned or not _is_models([events[key] for key in memory.source_ids if key in events], memory.text)
+    ]
 
 
 def _is_models(sources: Sequence[Event], text: str) -> bool:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 from memlayer import __version__
 from memlayer.daemon import hooks
-from memlayer.daemon.ops import deletion, disclosure, maintenance, memories, queries, sessions, transfer
+from memlayer.daemon.ops import agent_turns, deletion, disclosure, maintenance, memories, queries, sessions, transfer
 from memlayer.daemon.ops.requests import Table
 from memlayer.daemon.resources.jobs import where
 from memlayer.daemon.resources.state import Send, State
@@ -25,6 +25,7 @@ from memlayer.errors import DaemonError, ProtocolError, StoreError, UserError
 TABLE: Table = {
     **queries.OPERATIONS,
     **disclosure.OPERATIONS,
+    **agent_turns.OPERATIONS,
     **memories.OPERATIONS,
     **sessions.OPERATIONS,
     **deletion.OPERATIONS,

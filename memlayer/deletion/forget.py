@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from memlayer.briefing.compaction import COMPACTION
 from memlayer.briefing.session_summary import SESSION_SUMMARY, none_wanted
 from memlayer.consolidation import lineage
 from memlayer.deletion.erase import Erasure
@@ -22,6 +23,7 @@ from memlayer.records.tombstones import CONVERSATION, CORE, DAILY, TOOL, Tombsto
 
 EVENTS_AT_ONCE = 500
 EVERYTHING = 10_000_000
+SUMMARIES = (SESSION_SUMMARY, COMPACTION)
 
 
 def _now_ms() -> int:
@@ -65,7 +67,7 @@ class Forget:
 
         Named by its id, a memory takes the turns along that it comes from, and whatever else was drawn from them. With
         keep_sources it goes alone, with its earlier wordings, and with the request to remember it, since no turn stands
-        behind that; so does the summary of a session in any case, which would take the session along. A turn always
+        behind that; so does a summary in any case, which would take its session along. A turn always
         goes with its words.
         """
         if selection == Selection():
@@ -80,7 +82,7 @@ class Forget:
         alone = [
             memory
             for memory in named
-            if memory.category != "conversation" and (keep_sources or memory.kind == SESSION_SUMMARY)
+            if memory.category != "conversation" and (keep_sources or memory.kind in SUMMARIES)
         ]
         plan = DeletionPlan()
         if with_sources := [memory.id for memory in named if memory not in alone]:

@@ -16,6 +16,7 @@ from typing import Any, ClassVar, TypeVar
 from memlayer.errors import UserError
 
 MAX_LISTED = 10_000
+AGENT_SESSION = "agent-"  # the start of the id of each talk with the agent
 _UNPAIRED = re.compile("[\ud800-\udfff]")
 # Attribute -> name in JSON, where Python does not allow the name.
 _WIRE_NAMES = {"is_global": "global", "with_superseded": "all", "id_": "id", "from_": "from"}
@@ -238,6 +239,27 @@ class MemRemember(Arguments, op="mem.remember"):
     at_ms: int = 0
     project_dir: Path = ""
     session_id: str = ""
+
+
+@dataclass(frozen=True)
+class Turn(Arguments, op="turn"):
+    """A step of the agent's talk; its events are in the spool.
+
+    phase: start, prompt, end, compact, history, undo or finish. text: redacted; the prompt, the answer, or the summary
+    of a compaction. detail: of the event. kept: prompt ids of the turns that a compaction leaves. tokens: in the
+    model's context. session_id: for history its start, or "" for the project's last talk.
+    """
+
+    phase: str = ""
+    session_id: str = ""
+    prompt_id: str = ""
+    text: str = ""
+    detail: str = ""
+    kept: Names = ()
+    at_ms: int = 0
+    tokens: int = 0
+    model: str = ""
+    project_dir: Path = ""
 
 
 @dataclass(frozen=True)

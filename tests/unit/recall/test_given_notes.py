@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from memlayer.config import load_what_holds
-from memlayer.daemon.hooks import noted
+from memlayer.daemon.hook_call import noted
 from memlayer.daemon.resources.state import State
 from memlayer.edge.capture import spool
 from memlayer.edge.home import given_notes

@@ -1,0 +1,226 @@
+"""The memory of a talk: its turns kept, notes for its prompts.
+
+The events go into the spool first, redacted, as those of a hook without a daemon do; then the daemon is told. Whatever
+happens to the daemon, nothing is lost and the talk goes on.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+import uuid
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+from typing import Any
+
+from memlayer.chat import ToolCall, ToolResult
+from memlayer.edge.capture import spool
+from memlayer.edge.capture.payload import clean, read_payload
+from memlayer.edge.home import paths
+from memlayer.edge.home import project as places
+from memlayer.edge.ipc import ops
+from memlayer.edge.ipc.client import Client
+from memlayer.edge.ipc.ops import AGENT_SESSION
+from memlayer.edge.redaction import own_patterns
+from memlayer.errors import DaemonError, MemlayerError
+
+ASK_S = 5.0
+COMPACT_S = 60.0  # the turns of a long talk are consolidated first
+AGAIN_S = 30.0  # after a daemon that did not come
+# As the host names tools that do the same, so that summaries and rules know them. Others are kept under their own name.
+HOST_NAMES = {"shell": "Bash", "write_file": "Write"}
+NOT_KEPT = ("memory_search", "memory_remember", "read_file")  # memories would be captured again; files are there
+
+
+@dataclass(frozen=True)
+class Survivors:
+    """Texts that a compaction must leave in the context, verbatim.
+
+    orders: a block, "" for none. constraints: preferences and decisions that the person stated in this talk.
+    """
+
+    orders: str = ""
+    constraints: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class PastTurn:
+    """A turn of a restored talk.
+
+    calls: of tools, in the short form in which they are stored.
+    """
+
+    prompt_id: str
+    prompt: str = ""
+    calls: tuple[str, ...] = ()
+    answer: str = ""
+
+
+@dataclass(frozen=True)
+class PastTalk:
+    """A restored talk: the summary of its compacted turns, then the rest."""
+
+    session_id: str
+    summary: str = ""
+    turns: tuple[PastTurn, ...] = ()
+
+
+@dataclass
+class TalkMemory:
+    """The memory of one talk.
+
+    client: makes a new one; threads share none. is_on: False for a talk without memory. keeps: whether its turns are
+    stored. session_id: begins with AGENT_SESSION. context: the notes that the last prompt was given. problem: why the
+    last turn was not kept or memory was silent, notice: about its health; one line each, or "".
+    """
+
+    home: str
+    project_dir: str
+    client: Callable[[], Client]
+    is_on: bool = True
+    keeps: bool = True
+    session_id: str = field(default_factory=lambda: AGENT_SESSION + uuid.uuid4().hex[:12])
+    context: str = ""
+    problem: str = ""
+    notice: str = ""
+    prompt_id: str = ""
+    _calls: int = 0
+    _failed_s: float = -AGAIN_S
+
+    def __post_init__(self) -> None:
+        if os.environ.get("MEMLAYER_DISABLE") == "1" or not places.enabled(places.locate(self.project_dir).root):
+            self.is_on = False
+        own_patterns.use_file(paths.own_patterns(self.home))
+
+    def start(self, *, is_resumed: bool = False, model: str = "") -> str:
+        """Begin the talk; return the working set, "" for none."""
+        event = self._keep("session_start", source="resume" if is_resumed else "startup", model=model)
+        found = self._tell("start", event, model=model)
+        self.notice = str(found.get("notice") or "")
+        return str(found.get("context") or "")
+
+    def recall(self, prompt: str) -> str:
+        """Keep a prompt; return the notes for it, "" for none."""
+        self.prompt_id, self._calls, self.problem = uuid.uuid4().hex, 0, ""
+        event = self._keep("user_prompt_submit", prompt=prompt)
+        self.context = str(self._tell("prompt", event).get("context") or "")
+        return self.context
+
+    def called(self, call: ToolCall, result: ToolResult) -> None:
+        """Keep a tool call of this turn, in short."""
+        if call.name in NOT_KEPT:
+            return
+        self._calls += 1
+        name, arguments = HOST_NAMES.get(call.name, call.name), dict(call.arguments)
+        if name == "Write":
+            arguments["file_path"] = os.path.join(self.project_dir, str(arguments.pop("path", "")))
+        fields = {"tool_name": name, "tool_input": arguments, "tool_use_id": str(self._calls)}
+        if result.is_error:
+            self._keep("post_tool_use_failure", error=result.text, **fields)
+        else:
+            self._keep("post_tool_use", tool_response={"stdout": result.text}, **fields)
+
+    def end(self, answer: str, *, tokens: int = 0) -> None:
+        """End the turn with its answer. tokens: in the model's context."""
+        self._tell("end", self._keep("stop", last_assistant_message=answer), tokens=tokens)
+
+    def survivors(self) -> Survivors:
+        """Consolidate the talk so far; return the texts to keep."""
+        return self.compacted("")
+
+    def compacted(self, summary: str, *, kept: Collection[str] = ()) -> Survivors:
+        """Store the summary of a compaction; see survivors.
+
+        kept: prompt ids of the turns that stay in the context. Without a daemon the summary is not stored, and a
+        resumed talk has all of its turns.
+        """
+        event: dict[str, Any] | None = {"detail": "compact", "at_ms": _now_ms()}
+        if summary:
+            event = self._keep("session_start", source="compact")
+        found = self._tell("compact", event, deadline_s=COMPACT_S, text=clean(summary), kept=tuple(kept))
+        return Survivors(str(found.get("orders") or ""), tuple(map(str, found.get("constraints") or ())))
+
+    def finish(self, reason: str = "exit") -> None:
+        """End the talk: the daemon settles it and writes its summary."""
+        self._tell("finish", self._keep("session_end", reason=reason))
+
+    def resume(self, session_id: str) -> PastTalk:
+        """Resume a talk of this project, "" for the last one.
+
+        Raises UserError where there is none, and DaemonError without a daemon.
+        """
+        return self._past("history", session_id)
+
+    def undo(self) -> PastTalk:
+        """Undo the talk's last compaction. Raises as resume does."""
+        return self._past("undo", self.session_id)
+
+    def _past(self, phase: str, session_id: str) -> PastTalk:
+        if not self.is_on:
+            raise DaemonError("memory is switched off here, so no talk is known")
+        arguments = ops.Turn(phase=phase, session_id=session_id, project_dir=self.project_dir)
+        found = self._ask(arguments, COMPACT_S)
+        self.session_id = str(found["session_id"])
+        return PastTalk(self.session_id, str(found["summary"]), turns_of(found["events"]))
+
+    def _keep(self, hook: str, **fields: Any) -> dict[str, Any] | None:
+        """Put an event into the spool, redacted.
+
+        None for nothing to keep. A disk that refuses is a problem, no error.
+        """
+        if not self.is_on:
+            return None
+        payload = {"session_id": self.session_id, "prompt_id": self.prompt_id, "cwd": self.project_dir, **fields}
+        raw = json.dumps(payload).encode()
+        event = read_payload(hook, raw, project_dir=self.project_dir, at_ms=_now_ms()).event
+        if event is not None and self.keeps:
+            try:
+                paths.make_folder(self.home)
+                spool.put(self.home, event)
+            except OSError as bad:
+                self.problem = f"this turn is not kept: {bad.strerror}"
+        return event
+
+    def _tell(
+        self, phase: str, event: dict[str, Any] | None, *, deadline_s: float = ASK_S, **fields: Any
+    ) -> dict[str, Any]:
+        """Tell the daemon of an event; {} where it does not answer."""
+        if event is None or not self.is_on:
+            return {}
+        fields = {"text": event.get("text", ""), "prompt_id": event.get("prompt_id", ""), **fields}
+        step = ops.Turn(
+            phase=phase,
+            session_id=self.session_id,
+            detail=event["detail"],
+            at_ms=event["at_ms"],
+            project_dir=self.project_dir,
+            **fields,
+        )
+        try:
+            # A daemon that has just not come is not waited for at each step.
+            return self._ask(step, deadline_s, start=time.monotonic() - self._failed_s > AGAIN_S)
+        except MemlayerError as bad:
+            self.problem, self._failed_s = str(bad), time.monotonic()
+            return {}
+
+    def _ask(self, step: ops.Turn, deadline_s: float, *, start: bool = True) -> dict[str, Any]:
+        return self.client().call(
+            step.op, step.fields(), deadline_s=deadline_s, project_dir=self.project_dir, start=start
+        )
+
+
+def turns_of(events: list[dict[str, Any]]) -> tuple[PastTurn, ...]:
+    """Return the turns of a talk's events, oldest first."""
+    found: dict[str, dict[str, list[str]]] = {}
+    for event in events:
+        texts = found.setdefault(event["prompt_id"], {"user": [], "tool": [], "assistant": []})
+        texts[event["kind"]].append(event["text"])
+    return tuple(
+        PastTurn(prompt_id, "\n\n".join(texts["user"]), tuple(texts["tool"]), "\n\n".join(texts["assistant"]))
+        for prompt_id, texts in found.items()
+    )
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000

@@ -1,0 +1,126 @@
+"""Compacted talks: their summaries, their constraints, their restoration.
+
+The host keeps its own transcripts; the agent's talks are kept here alone.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+
+from memlayer.briefing.working_set import by_a_person
+from memlayer.consolidation.rules.extraction import DECISION, PREFERENCE, has
+from memlayer.edge.capture.spool import event_id
+from memlayer.model import Event, Memory, citation_of
+from memlayer.ports import MemoryQuery, Store
+from memlayer.text.context_block import flatten
+from memlayer.text.sentences import USER, candidates
+from memlayer.turns.salience import importance
+
+COMPACTION = "compaction"
+SAID = ("user", "assistant", "tool")
+MAX_EVENTS = 20_000
+MAX_CONSTRAINT_CHARS = 4_000  # of all constraints
+MAX_RULE_CHARS = 300  # of a sentence of a prompt
+_LOOKED_AT = 300
+_PROMPTS = 2000
+
+
+@dataclass(frozen=True)
+class Talk:
+    """A talk as it goes on.
+
+    summary: of the turns that were compacted, "" for none. events: what came after them, oldest first.
+    """
+
+    summary: str
+    events: tuple[Event, ...]
+
+
+def put_summary(store: Store, session_id: str, text: str, *, kept: Collection[str], at_ms: int) -> Memory | None:
+    """Store the summary of a session's turns as a daily memory.
+
+    kept: prompt ids of the turns that it does not cover. None without a turn that it covers. Forgetting one of these
+    turns forgets the summary. Raises StoreError.
+    """
+    events = [event for event in _said(store, session_id) if event.prompt_id not in kept]
+    if not events or not text.strip():
+        return None
+    made = event_id(session_id, "", COMPACTION, str(at_ms))
+    memory = Memory(
+        id=made,
+        key="daily_%s_%s" % (time.strftime("%Y-%m-%d", time.localtime(at_ms / 1000)), made[:4]),
+        citation=citation_of(made),
+        category="daily",
+        kind=COMPACTION,
+        text=text.strip(),
+        importance=importance("daily", text),
+        project_id=events[-1].project_id,
+        session_id=session_id,
+        prompt_id="",
+        source_ids=tuple(event.id for event in events),
+        at_ms=at_ms,
+    )
+    store.put_memories([memory])
+    return memory
+
+
+def undo(store: Store, session_id: str, at_ms: int) -> Memory | None:
+    """Retire the last summary of a session, None without one.
+
+    Its turns come back with the next restored(). Raises StoreError.
+    """
+    last = _last(store, session_id)
+    if last is not None:
+        store.put_memories([replace(last, superseded_by=last.id, superseded_ms=at_ms)])
+    return last
+
+
+def restored(store: Store, session_id: str) -> Talk:
+    """Return a session's talk from its events. Raises StoreError."""
+    last = _last(store, session_id)
+    covered = frozenset(last.source_ids) if last is not None else frozenset()
+    events = tuple(event for event in _said(store, session_id) if event.id not in covered)
+    return Talk(last.text if last is not None else "", events)
+
+
+def _last(store: Store, session_id: str) -> Memory | None:
+    query = MemoryQuery(session_id=session_id, category="daily", kind=COMPACTION, is_current=True, limit=1)
+    return next(iter(store.memories(query)), None)
+
+
+def _said(store: Store, session_id: str) -> list[Event]:
+    events = store.events(session_id=session_id, limit=MAX_EVENTS)
+    return [event for event in events if event.kind in SAID]
+
+
+def session_constraints(store: Store, session_id: str, excluded_ids: Collection[str] = ()) -> list[str]:
+    """Return texts with the person's preferences and decisions in a session.
+
+    Oldest first, at most MAX_CONSTRAINT_CHARS of the newest: statements that hold, and sentences of prompts that sound
+    like a rule or a decision and became no statement. Too many are no harm in a compacted context, a missing one is.
+    excluded_ids: memories that stand there already. Raises StoreError.
+    """
+    core = store.memories(MemoryQuery(session_id=session_id, category="core", limit=_LOOKED_AT))
+    over = {source for memory in core if memory.superseded_by for source in memory.source_ids}
+    held = [memory for memory in core if not memory.superseded_by]
+    stated = by_a_person(store, [memory for memory in held if memory.kind in (PREFERENCE, DECISION)])
+    found = [(memory.at_ms, flatten(memory.text)) for memory in stated if memory.id not in excluded_ids]
+    known = [flatten(memory.text) for memory in held]
+    for event in store.events(session_id=session_id, kind="user", limit=_PROMPTS):
+        if event.detail or event.id in over:
+            continue
+        rules = (flatten(one.text) for one in candidates(event.text, USER) if not one.asks and _is_rule(one.text))
+        found += [(event.at_ms, rule) for rule in rules if not any(rule in text for text in known)]
+    left, kept = MAX_CONSTRAINT_CHARS, []
+    for _, text in sorted(dict.fromkeys(found), key=lambda one: -one[0]):
+        left -= len(text) + 1
+        if left < 0:
+            break
+        kept.append(text)
+    return kept[::-1]
+
+
+def _is_rule(sentence: str) -> bool:
+    return len(sentence) <= MAX_RULE_CHARS and (has("standing", sentence) or has("decided", sentence))
