@@ -1,0 +1,128 @@
+"""Tools for memory and the project's folder, and a person's own.
+
+A package offers tools of its own by the entry point group `memlayer.tools`: each names a tool, or a class or function
+that makes it without arguments.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+from memlayer.agent.execution import Tool
+from memlayer.agent.local_tools import Approve, Folder, ReadFile, Shell, WriteFile, text_of
+from memlayer.agent.memory import ASK_S, TalkMemory
+from memlayer.edge.capture import spool
+from memlayer.edge.ipc import ops
+from memlayer.errors import DaemonError, MemlayerError, ToolError, UserError
+from memlayer.turns.remembered import is_all_redacted, refuse_too_long, remember_event
+
+GROUP = "memlayer.tools"
+MAX_HITS = 10
+
+
+class MemorySearch:
+    """Searches the memories of the project."""
+
+    name = "memory_search"
+    description = (
+        "Search earlier sessions of this project: decisions, facts, causes, files. Returns notes with citations."
+    )
+    parameters: Mapping[str, Any] = {
+        "type": "object",
+        "properties": {
+            "query": {"type": "string", "description": "words of the matter, in any language"},
+            "limit": {"type": "integer", "description": "notes, at most %d" % MAX_HITS},
+        },
+        "required": ["query"],
+    }
+
+    def __init__(self, memory: TalkMemory) -> None:
+        self._memory = memory
+
+    def run(self, arguments: Mapping[str, Any]) -> str:
+        """See execution.Tool."""
+        limit = arguments.get("limit")
+        limit = min(MAX_HITS, max(1, limit)) if isinstance(limit, int) else 5
+        return self.search(text_of(arguments, "query"), limit)
+
+    def search(self, query: str, limit: int = 5) -> str:
+        """Return lines of the best notes. Raises MemlayerError."""
+        folder, session = self._memory.project_dir, self._memory.session_id
+        return answer_of(self._memory, ops.MemSearch(query, limit, project_dir=folder, session_id=session))
+
+
+class MemoryRemember:
+    """Keeps a statement as a memory of the project."""
+
+    name = "memory_remember"
+    description = (
+        "Keep a fact, decision or preference that later sessions will need: one sentence that can be understood alone,"
+        " in the user's language."
+    )
+    parameters: Mapping[str, Any] = {
+        "type": "object",
+        "properties": {"text": {"type": "string"}},
+        "required": ["text"],
+    }
+
+    def __init__(self, memory: TalkMemory) -> None:
+        self._memory = memory
+
+    def run(self, arguments: Mapping[str, Any]) -> str:
+        """See execution.Tool. On disk before the daemon is asked."""
+        folder, session = self._memory.project_dir, self._memory.session_id
+        text, at_ms = text_of(arguments, "text"), time.time_ns() // 1_000_000
+        event = remember_event(text, project_dir=folder, at_ms=at_ms, session_id=session, by_model=True)
+        kept = str(event["text"])
+        if not kept.strip() or is_all_redacted(kept):
+            raise ToolError("Nothing to remember: all of it is private")
+        refuse_too_long(kept)
+        if self._memory.is_on:
+            spool.put(self._memory.home, event)
+        try:
+            return answer_of(self._memory, ops.MemRemember(kept, at_ms=at_ms, project_dir=folder, session_id=session))
+        except DaemonError:
+            if not self._memory.is_on:
+                raise
+            return "Kept on disk; it is remembered as soon as memory answers."
+
+
+def answer_of(memory: TalkMemory, arguments: ops.Arguments) -> str:
+    """Return the daemon's answer in text for a model. Raises MemlayerError."""
+    if not memory.is_on:
+        raise UserError("Memory is switched off in this talk")
+    found = memory.client().call(arguments.op, arguments.fields(), deadline_s=ASK_S, project_dir=memory.project_dir)
+    return str(found.get("text") or "")
+
+
+def tools_of(memory: TalkMemory, approve: Approve) -> tuple[list[Tool], list[str]]:
+    """Return the tools of a talk, and its problems, a line each.
+
+    approve: asks the person. Without memory its tools are left out; a tool of a taken name is, too.
+    """
+    folder = Folder(memory.project_dir)
+    tools: list[Tool] = [MemorySearch(memory), MemoryRemember(memory)] if memory.is_on else []
+    tools += [ReadFile(folder), WriteFile(folder, approve), Shell(folder, approve)]
+    own, problems = installed_tools(list(entry_points(group=GROUP)))
+    taken = {tool.name for tool in tools}
+    return tools + [tool for tool in own if tool.name not in taken], problems
+
+
+def installed_tools(offered: Sequence[EntryPoint]) -> tuple[list[Tool], list[str]]:
+    """Return the tools of entry points, and problems, a line each."""
+    tools: list[Tool] = []
+    problems = []
+    for point in sorted(offered, key=lambda point: point.name):
+        try:
+            found = point.load()
+            tool = found if hasattr(found, "name") and not isinstance(found, type) else found()
+            if not (isinstance(tool.name, str) and isinstance(tool.parameters, Mapping) and callable(tool.run)):
+                raise TypeError("name, parameters or run is missing")
+        except (MemlayerError, ImportError, AttributeError, TypeError, ValueError, OSError) as bad:
+            problems.append("the tool %s cannot be loaded: %s: %s" % (point.name, type(bad).__name__, bad))
+            continue
+        tools.append(tool)
+    return tools, problems
