@@ -14,6 +14,8 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Any
 
+from memlayer.agent.execution import INTERRUPTED
+from memlayer.agent.past_talk import HOST_NAMES, PastTalk, turns_of
 from memlayer.chat import ToolCall, ToolResult
 from memlayer.edge.capture import spool
 from memlayer.edge.capture.payload import clean, read_payload
@@ -28,8 +30,6 @@ from memlayer.errors import DaemonError, MemlayerError
 ASK_S = 5.0
 COMPACT_S = 60.0  # the turns of a long talk are consolidated first
 AGAIN_S = 30.0  # after a daemon that did not come
-# As the host names tools that do the same, so that summaries and rules know them. Others are kept under their own name.
-HOST_NAMES = {"shell": "Bash", "write_file": "Write"}
 NOT_KEPT = ("memory_search", "memory_remember", "read_file")  # memories would be captured again; files are there
 
 
@@ -44,28 +44,6 @@ class Survivors:
     constraints: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class PastTurn:
-    """A turn of a restored talk.
-
-    calls: of tools, in the short form in which they are stored.
-    """
-
-    prompt_id: str
-    prompt: str = ""
-    calls: tuple[str, ...] = ()
-    answer: str = ""
-
-
-@dataclass(frozen=True)
-class PastTalk:
-    """A restored talk: the summary of its compacted turns, then the rest."""
-
-    session_id: str
-    summary: str = ""
-    turns: tuple[PastTurn, ...] = ()
-
-
 @dataclass
 class TalkMemory:
     """The memory of one talk.
@@ -73,6 +51,7 @@ class TalkMemory:
     client: makes a new one; threads share none. is_on: False for a talk without memory. keeps: whether its turns are
     stored. session_id: begins with AGENT_SESSION. context: the notes that the last prompt was given. problem: why the
     last turn was not kept or memory was silent, notice: about its health; one line each, or "".
+    on_recalled: called with the notes of each prompt.
     """
 
     home: str
@@ -82,6 +61,7 @@ class TalkMemory:
     keeps: bool = True
     session_id: str = field(default_factory=lambda: AGENT_SESSION + uuid.uuid4().hex[:12])
     context: str = ""
+    on_recalled: Callable[[str], None] = lambda _: None
     problem: str = ""
     notice: str = ""
     prompt_id: str = ""
@@ -98,13 +78,14 @@ class TalkMemory:
         event = self._keep("session_start", source="resume" if is_resumed else "startup", model=model)
         found = self._tell("start", event, model=model)
         self.notice = str(found.get("notice") or "")
-        return str(found.get("context") or "")
+        return _notes(found)
 
     def recall(self, prompt: str) -> str:
         """Keep a prompt; return the notes for it, "" for none."""
         self.prompt_id, self._calls, self.problem = uuid.uuid4().hex, 0, ""
         event = self._keep("user_prompt_submit", prompt=prompt)
-        self.context = str(self._tell("prompt", event).get("context") or "")
+        self.context = _notes(self._tell("prompt", event))
+        self.on_recalled(self.context)
         return self.context
 
     def called(self, call: ToolCall, result: ToolResult) -> None:
@@ -117,7 +98,8 @@ class TalkMemory:
             arguments["file_path"] = os.path.join(self.project_dir, str(arguments.pop("path", "")))
         fields = {"tool_name": name, "tool_input": arguments, "tool_use_id": str(self._calls)}
         if result.is_error:
-            self._keep("post_tool_use_failure", error=result.text, **fields)
+            is_interrupt = result.text == INTERRUPTED
+            self._keep("post_tool_use_failure", error=result.text, is_interrupt=is_interrupt, **fields)
         else:
             self._keep("post_tool_use", tool_response={"stdout": result.text}, **fields)
 
@@ -210,16 +192,9 @@ class TalkMemory:
         )
 
 
-def turns_of(events: list[dict[str, Any]]) -> tuple[PastTurn, ...]:
-    """Return the turns of a talk's events, oldest first."""
-    found: dict[str, dict[str, list[str]]] = {}
-    for event in events:
-        texts = found.setdefault(event["prompt_id"], {"user": [], "tool": [], "assistant": []})
-        texts[event["kind"]].append(event["text"])
-    return tuple(
-        PastTurn(prompt_id, "\n\n".join(texts["user"]), tuple(texts["tool"]), "\n\n".join(texts["assistant"]))
-        for prompt_id, texts in found.items()
-    )
+def _notes(found: dict[str, Any]) -> str:
+    """Return a block that names this agent's search tool."""
+    return str(found.get("context") or "").replace("mem-search finds more", "memory_search finds more", 1)
 
 
 def _now_ms() -> int:

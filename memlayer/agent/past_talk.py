@@ -1,0 +1,93 @@
+"""A talk restored from its stored events, as messages for a model."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from memlayer.chat import AssistantToolCalls, Chat, Message, ToolCall, ToolResult, ToolResults
+
+# Tools are stored under the names that the host has for them, so that summaries and rules know them.
+HOST_NAMES = {"shell": "Bash", "write_file": "Write"}
+_OWN_NAMES = {host: own for own, host in HOST_NAMES.items()}
+_ARGUMENTS = {"shell": "command", "write_file": "path"}
+_NOT_STORED = "(The output is not stored.)"
+
+
+@dataclass(frozen=True)
+class PastTurn:
+    """A turn of a restored talk.
+
+    calls: of tools, in the short form in which they are stored. at_ms: Unix time of its first event.
+    """
+
+    prompt_id: str
+    prompt: str = ""
+    calls: tuple[str, ...] = ()
+    answer: str = ""
+    at_ms: int = 0
+
+
+@dataclass(frozen=True)
+class PastTalk:
+    """A restored talk: the summary of its compacted turns, then the rest."""
+
+    session_id: str
+    summary: str = ""
+    turns: tuple[PastTurn, ...] = ()
+
+
+def turns_of(events: Sequence[Mapping[str, Any]]) -> tuple[PastTurn, ...]:
+    """Return the turns of a talk's events, oldest first."""
+    found: dict[str, list[Mapping[str, Any]]] = {}
+    for event in events:
+        found.setdefault(str(event["prompt_id"]), []).append(event)
+
+    def texts(of: Sequence[Mapping[str, Any]], kind: str) -> tuple[str, ...]:
+        return tuple(str(event["text"]) for event in of if event["kind"] == kind)
+
+    return tuple(
+        PastTurn(
+            prompt_id,
+            "\n\n".join(texts(of, "user")),
+            texts(of, "tool"),
+            "\n\n".join(texts(of, "assistant")),
+            int(of[0]["at_ms"]),
+        )
+        for prompt_id, of in found.items()
+    )
+
+
+def messages_of(turns: Sequence[PastTurn]) -> list[Message]:
+    """Return restored turns as messages, oldest first.
+
+    Each stored tool call is a call with its result.
+    """
+    return [message for turn in turns for message in _messages(turn)]
+
+
+def _messages(turn: PastTurn) -> Iterator[Message]:
+    if turn.prompt:
+        at = time.strftime("%Y-%m-%d %H:%M:%S %Z", time.localtime(turn.at_ms / 1000)).strip()
+        yield Chat("user", "[%s] %s" % (at, turn.prompt), words=turn.prompt)
+    for number, text in enumerate(turn.calls):
+        call, result = _call(text, "past_%s_%d" % (turn.prompt_id[:8], number))
+        yield AssistantToolCalls("", (call,))
+        yield ToolResults((result,))
+    if turn.answer:
+        yield Chat("assistant", turn.answer)
+
+
+def _call(text: str, call_id: str) -> tuple[ToolCall, ToolResult]:
+    """Return the call and the result of a stored tool event.
+
+    Its first line is `Bash: make`, `Bash failed: make` or `Write interrupted: a.py`; see edge.capture.tool_use.
+    """
+    first, _, output = text.partition("\n")
+    head, _, target = first.partition(": ")
+    host_name, _, outcome = head.partition(" ")
+    name = _OWN_NAMES.get(host_name, host_name)
+    call = ToolCall(call_id, name, {_ARGUMENTS.get(name, "input"): target})
+    return call, ToolResult(call_id, name, output or _NOT_STORED, is_error=bool(outcome))
