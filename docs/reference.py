@@ -32,7 +32,8 @@ standard output for `export`. Every ID may be given as a citation in the form in
 
 ## JSON
 
-With `--json` every verb prints one JSON document on stdout, also for an error:
+With `--json` every verb prints one JSON document on stdout (`agent` one a line for each event), also for
+an error:
 `{{"error": {{"kind": "usage", "message": "...", "exit_code": 2}}}}`; kinds are `error`, `usage` and
 `stopped`. A field has the same name and type in all verbs:
 

@@ -30,6 +30,7 @@ VERBS = {
     "edit": "memories",
     "pin": "memories",
     "restore": "memories",
+    "agent": "agent",
     "stats": "overview",
     "files": "maintenance",
     "flush": "maintenance",

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 from importlib.metadata import EntryPoint
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from memlayer.agent.execution import Toolbox
 from memlayer.agent.memory import TalkMemory
 from memlayer.agent.tools import MemoryRemember, MemorySearch, installed_tools, tools_of
+from memlayer.chat import ToolCall
 from memlayer.edge.ipc.client import Client
 from memlayer.errors import DaemonError, ToolError, UserError
 from tests.support.scripted_tool import ScriptedTool
@@ -88,3 +91,13 @@ def test_search_without_daemon_says_so(tmp_path: Path) -> None:
         MemorySearch(talk(tmp_path)).run({"query": "배포"})
     with pytest.raises(UserError, match="switched off"):
         MemorySearch(talk(tmp_path, is_on=False)).run({"query": "배포"})
+
+
+def test_example_of_the_documentation_is_a_tool() -> None:
+    page = (Path(__file__).resolve().parents[3] / "docs" / "agent.md").read_text(encoding="utf-8")
+    example = page.partition("```python\n")[2].partition("```")[0]
+    named: dict[str, Any] = {}
+    exec(example, named)
+    tool = named["FetchAssignments"]()
+    (result,) = Toolbox([tool]).run([ToolCall("1", tool.name, {"course": "수학"})])
+    assert (result.text, result.is_error) == ("수학: 보고서, 3월 22일까지", False)

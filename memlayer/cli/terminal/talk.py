@@ -1,0 +1,199 @@
+"""A talk with the agent: prompts, answers, commands, Ctrl-C.
+
+Prompts are edited with readline; its history is kept in memory alone, since a prompt may hold a secret.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+
+from memlayer.agent.assembly import restore
+from memlayer.agent.context.compaction import Compacted, Method
+from memlayer.agent.execution import Stoppable, Tool
+from memlayer.agent.loop import Agent, Event
+from memlayer.agent.memory import TalkMemory
+from memlayer.agent.tools import MemorySearch
+from memlayer.cli.terminal.output import say
+from memlayer.cli.terminal.talk_output import TalkOutput
+from memlayer.edge.redaction.privacy import plain
+from memlayer.errors import ChatError, MemlayerError, ToolError
+from memlayer.text.context_block import entry_lines
+
+PROMPT = "› "
+LEAVE_AGAIN = "Ctrl-C again, or Ctrl-D, leaves"
+YES = frozenset(("y", "yes", "예", "네", "응", "ㅛ"))  # the last: y on a Korean keyboard
+HELP = """\
+/memory         the notes that the last prompt was given
+/memory WORDS   search the memories of this project
+/compact        replace older messages by a summary; /compact undo brings them back
+/model [NAME]   show or change the model
+/help           this list
+/quit           leave, like Ctrl-D"""
+
+
+@dataclass
+class Consent:
+    """The person's consent to a tool call."""
+
+    is_given: bool = False
+    can_ask: bool = False
+
+    def __call__(self, question: str, details: str) -> None:
+        """Ask. Raises ToolError for a refusal."""
+        if self.is_given:
+            return
+        if not self.can_ask:
+            raise ToolError("Not run: it needs the person's consent. There is no terminal to ask at; --yes allows it")
+        say((question, "bold"), to_stderr=True)
+        for row in plain(details).splitlines():
+            say(row, indent=4, to_stderr=True)
+        try:
+            answer = input("[y/N] ")
+        except EOFError:
+            answer = ""
+        if answer.strip().casefold() not in YES:
+            raise ToolError("The person refused this call. Do not try it again; ask for another way")
+
+
+@dataclass
+class Talk:
+    """A talk of one agent with one person."""
+
+    agent: Agent
+    memory: TalkMemory
+    output: TalkOutput
+    tools: list[Tool] = field(default_factory=list)
+    has_failed: bool = False
+    _stored: list[bool] = field(default_factory=list)  # of each compaction: whether it has a summary
+    _told: str = ""
+
+    def once(self, prompt: str) -> int:
+        """Answer one prompt; return the exit code. Raises KeyboardInterrupt."""
+        with self._ended():
+            self.turn(prompt)
+        return 1 if self.has_failed else 0
+
+    def run(self) -> int:
+        """Talk until the person leaves; return the exit code."""
+        with contextlib.suppress(ImportError):  # a Python without it reads plain lines
+            import readline  # noqa: F401 - importing it makes input() edit lines
+        interrupts = 0
+        with self._ended():
+            while True:
+                try:
+                    typed = input(PROMPT).strip()
+                    interrupts = 0
+                    if typed and not self._obey(typed):
+                        return 0
+                except EOFError:
+                    print()
+                    return 0
+                except KeyboardInterrupt:
+                    print()
+                    interrupts += 1
+                    if interrupts == 2:
+                        return 0
+                    self.output.notice(LEAVE_AGAIN)
+
+    def turn(self, prompt: str) -> None:
+        """Answer a prompt; failures are shown. Raises KeyboardInterrupt."""
+        try:
+            self.output.answered(self.agent.turn(prompt))
+        except ChatError as bad:
+            self.has_failed = True
+            self.output.failed(str(bad))
+        finally:
+            self._tell_of_memory()
+
+    def show(self, event: Event) -> None:
+        """Show an event of the agent."""
+        if isinstance(event, Compacted):
+            self._stored.append(event.method is not Method.SHORTENING)
+        self.output.show(event)
+
+    def _tell_of_memory(self) -> None:
+        """Tell why memory is silent, once for each reason."""
+        if self.memory.problem and self.memory.problem != self._told:
+            self._told = self.memory.problem
+            self.output.notice("memory: " + self.memory.problem)
+
+    def _obey(self, typed: str) -> bool:
+        """Obey a command or answer a prompt; False to leave."""
+        word, _, rest = typed.partition(" ")
+        command = COMMANDS.get(word)
+        if word in ("/quit", "/exit"):
+            return False
+        if command is not None:
+            try:
+                command(self, rest.strip())
+            except MemlayerError as bad:
+                self.output.failed(str(bad))
+        elif word.startswith("/") and word[1:].isalpha() and not rest:
+            self.output.notice("there is no %s; /help lists the commands" % word)
+        else:
+            try:
+                self.turn(typed)
+            except KeyboardInterrupt:
+                print()
+                self.output.notice("stopped; the talk goes on")
+        return True
+
+    def _help(self, rest: str) -> None:
+        print(HELP)
+
+    def _memory(self, words: str) -> None:
+        if words:
+            print(plain(MemorySearch(self.memory).search(words)))
+            return
+        notes = entry_lines(self.memory.context)
+        print("\n".join(map(plain, notes)) if notes else "No notes for the last prompt; /memory WORDS searches.")
+
+    def _model(self, name: str) -> None:
+        if name:
+            self.agent.settings = replace(self.agent.settings, model=name)
+        print(plain(self.agent.settings.model))
+
+    def _compact(self, rest: str) -> None:
+        if rest == "undo":
+            self._undo()
+        elif rest:
+            self.output.notice("/compact, or /compact undo")
+        elif self.agent.compactor.compact() is None:
+            self.output.notice("nothing to compact yet")
+
+    def _undo(self) -> None:
+        was_stored = self._stored.pop() if self._stored else True
+        if self.agent.compactor.undo():
+            if was_stored:
+                with contextlib.suppress(MemlayerError):  # without memory the summary was not stored either
+                    self.memory.undo()
+        else:
+            restore(self.agent, self.memory.undo())
+        self.output.notice("the messages before the last compaction are back")
+
+    @contextlib.contextmanager
+    def _ended(self) -> Iterator[None]:
+        """Stop the tools' processes at the end, and settle the session."""
+        try:
+            yield
+        finally:
+            for tool in self.tools:
+                if isinstance(tool, Stoppable):
+                    tool.stop()
+            self.memory.finish()
+
+
+COMMANDS: dict[str, Callable[[Talk, str], None]] = {
+    "/help": Talk._help,
+    "/memory": Talk._memory,
+    "/model": Talk._model,
+    "/compact": Talk._compact,
+}
+
+
+def can_ask() -> bool:
+    """Return whether a person sits at the terminal."""
+    return sys.stdin.isatty() and sys.stderr.isatty()

@@ -1,0 +1,111 @@
+"""The verb agent: a talk with a language model on this memory."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from types import FrameType
+from typing import Any
+
+import click
+
+from memlayer.cli.terminal.invocation import (
+    Incomplete,
+    home,
+    project_dir,
+    project_option,
+    words,
+)
+from memlayer.config import Settings, load_project_settings, load_settings
+from memlayer.edge.bootstrap.runtime import plugin_root
+from memlayer.edge.home import project as places
+from memlayer.edge.ipc.client import Client
+
+DAEMON_WAIT_S = 5.0
+PROVIDERS = click.Choice(["anthropic", "openai", "claude-cli"])
+
+
+@click.command("agent")
+@click.argument("prompt", nargs=-1)
+@click.option("--provider", type=PROVIDERS, help="Ask this provider instead of agent.provider.")
+@click.option("--model", metavar="NAME", help="Ask this model instead of agent.model.")
+@click.option("--base-url", metavar="URL", help="Ask this server (llama.cpp, Ollama, vLLM).")
+@project_option
+@click.option("--yes", is_flag=True, help="Run commands and write files without asking.")
+@click.option("--max-iterations", type=click.IntRange(1, 1000), metavar="N", help="Rounds of tool calls in a turn.")
+@click.option(
+    "--resume", is_flag=False, flag_value="", metavar="[SESSION]", help="Go on with a talk; the last one without ID."
+)
+@click.option("--continue", "is_continued", is_flag=True, help="Go on with the last talk of this project.")
+@click.option("--no-memory", is_flag=True, help="Keep nothing of this talk, and recall nothing.")
+@click.option("--json", "as_json", is_flag=True, help="Print events as JSON, one a line.")
+def agent_verb(prompt: tuple[str, ...], as_json: bool, **options: Any) -> int:
+    """Talk with a language model that has this memory.
+
+    With PROMPT it answers once; without, you talk at the terminal. Its turns are remembered and recalled like those of
+    Claude Code, and the other way round. Nothing is sent to anybody before you set up a provider: docs/agent.md.
+
+    \b
+    Examples:
+      memlayer agent "결제 모듈은 왜 포트원으로 바꿨지?"
+      memlayer agent --provider openai --base-url http://127.0.0.1:8080/v1 --model qwen3
+      memlayer agent --continue
+      git diff | memlayer agent - --json
+    """
+    text = words(prompt, False, "A prompt is expected on standard input") if prompt else ""
+    if not text and (as_json or not sys.stdin.isatty()):
+        raise Incomplete("Give a prompt, or - to read it from standard input")
+    if options["is_continued"] and options["resume"] is not None:
+        raise Incomplete("Give --resume or --continue, not both")
+    folder = project_dir(options["project"])
+    settings = _settings(folder, options)
+    if not settings.agent.provider:
+        from memlayer.agent.assembly import NOT_SET_UP
+
+        raise Incomplete(NOT_SET_UP)
+    for sign in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(sign, _leave)
+    past_id = "" if options["is_continued"] else options["resume"]
+    return _talk(text, folder, settings, past_id, as_json=as_json, yes=options["yes"], is_off=options["no_memory"])
+
+
+def _settings(folder: str, options: dict[str, Any]) -> Settings:
+    """Return the settings with this talk's flags. Raises UserError."""
+    names = {"provider": "provider", "model": "model", "base_url": "base_url", "max_iterations": "max_tool_iterations"}
+    flags = {"agent." + key: options[name] for name, key in names.items() if options[name] is not None}
+    settings = load_settings(home(), os.environ, flags)
+    return settings.for_project(load_project_settings(places.locate(folder).root))
+
+
+def _talk(
+    text: str, folder: str, settings: Settings, past_id: str | None, *, as_json: bool, yes: bool, is_off: bool
+) -> int:
+    """Begin or resume a talk; return the exit code. Raises MemlayerError."""
+    from memlayer.agent.assembly import make_agent
+    from memlayer.agent.memory import TalkMemory
+    from memlayer.cli.terminal.talk import Consent, Talk, can_ask
+    from memlayer.cli.terminal.talk_output import JsonLines, TextOutput
+
+    def client() -> Client:
+        return Client(home(), plugin_root(), sys.executable, wait_s=DAEMON_WAIT_S)
+
+    memory = TalkMemory(home(), folder, client, is_on=not is_off, keeps=settings.capture.enabled)
+    past = memory.resume(past_id) if past_id is not None else None
+    output = JsonLines() if as_json else TextOutput()
+    memory.on_recalled = output.recalled
+    consent = Consent(is_given=yes, can_ask=can_ask() and not as_json)
+    shown: list[Talk] = []
+    agent, tools, problems = make_agent(settings, memory, consent, lambda event: shown[0].show(event), past=past)
+    talk = Talk(agent, memory, output, tools)
+    shown.append(talk)
+    facts = {"session_id": memory.session_id, "provider": settings.agent.provider, "model": settings.agent.model_name}
+    output.began({**facts, "resumed": past is not None})
+    for problem in filter(None, [*problems, memory.notice]):
+        output.notice(problem)
+    return talk.once(text) if text else talk.run()
+
+
+def _leave(sign: int, frame: FrameType | None) -> None:
+    """End the talk in order when the terminal closes."""
+    raise SystemExit(128 + sign)
