@@ -12,13 +12,15 @@ import signal
 import statistics
 import sys
 import time
+from importlib.util import find_spec
 from pathlib import Path
 from uuid import uuid4
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from demo.local_model import LocalModel
 from demo.screen import Screen
-from demo.sessions import Session, load_search, load_sessions
+from demo.sessions import AGENT_FILE, Session, load_search, load_sessions
 from demo.stage import Stage
 from memlayer.errors import MemlayerError
 
@@ -77,6 +79,7 @@ def play(stage: Stage, screen: Screen, story: Path) -> list[str]:
     if missing:
         wrong.append("`memlayer search %s`: %s" % (search.words, missing))
     screen.printed("memlayer stats", stage.command("stats"))
+    wrong += ask_agent(stage, screen, story)
     stage.stop_daemon()
     wrong += ["%r is on disk" % text for text in stage.found_on_disk(secrets)]
     return list(dict.fromkeys(wrong))
@@ -115,6 +118,23 @@ def play_session(stage: Stage, screen: Screen, session: Session) -> list[str]:
         screen.told([(turn.prompt, turn.answer) for turn in session.turns])
     stage.hook("SessionEnd", session.id, folder, prompt_id=prompt_id, reason=session.end)
     return wrong
+
+
+def ask_agent(stage: Stage, screen: Screen, story: Path) -> list[str]:
+    """Ask a scripted local model on the same memory; return failures.
+
+    Needs the package openai, and a story with a prompt for it.
+    """
+    if not (story / AGENT_FILE).exists() or find_spec("openai") is None:
+        return []
+    screen.chapter("The same memory without Claude Code: a local model answers with the note that it was given")
+    asked = load_search(story, AGENT_FILE)
+    with LocalModel() as model:
+        words = ("--provider", "openai", "--model", "local", "--base-url", model.url)
+        said = stage.command("agent", *words, "--project", str(stage.project(asked.project)), asked.words)
+    screen.printed("memlayer agent %r" % asked.words, said)
+    missing = asked.expected.missing(said)
+    return ["`memlayer agent`: %s" % missing] if missing else []
 
 
 def why_missing(stage: Stage, folder: Path, prompt: str, words: tuple[str, ...]) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-SEARCH_FILE = "search.json"
+SEARCH_FILE, AGENT_FILE = "search.json", "agent.json"
 
 
 @dataclass(frozen=True)
@@ -80,13 +80,13 @@ def load_sessions(folder: Path) -> list[Session]:
 
     In the order of their file names.
     """
-    files = sorted(path for path in folder.glob("*.json") if path.name != SEARCH_FILE)
+    files = sorted(path for path in folder.glob("*.json") if path.name not in (SEARCH_FILE, AGENT_FILE))
     return [_session(json.loads(path.read_text(encoding="utf-8"))) for path in files]
 
 
-def load_search(folder: Path) -> Search:
-    """The search of the story's folder."""
-    told = json.loads((folder / SEARCH_FILE).read_text(encoding="utf-8"))
+def load_search(folder: Path, name: str = SEARCH_FILE) -> Search:
+    """The search of the story's folder, or the prompt for the agent."""
+    told = json.loads((folder / name).read_text(encoding="utf-8"))
     return Search(told["project"], told["words"], _expected(told["expect"]))
 
 

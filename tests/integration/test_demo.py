@@ -55,7 +55,15 @@ def test_demo_succeeds_and_cleans_up(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, ""), done.stdout[-3000:]
     assert "Everything that had to come back did" in done.stdout
     assert "WRONG" not in done.stdout
-    for shown in ("[Memory context]", "ClickHouse", "화요일", "nothing is added", "memlayer search", "memories"):
+    for shown in (
+        "[Memory context]",
+        "ClickHouse",
+        "화요일",
+        "nothing is added",
+        "memlayer search",
+        "memories",
+        "메모에 따르면:",
+    ):
         assert shown in done.stdout
     assert "\x1b" not in done.stdout  # no terminal, no colours
     assert list(scratch.iterdir()) == []
