@@ -248,3 +248,50 @@ def test_secrets_and_private_spans_stay_off_the_disk(home: Path, project: Path, 
     daemon.stop()
     assert left_in_home(home, wanted) == []
     assert "평문" in "\n".join(texts_in_store(home))
+
+
+@pytest.mark.parametrize("served", [True, False], ids=["daemon", "alone"])
+def test_own_patterns_are_taken_out(home: Path, project: Path, served: bool) -> None:
+    settings = {"embedding": {"provider": "none"}, "privacy": {"extra_patterns": [r"ACME-[0-9A-F]{16}"]}}
+    daemon = Daemon(ROOT, home, settings).start()
+    if not served:
+        daemon.stop()
+    key = "ACME-0123456789ABCDEF"
+    talk = talk_of(home, project)
+    talk.start()
+    turn(talk, f"운영 키는 {key} 야, 기억해 줘", f"네, {key} 입니다.")
+    if served:
+        talk.compacted(f"요약: {key}")
+        daemon.settle()
+        daemon.stop()
+    assert found_in_bytes(home, [key.encode()]) == []
+
+
+CONSTRAINTS = [
+    "앞으로 커밋 메시지는 항상 한국어로 써줘",
+    "앞으로 테스트는 반드시 pytest로 돌려줘",
+    "절대 main 브랜치에 직접 푸시하지 마",
+    "로그에는 항상 요청 번호를 남겨줘",
+    "결제 재시도는 세 번으로 제한하기로 했어",
+    "주문 이벤트는 ClickHouse에 저장하기로 결정했어",
+    "배포는 화요일 오전에 하기로 했어",
+    "금액은 항상 원 단위 정수로 다뤄줘",
+    "Always use tabs in Makefiles",
+    "Never edit generated files by hand",
+    "We decided to keep the public API at version 2",
+    "From now on, answer in Korean",
+]
+
+
+@pytest.mark.timeout(180)
+def test_constraints_survive_twenty_compactions(daemon: Daemon, home: Path, project: Path) -> None:
+    talk = talk_of(home, project)
+    talk.start()
+    for constraint in CONSTRAINTS:
+        turn(talk, constraint, "네, 알겠습니다.")
+    for number in range(20):
+        turn(talk, f"{number}번 파일을 읽고 정리해줘", f"{number}번 파일을 정리했습니다.")
+        survivors = talk.compacted(f"요약 {number}")
+        texts = "\n".join([survivors.orders, *survivors.constraints])
+        assert [one for one in CONSTRAINTS if one not in texts] == [], number
+    assert talk_of(home, project).resume(talk.session_id).summary == "요약 19"
