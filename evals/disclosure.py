@@ -65,8 +65,9 @@ def main(turns: Path, labels: Path, sessions: int, cache: Path | None) -> None:
             label = known.get(turn.n)
             if label is None or label.need < 1:
                 continue
-            entries = entries_of(memory.services, rules, turn.prompt, scope, Filters(), HITS + 1)
-            entries = [one for one in entries if numbers.get(one.memory.id, 0) < turn.n][:HITS]  # not itself, nor later
+            # Later turns are in the store too: the five are the best of those before it.
+            entries = entries_of(memory.services, rules, turn.prompt, scope, Filters(), len(every))
+            entries = [one for one in entries if numbers.get(one.memory.id, 0) < turn.n][:HITS]
             useful = [one for one in entries if label.turns.get(numbers.get(one.memory.id, -1)) == 2]
             questions += 1
             index += estimate_tokens(index_text(turn.prompt, entries))
