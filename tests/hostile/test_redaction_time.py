@@ -28,6 +28,7 @@ PIECES = [
     "$y$", "user a on >", "postgres://a:b@", "https://a:b/@c.", "&lt;private a", "<private/>",
     "[private: a", "\\u003cprivate ",
     "<private></private>", "＜ｐrivate ", "\\\\n",
+    "t1.aaaaaaaaa", "live_a1A", "ext_aaaaa.aaaa.acc-aaaaaaaaaa.", "AAAAAAAAAAa", "a_mmk", "SG.a=a",
 ]  # fmt: skip
 SHORT = 3
 MAX_CPU_S = 12.0  # a whole 5 MB without bound took 25 s for the worst of them

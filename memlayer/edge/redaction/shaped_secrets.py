@@ -1,6 +1,7 @@
 """Secrets known by their shape: issued tokens, password hashes, key blocks.
 
-Sources: the issuers' own documents, and the shapes that public rule sets of secret scanners agree on. A letter or digit
+Sources: the issuers' own documents, and what the rules of gitleaks and betterleaks say of prefix, alphabet and length
+(`tests/data/README.md` names their versions; docs/decisions/0016 why the table is kept by hand). A letter or digit
 before the prefix rules a match out. Order counts: an earlier shape takes a text before a later one sees it.
 
 Every pattern starts with a literal that is first looked for in the text, so that a text without it costs a substring
@@ -38,27 +39,33 @@ _HASHES = (
 _LEAST_VARIED = 10  # distinct characters
 
 _END = r"(?![0-9A-Za-z])"
-_UUID = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
+_HEX = "[0-9a-fA-F]"
+_UUID = "%s{8}-%s{4}-%s{4}-%s{4}-%s{12}" % ((_HEX,) * 5)
 
 _SHAPES: tuple[tuple[str, tuple[str, ...], str], ...] = (
     # clouds
     ("aws-key", ("AKIA", "ASIA", "ABIA", "ACCA"), "[0-9A-Z]{16}" + _END),
+    ("aws-key", ("A3T",), "[0-9A-Z]{17}" + _END),
     ("aws-token", ("IQoJb3JpZ2lu", "FwoGZXIvYXdz", "ABSKQmVkcm9ja"), "[0-9A-Za-z+/=]{60,}"),
+    ("aws-token", ("ABSK",), "[0-9A-Za-z+/]{109,}"),
+    ("aws-token", ("bedrock-api-key-",), "[0-9A-Za-z+/=_-]{28,}"),
     ("aws-signature", ("Signature=",), "[0-9a-f]{40,}"),
     ("gcp-key", ("AIza",), "[0-9A-Za-z_-]{33,}"),
     ("gcp-token", ("ya29.", "GOCSPX-", "1//0"), "[0-9A-Za-z_-]{20,}"),
     ("alibaba-key", ("LTAI",), "[0-9A-Za-z]{12,26}" + _END),
     ("tencent-key", ("AKID",), "[0-9A-Za-z]{32}" + _END),
     ("yandex-key", ("AQVN", "y0_"), "[0-9A-Za-z_-]{35,}"),
-    ("digitalocean-token", ("dop_v1_", "doo_v1_", "dor_v1_"), "[0-9a-f]{40,}"),
+    ("yandex-key", ("t1.",), r"[0-9A-Za-z_-]{8,400}={0,2}\.[0-9A-Za-z_-]{86}"),
+    ("digitalocean-token", ("dop_v1_", "doo_v1_", "dor_v1_"), _HEX + "{40,}"),
     ("heroku-key", ("HRKU-",), "[0-9A-Za-z_-]{36,}"),
     ("cloudflare-key", ("v1.0-",), "[0-9a-f]{24}-[0-9a-f]{100,}"),
     ("fly-token", ("fo1_", "fm1_", "fm2_", "fm1a_", "fm1r_"), "[0-9A-Za-z+/=_,-]{40,}"),
     ("netlify-token", ("nfp_",), "[0-9A-Za-z]{36,}"),
-    ("vercel-token", ("vcp_", "vck_", "vca_", "vci_", "vcr_"), "[0-9A-Za-z]{24,}"),
+    ("vercel-token", ("vcp_", "vck_", "vca_", "vci_", "vcr_"), "[0-9A-Za-z_-]{24,}"),
+    ("scalingo-token", ("tk-us-",), "[0-9A-Za-z_-]{40,}"),
     ("render-key", ("rnd_",), "[0-9A-Za-z]{24,}"),
     ("supabase-key", ("sbp_", "sb_secret_"), "[0-9A-Za-z_-]{20,}"),
-    ("planetscale-token", ("pscale_tkn_", "pscale_pw_", "pscale_oauth_"), "[0-9A-Za-z_.-]{30,}"),
+    ("planetscale-token", ("pscale_tkn_", "pscale_pw_", "pscale_oauth_"), "[0-9A-Za-z_=.-]{30,}"),
     ("openshift-token", ("sha256~",), "[0-9A-Za-z_-]{43}" + _END),
     # model providers
     ("anthropic-key", ("sk-ant-",), "[0-9A-Za-z_-]{16,}"),
@@ -70,8 +77,9 @@ _SHAPES: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("nvidia-key", ("nvapi-",), "[0-9A-Za-z_-]{40,}"),
     ("langsmith-key", ("lsv2_pt_", "lsv2_sk_"), "[0-9a-f]{32}(?:_[0-9a-f]{6,})?"),
     ("pinecone-key", ("pcsk_",), "[0-9A-Za-z_]{40,}"),
-    ("elevenlabs-key", ("sk_",), "[0-9a-f]{48}" + _END),
-    ("ai-key", ("pplx-", "xai-", "fw_", "tgp_v1_", "csk-", "e2b_", "esecret_"), "[0-9A-Za-z]{24,}"),
+    ("elevenlabs-key", ("sk_",), _HEX + "{48}" + _END),
+    ("ai-key", ("pplx-", "fw_", "csk-", "e2b_", "esecret_"), "[0-9A-Za-z]{24,}"),
+    ("ai-key", ("xai-", "tgp_v1_", "wandb_v1_"), "[0-9A-Za-z_-]{24,}"),
     ("ai-key", ("tvly-",), "(?:dev-|prod-)?[0-9A-Za-z]{24,}"),
     ("ai-key", ("jina_", "fc-"), "[0-9a-f]{32}[0-9A-Za-z_-]*"),
     # code hosts, registries, build services
@@ -82,6 +90,8 @@ _SHAPES: tuple[tuple[str, tuple[str, ...], str], ...] = (
         ("glpat-", "gldt-", "glrt-", "glcbt-", "glptt-", "glft-", "glimt-", "glagent-", "gloas-", "glsoat-", "glffct-"),
         "[0-9A-Za-z_.-]{18,}",
     ),
+    ("gitlab-token", ("GR1348941",), "[0-9A-Za-z_-]{18,}"),
+    ("gitlab-cookie", ("_gitlab_session=",), "[0-9a-z]{32}"),
     ("bitbucket-token", ("ATBB", "BBDC-"), "[0-9A-Za-z_=+/@-]{28,}"),
     ("atlassian-token", ("ATATT3", "ATCTT3", "ATSTT3"), "[0-9A-Za-z_=-]{60,}"),
     ("npm-token", ("npm_",), "[0-9A-Za-z]{30,}"),
@@ -95,8 +105,10 @@ _SHAPES: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("circleci-token", ("CCIPAT_", "CCIPRJ_"), "[0-9A-Za-z_]{40,}"),
     ("buildkite-token", ("bkua_", "bkct_", "bkat_", "bkpt_"), "[0-9A-Za-z]{30,}"),
     ("sonar-token", ("squ_", "sqp_", "sqa_"), "[0-9a-f]{40}"),
-    ("sourcegraph-token", ("sgp_", "sgd_"), "[0-9a-f_]{40,}"),
+    ("sourcegraph-token", ("sgp_", "sgd_"), "(?:local_)?[0-9a-fA-F_]{40,}"),
     ("pulumi-token", ("pul-",), "[0-9a-f]{40}"),
+    ("octopus-key", ("API-",), "[0-9A-Z]{25,32}" + _END),
+    ("endor-key", ("endr+",), "[0-9A-Za-z-]{16}" + _END),
     ("infracost-key", ("ico-",), "[0-9A-Za-z]{32}" + _END),
     ("launchdarkly-key", ("sdk-",), _UUID),
     ("prefect-key", ("pnu_",), "[0-9A-Za-z]{36}"),
@@ -106,6 +118,12 @@ _SHAPES: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("onepassword-token", ("ops_eyJ",), "[0-9A-Za-z+/=_-]{100,}"),
     ("onepassword-key", ("A3-",), "[0-9A-Z]{6}-(?:[0-9A-Z]{11}|[0-9A-Z]{6}-[0-9A-Z]{5})(?:-[0-9A-Z]{5}){3}" + _END),
     ("age-key", ("AGE-SECRET-KEY-1",), "[0-9A-Z]{50,}"),
+    (
+        "authress-key",
+        ("authress_", "scauth_", "ext_", "sc_"),
+        r"[0-9A-Za-z]{5,30}\.[0-9A-Za-z]{4,6}\.acc[_-][0-9A-Za-z-]{10,32}\.[0-9A-Za-z+/_=-]{30,}",
+    ),
+    ("nebula-key", ("dnkey-",), "[0-9A-Za-z=_-]{60,}"),
     ("tailscale-key", ("tskey-",), "[0-9A-Za-z-]{20,}"),
     # messages, payment, shops, mail
     (
@@ -113,16 +131,22 @@ _SHAPES: tuple[tuple[str, tuple[str, ...], str], ...] = (
         ("xoxa-", "xoxb-", "xoxc-", "xoxd-", "xoxe-", "xoxe.", "xoxo-", "xoxp-", "xoxr-", "xoxs-", "xapp-", "xwfp-"),
         "[0-9A-Za-z.%-]{10,}",
     ),
-    ("webhook", ("https://hooks.slack.com/",), r"(?:services|workflows|triggers)/[\w/+-]{20,}"),
+    ("webhook", ("https://hooks.slack.com/", "hooks.slack.com/"), r"(?:services|workflows|triggers)/[\w/+-]{20,}"),
     (
         "webhook",
         ("https://discord.com/api/", "https://discordapp.com/api/"),
         r"(?:v\d+/)?webhooks/\d+/[\w-]{20,}",
     ),
     ("webhook", ("https://hooks.zapier.com/hooks/catch/", "https://maker.ifttt.com/"), r"[\w/-]{16,}"),
-    ("stripe-key", ("sk_live_", "sk_test_", "rk_live_", "rk_test_", "sk_org_"), "[0-9A-Za-z]{10,}"),
+    (
+        "stripe-key",
+        ("sk_live_", "sk_test_", "rk_live_", "rk_test_", "sk_prod_", "rk_prod_", "sk_org_"),
+        "[0-9A-Za-z]{10,}",
+    ),
     ("webhook-secret", ("whsec_",), "[0-9A-Za-z+/=_-]{20,}"),
     ("toss-key", ("live_sk_", "test_sk_", "live_gsk_", "test_gsk_"), "[0-9A-Za-z]{20,}"),
+    ("flutterwave-key", ("FLWSECK_TEST-", "FLWSECK-"), "[0-9A-Za-z]{12,40}(?:-X)?"),
+    ("duffel-token", ("duffel_live_", "duffel_test_"), "[0-9A-Za-z_=-]{40,}"),
     ("razorpay-key", ("rzp_live_", "rzp_test_"), "[0-9A-Za-z]{14}"),
     ("paypal-token", ("access_token$production$", "access_token$sandbox$"), "[0-9a-z]{10,}(?:\\$[0-9a-f]{20,})?"),
     ("plaid-token", ("access-production-", "access-sandbox-", "access-development-"), _UUID),
@@ -131,29 +155,34 @@ _SHAPES: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("shopify-token", ("shpat_", "shpca_", "shppa_", "shpss_", "shpua_"), "[0-9a-fA-F]{30,}"),
     ("facebook-token", ("EAA",), "[0-9A-Za-z]{80,}"),
     ("twitter-token", ("AAAAAAAAAAAAAAAAAAAAA",), "[0-9A-Za-z]{5,60}%[0-9A-Za-z%]{30,}"),
-    ("twilio-key", ("SK",), "[0-9a-f]{32}" + _END),
-    ("sendgrid-key", ("SG.",), r"[\w-]{16,40}\.[\w-]{16,80}"),
-    ("mailgun-key", ("key-",), "[0-9a-f]{32}" + _END),
+    ("twilio-key", ("SK",), _HEX + "{32}" + _END),
+    ("sendgrid-key", ("SG.",), r"(?:[\w-]{16,40}\.[\w-]{16,80}|[0-9A-Za-z_=.-]{66})"),
+    ("mailgun-key", ("key-",), _HEX + "{32}" + _END),
     ("brevo-key", ("xkeysib-", "xsmtpsib-"), "[0-9a-f]{40,}(?:-[0-9A-Za-z]{10,})?"),
     ("resend-key", ("re_",), "[0-9A-Za-z]{6,10}_[0-9A-Za-z]{20,}"),
     ("mailersend-key", ("mlsn.",), "[0-9a-f]{60,}"),
     # work places, observation, data
     ("linear-key", ("lin_api_", "lin_oauth_"), "[0-9A-Za-z]{30,}"),
     ("notion-token", ("ntn_", "secret_"), "[0-9A-Za-z]{40,}"),
+    ("adobe-key", ("p8e-",), "[0-9A-Za-z]{32}" + _END),
+    ("frameio-token", ("fio-u-",), "[0-9A-Za-z_=-]{60,}"),
+    ("readme-key", ("rdme_",), "[0-9a-z]{60,}"),
+    ("settlemint-token", ("sm_aat_", "sm_pat_", "sm_sat_"), "[0-9A-Za-z]{16}" + _END),
+    ("intra42-key", ("s-s4t2ud-", "s-s4t2af-"), _HEX + "{64}"),
     ("figma-token", ("figd_", "figo_", "figoh_", "figor_"), "[0-9A-Za-z_-]{30,}"),
     ("airtable-token", ("pat",), r"[0-9A-Za-z]{14}\.[0-9a-f]{60,}"),
-    ("harness-token", ("pat.", "sat."), r"[0-9A-Za-z_-]{22}\.[0-9a-f]{24}\.[0-9A-Za-z]{20}"),
+    ("harness-token", ("pat.", "sat."), r"[0-9A-Za-z_-]{22}\.[0-9A-Za-z]{24}\.[0-9A-Za-z]{20}"),
     ("hubspot-key", ("pat-na", "pat-eu", "pat-ap"), r"\d-" + _UUID),
     ("contentful-token", ("CFPAT-",), "[0-9A-Za-z_-]{40,}"),
     ("typeform-token", ("tfp_",), "[0-9A-Za-z_.=-]{40,}"),
     ("clickup-token", ("pk_",), r"\d{5,12}_[0-9A-Z]{32}" + _END),
     ("dropbox-token", ("sl.",), r"(?:u\.)?[0-9A-Za-z_-]{60,}"),
-    ("postman-key", ("PMAK-",), "[0-9a-f]{24}-[0-9a-f]{30,}"),
+    ("postman-key", ("PMAK-",), _HEX + "{24}-" + _HEX + "{30,}"),
     ("newrelic-key", ("NRAK-", "NRII-", "NRRA-", "NRSP-"), "[0-9A-Za-z_-]{24,}"),
     ("grafana-token", ("glsa_", "glc_"), "[0-9A-Za-z_+/=-]{30,}"),
     ("grafana-token", ("eyJrIjoi",), "[0-9A-Za-z+/=]{50,}"),
     ("sentry-token", ("sntrys_", "sntryu_", "sntrya_"), "[0-9A-Za-z_+/=-]{30,}"),
-    ("dynatrace-token", ("dt0c01.", "dt0s01.", "dt0s02.", "dt0s16."), r"[0-9A-Z]{24}\.[0-9A-Z]{60,}"),
+    ("dynatrace-token", ("dt0c01.", "dt0s01.", "dt0s02.", "dt0s16."), r"[0-9A-Za-z]{24}\.[0-9A-Za-z]{60,}"),
     ("pagerduty-key", ("u+",), "[0-9A-Za-z_-]{18}(?![0-9A-Za-z_-])"),
     ("honeycomb-key", ("hcaik_", "hcxik_", "hcalk_"), "[0-9a-z]{26,}"),
     ("axiom-token", ("xaat-", "xapt-"), _UUID),
@@ -162,6 +191,7 @@ _SHAPES: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("neon-key", ("napi_",), "[0-9a-z]{40,}"),
     ("mapbox-token", ("sk.eyJ",), r"[\w-]{40,}\.[\w-]{20,}"),
     ("shipping-key", ("shippo_live_", "shippo_test_", "EZAK", "EZTK"), "[0-9A-Za-z]{40,}"),
+    ("jwt", ("ZXlK",), "[0-9A-Za-z+/_-]{46,}"),  # the same in base64 once more
     ("jwt", ("eyJ",), r"[\w-]{8,}\.(?:eyJ[\w-]{8,}(?:\.[\w-]*)?|[\w-]{16,}\.[\w-]{16,}|[\w-]*(?:\.[\w-]+){3})"),
 )
 
@@ -172,8 +202,19 @@ _INFIXES: tuple[tuple[str, str, str], ...] = (
     ("azure-key", "AZDO", r"(?<![0-9A-Za-z])[0-9A-Za-z]{76}AZDO[0-9A-Za-z]{4}" + _END),
     ("telegram-token", ":AA", r":AA(?<=[0-9]{8}:AA)[\w-]{32,34}(?![\w-])"),
     ("terraform-token", ".atlasv1.", r"(?<![0-9A-Za-z])[0-9A-Za-z]{14}\.atlasv1\.[0-9A-Za-z_=-]{50,}"),
-    ("mailchimp-key", "-us", r"(?<![0-9A-Za-z])[0-9a-f]{32}-us[0-9]{1,2}" + _END),
+    ("mailchimp-key", "-us", r"(?<![0-9A-Za-z])[0-9a-fA-F]{32}-us[0-9]{1,2}" + _END),
     ("newrelic-key", "NRAL", r"(?<![0-9A-Za-z])[0-9a-f]{36}NRAL" + _END),
+    ("maxmind-key", "_mmk", r"(?<![0-9A-Za-z])[0-9A-Za-z]{6}_[0-9A-Za-z]{29}_mmk" + _END),
+    ("dropbox-token", "AAAAAAAAAA", "(?<![0-9A-Za-z_=-])[0-9A-Za-z]{11}AAAAAAAAAA[0-9A-Za-z_=-]{43}(?![0-9A-Za-z_=-])"),
+    ("cursor-key", "key_", "key_(?<![0-9A-Za-z_-]key_)" + _HEX + "{64}" + _END),
+    ("lob-key", "live_", r"live_(?<![0-9A-Za-z_-]live_)[0-9a-fA-F]{35}" + _END),
+    ("lob-key", "test_", r"test_(?<![0-9A-Za-z_-]test_)[0-9a-fA-F]{35}" + _END),
+    (
+        "gocardless-token",
+        "live_",
+        r"live_(?<![0-9A-Za-z_-]live_)(?=[A-Za-z_=-]{0,39}[0-9])(?=[0-9a-z_=-]{0,39}[A-Z])"
+        "[0-9A-Za-z_=-]{40}(?![0-9A-Za-z_=-])",
+    ),
     ("salesforce-token", "!A", r"(?<![0-9A-Za-z])00D[0-9A-Za-z]{12,15}!A[0-9A-Za-z._]{60,}"),
     ("asana-token", "/1", r"(?<![\w/])[0-2]/1\d{15}(?:/\d{16})?:[0-9a-f]{32}" + _END),
     ("webhook", ".webhook.office.com/", r"(?<=\.webhook\.office\.com/)webhookb2/[\w@-]{60,}(?:/[\w-]{10,}){1,4}"),
@@ -230,11 +271,19 @@ def hide_shaped_secrets(text: str) -> str:
 
 def _looks_issued(token: str) -> bool:
     """True for an issued token: no `sk-your-key-here`, xxxx, hyphened words."""
-    issued = "-" not in token or any(char.isdigit() for char in token)
+    issued = "-" not in token or any(char.isdigit() for char in token) or _is_drawn(token)
     if len(token) >= 40 and len(set(token)) >= 20:
         # By chance one of three hundred such tokens holds three x in a row.
         token = re.sub("(?i)xxx", "", token, count=1)
     return issued and len(set(token)) >= 10 and not is_placeholder(token)
+
+
+def _is_drawn(token: str) -> bool:
+    """True if letters change their case by chance, unlike words."""
+    letters = max(token.split("-"), key=len)
+    pairs = [(first.isupper(), second.isupper()) for first, second in zip(letters, letters[1:])]
+    either = (False, True)
+    return len(letters) >= 18 and min(pairs.count((first, second)) for first in either for second in either) >= 2
 
 
 def _hide(text: str, kind: str, pattern: str) -> str:
