@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+import uuid
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from html import escape
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 from memlayer.chat import (
     AssistantToolCalls,
+    Chat,
     ChatProvider,
     Message,
     Reply,
@@ -23,8 +24,9 @@ from memlayer.chat import (
 )
 
 # Models quote tags in backticks when they write about them.
-_THINK = re.compile(r"(?<!`)<(/?)think(?:ing)?>", re.IGNORECASE)
-_TAG = re.compile(r"(?<!`)<(?:(/?)think(?:ing)?|tool_call)>", re.IGNORECASE)
+_THINK = re.compile(r"(?<!`)<(?P<end>/?)think(?:ing)?>", re.IGNORECASE)
+_TAG = re.compile(r"(?<!`)<(?:(?P<end>/?)think(?:ing)?|tool_call)>", re.IGNORECASE)
+_BEGUN = re.compile(r"<[/a-z_]*\Z", re.IGNORECASE)
 _END_OF_CALL = re.compile(r"\s*(?:```)?\s*</tool_call>", re.IGNORECASE)
 _BEFORE_JSON = re.compile(r"\s*(?:```(?:json)?\s*)?")
 _NAME = re.compile(r'"name"\s*:\s*"([^"]*)"')
@@ -41,89 +43,67 @@ Tools, with their arguments as JSON schemas:
 """
 
 
-class Dispatcher(Protocol):
-    """One way of calling tools."""
+class Dispatcher:
+    """The native form: tools and calls as fields of the provider's interface."""
+
+    def __init__(self) -> None:
+        self._ids: set[str] = set()
 
     def parse_response(self, reply: Reply) -> tuple[str, tuple[ToolCall, ...]]:
         """Return an answer's text without thoughts, and its calls.
 
-        Each call has an id of its own."""
+        Each call has an id of its own: servers that make ids up repeat themselves."""
+        return without_thoughts(reply.text), self._with_ids(reply.calls)
 
     def format_results(self, results: Sequence[ToolResult]) -> tuple[WireMessage, ...]:
         """Return results as a provider is sent them."""
-
-    def to_provider_messages(self, history: Sequence[Message]) -> tuple[WireMessage, ...]:
-        """Return messages as a provider is sent them."""
-
-    def should_send_tool_specs(self) -> bool:
-        """Return whether a request carries the tools."""
-
-    def prompt_instructions(self, tools: Sequence[ToolSpec]) -> str:
-        """Return the part of the system prompt about tools, "" for none."""
-
-
-def choose(name: Literal["native", "xml", "auto"], provider: ChatProvider) -> Dispatcher:
-    """Return the dispatcher of this name; auto: native where the provider can."""
-    is_native = name == "native" or (name == "auto" and provider.supports_native_tools())
-    return NativeDispatcher() if is_native else XmlDispatcher()
-
-
-class NativeDispatcher:
-    """Tools, calls and results as fields of the provider's own interface."""
-
-    def __init__(self) -> None:
-        self._ids = _Ids()
-
-    def parse_response(self, reply: Reply) -> tuple[str, tuple[ToolCall, ...]]:
-        """See Dispatcher."""
-        return without_thoughts(reply.text), tuple(map(self._ids.checked, reply.calls))
-
-    def format_results(self, results: Sequence[ToolResult]) -> tuple[WireMessage, ...]:
-        """See Dispatcher."""
         return tuple(WireMessage("tool", one.text, call_id=one.call_id, is_error=one.is_error) for one in results)
 
     def to_provider_messages(self, history: Sequence[Message]) -> tuple[WireMessage, ...]:
-        """See Dispatcher."""
+        """Return messages as a provider is sent them."""
         sent: list[WireMessage] = []
         for message in history:
             if isinstance(message, ToolResults):
                 sent += self.format_results(message.results)
             elif isinstance(message, AssistantToolCalls):
-                sent.append(WireMessage("assistant", message.text, message.calls, reasoning=message.reasoning))
+                sent.append(self._called(message))
             else:
-                sent.append(WireMessage(message.role, message.text))
+                sent.append(self._said(message))
         return tuple(sent)
 
     def should_send_tool_specs(self) -> bool:
-        """See Dispatcher."""
+        """Return whether a request carries the tools."""
         return True
 
     def prompt_instructions(self, tools: Sequence[ToolSpec]) -> str:
-        """See Dispatcher."""
+        """Return the part of the system prompt about tools, "" for none."""
         return ""
 
+    def _called(self, message: AssistantToolCalls) -> WireMessage:
+        return WireMessage("assistant", message.text, message.calls, reasoning=message.reasoning)
 
-class XmlDispatcher:
-    """Tools in the system prompt, calls and results as XML.
+    def _said(self, message: Chat) -> WireMessage:
+        return WireMessage(message.role, message.text)
+
+    def _with_ids(self, calls: Sequence[ToolCall]) -> tuple[ToolCall, ...]:
+        checked = []
+        for call in calls:
+            is_new = call.id and call.id not in self._ids
+            checked.append(call if is_new else replace(call, id="call_" + uuid.uuid4().hex[:12]))
+            self._ids.add(checked[-1].id)
+        return tuple(checked)
+
+
+class XmlDispatcher(Dispatcher):
+    """The XML form: tools in the prompt, calls as text.
 
     Data with tags of these names is escaped, so that no file or memory forges a call or a result's end.
     """
 
-    def __init__(self) -> None:
-        self._ids = _Ids()
-
     def parse_response(self, reply: Reply) -> tuple[str, tuple[ToolCall, ...]]:
         """See Dispatcher. Calls within thoughts are none."""
-        texts: list[str] = []
-        calls: list[ToolCall] = []
-        for part in _parts(reply.text):
-            if part is None:  # everything before was a thought, whose opening tag the template wrote
-                texts, calls = [], []
-            elif isinstance(part, str):
-                texts.append(part)
-            else:
-                calls.append(self._ids.checked(part))
-        return "".join(texts).strip(), tuple(calls)
+        text, calls = _scan(reply.text)
+        return text.strip(), self._with_ids(calls)
 
     def format_results(self, results: Sequence[ToolResult]) -> tuple[WireMessage, ...]:
         """See Dispatcher."""
@@ -133,20 +113,6 @@ class XmlDispatcher:
             for one in results
         ]
         return (WireMessage("user", "\n".join(parts)),)
-
-    def to_provider_messages(self, history: Sequence[Message]) -> tuple[WireMessage, ...]:
-        """See Dispatcher."""
-        sent: list[WireMessage] = []
-        for message in history:
-            if isinstance(message, ToolResults):
-                sent += self.format_results(message.results)
-            elif isinstance(message, AssistantToolCalls):
-                calls = "\n".join(map(_call_text, message.calls))
-                sent.append(WireMessage("assistant", (message.text + "\n" + calls).strip()))
-            else:
-                text = harmless(message.text) if message.role == "user" else message.text
-                sent.append(WireMessage(message.role, text))
-        return tuple(sent)
 
     def should_send_tool_specs(self) -> bool:
         """See Dispatcher."""
@@ -158,6 +124,18 @@ class XmlDispatcher:
         lines = [json.dumps(one, ensure_ascii=False, default=dict) for one in fields]
         return _INSTRUCTIONS + "\n".join(lines) if lines else ""
 
+    def _called(self, message: AssistantToolCalls) -> WireMessage:
+        return WireMessage("assistant", "\n".join([message.text, *map(_call_text, message.calls)]).strip())
+
+    def _said(self, message: Chat) -> WireMessage:
+        return WireMessage(message.role, harmless(message.text) if message.role == "user" else message.text)
+
+
+def choose(name: Literal["native", "xml", "auto"], provider: ChatProvider) -> Dispatcher:
+    """Return the dispatcher of this name; auto: native where the provider can."""
+    is_native = name == "native" or (name == "auto" and provider.supports_native_tools())
+    return Dispatcher() if is_native else XmlDispatcher()
+
 
 def harmless(text: str) -> str:
     """Escape tags of calls, results and thoughts in data."""
@@ -166,89 +144,66 @@ def harmless(text: str) -> str:
 
 def without_thoughts(text: str) -> str:
     """Remove think tags with their text, also unclosed ones."""
-    kept, at, depth = "", 0, 0
-    for tag in _THINK.finditer(text):
-        if not depth:
-            kept = "" if tag[1] else kept + text[at : tag.start()]
-        depth = max(0, depth - 1) if tag[1] else depth + 1
-        at = tag.end()
-    return (kept if depth else kept + text[at:]).strip()
+    return _scan(text, _THINK)[0].strip()
 
 
 class VisibleText:
-    """Filter of an answer in parts: thoughts and calls stay hidden."""
+    """Filter of an answer in parts: thoughts and calls stay hidden.
 
-    _OPENINGS = ("<think>", "<thinking>", "<tool_call>")
-    _CLOSING = re.compile(r"</(?:think(?:ing)?|tool_call)>", re.IGNORECASE)
+    text: shown so far. A thought without an opening tag is shown until its end comes.
+    """
 
     def __init__(self, show: Callable[[str], None]) -> None:
+        self.text = ""
         self._show = show
-        self._held = ""
-        self._is_hidden = self._is_fed = False
+        self._fed = ""
 
     def feed(self, part: str) -> None:
         """Take the next part; show all that is surely text."""
-        self._is_fed = True
-        self._held += part
-        while found := (self._CLOSING if self._is_hidden else _TAG).search(self._held):
-            if not self._is_hidden:
-                self._emit(self._held[: found.start()])
-            self._is_hidden = not self._is_hidden and not found[0].startswith("</")
-            self._held = self._held[found.end() :]
-        if self._is_hidden:
-            self._held = self._held[-len("</tool_call>") :]
-            return
-        begin = self._held.rfind("<")
-        is_begun = begin >= 0 and any(one.startswith(self._held[begin:].lower()) for one in self._OPENINGS)
-        end = begin if is_begun else len(self._held)
-        self._emit(self._held[:end])
-        self._held = self._held[end:]
+        self._fed += part
+        self._emit(_scan(self._fed, is_whole=False)[0])
 
     def end(self, text: str) -> None:
         """Show the rest, or the whole text where no parts came."""
-        self._emit(text if not self._is_fed else "" if self._is_hidden else self._held)
+        self._emit(_scan(self._fed)[0] if self._fed else text)
 
-    def _emit(self, text: str) -> None:
-        if text:
-            self._show(text)
-
-
-class _Ids:
-    """The ids of a talk. Servers that make them up repeat themselves."""
-
-    def __init__(self) -> None:
-        self._seen: set[str] = set()
-        self._numbers = itertools.count(1)
-
-    def checked(self, call: ToolCall) -> ToolCall:
-        """Return a call with an id that no other has."""
-        new = call.id
-        while not new or new in self._seen:
-            new = "call_%d" % next(self._numbers)
-        self._seen.add(new)
-        return replace(call, id=new)
+    def _emit(self, visible: str) -> None:
+        if not visible.startswith(self.text):
+            self.text = ""  # it was a thought whose opening tag the template wrote
+        if visible != self.text:
+            self._show(visible[len(self.text) :])
+        self.text = visible
 
 
-def _parts(text: str) -> Iterator[str | ToolCall | None]:
-    """Yield texts and calls, None for a thought's end without a beginning."""
-    at, depth = 0, 0
-    while tag := _TAG.search(text, at):
-        if not depth:
-            yield text[at : tag.start()]
+def _scan(text: str, tags: re.Pattern[str] = _TAG, *, is_whole: bool = True) -> tuple[str, list[ToolCall]]:
+    """Return the text outside of thoughts and calls, and the calls.
+
+    A thought may begin before the text. is_whole: False for the beginning of a
+    text; then the rest is left out from where it may be a tag or a call.
+    """
+    kept, at, depth = "", 0, 0
+    calls: list[ToolCall] = []
+    while tag := tags.search(text, at):
+        kept += "" if depth else text[at : tag.start()]
         at = tag.end()
-        if not tag[0].lower().startswith("<tool_call"):
-            if tag[1] and not depth:
-                yield None
-            depth = max(0, depth - 1) if tag[1] else depth + 1
+        if tag["end"]:
+            if not depth:
+                kept, calls = "", []
+            depth = max(0, depth - 1)
+        elif tag["end"] is not None:
+            depth += 1
         elif not depth:
-            call, at = _call_at(text, at)
-            yield call if call else tag[0]
-    if not depth:
-        yield text[at:]
+            call, end, is_closed = _call_at(text, at)
+            if not is_whole and not (call and is_closed and not call.problem):
+                return kept, calls
+            calls += [call] if call else []
+            kept, at = (kept, end) if call else (kept + tag[0], at)
+    rest = "" if depth else text[at:]
+    return kept + (rest if is_whole else _BEGUN.sub("", rest)), calls
 
 
-def _call_at(text: str, begin: int) -> tuple[ToolCall | None, int]:
-    """The call after an opening tag, and the index after it.
+def _call_at(text: str, begin: int) -> tuple[ToolCall | None, int, bool]:
+    """The call after an opening tag, its end, whether it is closed.
 
     No call in prose about the tag. The JSON is read first, because it may hold a closing tag.
     """
@@ -260,12 +215,12 @@ def _call_at(text: str, begin: int) -> tuple[ToolCall | None, int]:
     except (ValueError, RecursionError) as bad:
         closing = text.lower().find("</tool_call>", begin)
         if closing < 0 and text[at : at + 1] != "{":
-            return None, begin
+            return None, begin, False
         end = closing if closing >= 0 else len(text)
         found = {"name": (_NAME.search(text, begin, end) or {1: ""})[1]}
         problem = "The call is not valid JSON: %s." % str(bad)[:200]
     closed = _END_OF_CALL.match(text, end)
-    return _call_of(found, problem), closed.end() if closed else end
+    return _call_of(found, problem), closed.end() if closed else end, closed is not None
 
 
 def _call_of(found: Any, problem: str) -> ToolCall:

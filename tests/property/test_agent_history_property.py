@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from memlayer.agent.context.compaction import CompactionSettings, Compactor
 from memlayer.agent.context.history import History, begins_turn, outgoing
-from memlayer.agent.dispatch import Dispatcher, NativeDispatcher, XmlDispatcher
+from memlayer.agent.dispatch import Dispatcher, XmlDispatcher
 from memlayer.chat import (
     AssistantToolCalls,
     Chat,
@@ -71,7 +71,7 @@ class Checked:
                 assert isinstance(before, AssistantToolCalls)
                 assert [one.id for one in before.calls] == [one.call_id for one in message.results]
         assert not (history.recent and isinstance(history.recent[-1], AssistantToolCalls))
-        forms: tuple[Dispatcher, ...] = (NativeDispatcher(), XmlDispatcher())
+        forms: tuple[Dispatcher, ...] = (Dispatcher(), XmlDispatcher())
         for form in forms:
             sent = form.to_provider_messages(history.messages)
             request = outgoing(sent)

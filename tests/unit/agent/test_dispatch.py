@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memlayer.agent.dispatch import NativeDispatcher, VisibleText, XmlDispatcher, choose, harmless, without_thoughts
+from memlayer.agent.dispatch import Dispatcher, VisibleText, XmlDispatcher, choose, harmless, without_thoughts
 from memlayer.chat import AssistantToolCalls, Chat, Reply, ToolCall, ToolResult, ToolResults, ToolSpec, WireMessage
 from tests.support.scripted_chat import ScriptedChat, xml_call
 
@@ -19,15 +19,15 @@ def parse(text: str) -> tuple[str, list[tuple[str, dict[str, object]]]]:
 
 def test_choice_by_name_else_by_the_provider() -> None:
     native, local = ScriptedChat("", is_native=True), ScriptedChat("", is_native=False)
-    assert isinstance(choose("native", local), NativeDispatcher)
-    assert isinstance(choose("xml", native), XmlDispatcher)
-    assert isinstance(choose("auto", native), NativeDispatcher)
-    assert isinstance(choose("auto", local), XmlDispatcher)
+    assert type(choose("native", local)) is Dispatcher
+    assert type(choose("xml", native)) is XmlDispatcher
+    assert type(choose("auto", native)) is Dispatcher
+    assert type(choose("auto", local)) is XmlDispatcher
 
 
 def test_native_sends_specs_and_xml_describes_them() -> None:
-    assert NativeDispatcher().should_send_tool_specs()
-    assert NativeDispatcher().prompt_instructions([SPEC]) == ""
+    assert Dispatcher().should_send_tool_specs()
+    assert Dispatcher().prompt_instructions([SPEC]) == ""
     assert not XmlDispatcher().should_send_tool_specs()
     told = XmlDispatcher().prompt_instructions([SPEC])
     assert '"name": "shell"' in told and "명령을 실행한다" in told and '"command"' in told
@@ -117,7 +117,7 @@ def test_talk_about_the_tag_is_no_call() -> None:
 def test_thoughts_are_removed(text: str, wanted: str) -> None:
     assert without_thoughts(text) == wanted
     assert XmlDispatcher().parse_response(Reply(text)) == (wanted, ())
-    assert NativeDispatcher().parse_response(Reply(text)) == (wanted, ())
+    assert Dispatcher().parse_response(Reply(text)) == (wanted, ())
 
 
 @pytest.mark.parametrize("text", ["<think>%s</think>답", "%s</think>답", "답<think>%s"])
@@ -126,7 +126,7 @@ def test_call_within_a_thought_is_not_executed(text: str) -> None:
 
 
 def test_native_calls_get_ids_of_their_own() -> None:
-    form = NativeDispatcher()
+    form = Dispatcher()
     made = (ToolCall("a", "t"), ToolCall("a", "t"), ToolCall("", "t"))
     ids = [call.id for _ in range(2) for call in form.parse_response(Reply("", made))[1]]
     assert ids[0] == "a"
@@ -136,7 +136,7 @@ def test_native_calls_get_ids_of_their_own() -> None:
 def test_native_results_are_tool_messages() -> None:
     calls = (ToolCall("1", "a"), ToolCall("2", "b"))
     results = (ToolResult("1", "a", "결과"), ToolResult("2", "b", "실패", is_error=True))
-    sent = NativeDispatcher().to_provider_messages(
+    sent = Dispatcher().to_provider_messages(
         [Chat("user", "질문"), AssistantToolCalls("봅니다", calls, "속생각"), ToolResults(results)]
     )
     assert sent == (
@@ -202,3 +202,21 @@ def test_answer_without_stream_is_shown_whole() -> None:
     shown: list[str] = []
     VisibleText(shown.append).end("답")
     assert shown == ["답"]
+
+
+@pytest.mark.parametrize("size", [1, 3, 1000])
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("태그는 <tool_call> 다음에 JSON이다.", "태그는 <tool_call> 다음에 JSON이다."),
+        ("앞 %s뒤" % xml_call("write", content="</tool_call> 몰래"), "앞 뒤"),
+        ("앞 <tool_call>{깨짐}</tool_call>뒤", "앞 뒤"),
+    ],
+)
+def test_streamed_text_is_what_the_answer_says(text: str, wanted: str, size: int) -> None:
+    shown: list[str] = []
+    visible = VisibleText(shown.append)
+    for at in range(0, len(text), size):
+        visible.feed(text[at : at + size])
+    visible.end("unused")
+    assert "".join(shown) == visible.text == wanted

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from memlayer.agent.context.history import outgoing
-from memlayer.agent.dispatch import NativeDispatcher, XmlDispatcher
+from memlayer.agent.dispatch import Dispatcher, XmlDispatcher
 from memlayer.agent.past_talk import PastTurn, messages_of, turns_of
 from memlayer.chat import AssistantToolCalls, Chat, ToolCall, ToolResult, ToolResults
 from memlayer.edge.capture.payload import read_payload
@@ -61,8 +61,8 @@ def test_stored_call_is_a_call_again(
     assert answer == Chat("assistant", "네.")
 
 
-@pytest.mark.parametrize("form", [NativeDispatcher(), XmlDispatcher()])
-def test_restored_messages_make_a_valid_request(form: NativeDispatcher | XmlDispatcher) -> None:
+@pytest.mark.parametrize("form", [Dispatcher(), XmlDispatcher()])
+def test_restored_messages_make_a_valid_request(form: Dispatcher | XmlDispatcher) -> None:
     turns = [
         PastTurn("p1", "첫째", ("Bash: a\nb", "Bash failed: c\nd"), "", 1),
         PastTurn("p2", "", (), "앞이 잊힌 답", 2),
