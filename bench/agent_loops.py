@@ -20,8 +20,9 @@ def memlayer(rounds: int, is_native: bool = True) -> Callable[[], None]:
     """Return a talk in memlayer's loop."""
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
     from memlayer.agent.execution import Toolbox
-    from memlayer.agent.loop import Agent, LoopSettings
+    from memlayer.agent.loop import Agent
     from memlayer.chat import ChatRequest, Reply, ToolCall
+    from memlayer.config.agent import AgentSettings
 
     class Tool:
         name, description, parameters = "look", "Look.", {"type": "object", "properties": {}}
@@ -50,7 +51,7 @@ def memlayer(rounds: int, is_native: bool = True) -> Callable[[], None]:
 
     def run() -> None:
         provider = Provider()
-        talk = Agent(provider, LoopSettings("m", max_tool_iterations=rounds + 1), tools=Toolbox([Tool()]))
+        talk = Agent(provider, AgentSettings(model="m", max_tool_iterations=rounds + 1), Toolbox([Tool()]))
         assert talk.turn("찾아줘") == "done" and provider.asked == rounds + 1
 
     return run

@@ -5,19 +5,17 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from datetime import datetime
-from pathlib import Path
+from functools import partial
 
 from memlayer.adapters.chat.budgeted_chat import NOT_SET_UP, chat_provider
-from memlayer.agent.context.compaction import CompactionSettings
+from memlayer.agent.choices import draw_persona, model_for
 from memlayer.agent.context.history import History
 from memlayer.agent.dispatch import choose
 from memlayer.agent.execution import Tool, Toolbox
 from memlayer.agent.local_tools import Approve
-from memlayer.agent.loop import SYSTEM, Agent, Event, LoopSettings
+from memlayer.agent.loop import SYSTEM, Agent, Event
 from memlayer.agent.memory import TalkMemory
 from memlayer.agent.past_talk import PastTalk, messages_of
-from memlayer.agent.persona import Persona
-from memlayer.agent.routing import Router, Rule
 from memlayer.agent.tools import tools_of
 from memlayer.config import Settings
 
@@ -42,27 +40,16 @@ def make_agent(
     provider.check()
     tools, problems = tools_of(memory, approve)
     context = memory.start(is_resumed=past is not None, model=chosen.model_name)
+    persona = draw_persona(settings.soul, memory.home, datetime.now().astimezone(), random.random)
     agent = Agent(
         provider,
-        LoopSettings(
-            model=chosen.model_name,
-            temperature=chosen.temperature,
-            max_tool_iterations=chosen.max_tool_iterations,
-            max_tokens=chosen.max_tokens,
-            deadline_s=chosen.timeout_s,
-            system="\n\n".join(filter(None, (_persona(settings, memory.home), SYSTEM, context))),
-            compaction=CompactionSettings(
-                chosen.auto_compaction,
-                chosen.max_context_tokens,
-                chosen.compaction_threshold,
-                chosen.preserve_recent_messages,
-            ),
-        ),
+        chosen,
         Toolbox(tools, is_parallel=chosen.parallel_tools, time_limit_s=chosen.tool_timeout_s),
         memory,
         choose(chosen.tool_dispatcher, provider),
         History(chosen.max_history_messages),
-        _router(settings),
+        system="\n\n".join(filter(None, (persona, SYSTEM, context))),
+        choose_model=partial(model_for, settings.query_classification),
         on_event=on_event,
     )
     if past is not None:
@@ -73,16 +60,3 @@ def make_agent(
 def restore(agent: Agent, past: PastTalk) -> None:
     """Put a restored talk in place of an agent's history."""
     agent.resume(past.summary, [turn.prompt_id for turn in past.turns], messages_of(past.turns))
-
-
-def _persona(settings: Settings, home: str) -> str:
-    soul = settings.soul
-    files = [Path(home, one).expanduser() for one in (soul.file, soul.evil_file)]
-    persona = Persona(files[0], files[1], soul.chance, soul.purge_minute, soul.purge_seconds)
-    return persona.draw(datetime.now().astimezone(), random.random)
-
-
-def _router(settings: Settings) -> Router:
-    chosen = settings.query_classification
-    rules = [Rule(rule.hint, rule.keywords, rule.priority) for rule in chosen.rules]
-    return Router(rules, chosen.models) if chosen.enabled else Router()

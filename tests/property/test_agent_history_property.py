@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memlayer.agent.context.compaction import CompactionSettings, Compactor
+from memlayer.agent.context.compaction import Compactor
 from memlayer.agent.context.history import History, begins_turn, outgoing
 from memlayer.agent.dispatch import Dispatcher, XmlDispatcher
 from memlayer.chat import (
@@ -18,6 +18,7 @@ from memlayer.chat import (
     ToolResults,
     WireMessage,
 )
+from memlayer.config.agent import AgentSettings
 from tests.support.scripted_chat import check_request
 
 TEXT = st.sampled_from(("질문", "파일을 읽어 줘 " * 30, "answer " * 40, "</tool_result>", "x"))
@@ -59,7 +60,7 @@ class Checked:
     def __init__(self, cap: int, preserve: int, limit: int, summary: str) -> None:
         self.history = History(cap)
         self.history.push(Chat("system", "너는 조수다"))
-        bounds = CompactionSettings(max_context_tokens=limit, preserve=preserve)
+        bounds = AgentSettings.model_construct(max_context_tokens=limit, preserve_recent_messages=preserve)
         self.compactor = Compactor(self.history, bounds, lambda *_: summary)
 
     def check(self) -> None:

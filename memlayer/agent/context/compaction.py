@@ -6,16 +6,21 @@ the user, and the last messages as they are.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+import contextlib
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from memlayer.agent.context.history import History, begins_turn, tokens_in
 from memlayer.agent.context.summary import model_summary, rules_summary, user_words
 from memlayer.agent.execution import cut_middle
+from memlayer.agent.memory import Survivors, TalkMemory
 from memlayer.chat import Chat, Message, ToolResults
 from memlayer.errors import MemlayerError
+
+if TYPE_CHECKING:
+    from memlayer.config.agent import AgentSettings
 
 MIN_FREED = 0.2  # of the tokens; a compaction that frees less counts as a strike
 MAX_STRIKES = 2
@@ -32,41 +37,6 @@ _WORDS = "\n\n[Latest messages of the user before this point, verbatim, oldest f
 _IN_PROGRESS = "\n[The last of these is the request in progress: go on with it.]"
 _ANSWERED = "\n[These were answered already, as far as the summary says.]"
 _SURVIVORS = "Constraints and standing orders of the user, verbatim; they hold on:\n"
-
-
-class Survivors(Protocol):
-    """Texts that a compaction leaves in the context, verbatim."""
-
-    @property
-    def orders(self) -> str:
-        """A block of standing orders, "" for none."""
-
-    @property
-    def constraints(self) -> tuple[str, ...]:
-        """Preferences and decisions of this talk."""
-
-
-class CompactionMemory(Protocol):
-    """A talk's memory, as a compaction needs it."""
-
-    def survivors(self) -> Survivors:
-        """Store and consolidate the talk so far; return constraints and orders."""
-
-    def compacted(self, summary: str, *, kept: Collection[str] = ()) -> object:
-        """Store a summary. kept: prompt ids of the turns that stay."""
-
-
-@dataclass(frozen=True)
-class CompactionSettings:
-    """When to compact: at threshold * max_context_tokens.
-
-    preserve: messages that stay as they are.
-    """
-
-    is_automatic: bool = True
-    max_context_tokens: int = 100_000
-    threshold: float = 0.75
-    preserve: int = 4
 
 
 class Method(Enum):
@@ -109,43 +79,26 @@ class ContextFilling:
     tokens: int
 
 
-@dataclass(frozen=True)
-class _Before:
-    """A history before a compaction, and the messages that this left."""
-
-    system: tuple[Chat, ...]
-    record: Chat | None
-    recent: tuple[Message, ...]
-    survivors: Chat | None
-    words: list[str]
-    left: tuple[Message, ...] = ()
-
-
 class Compactor:
     """Compaction of one talk's history."""
 
     def __init__(
         self,
         history: History,
-        settings: CompactionSettings,
+        settings: AgentSettings,
         ask: Callable[[str, str], str],
-        memory: CompactionMemory | None = None,
+        memory: TalkMemory | None = None,
         on_event: Callable[[Compacted | CompactionStopped | ContextFilling], None] = lambda _: None,
     ) -> None:
         """ask: see model_summary."""
         self.prompt_ids: list[str] = []
-        self._history = history
-        self._settings = settings
-        self._ask = ask
-        self._memory = memory
+        self._history, self._settings, self._ask, self._memory = history, settings, ask, memory
         self._on_event = on_event
-        self._threshold = settings.threshold
+        self._threshold = settings.compaction_threshold
         self._sent = (0, 0)
         self._strikes = 0
         self._level = 0
-        self._survivors: Chat | None = None
-        self._words: list[str] = []
-        self._undo: list[_Before] = []
+        self._undo: list[tuple[History, tuple[Message, ...]]] = []  # before a compaction, and the messages it left
 
     def observe(self, input_tokens: int) -> None:
         """Take the real size of the request just sent; 0: unknown."""
@@ -159,9 +112,9 @@ class Compactor:
     def should_compact(self, tokens: int | None = None) -> bool:
         """Return whether a compaction comes before the next request."""
         settings, history = self._settings, self._history
-        if not settings.is_automatic or self._strikes >= MAX_STRIKES:
+        if not settings.auto_compaction or self._strikes >= MAX_STRIKES:
             return False
-        if len(history.recent) + bool(history.record) <= settings.preserve + 2:
+        if len(history.recent) + bool(history.record) <= settings.preserve_recent_messages + 2:
             return False
         return (self.tokens() if tokens is None else tokens) >= int(settings.max_context_tokens * self._threshold)
 
@@ -175,8 +128,9 @@ class Compactor:
             if self._strikes >= MAX_STRIKES:
                 self._on_event(CompactionStopped(self.tokens(), limit))
             tokens = self.tokens()
-        if tokens > limit and self._strikes >= MAX_STRIKES:
-            self._drop_beyond(limit)
+        if tokens > limit > tokens - tokens_in(self._history.recent) and self._strikes >= MAX_STRIKES:
+            while self.tokens() > limit and self._history.drop_oldest():  # the last resort, where it helps
+                pass
         level = 100 if tokens > limit else 80 if tokens > 0.8 * limit else 0
         if level > self._level:
             self._on_event(ContextFilling(level, tokens))
@@ -195,67 +149,50 @@ class Compactor:
         """
         if not self._undo:
             return False
-        before, history = self._undo.pop(), self._history
-        since = [one for one in history.recent if not any(one is other for other in before.left)]
-        history.system, history.record, history.recent = before.system, before.record, [*before.recent, *since]
-        self._survivors, self._words = before.survivors, before.words
+        (before, left), history = self._undo.pop(), self._history
+        since = [one for one in history.recent if not any(one is other for other in left)]
+        history.become(replace(before, system=history.system, recent=[*before.recent, *since]))
         self._threshold = max(self._threshold, AFTER_UNDO)
         return True
 
     def restore(self, summary: str, prompt_ids: Sequence[str], messages: Sequence[Message]) -> None:
         """Put a restored talk in place of the history; see Agent.resume."""
         history = self._history
-        history.recent, history.record = list(messages), None
+        history.recent, history.record, history.words = list(messages), None, []
         if summary:
-            survivors = self._flush()
-            history.record = Chat("user", _RECORD + summary, words=summary)
-            history.system = self._system_with(survivors)
-            self._survivors = survivors
-        self.prompt_ids, self._words, self._undo = list(prompt_ids), [], []
+            history.record, history.rules = Chat("user", _RECORD + summary, words=summary), self._rules()
+        self.prompt_ids, self._undo = list(prompt_ids), []
         self._sent, self._strikes = (0, 0), 0
-
-    def _system_with(self, survivors: Chat | None) -> tuple[Chat, ...]:
-        return (*(one for one in self._history.system if one is not self._survivors), *_listed(survivors))
 
     def _attempt(self, *, is_automatic: bool) -> Compacted | None:
         """Compact; None, and nothing changed, where that frees nothing."""
-        history = self._history
-        tokens, count = self.tokens(), len(history.messages)
-        survivors = self._flush()
-        cut = self._cut()
-        old, kept = history.recent[:cut], history.recent[cut:]
+        history, tokens, rules, cut = self._history, self.tokens(), self._rules(), self._cut()
+        old, kept = [_shortened(message) for message in history.recent[:cut]], history.recent[cut:]
         if not old:
             return None
-        short = [_shortened(message) for message in old]
-        before = _Before(history.system, history.record, tuple(history.recent), self._survivors, self._words)
-        summary, method = "", Method.SHORTENING
-        without_summary = self._size([*history.system, *_listed(history.record), *short, *kept])
-        if is_automatic and without_summary <= (1 - ENOUGH_FREED) * tokens:
-            system, record, recent, words = history.system, history.record, [*short, *kept], self._words
-        else:
+        new, method, summary = replace(history, recent=[*old, *kept]), Method.SHORTENING, ""
+        if not is_automatic or self._size(new.messages) > (1 - ENOUGH_FREED) * tokens:
             earlier = history.record.words if history.record else ""
-            summary, method = model_summary(short, self._ask, earlier), Method.MODEL
+            summary, method = model_summary(old, self._ask, earlier), Method.MODEL
             if not summary:
-                summary, method = rules_summary(short, earlier), Method.RULES
-            words = self._newest([*self._words, *user_words(short)])
-            record, recent = self._record(summary, words, kept), kept
-            system = self._system_with(survivors)
-        after = self._size([*system, *_listed(record), *recent])
+                summary, method = rules_summary(old, earlier), Method.RULES
+            words = self._newest([*history.words, *user_words(old)])
+            new = replace(history, rules=rules, words=words, record=self._record(summary, words, kept), recent=kept)
+        after = self._size(new.messages)
         if after >= tokens:
             return None
-        history.system, history.record, history.recent = system, record, recent
-        self._words, self._undo = words, [*self._undo, replace(before, left=tuple(recent))][-MAX_UNDO:]
+        done = Compacted(method, len(history.messages), len(new.messages), tokens, after)
+        self._undo = [*self._undo, (replace(history), tuple(new.recent))][-MAX_UNDO:]
+        history.become(new)
         if summary:
-            self._survivors = survivors
             self._keep(summary, kept)
-        done = Compacted(method, count, len(history.messages), tokens, after)
         self._on_event(done)
         return done
 
     def _cut(self) -> int:
         """Index of the first message that stays, never a result."""
         recent = self._history.recent
-        cut = max(0, len(recent) - self._settings.preserve)
+        cut = max(0, len(recent) - self._settings.preserve_recent_messages)
         while 0 < cut < len(recent) and isinstance(recent[cut], ToolResults):
             cut -= 1
         return cut
@@ -291,38 +228,24 @@ class Compactor:
             chosen.append(one)
         return chosen[::-1]
 
-    def _flush(self) -> Chat | None:
+    def _rules(self) -> Chat | None:
         """Have the talk settled; return constraints and orders as a message.
 
-        Those of the last compaction hold on where the memory does not answer.
+        The known ones hold on where the memory does not answer.
         """
-        if self._memory is None:
-            return self._survivors
-        try:
-            found = self._memory.survivors()
-        except (MemlayerError, OSError):
-            return self._survivors
-        lines = [*("- " + one for one in found.constraints), *([found.orders] if found.orders else [])]
-        return Chat("system", _SURVIVORS + "\n".join(lines)) if lines else self._survivors
+        with contextlib.suppress(MemlayerError, OSError):
+            found = self._memory.survivors() if self._memory else Survivors()
+            lines = [*("- " + one for one in found.constraints), *([found.orders] if found.orders else [])]
+            if lines:
+                return Chat("system", _SURVIVORS + "\n".join(lines))
+        return self._history.rules
 
     def _keep(self, summary: str, kept: Sequence[Message]) -> None:
         """Store a summary; a memory that fails ends nothing."""
         staying = max(1, sum(begins_turn(message) for message in kept))
-        try:
+        with contextlib.suppress(MemlayerError, OSError):
             if self._memory is not None:
                 self._memory.compacted(summary, kept=tuple(self.prompt_ids[-staying:]))
-        except (MemlayerError, OSError):
-            pass
-
-    def _drop_beyond(self, limit: int) -> None:
-        """Drop the oldest turns down to the limit: the last resort.
-
-        Not where all that is left of the talk would not help.
-        """
-        if self.tokens() - tokens_in(self._history.recent) >= limit:
-            return
-        while self.tokens() > limit and self._history.drop_oldest():
-            pass
 
 
 def _shortened(message: Message) -> Message:
@@ -331,7 +254,3 @@ def _shortened(message: Message) -> Message:
         return message
     short = tuple(replace(one, text=cut_middle(one.text, SHORT_RESULT_CHARS)) for one in message.results)
     return ToolResults(short) if short != message.results else message
-
-
-def _listed(message: Chat | None) -> list[Chat]:
-    return [message] if message else []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from memlayer.chat import AssistantToolCalls, Chat, Message, ToolResults, WireMessage
@@ -43,24 +43,33 @@ def begins_turn(message: Message) -> bool:
     return isinstance(message, Chat) and message.role == "user"
 
 
+@dataclass
 class History:
     """Messages of a talk, oldest first.
 
-    system: kept always, first. record: the summary of compacted messages, kept next. recent: the rest, which trim
-    bounds. The unit is a turn: a user's message up to the next.
+    max_messages: of record and recent, 4 at least. system and rules are kept always, first; then the record of messages
+    that went, with the words of the user among them. recent: the rest, which trim bounds. The unit is a turn: a user's
+    message up to the next.
     """
 
-    def __init__(self, max_messages: int = 50) -> None:
-        """max_messages: all but the system's; 4 at least."""
-        self.max_messages = max(MIN_MESSAGES, max_messages)
-        self.system: tuple[Chat, ...] = ()
-        self.record: Chat | None = None
-        self.recent: list[Message] = []
+    max_messages: int = 50
+    system: tuple[Chat, ...] = ()
+    rules: Chat | None = None
+    record: Chat | None = None
+    words: list[str] = field(default_factory=list)
+    recent: list[Message] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.max_messages = max(MIN_MESSAGES, self.max_messages)
+
+    def become(self, other: History) -> None:
+        """Take the messages of another history."""
+        vars(self).update(vars(other))
 
     @property
     def messages(self) -> tuple[Message, ...]:
         """All messages, in the order in which they are sent."""
-        return (*self.system, *((self.record,) if self.record else ()), *self.recent)
+        return (*self.system, *(one for one in (self.rules, self.record) if one), *self.recent)
 
     def push(self, message: Message) -> None:
         """Add a message. A system's goes to the others of its kind."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from memlayer.agent.assembly import restore
 from memlayer.agent.context.compaction import Compacted, Method
@@ -153,8 +153,8 @@ class Talk:
 
     def _model(self, name: str) -> None:
         if name:
-            self.agent.settings = replace(self.agent.settings, model=name)
-        print(plain(self.agent.settings.model))
+            self.agent.settings = self.agent.settings.model_copy(update={"model": name})
+        print(plain(self.agent.settings.model_name))
 
     def _compact(self, rest: str) -> None:
         if rest == "undo":

@@ -10,7 +10,6 @@ import pytest
 from memlayer.agent.context.compaction import (
     SUMMARY_HEADER,
     Compacted,
-    CompactionSettings,
     CompactionStopped,
     Compactor,
     ContextFilling,
@@ -25,6 +24,7 @@ from memlayer.chat import (
     ToolResult,
     ToolResults,
 )
+from memlayer.config.agent import AgentSettings
 from memlayer.errors import ChatError
 from tests.support.recording_memory import RecordingMemory
 
@@ -48,7 +48,7 @@ class Talk:
             self.prompts.append(prompt)
             return ask(system, prompt)
 
-        settings = CompactionSettings(**fields)
+        settings = AgentSettings(**fields)
         self.compactor = Compactor(self.history, settings, asked, memory, self.events.append)
 
     @property
@@ -93,7 +93,7 @@ def test_needs_more_than_the_preserved_and_two_messages(messages: int, wanted: b
 
 
 def test_switched_off_it_never_starts() -> None:
-    talk = Talk(*long_talk(9), max_context_tokens=1000, is_automatic=False)
+    talk = Talk(*long_talk(9), max_context_tokens=1000, auto_compaction=False)
     before = list(talk.history.recent)
     talk.compactor.check()
     assert (talk.history.recent, talk.prompts) == (before, [])
@@ -323,8 +323,8 @@ def test_new_constraints_replace_the_block() -> None:
     for message in long_talk(6):
         talk.history.push(message)
     talk.compactor.check()
-    systems = "\n".join(one.text for one in talk.history.system)
-    assert "5433" in systems and "5432" not in systems
+    assert talk.history.rules is not None
+    assert "5433" in talk.history.rules.text and "5432" not in talk.history.rules.text
 
 
 def test_earlier_summary_goes_into_the_next() -> None:
@@ -375,9 +375,9 @@ def test_restored_talk_has_its_record_constraints_and_turns() -> None:
     messages = [Chat("user", "이전 질문"), Chat("assistant", "이전 답")]
     talk.compactor.restore("이전 요약", ["p1"], messages)
     assert talk.record.startswith(SUMMARY_HEADER) and "이전 요약" in talk.record
-    assert [one.text for one in talk.history.system][1:] == [
-        "Constraints and standing orders of the user, verbatim; they hold on:\n- 포트는 5433"
-    ]
+    assert talk.history.rules == Chat(
+        "system", "Constraints and standing orders of the user, verbatim; they hold on:\n- 포트는 5433"
+    )
     assert talk.history.recent == messages
     assert not talk.compactor.undo()
     talk.compactor.restore("", [], messages)

@@ -7,14 +7,11 @@ from typing import Any
 
 import pytest
 
-from memlayer.agent.context.compaction import (
-    Compacted,
-    CompactionSettings,
-)
+from memlayer.agent.context.compaction import Compacted
 from memlayer.agent.context.history import tokens_in
 from memlayer.agent.context.summary import rules_summary
 from memlayer.agent.execution import Toolbox
-from memlayer.agent.loop import Agent, Event, LoopSettings
+from memlayer.agent.loop import Agent, Event
 from memlayer.chat import (
     AssistantToolCalls,
     Chat,
@@ -26,6 +23,7 @@ from memlayer.chat import (
     ToolResult,
     ToolResults,
 )
+from memlayer.config.agent import AgentSettings
 from tests.support.scripted_chat import ScriptedChat, called, calls, xml_call
 from tests.support.scripted_tool import ScriptedTool
 
@@ -71,7 +69,7 @@ def test_summary_by_rules_has_commands_errors_and_last_words() -> None:
 
 def run(provider: ScriptedChat, tool: ScriptedTool, *messages: str, limit: int) -> tuple[Agent, list[Event]]:
     seen: list[Event] = []
-    settings = LoopSettings("m", compaction=CompactionSettings(max_context_tokens=limit))
+    settings = AgentSettings(model="m", max_context_tokens=limit)
     talk = Agent(provider, settings, tools=Toolbox([tool]), on_event=seen.append)
     for message in messages:
         talk.turn(message)

@@ -5,17 +5,17 @@ from __future__ import annotations
 import signal
 import threading
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
 
+from memlayer.agent.choices import model_for
 from memlayer.agent.context.history import History
 from memlayer.agent.execution import INTERRUPTED, NOT_STARTED, Toolbox
-from memlayer.agent.loop import Agent, Asked, Event, LoopSettings, TextPart, ToolEnded, ToolStarted
-from memlayer.agent.routing import Router, Rule
+from memlayer.agent.loop import Agent, Asked, Event, TextPart, ToolEnded, ToolStarted
 from memlayer.chat import (
     AssistantToolCalls,
     Chat,
@@ -24,6 +24,7 @@ from memlayer.chat import (
     ToolCall,
     ToolResults,
 )
+from memlayer.config.agent import AgentSettings, ClassificationRule, QueryClassificationSettings
 from memlayer.errors import AgentStopped, ChatError
 from tests.support.recording_memory import RecordingMemory
 from tests.support.scripted_chat import ScriptedChat, called, calls, xml_call
@@ -35,7 +36,7 @@ NOON = datetime(2026, 3, 22, 15, 30, tzinfo=ZoneInfo("Asia/Seoul"))
 def agent(provider: ScriptedChat, *tools: Any, **fields: Any) -> Agent:
     settings = {name: fields.pop(name) for name in ("temperature", "max_tool_iterations") if name in fields}
     fields.setdefault("tools", Toolbox(tools))
-    return Agent(provider, LoopSettings("big-model", **settings), clock=lambda: NOON, **fields)
+    return Agent(provider, AgentSettings(model="big-model", **settings), clock=lambda: NOON, **fields)
 
 
 def sent_roles(request: ChatRequest) -> list[str]:
@@ -142,8 +143,9 @@ def test_cache_is_silent_when_history_or_tools_differ() -> None:
 
 def test_hint_chooses_the_model() -> None:
     provider = ScriptedChat("답")
-    router = Router([Rule("fast", ("quick", "간단히"), 10)], {"fast": "small-model"})
-    talk = agent(provider, router=router)
+    rule = ClassificationRule(hint="fast", keywords=("quick", "간단히"), priority=10)
+    rules = QueryClassificationSettings(enabled=True, rules=(rule,), models={"fast": "small-model"})
+    talk = agent(provider, choose_model=partial(model_for, rules))
     for message in ("quick summary please", "간단히 알려줘", "자세히 알려줘"):
         talk.turn(message)
     assert [one.model for one in provider.requests] == ["small-model", "small-model", "big-model"]
@@ -246,6 +248,6 @@ def test_model_can_be_changed_within_a_talk() -> None:
     provider = ScriptedChat("답")
     talk = agent(provider)
     talk.turn("하나")
-    talk.settings = replace(talk.settings, model="other")
+    talk.settings = talk.settings.model_copy(update={"model": "other"})
     talk.turn("둘")
     assert [one.model for one in provider.requests] == ["big-model", "other"]

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from memlayer.agent.persona import MAX_CHARS, Persona
+from memlayer.agent.choices import MAX_CHARS, draw_persona
+from memlayer.config.agent import SoulSettings
 
 USUAL, OTHER = "나는 친절하다.", "나는 심술궂다."
 
@@ -19,8 +21,8 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def persona(folder: Path, *, chance: float = 0.1, minute: int = -1, window_s: int = 900) -> Persona:
-    return Persona(folder / "SOUL.md", folder / "SOUL_EVIL.md", chance, minute, window_s)
+def draw(folder: Path, now: datetime, drawn: float, **settings: Any) -> str:
+    return draw_persona(SoulSettings(**settings), str(folder), now, lambda: drawn)
 
 
 def at(hour: int, minute: int, second: int = 0) -> datetime:
@@ -29,7 +31,7 @@ def at(hour: int, minute: int, second: int = 0) -> datetime:
 
 @pytest.mark.parametrize(("drawn", "wanted"), [(0.0, OTHER), (0.099, OTHER), (0.1, USUAL), (0.99, USUAL)])
 def test_chance_of_one_in_ten(folder: Path, drawn: float, wanted: str) -> None:
-    assert persona(folder).draw(at(12, 0), lambda: drawn) == wanted
+    assert draw(folder, at(12, 0), drawn) == wanted
 
 
 @pytest.mark.parametrize(
@@ -37,30 +39,30 @@ def test_chance_of_one_in_ten(folder: Path, drawn: float, wanted: str) -> None:
     [(at(20, 59, 59), USUAL), (at(21, 0), OTHER), (at(21, 14, 59), OTHER), (at(21, 15), USUAL), (at(9, 0), USUAL)],
 )
 def test_window_of_fifteen_minutes(folder: Path, now: datetime, wanted: str) -> None:
-    assert persona(folder, minute=21 * 60).draw(now, lambda: 0.99) == wanted
+    assert draw(folder, now, 0.99, purge_at="21:00") == wanted
 
 
 @pytest.mark.parametrize(
     ("now", "wanted"), [(at(23, 49), USUAL), (at(23, 50), OTHER), (at(0, 9, 59), OTHER), (at(0, 10), USUAL)]
 )
 def test_window_across_midnight(folder: Path, now: datetime, wanted: str) -> None:
-    assert persona(folder, minute=23 * 60 + 50, window_s=1200).draw(now, lambda: 0.99) == wanted
+    assert draw(folder, now, 0.99, purge_at="23:50", purge_duration="20m") == wanted
 
 
 def test_window_wins_over_chance(folder: Path) -> None:
-    assert persona(folder, chance=0.0, minute=0, window_s=86_400).draw(at(5, 0), lambda: 0.5) == OTHER
-    assert persona(folder, chance=0.0).draw(at(0, 0), lambda: 0.0) == USUAL
+    assert draw(folder, at(5, 0), 0.5, chance=0, purge_at="00:00", purge_duration="24h") == OTHER
+    assert draw(folder, at(0, 0), 0.0, chance=0) == USUAL
 
 
 def test_missing_files_are_no_persona(folder: Path) -> None:
     (folder / "SOUL_EVIL.md").unlink()
-    assert persona(folder, chance=1).draw(at(1, 0), lambda: 0.5) == USUAL
+    assert draw(folder, at(1, 0), 0.5, chance=1) == USUAL
     (folder / "SOUL.md").unlink()
-    assert persona(folder, chance=1).draw(at(1, 0), lambda: 0.5) == ""
+    assert draw(folder, at(1, 0), 0.5, chance=1) == ""
 
 
 def test_long_or_binary_file_does_no_harm(folder: Path) -> None:
     (folder / "SOUL.md").write_bytes(b"\xff\xfe" + "가".encode() * 100_000)
-    text = persona(folder, chance=0).draw(at(1, 0), lambda: 0.5)
+    text = draw(folder, at(1, 0), 0.5, chance=0)
     assert len(text) <= MAX_CHARS
     assert "가" in text

@@ -4,9 +4,21 @@ from __future__ import annotations
 
 import pytest
 
-from memlayer.agent.routing import Router, Rule
+from memlayer.agent.choices import model_for
+from memlayer.config.agent import ClassificationRule, QueryClassificationSettings
 
-FAST = Rule("fast", ("quick", "brief", "tldr", "in short", "빨리", "간단히"), 10)
+
+def rule(hint: str, keywords: tuple[str, ...], priority: int = 0) -> ClassificationRule:
+    return ClassificationRule(hint=hint, keywords=keywords, priority=priority)
+
+
+def chosen(rules: list[ClassificationRule], models: dict[str, str], message: str) -> str:
+    settings = QueryClassificationSettings(enabled=True, rules=tuple(rules), models=models)
+    assert model_for(settings.model_copy(update={"enabled": False}), message, "usual") == "usual"
+    return model_for(settings, message, "usual")
+
+
+FAST = rule("fast", ("quick", "brief", "tldr", "in short", "빨리", "간단히"), 10)
 MODELS = {"fast": "anthropic/claude-haiku-4-5", "deep": "big"}
 
 
@@ -30,24 +42,24 @@ MODELS = {"fast": "anthropic/claude-haiku-4-5", "deep": "big"}
     ],
 )
 def test_words_not_parts_of_them(message: str, is_fast: bool) -> None:
-    assert Router([FAST], MODELS).model_for(message, "usual") == (MODELS["fast"] if is_fast else "usual")
+    assert chosen([FAST], MODELS, message) == (MODELS["fast"] if is_fast else "usual")
 
 
 def test_highest_priority_wins_then_the_first() -> None:
-    deep = Rule("deep", ("quick",), 20)
-    assert Router([FAST, deep], MODELS).model_for("quick", "usual") == "big"
-    assert Router([deep, Rule("fast", ("quick",), 20)], MODELS).model_for("quick", "usual") == "big"
-    assert Router([Rule("fast", ("quick",), 20), deep], MODELS).model_for("quick", "usual") == MODELS["fast"]
+    deep = rule("deep", ("quick",), 20)
+    assert chosen([FAST, deep], MODELS, "quick") == "big"
+    assert chosen([deep, rule("fast", ("quick",), 20)], MODELS, "quick") == "big"
+    assert chosen([rule("fast", ("quick",), 20), deep], MODELS, "quick") == MODELS["fast"]
 
 
 def test_hint_without_a_model_leaves_the_next_rule() -> None:
-    assert Router([Rule("none", ("quick",), 99), FAST], MODELS).model_for("quick", "usual") == MODELS["fast"]
-    assert Router([FAST]).model_for("quick", "usual") == "usual"
-    assert Router().model_for("quick", "usual") == "usual"
-    assert Router([Rule("fast", ("", "  "))], MODELS).model_for("quick  x", "usual") == "usual"
+    assert chosen([rule("none", ("quick",), 99), FAST], MODELS, "quick") == MODELS["fast"]
+    assert chosen([FAST], {}, "quick") == "usual"
+    assert chosen([], {}, "quick") == "usual"
+    assert chosen([rule("fast", ("  ",))], MODELS, "quick  x") == "usual"
 
 
 def test_signs_in_keywords_are_no_patterns() -> None:
-    router = Router([Rule("fast", ("c++", ".*"))], MODELS)
-    assert router.model_for("anything", "usual") == "usual"
-    assert router.model_for("use c++ here", "usual") == MODELS["fast"]
+    signs = [rule("fast", ("c++", ".*"))]
+    assert chosen(signs, MODELS, "anything") == "usual"
+    assert chosen(signs, MODELS, "use c++ here") == MODELS["fast"]
