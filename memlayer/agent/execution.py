@@ -67,10 +67,10 @@ class Guarded(Protocol):
 class Stoppable(Protocol):
     """A tool that can be ended from another thread."""
 
-    def stop(self) -> None:
-        """End the runs in progress at once.
+    def stop(self, arguments: Mapping[str, Any] | None = None) -> None:
+        """End the run of these arguments at once, None: all.
 
-        They may then return or raise anything.
+        arguments: the very object that run was given; equal ones are others. It may then return or raise anything.
         """
 
 
@@ -203,7 +203,7 @@ class Toolbox:
     def _stop(self, call: ToolCall) -> None:
         tool = self._tools.get(call.name)
         if tool is not None and isinstance(tool, Stoppable):
-            tool.stop()
+            tool.stop(call.arguments)
 
 
 def _fill(future: Future[str], tool: Tool, arguments: Mapping[str, Any]) -> None:

@@ -169,7 +169,7 @@ class Shell:
     def __init__(self, folder: Folder, approve: Approve) -> None:
         self._folder = folder
         self._approve = approve
-        self._running: dict[str, subprocess.Popen[bytes]] = {}
+        self._running: dict[str, tuple[Mapping[str, Any], subprocess.Popen[bytes]]] = {}
         self._lock = threading.Lock()
 
     def permit(self, arguments: Mapping[str, Any]) -> None:
@@ -188,7 +188,7 @@ class Shell:
             stderr=subprocess.STDOUT, cwd=self._folder.root, env=environment, start_new_session=True,
         )  # fmt: skip
         with self._lock:
-            self._running[mark] = process
+            self._running[mark] = arguments, process
         try:
             output = read_bounded(process)
         finally:
@@ -201,12 +201,13 @@ class Shell:
             raise ToolError("%s\n%s" % (ended, output))
         return output or "(no output)"
 
-    def stop(self) -> None:
+    def stop(self, arguments: Mapping[str, Any] | None = None) -> None:
         """See execution.Stoppable."""
         with self._lock:
             running = dict(self._running)
-        for mark, process in running.items():
-            end_processes(process, mark)
+        for mark, (given, process) in running.items():
+            if arguments is None or arguments is given:
+                end_processes(process, mark)
 
 
 def text_of(arguments: Mapping[str, Any], name: str) -> str:

@@ -25,7 +25,6 @@ from memlayer.chat import (
     Chat,
     ChatProvider,
     ChatRequest,
-    Message,
     Reply,
     TokenUse,
     ToolCall,

@@ -35,6 +35,7 @@ class HangingTool(ScriptedTool):
         super().__init__(name, "")
         self.on_start = on_start
         self.stopped = threading.Event()
+        self.stops: list[Mapping[str, Any] | None] = []
 
     def run(self, arguments: Mapping[str, Any]) -> str:
         """See Tool."""
@@ -43,6 +44,7 @@ class HangingTool(ScriptedTool):
         self.stopped.wait(30)
         return "ended"
 
-    def stop(self) -> None:
+    def stop(self, arguments: Mapping[str, Any] | None = None) -> None:
         """See Stoppable."""
+        self.stops.append(arguments)
         self.stopped.set()

@@ -192,3 +192,10 @@ def test_ten_reads_of_ten_files_have_no_note() -> None:
     for number in range(10):
         results, _ = detector.check([call("read", path="파일%d.py" % number)], [ToolResult("c", "read", "")])
         assert results[0].text == ""
+
+
+def test_each_stop_names_the_call_whose_time_is_up() -> None:
+    hang = HangingTool()
+    made = [call("hang", number, n=number) for number in range(2)]
+    Toolbox([hang], is_parallel=True, time_limit_s=0.05).run(made)
+    assert hang.stops[0] is made[0].arguments

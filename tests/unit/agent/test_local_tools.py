@@ -239,3 +239,25 @@ def test_marked_processes_are_found(folder: Folder) -> None:
 def test_wrong_argument_is_a_result(folder: Folder, arguments: dict[str, object]) -> None:
     (result,) = Toolbox([Shell(folder, yes)]).run([ToolCall("1", "shell", arguments)])
     assert result.is_error and "expected" in result.text
+
+
+def test_one_run_is_stopped_without_the_others(folder: Folder) -> None:
+    shell = Shell(folder, yes)
+    first, second = {"command": "touch 하나; sleep 60"}, {"command": "touch 둘; sleep 1; echo 끝까지"}
+    outputs: list[str] = []
+
+    def ended() -> None:
+        with pytest.raises(ToolError, match="signal"):
+            shell.run(first)
+
+    runs = [threading.Thread(target=lambda: outputs.append(shell.run(second))), threading.Thread(target=ended)]
+    for run in runs:
+        run.start()
+    ends = time.monotonic() + 10
+    while not ((folder.root / "하나").exists() and (folder.root / "둘").exists()):
+        assert time.monotonic() < ends
+        time.sleep(0.02)
+    shell.stop(first)
+    for run in runs:
+        run.join(20)
+    assert outputs == ["끝까지"]
