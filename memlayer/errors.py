@@ -48,6 +48,10 @@ class ChatError(MemlayerError):
     """A language model could not be asked, or did not answer."""
 
 
+class ContextTooLong(ChatError):
+    """A request does not fit into the model's context."""
+
+
 class AgentStopped(ChatError):
     """The agent ended a turn by itself.
 

@@ -32,11 +32,12 @@ from memlayer.chat import (
     ToolResults,
     WireMessage,
 )
-from memlayer.errors import AgentStopped, MemlayerError
+from memlayer.errors import AgentStopped, ContextTooLong, MemlayerError
 
 if TYPE_CHECKING:
     from memlayer.config.agent import AgentSettings
 
+STOPPED = "\n[Stopped here by the user.]"  # behind an answer that Ctrl-C ended
 SYSTEM = """\
 You are an assistant with a long-term memory and tools, in the user's terminal. Answer in the user's language.
 - Do what was asked and no more. Look before you change; ask before deleting or overwriting what cannot be restored.
@@ -85,7 +86,7 @@ class Agent:
     on_event: Callable[[Event], None] = lambda _: None
 
     def __post_init__(self) -> None:
-        self._has_begun = False
+        self._has_begun, self._shown = False, ""
         self._form = self.dispatcher or choose("auto", self.provider)
         self.compactor = Compactor(self.history, self.settings, self._summarize, self.memory, self.on_event)
 
@@ -104,24 +105,34 @@ class Agent:
         """
         self._begin(message)
         model = self.choose_model(message, self.settings.model_name)
-        repeats, answer = RepeatDetector(), ""
+        repeats, answer, self._shown = RepeatDetector(), "", ""
         try:
             for _ in range(self.settings.max_tool_iterations):
                 self.compactor.check()
-                reply, text, calls = self._ask(model)
+                try:
+                    reply, text, calls = self._ask(model)
+                except ContextTooLong:
+                    if not self.settings.auto_compaction or not self.compactor.compact():
+                        raise
+                    reply, text, calls = self._ask(model)
                 if not calls:
-                    self.history.push(Chat("assistant", text))
-                    self.history.trim()
                     answer = text
+                    self.history.push(Chat("assistant", answer))
+                    self.compactor.trim()
                     return answer
                 results, should_stop = repeats.check(calls, self.tools.run(calls, self.on_event))
                 self.history.push(AssistantToolCalls(text, calls, reply.reasoning))
                 self.history.push(ToolResults(results))
-                self.history.trim()
+                self.compactor.trim()
                 self._keep(calls, results)
                 if should_stop:
                     raise AgentStopped("Agent stopped: the same tool calls gave the same results again and again")
             raise AgentStopped("Agent exceeded maximum tool iterations (%d)" % self.settings.max_tool_iterations)
+        except KeyboardInterrupt:
+            if self._shown.strip():
+                answer = self._shown.strip() + STOPPED
+                self.history.push(Chat("assistant", answer))
+            raise
         finally:
             self._end(answer)
 
@@ -155,10 +166,12 @@ class Agent:
         self.compactor.observe(reply.use.input_tokens)
         text, calls = self._form.parse_response(reply)
         shown.end(text)
+        self._shown = ""
         self.on_event(Asked(model, reply.use, reply.is_cut, cached is not None))
         return reply, text, calls
 
     def _show(self, text: str) -> None:
+        self._shown += text
         self.on_event(TextPart(text))
 
     def _summarize(self, system: str, prompt: str) -> str:

@@ -16,7 +16,7 @@ import pytest
 
 from memlayer.adapters.chat.endpoint import NotCharged
 from memlayer.chat import ChatRequest, ToolCall, WireMessage
-from memlayer.errors import ChatError
+from memlayer.errors import ChatError, ContextTooLong
 from tests.support.chat_api import Call, ChatScript, Spoken, anthropic_streamed, openai_streamed
 from tests.support.model_api import Asked, ModelApi, Said
 from tests.support.talks import KEY, PROMPT, SDKS, SEARCH, TALK, ask, talk, tokens_today
@@ -232,6 +232,7 @@ def test_failure_is_one_line_with_advice(
     with pytest.raises(NotCharged) as bad:
         ask(talk(provider, api, home, max_retries=0), tools=(SEARCH,))
     assert told in str(bad.value) and f"(HTTP {status})" in str(bad.value)
+    assert isinstance(bad.value, ContextTooLong) == (told == "lower agent.max_context_tokens")
     for secret in (KEY, PROMPT, "\n"):
         assert secret not in str(bad.value)
     assert KEY not in caplog.text

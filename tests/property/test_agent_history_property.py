@@ -124,11 +124,11 @@ def test_any_course_of_a_talk_leaves_a_sound_history(
             compactor.undo()
         if action == "trim":
             newest = history.recent[-1:]
-            history.trim()
+            compactor.trim()
             checked.check_cap()
             assert history.recent[-1:] == newest
         checked.check()
-    history.trim()
+    compactor.trim()
     checked.check_cap()
     checked.check()
 

@@ -9,7 +9,7 @@ from typing import TypeVar
 from urllib.parse import urlsplit
 
 from memlayer.adapters.llm import model_call
-from memlayer.errors import ChatError, ConsolidationError
+from memlayer.errors import ChatError, ConsolidationError, ContextTooLong
 
 T = TypeVar("T")
 CONNECT_S = 15.0
@@ -24,6 +24,10 @@ UNREACHED = ("ConnectError", "ConnectTimeout")
 
 class NotCharged(ChatError):
     """A request that no model has read: nothing is to be paid."""
+
+
+class TooLong(NotCharged, ContextTooLong):
+    """A request that the server refuses for its length."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +93,9 @@ class Endpoint:
         """
         status = getattr(bad, "status_code", None)
         if isinstance(status, int) and status >= 400:
-            return NotCharged(f"{self.name}: {self._advice(status, model, str(bad).lower())} (HTTP {status})")
+            said = str(bad).lower()
+            kind_of = TooLong if is_too_long(status, said) else NotCharged
+            return kind_of(f"{self.name}: {self._advice(status, model, said)} (HTTP {status})")
         kind = type(bad).__name__
         if kind == "APITimeoutError" or kind == "APIConnectionError":
             is_late = kind == "APITimeoutError" and type(bad.__cause__).__name__ not in UNREACHED
@@ -118,7 +124,7 @@ class Endpoint:
         if status == 404:
             see = "agent.model" if self.is_own else "agent.model and agent.base_url"
             return f"no model {model!r} there: see {see}"
-        if status == 413 or any(sign in said for sign in TOO_LONG):
+        if is_too_long(status, said):
             return "the talk is too long for the model: lower agent.max_context_tokens"
         if status == 429:
             return "too many requests, or the quota is used up: wait, or look at your plan"
@@ -127,6 +133,11 @@ class Endpoint:
         if status >= 500:
             return "the server fails: ask again later"
         return "the request is refused: see agent.model and agent.max_tokens"
+
+
+def is_too_long(status: int, said: str) -> bool:
+    """Return whether a server's error is about the length of the request."""
+    return status == 413 or (status not in (401, 403, 404) and any(sign in said for sign in TOO_LONG))
 
 
 def refuses_tools(status: int, said: str) -> bool:

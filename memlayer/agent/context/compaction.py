@@ -96,6 +96,7 @@ class Compactor:
         self._on_event = on_event
         self._threshold = settings.compaction_threshold
         self._sent = (0, 0)
+        self._settled = 0  # of the recent messages, the first: their rules are known
         self._strikes = 0
         self._level = 0
         self._undo: list[tuple[History, tuple[Message, ...]]] = []  # before a compaction, and the messages it left
@@ -129,12 +130,30 @@ class Compactor:
                 self._on_event(CompactionStopped(self.tokens(), limit))
             tokens = self.tokens()
         if tokens > limit > tokens - tokens_in(self._history.recent) and self._strikes >= MAX_STRIKES:
-            while self.tokens() > limit and self._history.drop_oldest():  # the last resort, where it helps
-                pass
+            while self.tokens() > limit and (dropped := self._history.drop_oldest()):  # where it helps
+                self._let_go(dropped)
         level = 100 if tokens > limit else 80 if tokens > 0.8 * limit else 0
         if level > self._level:
             self._on_event(ContextFilling(level, tokens))
         self._level = level
+
+    def trim(self) -> None:
+        """Drop the oldest messages beyond the history's bound.
+
+        Rules and words of the user stay: no compaction has seen them yet.
+        """
+        while dropped := self._history.trim():
+            self._let_go(dropped)
+
+    def _let_go(self, dropped: Sequence[Message]) -> None:
+        """Keep the rules and words among messages that were dropped."""
+        history, words = self._history, user_words(dropped)
+        self._settled -= len(dropped)
+        if words:
+            history.rules = self._rules() if self._settled < 0 else history.rules
+            history.words = self._newest([*history.words, *words])
+            summary = history.record.words if history.record else ""
+            history.record = self._record(summary, history.words, history.recent)
 
     def compact(self) -> Compacted | None:
         """Compact now, by hand; None where nothing is gained."""
@@ -152,13 +171,14 @@ class Compactor:
         (before, left), history = self._undo.pop(), self._history
         since = [one for one in history.recent if not any(one is other for other in left)]
         history.become(replace(before, system=history.system, recent=[*before.recent, *since]))
-        self._threshold = max(self._threshold, AFTER_UNDO)
+        self._threshold, self._settled = max(self._threshold, AFTER_UNDO), 0
         return True
 
     def restore(self, summary: str, prompt_ids: Sequence[str], messages: Sequence[Message]) -> None:
         """Put a restored talk in place of the history; see Agent.resume."""
         history = self._history
         history.recent, history.record, history.words = list(messages), None, []
+        self._settled = 0
         if summary:
             history.record, history.rules = Chat("user", _RECORD + summary, words=summary), self._rules()
         self.prompt_ids, self._undo = list(prompt_ids), []
@@ -183,6 +203,7 @@ class Compactor:
             return None
         done = Compacted(method, len(history.messages), len(new.messages), tokens, after)
         self._undo = [*self._undo, (replace(history), tuple(new.recent))][-MAX_UNDO:]
+        self._settled -= len(history.recent) - len(new.recent)
         history.become(new)
         if summary:
             self._keep(summary, kept)
@@ -236,6 +257,7 @@ class Compactor:
         with contextlib.suppress(MemlayerError, OSError):
             found = self._memory.survivors() if self._memory else Survivors()
             lines = [*("- " + one for one in found.constraints), *([found.orders] if found.orders else [])]
+            self._settled = len(self._history.recent)
             if lines:
                 return Chat("system", _SURVIVORS + "\n".join(lines))
         return self._history.rules

@@ -25,7 +25,7 @@ from memlayer.chat import (
     ToolResults,
 )
 from memlayer.config.agent import AgentSettings, ClassificationRule, QueryClassificationSettings
-from memlayer.errors import AgentStopped, ChatError
+from memlayer.errors import AgentStopped, ChatError, ContextTooLong
 from tests.support.recording_memory import RecordingMemory
 from tests.support.scripted_chat import ScriptedChat, called, calls, xml_call
 from tests.support.scripted_tool import HangingTool, ScriptedTool
@@ -34,7 +34,7 @@ NOON = datetime(2026, 3, 22, 15, 30, tzinfo=ZoneInfo("Asia/Seoul"))
 
 
 def agent(provider: ScriptedChat, *tools: Any, **fields: Any) -> Agent:
-    settings = {name: fields.pop(name) for name in ("temperature", "max_tool_iterations") if name in fields}
+    settings = {name: fields.pop(name) for name in AgentSettings.model_fields if name in fields}
     fields.setdefault("tools", Toolbox(tools))
     return Agent(provider, AgentSettings(model="big-model", **settings), clock=lambda: NOON, **fields)
 
@@ -251,3 +251,82 @@ def test_model_can_be_changed_within_a_talk() -> None:
     talk.settings = talk.settings.model_copy(update={"model": "other"})
     talk.turn("둘")
     assert [one.model for one in provider.requests] == ["big-model", "other"]
+
+
+def test_talk_too_long_for_the_model_is_compacted_and_sent_again_once() -> None:
+    turns = [message for i in range(4) for message in (Chat("user", "질문 %d" % i), Chat("assistant", "답 " * 400))]
+    too_long = ContextTooLong("scripted: the talk is too long for the model")
+    provider = ScriptedChat(too_long, "<summary>요약</summary>", "답")
+    talk = agent(provider)
+    talk.resume("", [], turns)
+    assert talk.turn("이어서") == "답"
+    assert "요약" in provider.requests[2].messages[1].text
+    provider.answers = [*[too_long] * 9]
+    before = len(provider.requests)
+    with pytest.raises(ContextTooLong):
+        talk.turn("또")
+    assert len(provider.requests) <= before + 3  # the request, perhaps its summary and the second try
+
+
+def test_automatic_compaction_that_is_off_stays_off_for_a_long_talk() -> None:
+    provider = ScriptedChat(ContextTooLong("too long"), "답")
+    talk = agent(provider, auto_compaction=False)
+    talk.resume("", [], [Chat("user", "질문"), Chat("assistant", "답 " * 400)] * 5)
+    with pytest.raises(ContextTooLong):
+        talk.turn("이어서")
+    assert len(provider.requests) == 1
+
+
+@pytest.mark.parametrize("is_native", [True, False])
+def test_interrupted_answer_keeps_its_text(is_native: bool) -> None:
+    def stopped(text: str) -> None:
+        shown.append(text)
+        if "절반" in "".join(shown):
+            raise KeyboardInterrupt
+
+    shown: list[str] = []
+    provider = ScriptedChat("<think>몰래</think>여기까지 절반이고 나머지", "답", parts=3, is_native=is_native)
+    memory = RecordingMemory()
+    talk = agent(provider, memory=memory, on_event=lambda one: stopped(one.text) if isinstance(one, TextPart) else None)
+    with pytest.raises(KeyboardInterrupt):
+        talk.turn("길게 설명해줘")
+    [_, kept] = talk.history.recent
+    assert kept == Chat("assistant", "여기까지 절반\n[Stopped here by the user.]")
+    assert memory.seen[-1] == ("end", kept.text)
+    shown.clear()
+    provider.answers = ["답"]
+    assert talk.turn("마저") == "답"
+    assert sent_roles(provider.requests[-1]) == ["system", "user", "assistant", "user"]
+
+
+def test_trimmed_rules_and_words_of_the_user_stay() -> None:
+    memory = RecordingMemory(constraints=("포트는 5433이다",))
+    provider = ScriptedChat("네")
+    talk = agent(provider, history=History(10), memory=memory)
+    for number in range(40):
+        talk.turn("포트는 5433이다. 항상 pytest만 써" if number == 0 else "질문 %d" % number)
+    last = provider.requests[-1].messages
+    assert "- 포트는 5433이다" in last[0].text
+    assert "- 포트는 5433이다. 항상 pytest만 써\n" in last[1].text
+    assert len(talk.history.messages) - 2 <= 10
+    flushed = sum(one[0] == "survivors" for one in memory.seen)
+    assert 1 <= flushed <= 9  # not with each message that goes
+
+
+def test_trimmed_words_stay_without_memory() -> None:
+    provider = ScriptedChat("네")
+    talk = agent(provider, history=History(6))
+    for number in range(30):
+        talk.turn("절대 main에 푸시하지 마" if number == 0 else "질문 %d" % number)
+    assert "- 절대 main에 푸시하지 마\n" in provider.requests[-1].messages[1].text
+
+
+def test_undone_compaction_of_a_resumed_talk_leaves_the_system_prompt() -> None:
+    provider = ScriptedChat("<summary>요약</summary>", "답")
+    talk = agent(provider)
+    talk.resume("", [], [Chat("user", "질문"), Chat("assistant", "답 " * 400)] * 5)
+    assert talk.compactor.compact() is not None
+    talk.turn("이어서")
+    assert talk.compactor.undo()
+    talk.turn("계속")
+    assert provider.requests[-1].messages[0].text.startswith("You are an assistant")
