@@ -93,23 +93,11 @@ class Toolbox:
     """The tools of a talk."""
 
     def __init__(
-        self,
-        tools: Sequence[Tool] = (),
-        *,
-        is_parallel: bool = False,
-        time_limit_s: float = TIME_LIMIT_S,
-        limits_s: Mapping[str, float] | None = None,
-        max_chars: int = MAX_OUTPUT_CHARS,
+        self, tools: Sequence[Tool] = (), *, is_parallel: bool = False, time_limit_s: float = TIME_LIMIT_S
     ) -> None:
-        """Take tools and bounds.
-
-        limits_s: by tool, where it differs from time_limit_s. max_chars: of an output.
-        """
+        """time_limit_s: of each call."""
         self._tools = {tool.name: tool for tool in tools}
-        self._is_parallel = is_parallel
-        self._time_limit_s = time_limit_s
-        self._limits_s = limits_s or {}
-        self._max_chars = max_chars
+        self._is_parallel, self._time_limit_s = is_parallel, time_limit_s
 
     @property
     def specs(self) -> tuple[ToolSpec, ...]:
@@ -184,21 +172,20 @@ class Toolbox:
 
     def _result(self, call: ToolCall, begin: float, future: Future[str]) -> ToolResult:
         """Wait for a call's output, or its error, until its time limit."""
-        limit_s = self._limits_s.get(call.name, self._time_limit_s)
         try:
-            failed = future.exception(timeout=max(0.0, begin + limit_s - time.monotonic()))
+            failed = future.exception(timeout=max(0.0, begin + self._time_limit_s - time.monotonic()))
         except TimeoutError:
             self._stop(call)
-            text = "No result within %g s; the call was ended." % limit_s
+            text = "No result within %g s; the call was ended." % self._time_limit_s
             return ToolResult(call.id, call.name, text, is_error=True)
         if isinstance(failed, KeyboardInterrupt):
             raise failed
         if failed is not None:
             said = str(failed) if isinstance(failed, MemlayerError) else "%s: %s" % (type(failed).__name__, failed)
-            return ToolResult(call.id, call.name, cut_middle(said, self._max_chars), is_error=True)
+            return ToolResult(call.id, call.name, cut_middle(said, MAX_OUTPUT_CHARS), is_error=True)
         # Names of files may hold surrogates, which no request can carry.
         output = future.result().encode("utf-8", "replace").decode()
-        return ToolResult(call.id, call.name, cut_middle(output, self._max_chars))
+        return ToolResult(call.id, call.name, cut_middle(output, MAX_OUTPUT_CHARS))
 
     def _stop(self, call: ToolCall) -> None:
         tool = self._tools.get(call.name)
@@ -246,17 +233,12 @@ class RepeatDetector:
         has_repeats = False
         for call, result in zip(calls, results, strict=True):
             self._seen.append((call.name, json.dumps(call.arguments, sort_keys=True, default=str), result.text))
-            if self._repeats():
-                has_repeats = True
-                result = replace(result, text=result.text + REPEATED)
-            checked.append(result)
-        should_stop = has_repeats and self._is_noted
-        self._is_noted = has_repeats
-        return tuple(checked), should_stop
+            is_repeat = self._repeats()
+            has_repeats = has_repeats or is_repeat
+            checked.append(replace(result, text=result.text + REPEATED) if is_repeat else result)
+        was_noted, self._is_noted = self._is_noted, has_repeats
+        return tuple(checked), has_repeats and was_noted
 
     def _repeats(self) -> bool:
-        for period in range(1, self._LONGEST + 1):
-            last = self._seen[-period * self._TIMES :]
-            if len(last) == period * self._TIMES and last == last[:period] * self._TIMES:
-                return True
-        return False
+        lasts = [(period, self._seen[-period * self._TIMES :]) for period in range(1, self._LONGEST + 1)]
+        return any(last == last[:period] * self._TIMES for period, last in lasts)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import difflib
 import os
+import select
 import signal
 import stat
 import subprocess
@@ -37,6 +38,17 @@ KEPT_VARIABLES = (
 RUN_MARK = "MEMLAYER_AGENT_RUN"  # in the environment of a command's processes, to find those that left its group
 
 
+PATH = "relative to the project's folder"
+WHOLE_NUMBERS = ("limit", "start_line")
+
+
+def schema(*required: str, **descriptions: str) -> Mapping[str, Any]:
+    """Return the JSON schema of arguments; all but WHOLE_NUMBERS are texts."""
+    types = {name: "integer" if name in WHOLE_NUMBERS else "string" for name in descriptions}
+    properties = {name: {"type": types[name], "description": said} for name, said in descriptions.items()}
+    return {"type": "object", "properties": properties, "required": list(required)}
+
+
 class Folder:
     """The project's folder, outside of which nothing is touched."""
 
@@ -58,14 +70,7 @@ class ReadFile:
 
     name = "read_file"
     description = "Read a text file of the project, or list a folder. Long files come in parts: go on with start_line."
-    parameters: Mapping[str, Any] = {
-        "type": "object",
-        "properties": {
-            "path": {"type": "string", "description": "relative to the project's folder"},
-            "start_line": {"type": "integer", "description": "from 1"},
-        },
-        "required": ["path"],
-    }
+    parameters = schema("path", path=PATH, start_line="from 1")
 
     def __init__(self, folder: Folder) -> None:
         self._folder = folder
@@ -105,14 +110,7 @@ class WriteFile:
 
     name = "write_file"
     description = "Write a text file of the project: the whole content, in place of what it held."
-    parameters: Mapping[str, Any] = {
-        "type": "object",
-        "properties": {
-            "path": {"type": "string", "description": "relative to the project's folder"},
-            "content": {"type": "string"},
-        },
-        "required": ["path", "content"],
-    }
+    parameters = schema("path", "content", path=PATH, content="the whole text")
 
     def __init__(self, folder: Folder, approve: Approve) -> None:
         self._folder = folder
@@ -160,11 +158,7 @@ class Shell:
         "Run a command with sh in the project's folder; its output comes back. Each call has a shell of its own,"
         " without input, and its processes end with it."
     )
-    parameters: Mapping[str, Any] = {
-        "type": "object",
-        "properties": {"command": {"type": "string"}},
-        "required": ["command"],
-    }
+    parameters = schema("command", command="for sh")
 
     def __init__(self, folder: Folder, approve: Approve) -> None:
         self._folder = folder
@@ -254,27 +248,21 @@ def clean_environment(environ: Mapping[str, str]) -> dict[str, str]:
 def read_bounded(process: subprocess.Popen[bytes]) -> str:
     """Read a command's output, bounded, until its shell ends."""
     assert process.stdout is not None
-    handle = process.stdout.fileno()
-    os.set_blocking(handle, False)
-    head, tail, left_out = b"", b"", 0
-    half = MAX_OUTPUT_BYTES // 2
+    head, tail, size, half = b"", b"", 0, MAX_OUTPUT_BYTES // 2
     with process.stdout:
         while True:
             is_over = process.poll() is not None  # before the last read: everything is in the pipe by then
-            try:
-                data = os.read(handle, 65536)
-            except BlockingIOError:
+            if not select.select([process.stdout], [], [], 0 if is_over else POLL_S)[0]:
                 if is_over:  # a process in the background holds the pipe
                     break
-                time.sleep(POLL_S)
                 continue
+            data = os.read(process.stdout.fileno(), 65536)
             if not data:
-                process.wait()
                 break
             room = half - len(head)
-            head, tail = head + data[:room], tail + data[room:] if room < len(data) else tail
-            left_out += max(0, len(tail) - half)
-            tail = tail[-half:]
+            head, tail, size = head + data[:room], (tail + data[room:])[-half:], size + len(data)
+    process.wait()
+    left_out = size - len(head) - len(tail)
     between = b"\n[... %d bytes left out ...]\n" % left_out if left_out else b""
     return (head + between + tail).decode("utf-8", "replace").strip("\n")
 

@@ -24,40 +24,30 @@ class ResponseCache:
     """
 
     def __init__(self, *, max_answers: int = MAX_ANSWERS, max_chars: int = MAX_CHARS) -> None:
-        """max_answers: 0 switches the cache off. max_chars: of all answers together."""
-        self._max_answers = max_answers
-        self._max_chars = max_chars
-        self._chars = 0
-        self._answers: OrderedDict[str, Reply] = OrderedDict()
+        """max_answers: 0 switches the cache off. max_chars: of all answers as JSON."""
+        self._max_answers, self._max_chars = max_answers, max_chars
+        self._answers: OrderedDict[str, tuple[Reply, int]] = OrderedDict()
 
     def get(self, request: ChatRequest) -> Reply | None:
         """Return an answer that cost nothing, or None."""
         key = cache_key(request) if request.temperature == 0.0 else ""
-        found = self._answers.get(key)
-        if found is None:
+        if key not in self._answers:
             return None
         self._answers.move_to_end(key)
-        return replace(found, use=TokenUse())
+        return replace(self._answers[key][0], use=TokenUse())
 
     def put(self, request: ChatRequest, reply: Reply) -> None:
         """Keep an answer, unless it was cut or may vary."""
         if request.temperature != 0.0 or reply.is_cut:
             return
         key = cache_key(request)
-        if key in self._answers:
-            self._chars -= _size(self._answers.pop(key))
-        self._answers[key] = reply
-        self._chars += _size(reply)
-        while self._answers and (len(self._answers) > self._max_answers or self._chars > self._max_chars):
-            self._chars -= _size(self._answers.popitem(last=False)[1])
+        self._answers[key] = reply, len(json.dumps(asdict(reply), default=dict, ensure_ascii=False))
+        self._answers.move_to_end(key)
+        while len(self._answers) > self._max_answers or sum(n for _, n in self._answers.values()) > self._max_chars:
+            self._answers.popitem(last=False)
 
 
 def cache_key(request: ChatRequest) -> str:
     """Return the SHA-256 of a request, every field of it."""
     fields = json.dumps(asdict(request), sort_keys=True, default=dict, ensure_ascii=True)
     return hashlib.sha256(fields.encode()).hexdigest()
-
-
-def _size(reply: Reply) -> int:
-    calls = sum(len(json.dumps(dict(call.arguments), default=str)) for call in reply.calls)
-    return len(reply.text) + len(reply.reasoning) + calls

@@ -12,7 +12,7 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 from memlayer.agent.execution import Tool
-from memlayer.agent.local_tools import Approve, Folder, ReadFile, Shell, WriteFile, text_of
+from memlayer.agent.local_tools import Approve, Folder, ReadFile, Shell, WriteFile, schema, text_of
 from memlayer.agent.memory import ASK_S, TalkMemory
 from memlayer.edge.capture import spool
 from memlayer.edge.ipc import ops
@@ -30,14 +30,7 @@ class MemorySearch:
     description = (
         "Search earlier sessions of this project: decisions, facts, causes, files. Returns notes with citations."
     )
-    parameters: Mapping[str, Any] = {
-        "type": "object",
-        "properties": {
-            "query": {"type": "string", "description": "words of the matter, in any language"},
-            "limit": {"type": "integer", "description": "notes, at most %d" % MAX_HITS},
-        },
-        "required": ["query"],
-    }
+    parameters = schema("query", query="words of the matter, in any language", limit="notes, at most %d" % MAX_HITS)
 
     def __init__(self, memory: TalkMemory) -> None:
         self._memory = memory
@@ -62,11 +55,7 @@ class MemoryRemember:
         "Keep a fact, decision or preference that later sessions will need: one sentence that can be understood alone,"
         " in the user's language."
     )
-    parameters: Mapping[str, Any] = {
-        "type": "object",
-        "properties": {"text": {"type": "string"}},
-        "required": ["text"],
-    }
+    parameters = schema("text", text="a sentence")
 
     def __init__(self, memory: TalkMemory) -> None:
         self._memory = memory

@@ -69,10 +69,10 @@ def test_number_of_answers_is_bounded() -> None:
 
 
 def test_size_is_bounded() -> None:
-    cache = ResponseCache(max_chars=100)
+    cache = ResponseCache(max_chars=500)
     for number in range(5):
-        cache.put(replace(REQUEST, model=str(number)), Reply("가" * 40))
-        cache.put(replace(REQUEST, model=str(number)), Reply("나" * 40))
+        cache.put(replace(REQUEST, model=str(number)), Reply("가" * 80))
+        cache.put(replace(REQUEST, model=str(number)), Reply("나" * 80))
     assert [cache.get(replace(REQUEST, model=str(i))) is not None for i in range(5)] == [False] * 3 + [True] * 2
-    cache.put(REQUEST, Reply("가" * 101))
+    cache.put(REQUEST, Reply("가" * 501))
     assert cache.get(REQUEST) is None
