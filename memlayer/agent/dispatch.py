@@ -150,26 +150,29 @@ def without_thoughts(text: str) -> str:
 class VisibleText:
     """Filter of an answer in parts: thoughts and calls stay hidden.
 
-    text: shown so far. A thought without an opening tag is shown until its end comes.
+    text: shown so far. thinks: whether the answer begins with a thought whose opening tag the template wrote; unknown
+    before a talk's first answer, whose thought is then shown until its end comes.
     """
 
-    def __init__(self, show: Callable[[str], None]) -> None:
-        self.text = ""
+    def __init__(self, show: Callable[[str], None], *, thinks: bool = False) -> None:
+        self.text, self.thinks = "", thinks
         self._show = show
         self._fed = ""
 
     def feed(self, part: str) -> None:
         """Take the next part; show all that is surely text."""
         self._fed += part
-        self._emit(_scan(self._fed, is_whole=False)[0])
+        self._emit(_scan("<think>" * self.thinks + self._fed, is_whole=False)[0])
 
     def end(self, text: str) -> None:
         """Show the rest, or the whole text where no parts came."""
+        first = _THINK.search(self._fed)
+        self.thinks = first is not None and first["end"] == "/"
         self._emit(_scan(self._fed)[0] if self._fed else text)
 
     def _emit(self, visible: str) -> None:
         if not visible.startswith(self.text):
-            self.text = ""  # it was a thought whose opening tag the template wrote
+            self.text = ""  # it was a thought
         if visible != self.text:
             self._show(visible[len(self.text) :])
         self.text = visible

@@ -86,7 +86,7 @@ class Agent:
     on_event: Callable[[Event], None] = lambda _: None
 
     def __post_init__(self) -> None:
-        self._has_begun, self._shown = False, ""
+        self._has_begun, self._thinks, self._shown = False, False, ""
         self._form = self.dispatcher or choose("auto", self.provider)
         self.compactor = Compactor(self.history, self.settings, self._summarize, self.memory, self.on_event)
 
@@ -160,13 +160,13 @@ class Agent:
             self.settings.temperature,
             self.settings.max_tokens,
         )
-        cached, shown = self.cache.get(request), VisibleText(self._show)
+        cached, shown = self.cache.get(request), VisibleText(self._show, thinks=self._thinks)
         reply = cached or self.provider.chat(request, deadline_s=self.settings.timeout_s, on_text=shown.feed)
         self.cache.put(request, reply)
         self.compactor.observe(reply.use.input_tokens)
         text, calls = self._form.parse_response(reply)
         shown.end(text)
-        self._shown = ""
+        self._shown, self._thinks = "", shown.thinks
         self.on_event(Asked(model, reply.use, reply.is_cut, cached is not None))
         return reply, text, calls
 

@@ -330,3 +330,17 @@ def test_undone_compaction_of_a_resumed_talk_leaves_the_system_prompt() -> None:
     assert talk.compactor.undo()
     talk.turn("계속")
     assert provider.requests[-1].messages[0].text.startswith("You are an assistant")
+
+
+def test_thought_without_an_opening_tag_is_hidden_from_the_second_answer_on() -> None:
+    provider = ScriptedChat("생각 하나</think>답 하나", "생각 둘</think>답 둘", "생각 없는 답", parts=3)
+    seen: list[str] = []
+    talk = agent(provider, on_event=lambda one: seen.append(one.text) if isinstance(one, TextPart) else None)
+    shown = []
+    for prompt in ("하나", "둘", "셋"):
+        talk.turn(prompt)
+        shown.append("".join(seen))
+        seen.clear()
+    assert shown[1:] == ["답 둘", "생각 없는 답"]
+    kept = [one.text for one in talk.history.recent[1::2] if isinstance(one, Chat)]
+    assert kept == ["답 하나", "답 둘", "생각 없는 답"]
