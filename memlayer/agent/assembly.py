@@ -59,4 +59,4 @@ def make_agent(
 
 def restore(agent: Agent, past: PastTalk) -> None:
     """Put a restored talk in place of an agent's history."""
-    agent.resume(past.summary, [turn.prompt_id for turn in past.turns], messages_of(past.turns))
+    agent.compactor.restore(past.summary, [turn.prompt_id for turn in past.turns], messages_of(past.turns))

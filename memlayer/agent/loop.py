@@ -90,13 +90,6 @@ class Agent:
         self._form = self.dispatcher or choose("auto", self.provider)
         self.compactor = Compactor(self.history, self.settings, self._summarize, self.memory, self.on_event)
 
-    def resume(self, summary: str, prompt_ids: Sequence[str], messages: Sequence[Message]) -> None:
-        """Put a restored talk in place of the history.
-
-        summary: of the compacted turns, "" for none. prompt_ids: of the turns in messages.
-        """
-        self.compactor.restore(summary, prompt_ids, messages)
-
     def turn(self, message: str) -> str:
         """Answer a message of the user; the loop of model and tools.
 

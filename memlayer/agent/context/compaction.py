@@ -175,7 +175,10 @@ class Compactor:
         return True
 
     def restore(self, summary: str, prompt_ids: Sequence[str], messages: Sequence[Message]) -> None:
-        """Put a restored talk in place of the history; see Agent.resume."""
+        """Put a restored talk in place of the history.
+
+        summary: of the compacted turns, "" for none. prompt_ids: of the turns in messages.
+        """
         history = self._history
         history.recent, history.record, history.words = list(messages), None, []
         self._settled = 0

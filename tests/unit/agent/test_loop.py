@@ -235,7 +235,7 @@ def test_reasoning_goes_back_to_the_provider() -> None:
 def test_resumed_talk_goes_on_behind_the_system_prompt() -> None:
     provider = ScriptedChat("이어서")
     talk = agent(provider, memory=RecordingMemory(constraints=("포트는 5433",)))
-    talk.resume("이전 요약", ["p0"], [Chat("user", "이전 질문"), Chat("assistant", "이전 답")])
+    talk.compactor.restore("이전 요약", ["p0"], [Chat("user", "이전 질문"), Chat("assistant", "이전 답")])
     assert talk.turn("계속") == "이어서"
     [request] = provider.requests
     assert sent_roles(request) == ["system", "user", "assistant", "user"]
@@ -258,7 +258,7 @@ def test_talk_too_long_for_the_model_is_compacted_and_sent_again_once() -> None:
     too_long = ContextTooLong("scripted: the talk is too long for the model")
     provider = ScriptedChat(too_long, "<summary>요약</summary>", "답")
     talk = agent(provider)
-    talk.resume("", [], turns)
+    talk.compactor.restore("", [], turns)
     assert talk.turn("이어서") == "답"
     assert "요약" in provider.requests[2].messages[1].text
     provider.answers = [*[too_long] * 9]
@@ -271,7 +271,7 @@ def test_talk_too_long_for_the_model_is_compacted_and_sent_again_once() -> None:
 def test_automatic_compaction_that_is_off_stays_off_for_a_long_talk() -> None:
     provider = ScriptedChat(ContextTooLong("too long"), "답")
     talk = agent(provider, auto_compaction=False)
-    talk.resume("", [], [Chat("user", "질문"), Chat("assistant", "답 " * 400)] * 5)
+    talk.compactor.restore("", [], [Chat("user", "질문"), Chat("assistant", "답 " * 400)] * 5)
     with pytest.raises(ContextTooLong):
         talk.turn("이어서")
     assert len(provider.requests) == 1
@@ -324,7 +324,7 @@ def test_trimmed_words_stay_without_memory() -> None:
 def test_undone_compaction_of_a_resumed_talk_leaves_the_system_prompt() -> None:
     provider = ScriptedChat("<summary>요약</summary>", "답")
     talk = agent(provider)
-    talk.resume("", [], [Chat("user", "질문"), Chat("assistant", "답 " * 400)] * 5)
+    talk.compactor.restore("", [], [Chat("user", "질문"), Chat("assistant", "답 " * 400)] * 5)
     assert talk.compactor.compact() is not None
     talk.turn("이어서")
     assert talk.compactor.undo()
