@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from memlayer.briefing.working_set import WorkingSetRules
 from memlayer.config import Settings, language_model_variables
-from memlayer.config.embedding import DEFAULT_KEYS, DEFAULT_MODELS, GEMINI_DIMENSIONS, REMOTE_PROVIDERS
+from memlayer.config.consolidation import DEFAULT_KEYS, find_key_variable
+from memlayer.config.embedding import DEFAULT_MODELS, GEMINI_DIMENSIONS, REMOTE_PROVIDERS
 from memlayer.consolidation.conflicts import Conflicts, Neighbours
 from memlayer.consolidation.consolidator import Consolidator
 from memlayer.consolidation.extractor import Extractor, RulesExtractor
@@ -245,10 +246,11 @@ def _remote_embedder(home: str, settings: Settings, provider: str) -> Embedder:
     chosen = settings.embedding
     is_named = chosen.provider == provider  # `auto` takes what is usual
     make, dimensions = (OpenAIEmbeddings, 0) if provider == "openai" else (GeminiEmbeddings, GEMINI_DIMENSIONS)
+    base_url, api_key_env = (chosen.base_url, chosen.api_key_env) if is_named else ("", "")
     service = make(
         (chosen.model if is_named else "") or DEFAULT_MODELS[provider],
-        base_url=chosen.base_url if is_named else "",
-        key_variable=(chosen.api_key_env if is_named else "") or DEFAULT_KEYS[provider],
+        base_url=base_url,
+        key_variable=find_key_variable(provider, base_url, api_key_env),
         dimensions=chosen.dimensions or dimensions,
     )
     recall_s = min(settings.recall.deadline_ms / 1000, PROMPT_S)
@@ -266,7 +268,7 @@ def embedding_use(settings: Settings, home: str) -> dict[str, object]:
 
     {} where none was ever chosen. {today, all, daily_tokens, is_on}.
     """
-    is_on = bool(settings.embedding.key_variables)
+    is_on = settings.embedding.is_remote
     if not os.path.exists(paths.embedding_use(home)):
         return {}
     found = _embedding_budget(home, settings).summary()

@@ -16,7 +16,11 @@ if TYPE_CHECKING:
     from memlayer.config.model import Settings
 
 DEFAULT_MODELS = {"rules": "", "claude-cli": "haiku", "anthropic": "claude-haiku-5-5", "openai": ""}
-DEFAULT_KEYS = {"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY"}
+DEFAULT_KEYS = {"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY", "gemini": "GEMINI_API_KEY"}
+# The providers' own servers: no other is sent a key of DEFAULT_KEYS.
+OWN_HOSTS = {
+    "anthropic": "api.anthropic.com", "openai": "api.openai.com", "gemini": "generativelanguage.googleapis.com",
+}  # fmt: skip
 
 # Variables for the way to a provider, besides the key; the daemon's environment is otherwise bare.
 NETWORK_VARIABLES = (
@@ -44,7 +48,9 @@ class ConsolidationSettings(Group):
     model: str = setting("", "Empty: `haiku` for claude-cli, `claude-haiku-5-5` for anthropic; openai needs a name.")
     base_url: str = setting("", "Another address of the same interface (llama.cpp, Ollama, a gateway); empty: its own.")
     api_key_env: str = setting(
-        "", "The variable that holds the key; empty: `ANTHROPIC_API_KEY` or `OPENAI_API_KEY`. Never the key itself."
+        "",
+        "The variable that holds the key; empty: `ANTHROPIC_API_KEY` or `OPENAI_API_KEY`, for another address none. "
+        "Never the key itself.",
     )
     timeout_s: Real = setting(60.0, "Time for one call.", unit="s", ge=1, le=600)
     daily_calls: Whole = setting(200, "Calls in a day; then the rules take over.", unit="calls", ge=0, le=100_000)
@@ -75,8 +81,20 @@ class ConsolidationSettings(Group):
 
     @property
     def key_variable(self) -> str:
-        """Variable that holds the key, "" for a provider without a key."""
-        return self.api_key_env or DEFAULT_KEYS.get(self.provider, "") if self.provider in DEFAULT_KEYS else ""
+        """Variable that holds the key, "" where none is sent."""
+        return find_key_variable(self.provider, self.base_url, self.api_key_env)
+
+
+def find_key_variable(provider: str, base_url: str, named: str) -> str:
+    """Return the variable with the key to send, "" for none.
+
+    A key that lies about belongs to the provider's own server: another address is sent a key only if the person names
+    its variable (named).
+    """
+    if provider not in DEFAULT_KEYS:
+        return ""
+    is_own = not base_url or urlsplit(base_url).hostname == OWN_HOSTS[provider]
+    return named or (DEFAULT_KEYS[provider] if is_own else "")
 
 
 def check_endpoint(group: str, model: str, base_url: str, api_key_env: str, *, key: str = "model") -> None:
@@ -102,8 +120,9 @@ def daemon_variables(settings: Settings) -> tuple[str, ...]:
 
     None where neither is turned on.
     """
-    keys = settings.embedding.key_variables
-    return tuple(dict.fromkeys((*language_model_variables(settings), *keys, *(NETWORK_VARIABLES if keys else ()))))
+    chosen = settings.embedding
+    network = NETWORK_VARIABLES if chosen.is_remote else ()
+    return tuple(dict.fromkeys((*language_model_variables(settings), *chosen.key_variables, *network)))
 
 
 def language_model_variables(settings: Settings) -> tuple[str, ...]:
@@ -113,7 +132,7 @@ def language_model_variables(settings: Settings) -> tuple[str, ...]:
         return ()
     if chosen.provider == "claude-cli":
         return (*CLAUDE_VARIABLES, *NETWORK_VARIABLES)
-    return (chosen.key_variable, *NETWORK_VARIABLES)
+    return (*filter(None, [chosen.key_variable]), *NETWORK_VARIABLES)
 
 
 def write_daemon_variables(home: str, settings: Settings) -> None:

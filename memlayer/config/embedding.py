@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from pydantic import model_validator
 
-from memlayer.config.consolidation import check_endpoint
+from memlayer.config.consolidation import DEFAULT_KEYS, check_endpoint, find_key_variable
 from memlayer.config.groups import Group, Real, Whole, setting
 
 # Providers that keep every text on this machine: the only ones that a variable may choose.
@@ -16,9 +16,8 @@ LOCAL_PROVIDERS = ("fastembed", "none")
 REMOTE_PROVIDERS = ("openai", "gemini")
 SHIPPED_MODEL = "e5-small-ko-en-int8"
 DEFAULT_MODELS = {"openai": "text-embedding-3-small", "gemini": "gemini-embedding-001"}
-DEFAULT_KEYS = {"openai": "OPENAI_API_KEY", "gemini": "GEMINI_API_KEY"}
 GEMINI_DIMENSIONS = 768  # its own 3,072 take four times the memory and the cache for little
-# Settings that decide whether and where texts are sent: see load.FILE_ONLY_GROUP.
+# Settings that decide whether and where texts are sent: see load.FILE_ONLY_GROUPS.
 FILE_ONLY = ("model", "base_url", "api_key_env", "dimensions", "daily_tokens")
 
 
@@ -43,7 +42,9 @@ class EmbeddingSettings(Group):
         "", "For openai and gemini: another address of the same interface (Ollama, LM Studio, vLLM); empty: its own."
     )
     api_key_env: str = setting(
-        "", "The variable that holds the key; empty: `OPENAI_API_KEY` or `GEMINI_API_KEY`. Never the key itself."
+        "",
+        "The variable that holds the key; empty: `OPENAI_API_KEY` or `GEMINI_API_KEY`, for another address none. "
+        "Never the key itself.",
     )
     dimensions: Whole = setting(
         0,
@@ -88,10 +89,17 @@ class EmbeddingSettings(Group):
 
     @property
     def key_variables(self) -> tuple[str, ...]:
-        """Variables that may hold a key; () for a local provider."""
+        """Variables that may hold a key; () where none is sent."""
         if self.provider == "auto":
             return tuple(DEFAULT_KEYS[name] for name in REMOTE_PROVIDERS)
-        return (self.api_key_env or DEFAULT_KEYS[self.provider],) if self.provider in REMOTE_PROVIDERS else ()
+        if self.provider not in REMOTE_PROVIDERS:
+            return ()
+        return tuple(filter(None, [find_key_variable(self.provider, self.base_url, self.api_key_env)]))
+
+    @property
+    def is_remote(self) -> bool:
+        """True where texts are sent somewhere, or may be (`auto`)."""
+        return self.provider == "auto" or self.provider in REMOTE_PROVIDERS
 
 
 def heeded(fields: Mapping[str, Any]) -> dict[str, Any]:

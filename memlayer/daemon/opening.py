@@ -129,7 +129,7 @@ def look_at_embedder(state: State) -> None:
 
     A local model that does not load stays so until somebody mends it.
     """
-    if not state.is_open or not state.settings.embedding.key_variables or state.loader.pending:
+    if not state.is_open or not state.settings.embedding.is_remote or state.loader.pending:
         return
     is_missing = state.embedder.settled.is_set() and state.embedder() is None
     if is_missing and time.monotonic() - state.embedder_tried_s > EMBEDDER_AGAIN_S:

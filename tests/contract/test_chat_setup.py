@@ -133,6 +133,16 @@ def test_another_address_gets_no_key_that_was_not_named_for_it(
         ask(chat)
 
 
+def test_no_redirect_is_followed(provider: str, api: ModelApi, home: Path) -> None:
+    """A talk goes to the address that was named, and nowhere else."""
+    with ModelApi() as elsewhere:
+        elsewhere.script = ChatScript([Spoken("네")])
+        api.script = lambda asked: Said({}, 307, headers={"location": elsewhere.url + asked.path})
+        with pytest.raises(ChatError, match="HTTP 307"):
+            ask(talk(provider, api, home))
+        assert elsewhere.asked == []
+
+
 def test_headers_for_another_address_are_not_sent(api: ModelApi, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANTHROPIC_CUSTOM_HEADERS", f"X-Gateway-Key: {KEY}2\nX-Team: pay")
     api.script = ChatScript([Spoken("네")])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import json
 import os
@@ -11,8 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from memlayer import compose
 from memlayer.adapters.llm.anthropic_model import AnthropicModel
 from memlayer.adapters.llm.openai_model import OpenAIModel
+from memlayer.config import Settings
 from memlayer.errors import ConsolidationError
 from memlayer.ports import LanguageModel, ModelMissing
 from tests.support.model_api import Asked, JsonObject, ModelApi, Said, chat_answer, messages_answer
@@ -42,10 +45,14 @@ def provider(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
     return str(request.param)
 
 
+def model_url(provider: str, api: ModelApi) -> str:
+    return api.url + ("/v1" if provider == "openai" else "")
+
+
 def model(provider: str, api: ModelApi, variable: str = "MY_KEY") -> LanguageModel:
     if provider == "anthropic":
-        return AnthropicModel("tiny", base_url=api.url, key_variable=variable)
-    return OpenAIModel("tiny", base_url=api.url + "/v1", key_variable=variable, temperature=0.1)
+        return AnthropicModel("tiny", base_url=model_url(provider, api), key_variable=variable)
+    return OpenAIModel("tiny", base_url=model_url(provider, api), key_variable=variable, temperature=0.1)
 
 
 def answer(provider: str, text: str) -> JsonObject:
@@ -136,6 +143,36 @@ def test_missing_key_sends_locally_only(provider: str, api: ModelApi, monkeypatc
         theirs = OpenAIModel("tiny", base_url="", key_variable="MY_KEY", temperature=0.1)
     with pytest.raises(ModelMissing, match="MY_KEY is not set"):
         ask(theirs)
+
+
+@pytest.mark.parametrize("status", [200, 401])
+def test_another_address_gets_no_key_that_was_not_named_for_it(
+    provider: str, api: ModelApi, monkeypatch: pytest.MonkeyPatch, status: int
+) -> None:
+    monkeypatch.setenv(provider.upper() + "_API_KEY", KEY)
+    api.script = lambda asked: Said(answer(provider, "답"), status)
+    chosen = {"provider": provider, "model": "tiny", "base_url": model_url(provider, api)}
+    usual = compose.language_model(Settings.model_validate({"consolidation": chosen}))
+    if status == 200:
+        assert ask(usual) == "답"
+    else:
+        with pytest.raises(ConsolidationError, match=r"HTTP 401: name a key's variable in consolidation\.api_key_env"):
+            ask(usual)
+    assert KEY not in json.dumps([asked.headers for asked in api.asked])
+    named = {**chosen, "api_key_env": "MY_KEY"}
+    with contextlib.suppress(ConsolidationError):
+        ask(compose.language_model(Settings.model_validate({"consolidation": named})))
+    assert api.asked[-1].headers["authorization"] == "Bearer " + KEY
+
+
+def test_no_redirect_is_followed(provider: str, api: ModelApi) -> None:
+    """A turn goes to the address that was named, and nowhere else."""
+    with ModelApi() as elsewhere:
+        elsewhere.script = lambda asked: Said(answer(provider, "답"))
+        api.script = lambda asked: Said({}, 307, headers={"location": elsewhere.url + asked.path})
+        with pytest.raises(ConsolidationError, match="HTTP 307"):
+            ask(model(provider, api))
+        assert elsewhere.asked == []
 
 
 def test_an_answer_without_usage_is_taken(api: ModelApi, monkeypatch: pytest.MonkeyPatch) -> None:

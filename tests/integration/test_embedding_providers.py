@@ -159,7 +159,7 @@ def test_recall_goes_on_while_the_server_does_not(
     cli = Cli(home, hook.project)
     assert "search by full text and meaning; stored texts and prompts are sent there" in check(cli)[1]
     broken = (
-        (Said({"error": {"message": "ClickHouse " + KEY}}, 401), "openai: HTTP 401 (the key is refused)"),
+        (Said({"error": {"message": "ClickHouse " + KEY}}, 401), "openai: HTTP 401 (the key is refused"),
         (Said({}, 429, headers={"retry-after": "1"}), "openai: HTTP 429"),
         (Said(b"<html>"), "openai: "),
     )

@@ -62,6 +62,9 @@ class AnthropicChat:
                 timeout=anthropic.Timeout(deadline_s, connect=min(CONNECT_S, deadline_s)),
                 max_retries=endpoint.max_retries,
                 default_headers=left_out,
+                http_client=anthropic.DefaultAsyncHttpxClient(
+                    follow_redirects=False
+                ),  # a talk goes to the address that was named
             ) as client:
                 body, extras = request_body(request), {} if self._is_plain else EXTRAS
                 try:

@@ -92,7 +92,7 @@ class Endpoint:
         That may repeat the request or a key.
         """
         status = getattr(bad, "status_code", None)
-        if isinstance(status, int) and status >= 400:
+        if isinstance(status, int) and status >= 300:
             said = str(bad).lower()
             kind_of = TooLong if is_too_long(status, said) else NotCharged
             return kind_of(f"{self.name}: {self._advice(status, model, said)} (HTTP {status})")
@@ -121,6 +121,8 @@ class Endpoint:
             if not self.is_own and not self.is_key_named:
                 return "the server wants a key: name the variable that holds it in agent.api_key_env"
             return f"the key in {self.key_variable} is refused: set a valid one"
+        if status < 400:
+            return "the server sends the talk elsewhere, where it does not go: correct agent.base_url"
         if status == 404:
             see = "agent.model" if self.is_own else "agent.model and agent.base_url"
             return f"no model {model!r} there: see {see}"

@@ -72,6 +72,9 @@ class OpenAIChat:
                 base_url=endpoint.url,
                 timeout=openai.Timeout(deadline_s, connect=min(CONNECT_S, deadline_s)),
                 max_retries=endpoint.max_retries,
+                http_client=openai.DefaultAsyncHttpxClient(
+                    follow_redirects=False
+                ),  # a talk goes to the address that was named
             ) as client:
                 body = request_body(request, is_own=endpoint.is_own)
                 extras = {} if self._is_plain else _extras(request, is_stream=on_text is not None)

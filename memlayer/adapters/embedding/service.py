@@ -21,8 +21,8 @@ KEEP_ALIVE_S = 300.0  # prompts come minutes apart; servers that close earlier a
 GRACE_S = 0.05  # for a cancelled request to end
 _REFUSED = (400, 413, 422)
 _HINTS = {
-    401: "the key is refused",
-    403: "the key is refused",
+    401: "the key is refused, or embedding.api_key_env names none",
+    403: "the key is refused, or embedding.api_key_env names none",
     404: "no such model, or not the address of this interface",
     429: "too many requests, or nothing left to spend",
 }

@@ -42,7 +42,13 @@ class AnthropicModel:
         async def call() -> Completion:
             # Address and key are given: the SDK would otherwise look for them in variables and files of its own.
             async with anthropic.AsyncAnthropic(
-                api_key=key, base_url=self._base_url or BASE_URL, timeout=deadline_s, max_retries=0
+                api_key=key,
+                base_url=self._base_url or BASE_URL,
+                timeout=deadline_s,
+                max_retries=0,
+                http_client=anthropic.DefaultAsyncHttpxClient(
+                    follow_redirects=False
+                ),  # a turn goes to the address that was named
             ) as client:
                 request: dict[str, Any] = {
                     "model": self._model,
@@ -68,4 +74,6 @@ class AnthropicModel:
         try:
             return model_call.run(call, deadline_s, NAME)
         except (anthropic.AnthropicError, AttributeError, TypeError, ValueError) as bad:
-            raise model_call.redacted_error(bad, NAME) from bad  # the last three: an answer in another shape
+            raise model_call.redacted_error(
+                bad, NAME, has_key=bool(self._key_variable)
+            ) from bad  # the last three: an answer in another shape

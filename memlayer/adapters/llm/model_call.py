@@ -45,7 +45,7 @@ def run(call: Callable[[], Awaitable[T]], deadline_s: float, name: str) -> T:
 
 
 def key_from(variable: str, *, is_needed: bool) -> str:
-    """Return the key in this variable.
+    """Return the key in this variable, "none" for a variable "".
 
     Raises ModelMissing when it is needed and unset.
     """
@@ -76,13 +76,15 @@ def install_command(package: str, requirement: str) -> str:
     return f"{python} -m pip install '{requirement}'" if with_pip else f"uv pip install -p {python} '{requirement}'"
 
 
-def redacted_error(error: Exception, name: str) -> ConsolidationError:
+def redacted_error(error: Exception, name: str, *, has_key: bool = True) -> ConsolidationError:
     """Return the SDK's error as one line: its kind or HTTP status.
 
-    Its own text may repeat the prompt or a key.
+    Its own text may repeat the prompt or a key. has_key: False where another address is sent none.
     """
     status = getattr(error, "status_code", None)
     says = "HTTP %s" % status if isinstance(status, int) else type(error).__name__
+    if status in (401, 403) and not has_key:
+        says += ": name a key's variable in consolidation.api_key_env"
     return ConsolidationError("%s: %s" % (name, says))
 
 

@@ -40,7 +40,13 @@ class OpenAIModel:
         async def call() -> Completion:
             # Address and key are given: the SDK would otherwise look for them in variables of its own.
             async with openai.AsyncOpenAI(
-                api_key=key, base_url=self._base_url or BASE_URL, timeout=deadline_s, max_retries=0
+                api_key=key,
+                base_url=self._base_url or BASE_URL,
+                timeout=deadline_s,
+                max_retries=0,
+                http_client=openai.DefaultAsyncHttpxClient(
+                    follow_redirects=False
+                ),  # a turn goes to the address that was named
             ) as client:
                 request: dict[str, Any] = {
                     "model": self._model,
@@ -69,4 +75,6 @@ class OpenAIModel:
         try:
             return model_call.run(call, deadline_s, NAME)
         except (openai.OpenAIError, AttributeError, IndexError, TypeError, ValueError) as bad:
-            raise model_call.redacted_error(bad, NAME) from bad  # all but the first: an answer in another shape
+            raise model_call.redacted_error(
+                bad, NAME, has_key=bool(self._key_variable)
+            ) from bad  # all but the first: an answer in another shape

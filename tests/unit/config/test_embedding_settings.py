@@ -42,6 +42,16 @@ def test_each_provider_knows_its_model_and_keys(home: Path) -> None:
     named = settings(home, provider="openai", model="한국어/임베딩:8b", api_key_env="MY_KEY").embedding
     assert (named.model_name, named.key_variables) == ("한국어/임베딩:8b", ("MY_KEY",))
     assert settings(home, provider="auto").embedding.key_variables == ("OPENAI_API_KEY", "GEMINI_API_KEY")
+
+
+@pytest.mark.parametrize("address", ["http://127.0.0.1:11434/v1", "https://임베딩.example/v1"])
+@pytest.mark.parametrize("provider", ["openai", "gemini"])
+def test_another_address_gets_no_key_that_was_not_named_for_it(home: Path, provider: str, address: str) -> None:
+    usual = settings(home, provider=provider, base_url=address)
+    assert usual.embedding.key_variables == () and usual.embedding.is_remote
+    assert daemon_variables(usual)[0] == "HTTPS_PROXY"  # the key does not even reach the daemon
+    named = settings(home, provider=provider, base_url=address, api_key_env="MY_KEY")
+    assert named.embedding.key_variables == ("MY_KEY",)
     assert settings(home, provider="none").embedding.model_name == ""
 
 

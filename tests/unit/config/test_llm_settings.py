@@ -94,11 +94,24 @@ def test_a_key_where_a_variables_name_belongs_is_refused_and_not_repeated(home: 
         ({"provider": "anthropic"}, "claude-haiku-5-5", "ANTHROPIC_API_KEY"),
         ({"provider": "anthropic", "api_key_env": "MY_KEY"}, "claude-haiku-5-5", "MY_KEY"),
         ({"provider": "openai", "model": "hf.co/한/모델:Q4_K_M"}, "hf.co/한/모델:Q4_K_M", "OPENAI_API_KEY"),
+        ({"provider": "openai", "model": "m", "base_url": "https://API.openai.com/v1/"}, "m", "OPENAI_API_KEY"),
     ],
 )
 def test_a_provider_knows_its_model_and_its_key(home: Path, values: dict[str, object], model: str, key: str) -> None:
     chosen = settings(home, **values).consolidation
     assert (chosen.model_name, chosen.key_variable) == (model, key)
+
+
+@pytest.mark.parametrize(
+    "address", ["http://127.0.0.1:8080/v1", "https://api.openai.com.example/v1", "https://게이트웨이.example"]
+)
+@pytest.mark.parametrize("provider", ["anthropic", "openai"])
+def test_another_address_gets_no_key_that_was_not_named_for_it(home: Path, provider: str, address: str) -> None:
+    usual = settings(home, provider=provider, model="m", base_url=address)
+    assert usual.consolidation.key_variable == ""
+    assert daemon_variables(usual)[0] == "HTTPS_PROXY"  # the key does not even reach the daemon
+    named = settings(home, provider=provider, model="m", base_url=address, api_key_env="MY_KEY")
+    assert named.consolidation.key_variable == daemon_variables(named)[0] == "MY_KEY"
 
 
 def test_the_daemon_inherits_the_key_only_when_a_model_is_on(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
