@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import os
 import re
 import stat
@@ -13,6 +15,7 @@ from memlayer.edge.home import paths
 from memlayer.errors import UserError
 
 MAX_BYTES = 65_536
+AGENT_GROUPS = ("agent", "query_classification", "soul")  # read by the command line, at each talk's start
 MAX_BRACKETS = 200
 _GROUP = re.compile(r"(\w+)[ \t]*:")
 _OFF = re.compile(r"(?:[ \t]+|[ \t]*\{(?:.*[\s,])?)enabled[ \t]*:[ \t]*(?:false|no|off)\b", re.IGNORECASE)
@@ -66,12 +69,13 @@ def _user_bytes(path: str) -> bytes:
 
 
 def settings_stamp(home: str) -> str:
-    """Return a stamp, changed when the file is written, replaced or removed."""
-    try:
-        found = os.stat(paths.settings(home))
-    except OSError:
-        return "none"
-    return "%d-%d-%d" % (found.st_ino, found.st_size, found.st_mtime_ns)
+    """Return a stamp that changes with any setting that a daemon reads."""
+    path, raw = paths.settings(home), b""
+    with contextlib.suppress(UserError):  # a file that is no YAML counts as it stands
+        raw = _user_bytes(path)
+        groups = parse_user_text(raw, path)
+        raw = repr([group for group in sorted(groups.items(), key=str) if group[0] not in AGENT_GROUPS]).encode()
+    return hashlib.sha256(raw).hexdigest()[:16]
 
 
 def switched_off(path: str) -> dict[str, dict[str, bool]]:

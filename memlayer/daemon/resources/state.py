@@ -78,7 +78,7 @@ class State:
     """State of one daemon.
 
     leaving: set when it is to go. last_request: for the idle clock. settings_problem: the first mistake in the
-    settings, one line; then `settings` is their valid part. settings_stamp: of the file that they were read from.
+    settings, one line; then `settings` is their valid part. settings_stamp: of the settings that they were read from.
     rules: made of the settings, once.
     """
 

@@ -8,7 +8,14 @@ from pathlib import Path
 import pytest
 import yaml
 
-from memlayer.config import Settings, ignored_variables, load_project_settings, load_settings, set_setting
+from memlayer.config import (
+    Settings,
+    ignored_variables,
+    load_project_settings,
+    load_settings,
+    set_setting,
+    settings_stamp,
+)
 from memlayer.config.agent import ClassificationRule, SoulSettings
 from memlayer.errors import UserError
 from tests.support.cli_process import Cli
@@ -136,3 +143,13 @@ def test_the_window_is_read(home: Path, written_at: str, minute: int, duration: 
     assert load_settings(str(home), {}).soul.purge_minute == minute
     set_setting(str(home), "soul.purge_at", [written_at])
     assert load_settings(str(home), {}).soul.purge_minute == minute
+
+
+def test_agent_settings_need_no_restart_of_the_daemon(home: Path) -> None:
+    before = settings_stamp(str(home))
+    written(home, agent={"provider": "openai", "model": "한국어:8b"}, soul={"chance": 0.5}, query_classification={})
+    assert settings_stamp(str(home)) == before
+    written(home, agent={"provider": "openai", "model": "한국어:8b"}, recall={"max_entries": 2})
+    changed = settings_stamp(str(home))
+    (home / "config.yaml").write_text("recall: [", encoding="utf-8")
+    assert len({before, changed, settings_stamp(str(home))}) == 3
