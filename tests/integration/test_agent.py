@@ -26,6 +26,7 @@ ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b[=>]|\r")
 def events_of(done: subprocess.CompletedProcess[str]) -> list[dict[str, Any]]:
     """The lines of --json."""
     assert done.returncode == 0, done.stderr + done.stdout
+    assert "\\u" not in done.stdout  # Korean as it is
     return [json.loads(one) for one in done.stdout.splitlines()]
 
 
@@ -62,7 +63,12 @@ def test_prompt_comes_from_stdin(api: ModelApi, served: Daemon, cli: Cli) -> Non
 
 @pytest.mark.parametrize(
     ("arguments", "why"),
-    [((), "Give a prompt"), (("--json",), "Give a prompt"), (("--resume", "--continue", "a"), "not both")],
+    [
+        ((), "Give a prompt"),
+        (("",), "Give a prompt"),
+        (("--json",), "Give a prompt"),
+        (("--resume", "--continue", "a"), "not both"),
+    ],
 )
 def test_missing_prompt_is_usage(served: Daemon, cli: Cli, arguments: tuple[str, ...], why: str) -> None:
     done = cli("agent", *arguments)

@@ -29,7 +29,7 @@ LONG_S = 24 * 3600.0  # for work with progress, ended by Ctrl-C
 
 home = paths.home_of
 STREAM = "-"  # standard input, or standard output
-WHICH_MEMORY = "Which memory? Give a citation such as a7Bc3x"
+NO_MEMORY = "Give a memory's citation, such as a7Bc3x"
 
 
 class Incomplete(click.UsageError):
@@ -137,11 +137,11 @@ def words(arguments: Sequence[str], from_stdin: bool, missing: str) -> str:
 
 def memory_ids(arguments: Sequence[str], from_stdin: bool = False) -> list[str]:
     """Return the ids in any form of citation. Raises Incomplete for none."""
-    text = words(arguments, from_stdin, WHICH_MEMORY)
+    text = words(arguments, from_stdin, NO_MEMORY)
     texts = [text] if from_stream(arguments, from_stdin) else [plain(argument) for argument in arguments]
     ids = [id_ for text in texts for id_ in ids_in(text)]
     if not ids:
-        raise Incomplete(WHICH_MEMORY)
+        raise Incomplete(NO_MEMORY)
     return list(dict.fromkeys(ids))
 
 

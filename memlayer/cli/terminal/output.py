@@ -48,6 +48,11 @@ def print_json(value: object) -> None:
     print(_UNSEEN.sub(_escape, json.dumps(for_machines(value), ensure_ascii=False, indent=2)))
 
 
+def print_json_line(value: dict[str, object]) -> None:
+    """Print an object as one line of JSON, at once."""
+    print(_UNSEEN.sub(_escape, json.dumps(value, ensure_ascii=False, default=str)), flush=True)
+
+
 def for_machines(value: object, name: str = "") -> object:
     """Return an answer with the field names of docs/cli.md.
 

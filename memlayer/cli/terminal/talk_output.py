@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from memlayer.agent.context.compaction import Compacted, CompactionStopped, ContextFilling
 from memlayer.agent.execution import ToolEnded, ToolStarted
 from memlayer.agent.loop import Asked, Event, TextPart
-from memlayer.cli.terminal.output import line, say
+from memlayer.cli.terminal.output import line, print_json_line, say
 from memlayer.edge.redaction.privacy import plain
 from memlayer.text.context_block import entry_lines
 
@@ -83,7 +83,7 @@ class JsonLines:
         self._put("notice", message=message)
 
     def _put(self, kind: str, **fields: Any) -> None:
-        print(json.dumps({"event": kind, **fields}, ensure_ascii=True, default=str), flush=True)
+        print_json_line({"event": kind, **fields})
 
 
 class TextOutput:

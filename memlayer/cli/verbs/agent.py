@@ -23,6 +23,7 @@ from memlayer.edge.home import project as places
 from memlayer.edge.ipc.client import Client
 
 DAEMON_WAIT_S = 5.0
+NO_PROMPT = "Give a prompt, or - to read it from standard input"
 PROVIDERS = click.Choice(["anthropic", "openai", "claude-cli"])
 
 
@@ -53,9 +54,9 @@ def agent_verb(prompt: tuple[str, ...], as_json: bool, **options: Any) -> int:
       memlayer agent --continue
       git diff | memlayer agent - --json
     """
-    text = words(prompt, False, "A prompt is expected on standard input") if prompt else ""
+    text = words(prompt, False, NO_PROMPT) if prompt else ""
     if not text and (as_json or not sys.stdin.isatty()):
-        raise Incomplete("Give a prompt, or - to read it from standard input")
+        raise Incomplete(NO_PROMPT)
     if options["is_continued"] and options["resume"] is not None:
         raise Incomplete("Give --resume or --continue, not both")
     folder = project_dir(options["project"])

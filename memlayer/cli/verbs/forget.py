@@ -27,7 +27,7 @@ from memlayer.errors import UserError
 from memlayer.text.context_block import bare_id
 
 SHOWN = 30
-FORGET_WHAT = "Forget what? Give an ID, --session, --project, --query or --before"
+NO_SELECTION = "Give an ID, --session, --project, --query or --before"
 NOTHING = "Nothing matches. Nothing is forgotten."
 REMOVED = (("memories", "memory"), ("events", "event"), ("chunks", "chunk"))
 MAX_IDS = 100
@@ -90,12 +90,12 @@ def forget_verb(
     if from_stdin:
         if ids or session or query or before or dry_run:
             raise Incomplete("--stdin goes with --project, --all-projects and --keep-sources alone")
-        forget_from_stdin(words((), True, FORGET_WHAT), project_dir(project, all_projects), keep_sources, as_json)
+        forget_from_stdin(words((), True, NO_SELECTION), project_dir(project, all_projects), keep_sources, as_json)
         return
     if is_global and (not query or project or all_projects):
         raise Incomplete("--global goes with --query alone. An ID needs no --global")
     if not (ids or session or project or query or before):
-        raise Incomplete(FORGET_WHAT)
+        raise Incomplete(NO_SELECTION)
     if all_projects and not (query or before):
         raise Incomplete("--all-projects goes with --query or --before")
     if keep_sources and not (ids or query):

@@ -33,7 +33,7 @@ from memlayer.turns.remembered import is_all_redacted, refuse_too_long, remember
 
 stdin_option = click.option("--stdin", "from_stdin", is_flag=True, help="Read the text or ID from stdin.")
 id_argument = click.argument("id_", metavar="ID", nargs=-1)
-REMEMBER_WHAT = "Remember what? Give a text, or - to read it from standard input"
+NO_TEXT = "Give a text to remember, or - to read it from standard input"
 WHOLE = 100_000
 # Field of an answer -> the relation of its memories to the one that was remembered.
 RELATIONS = {
@@ -41,7 +41,7 @@ RELATIONS = {
     "newer": "Already replaced by ",
     "contradicts": "Stays, since it is pinned (`memlayer edit` changes it): ",
 }
-NEW_TEXT = "Which text? Give the new one after the ID, or - to read it from standard input"
+NO_NEW_TEXT = "Give the new text after the ID, or - to read it from standard input"
 
 
 @click.command("remember")
@@ -68,7 +68,7 @@ def remember_verb(
       memlayer remember --global "커밋 메시지는 한국어로 쓴다"
       memlayer remember "in all my projects, use pnpm"
     """
-    said = words(text, from_stdin, REMEMBER_WHAT)
+    said = words(text, from_stdin, NO_TEXT)
     if project and is_global:
         raise Incomplete("--global goes without --project")
     folder = project_dir(project)
@@ -136,7 +136,7 @@ def edit_verb(id_: str, text: tuple[str, ...], from_stdin: bool, as_json: bool) 
       memlayer edit a7Bc3x "order events go to ClickHouse, kept for 90 days"
       memlayer edit a7Bc3x - < note.txt
     """
-    _say_done(ask(ops.Edit(memory_id((id_,)), words(text, from_stdin, NEW_TEXT)), as_json), "Changed")
+    _say_done(ask(ops.Edit(memory_id((id_,)), words(text, from_stdin, NO_NEW_TEXT)), as_json), "Changed")
 
 
 @click.command("restore")

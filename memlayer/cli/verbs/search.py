@@ -27,8 +27,8 @@ from memlayer.edge.ipc import ops
 
 SNIPPET_CHARS = 400
 KINDS = {"conversation": "turn", "core": "settled", "daily": "day", "custom": "note"}  # as the model's tool has them
-SEARCH_WHAT = "Search for what? Give some words, or - to read them from standard input"
-WHICH_PROMPT = "Which prompt? Give its text, or - to read it from standard input"
+NO_WORDS = "Give words to search for, or - to read them from standard input"
+NO_PROMPT = "Give a prompt's text, or - to read it from standard input"
 
 
 @click.command("search")
@@ -88,7 +88,7 @@ def search_verb(
       memlayer search order events --brief
       echo "it's normalize_cart()" | memlayer search -
     """
-    text = words(query, from_stdin, SEARCH_WHAT)
+    text = words(query, from_stdin, NO_WORDS)
     folder = project_dir(project, all_projects)
     if brief:
         if any((since, until, day, kind, file, min_score, explain)):
@@ -154,7 +154,7 @@ def recall_verb(
       memlayer recall "which database holds order events?"
       memlayer recall "과제 제출은 어떻게 하기로 했지?" --project ~/src/shop --explain
     """
-    text = words(prompt, from_stdin, WHICH_PROMPT)
+    text = words(prompt, from_stdin, NO_PROMPT)
     folder = project_dir(project)
     found = ask(ops.Recall(text, folder, session), as_json)
     block = str(found.get("block") or "")

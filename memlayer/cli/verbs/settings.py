@@ -72,7 +72,7 @@ def set_verb(key: str, values: tuple[str, ...], as_json: bool) -> None:
     from memlayer.config import set_setting
 
     if not key or not values:
-        raise Incomplete("Set what? Give a setting and its value, such as recall.max_entries 3")
+        raise Incomplete("Give a setting and its value, such as recall.max_entries 3")
     value = set_setting(home(), key, values)
     _say_changed(key, value, as_json, f"{key} is now {_shown(tuple(value) if isinstance(value, list) else value)}.")
 
@@ -90,7 +90,7 @@ def unset_verb(key: str, as_json: bool) -> None:
     from memlayer.config import unset_setting
 
     if not key:
-        raise Incomplete("Unset what? Give a setting such as recall.max_entries")
+        raise Incomplete("Give a setting to unset, such as recall.max_entries")
     was_there = unset_setting(home(), key)
     says = f"{key} has its default again." if was_there else f"{key} is not set in {paths.settings(home())}."
     _say_changed(key, None, as_json, says)
@@ -223,7 +223,7 @@ def completion_verb(shell: str | None, as_json: bool) -> None:
     from memlayer.cli.app import cli
 
     if shell is None:
-        raise Incomplete("Which shell? Give bash, zsh or fish")
+        raise Incomplete("Give a shell: bash, zsh or fish")
     kind = get_completion_class(shell)
     assert kind is not None
     script = kind(cli, {}, "memlayer", launch.COMPLETION)

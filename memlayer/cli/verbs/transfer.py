@@ -112,7 +112,7 @@ def export_verb(file: str, force: bool, as_json: bool) -> None:
       memlayer export - | gzip > memories.jsonl.gz
     """
     if not file.strip():
-        raise Incomplete("Export to which file? Give a path, or - for standard output")
+        raise Incomplete("Give a path to export to, or - for standard output")
     if file == STREAM:
         if as_json:
             raise Incomplete("An export to standard output is JSON Lines already. Leave --json out")

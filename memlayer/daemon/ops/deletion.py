@@ -62,7 +62,7 @@ def forget(state: State, arguments: ops.Forget, progress: Progress) -> Fields:
         return {**NOTHING, "unknown": unknown}
     selection = Selection(chosen, arguments.session_id, project_id, arguments.before_ms)
     if selection == Selection() or (arguments.is_global and not is_narrowed):
-        raise UserError("Forget what? Give an ID, --session, --project, --query or --before")
+        raise UserError("Give an ID, --session, --project, --query or --before")
     keep_sources = arguments.keep_sources
     if chosen and not services.forget.select(selection):
         return NOTHING

@@ -58,7 +58,7 @@ def test_forget_asks_on_a_terminal(cli: Cli) -> None:
 @pytest.mark.parametrize(
     ("arguments", "part"),
     [
-        ((), "Forget what?"),
+        ((), "Give an ID, --session"),
         (("--all-projects",), "--query"),
         (("--before", "어제"), "no date"),
         (("--before", "2026-02-30"), "no date"),

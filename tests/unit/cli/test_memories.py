@@ -46,7 +46,7 @@ def test_remember_spools_before_asking_daemon(cli: Cli) -> None:
 def test_remember_rejects_empty_text(cli: Cli) -> None:
     for said in ("", "  \n", "\x00"):
         done = cli("remember", "--stdin", stdin=said)
-        assert done.returncode == 2 and "Remember what?" in done.stderr
+        assert done.returncode == 2 and "Give a text to remember" in done.stderr
     assert spooled(cli) == []
 
 
