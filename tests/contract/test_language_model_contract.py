@@ -111,6 +111,7 @@ def test_an_answer_in_another_shape_is_an_error(provider: str, api: ModelApi, bo
     api.script = lambda asked: Said(body)
     with pytest.raises(ConsolidationError) as bad:
         ask(model(provider, api))
+    assert str(bad.value).startswith("%s: no answer of its interface (" % provider)
     assert PROMPT not in str(bad.value) and "\n" not in str(bad.value)
 
 

@@ -83,6 +83,8 @@ def redacted_error(error: Exception, name: str, *, has_key: bool = True) -> Cons
     """
     status = getattr(error, "status_code", None)
     says = "HTTP %s" % status if isinstance(status, int) else type(error).__name__
+    if isinstance(error, (AttributeError, LookupError, TypeError, ValueError)):
+        says = "no answer of its interface (%s)" % says
     if status in (401, 403) and not has_key:
         says += ": name a key's variable in consolidation.api_key_env"
     return ConsolidationError("%s: %s" % (name, says))
