@@ -97,11 +97,9 @@ def timeline_text(spans: Sequence[Span], unknown: Sequence[str] = (), max_tokens
     """Return the turns around each memory; `>` marks its own."""
     lines = [_unknown(unknown)] if unknown else []
     for span in spans:
-        lines.append(
-            "Around [mem:%s], session %s:" % (span.memory.citation, flatten(span.memory.session_id)[:8] or "-")
-        )
+        lines.append("Around [mem:%s], %s:" % (span.memory.citation, _session_of(span.memory)))
         if not span.turns:
-            lines.append("  Nothing else is known of that session.")
+            lines.append("  Nothing else is known of that session." if span.memory.session_id else "  No turns.")
         for turn in span.turns:
             mark = ">" if turn.id == span.target_id else " "
             lines.append("%s %s [mem:%s] %s" % (mark, minute_of(turn.at_ms), turn.citation, _preview(turn.text)))
@@ -124,11 +122,17 @@ def details_text(
     return within("\n\n".join(parts).split("\n"), max_tokens)
 
 
+def _session_of(memory: Memory) -> str:
+    """Return the session by its start; a remembered statement has none."""
+    short = flatten(memory.session_id)[:8]
+    return "session " + short if short else "said outside of a session"
+
+
 def _detail(detail: Detail, start: int, max_tokens: int) -> str:
     """One memory's head, facts and as much of its text as fits."""
     memory = detail.memory
-    head = "[mem:%s] %s, %s, session %s, project %s" % (
-        memory.citation, kind_of(memory), minute_of(memory.at_ms), flatten(memory.session_id)[:8] or "-",
+    head = "[mem:%s] %s, %s, %s, project %s" % (
+        memory.citation, kind_of(memory), minute_of(memory.at_ms), _session_of(memory),
         cut(flatten(detail.project), 40),
     )  # fmt: skip
     facts = _facts(detail)

@@ -200,7 +200,7 @@ def _first_problem(bad: ValidationError, origins: Mapping[str, str], file: str) 
 def _plain(problem: Mapping[str, Any]) -> str:
     """Return pydantic's sentence without its prefix, to follow a key."""
     text = str(problem["msg"]).removeprefix("Value error, ").removeprefix("Input ")
-    return text.replace("\n", " ").replace("a valid tuple", "a list")
+    return text.partition(", unable to parse")[0].replace("\n", " ").replace("a valid tuple", "a list")
 
 
 def _short(value: object) -> str:

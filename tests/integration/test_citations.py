@@ -130,6 +130,7 @@ def test_unused_and_popular(told: Told) -> None:
     told.hook.turn("s9", "q9", "order events?", f"ClickHouse [mem:{told.citation()}].")
     told.daemon.settle()
     assert told.cited("--unused") == []
+    assert told.cli("citations", "--unused").stdout == "No memory was shown often and never cited.\n"
     assert [one["citation"] for one in told.cited("--popular", "--days", "7")] == [told.citation()]
     assert re.search(
         r"cited 1 time in 1 session, last \d{4}-\d\d-\d\d, shown to 4 sessions", told.cli("citations").stdout

@@ -211,7 +211,7 @@ def citations_verb(
     found = ask(ops.Citations(order, days or 0, limit, folder), as_json)
     memories = found.get("memories") or []
     if not memories:
-        say("Every memory that was shown often was cited." if unused else "No answer has cited a memory yet.")
+        say("No memory was shown often and never cited." if unused else "No answer has cited a memory yet.")
     for memory in memories:
         say(*memory_title(memory))
         told = f"cited {counted(memory.get('cited'), 'time')} in {counted(memory.get('cited_sessions'), 'session')}"

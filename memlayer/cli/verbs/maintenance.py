@@ -245,7 +245,7 @@ def drop_verb(names: tuple[str, ...], everything: bool, as_json: bool) -> None:
       memlayer quarantine drop --all
     """
     if bool(names) == everything:
-        raise click.UsageError("give the names that `memlayer quarantine list` shows, or --all")
+        raise click.UsageError("Give the names that `memlayer quarantine list` shows, or --all")
     chosen = _chosen(names)
     for name in chosen:
         spool.drop_quarantined(home(), name)

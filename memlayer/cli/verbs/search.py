@@ -176,8 +176,8 @@ def say_explanation(found: Mapping[str, Any]) -> None:
         f" {line(found.get('gate')) or 'open'}",
         f", {number(took, 0)} ms" if took is not None else "",
     )
-    for query in found.get("queries") or []:
-        say(("Query", "bold"), f" {line(query)}")
+    for name, query in zip(("Query", "Terms"), found.get("queries") or [], strict=False):
+        say((name, "bold"), f" {line(query)}")
     candidates = found.get("candidates") or []
     say(("Candidates", "bold"), f" {len(candidates)}")
     for candidate in candidates:

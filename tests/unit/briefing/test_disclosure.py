@@ -49,6 +49,12 @@ def test_index_has_a_line_each() -> None:
     assert index_text("없는 말", []).startswith('No memory matches "없는 말"')
 
 
+def test_remembered_statement_has_no_session() -> None:
+    alone = replace(DECISION, session_id="", text="배포는 화요일에 한다.")
+    assert timeline_text([Span(alone, [], "")]) == "Around [mem:b8Cd4y], said outside of a session:\n  No turns."
+    assert details_text([Detail(alone, "shop")]).split("\n")[0].endswith(", said outside of a session, project shop")
+
+
 def test_timeline_marks_its_turn() -> None:
     said = timeline_text([Span(DECISION, [TURN, replace(TURN, id="m3", citation="d0Ef6a")], "m1")], ["zzz"])
     lines = said.split("\n")

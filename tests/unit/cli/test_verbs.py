@@ -76,7 +76,7 @@ def test_terminal_gets_colour_and_wrapping(cli: Cli) -> None:
 def test_empty_query_is_an_error(cli: Cli, arguments: tuple[str, ...]) -> None:
     done = cli(*arguments)
     assert (done.returncode, done.stdout) == (2, "")
-    assert "? Give " in done.stderr and done.stderr.count("\n") == 1
+    assert "memlayer: Give " in done.stderr and done.stderr.count("\n") == 1
 
 
 def test_query_not_utf8(cli: Cli) -> None:
@@ -124,7 +124,7 @@ def test_recall_explains_every_candidate(cli: Cli) -> None:
         "mode": "hybrid",
         "why": "",
         "gate": "closed: small talk",
-        "queries": ["주문 이벤트"],
+        "queries": ["주문 이벤트", "주문 이벤"],
         "took_ms": 12.3,
         "candidates": [
             {**HIT, "kept": True, "reason": ""},
@@ -134,7 +134,7 @@ def test_recall_explains_every_candidate(cli: Cli) -> None:
     with ScriptedDaemon(cli.home, {"recall": answer}):
         out = cli("recall", "q", "--explain").stdout
     lines = out.splitlines()
-    assert lines[0] == "Gate closed: small talk, 12 ms" and "Query 주문 이벤트" in lines
+    assert lines[0] == "Gate closed: small talk, 12 ms" and lines[1:3] == ["Query 주문 이벤트", "Terms 주문 이벤"]
     assert any(line.startswith("  kept ") and "turn_2026-11-19_81d2" in line for line in lines)
     assert any(line.startswith("  dropped ") and "core_1" in line and "below the floor" in line for line in lines)
     assert lines[-1] == "Block: none, the prompt goes on unchanged"

@@ -137,7 +137,7 @@ def test_unset_takes_only_that(file: Path, before: str, key: str, after: str) ->
         ("리콜.최대", ["3"], "`memlayer config` lists them"),
         ("recall", ["3"], "no such setting"),
         ("recall.max_entries", ["99"], "less than or equal to 20, not 99"),
-        ("recall.max_entries", ["셋"], "valid integer"),
+        ("recall.max_entries", ["셋"], "recall.max_entries: should be a valid integer, not '셋'"),
         ("recall.max_entries", ["true"], "should be a number"),
         ("recall.enabled", ["flase"], "valid boolean"),
         ("recall.max_entries", ["1", "2"], "one value is expected"),
