@@ -110,7 +110,7 @@ def simonw_llm(rounds: int) -> Callable[[], None]:
             yield ""
 
     def look(at: int) -> str:
-        """Look."""
+        """Return a fixed output."""
         return OUTPUT
 
     def run() -> None:

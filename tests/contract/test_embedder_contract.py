@@ -29,7 +29,7 @@ ODD_TEXTS = ["", " \n\t", "\ud800 lone surrogate", "\x00\x01", "🙂" * 50, "가
 
 @pytest.fixture(scope="module", params=["hash", "shipped", "openai", "gemini"])
 def embedder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Embedder]:
-    """One of each kind; the model is loaded once. The last two ask a server on this machine."""
+    """An embedder of each kind; the model is loaded once. The last two ask a server on this machine."""
     if request.param == "hash":
         yield HashEmbedder()
     elif request.param == "shipped":

@@ -93,7 +93,7 @@ class Terminal:
         return self.process.returncode
 
     def close(self) -> None:
-        """End it in any case."""
+        """End the talk in any case."""
         self.process.kill()
         self.process.wait()
         os.close(self._person)

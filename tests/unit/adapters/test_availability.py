@@ -32,7 +32,7 @@ def test_a_server_that_is_well_is_asked(server: Availability) -> None:
     assert server.problem == "" and not server.begin_probe()
 
 
-def test_one_that_is_down_is_left_alone_and_probed_after_growing_pauses(server: Availability, clock: Clock) -> None:
+def test_server_that_is_down_is_probed_after_growing_pauses(server: Availability, clock: Clock) -> None:
     pauses = []
     for _ in range(10):
         server.failed("서버가 없다")
@@ -50,7 +50,7 @@ def test_one_that_is_down_is_left_alone_and_probed_after_growing_pauses(server: 
     assert server.begin_probe()
 
 
-def test_one_that_is_slow_gets_passages_and_no_queries(server: Availability, clock: Clock) -> None:
+def test_slow_server_gets_passages_and_no_queries(server: Availability, clock: Clock) -> None:
     server.late("too late")
     assert refuses(server, is_query=True) and not refuses(server, is_query=False)
     assert server.begin_probe()  # the first at once
@@ -71,7 +71,7 @@ def test_an_answer_that_takes_long_brings_back_passages(server: Availability) ->
 
 
 @pytest.mark.parametrize(("asked", "waits"), [(90.0, 90.0), (2.0, FIRST_PAUSE_S), (10.0**9, MAX_RETRY_AFTER_S)])
-def test_it_waits_as_long_as_the_server_asks_within_reason(
+def test_pause_is_as_long_as_the_server_asks_within_reason(
     server: Availability, clock: Clock, asked: float, waits: float
 ) -> None:
     server.failed("429", asked)

@@ -29,7 +29,7 @@ def settings(home: Path, **values: object) -> Settings:
     return load_settings(str(home), {})
 
 
-def test_by_default_it_is_the_local_model() -> None:
+def test_default_is_the_local_model() -> None:
     chosen = Settings().embedding
     assert (chosen.provider, chosen.model_name, chosen.key_variables) == ("fastembed", SHIPPED_MODEL, ())
     assert SHIPPED_MODEL == model_folder.SHIPPED_MODEL

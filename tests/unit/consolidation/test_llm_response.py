@@ -1,4 +1,4 @@
-"""What is understood of a language model's answer, however it is wrapped."""
+"""Parsing of a language model's answer, however it is wrapped."""
 
 from __future__ import annotations
 

@@ -247,7 +247,7 @@ def test_an_embedder_that_fails_leaves_the_words(home: Path) -> None:
     assert ids(memory.ask(PORT_AGAIN)) == {told.id}
 
 
-def test_what_another_model_embedded_is_measured_by_its_words(home: Path) -> None:
+def test_chunks_of_another_model_are_judged_by_their_words(home: Path) -> None:
     """While a store is embedded anew its chunks count as they do without a model, not as far away."""
     embedder = HashEmbedder()
     memory = TurnsInMemory(home, embedder)
