@@ -79,7 +79,8 @@ A later source wins over an earlier one: defaults, `config.yaml`, the project's 
 environment variables `MEMLAYER_<GROUP>__<NAME>` (two underscores).
 `memlayer config set recall.max_entries 3` and `memlayer config unset recall.max_entries` edit the file for
 you: values are checked before the file is written, and your comments are kept. The daemon reads the
-settings when it starts: `memlayer daemon restart` makes a change take effect. `memlayer config` shows the
+settings when it starts: `memlayer daemon restart` makes a change take effect (`agent`,
+`query_classification` and `soul` are read when a talk begins). `memlayer config` shows the
 values in force and the source of each. `memlayer doctor` and the start of a session report an unknown name
 or a value out of bounds, with its file. Until it is corrected, its group uses its defaults, the other
 groups keep their values, and everything switched off with `enabled: false` stays off; an `enabled` that is
@@ -98,7 +99,7 @@ enabled: false   # remember and recall nothing here
 ```
 
 The file comes with a clone, so it is not trusted: it can only ask for less than you allow (fewer entries, a
-higher floor), everything else in it is ignored with a warning, and nothing in it is an error. A file with
+higher `recall.min_chance`), everything else in it is ignored with a warning, and nothing in it is an error. A file with
 YAML aliases or merge keys is ignored as a whole, except for `enabled: false`. Write `enabled` at the left
 margin, on a line of its own: hooks read it without a YAML parser, and store nothing unless it is plainly
 true."""

@@ -97,7 +97,9 @@ def test_brief_search_narrows_or_refuses(fed: Run) -> None:
     assert none.startswith('No memory matches "order events"')
     for option in ("--explain", "--since=30d", "--min-score=0.5", "--file=x.py"):
         assert "--brief goes with" in fed("search", "order events", "--brief", option, code=2).stderr
-    fed("show", "없는것", "--brief", code=1)
+    for verb in (("show", "없는것", "--brief"), ("timeline", "없는것")):
+        assert fed(*verb, code=1).stdout == "Not known in this project: 없는것\n"
+        assert json.loads(fed(*verb, "--json", code=1).stdout)["ids"] == []
 
 
 def test_search_ends_with_way_to_whole_hit(fed: Run) -> None:

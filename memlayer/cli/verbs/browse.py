@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
@@ -45,9 +45,7 @@ def show_verb(ids: tuple[str, ...], from_stdin: bool, brief: bool, as_json: bool
     """
     wanted = memory_ids(ids, from_stdin)
     if brief:
-        found = ask(ops.MemDetails(tuple(wanted)), as_json)
-        say_for_model(found)
-        sys.exit(0 if found.get("ids") else 1)
+        end_with_text(ask(ops.MemDetails(tuple(wanted))), as_json)
     found = ask(ops.Show(tuple(wanted)))
     matches = found.get("matches") or []
     unknown = [line(id_, 80) for id_ in found.get("unknown") or ([] if matches else wanted)]
@@ -174,7 +172,16 @@ def timeline_verb(ids: tuple[str, ...], window: int, project: str | None, all_pr
       memlayer timeline a7Bc3x --window 6
     """
     folder = project_dir(project, all_projects)
-    say_for_model(ask(ops.MemTimeline(tuple(memory_ids(ids)), window, folder), as_json))
+    end_with_text(ask(ops.MemTimeline(tuple(memory_ids(ids)), window, folder)), as_json)
+
+
+def end_with_text(found: dict[str, Any], as_json: bool) -> NoReturn:
+    """Print the text about named memories; exit code 1 for none known."""
+    code = 0 if found.get("ids") else 1
+    if as_json:
+        end_with_json(found, code)
+    say_for_model(found)
+    sys.exit(code)
 
 
 def say_for_model(found: Mapping[str, Any]) -> None:
