@@ -45,7 +45,7 @@ CREATE TABLE IF NOT EXISTS seen (record BLOB PRIMARY KEY, session BLOB NOT NULL)
 class DispensableFile:
     """One SQLite file (mode 0600) with tables made by `schema`; thread-safe.
 
-    A file that is damaged is begun anew, one that cannot be read or written is done without.
+    A damaged file is begun anew; an unreadable or read-only file counts as empty.
     """
 
     def __init__(self, path: Path, schema: str) -> None:

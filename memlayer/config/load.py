@@ -223,8 +223,8 @@ def load_what_holds(home: str, environ: Mapping[str, str]) -> tuple[Settings, st
     """Load the settings, or the valid part of wrong settings.
 
     Returns (settings, "") of load_settings, or (their valid part, the mistake, one line). A group that is valid by
-    itself holds. Of one that is not nothing holds but that it is switched off: who has written `capture: {enabled:
-    false}` wants it off, whatever else is wrong.
+    itself holds. An invalid group has its defaults, but stays off where it says `enabled: false`: the person wants it
+    off, whatever else is wrong.
     """
     try:
         return load_settings(home, environ), ""

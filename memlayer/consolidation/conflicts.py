@@ -28,7 +28,7 @@ class Draft:
 
     store: Store
     indexer: Indexer
-    memories: dict[str, Memory] = field(default_factory=dict)  # as they will be
+    memories: dict[str, Memory] = field(default_factory=dict)  # their future state
     vectors: dict[str, Vector] = field(default_factory=dict)
 
     def put(self, *memories: Memory) -> None:

@@ -176,7 +176,9 @@ class Server:
             self._send(error_of(None, PARSE_ERROR, "this is no JSON"))
             return
         if not isinstance(message, dict) or not isinstance(message.get("method"), str):
-            if not (isinstance(message, dict) and ("result" in message or "error" in message)):  # an answer to nothing
+            if not (
+                isinstance(message, dict) and ("result" in message or "error" in message)
+            ):  # a client's answer: none was asked for
                 self._send(error_of(None, INVALID_REQUEST, "a request object with a method is expected"))
             return
         if "id" not in message:  # a notification

@@ -29,7 +29,7 @@ MAX_CHARS = 4000  # of one text; chunks are shorter, and no model that is offere
 BATCH_TEXTS = 64
 SHORT_CHARS = 1000
 CLOSE_S = 1.0
-PROBE = "."  # what is sent to see whether a server answers
+PROBE = "."  # sent to see whether a server answers
 
 
 class TokenBudget(Protocol):

@@ -17,7 +17,7 @@ from memlayer.errors import UserError
 
 log = logging.getLogger(__name__)
 SWITCH_S = 0.0005  # Python's own 5 ms let a recall wait that long, several times, for the writer to pause
-NICENESS = 7  # the writer gets a fifth of a core that somebody else wants, and all of one that nobody wants
+NICENESS = 7  # the writer gets a fifth of a busy core, and all of an idle one
 
 
 class Jobs:
