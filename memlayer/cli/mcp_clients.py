@@ -102,6 +102,8 @@ def carry_out(change: Change) -> None:
         os.chmod(change.path, mode)
     else:
         os.unlink(change.path)
+        if _read(change.path + BACKUP) == "":  # of a file that memlayer began
+            os.unlink(change.path + BACKUP)
 
 
 def _read(path: str) -> str | None:

@@ -43,7 +43,7 @@ def test_new_file_then_gone(name: str, person: Path) -> None:
     assert whole[CLIENTS[name].key]["memlayer"] == ENTRY
     assert not planned(CLIENTS[name], ENTRY).is_needed
     carry_out(planned(CLIENTS[name], None))
-    assert not path.exists()
+    assert not path.exists() and not Path(str(path) + BACKUP).exists()
 
 
 @pytest.mark.parametrize(("name", "text"), [("cursor", FOREIGN), ("claude-desktop", FOREIGN), ("codex", TOML)])
