@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -30,6 +31,9 @@ def no_real_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[No
     after = real.stat().st_mtime_ns if real.exists() else None
     assert before == after, "a test wrote to the person's own ~/.memlayer"
 
+
+# Background jobs of a shell without job control ignore Ctrl-C, and so would everything that the tests start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 FRESH = ("test_daemon", "test_daemon_memory", "test_no_network")
 

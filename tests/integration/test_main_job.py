@@ -98,7 +98,9 @@ def test_silence_where_nothing_fits(told: tuple[Daemon, HookRunner], prompt: str
 def test_session_start_continues_last(told: tuple[Daemon, HookRunner]) -> None:
     _, hook = told
     for source in ("startup", "clear", "compact"):
-        context = hook("session_start", "new " + source, source=source).context
+        # On a busy machine an answer may be late, and is then left out.
+        answers = (hook("session_start", "new %s %d" % (source, at), source=source).context for at in range(5))
+        context = next(filter(None, answers), "")
         assert "NestJS" in context and context.startswith("[Memory context]"), source
         assert len(context) <= 1200
     assert hook("session_start", "resumed", source="resume").stdout == b""
