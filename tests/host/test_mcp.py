@@ -62,8 +62,8 @@ def test_first_request_holds_instructions_and_schema(claude: Claude, prompt: str
     assert len(places) == 1, [text[:200] for text in [*first.system_texts, *first.texts]]
     [offered] = [tool for tool in first.body["tools"] if tool["name"] == SEARCH]
     listed = BY_NAME["mem-search"]
-    assert offered["description"] == listed.description
-    assert offered["input_schema"]["properties"] == listed.properties
+    assert offered["description"] == listed["description"]
+    assert offered["input_schema"]["properties"] == listed["inputSchema"]["properties"]
     assert offered["input_schema"]["required"] == ["query"]
 
 
