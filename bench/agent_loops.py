@@ -1,4 +1,4 @@
-"""One talk with many tool calls in one of three agent loops; prints microseconds of CPU a round.
+"""Run many tool calls in an agent loop; print CPU microseconds a round.
 
 `python bench/agent_loops.py memlayer|memlayer-xml|mini-swe-agent|llm ROUNDS`: run by bench/agent.py, in an environment
 that has the package. Each round the scripted model calls a tool once, whose output has 2,000 characters.

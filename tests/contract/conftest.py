@@ -1,4 +1,7 @@
-"""The store under test: first the double, then the real store."""
+"""The store under test, and the chat providers with their server.
+
+The store: first the double, then the real store.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,9 @@ import pytest
 from memlayer.adapters.lance.store import LanceStore
 from memlayer.ports import Store
 from tests.support.memory_store import MemoryStore
+from tests.support.model_api import ModelApi
 from tests.support.store_rows import DIMENSIONS
+from tests.support.talks import KEY, SDKS
 
 
 @pytest.fixture(params=["memory", "lance"])
@@ -20,3 +25,23 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     )
     yield opened
     opened.close()
+
+
+@pytest.fixture
+def api() -> Iterator[ModelApi]:
+    with ModelApi() as served:
+        yield served
+
+
+@pytest.fixture(params=SDKS)
+def provider(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def foreign_variables(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A key, and variables that no SDK may read."""
+    for name in SDKS:
+        for variable in ("API_KEY", "BASE_URL", "AUTH_TOKEN"):
+            monkeypatch.setenv(f"{name.upper()}_{variable}", "http://127.0.0.1:9/never")
+    monkeypatch.setenv("MY_KEY", KEY)

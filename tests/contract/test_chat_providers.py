@@ -9,7 +9,6 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -30,29 +29,10 @@ ROUND = (
     WireMessage("user", "그래서?"),
 )
 
-pytestmark = pytest.mark.skipif(
-    any(importlib.util.find_spec(name) is None for name in SDKS), reason="the SDKs are optional"
-)
-
-
-@pytest.fixture
-def api() -> Iterator[ModelApi]:
-    with ModelApi() as served:
-        yield served
-
-
-@pytest.fixture(params=SDKS)
-def provider(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
-
-
-@pytest.fixture(autouse=True)
-def _own_variables(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A key, and variables that no SDK may read."""
-    for name in SDKS:
-        for variable in ("API_KEY", "BASE_URL", "AUTH_TOKEN"):
-            monkeypatch.setenv(f"{name.upper()}_{variable}", "http://127.0.0.1:9/never")
-    monkeypatch.setenv("MY_KEY", KEY)
+pytestmark = [
+    pytest.mark.usefixtures("foreign_variables"),
+    pytest.mark.skipif(any(importlib.util.find_spec(name) is None for name in SDKS), reason="the SDKs are optional"),
+]
 
 
 def streamed(provider: str, spoken: Spoken, until: int | None = None) -> Said:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -20,29 +20,10 @@ from tests.support.chat_api import ChatScript, Spoken
 from tests.support.model_api import Asked, JsonObject, ModelApi, Said
 from tests.support.talks import KEY, PROMPT, SDKS, ask, talk, tokens_today
 
-pytestmark = pytest.mark.skipif(
-    any(importlib.util.find_spec(name) is None for name in SDKS), reason="the SDKs are optional"
-)
-
-
-@pytest.fixture
-def api() -> Iterator[ModelApi]:
-    with ModelApi() as served:
-        yield served
-
-
-@pytest.fixture(params=SDKS)
-def provider(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
-
-
-@pytest.fixture(autouse=True)
-def _own_variables(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A key, and variables that no SDK may read."""
-    for name in SDKS:
-        for variable in ("API_KEY", "BASE_URL", "AUTH_TOKEN"):
-            monkeypatch.setenv(f"{name.upper()}_{variable}", "http://127.0.0.1:9/never")
-    monkeypatch.setenv("MY_KEY", KEY)
+pytestmark = [
+    pytest.mark.usefixtures("foreign_variables"),
+    pytest.mark.skipif(any(importlib.util.find_spec(name) is None for name in SDKS), reason="the SDKs are optional"),
+]
 
 
 def llama_cpp(takes: bool) -> Callable[[Asked], Said]:

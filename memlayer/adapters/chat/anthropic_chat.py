@@ -62,9 +62,8 @@ class AnthropicChat:
                 timeout=anthropic.Timeout(deadline_s, connect=min(CONNECT_S, deadline_s)),
                 max_retries=endpoint.max_retries,
                 default_headers=left_out,
-                http_client=anthropic.DefaultAsyncHttpxClient(
-                    follow_redirects=False
-                ),  # a talk goes to the address that was named
+                # A talk goes to the address that was named.
+                http_client=anthropic.DefaultAsyncHttpxClient(follow_redirects=False),
             ) as client:
                 body, extras = request_body(request), {} if self._is_plain else EXTRAS
                 try:

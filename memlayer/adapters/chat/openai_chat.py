@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import openai
 
 JsonObject = dict[str, Any]
-# Names under which servers give a model's thoughts.
+# Fields in which servers return a model's reasoning.
 REASONING = ("reasoning_content", "reasoning")
 
 
@@ -72,9 +72,8 @@ class OpenAIChat:
                 base_url=endpoint.url,
                 timeout=openai.Timeout(deadline_s, connect=min(CONNECT_S, deadline_s)),
                 max_retries=endpoint.max_retries,
-                http_client=openai.DefaultAsyncHttpxClient(
-                    follow_redirects=False
-                ),  # a talk goes to the address that was named
+                # A talk goes to the address that was named.
+                http_client=openai.DefaultAsyncHttpxClient(follow_redirects=False),
             ) as client:
                 body = request_body(request, is_own=endpoint.is_own)
                 extras = {} if self._is_plain else _extras(request, is_stream=on_text is not None)

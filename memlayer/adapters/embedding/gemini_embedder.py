@@ -5,10 +5,9 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Sequence
 from typing import Any
-from urllib.parse import urlsplit
 
 from memlayer.adapters.embedding import lazy_import
-from memlayer.adapters.embedding.service import KEEP_ALIVE_S, Answered, ServiceError, check_requirements, failure
+from memlayer.adapters.embedding.service import KEEP_ALIVE_S, Answered, Place, ServiceError, check_requirements, failure
 from memlayer.adapters.llm.model_call import tokens_of
 
 BASE_URL = "https://generativelanguage.googleapis.com"
@@ -19,21 +18,11 @@ MAX_TEXTS = 100  # of one request, by the provider's limit
 _TASKS = {True: "RETRIEVAL_QUERY", False: "RETRIEVAL_DOCUMENT"}
 
 
-class GeminiEmbeddings:
-    """The method `batchEmbedContents`.
-
-    base_url "": Google's own, which needs a key. key_variable: the environment variable that holds it. dimensions: 0
-    for the model's own.
-    """
+class GeminiEmbeddings(Place):
+    """The method `batchEmbedContents`."""
 
     name = NAME
-
-    def __init__(self, model: str, *, base_url: str, key_variable: str, dimensions: int = 0) -> None:
-        self.model, self.dimensions = model, dimensions
-        self.is_own_address = not base_url
-        self._base_url, self._key_variable = base_url or BASE_URL, key_variable
-        self.host = urlsplit(self._base_url).netloc
-        self._client: Any = None
+    own_url = BASE_URL
 
     def prepare(self) -> None:
         """Load the SDK, in a second and 40 MB. Raises EmbedderError."""

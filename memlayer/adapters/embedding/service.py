@@ -10,7 +10,8 @@ import concurrent.futures
 import threading
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
+from urllib.parse import urlsplit
 
 from memlayer.adapters.llm import model_call
 from memlayer.errors import EmbedderError
@@ -49,6 +50,25 @@ class ServiceError(EmbedderError):
 
 class LateError(ServiceError):
     """A request that missed its deadline."""
+
+
+class Place:
+    """The model and address that a provider's embeddings are asked of."""
+
+    name: str
+    own_url: str
+
+    def __init__(self, model: str, *, base_url: str, key_variable: str, dimensions: int = 0) -> None:
+        """Keep a model and its address.
+
+        base_url "": the provider's own, which needs a key. key_variable: the environment variable that holds it.
+        dimensions: 0 for the model's own.
+        """
+        self.model, self.dimensions = model, dimensions
+        self.is_own_address = not base_url
+        self._base_url, self._key_variable = base_url or self.own_url, key_variable
+        self.host = urlsplit(self._base_url).netloc
+        self._client: Any = None
 
 
 class Service(Protocol):

@@ -134,7 +134,7 @@ def one_of(column: str, values: Sequence[str]) -> str:
 
 
 def any_in(column: str, values: Sequence[str]) -> str:
-    """Match a list column that holds at least one of the values."""
+    """Match lists that share a value with these."""
     if not values:
         return NOTHING
     return f"array_has_any({column}, [{', '.join(quoted(value) for value in values)}])"
@@ -146,7 +146,7 @@ def all_of(*parts: str) -> str:
 
 
 def matching(**columns: str | Sequence[str] | None) -> str:
-    """Match each column with its value, or with one of its values.
+    """Match rows by the value, or any value, of each column.
 
     "" and None restrict nothing; an empty sequence matches nothing.
     """

@@ -28,7 +28,7 @@ _SOURCE = re.compile(r",? ?/(?:rustc|root|home|Users|build)/\S*\.rs:\d+:\d+")  #
 NO_LIMIT = 2**31 - 1
 _MAX_U64 = 2**64 - 1  # less the version: a manifest's name
 MAX_LISTED_IDS = 500  # in one filter
-# Rewritten in place by every commit, unlike all other files, which are written once under a new name.
+# Every commit rewrites these in place; all other files are written once, under new names.
 _MUTABLE = frozenset({"latest_version_hint.json"})
 
 

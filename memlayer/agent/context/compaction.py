@@ -40,7 +40,7 @@ _SURVIVORS = "Constraints and standing orders of the user, verbatim; they hold o
 
 
 class Method(Enum):
-    """The way in which a compaction made room."""
+    """Method of a compaction."""
 
     SHORTENING = "shortened tool results"
     MODEL = "summary by the model"
