@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -18,7 +17,7 @@ from memlayer.agent.context.history import History, outgoing
 from memlayer.agent.context.summary import MAX_TOKENS
 from memlayer.agent.dispatch import Dispatcher, VisibleText, choose
 from memlayer.agent.execution import RepeatDetector, Toolbox, ToolEnded, ToolStarted
-from memlayer.agent.memory import TalkMemory
+from memlayer.agent.memory import TalkMemory, memory_outlived
 from memlayer.agent.response_cache import ResponseCache
 from memlayer.chat import (
     AssistantToolCalls,
@@ -32,7 +31,7 @@ from memlayer.chat import (
     ToolResults,
     WireMessage,
 )
-from memlayer.errors import AgentStopped, ContextTooLong, MemlayerError
+from memlayer.errors import AgentStopped, ContextTooLong
 
 if TYPE_CHECKING:
     from memlayer.config.agent import AgentSettings
@@ -137,7 +136,7 @@ class Agent:
             self.history.system = (prompt, *self.history.system)
             self._has_begun = True
         notes = ""
-        with contextlib.suppress(MemlayerError, OSError):
+        with memory_outlived():
             notes = self.memory.recall(message) if self.memory else ""
             self.compactor.prompt_ids += [self.memory.prompt_id] if self.memory else []
         notes += "\n" if notes and not notes.endswith("\n") else ""
@@ -176,12 +175,12 @@ class Agent:
         return reply.text
 
     def _keep(self, calls: Sequence[ToolCall], results: Sequence[ToolResult]) -> None:
-        with contextlib.suppress(MemlayerError, OSError):
+        with memory_outlived():
             for call, result in zip(calls, results, strict=True):
                 if self.memory:
                     self.memory.called(call, result)
 
     def _end(self, answer: str) -> None:
-        with contextlib.suppress(MemlayerError, OSError):
+        with memory_outlived():
             if self.memory:
                 self.memory.end(answer, tokens=self.compactor.tokens())

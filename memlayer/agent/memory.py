@@ -6,11 +6,13 @@ happens to the daemon, nothing is lost and the talk goes on.
 
 from __future__ import annotations
 
+import contextlib
 import json
+import logging
 import os
 import time
 import uuid
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -27,6 +29,7 @@ from memlayer.edge.ipc.ops import AGENT_SESSION
 from memlayer.edge.redaction import own_patterns
 from memlayer.errors import DaemonError, MemlayerError
 
+_log = logging.getLogger("memlayer.agent")
 ASK_S = 5.0
 COMPACT_S = 60.0  # the turns of a long talk are consolidated first
 AGAIN_S = 30.0  # after a daemon that did not come
@@ -190,6 +193,15 @@ class TalkMemory:
         return self.client().call(
             step.op, step.fields(), deadline_s=deadline_s, project_dir=self.project_dir, start=start
         )
+
+
+@contextlib.contextmanager
+def memory_outlived() -> Iterator[None]:
+    """Log a failure of the memory, which ends no turn."""
+    try:
+        yield
+    except (MemlayerError, OSError) as bad:
+        _log.warning("memory failed, and the talk goes on: %s", bad)
 
 
 def _notes(found: dict[str, Any]) -> str:

@@ -6,7 +6,6 @@ the user, and the last messages as they are.
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -15,9 +14,8 @@ from typing import TYPE_CHECKING
 from memlayer.agent.context.history import History, begins_turn, tokens_in
 from memlayer.agent.context.summary import model_summary, rules_summary, user_words
 from memlayer.agent.execution import cut_middle
-from memlayer.agent.memory import Survivors, TalkMemory
+from memlayer.agent.memory import Survivors, TalkMemory, memory_outlived
 from memlayer.chat import Chat, Message, ToolResults
-from memlayer.errors import MemlayerError
 
 if TYPE_CHECKING:
     from memlayer.config.agent import AgentSettings
@@ -257,7 +255,7 @@ class Compactor:
 
         The known ones hold on where the memory does not answer.
         """
-        with contextlib.suppress(MemlayerError, OSError):
+        with memory_outlived():
             found = self._memory.survivors() if self._memory else Survivors()
             lines = [*("- " + one for one in found.constraints), *([found.orders] if found.orders else [])]
             self._settled = len(self._history.recent)
@@ -268,7 +266,7 @@ class Compactor:
     def _keep(self, summary: str, kept: Sequence[Message]) -> None:
         """Store a summary; a memory that fails ends nothing."""
         staying = max(1, sum(begins_turn(message) for message in kept))
-        with contextlib.suppress(MemlayerError, OSError):
+        with memory_outlived():
             if self._memory is not None:
                 self._memory.compacted(summary, kept=tuple(self.prompt_ids[-staying:]))
 
