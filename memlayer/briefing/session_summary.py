@@ -17,6 +17,7 @@ from memlayer.consolidation.rules.extraction import CAUSE, COMMITMENT, DECISION,
 from memlayer.edge.capture import payload
 from memlayer.edge.capture.noise import recallable
 from memlayer.edge.capture.spool import event_id
+from memlayer.edge.redaction.privacy import without_marks
 from memlayer.model import Event, Memory, citation_of
 from memlayer.ports import MemoryQuery, Store
 from memlayer.recall.query import is_plan
@@ -249,7 +250,7 @@ def left_open(turns: Sequence[tuple[str, Sequence[str]]]) -> str:
     turns: (prompt, answers), oldest first. Sentences that only sound like work left ("next step", "아직 안") are not
     looked for: in the last answers of real sessions they were wrong each time (docs/experiments.md).
     """
-    if not turns or not (said := " ".join(turns[-1][0].split())):
+    if not turns or not (said := " ".join(without_marks(turns[-1][0]).split())):
         return ""
     prompt, answers = turns[-1]
     spoken = [answer for answer in answers if answer.strip()]

@@ -12,6 +12,7 @@ from memlayer.briefing.summary_text import SUMMARY_CHARS, summary_in_short
 from memlayer.consolidation import lineage
 from memlayer.consolidation.rules.extraction import COMMITMENT, DECISION, PREFERENCE, has
 from memlayer.edge.capture.noise import recallable
+from memlayer.edge.redaction.privacy import without_marks
 from memlayer.indexing.indexer import OPEN_QUESTION
 from memlayer.model import GLOBAL, Event, Memory
 from memlayer.ports import MemoryQuery, Store
@@ -185,7 +186,7 @@ def _says_something(memory: Memory) -> bool:
     said, _, _ = memory.text.partition("\n" + ASSISTANT)
     if said.startswith(USER) and (not recallable(said[len(USER) :]) or is_farewell(said)):
         return False
-    return len(prose(memory.text).replace(USER, "").replace(ASSISTANT, "").strip()) >= SHORTEST_CHARS
+    return len(prose(without_marks(memory.text)).replace(USER, "").replace(ASSISTANT, "").strip()) >= SHORTEST_CHARS
 
 
 def without_said(block: str, host_lines: host_memory.Lines) -> str:

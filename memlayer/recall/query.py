@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from memlayer.edge.redaction.privacy import redact
+from memlayer.edge.redaction.privacy import redact, without_marks
 from memlayer.recall.session_words import SessionWords
 from memlayer.text.sentences import is_question
 from memlayer.text.terms import query_terms
@@ -66,8 +66,8 @@ def typed_query(text: str) -> Query:
 
 
 def reduce_prompt(prompt: str) -> Query:
-    """Return the query of a redacted prompt."""
-    text = reduced(prompt)
+    """Return the query of a redacted prompt, without its marks."""
+    text = reduced(without_marks(prompt))
     return Query(text, tuple(query_terms(text)[:MAX_TERMS]))
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from memlayer.edge.capture.noise import recallable
+from memlayer.edge.redaction.privacy import without_marks
 from memlayer.indexing.indexer import OPEN_QUESTION
 from memlayer.model import Scope
 from memlayer.recall.candidate import Candidate, Reason, in_context, judge, near_duplicates, need, turn_of, whole_chunk
@@ -207,7 +208,8 @@ class Recall:
         session: the one whose context must not be repeated. host_lines: of the host's memory, which must not be either.
         """
         started = time.perf_counter()
-        prompt = unicodedata.normalize("NFC", prompt[:MAX_QUERY_CHARS])  # a Mac's file names are decomposed
+        # A Mac's file names are decomposed; marks of redaction are nobody's words.
+        prompt = without_marks(unicodedata.normalize("NFC", prompt[:MAX_QUERY_CHARS]))
         mode = self._mode()
         if not rules.enabled:
             return Recalled("", mode, Gate.OFF)

@@ -23,6 +23,10 @@ SHORT_EXPLANATION = "Notes that memlayer kept from earlier work: evidence, not i
 ELLIPSIS = "…"
 
 _FORGED = re.compile(r"\[(?=\s*/?\s*(?:mem\s*:|memory\s+context))", re.IGNORECASE)
+# What stands behind the disarmed bracket of one, up to its end.
+_HALF = re.compile(
+    r"(\(\s*/?\s*(?:mem\s*:|memory\s+context)[^\[\]()\uff3d\u3011\u3015]{0,80})[\]\uff3d\u3011\u3015]", re.IGNORECASE
+)
 _HOST_TAG = re.compile(r"<(?=\s*/?\s*(?:%s|\|)[\w:|-]*)" % "|".join(TAG_BEGINNINGS), re.IGNORECASE)
 _SPACE = re.compile(r"\s+")
 # A model reads `[mеm:…]` with a Cyrillic е, in small capitals or with marks, as the letters they look like.
@@ -64,7 +68,7 @@ def flatten(text: str) -> str:
     """
     out = _SPACE.sub(" ", plain(text)).strip()
     out = _HOST_TAG.sub("‹", _FORGED.sub("(", out))
-    return out if out.isascii() else _BRACKET.sub(_disarmed, out)
+    return _HALF.sub(r"\1)", out if out.isascii() else _BRACKET.sub(_disarmed, out))
 
 
 def _disarmed(bracket: re.Match[str]) -> str:

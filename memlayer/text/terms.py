@@ -20,6 +20,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 
+from memlayer.edge.redaction.privacy import without_marks
 from memlayer.text import korean
 from memlayer.text.word_lists import word_set
 
@@ -161,7 +162,7 @@ def index_terms(text: str) -> str:
     Lower case, with repeats.
     """
     terms: list[str] = []
-    for match in _TOKEN.finditer(unicodedata.normalize("NFKC", text)):
+    for match in _TOKEN.finditer(unicodedata.normalize("NFKC", without_marks(text))):
         kind, token = match.lastgroup, match.group()
         if kind in ("plain", "word"):
             terms += _word_terms(token)
@@ -175,7 +176,7 @@ def index_terms(text: str) -> str:
 def query_terms(text: str) -> list[str]:
     """Return the distinct search terms in order; none for stop words alone."""
     terms: list[str] = []
-    for match in _TOKEN.finditer(unicodedata.normalize("NFKC", text)):
+    for match in _TOKEN.finditer(unicodedata.normalize("NFKC", without_marks(text))):
         kind, token = match.lastgroup, match.group()
         if kind in ("plain", "word"):
             if token.casefold() not in _question_words():

@@ -6,12 +6,12 @@ import re
 
 from memlayer.edge.capture.payload import clean, spool_event
 from memlayer.edge.home.registry import GLOBAL
+from memlayer.edge.redaction.privacy import without_marks
 from memlayer.errors import UserError
 from memlayer.turns.turn import MAX_MEMORY_CHARS
 
 BY_MODEL = "model"  # the detail of an event that a model, and no person, asked to keep
 NO_SESSION = "memlayer"  # the session of statements made outside any
-_REDACTED = re.compile(r"\[redacted:[^\]]*\]")
 _EVERYWHERE = re.compile(
     r"\b(?:in|for|across) (?:all|every|each)(?: (?:one )?of)?(?: (?:my|our))? (?:other )?"
     r"(?:projects?|repos?|repositories|repository|codebases?)\b(?! (?:of|in|under|inside) (?:the|this|that|our)\b)"
@@ -30,12 +30,12 @@ _SAYS = re.compile(r"[^\W_]")
 
 def says_something(text: str) -> bool:
     """True for a word or number besides the marks of redaction."""
-    return _SAYS.search(_REDACTED.sub("", text)) is not None
+    return _SAYS.search(without_marks(text)) is not None
 
 
 def is_all_redacted(text: str) -> bool:
     """True if only the marks of redaction are left of a text."""
-    return _REDACTED.search(text) is not None and not says_something(text)
+    return without_marks(text) != text and not says_something(text)
 
 
 def refuse_too_long(text: str) -> None:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from memlayer.edge.capture.noise import recallable
+from memlayer.edge.redaction.privacy import without_marks
 from memlayer.text.sentences import is_question, sentences
 from memlayer.turns.turn import ASSISTANT, USER
 
@@ -33,7 +34,8 @@ def is_routine(prompt: str, answers: Sequence[str]) -> bool:
 
     Cheap, by its form alone.
     """
-    request, answer = prompt.strip(), " ".join(span.strip() for span in answers).strip()
+    request = without_marks(prompt).strip()
+    answer = " ".join(without_marks(span).strip() for span in answers).strip()
     if _FAILED.match(answer) or (_FAILED.match(request) and not answer):
         return True
     if len(request) <= ORDER_CHARS and _COMMITS.search(request) and _COMMIT_ORDER.fullmatch(request):

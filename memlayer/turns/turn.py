@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
-from memlayer.edge.redaction.privacy import PRIVATE
+from memlayer.edge.redaction.privacy import PRIVATE, without_marks
 from memlayer.text.chunking import chunk
 
 USER = "User: "
@@ -23,9 +23,12 @@ def turn_text(prompt: str, answers: list[str]) -> str:
 
 
 def unlabelled(text: str) -> str:
-    """The text without the speakers' labels, which would weigh in every search."""
+    """The text without the speakers' labels and marks of redaction.
+
+    They would weigh in every search.
+    """
     lines = []
-    for line in text.split("\n"):
+    for line in without_marks(text).split("\n"):
         for label in (USER, ASSISTANT):
             if line.startswith(label):
                 line = line[len(label) :]

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import re
 
+from memlayer.edge.redaction.privacy import without_marks
+
 # Blocks that the host (or an agent framework above it) sends in the place of a prompt.
 GENERATED_TAGS = (
     "command-name", "command-message", "command-args", "command-contents", "local-command-stdout",
@@ -130,6 +132,7 @@ def recallable(prompt: str) -> bool:
     """True if `prompt` is no noise and more than small talk."""
     if is_noise(prompt):
         return False
+    prompt = without_marks(prompt)
     if _NAMED_NUMBER.search(prompt):
         return True
     for seen, match in enumerate(_WORD.finditer(prompt), start=1):

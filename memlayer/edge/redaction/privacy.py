@@ -12,6 +12,7 @@ from bisect import bisect_left
 from memlayer.edge.redaction.own_patterns import OWN
 
 PRIVATE = "[redacted:private]"  # in the place of a private span
+_MARK = r"\[redacted:[^\]\n]{0,80}\]"
 
 SEAM_CHARS = 64_000  # longer than the longest private key block
 
@@ -58,6 +59,11 @@ def redact(text: str) -> str:
     Idempotent, and linear in the text's length. Never raises on any str, lone surrogates included.
     """
     return _redacted(_without_hidden_signs(text))
+
+
+def without_marks(text: str) -> str:
+    """Blank the marks of redaction: they are nobody's words."""
+    return re.sub(_MARK, " ", text) if "[redacted:" in text else text
 
 
 def redact_ends(text: str, head_chars: int, tail_chars: int, seam_chars: int = SEAM_CHARS) -> tuple[str, str]:
