@@ -9,7 +9,7 @@ import time
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
-from memlayer.briefing.working_set import by_a_person
+from memlayer.briefing.standing_orders import by_a_person
 from memlayer.consolidation.rules.extraction import DECISION, PREFERENCE, has
 from memlayer.edge.capture.spool import event_id
 from memlayer.model import Event, Memory, citation_of

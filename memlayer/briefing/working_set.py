@@ -1,34 +1,34 @@
-"""The working set of a session's start; standing orders."""
+"""The working set of a session's start."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Container, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, zip_longest
 
 from memlayer.briefing.session_summary import SESSION_SUMMARY, is_due, is_farewell
+from memlayer.briefing.standing_orders import orders_in_force, rule_lines, rules_in_short
 from memlayer.briefing.summary_text import SUMMARY_CHARS, summary_in_short
 from memlayer.consolidation import lineage
 from memlayer.consolidation.rules.extraction import COMMITMENT, DECISION, PREFERENCE, has
 from memlayer.edge.capture.noise import recallable
 from memlayer.edge.redaction.privacy import without_marks
 from memlayer.indexing.indexer import OPEN_QUESTION
-from memlayer.model import GLOBAL, Event, Memory
+from memlayer.model import GLOBAL, Memory
 from memlayer.ports import MemoryQuery, Store
 from memlayer.recall.superseded import Replacement, replacement_of
 from memlayer.text import context_block
-from memlayer.text.context_block import HEADER, flatten
 from memlayer.text.sentences import prose
-from memlayer.text.terms import index_terms
 from memlayer.transcripts import host_memory
-from memlayer.turns.remembered import BY_MODEL
 from memlayer.turns.turn import ASSISTANT, USER
 
 SHORTEST_CHARS = 25  # "ok", "계속": a turn that says nothing to somebody who was not there
 ENTRY_CHARS = 240
 MAX_OF_A_KIND = 3
 MAX_DUE = 2
+REST_CHARS = 300  # kept for the last session where rules would take all the room
+RULE_SHARE = 0.5  # of a prompt: it does hardly anything but lay down its rules
 # Older commitments and open items are history: recall finds them for a prompt about them.
 OPEN_MS = 14 * 86_400_000
 # An order given earlier ("let's ...") has mostly been carried out; only an explicit decision is still in force.
@@ -64,31 +64,45 @@ def compose(
 ) -> str:
     """The working set of a project, "" for none.
 
-    First the last session's summary, then pinned memories, those of every project, decisions, standing orders and due
-    commitments, by turns.
+    First the rules that a person laid down, all of them: shortened or counted where they are too many. Then the last
+    session's summary, pinned memories, those of every project, decisions, preferences and due commitments, by turns.
     excluded_session_id: a session that has its own turns in its context, after a compaction. excluded_ids: memories
     that stand there already. Raises StoreError.
     """
     if not rules.enabled or not rules.max_entries:
         return ""
     head = context_block.head(context_block.WORKING_SET_EXPLANATION)
+    orders = orders_in_force(store, project_id)
+    said = frozenset(excluded_ids).union(order.id for order in orders)
+    words = {order.text for order in orders}
+    rest = [
+        entry
+        for entry in _chosen(store, project_id, excluded_session_id)
+        if entry.memory.id not in said and entry.memory.text not in words
+    ]
+    room = rules.max_chars - len(head)
+    orders = [order for order in orders if order.id not in excluded_ids]
+    lines = rule_lines(orders, project_id, room - (min(REST_CHARS, room // 3) if rest else 0))
+    lines += _rest(rest, orders, project_id, rules.max_entries, room - sum(len(line) + 1 for line in lines))
+    return "\n".join([head, *lines]) if lines else ""
+
+
+def _rest(entries: Sequence[_Line], orders: Sequence[Memory], project_id: str, most: int, left: int) -> list[str]:
+    """The lines below the rules: at most so many entries and characters."""
     lines: list[str] = []
-    left = rules.max_chars - len(head)
     counted, everywhere = 0, left // 2  # memories of every project: no entry, at most half of the room
     seen: list[str] = []
     sources: set[str] = set()
-    for entry in _chosen(store, project_id, excluded_session_id):
-        if not entry.text or entry.memory.id in excluded_ids:
+    for entry in entries:
+        if not entry.text or _is_told(entry, seen, sources, orders):
             continue
-        is_told = entry.memory.category == "conversation" and not sources.isdisjoint(entry.memory.source_ids)
-        is_order = entry.memory.kind == PREFERENCE  # said in passing it is easily missed
-        if is_told or any(entry.text in other or (entry.memory.text in other and not is_order) for other in seen):
-            continue  # said already: alone, in a summary, or by a statement of this turn
         seen.append(entry.text)
         sources.update(entry.memory.source_ids if entry.memory.category == "core" else ())
         day = context_block.day_of(entry.memory.at_ms)
-        line = context_block.line_of(context_block.Entry(entry.memory.citation, day, entry.text), entry.max_chars)
-        if len(line) + 1 > left:
+        label = len(context_block.line_of(context_block.Entry(entry.memory.citation, day, ""), 0)) + 1
+        max_chars = min(entry.max_chars, left - label) if not lines else entry.max_chars
+        line = context_block.line_of(context_block.Entry(entry.memory.citation, day, entry.text), max_chars)
+        if len(line) + 1 > left or max_chars < SHORTEST_CHARS:
             continue  # a shorter one may still fit
         if entry.memory.project_id == GLOBAL != project_id:
             if len(line) + 1 > everywhere:
@@ -98,9 +112,25 @@ def compose(
         lines.append(line)
         left -= len(line) + 1
         counted += 1
-        if counted >= rules.max_entries:
+        if counted >= most:
             break
-    return "\n".join([head, *lines]) if lines else ""
+    return lines
+
+
+def _is_told(entry: _Line, seen: Sequence[str], sources: Container[str], orders: Sequence[Memory]) -> bool:
+    """True for an entry said already.
+
+    Alone, in a summary, or by a statement of its turn.
+    """
+    memory = entry.memory
+    if memory.category == "conversation":
+        if any(source in sources for source in memory.source_ids):
+            return True
+        drawn = sum(len(order.text) for order in orders if not set(order.source_ids).isdisjoint(memory.source_ids))
+        said, _, _ = memory.text.removeprefix(USER).partition("\n" + ASSISTANT)
+        if drawn and drawn >= RULE_SHARE * len(said):
+            return True
+    return any(entry.text in other or memory.text in other for other in seen)
 
 
 def shortened(text: str, max_chars: int = ENTRY_CHARS) -> str:
@@ -206,68 +236,12 @@ def in_short(block: str, max_chars: int) -> str:
     """Return the head of a working set for a subagent."""
     lines, left = [context_block.HEADER, context_block.SHORT_EXPLANATION], max_chars
     left -= sum(len(line) + 1 for line in lines)
-    for line in context_block.entry_lines(block):
+    rules, others = rules_in_short(block.split("\n"), left)
+    others = [line for line in others if line in context_block.entry_lines(block)]
+    lines += rules
+    left -= sum(len(line) + 1 for line in rules)
+    for line in others:
         if len(line) + 1 <= left:
             lines.append(line)
             left -= len(line) + 1
     return "\n".join(lines) if len(lines) > 2 else ""
-
-
-# An order: rules given as notes are forgotten after a compaction, an imperative one is obeyed (claude-code#95745).
-LEAD = "The user gave these standing orders. They still hold after the compaction. Follow every one:"
-MAX_CHARS = 4_000
-SHARE = 0.8  # of a statement's terms, in the event that it comes from
-_ORDERS_LOOKED_AT = 300
-
-
-def standing_orders(store: Store, project_id: str, max_chars: int = MAX_CHARS) -> tuple[str, frozenset[str]]:
-    """Return (the block, the ids of the memories in it). Raises StoreError.
-
-    The block is "" without any order.
-
-    What a person asked for in this project, then in every project; pinned ones first, then the newest. An order that
-    does not fit whole is left out: half an order is another one.
-    """
-    lines = [HEADER, LEAD]
-    left = max_chars - sum(len(line) + 1 for line in lines)
-    kept: set[str] = set()
-    said: set[str] = set()
-    for memory in _orders(store, project_id):
-        text = flatten(memory.text)
-        line = "- %s [mem:%s]" % (text, memory.citation)
-        if text.casefold() in said or len(line) + 1 > left:
-            continue
-        said.add(text.casefold())
-        kept.add(memory.id)
-        lines.append(line)
-        left -= len(line) + 1
-    return ("\n".join(lines) if kept else "", frozenset(kept))
-
-
-def _orders(store: Store, project_id: str) -> Iterator[Memory]:
-    for scope in dict.fromkeys((project_id, GLOBAL)):
-        found = store.memories(
-            MemoryQuery(project_id=scope, category="core", kind=PREFERENCE, is_current=True, limit=_ORDERS_LOOKED_AT)
-        )
-        yield from sorted(by_a_person(store, found), key=lambda memory: (not memory.pinned, -memory.at_ms))
-
-
-def by_a_person(store: Store, found: Sequence[Memory]) -> list[Memory]:
-    """Return the memories that a person pinned or said."""
-    ids = sorted({source for memory in found for source in memory.source_ids})
-    events = {event.id: event for event in store.events(ids=ids, limit=len(ids))} if ids else {}
-    return [
-        memory
-        for memory in found
-        if memory.pinned or not _is_models([events[key] for key in memory.source_ids if key in events], memory.text)
-    ]
-
-
-def _is_models(sources: Sequence[Event], text: str) -> bool:
-    """True for a statement that a model made, and no person repeated.
-
-    An order comes from the person. A text that a person edited stands in no source, and counts as the person's.
-    """
-    terms = frozenset(index_terms(text).split())
-    holders = [event for event in sources if len(terms & set(index_terms(event.text).split())) >= SHARE * len(terms)]
-    return bool(holders) and all(event.kind == "assistant" or event.detail == BY_MODEL for event in holders)

@@ -12,7 +12,7 @@ from concurrent.futures import TimeoutError as Late
 from typing import Any
 
 from memlayer.briefing import working_set
-from memlayer.briefing.working_set import standing_orders
+from memlayer.briefing.standing_orders import standing_orders
 from memlayer.daemon import opening
 from memlayer.daemon.hook_call import Answer, Call, Handler, begin_call, count_kept, drain_soon, serve
 from memlayer.daemon.resources.state import Send, State

@@ -177,3 +177,19 @@ def test_found_from_every_project(home: Home) -> None:
     assert WISH in found and LOCAL not in found
     asked = home.hook("blog")("user_prompt_submit", "s1", "p1", prompt="커밋 메시지는 무슨 언어로 쓰기로 했지?").context
     assert WISH in asked
+
+
+def test_no_rule_is_pushed_out_of_a_start_without_a_daemon(home: Home) -> None:
+    rules = ["커밋 메시지는 앞으로 한국어로", "main 에는 절대 직접 푸시하지 마", "Never commit generated files"]
+    for rule in rules:
+        home.verb("shop", "remember", rule)
+    for number in range(8):
+        home.verb("shop", "remember", "결정: 재고 동기화 %d 는 %d분마다 하기로 했다" % (number, number))
+    home.verb("shop", "remember", "--global", "Always answer in English in all my projects")
+    live = home.start("shop", "s1")
+    home.daemon.stop()
+    without = home.start("shop", "s2")
+    for start in (live, without):
+        lines = [line for line in start.split("\n") if "] rule" in line]
+        assert all(any(line.endswith(": " + rule) for line in lines) for rule in rules) and len(lines) == 4
+        assert len(start) <= 1200

@@ -12,7 +12,7 @@ from contextlib import suppress
 
 from memlayer.briefing import compaction
 from memlayer.briefing.compaction import Talk
-from memlayer.briefing.working_set import standing_orders
+from memlayer.briefing.standing_orders import standing_orders
 from memlayer.daemon.hook_call import Answer, begin_call, count_kept, serve
 from memlayer.daemon.hooks import HANDLERS
 from memlayer.daemon.ops.requests import Fields, Progress, Table, project_of, services_of

@@ -65,7 +65,7 @@ PARTS = {
 }
 
 
-def test_the_last_sessions_summary_comes_first_then_what_holds(kept: Kept) -> None:
+def test_rules_come_first_then_the_last_sessions_summary_then_what_holds(kept: Kept) -> None:
     kept("core", "fact", "포트는 5432 이다", days=1)
     kept("core", "preference", "커밋 메시지는 한국어로 쓴다", days=200)
     kept("core", "decision", "장바구니는 14일 보관하기로 했다", days=2)
@@ -75,13 +75,13 @@ def test_the_last_sessions_summary_comes_first_then_what_holds(kept: Kept) -> No
     kept.summary(**PARTS)
     lines = kept.lines()
     assert [line.split(": ", 1)[1][:13] for line in lines] == [
+        "커밋 메시지는 한국어로 쓴다"[:13],
         "목표: 결제 재시도 고치"[:13],
         "(fact) 절대 운영 "[:13],
         "(decision) 재시도"[:13],
-        "(preference) 커"[:13],
         "(decision) 장바구"[:13],
     ]
-    assert "남은 일: 정산 배치에 같은 제한 넣기" in lines[0] and "결정:" not in lines[0]
+    assert "남은 일: 정산 배치에 같은 제한 넣기" in lines[1] and "결정:" not in lines[1]
 
 
 def test_without_a_summary_the_last_telling_turns_stand_there(kept: Kept) -> None:

@@ -1,0 +1,187 @@
+"""Standing orders: verbatim after a compaction, as rules at a session's start."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+
+from memlayer.consolidation.rules.extraction import DECISION, PREFERENCE, has
+from memlayer.model import GLOBAL, Event, Memory
+from memlayer.ports import MemoryQuery, Store
+from memlayer.text.context_block import ELLIPSIS, HEADER, cut, flatten
+from memlayer.text.terms import index_terms
+from memlayer.text.word_lists import rows
+from memlayer.turns.remembered import BY_MODEL
+
+# An order: rules given as notes are forgotten after a compaction, an imperative one is obeyed (claude-code#95745).
+LEAD = "The user gave these standing orders. They still hold after the compaction. Follow every one:"
+MAX_CHARS = 4_000
+SHARE = 0.8  # of a statement's terms, in the event that it comes from
+RULE, RULE_EVERYWHERE = "rule: ", "rule of every project: "
+MAX_RULE_CHARS = 240
+FEWEST_RULE_CHARS = 60  # of a longer rule; where not even these fit, rules are counted
+HEADS_CHARS, HEAD_CHARS = 120, 18  # the beginnings of the rules that are only counted
+_ORDERS_LOOKED_AT = 300
+_RULE_LINE = re.compile(r"(- \[mem:[^\]]*\] (?:%s|%s))(.*)" % (RULE, RULE_EVERYWHERE))
+_MORE_LINE = re.compile(r"- (\d+) more rules?, found by mem-search: (.*)")
+_HANGUL = re.compile("[가-힣]")
+
+
+def standing_orders(store: Store, project_id: str, max_chars: int = MAX_CHARS) -> tuple[str, frozenset[str]]:
+    """Return (the block, the ids of the memories in it). Raises StoreError.
+
+    The block is "" without any order.
+
+    What a person asked for in this project, then in every project; pinned ones first, then the newest. An order that
+    does not fit whole is left out: half an order is another one.
+    """
+    lines = [HEADER, LEAD]
+    left = max_chars - sum(len(line) + 1 for line in lines)
+    kept: set[str] = set()
+    said: set[str] = set()
+    for memory in _orders(store, project_id):
+        text = flatten(memory.text)
+        line = "- %s [mem:%s]" % (text, memory.citation)
+        if text.casefold() in said or len(line) + 1 > left:
+            continue
+        said.add(text.casefold())
+        kept.add(memory.id)
+        lines.append(line)
+        left -= len(line) + 1
+    return ("\n".join(lines) if kept else "", frozenset(kept))
+
+
+def orders_in_force(store: Store, project_id: str) -> list[Memory]:
+    """Return the orders for a project and for every project.
+
+    Pinned ones first, then the newest; of two with the same words the first. Raises StoreError.
+    """
+    orders = sorted(_orders(store, project_id), key=lambda memory: (not memory.pinned, -memory.at_ms))
+    distinct = {flatten(memory.text).casefold(): memory for memory in reversed(orders)}
+    return [memory for memory in orders if distinct[flatten(memory.text).casefold()] is memory]
+
+
+def _orders(store: Store, project_id: str) -> Iterator[Memory]:
+    for scope in dict.fromkeys((project_id, GLOBAL)):
+        stated = [
+            memory
+            for kind in (PREFERENCE, DECISION)
+            for memory in store.memories(
+                MemoryQuery(project_id=scope, category="core", kind=kind, is_current=True, limit=_ORDERS_LOOKED_AT)
+            )
+            if is_order(memory.kind, memory.text)
+        ]
+        yield from sorted(by_a_person(store, stated), key=lambda memory: (not memory.pinned, -memory.at_ms))
+
+
+def is_order(kind: str, text: str) -> bool:
+    """True for a statement that asks for a way of working.
+
+    An opinion ("I like Postgres") and an observation ("the build is always slow") ask for nothing. In doubt a
+    preference is an order: a missing one does more harm. kind: of the statement.
+    """
+    if kind != PREFERENCE and not (kind == DECISION and has("standing", text)):
+        return False
+    return _shows("bids", text) or not (_shows("thinks", text) or _shows("acts", text))
+
+
+def _shows(sign: str, text: str) -> bool:
+    return bool(_signs()[sign].search(text))
+
+
+@lru_cache(maxsize=1)
+def _signs() -> dict[str, re.Pattern[str]]:
+    return {
+        name: re.compile("|".join(filter(None, (english, korean))), re.IGNORECASE)
+        for name, english, korean in rows("memlayer.briefing", "orders.tsv")
+    }
+
+
+def by_a_person(store: Store, found: Sequence[Memory]) -> list[Memory]:
+    """Return the memories that a person pinned or said."""
+    ids = sorted({source for memory in found for source in memory.source_ids})
+    events = {event.id: event for event in store.events(ids=ids, limit=len(ids))} if ids else {}
+    return [
+        memory
+        for memory in found
+        if memory.pinned or not _is_models([events[key] for key in memory.source_ids if key in events], memory.text)
+    ]
+
+
+def _is_models(sources: Sequence[Event], text: str) -> bool:
+    """True for a statement that a model made, and no person repeated.
+
+    An order comes from the person. A text that a person edited stands in no source, and counts as the person's.
+    """
+    terms = frozenset(index_terms(text).split())
+    holders = [event for event in sources if len(terms & set(index_terms(event.text).split())) >= SHARE * len(terms)]
+    return bool(holders) and all(event.kind == "assistant" or event.detail == BY_MODEL for event in holders)
+
+
+def rule_lines(rules: Sequence[Memory], project_id: str, max_chars: int) -> list[str]:
+    """Return a line a rule, shortened evenly; those without room are counted."""
+    labelled = [
+        (RULE_EVERYWHERE if rule.project_id == GLOBAL != project_id else RULE, rule.citation, flatten(rule.text))
+        for rule in rules
+    ]
+    return _fitted([("- [mem:%s] %s" % (citation, label), text) for label, citation, text in labelled], max_chars)
+
+
+def rules_in_short(lines: Sequence[str], max_chars: int) -> tuple[list[str], list[str]]:
+    """Return (rules in less room, other lines) of a block.
+
+    Rules that were only counted are counted again.
+    """
+    rules, others, counted, heads = [], [], 0, ""
+    for line in lines:
+        if rule := _RULE_LINE.fullmatch(line):
+            rules.append((rule.group(1), rule.group(2)))
+        elif more := _MORE_LINE.fullmatch(line):
+            counted, heads = int(more.group(1)), more.group(2)
+        else:
+            others.append(line)
+    return _fitted(rules, max_chars, counted, heads), others
+
+
+def _fitted(rules: Sequence[tuple[str, str]], max_chars: int, counted: int = 0, heads: str = "") -> list[str]:
+    """Return the rules that fit, and a count of the rest.
+
+    rules: (citation and label, text). counted, heads: of rules that are only counted.
+    """
+    for shown in range(len(rules), -1, -1):
+        more = _more(counted + len(rules) - shown, [text for _, text in rules[shown:]], heads)
+        room = max_chars - sum(len(label) + 1 for label, _ in rules[:shown]) - len(more)
+        lengths = [min(len(text), MAX_RULE_CHARS) for _, text in rules[:shown]]
+        longest = _even_share(lengths, room)
+        if room >= 0 and all(longest >= min(length, FEWEST_RULE_CHARS) for length in lengths):
+            lines = [label + shortened(text, longest) for label, text in rules[:shown]]
+            return [*lines, more[:-1]] if more else lines
+    return []
+
+
+def _more(count: int, texts: Sequence[str], heads: str) -> str:
+    """Return the line that counts rules, "" for none."""
+    if not count:
+        return ""
+    named = " / ".join([*(cut(text, HEAD_CHARS) for text in texts), *([heads] if heads else [])])
+    return "- %d more rule%s, found by mem-search: %s\n" % (count, "" if count == 1 else "s", cut(named, HEADS_CHARS))
+
+
+def _even_share(lengths: Sequence[int], room: int) -> int:
+    """Return the length to which all are cut to fit together."""
+    for place, length in enumerate(sorted(lengths)):
+        left = len(lengths) - place
+        if length * left > room:
+            return max(0, room // left)
+        room -= length
+    return MAX_RULE_CHARS
+
+
+def shortened(rule: str, max_chars: int) -> str:
+    """Return a rule's head; of a Korean one also its verb."""
+    if len(rule) <= max_chars or not _HANGUL.search(rule):
+        return cut(rule, max_chars)
+    tail = rule[-(max_chars * 2 // 5) :]
+    tail = tail.partition(" ")[2] or tail
+    return cut(rule, max_chars - len(tail) - 1).rstrip(ELLIPSIS) + ELLIPSIS + " " + tail
