@@ -32,11 +32,11 @@ from memlayer.adapters.lance.store import LanceStore  # noqa: E402
 from memlayer.adapters.sqlite_files import EmbeddingCache  # noqa: E402
 from memlayer.config import Settings  # noqa: E402
 from memlayer.consolidation.extractor import RulesExtractor  # noqa: E402
-from memlayer.indexing.indexer import turn_memory  # noqa: E402
 from memlayer.model import Chunk, Event, Memory, chunk_id, event_id  # noqa: E402
 from memlayer.ports import Embedder  # noqa: E402
 from memlayer.text.terms import index_terms  # noqa: E402
 from memlayer.turns.turn import unlabelled  # noqa: E402
+from memlayer.turns.turn_memory import turn_memory  # noqa: E402
 
 Progress = Callable[[str, int, int], None]
 

@@ -14,7 +14,6 @@ from memlayer.consolidation import lineage
 from memlayer.consolidation.rules.extraction import COMMITMENT, DECISION, PREFERENCE, has
 from memlayer.edge.capture.noise import recallable
 from memlayer.edge.redaction.privacy import without_marks
-from memlayer.indexing.indexer import OPEN_QUESTION
 from memlayer.model import GLOBAL, Memory
 from memlayer.ports import MemoryQuery, Store
 from memlayer.recall.superseded import Replacement, replacement_of
@@ -22,6 +21,7 @@ from memlayer.text import context_block
 from memlayer.text.sentences import prose
 from memlayer.transcripts import host_memory
 from memlayer.turns.turn import ASSISTANT, USER
+from memlayer.turns.turn_memory import OPEN_QUESTION
 
 SHORTEST_CHARS = 25  # "ok", "계속": a turn that says nothing to somebody who was not there
 ENTRY_CHARS = 240

@@ -13,10 +13,11 @@ from memlayer.consolidation.conflict.compare import MERGE, SUPERSEDE, judge
 from memlayer.consolidation.conflict.subject_name import compare_names
 from memlayer.consolidation.lineage import earlier_wording
 from memlayer.errors import EmbedderError
-from memlayer.indexing.indexer import Indexer, is_searched
+from memlayer.indexing.indexer import Indexer
 from memlayer.model import Hit, Memory, Scope
 from memlayer.ports import Embedder, MemoryQuery, Store, Vector
 from memlayer.text.terms import index_terms
+from memlayer.turns.turn_memory import is_searched
 
 
 @dataclass

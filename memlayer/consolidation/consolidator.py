@@ -11,7 +11,7 @@ from memlayer.consolidation.conflicts import Conflicts, Draft
 from memlayer.consolidation.extractor import BY_RULES, RULES, Extracted, Extractor, resettle
 from memlayer.consolidation.statement import as_said, daily_of, found_in, statement_of
 from memlayer.errors import UserError
-from memlayer.indexing.indexer import Indexer, prompt_and_answers
+from memlayer.indexing.indexer import Indexer
 from memlayer.model import Event, Memory
 from memlayer.ports import MemoryQuery, Store
 from memlayer.records.sessions import Sessions
@@ -19,6 +19,7 @@ from memlayer.records.tombstones import Tombstones
 from memlayer.turns.remembered import NO_SESSION, is_all_redacted, refuse_too_long
 from memlayer.turns.salience import importance as importance_of
 from memlayer.turns.turn import readable
+from memlayer.turns.turn_memory import prompt_and_answers
 
 OPEN_MS = 3_600_000  # a turn without an answer may still get one; after an hour it will not
 MAY_BE_OPEN = 50  # turns looked at beyond those that are asked for: some of the newest are still open

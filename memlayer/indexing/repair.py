@@ -6,12 +6,13 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memlayer.indexing.indexer import Indexer, is_searched
+from memlayer.indexing.indexer import Indexer
 from memlayer.indexing.ingest import Ingest
 from memlayer.model import Memory, turn_memory_id
 from memlayer.ports import MemoryQuery, Progress, Store
 from memlayer.records.sessions import Sessions
 from memlayer.transcripts import catch_up
+from memlayer.turns.turn_memory import is_searched
 
 BATCH = 100
 EVERYTHING = 10_000_000

@@ -10,7 +10,6 @@ from enum import Enum
 
 from memlayer.edge.capture.noise import recallable
 from memlayer.edge.redaction.privacy import without_marks
-from memlayer.indexing.indexer import OPEN_QUESTION
 from memlayer.model import Scope
 from memlayer.recall.candidate import Candidate, Reason, in_context, judge, near_duplicates, need, turn_of, whole_chunk
 from memlayer.recall.query import PromptSignals, Query, is_plan, prompt_signals, reduce_prompt
@@ -21,6 +20,7 @@ from memlayer.recall.superseded import Replacement, SupersededStatements
 from memlayer.records.sessions import Session
 from memlayer.text import context_block
 from memlayer.transcripts import host_memory
+from memlayer.turns.turn_memory import OPEN_QUESTION
 
 SURER = 2.0  # times min_chance for each entry after the first: on real sessions they are noise far more often
 

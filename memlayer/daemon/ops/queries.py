@@ -24,7 +24,6 @@ from memlayer.daemon.ops.requests import (
 from memlayer.daemon.resources.state import State
 from memlayer.edge.ipc import ops
 from memlayer.edge.redaction.privacy import redact
-from memlayer.indexing.indexer import TURN
 from memlayer.indexing.usages import MANY, sessions_citing, share_since
 from memlayer.memory_files.locations import FileLines
 from memlayer.model import CITED, GLOBAL, SHOWN, Memory, Usage
@@ -36,6 +35,7 @@ from memlayer.recall.search import Filters, Found, Search, find
 from memlayer.recall.snippet import snippet
 from memlayer.records.sessions import Session
 from memlayer.text.context_block import bare_id, cut, flatten
+from memlayer.turns.turn_memory import TURN
 
 NEIGHBOURS = 2
 LEFT_OUT_CHARS = 200

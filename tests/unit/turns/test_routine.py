@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.indexing.indexer import ROUTINE
 from memlayer.recall.recall import RecallRules
 from memlayer.turns.salience import is_routine, is_routine_text
 from memlayer.turns.turn import turn_text
+from memlayer.turns.turn_memory import ROUTINE
 from tests.support.turns_in_memory import TurnsInMemory
 
 ROUTINES = [

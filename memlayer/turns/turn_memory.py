@@ -1,0 +1,121 @@
+"""A turn's memory, made from its events."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+
+from memlayer.edge.capture.payload import NOISE, OWN_COMMAND
+from memlayer.model import Event, Memory, citation_of, turn_memory_id
+from memlayer.turns.salience import importance, is_open_question, is_routine, is_routine_text
+from memlayer.turns.turn import MAX_MEMORY_CHARS, turn_text
+
+OPEN_QUESTION = "open_question"
+ROUTINE = "routine"  # a turn that teaches nothing: kept, never recalled
+TURN = "turn"
+
+
+def prompt_and_answers(events: Sequence[Event]) -> tuple[str, list[str]]:
+    """Return a turn's prompt and answers (a continued Stop's), in order."""
+    prompt = "\n".join(event.text for event in events if event.kind == "user")
+    return prompt, _distinct_answers([event for event in events if event.kind == "assistant"])
+
+
+def _distinct_answers(answers: Sequence[Event]) -> list[str]:
+    """Deduplicate answers seen by both hook and transcript.
+
+    The transcript also holds the beginning of an answer that then went on. The host joins the parts of an answer in two
+    ways, and may give a hook the last part only.
+    """
+    read = [event for event in answers if event.source == "transcript"]
+    if not read or len(answers) == 1:
+        return [event.text for event in answers]
+    last = _words(read[-1])
+    heard = [event for event in answers if event.source != "transcript"]
+    if any(last in _words(event) for event in heard):
+        return [event.text for event in heard]
+    return [
+        event.text
+        for event in answers
+        if event is read[-1] or (event.source != "transcript" and _words(event) not in last)
+    ]
+
+
+def _words(event: Event) -> str:
+    return " ".join(event.text.split())
+
+
+def full_text(events: Sequence[Event]) -> str:
+    """Return the turn's text, uncut, for the index."""
+    return turn_text(*prompt_and_answers(events))
+
+
+def turn_memory(events: Sequence[Event]) -> Memory | None:
+    """Make a turn's memory from its events; None without lasting text.
+
+    From all its events so far. Generated prompts and memlayer's own commands make no memory: the answer to the latter
+    repeats memories.
+    """
+    spoken = sorted((event for event in events if event.kind in ("user", "assistant")), key=_order)
+    done = sorted((event for event in events if event.kind == "tool"), key=_order)
+    if not spoken or any(event.detail in (NOISE, OWN_COMMAND) for event in spoken):
+        return None
+    prompt, answers = prompt_and_answers(spoken)
+    text = turn_text(prompt, answers)
+    if not text:
+        return None
+    first = spoken[0]
+    memory_id = turn_memory_id(first.session_id, first.prompt_id)
+    day = time.strftime("%Y-%m-%d", time.localtime(first.at_ms / 1000))
+    return Memory(
+        id=memory_id,
+        key="turn_%s_%s" % (day, memory_id[:4]),
+        citation=citation_of(memory_id),
+        category="conversation",
+        kind=_kind(prompt, answers),
+        text=text[:MAX_MEMORY_CHARS],
+        importance=importance("conversation", text),
+        project_id=first.project_id,
+        session_id=first.session_id,
+        prompt_id=first.prompt_id,
+        source_ids=tuple(event.id for event in [*spoken, *done]),  # tool calls are forgotten with the turn
+        at_ms=first.at_ms,
+    )
+
+
+def _kind(prompt: str, answers: Sequence[str]) -> str:
+    if is_routine(prompt, answers):
+        return ROUTINE
+    return OPEN_QUESTION if is_open_question(prompt, list(answers)) else TURN
+
+
+def carried_over(known: Memory | None, made: Memory) -> Memory:
+    """Carry pin, supersession and settlement over to a turn's memory made anew.
+
+    Only events that it has not had yet unsettle it.
+    """
+    if known is None:
+        return made
+    settled = known.settled if known.source_ids == made.source_ids else ""
+    return replace(
+        made,
+        pinned=known.pinned,
+        superseded_by=known.superseded_by,
+        superseded_ms=known.superseded_ms,
+        settled=settled,
+    )
+
+
+def is_searched(memory: Memory) -> bool:
+    """True if a memory belongs in the search index.
+
+    Daily entries do not (their turns are in it), nor routine turns.
+    """
+    if memory.category == "conversation" and is_routine_text(memory.text):  # also of an older version's turns
+        return False
+    return memory.category != "daily" and not memory.superseded_by
+
+
+def _order(event: Event) -> tuple[bool, int]:
+    return event.kind != "user", event.at_ms
