@@ -23,15 +23,14 @@ from memlayer.deletion.forget import Forget, Retention, RetentionRules
 from memlayer.edge.capture.tool_use import ToolRules
 from memlayer.edge.home import paths
 from memlayer.errors import EmbedderError
-from memlayer.indexing.indexer import CurrentEmbedder, Indexer, VectorCache
+from memlayer.indexing.indexer import CurrentEmbedder, Indexer
 from memlayer.indexing.ingest import Ingest
 from memlayer.indexing.term_stats import TermStats
-from memlayer.indexing.usages import UsageLog
 from memlayer.memory_files.edits import Edits
 from memlayer.memory_files.extra_files import ExtraFiles
 from memlayer.memory_files.folders import FileRules
 from memlayer.memory_files.sync import MemoryFiles
-from memlayer.ports import Embedder, ModelMissing, Store
+from memlayer.ports import Embedder, ModelMissing, Store, VectorCache
 from memlayer.recall.recall import Recall, RecallRules
 from memlayer.recall.retriever import Retriever, Weights
 from memlayer.recall.session_words import LiveSessions
@@ -40,6 +39,7 @@ from memlayer.records.model_budget import ModelBudget
 from memlayer.records.projects import Projects, root_commit
 from memlayer.records.sessions import Sessions
 from memlayer.records.tombstones import Tombstones
+from memlayer.records.usages import UsageLog
 from memlayer.text.context_block import Budget
 from memlayer.transcripts import host_memory
 from memlayer.transcripts.importer import Reached

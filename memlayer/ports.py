@@ -102,6 +102,16 @@ class Embedder(Protocol):
     def embed_passages(self, texts: Sequence[str]) -> list[Vector]: ...
 
 
+class VectorCache(Protocol):
+    """Vectors by content; see adapters.sqlite_files."""
+
+    def get_many(self, fingerprint: str, texts: Sequence[str]) -> dict[str, Vector]: ...
+
+    def put_many(self, fingerprint: str, vectors: Mapping[str, Vector]) -> None: ...
+
+    def keep_only(self, scan: Callable[[Callable[[str], None]], None]) -> None: ...
+
+
 @dataclass(frozen=True)
 class Selection:
     """A selection of rows to forget or list.

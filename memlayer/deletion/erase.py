@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from memlayer.edge.capture import spool
 from memlayer.edge.home import paths, registry
 from memlayer.edge.home.registry import GLOBAL
-from memlayer.indexing.indexer import VectorCache, drop_unused
-from memlayer.ports import DeletionPlan, Removed, Store
+from memlayer.indexing.indexer import drop_unused
+from memlayer.ports import DeletionPlan, Removed, Store, VectorCache
 from memlayer.records.sessions import Sessions
 
 JOURNAL = "forgetting.json"  # ids only; it exists while an erasure is unfinished

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Protocol
 
 from memlayer.errors import EmbedderError
 from memlayer.indexing.term_stats import TermStats
 from memlayer.model import Chunk, Memory, chunk_id, turn_memory_id
-from memlayer.ports import Embedder, MemoryQuery, Progress, Store, Vector
+from memlayer.ports import Embedder, MemoryQuery, Progress, Store, Vector, VectorCache
 from memlayer.text.terms import index_terms
 from memlayer.turns.turn import pieces, unlabelled
 from memlayer.turns.turn_memory import carried_over, full_text, is_searched, turn_memory
@@ -19,16 +18,6 @@ from memlayer.turns.turn_memory import carried_over, full_text, is_searched, tur
 log = logging.getLogger(__name__)
 
 CurrentEmbedder = Callable[[], "Embedder | None"]
-
-
-class VectorCache(Protocol):
-    """Vectors by content; see adapters.sqlite_files."""
-
-    def get_many(self, fingerprint: str, texts: Sequence[str]) -> dict[str, Vector]: ...
-
-    def put_many(self, fingerprint: str, vectors: Mapping[str, Vector]) -> None: ...
-
-    def keep_only(self, scan: Callable[[Callable[[str], None]], None]) -> None: ...
 
 
 class Indexer:

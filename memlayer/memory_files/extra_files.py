@@ -20,10 +20,10 @@ from typing import Any, NamedTuple
 from memlayer.edge.capture.spool import event_id
 from memlayer.edge.home import paths, project
 from memlayer.indexing.document import Piece, pieces_of
-from memlayer.indexing.indexer import Indexer, VectorCache, drop_unused
+from memlayer.indexing.indexer import Indexer, drop_unused
 from memlayer.memory_files.pages import local_day
 from memlayer.model import GLOBAL, Memory, citation_of
-from memlayer.ports import DeletionPlan, MemoryQuery, Store
+from memlayer.ports import DeletionPlan, MemoryQuery, Store, VectorCache
 from memlayer.records.projects import Projects
 from memlayer.records.tombstones import Tombstones
 from memlayer.turns.salience import importance

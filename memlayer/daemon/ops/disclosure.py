@@ -17,13 +17,13 @@ from memlayer.edge.capture import spool
 from memlayer.edge.home import project as places
 from memlayer.edge.ipc import ops
 from memlayer.errors import UserError
-from memlayer.indexing.usages import sessions_citing, share_since
 from memlayer.model import Memory, Scope
 from memlayer.ports import MemoryQuery, Store
 from memlayer.recall.query import typed_query
 from memlayer.recall.recall import RecallRules
 from memlayer.recall.search import Filters, Search
 from memlayer.recall.snippet import snippet
+from memlayer.records.usages import sessions_citing, share_since
 from memlayer.text.context_block import bare_id, day_of
 from memlayer.turns.outcome import call_of, from_calls
 from memlayer.turns.remembered import is_all_redacted, refuse_too_long, remember_event

@@ -19,9 +19,9 @@ from memlayer.edge.capture import spool
 from memlayer.edge.ipc import ops, protocol
 from memlayer.errors import EmbedderError, UserError
 from memlayer.indexing import repair as repairing
-from memlayer.indexing.usages import share_since
 from memlayer.ports import Store
 from memlayer.records.tombstones import Tombstones
+from memlayer.records.usages import share_since
 from memlayer.transcripts import audit
 
 log = logging.getLogger(__name__)

@@ -24,7 +24,6 @@ from memlayer.daemon.ops.requests import (
 from memlayer.daemon.resources.state import State
 from memlayer.edge.ipc import ops
 from memlayer.edge.redaction.privacy import redact
-from memlayer.indexing.usages import MANY, sessions_citing, share_since
 from memlayer.memory_files.locations import FileLines
 from memlayer.model import CITED, GLOBAL, SHOWN, Memory, Usage
 from memlayer.ports import MemoryQuery, UsageQuery
@@ -34,6 +33,7 @@ from memlayer.recall.recall import Recalled
 from memlayer.recall.search import Filters, Found, Search, find
 from memlayer.recall.snippet import snippet
 from memlayer.records.sessions import Session
+from memlayer.records.usages import MANY, sessions_citing, share_since
 from memlayer.text.context_block import bare_id, cut, flatten
 from memlayer.turns.turn_memory import TURN
 
