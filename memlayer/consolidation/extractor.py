@@ -11,7 +11,7 @@ from memlayer.consolidation.rules.extraction import Statement, extract
 from memlayer.model import Memory
 
 BY_RULES = "rules-"  # turns read by rules alone are settled anew when the rules change
-RULES = BY_RULES + "4"  # goes up when the rules would read old turns differently: they are then consolidated again
+RULES = BY_RULES + "5"  # goes up when the rules would read old turns differently: they are then consolidated again
 
 
 @dataclass(frozen=True)

@@ -9,14 +9,13 @@ from __future__ import annotations
 import datetime
 import re
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import NamedTuple
 
 from memlayer.consolidation.rules.dates import has_date, with_dates
+from memlayer.consolidation.rules.standing import has, laid_down
 from memlayer.edge.capture.noise import is_noise, recallable
 from memlayer.text.sentences import ASSISTANT, MAX_TURN_CHARS, USER, Candidate, candidates, trimmed
 from memlayer.text.terms import index_terms
-from memlayer.text.word_lists import rows
 from memlayer.turns.outcome import happened
 
 DECISION, PREFERENCE, FACT, CAUSE, COMMITMENT = "decision", "preference", "fact", "cause", "commitment"
@@ -28,13 +27,14 @@ MAX_DAILY_CHARS = 320
 class Statement(NamedTuple):
     """One lasting statement. kind: one of KINDS. speaker: user | assistant.
 
-    text: reads alone. source: the sentence as it stands in the turn.
+    text: reads alone. source: the sentence as it stands in the turn. is_rule: the person laid it down for good.
     """
 
     kind: str
     text: str
     source: str
     speaker: str
+    is_rule: bool = False
 
 
 class Extraction(NamedTuple):
@@ -52,20 +52,7 @@ NAMES = re.compile(
 )
 
 
-@lru_cache(maxsize=1)
-def _signs() -> dict[str, re.Pattern[str]]:
-    return {
-        name: re.compile("|".join(filter(None, (english, korean))), re.IGNORECASE)
-        for name, english, korean in rows("memlayer.consolidation.rules", "signs.tsv")
-    }
-
-
-def has(name: str, text: str) -> bool:
-    """True if the text shows the sign of that name."""
-    return bool(_signs()[name].search(text))
-
-
-__all__ = ["Extraction", "Statement", "extract", "kind_of"]
+__all__ = ["Extraction", "Statement", "extract", "has", "kind_of"]
 
 MAX_OF_RULES = 2  # statements of one speaker in one turn
 MAX_OWN_PROMPT_CHARS = 1500  # of a longer prompt only the first line and the last paragraph are the person's own
@@ -116,11 +103,13 @@ def own_words(prompt: str) -> str:
 
 def _said(prompt: str, today: datetime.date) -> list[Statement]:
     """Statements that the person settles, orders for good, likes or promises."""
+    rules = [Statement(PREFERENCE, rule.text, rule.source, USER, is_rule=True) for rule in laid_down(prompt)]
     found = []
     for candidate in candidates(own_words(prompt), USER):
         text = trimmed(candidate.text)
         if (
-            not candidate.asks
+            not any(candidate.text in rule.source for rule in rules)
+            and not candidate.asks
             and not has("question", text)
             and not has("unfinished", text)
             and not has("fleeting", text)
@@ -129,7 +118,7 @@ def _said(prompt: str, today: datetime.date) -> list[Statement]:
             if kind:
                 dated = text if kind == PREFERENCE else with_dates(text, today)
                 found.append(Statement(kind, dated, candidate.text, USER))
-    return found[:MAX_OF_RULES]
+    return [*rules, *found[:MAX_OF_RULES]]
 
 
 def _kind_said(text: str, plain: str, prompt: str, today: datetime.date) -> str:
@@ -143,7 +132,7 @@ def _kind_said(text: str, plain: str, prompt: str, today: datetime.date) -> str:
     is_quoted = has("pasted", plain) or (len(prompt) > MAX_SHORT_PROMPT_CHARS and not has("voice", plain))
     if is_quoted or not 4 <= _words(text) <= 27:
         return ""
-    if has("standing", plain):
+    if has("standing", plain) and not has("moment", plain):
         return PREFERENCE
     is_specific = bool(NAMES.search(text)) or _is_korean(text) or has("broad", plain)
     if has("decided", plain) or (has("settles", plain) and is_specific and _words(text) >= 6):

@@ -1,0 +1,114 @@
+"""Signs of statements, and rules that a person lays down.
+
+Words such as always, never, only, 절대, 반드시, ~만 and closed lists. A rule is kept whole: the compound sentence,
+and the short one behind it that completes it.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import NamedTuple
+
+from memlayer.edge.capture.noise import is_noise
+from memlayer.text.sentences import USER, Candidate, candidates, trimmed
+from memlayer.text.word_lists import rows
+
+_TABLES = ("signs.tsv", "standing.tsv")
+MAX_RULES = 6  # of one prompt
+MAX_RULE_PROMPT_CHARS = 300  # a longer prompt quotes: guidelines, reviews and reports are full of "must"
+MAX_RULE_CHARS = 240
+FEWEST_WORDS = 3
+STUMP_WORDS = 3  # a rule as short as that completes the sentence before it
+# Signs that a sentence asks, is cut off, or needs a text that is not here.
+_UNFIT = ("question", "unfinished", "points_away", "outside", "guess", "moment")
+_CODE = re.compile(r"[\w/.-]+\.\w{1,4}:\d+|[→←✓✅❌⚠☐✗│╭╰]|->|=>|\b(?=[0-9a-f]*\d)[0-9a-f]{7,}\b")
+_HANGUL = re.compile("[가-힣]")
+_SUBJECT = re.compile(r"[가-힣A-Za-z0-9]{2,}[이가] (?:[가-힣]+ ){0,3}[가-힣]+[.!~]*$")
+_OPEN_VOWELS = frozenset("ㅏㅓㅐㅕㅘㅝㅙㅞ")
+_VOWELS = "ㅏㅐㅑㅒㅓㅔㅕㅖㅗㅘㅙㅚㅛㅜㅝㅞㅟㅠㅡㅢㅣ"
+
+
+@lru_cache(maxsize=1)
+def _signs() -> dict[str, re.Pattern[str]]:
+    return {
+        name: re.compile("|".join(filter(None, (english, korean))), re.IGNORECASE)
+        for table in _TABLES
+        for name, english, korean in rows("memlayer.consolidation.rules", table)
+    }
+
+
+def has(name: str, text: str) -> bool:
+    """True if the text shows the sign of that name."""
+    return bool(_signs()[name].search(text))
+
+
+class Rule(NamedTuple):
+    """A rule of a person.
+
+    text: reads alone. source: the sentences as they stand in the prompt.
+    """
+
+    text: str
+    source: str
+
+
+def laid_down(prompt: str) -> tuple[Rule, ...]:
+    """Return the rules of a prompt, in order; silent in doubt."""
+    text = unicodedata.normalize("NFC", prompt.strip())
+    if len(text) > MAX_RULE_PROMPT_CHARS or is_noise(text):
+        return ()
+    return tuple(_joined(candidates(text, USER)))[:MAX_RULES]
+
+
+def _joined(found: list[Candidate]) -> Iterator[Rule]:
+    """Each rule with what completes it."""
+    place = 0
+    while place < len(found):
+        rule = trimmed(found[place].text)
+        source, is_rule = found[place].text, _is_rule(found[place])
+        while place + 1 < len(found):
+            following = found[place + 1]
+            is_rest = has("rest_none", following.text) and (is_rule or has("enumerates", rule))
+            is_stump = is_rule and _is_rule(following) and len(following.text.split()) <= STUMP_WORDS
+            if found[place].asks or not (is_rest or is_stump) or len(rule) + len(following.text) > MAX_RULE_CHARS:
+                break
+            rule, source, is_rule = rule + " " + following.text, source + " " + following.text, True
+            place += 1
+        if is_rule and len(rule) <= MAX_RULE_CHARS and len(rule.split()) >= FEWEST_WORDS:
+            yield Rule(rule, source)
+        place += 1
+
+
+def _is_rule(candidate: Candidate) -> bool:
+    text, plain = trimmed(candidate.text), trimmed(candidate.plain)
+    if candidate.asks or any(has(sign, plain) for sign in _UNFIT) or _CODE.search(text):
+        return False
+    return _is_korean_rule(plain) if _HANGUL.search(plain) else has("rule_always", plain) or has("rule_each", plain)
+
+
+def _is_korean_rule(plain: str) -> bool:
+    """True for a marked sentence that orders, obliges or tells a habit."""
+    obliges = has("oblige", plain)
+    if has("rule_only", plain) and (obliges or has("rule_limit", plain)):
+        return True
+    if has("rule_limit", plain) and not has("orders", plain):
+        return True
+    is_told = has("orders", plain) or _is_imperative(plain)
+    if has("rule_always", plain):
+        return obliges or is_told or has("elliptic", plain) or (has("plain_style", plain) and not has("state", plain))
+    if has("rule_surely", plain) or has("rule_banned", plain):
+        is_habit = has("rule_each", plain) and is_told
+        return obliges or is_habit or (has("plain_style", plain) and not has("state", plain))
+    return has("rule_each", plain) and not has("passing_order", plain) and (obliges or is_told)
+
+
+def _is_imperative(plain: str) -> bool:
+    """True for a bare verb (`돌려`, `써`) without subject or state."""
+    last = plain.rstrip(" .!~")[-1:]
+    if not _HANGUL.match(last) or has("state", plain) or _SUBJECT.search(plain):
+        return False
+    at = ord(last) - 0xAC00
+    return at % 28 == 0 and _VOWELS[at // 28 % 21] in _OPEN_VOWELS

@@ -1,0 +1,74 @@
+"""A person's rules are kept whole, and look-alikes are not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from memlayer.consolidation.rules.extraction import PREFERENCE, Statement, extract
+
+DATA = Path(__file__).parents[2] / "data" / "standing_rules.yaml"
+ROWS: list[dict[str, Any]] = yaml.safe_load(DATA.read_text("utf-8"))
+LEAST_KEPT = 25  # of 26 rules that no pattern was fitted to
+MOST_WRONG = 3  # of 28 look-alikes that no pattern was fitted to
+
+
+def stated(prompt: str) -> list[Statement]:
+    return [row for row in extract(prompt, ["Done."], 0).statements if row.speaker == "user"]
+
+
+def holds(row: dict[str, Any]) -> bool:
+    wanted = row["keep"].rstrip(".")
+    return any(wanted in statement.text and statement.kind == PREFERENCE for statement in stated(row["prompt"]))
+
+
+@pytest.mark.parametrize(
+    "row", [row for row in ROWS if row["set"] == "tune" and row["keep"]], ids=lambda row: row["prompt"]
+)
+def test_rule_is_kept_whole(row: dict[str, Any]) -> None:
+    assert holds(row), stated(row["prompt"])
+
+
+@pytest.mark.parametrize(
+    "row", [row for row in ROWS if row["set"] == "tune" and not row["keep"]], ids=lambda row: row["prompt"]
+)
+def test_look_alike_is_no_rule(row: dict[str, Any]) -> None:
+    assert stated(row["prompt"]) == []
+
+
+def test_unseen_rules_are_kept_and_unseen_look_alikes_are_not() -> None:
+    unseen = [row for row in ROWS if row["set"] == "measure"]
+    rules, others = [row for row in unseen if row["keep"]], [row for row in unseen if not row["keep"]]
+    assert sum(map(holds, rules)) >= LEAST_KEPT
+    assert sum(bool(stated(row["prompt"])) for row in others) <= MOST_WRONG
+
+
+@pytest.mark.parametrize(
+    ("prompt", "whole"),
+    [
+        ("main 에는 절대 직접 푸시하지 마. 항상 PR 로.", "main 에는 절대 직접 푸시하지 마. 항상 PR 로."),
+        (
+            "The payment states are: new, held, settled. No others.",
+            "The payment states are: new, held, settled. No others.",
+        ),
+        (
+            "지원하는 언어는 한국어, 영어, 일본어야. 그 외에는 없어.",
+            "지원하는 언어는 한국어, 영어, 일본어야. 그 외에는 없어.",
+        ),
+    ],
+)
+def test_short_sentence_behind_a_rule_belongs_to_it(prompt: str, whole: str) -> None:
+    assert [row.text for row in stated(prompt) if row.is_rule] == [whole]
+
+
+def test_each_rule_of_a_prompt_is_a_statement_of_its_own() -> None:
+    prompt = "- 로그는 항상 영어로 쓴다\n- 비밀번호는 절대 로그에 남기지 마\n- Never commit directly to main.\n"
+    assert len([row for row in stated(prompt) if row.is_rule]) == 3
+
+
+def test_guidelines_pasted_whole_are_no_rules() -> None:
+    pasted = "As Monitoring Specialist, you must:\n" + "- Never log passwords, tokens, or PII in any form at all\n" * 8
+    assert [row for row in stated(pasted) if row.is_rule] == []
