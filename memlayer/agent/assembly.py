@@ -10,9 +10,10 @@ from functools import partial
 from memlayer.adapters.chat.budgeted_chat import NOT_SET_UP, chat_provider
 from memlayer.agent.choices import draw_persona, model_for
 from memlayer.agent.context.history import History
+from memlayer.agent.context.project import project_notes, surroundings
 from memlayer.agent.dispatch import choose
-from memlayer.agent.execution import Tool, Toolbox
-from memlayer.agent.local_tools import Approve
+from memlayer.agent.execution import Tool, Toolbox, ToolOutput
+from memlayer.agent.files import Approve
 from memlayer.agent.loop import SYSTEM, Agent, Event
 from memlayer.agent.memory import TalkMemory
 from memlayer.agent.past_talk import PastTalk, messages_of
@@ -38,9 +39,11 @@ def make_agent(
     chosen = settings.agent
     provider = chat_provider(settings, memory.home)
     provider.check()
-    tools, problems = tools_of(memory, approve)
+    tools, problems = tools_of(memory, approve, lambda text: on_event(ToolOutput(text)))
     context = memory.start(is_resumed=past is not None, model=chosen.model_name)
-    persona = draw_persona(settings.soul, memory.home, datetime.now().astimezone(), random.random)
+    now = datetime.now().astimezone()
+    persona = draw_persona(settings.soul, memory.home, now, random.random)
+    around, notes = surroundings(memory.project_dir, now), project_notes(memory.project_dir)
     agent = Agent(
         provider,
         chosen,
@@ -48,7 +51,7 @@ def make_agent(
         memory,
         choose(chosen.tool_dispatcher, provider),
         History(chosen.max_history_messages),
-        system="\n\n".join(filter(None, (persona, SYSTEM, context))),
+        system="\n\n".join(filter(None, (persona, SYSTEM, around, notes, context))),
         choose_model=partial(model_for, settings.query_classification),
         on_event=on_event,
     )

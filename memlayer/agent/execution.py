@@ -82,6 +82,16 @@ class ToolStarted:
 
 
 @dataclass(frozen=True)
+class ToolOutput:
+    """Event: a part of a running command's output.
+
+    It comes from the tool's thread.
+    """
+
+    text: str
+
+
+@dataclass(frozen=True)
 class ToolEnded:
     """Event: a call has its result."""
 

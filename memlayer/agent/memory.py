@@ -17,10 +17,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from memlayer.agent.execution import INTERRUPTED
-from memlayer.agent.past_talk import HOST_NAMES, PastTalk, turns_of
+from memlayer.agent.past_talk import HOST_ARGUMENTS, HOST_NAMES, PastTalk, turns_of
 from memlayer.chat import ToolCall, ToolResult
 from memlayer.edge.capture import spool
 from memlayer.edge.capture.payload import clean, read_payload
+from memlayer.edge.capture.tool_use import EDITS
 from memlayer.edge.home import paths
 from memlayer.edge.home import project as places
 from memlayer.edge.ipc import ops
@@ -97,8 +98,9 @@ class TalkMemory:
             return
         self._calls += 1
         name, arguments = HOST_NAMES.get(call.name, call.name), dict(call.arguments)
-        if name == "Write":
-            arguments["file_path"] = os.path.join(self.project_dir, str(arguments.pop("path", "")))
+        if name in EDITS:
+            arguments = {HOST_ARGUMENTS.get(key, key): value for key, value in arguments.items()}
+            arguments["file_path"] = os.path.join(self.project_dir, str(arguments.get("file_path", "")))
         fields = {"tool_name": name, "tool_input": arguments, "tool_use_id": str(self._calls)}
         if result.is_error:
             is_interrupt = result.text == INTERRUPTED

@@ -10,9 +10,10 @@ from typing import Any
 from memlayer.chat import AssistantToolCalls, Chat, Message, ToolCall, ToolResult, ToolResults
 
 # Tools are stored under the names that the host has for them, so that summaries and rules know them.
-HOST_NAMES = {"shell": "Bash", "write_file": "Write"}
+HOST_NAMES = {"shell": "Bash", "write_file": "Write", "edit_file": "Edit"}
+HOST_ARGUMENTS = {"path": "file_path", "old_text": "old_string", "new_text": "new_string"}
 _OWN_NAMES = {host: own for own, host in HOST_NAMES.items()}
-_ARGUMENTS = {"shell": "command", "write_file": "path"}
+_ARGUMENTS = {"shell": "command", "write_file": "path", "edit_file": "path"}
 _NOT_STORED = "(The output is not stored.)"
 
 

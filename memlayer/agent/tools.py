@@ -12,8 +12,9 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 from memlayer.agent.execution import Tool
-from memlayer.agent.local_tools import Approve, Folder, ReadFile, Shell, WriteFile, schema, text_of
+from memlayer.agent.files import Approve, EditFile, Folder, ReadFile, WriteFile, schema, text_of
 from memlayer.agent.memory import ASK_S, TalkMemory
+from memlayer.agent.shell import OnOutput, Shell
 from memlayer.edge.capture import spool
 from memlayer.edge.ipc import ops
 from memlayer.errors import DaemonError, MemlayerError, ToolError, UserError
@@ -87,14 +88,18 @@ def answer_of(memory: TalkMemory, arguments: ops.Arguments) -> str:
     return str(found.get("text") or "")
 
 
-def tools_of(memory: TalkMemory, approve: Approve) -> tuple[list[Tool], list[str]]:
+def tools_of(
+    memory: TalkMemory, approve: Approve, on_output: OnOutput = lambda _: None
+) -> tuple[list[Tool], list[str]]:
     """Return the tools of a talk, and its problems, a line each.
 
-    approve: asks the person. Without memory its tools are left out; a tool of a taken name is, too.
+    approve: asks the person. on_output: shows a command's output.
+    Without memory its tools are left out; a tool of a taken name is, too.
     """
     folder = Folder(memory.project_dir)
     tools: list[Tool] = [MemorySearch(memory), MemoryRemember(memory)] if memory.is_on else []
-    tools += [ReadFile(folder), WriteFile(folder, approve), Shell(folder, approve)]
+    tools += [ReadFile(folder), WriteFile(folder, approve), EditFile(folder, approve)]
+    tools += [Shell(folder, approve, on_output)]
     own, problems = installed_tools(list(entry_points(group=GROUP)))
     taken = {tool.name for tool in tools}
     return tools + [tool for tool in own if tool.name not in taken], problems

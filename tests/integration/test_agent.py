@@ -114,7 +114,8 @@ def test_no_memory_keeps_and_recalls_nothing(api: ModelApi, served: Daemon, cli:
     assert cli("agent", FACT, "--no-memory").stdout == "네.\n"
     served.settle()
     assert served.call("stats")["events"] == 0
-    assert [tool["function"]["name"] for tool in api.asked[0].body["tools"]] == ["read_file", "write_file", "shell"]
+    names = [tool["function"]["name"] for tool in api.asked[0].body["tools"]]
+    assert names == ["read_file", "write_file", "edit_file", "shell"]
 
 
 def test_tools_need_consent(api: ModelApi, served: Daemon, cli: Cli, project: Path) -> None:

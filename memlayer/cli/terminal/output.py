@@ -97,6 +97,9 @@ def say(*parts: Part, indent: int = 0, to_stderr: bool = False) -> None:
     """Print a paragraph, wrapped and styled on a terminal, else one line."""
     stream = sys.stderr if to_stderr else sys.stdout
     texts = [(part, "") if isinstance(part, str) else part for part in parts]
+    if not any(text for text, _ in texts):
+        print(file=stream)
+        return
     try:
         if not stream.isatty():
             raise ImportError
@@ -113,7 +116,7 @@ def say(*parts: Part, indent: int = 0, to_stderr: bool = False) -> None:
     console = Console(file=stream, markup=False, highlight=False, emoji=False)
     if console.width <= indent:  # COLUMNS=0, or a terminal that reports no width: nothing would fit
         console.width = USUAL_COLUMNS
-    console.print(Padding(paragraph, (0, 0, 0, indent)))
+    console.print(Padding(paragraph, (0, 0, 0, indent), expand=False))
 
 
 def pairs(title: str, rows: Iterable[tuple[str, str]]) -> None:

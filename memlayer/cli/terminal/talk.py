@@ -16,15 +16,13 @@ from memlayer.agent.execution import Stoppable, Tool
 from memlayer.agent.loop import Agent, Event
 from memlayer.agent.memory import TalkMemory
 from memlayer.agent.tools import MemorySearch
-from memlayer.cli.terminal.output import say
 from memlayer.cli.terminal.talk_output import TalkOutput
 from memlayer.edge.redaction.privacy import plain
-from memlayer.errors import ChatError, MemlayerError, ToolError
+from memlayer.errors import ChatError, MemlayerError
 from memlayer.text.context_block import entry_lines
 
 PROMPT = "› "
 LEAVE_AGAIN = "Ctrl-C again, or Ctrl-D, leaves"
-YES = frozenset(("y", "yes", "예", "네", "응", "ㅛ"))  # the last: y on a Korean keyboard
 HELP = """\
 /memory         the notes that the last prompt was given
 /memory WORDS   search the memories of this project
@@ -32,30 +30,6 @@ HELP = """\
 /model [NAME]   show or change the model
 /help           this list
 /quit           leave, like Ctrl-D"""
-
-
-@dataclass
-class Consent:
-    """The person's consent to a tool call."""
-
-    is_given: bool = False
-    can_ask: bool = False
-
-    def __call__(self, question: str, details: str) -> None:
-        """Ask. Raises ToolError for a refusal."""
-        if self.is_given:
-            return
-        if not self.can_ask:
-            raise ToolError("Not run: it needs the person's consent. There is no terminal to ask at; --yes allows it")
-        say((question, "bold"), to_stderr=True)
-        for row in plain(details).splitlines():
-            say(row, indent=4, to_stderr=True)
-        try:
-            answer = input("[y/N] ")
-        except EOFError:
-            answer = ""
-        if answer.strip().casefold() not in YES:
-            raise ToolError("The person refused this call. Do not try it again; ask for another way")
 
 
 @dataclass

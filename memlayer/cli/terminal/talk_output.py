@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from typing import Any, Protocol
 
 from memlayer.agent.context.compaction import Compacted, CompactionStopped, ContextFilling
-from memlayer.agent.execution import ToolEnded, ToolStarted
+from memlayer.agent.execution import ToolEnded, ToolOutput, ToolStarted
 from memlayer.agent.loop import Asked, Event, TextPart
 from memlayer.cli.terminal.output import line, print_json_line, say
+from memlayer.cli.terminal.tool_rows import ToolRows
 from memlayer.edge.redaction.privacy import plain
 from memlayer.text.context_block import entry_lines
-
-ARGUMENT_CHARS = 200
-RESULT_CHARS = 160
 
 
 class TalkOutput(Protocol):
@@ -44,6 +41,8 @@ class JsonLines:
 
     def show(self, event: Event) -> None:
         """See TalkOutput."""
+        if isinstance(event, ToolOutput):
+            return  # its result holds it
         if isinstance(event, TextPart):
             self._put("text", text=event.text)
         elif isinstance(event, ToolStarted):
@@ -95,6 +94,7 @@ class TextOutput:
     def __init__(self) -> None:
         self._streams = sys.stdout.isatty()
         self._is_open = False  # a line without its end
+        self._tools = ToolRows()
 
     def show(self, event: Event) -> None:
         """See TalkOutput."""
@@ -103,20 +103,12 @@ class TextOutput:
                 print(plain(event.text), end="", flush=True)
                 self._is_open = self._is_open if not event.text else not event.text.endswith("\n")
             return
+        self._end_line()
         if isinstance(event, Asked):
             if event.is_cut:
                 self.notice("the answer was cut at agent.max_tokens")
-            return
-        self._end_line()
-        if isinstance(event, ToolStarted):
-            call = event.call
-            shown = json.dumps(dict(call.arguments), ensure_ascii=False, default=str)
-            say(("· %s %s" % (call.name, line(shown, ARGUMENT_CHARS)), "cyan"), to_stderr=True)
-        elif isinstance(event, ToolEnded):
-            found = event.result
-            state = ("failed", "yellow") if found.is_error else ("done", "dim")
-            said = " %.1f s  %s" % (event.seconds, line(found.text, RESULT_CHARS))
-            say(state, (said, "dim"), indent=2, to_stderr=True)
+        elif isinstance(event, ToolStarted | ToolOutput | ToolEnded):
+            self._tools.show(event)
         elif isinstance(event, Compacted):
             self.notice(about_compaction(event))
         else:

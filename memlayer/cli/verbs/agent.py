@@ -85,7 +85,8 @@ def _talk(
     """Begin or resume a talk; return the exit code. Raises MemlayerError."""
     from memlayer.agent.assembly import make_agent
     from memlayer.agent.memory import TalkMemory
-    from memlayer.cli.terminal.talk import Consent, Talk, can_ask
+    from memlayer.cli.terminal.consent import Consent
+    from memlayer.cli.terminal.talk import Talk, can_ask
     from memlayer.cli.terminal.talk_output import JsonLines, TextOutput
 
     def client() -> Client:

@@ -12,25 +12,17 @@ from pathlib import Path
 import pytest
 
 from memlayer.agent.execution import INTERRUPTED, Toolbox
-from memlayer.agent.local_tools import (
-    MAX_READ_CHARS,
-    Folder,
-    ReadFile,
-    Shell,
-    WriteFile,
-    clean_environment,
-    marked_processes,
-    short_diff,
-)
+from memlayer.agent.files import MAX_READ_CHARS, Folder, ReadFile, WriteFile, short_diff
+from memlayer.agent.shell import Shell, clean_environment, marked_processes
 from memlayer.chat import ToolCall
 from memlayer.errors import ToolError
 
 
-def yes(question: str, details: str) -> None:
+def yes(question: str, details: str, *, always: str = "") -> None:
     """Approve everything."""
 
 
-def no(question: str, details: str) -> None:
+def no(question: str, details: str, *, always: str = "") -> None:
     """Refuse everything."""
     raise ToolError("refused")
 
@@ -130,10 +122,23 @@ def test_failed_write_leaves_the_old_file(folder: Folder, monkeypatch: pytest.Mo
 def test_write_is_asked_with_a_diff(folder: Folder) -> None:
     (folder.root / "설정.txt").write_text("포트 80\n호스트 a\n")
     asked: list[tuple[str, str]] = []
-    tool = WriteFile(folder, lambda question, details: asked.append((question, details)))
+    tool = WriteFile(folder, lambda question, details, *, always="": asked.append((question, details)))
     tool.permit({"path": "설정.txt", "content": "포트 8080\n호스트 a\n"})
     assert asked == [("Change 설정.txt (2 lines)?", "@@ -1,2 +1,2 @@\n-포트 80\n+포트 8080\n 호스트 a")]
     assert short_diff("", "줄\n" * 100).endswith("[... 61 more lines]")
+
+
+def test_output_is_shown_while_a_command_runs(folder: Folder) -> None:
+    """The command goes on only after its first line was shown; a character comes in two halves."""
+    shown: list[str] = []
+
+    def show(text: str) -> None:
+        shown.append(text)
+        (folder.root / "봤다").touch()
+
+    command = r"printf '첫째 줄\n\352\260'; until [ -e 봤다 ]; do sleep 0.02; done; printf '\200\n둘째'"
+    assert Shell(folder, yes, show).run({"command": command}) == "첫째 줄\n가\n둘째"
+    assert len(shown) > 1 and "".join(shown) == "첫째 줄\n가\n둘째"
 
 
 def test_refused_call_does_nothing(folder: Folder) -> None:
