@@ -10,10 +10,10 @@ from memlayer.briefing.session_summary import left_open
 from memlayer.briefing.working_set import WorkingSetRules, compose
 from memlayer.edge.capture.noise import recallable
 from memlayer.edge.redaction.privacy import redact, without_marks
-from memlayer.indexing.indexer import ROUTINE
 from memlayer.recall.recall import Gate, RecallRules
 from memlayer.text.context_block import entry_lines, flatten
 from memlayer.text.terms import index_terms, query_terms
+from memlayer.turns.turn_memory import ROUTINE
 from tests.support.turns_in_memory import PROJECT, TurnsInMemory
 
 THANKS = [
