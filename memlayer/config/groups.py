@@ -98,6 +98,9 @@ class CaptureSettings(Group):
     """Capture of new turns."""
 
     enabled: bool = setting(True, "Remember new turns. Stored memories stay and are still recalled.")
+    tell_rules: bool = setting(
+        True, "Tell you in one line which rules of a prompt were kept. Never told with recall.enabled: false."
+    )
 
 
 class CitationSettings(Group):

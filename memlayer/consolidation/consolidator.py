@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from memlayer.consolidation import lineage
 from memlayer.consolidation.conflicts import Conflicts, Draft
 from memlayer.consolidation.extractor import BY_RULES, RULES, Extracted, Extractor, resettle
+from memlayer.consolidation.rules.extraction import PREFERENCE
 from memlayer.consolidation.statement import as_said, daily_of, found_in, statement_of
 from memlayer.errors import UserError
 from memlayer.indexing.indexer import Indexer
@@ -16,6 +17,7 @@ from memlayer.model import Event, Memory
 from memlayer.ports import MemoryQuery, Store
 from memlayer.records.sessions import Sessions
 from memlayer.records.tombstones import Tombstones
+from memlayer.text.sentences import USER
 from memlayer.turns.remembered import NO_SESSION, is_all_redacted, refuse_too_long
 from memlayer.turns.salience import importance as importance_of
 from memlayer.turns.turn import readable
@@ -35,7 +37,10 @@ def _now_ms() -> int:
 
 @dataclass
 class Consolidator:
-    """Maker of lasting memories, for the writer; `read_turns` may run elsewhere."""
+    """Maker of lasting memories, for the writer; `read_turns` may run elsewhere.
+
+    on_rules: called with turns that were consolidated, and the new memories of rules that a person laid down in them.
+    """
 
     store: Store
     indexer: Indexer
@@ -44,6 +49,7 @@ class Consolidator:
     extractor: Extractor
     conflicts: Conflicts
     now_ms: Callable[[], int] = _now_ms
+    on_rules: Callable[[Sequence[Memory], Sequence[Memory]], object] = lambda turns, rules: None
     _changed: set[str] = field(default_factory=set)
 
     def settle_turns(self, limit: int) -> int:
@@ -76,12 +82,12 @@ class Consolidator:
             known = self._made_of([turn for turn, _ in same])
             self._make_again(draft, known)
             self._keep_days(draft, same)
-            for turn, extracted in same:
-                self._keep_statements(draft, turn, extracted, known)
+            rules = [rule for turn, read in same for rule in self._keep_statements(draft, turn, read, known)]
             draft.commit()
             # Last: as long as a turn is not settled, all of this is done again.
             self.store.put_memories([replace(turn, settled=self.extractor.fingerprint) for turn, _ in same])
             self._changed |= {turn.project_id for turn, _ in same}
+            self.on_rules([turn for turn, _ in same], rules)
             return len(same)
 
     def remember(self, events: Sequence[Event]) -> list[Memory]:
@@ -253,7 +259,10 @@ class Consolidator:
         own = {memory.superseded_by for memory in edited}  # a person's own wording stays
         draft.put(*(day for day in days if not (day.id in own or self.tombstones.covers_memory(day))))
 
-    def _keep_statements(self, draft: Draft, turn: Memory, extracted: Extracted, known: Sequence[Memory]) -> None:
+    def _keep_statements(
+        self, draft: Draft, turn: Memory, extracted: Extracted, known: Sequence[Memory]
+    ) -> list[Memory]:
+        """Place a turn's statements; return the person's new wishes."""
         now = draft.get(row.id for row in known)
         of_turn = [row for row in now if set(row.source_ids) & set(turn.source_ids)]
         ids, texts = {row.id for row in of_turn}, {row.text for row in of_turn}
@@ -261,8 +270,13 @@ class Consolidator:
         if turn.settled.startswith(BY_RULES) and turn.settled != RULES:
             found = resettle(of_turn, turn, made, self.now_ms())
             draft.put(*found.changed, *self._held_before(found.retired))
-        for new in made:
+        rules = []
+        for new, statement in zip(made, extracted.statements, strict=True):
             is_new = new.id not in ids and new.text not in texts
             if is_new and "[redacted:" not in new.text and not self.tombstones.covers_memory(new):
-                self.conflicts.place(draft, new)
+                placed = self.conflicts.place(draft, new)
                 self._changed.add(new.project_id)
+                is_wish = statement.speaker == USER and statement.kind == PREFERENCE
+                if is_wish and placed.id == new.id and not placed.superseded_by:
+                    rules.append(placed)
+        return rules

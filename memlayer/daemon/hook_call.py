@@ -42,16 +42,20 @@ class Call:
 
 
 class Answer(NamedTuple):
-    """Answer to a hook. is_continued: the model goes on, storing memories."""
+    """Answer to a hook.
+
+    is_continued: the model goes on, storing memories. tells_rules: the notice is the line about the session's rules.
+    """
 
     context: str = ""
     notice: str = ""
     recalled: Recalled | None = None
     is_continued: bool = False
+    tells_rules: bool = False
 
 
 class Handler(NamedTuple):
-    """Steps of a hook: before the disk, answer, jobs behind.
+    """Steps of a hook: before the disk, answer, behind the answer, jobs.
 
     ignores: the call has nothing to do with the person, and leaves no event.
     """
@@ -59,6 +63,7 @@ class Handler(NamedTuple):
     ignores: Callable[[State, Payload], bool] = lambda state, payload: False
     begin: Callable[[State, Call], None] = lambda state, call: None
     answer: Callable[[State, Call], Answer] = lambda state, call: Answer()
+    answered: Callable[[State, Call], object] = lambda state, call: None
     after: Callable[[State, Session], object] = lambda state, session: drain_soon(state)
 
 
@@ -103,8 +108,11 @@ def serve(
     found = handler.answer(state, call)
     with noted(state, call.session, call.event, found.context, found.recalled, due_s):
         reply(found)
+    if found.tells_rules and time.monotonic() < due_s:
+        state.rule_notices.told(call.session.id, found.notice)
     if state.is_open:
         state.services.result().live.heard(call.event)  # after its own recall has compared it with the session
+    handler.answered(state, call)
     handler.after(state, call.session)
 
 

@@ -23,6 +23,7 @@ from memlayer.edge.capture import spool
 from memlayer.edge.capture.payload import continuation, hook_reply, read_payload
 from memlayer.edge.home import project, registry
 from memlayer.edge.ipc import protocol
+from memlayer.edge.ipc.ops import AGENT_SESSION
 from memlayer.errors import MemlayerError
 from memlayer.recall.recall import Gate, Recalled
 from memlayer.records.sessions import Session
@@ -110,6 +111,19 @@ def _no_jobs(state: State, session: Session) -> None:
 # -- session_start
 
 
+def _answer_start(state: State, call: Call) -> Answer:
+    context = _start_context(state, call)
+    notice = _health_notice(state) or _ready_notice(state)
+    state.rule_notices.hand_over(call.session.id, lambda other: _is_over(state, other, call.session.project_id))
+    line = "" if notice else _rules_line(state, call)
+    return Answer(context, notice or line, tells_rules=bool(line))
+
+
+def _is_over(state: State, session_id: str, project_id: str) -> bool:
+    session = state.sessions.get(session_id)
+    return session is not None and bool(session.ended) and session.project_id == project_id
+
+
 def _start_context(state: State, call: Call) -> str:
     payload, session = call.payload, call.session
     if payload.model and payload.model != session.model:
@@ -183,6 +197,9 @@ def _ready_notice(state: State) -> str:
 def _begin_recall(state: State, call: Call) -> None:
     """Begin recall beside the event's write, which it does not read."""
     if not call.event["detail"]:
+        # The agent shows no notices within a talk, and has no slash command that undoes.
+        if _tells_rules(state, call) and not call.session.id.startswith(AGENT_SESSION):
+            state.rule_notices.expect((call.session.id, str(call.event["prompt_id"])))
         call.recall = state.recalls.submit(_recall, state, call)
 
 
@@ -203,7 +220,9 @@ def _recall(state: State, call: Call) -> Recalled:
 
 def _answer_prompt(state: State, call: Call) -> Answer:
     found = _recalled(state, call.recall, call.ends_s) if call.recall is not None else None
-    return Answer(found.block if found is not None else "", _ready_notice(state), found)
+    notice = _ready_notice(state)
+    rules_line = "" if notice else _rules_line(state, call)
+    return Answer(found.block if found is not None else "", notice or rules_line, found, tells_rules=bool(rules_line))
 
 
 def _recalled(state: State, recall: Future[Recalled], ends_s: float) -> Recalled:
@@ -219,6 +238,22 @@ def _recalled(state: State, recall: Future[Recalled], ends_s: float) -> Recalled
     return found
 
 
+def _after_prompt(state: State, call: Call) -> None:
+    """Look for rules in a prompt whose answer is out."""
+    state.rule_notices.look((call.session.id, str(call.event["prompt_id"])), call.payload.prompt)
+
+
+def _tells_rules(state: State, call: Call) -> bool:
+    is_on = state.settings.capture.enabled and state.settings.capture.tell_rules
+    return is_on and state.rules_for(call.place).recall.enabled
+
+
+def _rules_line(state: State, call: Call) -> str:
+    """Return the line about rules kept since the last one, "" for none."""
+    line = state.rule_notices.line(call.session.id)
+    return line if line and _tells_rules(state, call) else ""
+
+
 def _inherit(state: State, session: Session) -> None:
     """Note the memories in the context of a resumed or forked session."""
     inherited = catch_up.inherited(session, state.services.result().store)
@@ -229,6 +264,21 @@ def _inherit(state: State, session: Session) -> None:
 
 
 # -- stop, session_end, pre_compact
+
+
+def _answer_stop(state: State, call: Call) -> Answer:
+    """Answer with the line about the turn's rules, if kept in time.
+
+    Only after a prompt with a rule it waits for that; what takes longer is told with the next prompt.
+    """
+    if flushing.asks(state, call.session, call.payload):
+        return Answer(is_continued=True)
+    turn = call.session.id, str(call.event["prompt_id"])
+    if state.rule_notices.is_near(turn) and state.is_open and not intake.is_slow(state):
+        drain_soon(state)  # the turns of a drain are consolidated behind it
+        state.rule_notices.wait(turn, call.ends_s - time.monotonic())
+    line = _rules_line(state, call)
+    return Answer(notice=line, tells_rules=bool(line))
 
 
 def _after_stop(state: State, session: Session) -> None:
@@ -250,15 +300,17 @@ def _after_pre_compact(state: State, session: Session) -> None:
 
 HANDLERS: dict[str, Handler] = {
     "hook.session_start": Handler(
-        answer=lambda state, call: Answer(_start_context(state, call), _health_notice(state) or _ready_notice(state)),
+        answer=_answer_start,
         after=_after_session_start,
     ),
-    "hook.user_prompt_submit": Handler(begin=_begin_recall, answer=_answer_prompt, after=_no_jobs),
+    "hook.user_prompt_submit": Handler(
+        begin=_begin_recall, answer=_answer_prompt, answered=_after_prompt, after=_no_jobs
+    ),
     "hook.post_tool_use": Handler(after=_no_jobs),
     "hook.post_tool_use_failure": Handler(after=_no_jobs),
     "hook.stop": Handler(
         ignores=flushing.is_answer_to_us,
-        answer=lambda state, call: Answer(is_continued=flushing.asks(state, call.session, call.payload)),
+        answer=_answer_stop,
         after=_after_stop,
     ),
     "hook.session_end": Handler(

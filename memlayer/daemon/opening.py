@@ -79,6 +79,7 @@ def _open(state: State) -> compose.Services:
         services.usages.heard(events)
 
     services.ingest.on_new = on_new
+    services.consolidator.on_rules = state.rule_notices.consolidated
     state.has_global = bool(
         services.store.memories(MemoryQuery(project_id=GLOBAL, category="core", is_current=True, limit=1))
     )

@@ -193,6 +193,7 @@ def resume(state: State, services: Services) -> None:
 
 def _renew(state: State, services: Services, project_ids: Iterable[str]) -> list[str]:
     services.live.clear()
+    state.rule_notices.clear()
     left = []
     for project_id in project_ids:
         derived.renew(state, (project_id,))

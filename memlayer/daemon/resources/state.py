@@ -14,6 +14,7 @@ from memlayer import compose
 from memlayer.config import Settings, load_project_settings
 from memlayer.daemon.resources.jobs import Jobs
 from memlayer.daemon.resources.memory import rss_bytes
+from memlayer.daemon.resources.rule_notices import RuleNotices
 from memlayer.edge.home.project import Place
 from memlayer.errors import EmbedderError
 from memlayer.model import GLOBAL, Scope
@@ -117,6 +118,7 @@ class State:
     is_slow_opening_logged: bool = False
     rebuilding: str = ""  # progress of a rebuild of the index, for people
     host_memory: HostMemory = field(default_factory=HostMemory)
+    rule_notices: RuleNotices = field(default_factory=RuleNotices)
     rules: compose.Rules = field(init=False)
     _by_project: dict[str, tuple[float, compose.Rules]] = field(default_factory=dict)
 

@@ -1,0 +1,145 @@
+"""The line that tells a person which rules of a prompt memlayer keeps."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.processes import Daemon, HookResult, HookRunner
+
+ROOT = Path(__file__).resolve().parents[2]
+RULE = "main 에는 절대 직접 푸시하지 마"
+ENGLISH = "Never log the card number. Always run the linters before each commit."
+LINE = re.compile(r"memlayer keeps: (.+) \(undo: /memory-forget ((?:[0-9A-Za-z]{6} ?)+)\)")
+ANSWER = "Understood."
+
+
+class Person:
+    """A project with its daemon; collects what the person is shown."""
+
+    def __init__(self, home: Path, project: Path, settings: dict[str, Any] | None = None) -> None:
+        self.daemon = Daemon(ROOT, home, settings)
+        self.hook = HookRunner(ROOT, home, project, python=getattr(sys, "_base_executable", sys.executable))
+        self.hook.forbid_background()
+        self.shown: list[str] = []
+        self.contexts: list[str] = []
+
+    def call(self, name: str, session: str, prompt_id: str = "", **fields: Any) -> HookResult:
+        done = self.hook(name, session, prompt_id, **fields)
+        assert (done.returncode, done.stderr) == (0, b"")
+        self.shown.append(str(done.output.get("systemMessage", "")))
+        self.contexts.append(done.context)
+        return done
+
+    def say(self, session: str, prompt_id: str, prompt: str, **fields: Any) -> None:
+        """A turn, and its memory."""
+        self.call("user_prompt_submit", session, prompt_id, prompt=prompt, **fields)
+        self.call("stop", session, prompt_id, last_assistant_message=ANSWER, **fields)
+        self.daemon.settle()
+
+    def lines(self) -> list[str]:
+        """The lines about rules so far."""
+        return [line for line in self.shown if "memlayer keeps" in line]
+
+
+@pytest.fixture
+def person(home: Path, project: Path) -> Iterator[Person]:
+    told = Person(home, project)
+    with told.daemon:
+        told.daemon.settle()  # the model is loaded
+        told.call("session_start", "s1", source="startup")
+        yield told
+
+
+def test_kept_rule_is_told_once(person: Person) -> None:
+    person.say("s1", "p1", RULE)
+    person.say("s1", "p2", "what does the cart do?")
+    person.call("user_prompt_submit", "s1", "p3", prompt="and the checkout?")
+    [line] = person.lines()
+    found = LINE.fullmatch(line)
+    assert found is not None and found[1] == RULE
+    [memory] = person.daemon.call("list", category="core", limit=10)["memories"]
+    assert (memory["text"], memory["citation"]) == (RULE, found[2])
+    assert not any("memlayer keeps" in context for context in person.contexts)
+
+
+def test_rules_of_a_prompt_share_a_line(person: Person) -> None:
+    person.say("s1", "p1", ENGLISH)
+    person.call("user_prompt_submit", "s1", "p2", prompt="go on with the cart")
+    [line] = person.lines()
+    found = LINE.fullmatch(line)
+    assert found is not None and len(found[2].split()) == 2
+    assert "Never log the card number" in found[1] and "Always run the linters" in found[1]
+
+
+def test_repeated_rule_is_not_told_again(person: Person) -> None:
+    person.say("s1", "p1", RULE)
+    person.say("s1", "p2", RULE)
+    person.call("user_prompt_submit", "s1", "p3", prompt="go on with the cart")
+    assert len(person.lines()) == 1
+
+
+def test_next_session_tells_what_the_last_could_not(person: Person) -> None:
+    person.call("user_prompt_submit", "s1", "p1", prompt=RULE)
+    person.call("session_end", "s1", reason="other")  # no Stop: the person pressed Esc and left
+    person.daemon.settle()
+    assert person.lines() == []
+    person.call("session_start", "s2", source="startup")
+    assert LINE.fullmatch(person.shown[-1])
+    person.call("user_prompt_submit", "s2", "p2", prompt="go on with the cart")
+    assert len(person.lines()) == 1
+
+
+def test_forgotten_rule_is_not_told(person: Person) -> None:
+    person.call("user_prompt_submit", "s1", "p1", prompt=RULE)
+    person.call("session_end", "s1", reason="other")
+    person.daemon.settle()
+    [memory] = person.daemon.call("list", category="core", limit=10)["memories"]
+    person.daemon.call("forget", ids=[memory["id"]], dry_run=False)
+    person.call("session_start", "s2", source="startup")
+    assert person.lines() == []
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "<task-notification>Never push to main, always ask first</task-notification>",
+        "run the linters",
+        "배포 요일 언제야?",
+        "/memlayer:memory-remember main 에는 절대 직접 푸시하지 마",
+    ],
+)
+def test_other_prompts_tell_nothing(person: Person, prompt: str) -> None:
+    person.say("s1", "p1", prompt)
+    person.call("user_prompt_submit", "s1", "p2", prompt="go on with the cart")
+    assert person.lines() == []
+
+
+def test_subagent_tells_nothing(person: Person) -> None:
+    person.say("s1", "p1", RULE, agent_id="a1", agent_type="Explore")
+    person.call("user_prompt_submit", "s1", "p2", prompt="go on with the cart")
+    assert person.lines() == []
+
+
+def test_secret_and_private_span_do_not_show(person: Person) -> None:
+    key = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" + "k1L2m3N4o5P6q7R8"
+    person.say("s1", "p1", "Always deploy with the token %s please" % key)
+    person.say("s1", "p2", "항상 <private>고객 김철수의 주소</private> 배포 전에 테스트를 꼭 돌려")
+    person.call("user_prompt_submit", "s1", "p3", prompt="go on with the cart")
+    assert not any(key in line or "김철수" in line or "redacted" in line for line in person.shown)
+
+
+@pytest.mark.parametrize("settings", [{"capture": {"tell_rules": False}}, {"recall": {"enabled": False}}])
+def test_switched_off_tells_nothing(home: Path, project: Path, settings: dict[str, Any]) -> None:
+    person = Person(home, project, settings)
+    with person.daemon:
+        person.daemon.settle()
+        person.say("s1", "p1", RULE)
+        person.call("user_prompt_submit", "s1", "p2", prompt="go on with the cart")
+        assert len(person.daemon.call("list", category="core", limit=10)["memories"]) == 1
+        assert person.lines() == []
