@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import time
 from dataclasses import dataclass, field
 
 from memlayer.edge.capture.spool import event_id
 from memlayer.edge.home.registry import GLOBAL
+from memlayer.kinds import CATEGORIES, Category, Kind, kind_of
 
 __all__ = [
     "GLOBAL",
@@ -19,6 +21,7 @@ __all__ = [
     "chunk_id",
     "citation_of",
     "event_id",
+    "memory_key",
     "turn_memory_id",
     "usage_of",
 ]
@@ -53,8 +56,8 @@ class Event:
 class Memory:
     """A statement worth keeping, with the events it comes from.
 
-    category: core | daily | conversation | custom. A closed or open turn is a `conversation` memory (key
-    turn_<date>_<4 hex>). importance in [0, 1]. superseded_by: id of the newer memory, or ""; superseded_ms: since when.
+    kind: as stored, a value of Kind or the place of a piece; see known_kind.
+    importance in [0, 1]. superseded_by: id of the newer memory, or ""; superseded_ms: since when.
     pinned: the user wants it kept and first. settled: which extractor has consolidated a turn, "" when none has.
     evidence: JSON of the source's span that states it, "" while there is none. level: how well proven, 0 for raw.
     citation: the name in [mem:...]; 6 characters of base 62, derived from the id.
@@ -63,7 +66,7 @@ class Memory:
     id: str
     key: str
     citation: str
-    category: str
+    category: Category
     kind: str
     text: str
     importance: float
@@ -78,6 +81,16 @@ class Memory:
     settled: str = ""
     evidence: str = ""
     level: int = 0
+
+    @property
+    def known_kind(self) -> Kind:
+        """The kind by which rooms decide."""
+        return kind_of(self.category, self.kind)
+
+    @property
+    def place(self) -> str:
+        """The `name:start-end` of a piece of a person's own Markdown, else ""."""
+        return self.kind if self.known_kind is Kind.PIECE else ""
 
 
 SHOWN, CITED, OPENED = "shown", "cited", "opened"
@@ -105,7 +118,7 @@ class Chunk:
     """A piece of text in the search index; derived, rebuilt at will.
 
     memory_id: the memory that a hit on this chunk stands for. event_id: "" when the text is the memory's own.
-    role: user | assistant | memory. start, end: character offsets in the source text. terms: the text pre-split for
+    role: the memory's kind, as stored. start, end: character offsets in the source text. terms: the text pre-split for
     full-text search. model: fingerprint of the model that made `vector`, "" while there is none.
     """
 
@@ -116,7 +129,7 @@ class Chunk:
     session_id: str
     project_id: str
     prompt_id: str
-    category: str
+    category: Category
     importance: float
     at_ms: int
     start: int
@@ -171,7 +184,15 @@ def citation_of(memory_id: str) -> str:
 
 def turn_memory_id(session_id: str, prompt_id: str) -> str:
     """Return the id of a turn's memory."""
-    return event_id(session_id, prompt_id, "turn")
+    return event_id(session_id, prompt_id, Kind.TURN)
+
+
+def memory_key(category: Category, memory_id: str, at_ms: int) -> str:
+    """Return a memory's key: `turn_<day>_<4 hex>`; a core memory's has no day."""
+    name = CATEGORIES[category].key
+    if category is not Category.CORE:
+        name += time.strftime("_%Y-%m-%d", time.localtime(at_ms / 1000))
+    return "%s_%s" % (name, memory_id[:4])
 
 
 def chunk_id(memory_id: str, source_id: str, ordinal: int) -> str:

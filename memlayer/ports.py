@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from memlayer.errors import ConsolidationError, StoreError
+from memlayer.kinds import Category
 from memlayer.model import Chunk, Event, Hit, Memory, Scope, Usage
 
 Vector = tuple[float, ...]
@@ -139,7 +140,7 @@ class MemoryQuery:
     citations: Sequence[str] | None = None
     project_id: str = ""
     session_id: str = ""
-    category: str = ""
+    category: Category | None = None
     before_ms: int = 0
     superseded_by: Sequence[str] | None = None
     source_ids: Sequence[str] | None = None

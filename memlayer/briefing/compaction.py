@@ -5,20 +5,19 @@ The host keeps its own transcripts; the agent's talks are kept here alone.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from memlayer.briefing.standing_orders import by_a_person
-from memlayer.consolidation.rules.extraction import DECISION, PREFERENCE, has
+from memlayer.consolidation.rules.extraction import has
 from memlayer.edge.capture.spool import event_id
-from memlayer.model import Event, Memory, citation_of
+from memlayer.kinds import KINDS, Category, Kind
+from memlayer.model import Event, Memory, citation_of, memory_key
 from memlayer.ports import MemoryQuery, Store
 from memlayer.text.context_block import flatten
 from memlayer.text.sentences import USER, candidates
 from memlayer.turns.salience import importance
 
-COMPACTION = "compaction"
 SAID = ("user", "assistant", "tool")
 MAX_EVENTS = 20_000
 MAX_CONSTRAINT_CHARS = 4_000  # of all constraints
@@ -47,15 +46,15 @@ def put_summary(store: Store, session_id: str, text: str, *, kept: Collection[st
     events = [event for event in _said(store, session_id) if event.prompt_id not in kept]
     if not events or not text.strip():
         return None
-    made = event_id(session_id, "", COMPACTION, str(at_ms))
+    made = event_id(session_id, "", Kind.COMPACTION, str(at_ms))
     memory = Memory(
         id=made,
-        key="daily_%s_%s" % (time.strftime("%Y-%m-%d", time.localtime(at_ms / 1000)), made[:4]),
+        key=memory_key(Category.DAILY, made, at_ms),
         citation=citation_of(made),
-        category="daily",
-        kind=COMPACTION,
+        category=Category.DAILY,
+        kind=Kind.COMPACTION,
         text=text.strip(),
-        importance=importance("daily", text),
+        importance=importance(Category.DAILY, text),
         project_id=events[-1].project_id,
         session_id=session_id,
         prompt_id="",
@@ -86,7 +85,7 @@ def restored(store: Store, session_id: str) -> Talk:
 
 
 def _last(store: Store, session_id: str) -> Memory | None:
-    query = MemoryQuery(session_id=session_id, category="daily", kind=COMPACTION, is_current=True, limit=1)
+    query = MemoryQuery(session_id=session_id, category=Category.DAILY, kind=Kind.COMPACTION, is_current=True, limit=1)
     return next(iter(store.memories(query)), None)
 
 
@@ -102,10 +101,10 @@ def session_constraints(store: Store, session_id: str, excluded_ids: Collection[
     like a rule or a decision and became no statement. Too many are no harm in a compacted context, a missing one is.
     excluded_ids: memories that stand there already. Raises StoreError.
     """
-    core = store.memories(MemoryQuery(session_id=session_id, category="core", limit=_LOOKED_AT))
+    core = store.memories(MemoryQuery(session_id=session_id, category=Category.CORE, limit=_LOOKED_AT))
     over = {source for memory in core if memory.superseded_by for source in memory.source_ids}
     held = [memory for memory in core if not memory.superseded_by]
-    stated = by_a_person(store, [memory for memory in held if memory.kind in (PREFERENCE, DECISION)])
+    stated = by_a_person(store, [memory for memory in held if KINDS[memory.known_kind].binds])
     found = [(memory.at_ms, flatten(memory.text)) for memory in stated if memory.id not in excluded_ids]
     known = [flatten(memory.text) for memory in held]
     for event in store.events(session_id=session_id, kind="user", limit=_PROMPTS):

@@ -12,6 +12,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from memlayer.kinds import KINDS
 from memlayer.model import Memory
 from memlayer.text.chunking import estimate_tokens
 from memlayer.text.context_block import ELLIPSIS, cut, day_of, flatten
@@ -25,7 +26,6 @@ DETAILS_TOKENS = 5_000  # the host warns of a tool's answer from 10,000 on
 SUMMARY_CHARS = 100
 PROMPT_CHARS, ANSWER_CHARS = 80, 120  # of a turn in a timeline
 MAX_LISTED = 12  # files, commands and versions of a memory
-CATEGORY_NAMES = {"conversation": "turn", "daily": "day", "custom": "note"}
 
 
 @dataclass(frozen=True)
@@ -68,9 +68,9 @@ class Detail:
     cited_in: Sequence[tuple[str, str]] = ()
 
 
-def kind_of(memory: Memory) -> str:
+def label_of(memory: Memory) -> str:
     """Return turn, day, note, or the kind of a statement."""
-    return CATEGORY_NAMES.get(memory.category) or memory.kind or memory.category
+    return KINDS[memory.known_kind].label
 
 
 def index_text(query: str, entries: Sequence[IndexEntry], max_tokens: int = INDEX_TOKENS) -> str:
@@ -89,7 +89,7 @@ def _index_line(entry: IndexEntry) -> str:
     place = " (%s)" % cut(flatten(entry.project), 40) if entry.project else ""
     outdated = " (outdated, see [mem:%s])" % entry.newer if entry.newer else ""
     memory = entry.memory
-    head = "- [mem:%s] %s %s%s%s: " % (memory.citation, day_of(memory.at_ms), kind_of(memory), place, outdated)
+    head = "- [mem:%s] %s %s%s%s: " % (memory.citation, day_of(memory.at_ms), label_of(memory), place, outdated)
     return head + shortened(flatten(entry.summary), SUMMARY_CHARS, LINE_TOKENS - estimate_tokens(head))
 
 
@@ -132,7 +132,7 @@ def _detail(detail: Detail, start: int, max_tokens: int) -> str:
     """One memory's head, facts and as much of its text as fits."""
     memory = detail.memory
     head = "[mem:%s] %s, %s, %s, project %s" % (
-        memory.citation, kind_of(memory), minute_of(memory.at_ms), _session_of(memory),
+        memory.citation, label_of(memory), minute_of(memory.at_ms), _session_of(memory),
         cut(flatten(detail.project), 40),
     )  # fmt: skip
     facts = _facts(detail)

@@ -11,17 +11,20 @@ import re
 import time
 from collections import Counter
 from collections.abc import Container, Iterable, Sequence
+from typing import assert_never
 
 from memlayer.briefing.summary_text import COMMANDS, DECIDED, DONE, ERRORS, FILES, GOAL, LEFT, summary_text
-from memlayer.consolidation.rules.extraction import CAUSE, COMMITMENT, DECISION, PREFERENCE, extract, has
+from memlayer.consolidation.rules.extraction import extract, has
 from memlayer.edge.capture import payload
 from memlayer.edge.capture.noise import recallable
 from memlayer.edge.capture.spool import event_id
 from memlayer.edge.redaction.privacy import without_marks
-from memlayer.model import Event, Memory, citation_of
+from memlayer.kinds import Category, Kind
+from memlayer.model import Event, Memory, citation_of, memory_key
 from memlayer.ports import MemoryQuery, Store
 from memlayer.recall.query import is_plan
 from memlayer.records.sessions import Session
+from memlayer.records.tombstones import summary_mark
 from memlayer.text.context_block import cut
 from memlayer.text.sentences import ASSISTANT, USER, candidates, trimmed, width
 from memlayer.text.terms import query_terms
@@ -30,7 +33,6 @@ from memlayer.turns.outcome import WorkDone, call_of, from_answers, from_calls, 
 from memlayer.turns.salience import importance, is_open_question, is_routine
 
 log = logging.getLogger(__name__)
-SESSION_SUMMARY = "session_summary"
 # A session that says nothing for so long, and never ended, has died: a killed terminal, a machine switched off.
 DIED_AFTER_MS = 30 * 60_000
 RECENT_MS = 30 * 86_400_000  # older sessions are not summed up any more
@@ -70,29 +72,29 @@ def sum_up(
     """Write the summary of a session to the store, or replace it.
 
     None for a session not worth a summary, or when a person wants none. with_transcript: look for tool calls in the
-    host's transcript where none are in the store. forgotten: ids (see none_wanted). Raises StoreError.
+    host's transcript where none are in the store. forgotten: ids (see tombstones.summary_mark). Raises StoreError.
     """
-    if none_wanted(session.id) in forgotten:
+    if summary_mark(session.id) in forgotten:
         return None
     events = store.events(session_id=session.id, project_id=session.project_id, limit=MAX_EVENTS)
     events = [event for event in events if event.kind in ("user", "assistant", "tool")]
-    statements = store.memories(MemoryQuery(session_id=session.id, category="core"))
+    statements = store.memories(MemoryQuery(session_id=session.id, category=Category.CORE))
     holding = sorted((item for item in statements if not item.superseded_by), key=lambda item: item.at_ms)
-    known = [(item.kind, item.text) for item in holding] if statements else None
+    known = [(item.known_kind, item.text) for item in holding] if statements else None
     work = _work(events, session, with_transcript)
     text = text_of(events, known, work, session.project_dir)
     if not text:
         return None
-    made = event_id(session.id, "", SESSION_SUMMARY)
+    made = event_id(session.id, "", Kind.SESSION_SUMMARY)
     last_ms = max(event.at_ms for event in events)
     memory = Memory(
         id=made,
-        key="daily_%s_%s" % (_day(last_ms), made[:4]),
+        key=memory_key(Category.DAILY, made, last_ms),
         citation=citation_of(made),
-        category="daily",
-        kind=SESSION_SUMMARY,
+        category=Category.DAILY,
+        kind=Kind.SESSION_SUMMARY,
         text=text,
-        importance=importance("daily", text),
+        importance=importance(Category.DAILY, text),
         project_id=session.project_id,
         session_id=session.id,
         prompt_id="",
@@ -103,12 +105,7 @@ def sum_up(
     return memory
 
 
-def none_wanted(session_id: str) -> str:
-    """The id of "this session's summary was forgotten, its sources were not"."""
-    return event_id(session_id, "", SESSION_SUMMARY, "forgotten")
-
-
-def text_of(events: Sequence[Event], known: Sequence[tuple[str, str]] | None, work: WorkDone, project_dir: str) -> str:
+def text_of(events: Sequence[Event], known: Sequence[tuple[Kind, str]] | None, work: WorkDone, project_dir: str) -> str:
     """The summary's text, "" for a session not worth a summary.
 
     events: the session's, oldest first. known: (kind, text) of the core memories drawn from it that hold; None if none
@@ -129,9 +126,12 @@ def text_of(events: Sequence[Event], known: Sequence[tuple[str, str]] | None, wo
     outcomes = [item for item in (_outcome(prompt, answers) for prompt, answers, _ in real) if item]
     open_item = left_open([(prompt, answers) for prompt, answers, _ in turns])
     left = [open_item] if open_item else []
-    due = [text for kind, text in known if kind == COMMITMENT and text not in left]
+    stated: dict[str, list[str]] = {}
+    for kind, text in known:
+        stated.setdefault(_part_of(kind), []).append(text)
+    due = [text for text in stated.get(LEFT, ()) if text not in left]
     left += [text for text in due if is_due(text, _day(real[-1][2]))][-2:]
-    decided = [text for kind, text in known if kind in (DECISION, PREFERENCE)][-MAX_DECIDED:]
+    decided = stated.get(DECIDED, [])[-MAX_DECIDED:]
     is_worth_it = bool(work.files or work.commands or decided or left) or len(outcomes) >= 2
     if not is_worth_it:
         return ""
@@ -141,11 +141,28 @@ def text_of(events: Sequence[Event], known: Sequence[tuple[str, str]] | None, wo
         FILES: work.files,
         COMMANDS: work.commands,
         DECIDED: [cut(item, SENTENCE_CHARS) for item in decided],
-        ERRORS: [*work.errors, *_causes([text for kind, text in known if kind == CAUSE])][-MAX_ERRORS:],
+        ERRORS: [*work.errors, *_causes(stated.get(ERRORS, ()))][-MAX_ERRORS:],
         LEFT: left,
     }
     prompts = [prompt for prompt, _, _ in real]
     return summary_text(said, is_korean=2 * sum(bool(_HANGUL.search(item)) for item in prompts) >= len(prompts))
+
+
+def _part_of(kind: Kind) -> str:
+    """Return the part of a summary for a statement, "" for none."""
+    match kind:
+        case Kind.DECISION | Kind.PREFERENCE:
+            return DECIDED
+        case Kind.COMMITMENT:
+            return LEFT
+        case Kind.CAUSE:
+            return ERRORS
+        case Kind.FACT | Kind.NOTE | Kind.PIECE:
+            return ""
+        case Kind.TURN | Kind.OPEN_QUESTION | Kind.ROUTINE | Kind.ENTRY | Kind.SESSION_SUMMARY | Kind.COMPACTION:
+            return ""
+        case _:
+            assert_never(kind)
 
 
 def _turns(events: Sequence[Event]) -> list[tuple[str, list[str], int]]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from typing import assert_never
 
-from memlayer.consolidation.rules.extraction import DECISION, PREFERENCE, has
+from memlayer.consolidation.rules.extraction import has
+from memlayer.kinds import BINDING, Category, Kind
 from memlayer.model import GLOBAL, Event, Memory
 from memlayer.ports import MemoryQuery, Store
 from memlayer.text.context_block import ELLIPSIS, HEADER, cut, flatten
@@ -66,23 +68,38 @@ def _orders(store: Store, project_id: str) -> Iterator[Memory]:
     for scope in dict.fromkeys((project_id, GLOBAL)):
         stated = [
             memory
-            for kind in (PREFERENCE, DECISION)
+            for kind in BINDING
             for memory in store.memories(
-                MemoryQuery(project_id=scope, category="core", kind=kind, is_current=True, limit=_ORDERS_LOOKED_AT)
+                MemoryQuery(
+                    project_id=scope, category=Category.CORE, kind=kind, is_current=True, limit=_ORDERS_LOOKED_AT
+                )
             )
-            if is_order(memory.kind, memory.text)
+            if is_order(memory.known_kind, memory.text)
         ]
         yield from sorted(by_a_person(store, stated), key=lambda memory: (not memory.pinned, -memory.at_ms))
 
 
-def is_order(kind: str, text: str) -> bool:
+def is_order(kind: Kind, text: str) -> bool:
     """True for a statement that asks for a way of working.
 
     An opinion ("I like Postgres") and an observation ("the build is always slow") ask for nothing. In doubt a
     preference is an order: a missing one does more harm. kind: of the statement.
     """
-    if kind != PREFERENCE and not (kind == DECISION and has("standing", text)):
-        return False
+    match kind:
+        case Kind.PREFERENCE:
+            is_wish = True
+        case Kind.DECISION:
+            is_wish = has("standing", text)
+        case Kind.COMMITMENT | Kind.FACT | Kind.CAUSE | Kind.NOTE | Kind.PIECE:
+            is_wish = False
+        case Kind.TURN | Kind.OPEN_QUESTION | Kind.ROUTINE | Kind.ENTRY | Kind.SESSION_SUMMARY | Kind.COMPACTION:
+            is_wish = False
+        case _:
+            assert_never(kind)
+    return is_wish and _asks_for_a_way(text)
+
+
+def _asks_for_a_way(text: str) -> bool:
     return _shows("bids", text) or not (_shows("thinks", text) or _shows("acts", text))
 
 

@@ -7,13 +7,14 @@ from collections.abc import Collection, Container, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, zip_longest
 
-from memlayer.briefing.session_summary import SESSION_SUMMARY, is_due, is_farewell
+from memlayer.briefing.session_summary import is_due, is_farewell
 from memlayer.briefing.standing_orders import orders_in_force, rule_lines, rules_in_short
 from memlayer.briefing.summary_text import SUMMARY_CHARS, summary_in_short
 from memlayer.consolidation import lineage
-from memlayer.consolidation.rules.extraction import COMMITMENT, DECISION, PREFERENCE, has
+from memlayer.consolidation.rules.extraction import has
 from memlayer.edge.capture.noise import recallable
 from memlayer.edge.redaction.privacy import without_marks
+from memlayer.kinds import KINDS, Category, Kind, Start
 from memlayer.model import GLOBAL, Memory
 from memlayer.ports import MemoryQuery, Store
 from memlayer.recall.superseded import Replacement, replacement_of
@@ -21,7 +22,6 @@ from memlayer.text import context_block
 from memlayer.text.sentences import prose
 from memlayer.transcripts import host_memory
 from memlayer.turns.turn import ASSISTANT, USER
-from memlayer.turns.turn_memory import OPEN_QUESTION
 
 SHORTEST_CHARS = 25  # "ok", "계속": a turn that says nothing to somebody who was not there
 ENTRY_CHARS = 240
@@ -97,7 +97,7 @@ def _rest(entries: Sequence[_Line], orders: Sequence[Memory], project_id: str, m
         if not entry.text or _is_told(entry, seen, sources, orders):
             continue
         seen.append(entry.text)
-        sources.update(entry.memory.source_ids if entry.memory.category == "core" else ())
+        sources.update(entry.memory.source_ids if entry.memory.category == Category.CORE else ())
         day = context_block.day_of(entry.memory.at_ms)
         label = len(context_block.line_of(context_block.Entry(entry.memory.citation, day, ""), 0)) + 1
         max_chars = min(entry.max_chars, left - label) if not lines else entry.max_chars
@@ -123,7 +123,7 @@ def _is_told(entry: _Line, seen: Sequence[str], sources: Container[str], orders:
     Alone, in a summary, or by a statement of its turn.
     """
     memory = entry.memory
-    if memory.category == "conversation":
+    if memory.category == Category.CONVERSATION:
         if any(source in sources for source in memory.source_ids):
             return True
         drawn = sum(len(order.text) for order in orders if not set(order.source_ids).isdisjoint(memory.source_ids))
@@ -147,8 +147,10 @@ def shortened(text: str, max_chars: int = ENTRY_CHARS) -> str:
 
 def _chosen(store: Store, project_id: str, excluded_session_id: str) -> Iterator[_Line]:
     """Candidates for the block, best first."""
-    turns = store.memories(MemoryQuery(project_id=project_id, category="conversation", limit=_LOOKED_AT))
-    over = store.memories(MemoryQuery(project_id=project_id, category="core", is_current=False, limit=_OVER_LOOKED_AT))
+    turns = store.memories(MemoryQuery(project_id=project_id, category=Category.CONVERSATION, limit=_LOOKED_AT))
+    over = store.memories(
+        MemoryQuery(project_id=project_id, category=Category.CORE, is_current=False, limit=_OVER_LOOKED_AT)
+    )
     gone = {(entry.session_id, entry.prompt_id) for entry in over if entry.prompt_id}  # turns of superseded statements
     turns = [
         entry
@@ -158,11 +160,15 @@ def _chosen(store: Store, project_id: str, excluded_session_id: str) -> Iterator
         and _says_something(entry)
     ]
     summaries = store.memories(
-        MemoryQuery(project_id=project_id, category="daily", kind=SESSION_SUMMARY, is_current=True, limit=_LOOKED_AT)
+        MemoryQuery(
+            project_id=project_id, category=Category.DAILY, kind=Kind.SESSION_SUMMARY, is_current=True, limit=_LOOKED_AT
+        )
     )
     summaries = [entry for entry in summaries if entry.session_id != excluded_session_id]
     core = store.memories(
-        MemoryQuery(project_id=project_id, category="core", is_current=True, limit=_CORE_LOOKED_AT, order="importance")
+        MemoryQuery(
+            project_id=project_id, category=Category.CORE, is_current=True, limit=_CORE_LOOKED_AT, order="importance"
+        )
     )
     now_ms = max([entry.at_ms for entry in (*turns[:1], *summaries[:1], *core)], default=0)
     newest = summaries[0] if summaries else None
@@ -176,7 +182,9 @@ def _chosen(store: Store, project_id: str, excluded_session_id: str) -> Iterator
     if project_id == GLOBAL:  # all of it is there because the person put it there
         yield from map(_stated, core)
     else:
-        found = store.memories(MemoryQuery(project_id=GLOBAL, category="core", is_current=True, limit=_CORE_LOOKED_AT))
+        found = store.memories(
+            MemoryQuery(project_id=GLOBAL, category=Category.CORE, is_current=True, limit=_CORE_LOOKED_AT)
+        )
         for entry in sorted(found, key=lambda entry: (not entry.pinned, -entry.at_ms)):
             yield _Line(entry, "(every project) " + entry.text)
     by_time = sorted(core, key=lambda entry: -entry.at_ms)
@@ -184,15 +192,15 @@ def _chosen(store: Store, project_id: str, excluded_session_id: str) -> Iterator
     due = [
         entry
         for entry in by_time
-        if entry.kind == COMMITMENT and now_ms - entry.at_ms < OPEN_MS and is_due(entry.text, today)
+        if _start_of(entry) is Start.DUE and now_ms - entry.at_ms < OPEN_MS and is_due(entry.text, today)
     ]
-    orders = [entry for entry in core if entry.kind == PREFERENCE]
+    orders = [entry for entry in core if _start_of(entry) is Start.WISH]
     heard = sorted((*turns, *summaries, *core), key=lambda entry: -entry.at_ms)
     recent = list(dict.fromkeys(entry.session_id for entry in heard))[:DECIDED_SESSIONS]
     decided = [
         entry
         for entry in by_time
-        if entry.kind == DECISION and (entry.session_id in recent or has("decided", entry.text))
+        if _start_of(entry) is Start.SETTLED and (entry.session_id in recent or has("decided", entry.text))
     ]
     for rest in chain.from_iterable(zip_longest(decided[:MAX_OF_A_KIND], orders[:MAX_OF_A_KIND], due[:MAX_DUE])):
         if rest is not None:
@@ -210,8 +218,12 @@ def _stated(memory: Memory) -> _Line:
     return _Line(memory, "(%s) %s" % (memory.kind, memory.text) if memory.kind else memory.text)
 
 
+def _start_of(memory: Memory) -> Start:
+    return KINDS[memory.known_kind].start
+
+
 def _says_something(memory: Memory) -> bool:
-    if memory.kind == OPEN_QUESTION or memory.superseded_by:
+    if _start_of(memory) is not Start.NEWEST_TURN or memory.superseded_by:
         return False
     said, _, _ = memory.text.partition("\n" + ASSISTANT)
     if said.startswith(USER) and (not recallable(said[len(USER) :]) or is_farewell(said)):

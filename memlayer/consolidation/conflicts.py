@@ -14,6 +14,7 @@ from memlayer.consolidation.conflict.subject_name import compare_names
 from memlayer.consolidation.lineage import earlier_wording
 from memlayer.errors import EmbedderError
 from memlayer.indexing.indexer import Indexer
+from memlayer.kinds import Category
 from memlayer.model import Hit, Memory, Scope
 from memlayer.ports import Embedder, MemoryQuery, Store, Vector
 from memlayer.text.terms import index_terms
@@ -58,7 +59,7 @@ class Draft:
             return
         self.store.put_memories(changed)
         searched = [memory for memory in changed if is_searched(memory)]
-        gone = [memory.id for memory in changed if memory.category != "daily" and not is_searched(memory)]
+        gone = [memory.id for memory in changed if memory.category != Category.DAILY and not is_searched(memory)]
         if searched:
             self.indexer.index(searched)
         if gone:
@@ -82,7 +83,7 @@ class Neighbours:
         """Current core memories of the project, nearest first; the draft's too."""
         embedder = self.embedder()
         vector = self._vector(embedder, new, draft)
-        scope = Scope((new.project_id,), extra={"category": "core"})
+        scope = Scope((new.project_id,), extra={"category": Category.CORE})
         relevance: dict[str, float | None] = {}
         farthest: float | None = None
         if embedder is not None and vector is not None:
@@ -96,7 +97,7 @@ class Neighbours:
         for hit in self.store.search_text(sorted(set(index_terms(new.text).split())), scope, NEAREST):
             relevance.setdefault(hit.chunk.memory_id, self._bound(hit, embedder, farthest))
         for pending in draft.memories.values():
-            if pending.category == "core" and pending.project_id == new.project_id:
+            if pending.category == Category.CORE and pending.project_id == new.project_id:
                 other = draft.vectors.get(pending.id)
                 near = None
                 if embedder is not None and vector is not None and other is not None:

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field, replace
 from memlayer.consolidation import lineage
 from memlayer.consolidation.conflicts import Conflicts, Draft
 from memlayer.consolidation.extractor import BY_RULES, RULES, Extracted, Extractor, resettle
-from memlayer.consolidation.rules.extraction import PREFERENCE
 from memlayer.consolidation.statement import as_said, daily_of, found_in, statement_of
 from memlayer.errors import UserError
 from memlayer.indexing.indexer import Indexer
+from memlayer.kinds import Category, Kind
 from memlayer.model import Event, Memory
 from memlayer.ports import MemoryQuery, Store
 from memlayer.records.sessions import Sessions
@@ -112,7 +112,9 @@ class Consolidator:
             draft = Draft(self.store, self.indexer)
             made = self.store.memories(MemoryQuery(ids=[new.id]))
             if new.source_ids:
-                held = self.store.memories(MemoryQuery(source_ids=new.source_ids, category="core", limit=MAX_ROWS))
+                held = self.store.memories(
+                    MemoryQuery(source_ids=new.source_ids, category=Category.CORE, limit=MAX_ROWS)
+                )
                 made += [row for row in held if row.text == new.text and set(new.source_ids) <= set(row.source_ids)]
             if made:
                 self._make_again(draft, made)
@@ -130,7 +132,7 @@ class Consolidator:
         for a text without content.
         """
         text = text.strip()
-        if memory.category == "conversation":
+        if memory.category == Category.CONVERSATION:
             raise UserError(f"{memory.key} is a turn and cannot be edited. `memlayer remember` the new text instead")
         if memory.superseded_by:
             raise UserError(f"{memory.key} was replaced. `memlayer restore {memory.key}` brings it back")
@@ -146,8 +148,10 @@ class Consolidator:
             memory,
             text=text,
             importance=max(memory.importance, importance_of(memory.category, text)),
-            at_ms=now_ms if memory.category == "core" else memory.at_ms,
-            session_id="" if memory.category == "core" else memory.session_id,  # no session's context has this text
+            at_ms=now_ms if memory.category == Category.CORE else memory.at_ms,
+            session_id=""
+            if memory.category == Category.CORE
+            else memory.session_id,  # no session's context has this text
         )
         self._write(lineage.earlier_wording(memory, memory.text, now_ms), changed)
         return changed
@@ -179,7 +183,7 @@ class Consolidator:
             return self.edit(by, memory.text)
         now_ms = self.now_ms()
         back = replace(memory, superseded_by="", superseded_ms=0)
-        if memory.category == "core":  # said again, now, and to no session in particular
+        if memory.category == Category.CORE:  # said again, now, and to no session in particular
             back = replace(back, at_ms=now_ms, session_id="")
         if keep_both or newest.id == memory.id or newest.superseded_by:
             self._write(back)
@@ -206,7 +210,9 @@ class Consolidator:
 
     def _waiting(self, limit: int) -> list[Memory]:
         found = self.store.memories(
-            MemoryQuery(category="conversation", not_settled=self.extractor.fingerprint, limit=limit + MAY_BE_OPEN)
+            MemoryQuery(
+                category=Category.CONVERSATION, not_settled=self.extractor.fingerprint, limit=limit + MAY_BE_OPEN
+            )
         )
         return [turn for turn in found if not self._is_open(turn)][:limit]
 
@@ -217,7 +223,7 @@ class Consolidator:
         if session is not None and session.ended:
             return False
         return (
-            self.store.memories(MemoryQuery(session_id=turn.session_id, category="conversation", limit=1))[0].id
+            self.store.memories(MemoryQuery(session_id=turn.session_id, category=Category.CONVERSATION, limit=1))[0].id
             == turn.id
         )
 
@@ -234,7 +240,11 @@ class Consolidator:
     def _made_of(self, turns: Sequence[Memory]) -> list[Memory]:
         """Core memories with a source in these turns, superseded ones too."""
         sources = sorted({source for turn in turns for source in turn.source_ids})
-        return self.store.memories(MemoryQuery(source_ids=sources, category="core", limit=MAX_ROWS)) if sources else []
+        return (
+            self.store.memories(MemoryQuery(source_ids=sources, category=Category.CORE, limit=MAX_ROWS))
+            if sources
+            else []
+        )
 
     def _make_again(self, draft: Draft, made: Sequence[Memory]) -> None:
         """Finish work that a crash may have left between store and index."""
@@ -276,7 +286,7 @@ class Consolidator:
             if is_new and "[redacted:" not in new.text and not self.tombstones.covers_memory(new):
                 placed = self.conflicts.place(draft, new)
                 self._changed.add(new.project_id)
-                is_wish = statement.speaker == USER and statement.kind == PREFERENCE
+                is_wish = statement.speaker == USER and statement.kind == Kind.PREFERENCE
                 if is_wish and placed.id == new.id and not placed.superseded_by:
                     rules.append(placed)
         return rules

@@ -8,6 +8,7 @@ from typing import NamedTuple, Protocol
 
 from memlayer.consolidation.lineage import is_wording_of
 from memlayer.consolidation.rules.extraction import Statement, extract
+from memlayer.kinds import Category
 from memlayer.model import Memory
 
 BY_RULES = "rules-"  # turns read by rules alone are settled anew when the rules change
@@ -83,7 +84,7 @@ def resettle(held: Sequence[Memory], turn: Memory, made: Sequence[Memory], now_m
 
 def is_rule_made(memory: Memory) -> bool:
     """True for a statement of a turn, never edited, restored or pinned."""
-    return bool(memory.category == "core" and memory.prompt_id and memory.session_id and not memory.pinned)
+    return bool(memory.category == Category.CORE and memory.prompt_id and memory.session_id and not memory.pinned)
 
 
 def _is_wording(memory: Memory, by_id: dict[str, Memory]) -> bool:

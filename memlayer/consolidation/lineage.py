@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from memlayer.edge.capture.spool import event_id
+from memlayer.kinds import Category
 from memlayer.model import Memory, citation_of
 from memlayer.ports import MemoryQuery, Store
 
@@ -55,14 +56,18 @@ def own_turn(store: Store, memory: Memory) -> Memory | None:
 
     Itself for a turn. A memory remembered by hand has the last turn before it in its session, if it names one.
     """
-    if memory.category == "conversation":
+    if memory.category == Category.CONVERSATION:
         return memory
     turns = (
-        store.memories(MemoryQuery(source_ids=memory.source_ids, category="conversation")) if memory.source_ids else []
+        store.memories(MemoryQuery(source_ids=memory.source_ids, category=Category.CONVERSATION))
+        if memory.source_ids
+        else []
     )
     of_prompt = [row for row in turns if (row.session_id, row.prompt_id) == (memory.session_id, memory.prompt_id)]
     if not turns and memory.session_id:
-        turns = store.memories(MemoryQuery(session_id=memory.session_id, category="conversation", limit=MAX_TURNS))
+        turns = store.memories(
+            MemoryQuery(session_id=memory.session_id, category=Category.CONVERSATION, limit=MAX_TURNS)
+        )
         turns = [row for row in turns if row.at_ms <= memory.at_ms] or turns[-1:]
     return max(of_prompt or turns, key=lambda row: row.at_ms, default=None)
 
@@ -71,7 +76,9 @@ def turns_around(store: Store, turn: Memory, each_side: int) -> list[Memory]:
     """A turn with its neighbours in its session, oldest first."""
     if not turn.session_id:
         return []
-    turns = store.memories(MemoryQuery(session_id=turn.session_id, category="conversation", limit=MAX_TURNS))[::-1]
+    turns = store.memories(MemoryQuery(session_id=turn.session_id, category=Category.CONVERSATION, limit=MAX_TURNS))[
+        ::-1
+    ]
     place = next((at for at, row in enumerate(turns) if row.id == turn.id), None)
     return turns[max(0, place - each_side) : place + each_side + 1] if place is not None else []
 

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import datetime
-import time
 from collections.abc import Sequence
 from dataclasses import replace
 
 from memlayer.consolidation.rules.dates import with_dates
-from memlayer.consolidation.rules.extraction import COMMITMENT, DECISION, PREFERENCE, Statement, kind_of
+from memlayer.consolidation.rules.extraction import Statement, kind_of
 from memlayer.edge.capture.spool import event_id
 from memlayer.edge.redaction.privacy import PRIVATE
-from memlayer.model import GLOBAL, Memory, citation_of
+from memlayer.kinds import KINDS, Category, Kind
+from memlayer.model import GLOBAL, Memory, citation_of, memory_key
 from memlayer.text.sentences import USER
 from memlayer.turns.remembered import says_everywhere
 from memlayer.turns.salience import importance as importance_of
 from memlayer.turns.turn import ASSISTANT, MAX_MEMORY_CHARS, cut_whole
-
-ENTRY = "entry"  # the kind of a daily memory that stands for a turn
 
 
 def statement_of(
@@ -34,15 +32,17 @@ def statement_of(
 ) -> Memory:
     """A core memory; the same origin (turn and sentence) gives one id."""
     text = cut_whole(text, MAX_MEMORY_CHARS)
-    memory_id = event_id(project_id, origin or "\0".join((*source_ids, str(at_ms))), "core", "" if prompt_id else text)
+    memory_id = event_id(
+        project_id, origin or "\0".join((*source_ids, str(at_ms))), Category.CORE, "" if prompt_id else text
+    )
     return Memory(
         id=memory_id,
-        key="core_" + memory_id[:4],
+        key=memory_key(Category.CORE, memory_id, at_ms),
         citation=citation_of(memory_id),
-        category="core",
+        category=Category.CORE,
         kind=kind,
         text=text,
-        importance=importance_of("core", text),
+        importance=importance_of(Category.CORE, text),
         project_id=project_id,
         session_id=session_id,
         prompt_id=prompt_id,
@@ -63,7 +63,7 @@ def found_in(turn: Memory, statement: Statement) -> Memory:
 def _scope_of(statement: Statement, turn: Memory) -> str:
     """The turn's project, or every project if a person wishes it so."""
     said, _, _ = turn.text.partition("\n" + ASSISTANT)
-    is_wish = statement.speaker == USER and statement.kind in (PREFERENCE, DECISION)
+    is_wish = statement.speaker == USER and KINDS[statement.kind].binds
     return GLOBAL if is_wish and says_everywhere(statement.source) and says_everywhere(said) else turn.project_id
 
 
@@ -71,16 +71,16 @@ def daily_of(turn: Memory, text: str) -> Memory | None:
     """The daily entry of a turn; None for an empty text."""
     if not text.strip():
         return None
-    memory_id = event_id(turn.session_id, turn.prompt_id, "daily")
+    memory_id = event_id(turn.session_id, turn.prompt_id, Category.DAILY)
     return replace(
         turn,
         id=memory_id,
-        key="daily_%s_%s" % (time.strftime("%Y-%m-%d", time.localtime(turn.at_ms / 1000)), memory_id[:4]),
+        key=memory_key(Category.DAILY, memory_id, turn.at_ms),
         citation=citation_of(memory_id),
-        category="daily",
-        kind=ENTRY,
+        category=Category.DAILY,
+        kind=Kind.ENTRY,
         text=cut_whole(text, MAX_MEMORY_CHARS),
-        importance=importance_of("daily", text),
+        importance=importance_of(Category.DAILY, text),
         superseded_by="",
         superseded_ms=0,
         pinned=False,
@@ -88,13 +88,13 @@ def daily_of(turn: Memory, text: str) -> Memory | None:
     )
 
 
-def as_said(text: str, at_ms: int) -> tuple[str, str]:
+def as_said(text: str, at_ms: int) -> tuple[str, Kind]:
     """(text, kind) of a text to remember; "" for nothing.
 
     In a promise, days that mean another day tomorrow get their date.
     """
     text = text.replace(PRIVATE, " ").strip()
     kind = kind_of(text)
-    if kind == COMMITMENT:  # a day in anything else may mean every week
+    if kind == Kind.COMMITMENT:  # a day in anything else may mean every week
         text = with_dates(text, datetime.datetime.fromtimestamp(at_ms / 1000).date())
     return text, kind

@@ -19,6 +19,7 @@ from memlayer.daemon.tasks import derived, intake, vectors
 from memlayer.edge.capture import spool
 from memlayer.edge.home import registry
 from memlayer.errors import StoreError
+from memlayer.kinds import Category
 from memlayer.model import GLOBAL, Event
 from memlayer.ports import Calibration, Embedder, MemoryQuery, Vector
 
@@ -81,7 +82,7 @@ def _open(state: State) -> compose.Services:
     services.ingest.on_new = on_new
     services.consolidator.on_rules = state.rule_notices.consolidated
     state.has_global = bool(
-        services.store.memories(MemoryQuery(project_id=GLOBAL, category="core", is_current=True, limit=1))
+        services.store.memories(MemoryQuery(project_id=GLOBAL, category=Category.CORE, is_current=True, limit=1))
     )
     deletion.resume(state, services)
     spool.sweep(state.home, time.time())

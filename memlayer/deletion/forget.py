@@ -8,22 +8,20 @@ import time
 from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from memlayer.briefing.compaction import COMPACTION
-from memlayer.briefing.session_summary import SESSION_SUMMARY, none_wanted
 from memlayer.consolidation import lineage
 from memlayer.deletion.erase import Erasure
 from memlayer.edge.capture import spool
 from memlayer.edge.home import paths
+from memlayer.kinds import KINDS, Category, Kind
 from memlayer.model import Memory
 from memlayer.ports import DeletionPlan, MemoryQuery, Removed, RetentionCutoffs, Selection, Store
 from memlayer.records import quarantine
 from memlayer.records.projects import Projects
 from memlayer.records.sessions import Sessions
-from memlayer.records.tombstones import CONVERSATION, CORE, DAILY, TOOL, Tombstones, session_mark
+from memlayer.records.tombstones import TOOL, Tombstones, session_mark, summary_mark
 
 EVENTS_AT_ONCE = 500
 EVERYTHING = 10_000_000
-SUMMARIES = (SESSION_SUMMARY, COMPACTION)
 
 
 def _now_ms() -> int:
@@ -82,7 +80,7 @@ class Forget:
         alone = [
             memory
             for memory in named
-            if memory.category != "conversation" and (keep_sources or memory.kind in SUMMARIES)
+            if memory.category != Category.CONVERSATION and (keep_sources or KINDS[memory.known_kind].of_session)
         ]
         plan = DeletionPlan()
         if with_sources := [memory.id for memory in named if memory not in alone]:
@@ -122,12 +120,14 @@ class Forget:
         statements = [  # later statements count as new
             (memory.project_id, memory.text, max(now_ms, memory.at_ms))
             for memory in memories
-            if memory.category != "conversation"
+            if memory.category != Category.CONVERSATION
         ]
         sessions = ({memory.session_id for memory in memories} | {selection.session_id}) - {""}
         named = set(selection.memory_ids)
-        summed_up = [memory.session_id for memory in memories if memory.id in named and memory.kind == SESSION_SUMMARY]
-        ids = [*rows.event_ids, *rows.memory_ids, *map(session_mark, sessions), *map(none_wanted, summed_up)]
+        summed_up = [
+            memory.session_id for memory in memories if memory.id in named and memory.kind == Kind.SESSION_SUMMARY
+        ]
+        ids = [*rows.event_ids, *rows.memory_ids, *map(session_mark, sessions), *map(summary_mark, summed_up)]
         self.tombstones.add(ids, self._said(rows.event_ids), statements)
         self._drop_spooled(selection)
         forgotten = self._quarantined(memories, rows.event_ids) if named else None
@@ -143,7 +143,7 @@ class Forget:
         turns = {
             (memory.session_id, memory.prompt_id)
             for memory in memories
-            if memory.category == "conversation" and memory.prompt_id
+            if memory.category == Category.CONVERSATION and memory.prompt_id
         }
         return quarantine.Forgotten(tuple(texts), turns)
 
@@ -232,10 +232,10 @@ class Retention:
         plan = self.plan(rules, now_ms)
         cutoffs = rules.cutoffs(now_ms)
         # First: neither a transcript nor an export brings rows back, during the deletion or afterwards.
-        self.tombstones.record_retention(CONVERSATION, cutoffs.conversation_ms, now_ms)
+        self.tombstones.record_retention(Category.CONVERSATION, cutoffs.conversation_ms, now_ms)
         self.tombstones.record_retention(TOOL, cutoffs.tools_ms, now_ms)
-        self.tombstones.record_retention(DAILY, cutoffs.daily_ms, now_ms)
-        self.tombstones.record_retention(CORE, cutoffs.core_ms, now_ms)
+        self.tombstones.record_retention(Category.DAILY, cutoffs.daily_ms, now_ms)
+        self.tombstones.record_retention(Category.CORE, cutoffs.core_ms, now_ms)
         if cutoffs.conversation_ms:
             quarantine.drop_forgotten(self.home, (), Selection(before_ms=cutoffs.conversation_ms), None)
         if plan == DeletionPlan():

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from memlayer.errors import EmbedderError
 from memlayer.indexing.term_stats import TermStats
+from memlayer.kinds import Category
 from memlayer.model import Chunk, Memory, chunk_id, turn_memory_id
 from memlayer.ports import Embedder, MemoryQuery, Progress, Store, Vector, VectorCache
 from memlayer.text.terms import index_terms
@@ -77,7 +78,7 @@ class Indexer:
             for memory in memories:
                 if is_searched(memory):
                     sources = [events[source] for source in memory.source_ids if source in events]
-                    text = full_text(sources) if memory.category == "conversation" else ""
+                    text = full_text(sources) if memory.category == Category.CONVERSATION else ""
                     chunks += self._chunks_of(memory, text or memory.text)
             self._replace_chunks(memories, chunks, embed)
 

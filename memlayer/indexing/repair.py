@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from memlayer.indexing.indexer import Indexer
 from memlayer.indexing.ingest import Ingest
+from memlayer.kinds import Category
 from memlayer.model import Memory, turn_memory_id
 from memlayer.ports import MemoryQuery, Progress, Store
 from memlayer.records.sessions import Sessions
@@ -74,7 +75,7 @@ def _index(indexer: Indexer, memories: Sequence[Memory], progress: Progress) -> 
 
 def _missing(store: Store) -> int:
     """Count lost events: those that only turns name."""
-    turns = store.memories(MemoryQuery(category="conversation", limit=EVERYTHING))
+    turns = store.memories(MemoryQuery(category=Category.CONVERSATION, limit=EVERYTHING))
     known = {event.id for event in store.events(limit=EVERYTHING)}
     return len({source for turn in turns for source in turn.source_ids} - known)
 

@@ -13,12 +13,13 @@ from memlayer.consolidation.statement import statement_of
 from memlayer.edge.capture.payload import clean
 from memlayer.edge.capture.spool import event_id
 from memlayer.indexing.indexer import Indexer
-from memlayer.memory_files.markdown import NOTE, Item, digest, normalized, to_nfc
+from memlayer.kinds import Category, Kind
+from memlayer.memory_files.markdown import Item, digest, normalized, to_nfc
 from memlayer.memory_files.merge import Changes, Entry
 from memlayer.memory_files.pages import FileRecord, current, day_of, local_day, noon_ms
-from memlayer.model import Memory, citation_of
+from memlayer.model import Memory, citation_of, memory_key
 from memlayer.ports import MemoryQuery, Store
-from memlayer.records.tombstones import CORE, DAILY, Tombstones
+from memlayer.records.tombstones import Tombstones
 from memlayer.turns.remembered import says_something
 from memlayer.turns.salience import importance
 from memlayer.turns.turn import MAX_MEMORY_CHARS
@@ -155,7 +156,7 @@ class _Page:
         now = [one for one in found if not one.superseded_by]
         if len(now) == 1:
             return self.edit(Entry(now[0].id, now[0].citation, digest(now[0].text)), item.text)
-        return self.add(item.kind or NOTE, item.text)
+        return self.add(item.kind or Kind.NOTE, item.text)
 
     def _is_aged_out(self, item: Item) -> bool:
         """True if retention deleted the memories of a bullet's day."""
@@ -164,7 +165,7 @@ class _Page:
             begun_ms = noon_ms(day) - HALF_A_DAY_MS
         except (ValueError, TypeError, OverflowError):  # no day, or an impossible one
             return False
-        kinds = (DAILY, CORE) if day_of(self.name) else (CORE,)
+        kinds = (Category.DAILY, Category.CORE) if day_of(self.name) else (Category.CORE,)
         return not item.pinned and any(self.edits.tombstones.deleted_by_age_ms(begun_ms, kind) for kind in kinds)
 
     def _add(self, kind: str, text: str) -> int:
@@ -181,20 +182,21 @@ class _Page:
     def _add_note(self, text: str) -> None:
         """Add a user's own, searchable line in a day's file."""
         day, now_ms = day_of(self.name), self.edits.now_ms()
-        memory_id = event_id(self.project_id, day, "note", text)
+        at_ms = now_ms if local_day(now_ms) == day else noon_ms(day)
+        memory_id = event_id(self.project_id, day, Kind.NOTE, text)
         memory = Memory(
             id=memory_id,
-            key="custom_%s_%s" % (day, memory_id[:4]),
+            key=memory_key(Category.CUSTOM, memory_id, at_ms),
             citation=citation_of(memory_id),
-            category="custom",
-            kind=NOTE,
+            category=Category.CUSTOM,
+            kind=Kind.NOTE,
             text=text,
-            importance=importance("custom", text),
+            importance=importance(Category.CUSTOM, text),
             project_id=self.project_id,
             session_id="",
             prompt_id="",
             source_ids=(),
-            at_ms=now_ms if local_day(now_ms) == day else noon_ms(day),
+            at_ms=at_ms,
         )
         with self.edits.indexer.lock:
             self.edits.store.put_memories([memory])

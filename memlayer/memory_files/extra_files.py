@@ -21,8 +21,8 @@ from memlayer.edge.capture.spool import event_id
 from memlayer.edge.home import paths, project
 from memlayer.indexing.document import Piece, pieces_of
 from memlayer.indexing.indexer import Indexer, drop_unused
-from memlayer.memory_files.pages import local_day
-from memlayer.model import GLOBAL, Memory, citation_of
+from memlayer.kinds import Category
+from memlayer.model import GLOBAL, Memory, citation_of, memory_key
 from memlayer.ports import DeletionPlan, MemoryQuery, Store, VectorCache
 from memlayer.records.projects import Projects
 from memlayer.records.tombstones import Tombstones
@@ -165,12 +165,12 @@ class ExtraFiles:
             out.append(
                 Memory(
                     id=memory_id,
-                    key="custom_%s_%s" % (local_day(at_ms), memory_id[:4]),
+                    key=memory_key(Category.CUSTOM, memory_id, at_ms),
                     citation=citation_of(memory_id),
-                    category="custom",
+                    category=Category.CUSTOM,
                     kind="%s:%d-%d" % (name, piece.start_line, piece.end_line),
                     text=piece.text,
-                    importance=importance("custom", piece.text),
+                    importance=importance(Category.CUSTOM, piece.text),
                     project_id=project_id,
                     session_id=_session_of(found.path),
                     prompt_id="",
@@ -211,7 +211,9 @@ class ExtraFiles:
             except (OSError, ValueError, TypeError, AttributeError):
                 known = {}
             held = [
-                one for one in self.store.memories(MemoryQuery(category="custom", limit=EVERYTHING)) if _is_piece(one)
+                one
+                for one in self.store.memories(MemoryQuery(category=Category.CUSTOM, limit=EVERYTHING))
+                if _is_piece(one)
             ]
             sessions = {_session_of(path) for path in known}
             self._erase([one.id for one in held if one.superseded_by or one.session_id not in sessions])

@@ -6,9 +6,9 @@ import os
 import re
 from typing import NamedTuple
 
+from memlayer.kinds import Category, Kind
 from memlayer.memory_files.extra_files import ExtraFiles
 from memlayer.memory_files.folders import open_folder, place_of
-from memlayer.memory_files.markdown import NOTE
 from memlayer.memory_files.pages import CORE_PAGE, local_day, page_of_day
 from memlayer.memory_files.sync import MemoryFiles
 from memlayer.model import Memory
@@ -36,13 +36,13 @@ class FileLines:
 
     def of(self, memory: Memory) -> Lines:
         """Return the lines that hold a memory now."""
-        piece = _PIECE.search(memory.kind)
-        if memory.category == "custom" and memory.kind != NOTE:
+        if memory.known_kind is Kind.PIECE:
+            piece = _PIECE.search(memory.place)
             path = self._extra.path_of(memory.session_id)
             return Lines(path, int(piece.group(1)), int(piece.group(2))) if path and piece else Lines()
-        if memory.category not in ("core", "daily", "custom") or memory.superseded_by:
+        if memory.category == Category.CONVERSATION or memory.superseded_by:
             return Lines()
-        name = CORE_PAGE if memory.category == "core" else page_of_day(local_day(memory.at_ms))
+        name = CORE_PAGE if memory.category == Category.CORE else page_of_day(local_day(memory.at_ms))
         path, held = self._page(memory.project_id, name)
         return Lines(path, *held[memory.citation]) if memory.citation in held else Lines()
 

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from memlayer.edge.redaction.privacy import plain
+from memlayer.kinds import KINDS, Kind
 
 _SIGN = re.compile(r"\\([!-/:-@\[-`{-~])|`+")
 _TICKS = re.compile(r"`+")
@@ -76,21 +77,12 @@ class Fences:
         return _ALONE.match(line) is not None
 
 
-NOTE = "note"
 # The order is that of the sections in the file.
-HEADINGS = {
-    "preference": "Preferences",
-    "decision": "Decisions",
-    "commitment": "Commitments",
-    "fact": "Facts",
-    "cause": "Causes and fixes",
-    NOTE: "Notes",
+HEADINGS: dict[str, str] = {kind: row.heading for kind, row in KINDS.items() if row.heading}
+_ALSO: dict[str, str] = {
+    **{word: kind for kind, row in KINDS.items() for word in row.korean},
+    "causes": Kind.CAUSE,
 }
-_ALSO = {
-    "선호": "preference", "규칙": "preference", "결정": "decision", "결정 사항": "decision", "결정사항": "decision",
-    "약속": "commitment", "할 일": "commitment", "사실": "fact", "원인": "cause", "원인과 해결": "cause",
-    "causes": "cause", "메모": NOTE, "노트": NOTE,
-}  # fmt: skip
 
 MAX_FILE_BYTES = 8_000_000
 HEAD = (
@@ -184,7 +176,8 @@ def render(title: str, sections: Sequence[tuple[str, Sequence[Line]]]) -> tuple[
 
 def heading_of(kind: str) -> str:
     """Return the heading of a kind of memories."""
-    return HEADINGS.get(kind) or normalized(kind.replace("_", " ")).replace("\n", " ").capitalize() or HEADINGS[NOTE]
+    of_another_version = normalized(kind.replace("_", " ")).replace("\n", " ").capitalize()
+    return HEADINGS.get(kind) or of_another_version or HEADINGS[Kind.NOTE]
 
 
 def by_kind(kinds: Iterable[str]) -> list[str]:
@@ -234,7 +227,7 @@ class _Reader:
         self._fences = Fences(lines, lambda line: line.rstrip() == END or _is_cited(line))
         self._at = 0
         self._last_end = max((at for at, line in enumerate(lines) if "-->" in line), default=-1)
-        self._kind = NOTE
+        self._kind: str = Kind.NOTE
         self._heading = ""  # of a section that the user made
         self.items: list[Item] = []
         self.revision = ""
@@ -280,7 +273,7 @@ class _Reader:
         known.update({kind: kind for kind in HEADINGS})
         known.update(_ALSO)
         if len(found.group(1)) == 1:  # the title
-            self._kind, self._heading = NOTE, ""
+            self._kind, self._heading = Kind.NOTE, ""
         elif name.casefold() in known:
             self._kind, self._heading = known[name.casefold()], ""
         else:

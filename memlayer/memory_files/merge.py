@@ -6,7 +6,8 @@ from collections import deque
 from collections.abc import Callable, Hashable, Sequence
 from typing import NamedTuple
 
-from memlayer.memory_files.markdown import NOTE, Item, digest, normalized, unescaped
+from memlayer.kinds import Kind
+from memlayer.memory_files.markdown import Item, digest, normalized, unescaped
 
 _HEADS = (*(box + slash + "[mem:" for box in ("", "[ ] ", "[x] ", "[X] ") for slash in ("", "\\")), "<!-- memlayer")
 SMALL = 3  # deletions at once that are accepted however few memories there are
@@ -85,7 +86,7 @@ def compare(known: Sequence[Entry], items: Sequence[Item], *, is_whole: bool, is
             strays.append(item)
         else:
             present_digests.add(found)
-            added.append((item.kind or NOTE, item.text))
+            added.append((item.kind or Kind.NOTE, item.text))
     deleted = (*left, *emptied)
     why = _refusal(len(deleted), len(known), is_whole, is_known)
     return Changes(

@@ -18,8 +18,9 @@ from dataclasses import asdict, dataclass, field, fields
 from memlayer.edge.home import paths
 from memlayer.edge.home.registry import is_path_part
 from memlayer.errors import UserError
+from memlayer.kinds import Category, Kind
 from memlayer.memory_files.folders import Stamp
-from memlayer.memory_files.markdown import NOTE, Line, by_kind, digest, heading_of, normalized, render
+from memlayer.memory_files.markdown import Line, by_kind, digest, heading_of, normalized, render
 from memlayer.memory_files.merge import Entry
 from memlayer.model import Memory
 from memlayer.ports import MemoryQuery, Store
@@ -71,7 +72,9 @@ def local_day(at_ms: int) -> str:
 def current(store: Store, project_id: str, name: str) -> list[Memory]:
     """Return the memories of a page, in its order."""
     if name == CORE_PAGE:
-        found = store.memories(MemoryQuery(project_id=project_id, category="core", is_current=True, limit=EVERYTHING))
+        found = store.memories(
+            MemoryQuery(project_id=project_id, category=Category.CORE, is_current=True, limit=EVERYTHING)
+        )
         return sorted(found, key=lambda one: (not one.pinned, -one.at_ms, one.id))
     return [one for one in _daily(store, project_id, EVERYTHING) if local_day(one.at_ms) == day_of(name)]
 
@@ -79,8 +82,8 @@ def current(store: Store, project_id: str, name: str) -> list[Memory]:
 def pages(store: Store, project_id: str, project_name: str, *, recent: bool = False) -> dict[str, Page]:
     """Return pages by name. recent: only those with the newest memories."""
     core = current(store, project_id, CORE_PAGE)
-    kinds = by_kind(one.kind or NOTE for one in core)
-    sections = [(heading_of(kind), [one for one in core if (one.kind or NOTE) == kind]) for kind in kinds]
+    kinds = by_kind(one.kind or Kind.NOTE for one in core)
+    sections = [(heading_of(kind), [one for one in core if (one.kind or Kind.NOTE) == kind]) for kind in kinds]
     out = {CORE_PAGE: _page(CORE_PAGE, "Memory of " + project_name, sections)}
     limit = RECENT if recent else EVERYTHING
     daily = _daily(store, project_id, limit)
@@ -96,9 +99,9 @@ def pages(store: Store, project_id: str, project_name: str, *, recent: bool = Fa
 
 def _daily(store: Store, project_id: str, limit: int) -> list[Memory]:
     """Return daily entries and a user's own notes, oldest first."""
-    found = store.memories(MemoryQuery(project_id=project_id, category="daily", is_current=True, limit=limit))
+    found = store.memories(MemoryQuery(project_id=project_id, category=Category.DAILY, is_current=True, limit=limit))
     found += store.memories(
-        MemoryQuery(project_id=project_id, category="custom", kind=NOTE, is_current=True, limit=limit)
+        MemoryQuery(project_id=project_id, category=Category.CUSTOM, kind=Kind.NOTE, is_current=True, limit=limit)
     )
     found.sort(key=lambda one: (one.at_ms, one.id), reverse=True)
     return found[:limit][::-1]

@@ -7,12 +7,12 @@ need, and a memory's help. docs/experiments.md has the signals that did not matt
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 
-from memlayer.model import Chunk, Memory, citation_of, turn_memory_id
+from memlayer.kinds import Category
+from memlayer.model import Chunk, Memory, citation_of, memory_key, turn_memory_id
 from memlayer.recall.query import PromptSignals
 from memlayer.recall.retriever import Found, Rarity, Score
 from memlayer.recall.session_words import SessionWords
@@ -89,11 +89,7 @@ class Candidate:
 
 def key_of(chunk: Chunk) -> str:
     """Return the key of a chunk's memory, made of category, day, id."""
-    if chunk.category == "core":
-        return "core_" + chunk.memory_id[:4]
-    day = time.strftime("%Y-%m-%d", time.localtime(chunk.at_ms / 1000))
-    prefix = "turn" if chunk.category == "conversation" else chunk.category
-    return "%s_%s_%s" % (prefix, day, chunk.memory_id[:4])
+    return memory_key(chunk.category, chunk.memory_id, chunk.at_ms)
 
 
 def turn_of(chunk: Chunk) -> str:
@@ -177,7 +173,7 @@ def judge(found: Iterable[Found], signals: PromptSignals, rarity: Rarity, said: 
         if signals.is_direct and score.relevance >= DIRECT_RELEVANCE:
             chance = max(chance, score.relevance)
         candidates.append(Candidate(chunk, score, chance=chance, helps=helpful, signals=features))
-    candidates.sort(key=lambda one: (-round(one.chance, 2), one.chunk.category == "core", -one.chunk.at_ms))
+    candidates.sort(key=lambda one: (-round(one.chance, 2), one.chunk.category == Category.CORE, -one.chunk.at_ms))
     return candidates
 
 

@@ -10,6 +10,7 @@ from enum import Enum
 
 from memlayer.edge.capture.noise import recallable
 from memlayer.edge.redaction.privacy import without_marks
+from memlayer.kinds import Kind
 from memlayer.model import Scope
 from memlayer.recall.candidate import Candidate, Reason, in_context, judge, near_duplicates, need, turn_of, whole_chunk
 from memlayer.recall.query import PromptSignals, Query, is_plan, prompt_signals, reduce_prompt
@@ -20,7 +21,6 @@ from memlayer.recall.superseded import Replacement, SupersededStatements
 from memlayer.records.sessions import Session
 from memlayer.text import context_block
 from memlayer.transcripts import host_memory
-from memlayer.turns.turn_memory import OPEN_QUESTION
 
 SURER = 2.0  # times min_chance for each entry after the first: on real sessions they are noise far more often
 
@@ -82,7 +82,7 @@ class Pipeline:
         return block
 
     def _unanswered(self, candidate: Candidate) -> Reason | None:
-        return Reason.OPEN_QUESTION if candidate.chunk.role == OPEN_QUESTION else None
+        return Reason.OPEN_QUESTION if candidate.chunk.role == Kind.OPEN_QUESTION else None
 
     def _in_context(self, candidate: Candidate) -> Reason | None:
         return in_context(candidate.chunk, self._session)

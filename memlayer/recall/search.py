@@ -11,6 +11,7 @@ import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from memlayer.kinds import Category
 from memlayer.model import Chunk, Event, Memory, Scope, turn_memory_id
 from memlayer.ports import MemoryQuery, Store
 from memlayer.recall.query import Query
@@ -63,7 +64,7 @@ class Filters:
     name in its text.
     """
 
-    category: str = ""
+    category: Category | None = None
     kind: str = ""
     session_id: str = ""
     file: str = ""
@@ -114,7 +115,7 @@ class Search:
     ) -> list[Found]:
         """Return the best hits above the floor, best first. Raises StoreError."""
         candidates = FILTERED_CANDIDATES if filters.is_any else max(self.candidates, limit)
-        extra = {"category": filters.category} if filters.category else {}
+        extra: dict[str, str] = {"category": filters.category} if filters.category else {}
         narrowed = replace(scope, session_id=filters.session_id, extra=extra)
         ranked = [
             (chunk, score)

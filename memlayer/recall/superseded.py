@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from memlayer.consolidation import lineage
+from memlayer.kinds import Category
 from memlayer.model import Memory
 from memlayer.ports import MemoryQuery, Store
 from memlayer.text.terms import index_terms
@@ -69,7 +70,7 @@ class SupersededStatements:
         """Read these projects' statements again; "" reads all. Raises StoreError."""
         for project_id in project_ids:
             found: dict[str, dict[Turn, list[Replacement]]] = {project_id: {}} if project_id else {}
-            every = self._store.memories(MemoryQuery(project_id=project_id, category="core", limit=MAX_KNOWN))
+            every = self._store.memories(MemoryQuery(project_id=project_id, category=Category.CORE, limit=MAX_KNOWN))
             by_id = {memory.id: memory for memory in every}
             for old in every:
                 if old.superseded_by and old.prompt_id:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from memlayer.edge.home import paths
+from memlayer.kinds import Category, Kind
 from memlayer.model import Memory, event_id
 
 MARK_CHARS = 32
@@ -23,7 +24,8 @@ KEY_BYTES = 32
 SHORT_CHARS = 24
 SAME_TIME_MS = 600_000
 HISTORY = ("transcript", "import")  # sources of earlier events
-CONVERSATION, TOOL, DAILY, CORE = "conversation", "tool", "daily", "core"
+TOOL = "tool"  # the kind of events
+_AGING = (Category.CONVERSATION, TOOL, Category.DAILY, Category.CORE)
 _SAID, _STATEMENT = "said", "statement"
 _EITHER = "text"  # lines of earlier versions, for both: without the project and the time of forgetting
 
@@ -121,7 +123,7 @@ class Tombstones:
             return True
         if not (is_history or event["source"] in HISTORY):
             return False
-        if event["at_ms"] < self._before_ms(TOOL if event["kind"] == "tool" else CONVERSATION):
+        if event["at_ms"] < self._before_ms(TOOL if event["kind"] == "tool" else Category.CONVERSATION):
             return True
         return self._forgot_text(event["text"], event["at_ms"])
 
@@ -136,11 +138,11 @@ class Tombstones:
             return True
         if not by_user and self._knows_either(memory.text, memory.at_ms):
             return True
-        if memory.category == CONVERSATION:
-            return memory.at_ms < self._before_ms(CONVERSATION)
-        if memory.pinned or (memory.category == "custom" and memory.session_id):  # that one stands for a file
+        if memory.category == Category.CONVERSATION:
+            return memory.at_ms < self._before_ms(Category.CONVERSATION)
+        if memory.pinned or (memory.category == Category.CUSTOM and memory.session_id):  # that one stands for a file
             return False
-        return memory.at_ms < self._before_ms(DAILY if memory.category == DAILY else CORE)
+        return memory.at_ms < self._before_ms(Category.DAILY if memory.category == Category.DAILY else Category.CORE)
 
     def not_forgotten(
         self, events: Iterable[Mapping[str, Any]], *, is_history: bool = False
@@ -174,7 +176,7 @@ class Tombstones:
         """True if the project ever forgot a memory with this text."""
         return self._knows_statement(project_id, text, 0) or self._knows_either(text, 0)
 
-    def deleted_by_age_ms(self, at_ms: int, kind: str = CONVERSATION) -> int:
+    def deleted_by_age_ms(self, at_ms: int, kind: str = Category.CONVERSATION) -> int:
         """Return when retention deleted texts of that time; 0: never."""
         return min((run.at_ms for run in self._runs_of(kind) if run.before_ms > at_ms), default=0)
 
@@ -219,10 +221,15 @@ def session_mark(session_id: str) -> str:
     return event_id(session_id, "", "forgotten")
 
 
+def summary_mark(session_id: str) -> str:
+    """The id of "this session's summary was forgotten, its sources were not"."""
+    return event_id(session_id, "", Kind.SESSION_SUMMARY, "forgotten")
+
+
 def _run_of(line: str) -> RetentionRun | None:
     kind, _, rest = line.partition(":")
     before_ms, _, at_ms = rest.partition(":")
-    if kind not in (CONVERSATION, TOOL, DAILY, CORE) or not (before_ms.isdigit() and at_ms.isdigit()):
+    if kind not in _AGING or not (before_ms.isdigit() and at_ms.isdigit()):
         return None
     return RetentionRun(kind, int(before_ms), int(at_ms))
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from memlayer.edge.capture.payload import clean, prompt_detail, spool_event
 from memlayer.edge.capture.spool import event_id
+from memlayer.kinds import Category
 from memlayer.model import Event, turn_memory_id
 from memlayer.ports import MemoryQuery, Store
 from memlayer.records.sessions import Session
@@ -173,6 +174,8 @@ def inherited(session: Session, store: Store) -> list[str]:
         for event in store.events(project_id=session.project_id, limit=MAX_COMPARED)
         if event.kind in ("user", "assistant") and event.text.strip() in said
     ]
-    drawn = store.memories(MemoryQuery(source_ids=[event.id for event in events], category="core", limit=MAX_COMPARED))
+    drawn = store.memories(
+        MemoryQuery(source_ids=[event.id for event in events], category=Category.CORE, limit=MAX_COMPARED)
+    )
     turns = {turn_memory_id(event.session_id, event.prompt_id) for event in events}
     return sorted(turns | {memory.id for memory in drawn})

@@ -19,16 +19,17 @@ from memlayer.edge.capture.spool import KINDS
 from memlayer.edge.home import registry
 from memlayer.edge.redaction.privacy import redact
 from memlayer.errors import UserError
+from memlayer.kinds import Category
 from memlayer.model import CITED, GLOBAL, OPENED, SHOWN, Event, Memory, Usage, citation_of
 from memlayer.records.sessions import Session
 
 MARK = "memlayer_export"  # the first line's
 END = "end"  # the last line's
-CATEGORIES = ("core", "daily", "conversation", "custom")
 SOURCES = ("hook", "transcript", "import")
 MAX_NAME_CHARS = 4096  # of a session's id, a path or a key
 LEFT_OUT_CHARS = 100  # the line within a shortened text that counts the missing characters
 
+_CATEGORY_NAMES = tuple(category.value for category in Category)
 _UNPAIRED = re.compile("[\ud800-\udfff]")
 _is_id = re.compile("[0-9a-f]{32}").fullmatch
 _is_project_id = re.compile("[0-9a-f]{16}").fullmatch
@@ -97,7 +98,7 @@ MEMORY = {
     "id": ID,
     "key": _Rule(_matches(_is_key), "a key such as turn_2026-11-19_81d2"),
     "citation": TEXT,
-    "category": _Rule(lambda value: value in CATEGORIES, "one of " + ", ".join(CATEGORIES)),
+    "category": _Rule(_matches(_CATEGORY_NAMES.__contains__), "one of " + ", ".join(_CATEGORY_NAMES)),
     "kind": NAME,
     "text": TEXT,
     "importance": _Rule(
@@ -179,7 +180,9 @@ def read(raw: bytes) -> Read | None:
     _check(name, value, MEMORY, _required(Memory), is_all=True)
     if value["citation"] != citation_of(value["id"]):
         raise UserError("memory.citation: it is not that of its id")
-    return Memory(**{**_storable(value), "source_ids": tuple(value["source_ids"])})
+    return Memory(
+        **{**_storable(value), "source_ids": tuple(value["source_ids"]), "category": Category(value["category"])}
+    )
 
 
 def _check(

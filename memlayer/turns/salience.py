@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from memlayer.edge.capture.noise import recallable
 from memlayer.edge.redaction.privacy import without_marks
+from memlayer.kinds import CATEGORIES, Category
 from memlayer.text.sentences import is_question, sentences
 from memlayer.turns.turn import ASSISTANT, USER
 
@@ -109,7 +110,6 @@ def is_non_answer(prompt: str, answers: list[str]) -> bool:
     return without * 2 >= len(first)
 
 
-BASE = {"core": 0.7, "custom": 0.4, "daily": 0.3, "conversation": 0.2}
 SIGNAL_STEP = 0.1
 MAX_SIGNAL = 0.2
 
@@ -134,7 +134,7 @@ _SIGNALS = (
 )
 
 
-def importance(category: str, text: str) -> float:
-    """Return BASE of the category and 0.1 a signal, at most 0.2."""
+def importance(category: Category, text: str) -> float:
+    """Return the category's own and 0.1 a signal, at most 0.2."""
     found = sum(1 for signal in _SIGNALS if signal.search(text))
-    return round(min(1.0, BASE[category] + min(MAX_SIGNAL, SIGNAL_STEP * found)), 2)
+    return round(min(1.0, CATEGORIES[category].importance + min(MAX_SIGNAL, SIGNAL_STEP * found)), 2)

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import replace
 
 from memlayer.edge.capture.payload import NOISE, OWN_COMMAND
-from memlayer.model import Event, Memory, citation_of, turn_memory_id
+from memlayer.kinds import KINDS, Category, Kind
+from memlayer.model import Event, Memory, citation_of, memory_key, turn_memory_id
 from memlayer.turns.salience import importance, is_open_question, is_routine, is_routine_text
 from memlayer.turns.turn import MAX_MEMORY_CHARS, turn_text
-
-OPEN_QUESTION = "open_question"
-ROUTINE = "routine"  # a turn that teaches nothing: kept, never recalled
-TURN = "turn"
 
 
 def prompt_and_answers(events: Sequence[Event]) -> tuple[str, list[str]]:
@@ -67,15 +63,14 @@ def turn_memory(events: Sequence[Event]) -> Memory | None:
         return None
     first = spoken[0]
     memory_id = turn_memory_id(first.session_id, first.prompt_id)
-    day = time.strftime("%Y-%m-%d", time.localtime(first.at_ms / 1000))
     return Memory(
         id=memory_id,
-        key="turn_%s_%s" % (day, memory_id[:4]),
+        key=memory_key(Category.CONVERSATION, memory_id, first.at_ms),
         citation=citation_of(memory_id),
-        category="conversation",
+        category=Category.CONVERSATION,
         kind=_kind(prompt, answers),
         text=text[:MAX_MEMORY_CHARS],
-        importance=importance("conversation", text),
+        importance=importance(Category.CONVERSATION, text),
         project_id=first.project_id,
         session_id=first.session_id,
         prompt_id=first.prompt_id,
@@ -84,10 +79,10 @@ def turn_memory(events: Sequence[Event]) -> Memory | None:
     )
 
 
-def _kind(prompt: str, answers: Sequence[str]) -> str:
+def _kind(prompt: str, answers: Sequence[str]) -> Kind:
     if is_routine(prompt, answers):
-        return ROUTINE
-    return OPEN_QUESTION if is_open_question(prompt, list(answers)) else TURN
+        return Kind.ROUTINE
+    return Kind.OPEN_QUESTION if is_open_question(prompt, list(answers)) else Kind.TURN
 
 
 def carried_over(known: Memory | None, made: Memory) -> Memory:
@@ -112,9 +107,9 @@ def is_searched(memory: Memory) -> bool:
 
     Daily entries do not (their turns are in it), nor routine turns.
     """
-    if memory.category == "conversation" and is_routine_text(memory.text):  # also of an older version's turns
+    if memory.category == Category.CONVERSATION and is_routine_text(memory.text):  # also of an older version's turns
         return False
-    return memory.category != "daily" and not memory.superseded_by
+    return KINDS[memory.known_kind].searched and not memory.superseded_by
 
 
 def _order(event: Event) -> tuple[bool, int]:

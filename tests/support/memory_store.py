@@ -312,7 +312,7 @@ def matches(memory: Memory, query: MemoryQuery) -> bool:
         and (query.citations is None or memory.citation in query.citations)
         and query.project_id in ("", memory.project_id)
         and query.session_id in ("", memory.session_id)
-        and query.category in ("", memory.category)
+        and query.category in (None, memory.category)
         and (not query.before_ms or memory.at_ms < query.before_ms)
         and (query.superseded_by is None or memory.superseded_by in query.superseded_by)
         and (query.source_ids is None or not set(query.source_ids).isdisjoint(memory.source_ids))

@@ -17,6 +17,7 @@ import pytest
 from memlayer.edge.bootstrap.interpreters import USUAL_PLACES
 from memlayer.edge.capture.payload import read_payload
 from memlayer.edge.hook.main import ASKING, DEADLINE_S, EXPANSION
+from memlayer.kinds import Category, Kind
 from memlayer.text.word_lists import words
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -78,6 +79,22 @@ RE_RAISING = {"memlayer/daemon/resources/state.py": 1, "memlayer/adapters/lance/
 # Prose of the package. The goal is 3.0 and 0.0: whoever brings a figure down brings its bound down too.
 MAX_WHAT_PER_1000_WORDS = 1.0
 MAX_FIRST_LINE_WORDS = 12
+
+# Values of Category and Kind stand in kinds.py; `edge/mcp.py` is standard library only, and repeats names of theirs.
+KINDS_STAND_IN = ("memlayer/kinds.py", "memlayer/edge/mcp.py")
+# The same words for something else: nouns for a person, keys of answers, a sign of a sentence, an operation.
+OTHER_MEANINGS = {
+    "memlayer/cli/terminal/talk_output.py": {"compaction"},
+    "memlayer/cli/verbs/maintenance.py": {"turn"},
+    "memlayer/cli/verbs/overview.py": {"core", "entry"},
+    "memlayer/cli/verbs/search.py": {"note"},
+    "memlayer/cli/verbs/settings.py": {"entry"},
+    "memlayer/consolidation/rules/extraction.py": {"cause"},
+    "memlayer/daemon/ops/sessions.py": {"core"},
+    "memlayer/edge/capture/payload.py": {"decision"},
+    "memlayer/edge/ipc/ops.py": {"turn"},
+    "memlayer/edge/terminal/status_line.py": {"turn"},
+}
 
 VAGUE = frozenset({"util", "utils", "helper", "helpers", "manager", "base", "common"})
 
@@ -176,6 +193,16 @@ def test_no_module_or_class_has_a_name_that_says_nothing() -> None:
         named += [(name(path), node.name) for node in ast.walk(parsed(path)) if isinstance(node, ast.ClassDef)]
     vague = [(path, one) for path, one in named if VAGUE & set(snake(one).strip("_").split("_"))]
     assert vague == []
+
+
+def test_kinds_are_named_by_their_enums() -> None:
+    values = {*Category, *Kind}
+    literal: dict[str, set[str]] = {}
+    for path in (ROOT / "memlayer").rglob("*.py"):
+        for node in ast.walk(parsed(path)):
+            if isinstance(node, ast.Constant) and node.value in values:
+                literal.setdefault(name(path), set()).add(str(node.value))
+    assert {path: words for path, words in literal.items() if path not in KINDS_STAND_IN} == OTHER_MEANINGS
 
 
 def broad_handlers(tree: ast.AST) -> Iterator[ast.ExceptHandler | ast.Call]:

@@ -8,6 +8,7 @@ from memlayer.adapters.lance import schema as sql
 from memlayer.adapters.lance.indexes import erase_old_versions, recreate_indexes
 from memlayer.adapters.lance.schema import CHUNKS, EVENTS, MEMORIES, USAGES
 from memlayer.adapters.lance.table import LanceTable, batches
+from memlayer.kinds import Category
 from memlayer.ports import DeletionPlan, Removed, RetentionCutoffs, RowCount, Selection
 
 _FRAGMENT_SHIFT = 32  # a row id is its fragment's number and its offset in there
@@ -61,10 +62,14 @@ def plan_retention(tables: dict[str, LanceTable], cutoffs: RetentionCutoffs) -> 
     memories = [
         _older(tables[MEMORIES], "category", before_ms, f"pinned = false AND {of_category}")
         for before_ms, of_category in (
-            (cutoffs.conversation_ms, "category = 'conversation'"),
-            (cutoffs.daily_ms, "category = 'daily'"),
+            (cutoffs.conversation_ms, sql.equals("category", Category.CONVERSATION)),
+            (cutoffs.daily_ms, sql.equals("category", Category.DAILY)),
             # A custom one of a session stands for a file, and goes with that.
-            (cutoffs.core_ms, "(category = 'core' OR (category = 'custom' AND session_id = ''))"),
+            (
+                cutoffs.core_ms,
+                "(%s OR (%s AND session_id = ''))"
+                % (sql.equals("category", Category.CORE), sql.equals("category", Category.CUSTOM)),
+            ),
         )
     ]
     counts = [count for _, counted in (*memories, *events) for count in counted]

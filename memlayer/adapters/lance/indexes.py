@@ -12,6 +12,7 @@ from lancedb.index import FTS, Bitmap, BTree, IvfRq
 
 from memlayer.adapters.lance.schema import CHUNKS, EVENTS, MEMORIES, SCHEMA_VERSION, USAGES, VECTOR, differs
 from memlayer.adapters.lance.table import FAILURES, LanceTable, match_query
+from memlayer.kinds import Category
 from memlayer.ports import StoreStats
 
 TERMS = "terms"
@@ -212,8 +213,8 @@ def stats_of(tables: Mapping[str, LanceTable], folder: Path) -> StoreStats:
     scopes = tables[EVENTS].select(["session_id", "project_id"])
     kept = tables[MEMORIES].select(["category", "kind", "project_id", "superseded_by", "settled"])
     holds = pc.equal(kept.column("superseded_by"), "")
-    core = kept.filter(pc.and_(pc.equal(kept.column("category"), "core"), holds))
-    turns = kept.filter(pc.equal(kept.column("category"), "conversation"))
+    core = kept.filter(pc.and_(pc.equal(kept.column("category"), Category.CORE), holds))
+    turns = kept.filter(pc.equal(kept.column("category"), Category.CONVERSATION))
     return StoreStats(
         events=scopes.num_rows,
         memories=kept.num_rows,

@@ -19,6 +19,7 @@ from memlayer.adapters.lance.schema import (
     schema_of,
 )
 from memlayer.adapters.lance.table import LanceTable
+from memlayer.kinds import Category
 from memlayer.model import Chunk, Memory
 
 PINNED = 1.0  # the importance of pinned memories in the index, see indexing.indexer
@@ -72,12 +73,12 @@ def reconcile(memories: Sequence[Memory], chunks: Iterable[Chunk], set_back: Col
     changed: list[Memory] = []
     in_doubt: list[str] = []
     for row in memories:
-        if row.category == "daily" or row.superseded_by or (set_back is not None and row.id not in set_back):
+        if row.category == Category.DAILY or row.superseded_by or (set_back is not None and row.id not in set_back):
             continue
         if row.id in indexed:
             newest = _as_indexed(row, indexed[row.id])
             changed += [newest] if newest != row else []
-        elif row.category != "conversation" and (set_back is not None or lost):
+        elif row.category != Category.CONVERSATION and (set_back is not None or lost):
             changed.append(_replaced(row, lost))
             in_doubt.append(row.citation)
     return Reconciled((*lost, *changed), len(lost) + len(changed), tuple(in_doubt))
@@ -86,7 +87,7 @@ def reconcile(memories: Sequence[Memory], chunks: Iterable[Chunk], set_back: Col
 def unknown(memories: Iterable[Memory], set_back: Collection[str] | None) -> Reconciled:
     """Reconcile without an index: rows of older versions are in doubt."""
     ids = set_back or ()
-    older = [memory for memory in memories if memory.id in ids and memory.category != "conversation"]
+    older = [memory for memory in memories if memory.id in ids and memory.category != Category.CONVERSATION]
     return Reconciled(in_doubt=tuple(memory.citation for memory in older))
 
 
@@ -94,7 +95,7 @@ def _as_indexed(row: Memory, pieces: Sequence[Chunk]) -> Memory:
     """Return the row as it was when the index was written."""
     pinned = pieces[0].importance >= PINNED if row.importance < PINNED else row.pinned
     found = replace(row, pinned=pinned)
-    if row.category == "conversation":  # its text in the index is that of its events
+    if row.category == Category.CONVERSATION:  # its text in the index is that of its events
         return found
     text = text_of(pieces)
     if text.split() != row.text.split():

@@ -18,8 +18,9 @@ import zlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from memlayer.adapters.lance.schema import CHUNKS, COLUMNS
+from memlayer.adapters.lance.schema import CHUNK_CATEGORY, CHUNKS, COLUMNS
 from memlayer.adapters.sqlite_files import DispensableFile, in_batches, marks
+from memlayer.kinds import category_of
 from memlayer.model import Chunk
 
 FILE_NAME = "rows.sqlite"
@@ -177,4 +178,6 @@ def _packed(chunk: Chunk) -> bytes:
 
 
 def _unpacked(packed: bytes) -> Chunk:
-    return Chunk(*json.loads(zlib.decompress(packed)))
+    values = json.loads(zlib.decompress(packed))
+    values[CHUNK_CATEGORY] = category_of(values[CHUNK_CATEGORY])
+    return Chunk(*values)

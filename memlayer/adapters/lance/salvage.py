@@ -16,7 +16,8 @@ import pyarrow as pa
 from memlayer.adapters.lance.schema import schema_of
 from memlayer.adapters.lance.table import FAILURES, LanceTable, LoopThread, failing, fsync_path
 from memlayer.edge.home import paths
-from memlayer.model import Chunk, Memory, citation_of
+from memlayer.kinds import Category
+from memlayer.model import Chunk, Memory, citation_of, memory_key
 from memlayer.ports import Damage
 
 ASIDE = "damaged"
@@ -210,11 +211,9 @@ def _halves(take: Take, start: int, end: int) -> Iterator[Any]:
 def memory_of(pieces: Sequence[Chunk]) -> Memory:
     """Rebuild a lost memory from its chunks, as far as possible."""
     first = pieces[0]
-    day = time.strftime("%Y-%m-%d", time.localtime(first.at_ms / 1000))
-    prefix = "turn" if first.category == "conversation" else first.category
     return Memory(
         id=first.memory_id,
-        key=f"{prefix}_{day}_{first.memory_id[:4]}",
+        key=memory_key(first.category, first.memory_id, first.at_ms),
         citation=citation_of(first.memory_id),
         category=first.category,
         kind=first.role,
@@ -225,7 +224,7 @@ def memory_of(pieces: Sequence[Chunk]) -> Memory:
         prompt_id=first.prompt_id,
         source_ids=(first.event_id,) if first.event_id else (),
         at_ms=first.at_ms,
-        pinned=first.category != "conversation" and first.importance >= 1.0,
+        pinned=first.category != Category.CONVERSATION and first.importance >= 1.0,
     )
 
 

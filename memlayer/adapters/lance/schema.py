@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import pyarrow as pa
 
 from memlayer.errors import StoreError
+from memlayer.kinds import category_of
 from memlayer.model import Chunk, Event, Memory, Scope, Usage
 from memlayer.ports import MemoryQuery
 
@@ -34,6 +35,7 @@ Item = TypeVar("Item", Memory, Chunk)
 
 _TYPES = {
     "str": pa.string(),
+    "Category": pa.string(),
     "int": pa.int64(),
     "float": pa.float64(),
     "bool": pa.bool_(),
@@ -45,6 +47,7 @@ _FIELDS = {
     for table, model in ((EVENTS, Event), (MEMORIES, Memory), (CHUNKS, Chunk), (USAGES, Usage))
 }
 COLUMNS = {table: [field.name for field in found] for table, found in _FIELDS.items()}
+CHUNK_CATEGORY = COLUMNS[CHUNKS].index("category")
 
 
 def vector_field(dimensions: int) -> Any:
@@ -91,7 +94,8 @@ def usages_from(table: Any) -> list[Usage]:
 def memories_from(table: Any) -> list[Memory]:
     """Convert rows of the memories table, in their order."""
     return [
-        Memory(**{**row, "source_ids": tuple(row["source_ids"])}) for row in table.select(COLUMNS[MEMORIES]).to_pylist()
+        Memory(**{**row, "category": category_of(row["category"]), "source_ids": tuple(row["source_ids"])})
+        for row in table.select(COLUMNS[MEMORIES]).to_pylist()
     ]
 
 
@@ -99,6 +103,7 @@ def chunks_from(table: Any) -> list[Chunk]:
     """Convert rows of chunks, in order, without vectors, perhaps without terms."""
     names = table.column_names
     columns = [table.column(name).to_pylist() if name in names else _BLANKS for name in COLUMNS[CHUNKS]]
+    columns[CHUNK_CATEGORY] = list(map(category_of, columns[CHUNK_CATEGORY]))
     return [Chunk(*values) for values in zip(*columns, strict=False)]
 
 

@@ -23,8 +23,9 @@ from memlayer.cli.terminal.output import counted, line, memory_title, number, sa
 from memlayer.edge.ipc import ops
 from memlayer.edge.redaction.privacy import plain
 from memlayer.errors import UserError
+from memlayer.kinds import Category
 
-CATEGORIES = ("core", "daily", "conversation", "custom")
+CATEGORIES = tuple(category.value for category in Category)
 
 
 @click.command("show")

@@ -23,6 +23,7 @@ from memlayer.edge.capture import spool
 from memlayer.edge.home import paths
 from memlayer.edge.ipc import ops
 from memlayer.errors import UserError
+from memlayer.kinds import CATEGORIES
 
 
 @click.command("flush")
@@ -98,10 +99,7 @@ def repair_verb(as_json: bool) -> None:
 
 # Nouns for rows, by a memory's category or an event's kind.
 NAMES = {
-    "conversation": "turn",
-    "daily": "daily entry",
-    "core": "core memory",
-    "custom": "note",
+    **{category.value: row.noun for category, row in CATEGORIES.items()},
     "user": "prompt",
     "assistant": "answer",
     "tool": "tool call",

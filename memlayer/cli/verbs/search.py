@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from memlayer import kinds
 from memlayer.cli.terminal.invocation import (
     Incomplete,
     all_projects_option,
@@ -26,7 +27,6 @@ from memlayer.cli.verbs.browse import CATEGORIES, say_for_model
 from memlayer.edge.ipc import ops
 
 SNIPPET_CHARS = 400
-KINDS = {"conversation": "turn", "core": "settled", "daily": "day", "custom": "note"}  # as the model's tool has them
 NO_WORDS = "Give words to search for, or - to read them from standard input"
 NO_PROMPT = "Give a prompt's text, or - to read it from standard input"
 
@@ -93,7 +93,8 @@ def search_verb(
     if brief:
         if any((since, until, day, kind, file, min_score, explain)):
             raise Incomplete("--brief goes with --category, --session and --limit alone")
-        say_for_model(ask(ops.MemSearch(text, limit, session, KINDS.get(category or "", ""), folder), as_json))
+        called = kinds.CATEGORIES[kinds.Category(category)].name if category else ""
+        say_for_model(ask(ops.MemSearch(text, limit, session, called, folder), as_json))
         return
     span = span_of(since, until, day)
     found = ask(ops.Search(text, folder, limit, min_score, *span, category or "", kind, session, file), as_json)

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 
 from memlayer.consolidation.extractor import Extracted, Extractor
 from memlayer.consolidation.llm.response import Answer, daily_of, parse, statements_of
-from memlayer.consolidation.rules.extraction import KINDS
 from memlayer.edge.capture.noise import recallable
 from memlayer.edge.capture.payload import clean
 from memlayer.errors import ConsolidationError
+from memlayer.kinds import LASTING
 from memlayer.ports import LanguageModel, ModelMissing
 from memlayer.records.model_budget import MAX_ANSWER_TOKENS, ModelBudget
 from memlayer.turns.turn import readable, turn_text
@@ -41,7 +41,7 @@ null. When in doubt, null.
 
 Each statement is a full sentence that can be understood without the turn (names instead of "it" or "there"), at \
 most 200 characters, in the language that the user speaks, and says nothing that the turn does not say. Dates are \
-written as YYYY-MM-DD. [redacted:...] stands for a secret: say nothing about it.""" % ", ".join(KINDS)
+written as YYYY-MM-DD. [redacted:...] stands for a secret: say nothing about it.""" % ", ".join(LASTING)
 
 
 def turn_as_sent(prompt: str, answers: Sequence[str]) -> str:

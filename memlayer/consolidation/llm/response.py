@@ -10,18 +10,13 @@ from typing import Any, NamedTuple
 
 from memlayer.consolidation.rules.dates import with_dates
 from memlayer.consolidation.rules.extraction import (
-    CAUSE,
-    COMMITMENT,
-    DECISION,
-    FACT,
-    KINDS,
     MAX_DAILY_CHARS,
     MAX_STATEMENTS,
-    PREFERENCE,
     Statement,
     kind_of,
 )
 from memlayer.edge.capture.payload import clean
+from memlayer.kinds import KINDS, LASTING, Kind
 from memlayer.text.sentences import ASSISTANT, USER, is_question
 from memlayer.text.terms import index_terms
 from memlayer.turns.turn import ASSISTANT as ASSISTANT_LABEL
@@ -100,9 +95,9 @@ MIN_CHARS, MAX_CHARS = 6, 400
 MIN_GROUNDED = 0.4  # share of a statement's terms that stand in the turn; the rest is wording
 MIN_GROUNDED_DAILY = 0.3
 
-_KOREAN_KINDS = {"결정": DECISION, "선호": PREFERENCE, "사실": FACT, "원인": CAUSE, "약속": COMMITMENT}
+_NAMED: dict[str, Kind] = {kind.value: kind for kind in LASTING} | {KINDS[kind].korean[0]: kind for kind in LASTING}
 _KIND = re.compile(
-    r"^(?:\[(?P<in>\w+)\]|\((?P<of>\w+)\)|(?P<before>%s)(?=:))\s*[:\-–]?\s*" % "|".join([*KINDS, *_KOREAN_KINDS]),
+    r"^(?:\[(?P<in>\w+)\]|\((?P<of>\w+)\)|(?P<before>%s)(?=:))\s*[:\-–]?\s*" % "|".join(_NAMED),
     re.IGNORECASE,
 )
 _ECHO = re.compile(
@@ -134,7 +129,7 @@ def statements_of(lines: Sequence[str], turn: str, at_ms: int) -> tuple[Statemen
             continue
         kind = kind or kind_of(text)
         speaker = USER if len(terms & said) >= len(terms & answered) else ASSISTANT
-        dated = text if kind == PREFERENCE else with_dates(text, today)
+        dated = text if kind == Kind.PREFERENCE else with_dates(text, today)
         kept.setdefault(text, Statement(kind, dated, text, speaker))
         if len(kept) == MAX_STATEMENTS:
             break
@@ -166,14 +161,14 @@ def _says_no_new_number(text: str, known: set[str]) -> bool:
     return all(number in known for number in _NUMBER.findall(_DATE.sub("", text)))
 
 
-def _kind_and_text(line: str) -> tuple[str, str]:
+def _kind_and_text(line: str) -> tuple[Kind | None, str]:
     found = _KIND.match(line)
     if found is None:
-        return "", line
+        return None, line
     named = (found.group("in") or found.group("of") or found.group("before")).lower()
-    kind = named if named in KINDS else _KOREAN_KINDS.get(named, "")
-    if not kind and not found.group("in"):
-        return "", line
+    kind = _NAMED.get(named)
+    if kind is None and not found.group("in"):
+        return None, line
     return kind, line[found.end() :]
 
 

@@ -14,23 +14,22 @@ from typing import NamedTuple
 from memlayer.consolidation.rules.dates import has_date, with_dates
 from memlayer.consolidation.rules.standing import has, laid_down
 from memlayer.edge.capture.noise import is_noise, recallable
+from memlayer.kinds import Kind
 from memlayer.text.sentences import ASSISTANT, MAX_TURN_CHARS, USER, Candidate, candidates, trimmed
 from memlayer.text.terms import index_terms
 from memlayer.turns.outcome import happened
 
-DECISION, PREFERENCE, FACT, CAUSE, COMMITMENT = "decision", "preference", "fact", "cause", "commitment"
-KINDS = (DECISION, PREFERENCE, FACT, CAUSE, COMMITMENT)
 MAX_STATEMENTS = 6  # of one turn, from a language model; the rules keep fewer
 MAX_DAILY_CHARS = 320
 
 
 class Statement(NamedTuple):
-    """One lasting statement. kind: one of KINDS. speaker: user | assistant.
+    """One lasting statement. kind: of kinds.LASTING. speaker: user | assistant.
 
     text: reads alone. source: the sentence as it stands in the turn. is_rule: the person laid it down for good.
     """
 
-    kind: str
+    kind: Kind
     text: str
     source: str
     speaker: str
@@ -80,15 +79,15 @@ def extract(prompt: str, answers: Sequence[str], at_ms: int, *, zone: datetime.t
     return Extraction(_daily(prompt, answers, bool(found)), tuple(_distinct(found)))
 
 
-def kind_of(text: str) -> str:
+def kind_of(text: str) -> Kind:
     """The kind of a statement by its words, a fact in doubt."""
     if has("prefers", text) or has("standing", text):
-        return PREFERENCE
+        return Kind.PREFERENCE
     if has("decided", text) or has("settles", text):
-        return DECISION
+        return Kind.DECISION
     if has("cause", text) or has("because", text):
-        return CAUSE
-    return COMMITMENT if has("promises", text) else FACT
+        return Kind.CAUSE
+    return Kind.COMMITMENT if has("promises", text) else Kind.FACT
 
 
 def own_words(prompt: str) -> str:
@@ -103,7 +102,7 @@ def own_words(prompt: str) -> str:
 
 def _said(prompt: str, today: datetime.date) -> list[Statement]:
     """Statements that the person settles, orders for good, likes or promises."""
-    rules = [Statement(PREFERENCE, rule.text, rule.source, USER, is_rule=True) for rule in laid_down(prompt)]
+    rules = [Statement(Kind.PREFERENCE, rule.text, rule.source, USER, is_rule=True) for rule in laid_down(prompt)]
     found = []
     for candidate in candidates(own_words(prompt), USER):
         text = trimmed(candidate.text)
@@ -116,28 +115,28 @@ def _said(prompt: str, today: datetime.date) -> list[Statement]:
         ):
             kind = _kind_said(text, candidate.plain, prompt, today)
             if kind:
-                dated = text if kind == PREFERENCE else with_dates(text, today)
+                dated = text if kind == Kind.PREFERENCE else with_dates(text, today)
                 found.append(Statement(kind, dated, candidate.text, USER))
     return [*rules, *found[:MAX_OF_RULES]]
 
 
-def _kind_said(text: str, plain: str, prompt: str, today: datetime.date) -> str:
-    """The kind of a person's sentence, "" for a passing order."""
+def _kind_said(text: str, plain: str, prompt: str, today: datetime.date) -> Kind | None:
+    """The kind of a person's sentence, None for a passing order."""
     if has("one_off", plain) or has("points_away", text) or has("hedge", plain):
-        return ""
+        return None
     if has("prefers", plain):
-        return PREFERENCE
+        return Kind.PREFERENCE
     if has("promises", plain) and has_date(text, today):
-        return COMMITMENT
+        return Kind.COMMITMENT
     is_quoted = has("pasted", plain) or (len(prompt) > MAX_SHORT_PROMPT_CHARS and not has("voice", plain))
     if is_quoted or not 4 <= _words(text) <= 27:
-        return ""
+        return None
     if has("standing", plain) and not has("moment", plain):
-        return PREFERENCE
+        return Kind.PREFERENCE
     is_specific = bool(NAMES.search(text)) or _is_korean(text) or has("broad", plain)
     if has("decided", plain) or (has("settles", plain) and is_specific and _words(text) >= 6):
-        return DECISION
-    return FACT if _is_told(text, plain, prompt) else ""
+        return Kind.DECISION
+    return Kind.FACT if _is_told(text, plain, prompt) else None
 
 
 def _is_told(text: str, plain: str, prompt: str) -> bool:
@@ -166,23 +165,23 @@ _UNFIT = ("question", "unfinished", "fleeting", "points_away", "report", "label"
 _UNFIT_PLAIN = ("outside", "talks", "hedge", "of_the_day")
 
 
-def _kind_closing(candidate: Candidate) -> str:
+def _kind_closing(candidate: Candidate) -> Kind | None:
     text = trimmed(candidate.text)
     is_fragment = candidate.is_bold or (
         candidate.is_item and (" - " in text or not re.match(r"`|[A-Z]\w+ [A-Z]\w+ [a-z]+s ", text))
     )
     if is_fragment or any(char.isdigit() for char in text) or any(text.count(pair) % 2 for pair in '`"'):
-        return ""
+        return None
     if any(has(sign, text) for sign in _UNFIT) or any(has(sign, candidate.plain) for sign in _UNFIT_PLAIN):
-        return ""
+        return None
     if has("cause", text) and (has("because", text) or (has("when", text) and has("scope", text))):
-        return CAUSE if 8 <= _words(text) <= 25 else ""
+        return Kind.CAUSE if 8 <= _words(text) <= 25 else None
     if _is_korean(text) and not NAMES.search(text):
-        return ""
+        return None
     lasts = any(has(sign, text) for sign in ("when", "place", "scope", "now"))
     if has("past", text) or not lasts or not 12 <= _words(text) <= 24:
-        return ""
-    return FACT
+        return None
+    return Kind.FACT
 
 
 def _words(text: str) -> float:

@@ -24,6 +24,7 @@ from memlayer.daemon.tasks import derived, intake
 from memlayer.deletion.forget import ForgetPlan
 from memlayer.edge.ipc import ops
 from memlayer.errors import DaemonError, StoreError, UserError
+from memlayer.kinds import Category
 from memlayer.model import Scope
 from memlayer.ports import Removed, Selection
 from memlayer.recall.query import typed_query
@@ -94,7 +95,9 @@ def _chosen(
         raise UserError(f"Nothing is known by {names}. Nothing is forgotten; `memlayer search` shows citations")
     if not arguments.query or (arguments.ids and not chosen):
         return chosen, unknown
-    scope = Scope((project_id,) if project_id else None, extra={"category": "core"} if arguments.is_global else {})
+    scope = Scope(
+        (project_id,) if project_id else None, extra={"category": Category.CORE} if arguments.is_global else {}
+    )
     rules = state.rules.recall
     hits = services.retriever.search(typed_query(arguments.query), scope, rules.candidates, rules.weights)
     near = {chunk.memory_id for chunk, score in hits if score.relevance >= FLOOR}

@@ -17,6 +17,7 @@ from memlayer.edge.capture import spool
 from memlayer.edge.home import project as places
 from memlayer.edge.ipc import ops
 from memlayer.errors import UserError
+from memlayer.kinds import CATEGORIES, Category, category_named
 from memlayer.model import Memory, Scope
 from memlayer.ports import MemoryQuery, Store
 from memlayer.recall.query import typed_query
@@ -31,13 +32,12 @@ from memlayer.turns.remembered import is_all_redacted, refuse_too_long, remember
 MAX_HITS, MAX_WINDOW = 20, 10
 USED_DAYS = 30
 COUNTED = 100_000
-CATEGORIES = {"turn": "conversation", "settled": "core", "day": "daily", "note": "custom"}
 
 
 def search(state: State, arguments: ops.MemSearch, progress: Progress) -> Fields:
     """Return index lines of the best hits, with their citations."""
     scope = scope_of(state, arguments.project_dir)
-    filters = Filters(category=CATEGORIES.get(arguments.kind, ""), session_id=arguments.session)
+    filters = Filters(category=category_named(arguments.kind), session_id=arguments.session)
     limit = min(MAX_HITS, arguments.limit)
     entries = entries_of(services_of(state), state.rules.recall, arguments.query, scope, filters, limit)
     if scope.project_ids is None:
@@ -100,11 +100,11 @@ def stats(state: State, arguments: ops.MemStats, progress: Progress) -> Fields:
     counts: dict[str, int] = {}
     days: list[int] = []
     for project_id in [""] if scope.project_ids is None else scope.project_ids:
-        for name, category in (("turns", "conversation"), ("settled", "core"), ("days", "daily"), ("notes", "custom")):
+        for category, row in CATEGORIES.items():
             query = MemoryQuery(project_id=project_id, category=category, is_current=True, limit=COUNTED)
             found = store.memories(query)
-            counts[name] = counts.get(name, 0) + len(found)
-            days += [memory.at_ms for memory in found if category == "conversation"]
+            counts[row.plural] = counts.get(row.plural, 0) + len(found)
+            days += [memory.at_ms for memory in found if category is Category.CONVERSATION]
     listed = ", ".join("%d %s" % (count, name) for name, count in counts.items() if count)
     span = " Turns from %s to %s." % (day_of(min(days)), day_of(max(days))) if days else ""
     used = share_since(store, int(time.time() * 1000) - USED_DAYS * 86_400_000)

@@ -11,6 +11,7 @@ from memlayer.daemon.tasks import derived, intake
 from memlayer.edge.capture.payload import clean
 from memlayer.edge.ipc import ops
 from memlayer.errors import UserError
+from memlayer.kinds import Category
 from memlayer.model import Memory
 from memlayer.ports import MemoryQuery
 
@@ -28,7 +29,7 @@ def remember(state: State, arguments: ops.Remember, progress: Progress) -> Field
     store, event_id = services.store, arguments.id_
     state.jobs.submit("drain and publish", lambda: intake.drain_and_publish(state)).result()
     # Its own, or the one it was merged with; an older statement of a file may be superseded from the start.
-    found = store.memories(MemoryQuery(source_ids=[event_id], category="core")) if event_id else []
+    found = store.memories(MemoryQuery(source_ids=[event_id], category=Category.CORE)) if event_id else []
     if not found:
         raise UserError("Nothing to remember: it is empty, private, or was forgotten before")
     ids = {memory.id for memory in found}

@@ -7,13 +7,14 @@ from collections.abc import Iterable
 from dataclasses import asdict
 
 from memlayer import compose
-from memlayer.briefing.disclosure import kind_of
+from memlayer.briefing.disclosure import label_of
 from memlayer.consolidation import lineage
 from memlayer.daemon.ops.disclosure import note_opened
 from memlayer.daemon.ops.requests import (
     Fields,
     Progress,
     Table,
+    category_given,
     memory_fields,
     named,
     project_of,
@@ -24,6 +25,7 @@ from memlayer.daemon.ops.requests import (
 from memlayer.daemon.resources.state import State
 from memlayer.edge.ipc import ops
 from memlayer.edge.redaction.privacy import redact
+from memlayer.kinds import Category, Kind
 from memlayer.memory_files.locations import FileLines
 from memlayer.model import CITED, GLOBAL, SHOWN, Memory, Usage
 from memlayer.ports import MemoryQuery, UsageQuery
@@ -35,7 +37,6 @@ from memlayer.recall.snippet import snippet
 from memlayer.records.sessions import Session
 from memlayer.records.usages import MANY, sessions_citing, share_since
 from memlayer.text.context_block import bare_id, cut, flatten
-from memlayer.turns.turn_memory import TURN
 
 NEIGHBOURS = 2
 LEFT_OUT_CHARS = 200
@@ -97,7 +98,7 @@ def search(state: State, arguments: ops.Search, progress: Progress) -> Fields:
     query = typed_query(arguments.query)
     scope, lines = scope_of(state, arguments.project_dir), FileLines(services.files, services.extra)
     filters = Filters(
-        category=arguments.category,
+        category=category_given(arguments.category),
         kind=arguments.kind,
         session_id=arguments.session_id,
         file=arguments.file,
@@ -119,12 +120,12 @@ def search(state: State, arguments: ops.Search, progress: Progress) -> Fields:
             "parts": score_parts(asdict(hit.score)),
             "snippet": snippet(hit.chunk.text, rarity, SNIPPET_CHARS, most=SNIPPET_SENTENCES),
             "preview": cut(flatten(hit.memory.text), PREVIEW_CHARS),
-            "event_type": kind_of(hit.memory),
+            "event_type": label_of(hit.memory),
             **lines.of(hit.memory)._asdict(),
         }
 
     done = []
-    if filters.kind in ("", TURN) and filters.category in ("", "conversation"):
+    if filters.kind in ("", Kind.TURN) and filters.category in (None, Category.CONVERSATION):
         done = find(services.store, arguments.query, scope.project_ids, TOOL_HITS, filters.admits_event)
     return {
         "mode": mode,
@@ -175,11 +176,11 @@ def _match(state: State, services: compose.Services, memory: Memory) -> Fields:
 
 def list_memories(state: State, arguments: ops.List, progress: Progress) -> Fields:
     """Return memories of a project and every project, newest first."""
-    store, folder, category = services_of(state).store, arguments.project_dir, arguments.category
+    store, folder, category = services_of(state).store, arguments.project_dir, category_given(arguments.category)
     project_id = project_of(state, folder, is_global=arguments.is_global)
     wanted = [(project_id, category)] if project_id or not folder else []
-    if folder and project_id != GLOBAL and state.has_global and category in ("", "core"):
-        wanted.append((GLOBAL, "core"))
+    if folder and project_id != GLOBAL and state.has_global and category in (None, Category.CORE):
+        wanted.append((GLOBAL, Category.CORE))
     found = [
         memory
         for scope, kept in wanted

@@ -11,6 +11,7 @@ from memlayer.daemon.resources.state import Progress as Progress
 from memlayer.daemon.resources.state import State
 from memlayer.edge.ipc.ops import Arguments
 from memlayer.errors import UserError
+from memlayer.kinds import Category
 from memlayer.model import GLOBAL, Memory, Scope
 from memlayer.ports import MemoryQuery, Store
 from memlayer.text.context_block import bare_id
@@ -59,6 +60,16 @@ def one_named(store: Store, name: str) -> Memory:
         keys = ", ".join(memory.key for memory in found)
         raise UserError("%r means several memories. Give a key: %s" % (name, keys))
     return found[0]
+
+
+def category_given(value: str) -> Category | None:
+    """Return the category of a request, None for any. Raises UserError."""
+    if not value:
+        return None
+    try:
+        return Category(value)
+    except ValueError:
+        raise UserError("%.40r is no category. Give one of %s" % (value, ", ".join(Category))) from None
 
 
 def memory_fields(state: State, memory: Memory) -> Fields:

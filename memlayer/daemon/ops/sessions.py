@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from memlayer.briefing.session_summary import SESSION_SUMMARY
 from memlayer.daemon.ops.requests import Fields, Progress, Table, project_of, services_of
 from memlayer.daemon.resources.state import State
 from memlayer.edge.home import given_notes as record
 from memlayer.edge.ipc import ops
 from memlayer.errors import UserError
+from memlayer.kinds import Category, Kind
 from memlayer.ports import MemoryQuery, Store
 from memlayer.recall.given_notes import is_unanswered, unanswered, with_texts
 from memlayer.records.sessions import Session
@@ -74,7 +74,7 @@ def _session(state: State, store: Store, session: Session) -> Fields:
     facts = asdict(session)
     for name in ("shown", "inherited"):  # marks of notes, no names
         facts[name] = len(facts[name])
-    turns = store.memories(MemoryQuery(session_id=session.id, category="conversation", limit=MAX_TURNS))
+    turns = store.memories(MemoryQuery(session_id=session.id, category=Category.CONVERSATION, limit=MAX_TURNS))
     return {
         **facts,
         "project": state.projects.name(session.project_id),
@@ -87,9 +87,11 @@ def _details(state: State, store: Store, session: Session) -> Fields:
     """Return a session's core memories, events, summary and notes, counted."""
     entries = [entry for entry in record.entries(state.home) if entry["session_id"] == session.id]
     prompts = [entry for entry in entries if "start" not in entry]
-    summaries = store.memories(MemoryQuery(session_id=session.id, category="daily", kind=SESSION_SUMMARY, limit=1))
+    summaries = store.memories(
+        MemoryQuery(session_id=session.id, category=Category.DAILY, kind=Kind.SESSION_SUMMARY, limit=1)
+    )
     return {
-        "core": len(store.memories(MemoryQuery(session_id=session.id, category="core", limit=MAX_TURNS))),
+        "core": len(store.memories(MemoryQuery(session_id=session.id, category=Category.CORE, limit=MAX_TURNS))),
         "events": len(store.events(session_id=session.id, limit=MAX_TURNS)),
         "summary": summaries[0].text if summaries else "",
         "given": {

@@ -15,6 +15,7 @@ from memlayer.compose import Services
 from memlayer.daemon.resources.jobs import go_second
 from memlayer.daemon.resources.state import State
 from memlayer.edge.home import registry
+from memlayer.kinds import Category
 from memlayer.memory_files.edits import EditCounts
 from memlayer.model import GLOBAL
 from memlayer.ports import MemoryQuery
@@ -61,7 +62,7 @@ def _write_working_sets(state: State, services: Services, project_id: str) -> No
     """
     if project_id == GLOBAL:
         state.has_global = bool(
-            services.store.memories(MemoryQuery(project_id=GLOBAL, category="core", is_current=True, limit=1))
+            services.store.memories(MemoryQuery(project_id=GLOBAL, category=Category.CORE, is_current=True, limit=1))
         )
     rules = state.rules.working_set
     for scope in state.projects.scopes() if project_id == GLOBAL else (project_id,):

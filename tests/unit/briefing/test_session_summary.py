@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from memlayer.briefing import session_summary
-from memlayer.briefing.session_summary import SESSION_SUMMARY, left_open, pending, sum_up
+from memlayer.briefing.session_summary import left_open, pending, sum_up
 from memlayer.briefing.summary_text import COMMANDS, DECIDED, DONE, ERRORS, FILES, GOAL, is_korean, parts_of
+from memlayer.kinds import Category, Kind
 from memlayer.model import Event, Memory, citation_of
 from memlayer.ports import MemoryQuery
 from memlayer.records.sessions import Session
@@ -98,14 +99,15 @@ def test_its_record() -> None:
         told.turn(prompt, answer)
     found = sum_up(told.store, told.session)
     assert found is not None
-    assert (found.category, found.kind, found.project_id, found.session_id) == ("daily", SESSION_SUMMARY, "p1", "s1")
+    assert (found.category, found.kind) == (Category.DAILY, Kind.SESSION_SUMMARY)
+    assert (found.project_id, found.session_id) == ("p1", "s1")
     assert found.key.startswith("daily_2023-11-") and found.key.endswith(found.id[:4])
     assert set(found.source_ids) == {event.id for event in told.store.events(session_id="s1")}
-    assert told.store.memories(MemoryQuery(kind=SESSION_SUMMARY)) == [found]
+    assert told.store.memories(MemoryQuery(kind=Kind.SESSION_SUMMARY)) == [found]
     told.turn("배포까지 하자", "스테이징에 배포했습니다. `make deploy ENV=stg` 로 실행했습니다.")
     again = sum_up(told.store, told.session)
     assert again is not None and again.id == found.id and "배포했습니다" in again.text
-    assert len(told.store.memories(MemoryQuery(kind=SESSION_SUMMARY))) == 1
+    assert len(told.store.memories(MemoryQuery(kind=Kind.SESSION_SUMMARY))) == 1
 
 
 def test_tool_events_give_exact_paths_and_commands() -> None:
@@ -151,7 +153,7 @@ def test_small_talk_has_no_summary(said: list[tuple[str, str]]) -> None:
     for prompt, answer in said:
         told.turn(prompt, answer)
     assert told.summed_up() == {}
-    assert told.store.memories(MemoryQuery(kind=SESSION_SUMMARY)) == []
+    assert told.store.memories(MemoryQuery(kind=Kind.SESSION_SUMMARY)) == []
 
 
 def test_noise_and_answers_to_own_commands_stay_out() -> None:

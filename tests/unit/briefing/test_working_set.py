@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from memlayer.briefing.session_summary import SESSION_SUMMARY
 from memlayer.briefing.summary_text import DECIDED, DONE, FILES, GOAL, LEFT, summary_text
 from memlayer.briefing.working_set import WorkingSetRules, compose, summary_in_short
 from memlayer.edge.redaction.privacy import strip_own_blocks
+from memlayer.kinds import Kind
 from memlayer.model import Memory, citation_of
 from memlayer.ports import MemoryQuery
 from memlayer.text import context_block
@@ -44,7 +44,7 @@ class Kept:
         return self("conversation", "turn", text, **more)  # type: ignore[arg-type]
 
     def summary(self, *, days: float = 0, session: str = "s1", **parts: list[str]) -> str:
-        return self("daily", SESSION_SUMMARY, summary_text(parts, is_korean=True), days=days, session=session)
+        return self("daily", Kind.SESSION_SUMMARY, summary_text(parts, is_korean=True), days=days, session=session)
 
     def lines(self, **more: str) -> list[str]:
         block = compose(self.store, "p1", RULES, **more)

@@ -9,7 +9,8 @@ import pytest
 
 from memlayer.consolidation.extractor import Extracted, RulesExtractor
 from memlayer.consolidation.lineage import RETIRED, state_of
-from memlayer.consolidation.rules.extraction import FACT, Statement
+from memlayer.consolidation.rules.extraction import Statement
+from memlayer.kinds import Kind
 from memlayer.model import Memory
 from memlayer.ports import MemoryQuery
 from tests.support.consolidating_in_memory import DAY_MS, Consolidating
@@ -27,7 +28,7 @@ class OldRules:
         self.texts = texts
 
     def extract(self, prompt: str, answers: object, at_ms: int) -> Extracted:
-        return Extracted("", tuple(Statement(FACT, text, text, "user") for text in self.texts if text in prompt))
+        return Extracted("", tuple(Statement(Kind.FACT, text, text, "user") for text in self.texts if text in prompt))
 
 
 def _old_store(home: Path) -> Consolidating:

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 import yaml
 
-from memlayer.consolidation.rules.extraction import PREFERENCE, Statement, extract
+from memlayer.consolidation.rules.extraction import Statement, extract
+from memlayer.kinds import Kind
 
 DATA = Path(__file__).parents[2] / "data" / "standing_rules.yaml"
 ROWS: list[dict[str, Any]] = yaml.safe_load(DATA.read_text("utf-8"))
@@ -22,7 +23,7 @@ def stated(prompt: str) -> list[Statement]:
 
 def holds(row: dict[str, Any]) -> bool:
     wanted = row["keep"].rstrip(".")
-    return any(wanted in statement.text and statement.kind == PREFERENCE for statement in stated(row["prompt"]))
+    return any(wanted in statement.text and statement.kind == Kind.PREFERENCE for statement in stated(row["prompt"]))
 
 
 @pytest.mark.parametrize(

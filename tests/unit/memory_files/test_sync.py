@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from memlayer.kinds import Category
 from memlayer.memory_files.edits import EditCounts
 from memlayer.memory_files.markdown import END
 from memlayer.ports import MemoryQuery, Selection
-from memlayer.records.tombstones import CORE, DAILY, Tombstones
+from memlayer.records.tombstones import Tombstones
 from tests.support.files_in_memory import PLANS, FilesInMemory, six_facts, written
 
 
@@ -152,7 +153,7 @@ def test_old_copy_revives_no_aged_memory(tmp_path: Path, which: str) -> None:
     page = kept.page if which == "core" else next(kept.folder.glob("memory/*.md"))
     copy = page.read_bytes()
     assert "화요일" in copy.decode()
-    for kind in (DAILY, CORE):
+    for kind in (Category.DAILY, Category.CORE):
         Tombstones(str(kept.home)).record_retention(kind, kept.now_ms + 86_400_000, 1)
     kept.store.forget(Selection(project_id=kept.project_id))
     kept.start()

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from memlayer.consolidation.statement import statement_of
+from memlayer.kinds import Category
 from memlayer.model import Memory
-from memlayer.records.tombstones import CONVERSATION, CORE, DAILY, KEY_BYTES, SAME_TIME_MS, TOOL, Tombstones
+from memlayer.records.tombstones import KEY_BYTES, SAME_TIME_MS, TOOL, Tombstones
 
 LONG = "두루미칠성반닫이 서버의 이름은 zephyrine 으로 하기로 했다"
 SHORT = "번호는 1234"
@@ -122,9 +123,9 @@ def test_a_turn_whose_prompt_was_forgotten_goes_whole(home: Path) -> None:
 def test_events_deleted_by_age_stay_deleted(home: Path) -> None:
     home.mkdir()
     tombstones = Tombstones(str(home))
-    tombstones.record_retention(CONVERSATION, 1000, 50_000)
-    tombstones.record_retention(CONVERSATION, 2000, 60_000)
-    tombstones.record_retention(CONVERSATION, 1500, 70_000)  # a longer time was set meanwhile
+    tombstones.record_retention(Category.CONVERSATION, 1000, 50_000)
+    tombstones.record_retention(Category.CONVERSATION, 2000, 60_000)
+    tombstones.record_retention(Category.CONVERSATION, 1500, 70_000)  # a longer time was set meanwhile
     for known in (tombstones, Tombstones(str(home))):
         assert known.covers(said("무엇이든", at_ms=1999))
         assert not known.covers(said("무엇이든", at_ms=2000))
@@ -141,8 +142,8 @@ def test_events_deleted_by_age_stay_deleted(home: Path) -> None:
 
 def test_memories_deleted_by_age_stay_deleted(home: Path) -> None:
     home.mkdir()
-    Tombstones(str(home)).record_retention(DAILY, 1000, 50_000)
-    Tombstones(str(home)).record_retention(CORE, 2000, 50_000)
+    Tombstones(str(home)).record_retention(Category.DAILY, 1000, 50_000)
+    Tombstones(str(home)).record_retention(Category.CORE, 2000, 50_000)
     known = Tombstones(str(home))
     core = stated(SHORT, 1999)
     day = replace(core, category="daily", at_ms=999)

@@ -10,10 +10,10 @@ from memlayer.briefing.session_summary import left_open
 from memlayer.briefing.working_set import WorkingSetRules, compose
 from memlayer.edge.capture.noise import recallable
 from memlayer.edge.redaction.privacy import redact, without_marks
+from memlayer.kinds import Kind
 from memlayer.recall.recall import Gate, RecallRules
 from memlayer.text.context_block import entry_lines, flatten
 from memlayer.text.terms import index_terms, query_terms
-from memlayer.turns.turn_memory import ROUTINE
 from tests.support.turns_in_memory import PROJECT, TurnsInMemory
 
 THANKS = [
@@ -30,7 +30,7 @@ def test_thanks_with_a_private_span_say_nothing(home: Path, prompt: str, answer:
     memory = TurnsInMemory(home)
     memory.turn("s1", "p1", *WORK)
     thanks = memory.turn("s2", "p2", prompt, answer, at=60_000)
-    assert thanks.kind == ROUTINE
+    assert thanks.kind == Kind.ROUTINE
     assert memory.ask(redact(prompt), RecallRules(min_chance=0.0)).gate is Gate.NOTHING_ASKED
     [line] = entry_lines(compose(memory.store, memory.projects.resolve(PROJECT)[0], WorkingSetRules()))
     assert "정산 배치" in line

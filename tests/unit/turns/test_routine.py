@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from memlayer.kinds import Kind
 from memlayer.recall.recall import RecallRules
 from memlayer.turns.salience import is_routine, is_routine_text
 from memlayer.turns.turn import turn_text
-from memlayer.turns.turn_memory import ROUTINE
 from tests.support.turns_in_memory import TurnsInMemory
 
 ROUTINES = [
@@ -39,7 +39,7 @@ def test_routine_is_no_candidate(home: Path, prompt: str, answer: str) -> None:
     assert is_routine(prompt, [answer]) and is_routine_text(turn_text(prompt, [answer]))
     memory = TurnsInMemory(home)
     turn = memory.turn("s1", "p1", prompt, answer)
-    assert turn.kind == ROUTINE and memory.store.stats().chunks == 0
+    assert turn.kind == Kind.ROUTINE and memory.store.stats().chunks == 0
     assert memory.store.events(session_id="s1")
     assert (
         memory.ask("why was it that the last commit and push failed again? 커밋", RecallRules(min_chance=0.0)).block

@@ -1,0 +1,148 @@
+"""Categories and kinds of memories, with all that rooms ask of each.
+
+Both are stored by their values. A new kind is a member and a row here; mypy names the rooms that decide over kinds.
+`edge/mcp.py` repeats the categories' names, because it is standard library only; a test compares the two.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum, StrEnum, auto
+
+
+class Category(StrEnum):
+    """The origin of a memory, by which age deletes it."""
+
+    CORE = "core"
+    DAILY = "daily"
+    CONVERSATION = "conversation"
+    CUSTOM = "custom"
+
+
+class Kind(StrEnum):
+    """The form of a memory.
+
+    A model is told of statements in this order.
+    """
+
+    TURN = "turn"
+    OPEN_QUESTION = "open_question"
+    ROUTINE = "routine"
+    DECISION = "decision"
+    PREFERENCE = "preference"
+    FACT = "fact"
+    CAUSE = "cause"
+    COMMITMENT = "commitment"
+    ENTRY = "entry"
+    SESSION_SUMMARY = "session_summary"
+    COMPACTION = "compaction"
+    NOTE = "note"
+    PIECE = "piece"
+
+
+class Start(Enum):
+    """A kind's place in the working set of a session's start."""
+
+    WISH = auto()
+    SETTLED = auto()  # by a decision: while it is recent, or explicit
+    DUE = auto()  # until its day is over
+    LAST_SESSION = auto()  # the newest one alone
+    NEWEST_TURN = auto()  # where no summary is newer
+    PINNED = auto()  # only if pinned
+
+
+@dataclass(frozen=True)
+class CategoryRow:
+    """All that holds for each memory of a category.
+
+    name, plural: for a model, and the filter of its tools. noun: for a person. key: the first part of a key.
+    importance: before the signals of its text, in [0, 1].
+    """
+
+    name: str
+    plural: str
+    noun: str
+    key: str
+    importance: float
+
+
+@dataclass(frozen=True)
+class KindRow:
+    """All that holds for each memory of a kind.
+
+    label: for a model. heading, korean: in memory files, where each of these words is read as the kind; the first
+    Korean one also in a model's answer. searched: has chunks in the index. recalled: given to a prompt. lasting: drawn
+    from turns as a statement that holds for weeks. binds: a person's wish or settled matter, which survives a
+    compaction and may hold for every project. of_session: stands for its whole session, so that forgetting it by name
+    takes no turn along.
+    """
+
+    label: str
+    start: Start
+    heading: str = ""
+    korean: tuple[str, ...] = ()
+    searched: bool = True
+    recalled: bool = True
+    lasting: bool = False
+    binds: bool = False
+    of_session: bool = False
+
+
+# In the order in which a model is told of them.
+CATEGORIES: dict[Category, CategoryRow] = {
+    Category.CONVERSATION: CategoryRow("turn", "turns", "turn", "turn", 0.2),
+    Category.CORE: CategoryRow("settled", "settled", "core memory", "core", 0.7),
+    Category.DAILY: CategoryRow("day", "days", "daily entry", "daily", 0.3),
+    Category.CUSTOM: CategoryRow("note", "notes", "note", "custom", 0.4),
+}
+
+# In the order of the sections of a memory file.
+KINDS: dict[Kind, KindRow] = {
+    Kind.PREFERENCE: KindRow(
+        "preference", Start.WISH, "Preferences", ("선호", "규칙"), lasting=True, binds=True,
+    ),
+    Kind.DECISION: KindRow(
+        "decision", Start.SETTLED, "Decisions", ("결정", "결정 사항", "결정사항"), lasting=True, binds=True,
+    ),
+    Kind.COMMITMENT: KindRow("commitment", Start.DUE, "Commitments", ("약속", "할 일"), lasting=True),
+    Kind.FACT: KindRow("fact", Start.PINNED, "Facts", ("사실",), lasting=True),
+    Kind.CAUSE: KindRow("cause", Start.PINNED, "Causes and fixes", ("원인", "원인과 해결"), lasting=True),
+    Kind.NOTE: KindRow("note", Start.PINNED, "Notes", ("메모", "노트")),
+    Kind.PIECE: KindRow("note", Start.PINNED),
+    Kind.TURN: KindRow("turn", Start.NEWEST_TURN),
+    Kind.OPEN_QUESTION: KindRow("turn", Start.PINNED, recalled=False),
+    Kind.ROUTINE: KindRow("turn", Start.NEWEST_TURN, searched=False, recalled=False),
+    Kind.ENTRY: KindRow("day", Start.PINNED, searched=False, recalled=False),
+    Kind.SESSION_SUMMARY: KindRow("day", Start.LAST_SESSION, searched=False, recalled=False, of_session=True),
+    Kind.COMPACTION: KindRow("day", Start.PINNED, searched=False, recalled=False, of_session=True),
+}  # fmt: skip
+
+LASTING = tuple(kind for kind in Kind if KINDS[kind].lasting)
+BINDING = tuple(kind for kind, row in KINDS.items() if row.binds)
+# Of a memory whose stored kind is unknown here: an earlier or later version's, or none.
+_DEFAULTS = {
+    Category.CONVERSATION: Kind.TURN,
+    Category.CORE: Kind.NOTE,
+    Category.DAILY: Kind.ENTRY,
+    Category.CUSTOM: Kind.PIECE,
+}
+_BY_VALUE = {kind.value: kind for kind in Kind}
+_CATEGORY_BY_VALUE = {category.value: category for category in Category}
+
+
+def category_of(stored: str) -> Category:
+    """Return the category of a stored value; of another version's, CUSTOM."""
+    return _CATEGORY_BY_VALUE.get(stored, Category.CUSTOM)
+
+
+def kind_of(category: Category, stored: str) -> Kind:
+    """Return the kind of a stored value.
+
+    A piece of a person's own Markdown is stored as its place, `name:start-end`.
+    """
+    return _BY_VALUE.get(stored) or _DEFAULTS[category]
+
+
+def category_named(name: str) -> Category | None:
+    """Return the category that a model's tool calls so, None for none."""
+    return next((category for category, row in CATEGORIES.items() if row.name == name), None)

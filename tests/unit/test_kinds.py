@@ -1,0 +1,78 @@
+"""The table of kinds: complete, stored as ever, repeated by the edge without a change."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from memlayer.edge.mcp import BY_NAME
+from memlayer.kinds import BINDING, CATEGORIES, KINDS, LASTING, Category, Kind, category_named, category_of, kind_of
+from memlayer.model import memory_key
+from tests.support.store_rows import make_memory
+
+
+def test_each_category_and_kind_has_a_row() -> None:
+    assert set(CATEGORIES) == set(Category)
+    assert set(KINDS) == set(Kind)
+
+
+def test_stored_values_never_change() -> None:
+    """A home of any version holds these."""
+    assert list(Category) == ["core", "daily", "conversation", "custom"]
+    assert set(Kind) >= {
+        "turn", "open_question", "routine", "decision", "preference", "fact", "cause", "commitment", "entry",
+        "session_summary", "compaction", "note",
+    }  # fmt: skip
+
+
+def test_edge_repeats_the_names_of_categories() -> None:
+    offered = BY_NAME["mem-search"]["inputSchema"]["properties"]["kind"]["enum"]
+    assert offered == [row.name for row in CATEGORIES.values()]
+    assert [category_named(name) for name in offered] == list(CATEGORIES)
+    assert category_named("결정") is None
+
+
+def test_headings_of_both_languages_mean_one_kind() -> None:
+    words = [word for row in KINDS.values() for word in (row.heading, *row.korean) if word]
+    assert len(words) == len(set(words))
+    assert all(KINDS[kind].heading and KINDS[kind].korean for kind in LASTING)
+
+
+def test_kinds_that_bind_last() -> None:
+    assert set(BINDING) == {Kind.PREFERENCE, Kind.DECISION} < set(LASTING)
+
+
+def test_recalled_kinds_are_searched() -> None:
+    assert [kind for kind, row in KINDS.items() if row.recalled and not row.searched] == []
+
+
+@pytest.mark.parametrize(
+    ("category", "stored", "kind", "place"),
+    [
+        (Category.CORE, "decision", Kind.DECISION, ""),
+        (Category.CORE, "", Kind.NOTE, ""),
+        (Category.CORE, "blocker", Kind.NOTE, ""),
+        (Category.CONVERSATION, "of a later version", Kind.TURN, ""),
+        (Category.DAILY, "", Kind.ENTRY, ""),
+        (Category.CUSTOM, "note", Kind.NOTE, ""),
+        (Category.CUSTOM, "docs/배포.md:12-30", Kind.PIECE, "docs/배포.md:12-30"),
+    ],
+)
+def test_a_stored_kind_is_known(category: Category, stored: str, kind: Kind, place: str) -> None:
+    memory = replace(make_memory(1, category=category), kind=stored)
+    assert kind_of(category, stored) is kind
+    assert (memory.known_kind, memory.place, memory.kind) == (kind, place, stored)
+
+
+def test_category_of_another_version_is_kept_as_a_note() -> None:
+    assert category_of("daily") is Category.DAILY
+    assert category_of("episode") is Category.CUSTOM
+
+
+def test_keys_begin_with_the_category() -> None:
+    noon = 1_795_000_000_000
+    keys = [memory_key(category, "81d2ffff", noon) for category in CATEGORIES]
+    assert keys[1] == "core_81d2"
+    assert keys[0].startswith("turn_2026-11-1") and keys[0].endswith("_81d2")
+    assert [key.partition("_")[0] for key in keys] == ["turn", "core", "daily", "custom"]
