@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from memlayer.errors import EmbedderError
 from memlayer.indexing.term_stats import TermStats
 from memlayer.kinds import Category
-from memlayer.model import Chunk, Memory, chunk_id, turn_memory_id
-from memlayer.ports import Embedder, MemoryQuery, Progress, Store, Vector, VectorCache
+from memlayer.model import Chunk, Memory, chunk_id
+from memlayer.ports import Embedder, Progress, Store, Vector, VectorCache
 from memlayer.text.terms import index_terms
 from memlayer.turns.turn import pieces, unlabelled
-from memlayer.turns.turn_memory import carried_over, full_text, is_searched, turn_memory
+from memlayer.turns.turn_memory import full_text, is_searched
 
 log = logging.getLogger(__name__)
 
@@ -22,7 +22,7 @@ CurrentEmbedder = Callable[[], "Embedder | None"]
 
 
 class Indexer:
-    """Writer of turn memories, chunks and vectors. Idempotent.
+    """Writer of chunks and vectors. Idempotent.
 
     lock: held during each batch of writes; hold it as well around writes to the store that belong to the batch.
     """
@@ -45,42 +45,30 @@ class Indexer:
         self._overlap_tokens = overlap_tokens
         self.lock = threading.RLock()
 
-    def remember(self, turns: set[tuple[str, str]], *, embed: bool = True) -> None:
-        """Make memories and chunks of turns (session id, prompt id) anew."""
-        with self.lock:
-            memories, chunks = [], []
-            found = self._store.events(prompt_ids=sorted({prompt_id for _, prompt_id in turns}), limit=100_000)
-            ids = [turn_memory_id(*turn) for turn in turns]
-            known = {memory.id: memory for memory in self._store.memories(MemoryQuery(ids=ids, limit=len(ids)))}
-            for turn in sorted(turns):
-                events = [event for event in found if (event.session_id, event.prompt_id) == turn]
-                memory = turn_memory(events)
-                if memory is None:
-                    continue
-                memory = carried_over(known.get(memory.id), memory)
-                memories.append(memory)
-                if is_searched(memory):
-                    events.sort(key=lambda event: (event.kind != "user", event.at_ms))
-                    chunks += self._chunks_of(memory, full_text(events))
-            if memories:
-                self._store.put_memories(memories)
-                self._replace_chunks(memories, chunks, embed)
-
-    def index(self, memories: Sequence[Memory], *, embed: bool = True) -> None:
+    def index(self, memories: Sequence[Memory], *, texts: Mapping[str, str] | None = None, embed: bool = True) -> None:
         """Replace the chunks of these memories; unsearched memories lose theirs.
 
-        A turn's chunks are made of its events, because its memory holds only the head of its text.
+        A turn's chunks are made of its events, because its memory holds only the head of its text. texts: the whole
+        texts of turns by memory id, where the caller has them already.
         """
         with self.lock:
-            ids = sorted({source for memory in memories for source in memory.source_ids})
-            events = {event.id: event for event in self._store.events(ids=ids, limit=len(ids) + 1)} if ids else {}
-            chunks = []
-            for memory in memories:
-                if is_searched(memory):
-                    sources = [events[source] for source in memory.source_ids if source in events]
-                    text = full_text(sources) if memory.category == Category.CONVERSATION else ""
-                    chunks += self._chunks_of(memory, text or memory.text)
+            texts = self._turn_texts(memories) if texts is None else texts
+            chunks = [
+                chunk
+                for memory in memories
+                if is_searched(memory)
+                for chunk in self._chunks_of(memory, texts.get(memory.id) or memory.text)
+            ]
             self._replace_chunks(memories, chunks, embed)
+
+    def _turn_texts(self, memories: Sequence[Memory]) -> dict[str, str]:
+        """Return the whole texts of the searched turns among memories, by id."""
+        turns = [memory for memory in memories if memory.category == Category.CONVERSATION and is_searched(memory)]
+        ids = sorted({source for turn in turns for source in turn.source_ids})
+        events = {event.id: event for event in self._store.events(ids=ids, limit=len(ids) + 1)} if ids else {}
+        return {
+            turn.id: full_text([events[source] for source in turn.source_ids if source in events]) for turn in turns
+        }
 
     def vectors_of(self, texts: Sequence[str]) -> list[Vector]:
         """Return passages' vectors, cached or made; [] without embedder. Raises EmbedderError."""

@@ -11,12 +11,14 @@ from memlayer.edge.capture import spool
 from memlayer.edge.capture.payload import OWN_COMMAND, spool_event
 from memlayer.edge.capture.tool_use import EVERY_TOOL, ToolRules
 from memlayer.indexing.indexer import Indexer
-from memlayer.model import GLOBAL, Event
-from memlayer.ports import Progress, Store
+from memlayer.model import GLOBAL, Event, Memory, turn_memory_id
+from memlayer.ports import MemoryQuery, Progress, Store
 from memlayer.records.projects import Projects
 from memlayer.records.sessions import Sessions
 from memlayer.records.tombstones import Tombstones
+from memlayer.turns.turn_memory import carried_over, full_text, turn_memory
 
+MAX_EVENTS = 100_000  # of a batch's turns
 BATCH = 200  # spool files taken in at once: LanceDB wants batches, a person who waits wants progress
 # The errors that an event written by none of our hooks can raise. A store or a disk that fails raises others.
 FOREIGN = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
@@ -116,9 +118,27 @@ class Ingest:
             self.on_new([event for event in events if event.id in added])
             # All turns of the batch, not only those of new events: a crash may have come between events and memories.
             turns = {(event.session_id, event.prompt_id) for event in events if event.prompt_id}
-            self.indexer.remember(turns, embed=not is_history)
+            self.remember(turns, embed=not is_history)
             self.on_remember([event for event in events if event.kind == "remember"])
             return {event.project_id for event in events}
+
+    def remember(self, turns: set[tuple[str, str]], *, embed: bool = True) -> None:
+        """Make and index the memories of turns (session id, prompt id) anew."""
+        with self.indexer.lock:
+            rows = self._store.events(prompt_ids=sorted({prompt_id for _, prompt_id in turns}), limit=MAX_EVENTS)
+            ids = [turn_memory_id(*turn) for turn in turns]
+            known = {memory.id: memory for memory in self._store.memories(MemoryQuery(ids=ids, limit=len(ids)))}
+            memories: list[Memory] = []
+            texts: dict[str, str] = {}
+            for turn in sorted(turns):
+                events = [event for event in rows if (event.session_id, event.prompt_id) == turn]
+                made = turn_memory(events)
+                if made is not None:
+                    memories.append(carried_over(known.get(made.id), made))
+                    texts[made.id] = full_text(sorted(events, key=lambda event: (event.kind != "user", event.at_ms)))
+            if memories:
+                self._store.put_memories(memories)
+                self.indexer.index(memories, texts=texts, embed=embed)
 
     def _admitted(self, captured: Sequence[dict[str, Any]], is_history: bool) -> list[Event]:
         """Return events that are captured, wanted by rules, and not forgotten."""

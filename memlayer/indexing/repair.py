@@ -102,7 +102,7 @@ def _remember_turns(store: Store, ingest: Ingest, progress: Progress) -> int:
     spoken = {(event.session_id, event.prompt_id) for event in store.events(limit=EVERYTHING) if event.prompt_id}
     turns = sorted(turn for turn in spoken if turn_memory_id(*turn) not in known)
     for start in range(0, len(turns), BATCH):
-        ingest.indexer.remember(set(turns[start : start + BATCH]))
+        ingest.remember(set(turns[start : start + BATCH]))
         progress(min(start + BATCH, len(turns)), len(turns))
     ingest.on_remember(store.events(kind="remember", limit=EVERYTHING))
     return len({memory.id for memory in store.memories(MemoryQuery(limit=EVERYTHING))} - known)
