@@ -26,8 +26,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from evals.real import ANSWERED_AFTER_MS, FOLDER, Memory
 from evals.real_set import load_labels, load_turns
 from memlayer import compose
-from memlayer.briefing.disclosure import Detail, details_text, index_text
 from memlayer.daemon.ops.disclosure import entries_of
+from memlayer.disclosure import Detail, details_text, index_text
 from memlayer.edge.capture.payload import spool_event
 from memlayer.model import Scope, turn_memory_id
 from memlayer.recall.search import Filters

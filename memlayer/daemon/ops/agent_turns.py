@@ -10,11 +10,11 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 
-from memlayer.briefing import compaction
-from memlayer.briefing.compaction import Talk
 from memlayer.briefing.standing_orders import standing_orders
 from memlayer.daemon.hook_call import Answer, begin_call, count_kept, serve
 from memlayer.daemon.hooks import HANDLERS
+from memlayer.daemon.ops import agent_compaction as compaction
+from memlayer.daemon.ops.agent_compaction import Talk
 from memlayer.daemon.ops.requests import Fields, Progress, Table, project_of, services_of
 from memlayer.daemon.resources.state import State
 from memlayer.daemon.tasks import derived, flush, intake

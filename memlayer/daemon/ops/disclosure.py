@@ -5,14 +5,14 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
-from memlayer.briefing import disclosure
-from memlayer.briefing.disclosure import Detail, IndexEntry, Span
+from memlayer import disclosure
 from memlayer.compose import Services
 from memlayer.consolidation import lineage
 from memlayer.daemon.ops import memories as by_hand
 from memlayer.daemon.ops.requests import Fields, Progress, Table, named, services_of
 from memlayer.daemon.ops.requests import scope_of as scope_of_folder
 from memlayer.daemon.resources.state import State
+from memlayer.disclosure import Detail, IndexEntry, Span
 from memlayer.edge.capture import spool
 from memlayer.edge.home import project as places
 from memlayer.edge.ipc import ops

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from dataclasses import asdict
 
 from memlayer import compose
-from memlayer.briefing.disclosure import label_of
 from memlayer.consolidation import lineage
 from memlayer.daemon.ops.disclosure import note_opened
 from memlayer.daemon.ops.requests import (
@@ -23,6 +22,7 @@ from memlayer.daemon.ops.requests import (
     services_of,
 )
 from memlayer.daemon.resources.state import State
+from memlayer.disclosure import label_of
 from memlayer.edge.ipc import ops
 from memlayer.edge.redaction.privacy import redact
 from memlayer.kinds import Category, Kind

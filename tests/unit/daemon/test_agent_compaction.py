@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from memlayer.briefing.compaction import session_constraints
+from memlayer.daemon.ops.agent_compaction import session_constraints
 from memlayer.model import Event
 from tests.support.memory_store import MemoryStore
 from tests.unit.briefing.test_standing_orders import order

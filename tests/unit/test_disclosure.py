@@ -7,7 +7,7 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memlayer.briefing.disclosure import (
+from memlayer.disclosure import (
     LINE_TOKENS,
     Detail,
     IndexEntry,
