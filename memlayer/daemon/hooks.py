@@ -249,7 +249,7 @@ def _tells_rules(state: State, call: Call) -> bool:
 
 
 def _rules_line(state: State, call: Call) -> str:
-    """Return the line about rules kept since the last one, "" for none."""
+    """Return the line about newly kept rules, "" for none."""
     line = state.rule_notices.line(call.session.id)
     return line if line and _tells_rules(state, call) else ""
 

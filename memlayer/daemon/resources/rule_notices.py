@@ -71,7 +71,7 @@ class RuleNotices:
             return line_of(self._waiting.get(session_id, ()))
 
     def told(self, session_id: str, line: str) -> None:
-        """Take note that the line was given; newer rules wait for the next."""
+        """Note that the line was given; newer rules wait."""
         with self._changed:
             if line_of(self._waiting.get(session_id, ())) == line:
                 del self._waiting[session_id]
