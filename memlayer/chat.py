@@ -8,6 +8,7 @@ from typing import Any, Literal, Protocol
 
 Role = Literal["system", "user", "assistant", "tool"]
 OnText = Callable[[str], None]
+OnWait = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -148,9 +149,12 @@ class ChatProvider(Protocol):
         Loads and sends nothing.
         """
 
-    def chat(self, request: ChatRequest, *, deadline_s: float, on_text: OnText | None = None) -> Reply:
+    def chat(
+        self, request: ChatRequest, *, deadline_s: float, on_text: OnText | None = None, on_wait: OnWait | None = None
+    ) -> Reply:
         """Answer a request within the deadline.
 
-        on_text: called with each part of the answer's text as it comes. Retries what a server asks to retry. Raises
-        ChatError, one line without any text of the request; KeyboardInterrupt ends the call at once.
+        on_text: called with each part of the answer's text as it comes. on_wait: called once, with a line about what is
+        waited for, when no text has come for 15 s. Retries what a server asks to retry. Raises ChatError, one line
+        without any text of the request; KeyboardInterrupt ends the call at once.
         """

@@ -62,7 +62,16 @@ class Asked:
     is_cached: bool = False
 
 
-Event = TextPart | Asked | ToolStarted | ToolOutput | ToolEnded | Compacted | CompactionStopped | ContextFilling
+@dataclass(frozen=True)
+class Waiting:
+    """Event: the model lets the person wait. message: for what."""
+
+    message: str
+
+
+Event = (
+    TextPart | Asked | Waiting | ToolStarted | ToolOutput | ToolEnded | Compacted | CompactionStopped | ContextFilling
+)
 
 
 @dataclass
@@ -154,7 +163,9 @@ class Agent:
             self.settings.max_tokens,
         )
         cached, shown = self.cache.get(request), VisibleText(self._show, thinks=self._thinks)
-        reply = cached or self.provider.chat(request, deadline_s=self.settings.timeout_s, on_text=shown.feed)
+        reply = cached or self.provider.chat(
+            request, deadline_s=self.settings.timeout_s, on_text=shown.feed, on_wait=self._wait
+        )
         self.cache.put(request, reply)
         self.compactor.observe(reply.use.input_tokens)
         text, calls = self._form.parse_response(reply)
@@ -167,11 +178,14 @@ class Agent:
         self._shown += text
         self.on_event(TextPart(text))
 
+    def _wait(self, message: str) -> None:
+        self.on_event(Waiting(message))
+
     def _summarize(self, system: str, prompt: str) -> str:
         """Ask the talk's model for a summary, without tools."""
         messages = (WireMessage("system", system), WireMessage("user", prompt))
         request = ChatRequest(self.settings.model_name, messages, (), self.settings.temperature, MAX_TOKENS)
-        reply = self.provider.chat(request, deadline_s=self.settings.timeout_s)
+        reply = self.provider.chat(request, deadline_s=self.settings.timeout_s, on_wait=self._wait)
         self.on_event(Asked(self.settings.model_name, reply.use, reply.is_cut))
         return reply.text
 

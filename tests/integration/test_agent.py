@@ -102,10 +102,10 @@ def test_talk_without_daemon_is_kept(api: ModelApi, home: Path, cli: Cli) -> Non
 def test_server_that_fails_is_one_line(api: ModelApi, served: Daemon, cli: Cli) -> None:
     from tests.support.model_api import Said
 
-    api.script = lambda asked: Said({"error": {"message": "비밀"}}, 400)
+    api.script = lambda asked: Said({"error": {"message": "그런 모델은 없습니다\n(m)"}}, 400)
     done = cli("agent", "안녕하세요, 누구세요?")
     assert (done.returncode, done.stdout) == (1, "")
-    assert "Traceback" not in done.stderr and "비밀" not in done.stderr
+    assert "Traceback" not in done.stderr and "The server says: 그런 모델은 없습니다 (m)" in done.stderr
     lines = cli("agent", "안녕하세요, 누구세요?", "--json").stdout.splitlines()
     assert json.loads(lines[-1])["event"] == "error"
 

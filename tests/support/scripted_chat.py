@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from memlayer.chat import ChatRequest, OnText, Reply, ToolCall
+from memlayer.chat import ChatRequest, OnText, OnWait, Reply, ToolCall
 
 Answer = str | Reply | BaseException | Callable[[ChatRequest], "str | Reply"]
 
@@ -54,11 +54,11 @@ class ScriptedChat:
 
     name = "scripted"
 
-    def __init__(self, *answers: Answer, is_native: bool = True, parts: int = 0) -> None:
-        """parts: characters of each streamed part; 0: no streaming."""
+    def __init__(self, *answers: Answer, is_native: bool = True, parts: int = 0, waits: str = "") -> None:
+        """parts: characters of each streamed part; 0: no streaming. waits: told before each answer."""
         self.answers: Sequence[Answer] = answers
         self.is_native = is_native
-        self.parts = parts
+        self.parts, self.waits = parts, waits
         self.requests: list[ChatRequest] = []
 
     def supports_native_tools(self) -> bool:
@@ -68,11 +68,15 @@ class ScriptedChat:
     def check(self) -> None:
         """See ChatProvider."""
 
-    def chat(self, request: ChatRequest, *, deadline_s: float, on_text: OnText | None = None) -> Reply:
+    def chat(
+        self, request: ChatRequest, *, deadline_s: float, on_text: OnText | None = None, on_wait: OnWait | None = None
+    ) -> Reply:
         """See ChatProvider."""
         check_request(request)
         answer = self.answers[min(len(self.requests), len(self.answers) - 1)]
         self.requests.append(request)
+        if self.waits and on_wait is not None:
+            on_wait(self.waits)
         if isinstance(answer, BaseException):
             raise answer
         found = answer if isinstance(answer, str | Reply) else answer(request)

@@ -38,10 +38,11 @@ def ask(
     tools: tuple[ToolSpec, ...] = (),
     deadline_s: float = 10.0,
     on_text: Callable[[str], None] | None = None,
+    on_wait: Callable[[str], None] | None = None,
 ) -> Reply:
     """Return the answer to a talk."""
     request = ChatRequest("tiny", messages, tools, temperature=0.0, max_tokens=900)
-    return chat.chat(request, deadline_s=deadline_s, on_text=on_text)
+    return chat.chat(request, deadline_s=deadline_s, on_text=on_text, on_wait=on_wait)
 
 
 def tokens_today(home: Path) -> int:

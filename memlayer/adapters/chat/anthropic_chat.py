@@ -7,11 +7,12 @@ import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from memlayer.adapters.chat.endpoint import CONNECT_S, Endpoint
+from memlayer.adapters.chat.endpoint import CONNECT_S, Endpoint, object_instead, object_of
 from memlayer.adapters.chat.tool_calls import CallPart, arguments_text, tool_call
+from memlayer.adapters.chat.waiting import Wait
 from memlayer.adapters.llm import model_call
 from memlayer.adapters.llm.anthropic_model import BASE_URL, NAME, REQUIREMENT
-from memlayer.chat import ChatRequest, OnText, Reply, TokenUse, WireMessage
+from memlayer.chat import ChatRequest, OnText, OnWait, Reply, TokenUse, WireMessage
 
 if TYPE_CHECKING:
     import anthropic
@@ -45,13 +46,17 @@ class AnthropicChat:
         """See ChatProvider."""
         self._endpoint.check()
 
-    def chat(self, request: ChatRequest, *, deadline_s: float, on_text: OnText | None = None) -> Reply:
+    def chat(
+        self, request: ChatRequest, *, deadline_s: float, on_text: OnText | None = None, on_wait: OnWait | None = None
+    ) -> Reply:
         """See ChatProvider."""
         self.check()
         endpoint, key = self._endpoint, self._endpoint.key()
         import anthropic  # takes a second and some 50 MB: not before it is needed
         import httpx2
 
+        reading = _Reading()
+        wait = endpoint.wait(request.model, on_wait, deadline_s, reading.doing)
         left_out: Any = dict.fromkeys(_foreign_headers(), anthropic.Omit())
 
         async def call() -> Reply:
@@ -63,22 +68,25 @@ class AnthropicChat:
                 max_retries=endpoint.max_retries,
                 default_headers=left_out,
                 # A talk goes to the address that was named.
-                http_client=anthropic.DefaultAsyncHttpxClient(follow_redirects=False),
+                http_client=anthropic.DefaultAsyncHttpxClient(
+                    follow_redirects=False, event_hooks={"response": [wait.note]}
+                ),
             ) as client:
                 body, extras = request_body(request), {} if self._is_plain else EXTRAS
+                exchange = _Exchange(client, endpoint, request, reading, wait, on_text)
                 try:
-                    return await _answer(client, endpoint, {**body, **extras}, on_text)
+                    return await exchange.answer({**body, **extras})
                 except anthropic.APIStatusError as bad:
                     if not extras or bad.status_code not in model_call.REFUSED:
                         raise
-                    reply = await _answer(client, endpoint, body, on_text)
+                    reply = await exchange.answer(body)
                     self._is_plain = True
                     return reply
 
         try:
-            return endpoint.run(call, deadline_s)
+            return endpoint.run(call, deadline_s, wait)
         except (anthropic.AnthropicError, httpx2.HTTPError, AttributeError, LookupError, TypeError, ValueError) as bad:
-            raise endpoint.failure(bad, request.model) from bad
+            raise endpoint.failure(bad, request) from bad
 
 
 def _foreign_headers() -> list[str]:
@@ -163,6 +171,25 @@ class _Reading:
     usage: dict[str, object] = field(default_factory=dict)
     stop: str = ""
 
+    def take(self, event: Any) -> str:
+        """Take an event of a stream; return its text."""
+        if event.type == "message_start":
+            self.count(event.message.usage)
+        elif event.type == "content_block_start":
+            return self.begin(event.content_block)
+        elif event.type == "content_block_delta":
+            return self.add(event.delta)
+        elif event.type == "message_delta":
+            self.count(event.usage)
+            self.stop = event.delta.stop_reason or self.stop
+        return ""
+
+    def doing(self) -> str:
+        """Describe a model that works without text, "" for nothing yet."""
+        if self.calls:
+            return f"writes a call of {self.calls[-1].name}"
+        return "thinks" if self.thoughts else ""
+
     def begin(self, block: Any) -> str:
         """Take a block, or the beginning of one; return its text."""
         if block.type == "tool_use":
@@ -208,45 +235,65 @@ class _Reading:
         return Reply(self.text, calls, thought, use, self.stop in CUT)
 
 
-async def _answer(
-    client: anthropic.AsyncAnthropic, endpoint: Endpoint, body: JsonObject, on_text: OnText | None
-) -> Reply:
-    reading = _Reading()
-    if on_text is None:
-        message = await client.messages.create(**body)
-        for block in message.content:
-            reading.begin(block)
-        reading.count(message.usage)
-        reading.stop = message.stop_reason or ""
-        return reading.reply(body["model"])
-    await _stream(client, endpoint, body, reading, on_text)
-    return reading.reply(body["model"])
+@dataclass
+class _Exchange:
+    """A request and its answer, whole or in parts."""
+
+    client: anthropic.AsyncAnthropic
+    endpoint: Endpoint
+    request: ChatRequest
+    reading: _Reading
+    wait: Wait
+    on_text: OnText | None
+
+    async def answer(self, body: JsonObject) -> Reply:
+        """Send a body, read its answer. Raises ChatError and the SDK's errors."""
+        if self.on_text is not None:
+            await self._stream(body)
+        else:
+            self._whole(await self.client.messages.create(**body))
+        return self.reading.reply(body["model"])
+
+    def _whole(self, answer: Any) -> str:
+        """Read an answer in one piece; return its text."""
+        if isinstance(answer, str):  # not called JSON
+            answer = object_of(answer, self.endpoint) or answer
+        if isinstance(answer, dict):
+            answer = _message(answer)
+        if not getattr(answer, "content", None) and getattr(answer, "error", None):
+            raise self.endpoint.refused(answer.error, self.request)
+        text = "".join([self.reading.begin(block) for block in answer.content])
+        self.reading.count(answer.usage)
+        self.reading.stop = answer.stop_reason or ""
+        return text
+
+    async def _stream(self, body: JsonObject) -> None:
+        """Read an answer event by event. Raises ChatError without its end."""
+        import httpx2
+
+        stream: Any = await self.client.messages.create(**body, stream=True)
+        is_whole = False
+        try:
+            answer = await object_instead(stream.response, self.endpoint)
+            if answer is not None:
+                self._show(self._whole(answer))
+                return
+            async for event in stream:
+                self._show(self.reading.take(event))
+                is_whole = is_whole or event.type == "message_stop"
+        except httpx2.HTTPError as bad:
+            raise self.endpoint.broken_off() from bad
+        if not is_whole:
+            raise self.endpoint.broken_off()
+
+    def _show(self, text: str) -> None:
+        if text and self.on_text is not None:
+            self.wait.has_text = True
+            self.on_text(text)
 
 
-async def _stream(
-    client: anthropic.AsyncAnthropic, endpoint: Endpoint, body: JsonObject, reading: _Reading, on_text: OnText
-) -> None:
-    """Read an answer event by event. Raises ChatError without its end."""
-    import httpx2
+def _message(answer: JsonObject) -> Any:
+    """Return an object as the SDK would."""
+    from anthropic.types import Message
 
-    stream: Any = await client.messages.create(**body, stream=True)
-    is_whole = False
-    try:
-        async for event in stream:
-            text = ""
-            if event.type == "message_start":
-                reading.count(event.message.usage)
-            elif event.type == "content_block_start":
-                text = reading.begin(event.content_block)
-            elif event.type == "content_block_delta":
-                text = reading.add(event.delta)
-            elif event.type == "message_delta":
-                reading.count(event.usage)
-                reading.stop = event.delta.stop_reason or reading.stop
-            is_whole = is_whole or event.type == "message_stop"
-            if text:
-                on_text(text)
-    except httpx2.HTTPError as bad:
-        raise endpoint.broken_off() from bad
-    if not is_whole:
-        raise endpoint.broken_off()
+    return Message.construct(**{"usage": None, "stop_reason": None, **answer})

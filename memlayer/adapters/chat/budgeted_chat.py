@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Callable
+from functools import partial
 
 from memlayer.adapters.chat.endpoint import NotCharged
 from memlayer.adapters.chat.tool_support import TRY_TOKENS
-from memlayer.chat import ChatProvider, ChatRequest, OnText, Reply
+from memlayer.chat import ChatProvider, ChatRequest, OnText, OnWait, Reply
 from memlayer.config import Settings
 from memlayer.config.consolidation import CLAUDE_VARIABLES, NETWORK_VARIABLES
-from memlayer.edge.home import paths
+from memlayer.edge.home import error_log, paths
 from memlayer.errors import ChatError
 from memlayer.records.model_budget import ModelBudget, Reserved
 from memlayer.text.chunking import estimate_tokens
@@ -19,19 +21,27 @@ NOT_SET_UP = (
     "no language model is set up for the agent: run memlayer config set agent.provider claude-cli (or anthropic, "
     "openai; docs/agent.md says what each needs)"
 )
+OnFailure = Callable[[str], None]
 MESSAGE_TOKENS = 8  # of a message's frame
 
 
 class BudgetedChat:
     """A provider whose calls are counted before they are made.
 
-    own_tokens: that the provider adds to a request. asks_server: whether it may try tools with a request.
+    own_tokens: that the provider adds to a request. asks_server: whether it may try tools with a request. on_failure:
+    called with the line of each failed call.
     """
 
     def __init__(
-        self, provider: ChatProvider, budget: ModelBudget, *, own_tokens: int = 0, asks_server: bool = False
+        self,
+        provider: ChatProvider,
+        budget: ModelBudget,
+        *,
+        own_tokens: int = 0,
+        asks_server: bool = False,
+        on_failure: OnFailure = lambda _: None,
     ) -> None:
-        self._provider, self._budget = provider, budget
+        self._provider, self._budget, self._on_failure = provider, budget, on_failure
         self._own_tokens, self._asks_server = own_tokens, asks_server
 
     @property
@@ -50,7 +60,9 @@ class BudgetedChat:
         """See ChatProvider."""
         self._provider.check()
 
-    def chat(self, request: ChatRequest, *, deadline_s: float, on_text: OnText | None = None) -> Reply:
+    def chat(
+        self, request: ChatRequest, *, deadline_s: float, on_text: OnText | None = None, on_wait: OnWait | None = None
+    ) -> Reply:
         """See ChatProvider.
 
         A call that fails after it was sent, or is stopped, stays counted with the answer that it may have had.
@@ -58,9 +70,11 @@ class BudgetedChat:
         sent = request_tokens(request) + self._own_tokens
         reserved = self._reserve(sent + request.max_tokens)
         try:
-            reply = self._provider.chat(request, deadline_s=deadline_s, on_text=on_text)
-        except NotCharged:
-            self._budget.give_back(reserved)
+            reply = self._provider.chat(request, deadline_s=deadline_s, on_text=on_text, on_wait=on_wait)
+        except ChatError as bad:
+            if isinstance(bad, NotCharged):
+                self._budget.give_back(reserved)
+            self._on_failure(str(bad))
             raise
         used = reply.use.input_tokens + reply.use.output_tokens
         written = estimate_tokens(reply.text) + sum(estimate_tokens(_arguments(call.arguments)) for call in reply.calls)
@@ -105,36 +119,42 @@ def chat_provider(settings: Settings, home: str) -> ChatProvider:
     if not chosen.provider:
         raise ChatError(NOT_SET_UP)
     budget = ModelBudget(paths.agent_use(home), daily_tokens=chosen.daily_tokens)
-    return _PROVIDERS[chosen.provider](settings, budget)
+    return _PROVIDERS[chosen.provider](settings, budget, partial(_log_failure, home, chosen.provider))
 
 
-def _anthropic(settings: Settings, budget: ModelBudget) -> ChatProvider:
+def _log_failure(home: str, provider: str, message: str) -> None:
+    with contextlib.suppress(OSError):  # a failed log must not hide the failure
+        error_log.write(paths.agent_log(home), message, provider=provider)
+
+
+def _anthropic(settings: Settings, budget: ModelBudget, on_failure: OnFailure) -> ChatProvider:
     from memlayer.adapters.chat.anthropic_chat import AnthropicChat, anthropic_endpoint
 
     chosen = settings.agent
     endpoint = anthropic_endpoint(
         chosen.base_url, chosen.key_variable, is_key_named=bool(chosen.api_key_env), max_retries=chosen.max_retries
     )
-    return BudgetedChat(AnthropicChat(endpoint), budget)
+    return BudgetedChat(AnthropicChat(endpoint), budget, on_failure=on_failure)
 
 
-def _openai(settings: Settings, budget: ModelBudget) -> ChatProvider:
+def _openai(settings: Settings, budget: ModelBudget, on_failure: OnFailure) -> ChatProvider:
     from memlayer.adapters.chat.openai_chat import OpenAIChat, openai_endpoint
 
     chosen = settings.agent
     endpoint = openai_endpoint(
         chosen.base_url, chosen.key_variable, is_key_named=bool(chosen.api_key_env), max_retries=chosen.max_retries
     )
-    return BudgetedChat(OpenAIChat(endpoint, chosen.model_name), budget, asks_server=not endpoint.is_own)
+    provider = OpenAIChat(endpoint, chosen.model_name)
+    return BudgetedChat(provider, budget, asks_server=not endpoint.is_own, on_failure=on_failure)
 
 
-def _claude_cli(settings: Settings, budget: ModelBudget) -> ChatProvider:
+def _claude_cli(settings: Settings, budget: ModelBudget, on_failure: OnFailure) -> ChatProvider:
     from memlayer.adapters.chat.claude_cli_chat import ClaudeCliChat
 
     provider = ClaudeCliChat((*CLAUDE_VARIABLES, *NETWORK_VARIABLES))
-    return BudgetedChat(provider, budget, own_tokens=provider.own_tokens)
+    return BudgetedChat(provider, budget, own_tokens=provider.own_tokens, on_failure=on_failure)
 
 
-_PROVIDERS: dict[str, Callable[[Settings, ModelBudget], ChatProvider]] = {
+_PROVIDERS: dict[str, Callable[[Settings, ModelBudget, OnFailure], ChatProvider]] = {
     "anthropic": _anthropic, "openai": _openai, "claude-cli": _claude_cli,
 }  # fmt: skip

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import json
 import secrets
+import threading
 from collections.abc import Sequence
 
+from memlayer.adapters.chat import waiting
 from memlayer.adapters.chat.endpoint import NotCharged
 from memlayer.adapters.llm.claude_cli_model import NAME, ClaudeCliModel, find_claude
-from memlayer.chat import ChatRequest, OnText, Reply, TokenUse, WireMessage
+from memlayer.chat import ChatRequest, OnText, OnWait, Reply, TokenUse, WireMessage
 from memlayer.errors import ChatError, ConsolidationError
 from memlayer.ports import ModelMissing
 
@@ -45,7 +47,9 @@ class ClaudeCliChat:
         except ModelMissing as bad:
             raise NotCharged("no `claude` on the PATH: install Claude Code, or choose another agent.provider") from bad
 
-    def chat(self, request: ChatRequest, *, deadline_s: float, on_text: OnText | None = None) -> Reply:
+    def chat(
+        self, request: ChatRequest, *, deadline_s: float, on_text: OnText | None = None, on_wait: OnWait | None = None
+    ) -> Reply:
         """See ChatProvider. The whole text comes at once."""
         self.check()
         if request.tools:
@@ -55,6 +59,10 @@ class ClaudeCliChat:
             raise NotCharged(f"{NAME}: the system prompt is longer than {MAX_SYSTEM_BYTES} bytes: shorten soul.file")
         model = ClaudeCliModel(request.model, variables=self._variables)
         talk = as_prompt([one for one in request.messages if one.role != "system"])
+        who = f"{NAME} ({request.model})"
+        timer = threading.Timer(waiting.WAIT_S, on_wait or str, [waiting.waiting_line(who, deadline_s)])
+        timer.daemon = True
+        timer.start()
         try:
             done = model.complete(system or "You are a helpful assistant.", talk, max_tokens=request.max_tokens,
                                   deadline_s=deadline_s)  # fmt: skip
@@ -62,6 +70,8 @@ class ClaudeCliChat:
             raise NotCharged(f"{NAME} cannot be started: run `claude --version` to see why") from bad
         except ConsolidationError as bad:
             raise ChatError(f"{bad}: ask again, or try `claude -p hello`") from bad
+        finally:
+            timer.cancel()
         if on_text is not None:
             on_text(done.text)
         return Reply(done.text, use=TokenUse(done.input_tokens, done.output_tokens, done.cost_usd))

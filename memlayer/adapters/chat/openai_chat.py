@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from memlayer.adapters.chat.endpoint import CONNECT_S, NO_KEY, Endpoint
+from memlayer.adapters.chat.endpoint import CONNECT_S, NO_KEY, Endpoint, object_instead, object_of
 from memlayer.adapters.chat.tool_calls import CallPart, arguments_text, given_arguments, tool_call
 from memlayer.adapters.chat.tool_support import asks_for_tools
+from memlayer.adapters.chat.waiting import Wait
 from memlayer.adapters.llm import model_call
 from memlayer.adapters.llm.openai_model import BASE_URL, NAME, REQUIREMENT
-from memlayer.chat import ChatRequest, OnText, Reply, TokenUse, WireMessage
+from memlayer.chat import ChatRequest, OnText, OnWait, Reply, TokenUse, WireMessage
 from memlayer.errors import ChatError
 
 if TYPE_CHECKING:
@@ -58,12 +59,17 @@ class OpenAIChat:
         """See ChatProvider."""
         self._endpoint.check()
 
-    def chat(self, request: ChatRequest, *, deadline_s: float, on_text: OnText | None = None) -> Reply:
+    def chat(
+        self, request: ChatRequest, *, deadline_s: float, on_text: OnText | None = None, on_wait: OnWait | None = None
+    ) -> Reply:
         """See ChatProvider."""
         self.check()
         endpoint, key = self._endpoint, self._endpoint.key()
         import httpx2
         import openai  # takes a second and some 50 MB: not before it is needed
+
+        reading = _Reading()
+        wait = endpoint.wait(request.model, on_wait, deadline_s, reading.doing)
 
         async def call() -> Reply:
             # Address and key are given: the SDK would otherwise look for them in variables of its own.
@@ -73,23 +79,26 @@ class OpenAIChat:
                 timeout=openai.Timeout(deadline_s, connect=min(CONNECT_S, deadline_s)),
                 max_retries=endpoint.max_retries,
                 # A talk goes to the address that was named.
-                http_client=openai.DefaultAsyncHttpxClient(follow_redirects=False),
+                http_client=openai.DefaultAsyncHttpxClient(
+                    follow_redirects=False, event_hooks={"response": [wait.note]}
+                ),
             ) as client:
                 body = request_body(request, is_own=endpoint.is_own)
                 extras = {} if self._is_plain else _extras(request, is_stream=on_text is not None)
+                exchange = _Exchange(client, endpoint, request, reading, wait, on_text)
                 try:
-                    return await _answer(client, endpoint, {**body, **extras}, on_text)
+                    return await exchange.answer({**body, **extras})
                 except openai.APIStatusError as bad:
                     if not extras or bad.status_code not in model_call.REFUSED:
                         raise
-                    reply = await _answer(client, endpoint, body, on_text)
+                    reply = await exchange.answer(body)
                     self._is_plain = True
                     return reply
 
         try:
-            return endpoint.run(call, deadline_s)
+            return endpoint.run(call, deadline_s, wait)
         except (openai.OpenAIError, httpx2.HTTPError, AttributeError, LookupError, TypeError, ValueError) as bad:
-            raise endpoint.failure(bad, request.model) from bad
+            raise endpoint.failure(bad, request) from bad
 
 
 def _extras(request: ChatRequest, *, is_stream: bool) -> JsonObject:
@@ -179,6 +188,12 @@ class _Reading:
         part.name = part.name or call.function.name or ""
         part.arguments += arguments_text(call.function.arguments)
 
+    def doing(self) -> str:
+        """Describe a model that works without text, "" for nothing yet."""
+        if self.calls:
+            return f"writes a call of {self.calls[-1].name}"
+        return "thinks" if self.reasoning else ""
+
     def count(self, usage: Any) -> None:
         if usage is not None:
             self.use = TokenUse(
@@ -190,35 +205,68 @@ class _Reading:
         return Reply(self.text, calls, self.reasoning, self.use, self.stop == "length")
 
 
-async def _answer(client: openai.AsyncOpenAI, endpoint: Endpoint, body: JsonObject, on_text: OnText | None) -> Reply:
-    reading = _Reading()
-    if on_text is not None:
-        await _stream(client, endpoint, body, reading, on_text)
-        return reading.reply()
-    answer: Any = await client.chat.completions.create(**body)
-    reading.take(answer.choices[0].message)
-    reading.stop = answer.choices[0].finish_reason or ""
-    reading.count(answer.usage)
-    return reading.reply()
+@dataclass
+class _Exchange:
+    """A request and its answer, whole or in parts."""
+
+    client: openai.AsyncOpenAI
+    endpoint: Endpoint
+    request: ChatRequest
+    reading: _Reading
+    wait: Wait
+    on_text: OnText | None
+
+    async def answer(self, body: JsonObject) -> Reply:
+        """Send a body, read its answer. Raises ChatError and the SDK's errors."""
+        if self.on_text is not None:
+            await self._stream(body)
+        else:
+            self._whole(await self.client.chat.completions.create(**body))
+        return self.reading.reply()
+
+    def _whole(self, answer: Any) -> str:
+        """Read an answer in one piece; return its text."""
+        if isinstance(answer, str):  # not called JSON
+            answer = object_of(answer, self.endpoint) or answer
+        if isinstance(answer, dict):
+            answer = _completion(answer)
+        if not getattr(answer, "choices", None) and getattr(answer, "error", None):
+            raise self.endpoint.refused(answer.error, self.request)
+        text = self.reading.take(answer.choices[0].message)
+        self.reading.stop = answer.choices[0].finish_reason or "stop"
+        self.reading.count(answer.usage)
+        return text
+
+    async def _stream(self, body: JsonObject) -> None:
+        """Read an answer part by part. Raises ChatError without its end."""
+        import httpx2
+        import openai
+
+        stream: Any = await self.client.chat.completions.create(**body, stream=True)
+        try:
+            answer = await object_instead(stream.response, self.endpoint)
+            if answer is not None:
+                self._show(self._whole(answer))
+                return
+            async for chunk in stream:
+                self.reading.count(getattr(chunk, "usage", None))
+                for choice in chunk.choices[:1]:
+                    text = self.reading.take(choice.delta)
+                    self.reading.stop = choice.finish_reason or self.reading.stop
+                    self._show(text)
+        except (openai.APIConnectionError, httpx2.HTTPError) as bad:
+            raise self.endpoint.broken_off() from bad
+        if not self.reading.stop:
+            raise self.endpoint.broken_off()
+
+    def _show(self, text: str) -> None:
+        if text and self.on_text is not None:
+            self.wait.has_text = True
+            self.on_text(text)
 
 
-async def _stream(
-    client: openai.AsyncOpenAI, endpoint: Endpoint, body: JsonObject, reading: _Reading, on_text: OnText
-) -> None:
-    """Read an answer part by part. Raises ChatError without its end."""
-    import httpx2
-    import openai
+def _completion(answer: JsonObject) -> Any:
+    """Return an object as the SDK would."""
+    from openai.types.chat import ChatCompletion
 
-    stream: Any = await client.chat.completions.create(**body, stream=True)
-    try:
-        async for chunk in stream:
-            reading.count(getattr(chunk, "usage", None))
-            for choice in chunk.choices[:1]:
-                text = reading.take(choice.delta)
-                reading.stop = choice.finish_reason or reading.stop
-                if text:
-                    on_text(text)
-    except (openai.APIConnectionError, httpx2.HTTPError) as bad:
-        raise endpoint.broken_off() from bad
-    if not reading.stop:
-        raise endpoint.broken_off()
+    return ChatCompletion.construct(**{"usage": None, **answer})

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from memlayer.adapters.chat.endpoint import refuses_tools
+from memlayer.adapters.chat.failures import refuses_tools
 
 JsonObject = dict[str, Any]
 TELL_S = 3.0

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from memlayer.agent.context.compaction import Compacted, CompactionStopped, ContextFilling
 from memlayer.agent.execution import ToolEnded, ToolOutput, ToolStarted
-from memlayer.agent.loop import Asked, Event, TextPart
+from memlayer.agent.loop import Asked, Event, TextPart, Waiting
 from memlayer.cli.terminal.output import line, print_json_line, say
 from memlayer.cli.terminal.tool_rows import ToolRows
 from memlayer.edge.redaction.privacy import plain
@@ -59,7 +59,7 @@ class JsonLines:
             messages = {"messages_before": event.messages_before, "messages_after": event.messages_after}
             self._put("compaction", method=event.method.value, **messages, **tokens)
         else:
-            self._put("notice", message=about_context(event))
+            self._put("notice", message=event.message if isinstance(event, Waiting) else about_context(event))
 
     def began(self, facts: dict[str, Any]) -> None:
         """See TalkOutput."""
@@ -112,7 +112,7 @@ class TextOutput:
         elif isinstance(event, Compacted):
             self.notice(about_compaction(event))
         else:
-            self.notice(about_context(event))
+            self.notice(event.message if isinstance(event, Waiting) else about_context(event))
 
     def began(self, facts: dict[str, Any]) -> None:
         """See TalkOutput."""

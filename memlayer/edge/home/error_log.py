@@ -1,6 +1,6 @@
-"""Logs of errors that hooks and the tools' server swallowed.
+"""Logs of errors: of hooks, of the tools' server, of the agent.
 
-A JSON line an error, in logs/hook.log or logs/mcp.log: never memory text, never the environment.
+A JSON line an error, in logs/hook.log, logs/mcp.log or logs/agent.log: never memory text, never the environment.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ MAX_LOG_BYTES = 1_000_000
 def write(path: str, message: str, **fields: object) -> None:
     """Append one JSON line. Raises OSError.
 
-    fields: `hook` or `tool`, and numbers. A file that has grown too long is rotated once.
+    fields: `hook`, `tool` or `provider`, and numbers. A file that has grown too long is rotated once.
     """
     paths.make_folder(os.path.dirname(path))
     entry = {"at_ms": time.time_ns() // 1_000_000, "what": message, **fields}

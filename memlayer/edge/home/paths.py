@@ -55,6 +55,7 @@ own_patterns = under("own_patterns.json")  # of secrets, for hooks without a dae
 logs = under("logs")
 hook_log = under("logs", "hook.log")
 mcp_log = under("logs", "mcp.log")
+agent_log = under("logs", "agent.log")
 daemon_log = under("logs", "daemon.log")
 lock = under("daemon.lock")
 socket = under(SOCKET_NAME)

@@ -24,6 +24,7 @@ from memlayer.chat import (
     ToolCall,
     ToolResults,
 )
+from memlayer.cli.terminal.talk_output import JsonLines, TextOutput
 from memlayer.config.agent import AgentSettings, ClassificationRule, QueryClassificationSettings
 from memlayer.errors import AgentStopped, ChatError, ContextTooLong
 from tests.support.recording_memory import RecordingMemory
@@ -212,6 +213,12 @@ def test_events_tell_the_course_of_a_turn() -> None:
     kinds = [type(one) for one in seen if not isinstance(one, TextPart)]
     assert kinds == [Asked, ToolStarted, ToolEnded, Asked]
     assert "".join(one.text for one in seen if isinstance(one, TextPart)) == "읽습니다끝났습니다"
+
+
+@pytest.mark.parametrize("output", [TextOutput, JsonLines])
+def test_long_wait_is_shown(output: type[TextOutput | JsonLines], capsys: pytest.CaptureFixture[str]) -> None:
+    agent(ScriptedChat("네", waits="no answer from 서버"), on_event=output().show).turn("안녕")
+    assert "no answer from 서버" in "".join(capsys.readouterr())
 
 
 def test_own_tool_is_a_name_and_a_function() -> None:
