@@ -97,7 +97,7 @@ def test_stream_by_another_name_is_read(provider: str, api: ModelApi, home: Path
 @pytest.mark.parametrize("is_stream", [False, True])
 def test_error_with_a_status_of_success_is_told(provider: str, api: ModelApi, home: Path, is_stream: bool) -> None:
     api.script = ChatScript([Said({"error": {"message": "no credits left", "code": 402}})])
-    with pytest.raises(ChatError, match="no answer: see agent.model. The server says: no credits left"):
+    with pytest.raises(ChatError, match=r"no answer: see agent\.model\. The server says: no credits left"):
         ask(talk(provider, api, home), on_text=(lambda text: None) if is_stream else None)
 
 

@@ -1,4 +1,4 @@
-"""A server's failures in a line: how to go on, and its own words."""
+"""A server's failures in a line: advice and its words."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def refuses_tools(status: int, message: str) -> bool:
 
 
 def server_message(bad: Exception, hidden: Sequence[str], key: str) -> str:
-    """Return the message in an SDK's error as one line, "" for none.
+    """Return an SDK error's message as one line, "" for none.
 
     hidden: texts of the request, which a server may repeat. key: never shown. Secrets are redacted.
     """
