@@ -6,48 +6,57 @@ Each verb is imported only when it is used.
 from __future__ import annotations
 
 import importlib
-import io
 import os
 import sys
+from typing import NamedTuple
 
 import click
+from click.shell_completion import CompletionItem
 
 from memlayer import __version__
 
-# verb -> its module in memlayer.cli.verbs, in the order of the help.
+
+class Verb(NamedTuple):
+    """A verb. module: in memlayer.cli.verbs; summary: its help's first line."""
+
+    module: str
+    summary: str
+
+
+# In the order of the help, which imports no verb.
 VERBS = {
-    "search": "search",
-    "recall": "search",
-    "given": "search",
-    "statusline": "search",
-    "show": "browse",
-    "list": "browse",
-    "timeline": "browse",
-    "citations": "browse",
-    "sessions": "overview",
-    "remember": "memories",
-    "history": "memories",
-    "edit": "memories",
-    "pin": "memories",
-    "restore": "memories",
-    "agent": "agent",
-    "stats": "overview",
-    "files": "maintenance",
-    "flush": "maintenance",
-    "reindex": "maintenance",
-    "repair": "maintenance",
-    "quarantine": "maintenance",
-    "forget": "forget",
-    "gc": "maintenance",
-    "import": "transfer",
-    "export": "transfer",
-    "daemon": "health",
-    "doctor": "health",
-    "config": "settings",
-    "setup": "settings",
-    "mcp": "settings",
-    "completion": "settings",
-    "version": "settings",
+    "search": Verb("search", "Search memories of earlier sessions."),
+    "recall": Verb("search", "Print the block that the hook would add to a prompt."),
+    "given": Verb("search", "Show the notes that the last prompts were given, and why."),
+    "statusline": Verb("search", "Print Claude Code's status line: notes given, turns waiting, errors."),
+    "show": Verb("browse", "Show memories with their source events and the turns around them."),
+    "list": Verb("browse", "List memories, newest first, with those for every project."),
+    "timeline": Verb("browse", "Show the turns around memories in their sessions, a line each."),
+    "citations": Verb("browse", "List the memories that answers cited, the newest citation first."),
+    "sessions": Verb("overview", "List sessions, newest first: turns, tokens in the context, compactions, flushes."),
+    "remember": Verb("memories", "Remember TEXT as a core memory at once."),
+    "history": Verb("memories", "Show every version of a memory, the current one first."),
+    "edit": Verb("memories", "Change the text of a memory."),
+    "pin": Verb("memories", "Pin a memory: it ranks first, and only an edit changes it."),
+    "restore": Verb("memories", "Bring a replaced memory back."),
+    "agent": Verb("agent", "Talk with a language model that has this memory."),
+    "stats": Verb("overview", "Show counts, disk use, index, model, daemon and hook timings."),
+    "files": Verb("maintenance", "Show the paths of a project's memory files."),
+    "flush": Verb("maintenance", "Store the events in the spool, and consolidate and index them."),
+    "reindex": Verb("maintenance", "Rebuild the search index from events and memories."),
+    "repair": Verb("maintenance", "Repair a damaged store as far as its contents can be recovered."),
+    "quarantine": Verb("maintenance", "Show, retry or remove events that could not be read."),
+    "forget": Verb("forget", "Forget memories for good."),
+    "gc": Verb("maintenance", "Remove everything older than the retention settings allow."),
+    "import": Verb("transfer", "Import earlier sessions from the host's transcripts, or an export."),
+    "export": Verb("transfer", "Export everything to a file of JSON Lines that `memlayer import` reads."),
+    "daemon": Verb("health", "Start, stop or show the background process that owns the store."),
+    "doctor": Verb("health", "Check everything."),
+    "config": Verb("settings", "Show a project's settings and the source of each value."),
+    "setup": Verb("installation", "Build memlayer's runtime, unless it is up to date."),
+    "mcp": Verb("installation", "Serve memories over MCP, or register the server with a client."),
+    "completion": Verb("installation", "Print the script that completes verbs, options and settings in your shell."),
+    "version": Verb("installation", "Show the versions of memlayer, its protocol and its Python."),
 }
 SLASH_WITH_PROJECT = ("forget", "list", "remember", "search")
 
@@ -63,10 +72,22 @@ class Verbs(click.Group):
             return slash_verb
         if cmd_name not in VERBS:
             return None
-        module = importlib.import_module(f"memlayer.cli.verbs.{VERBS[cmd_name]}")
+        module = importlib.import_module(f"memlayer.cli.verbs.{VERBS[cmd_name].module}")
         command = getattr(module, f"{cmd_name}_verb")
         assert isinstance(command, click.Command)
         return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list of verbs from their summaries."""
+        limit = formatter.width - 6 - max(map(len, VERBS))
+        stubs = [click.Command(name, help=verb.summary) for name, verb in VERBS.items()]
+        with formatter.section("Commands"):
+            formatter.write_dl([(str(stub.name), stub.get_short_help_str(limit)) for stub in stubs])
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Complete verbs from their summaries, and the options."""
+        verbs = [CompletionItem(name, help=verb.summary) for name, verb in VERBS.items() if name.startswith(incomplete)]
+        return verbs + click.Command.shell_complete(self, ctx, incomplete)
 
 
 @click.command(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -95,6 +116,8 @@ def slash_verb(ctx: click.Context, command: str, session_id: str) -> None:
     For the files in commands/. The arguments come from the UserPromptExpansion hook: a shell line would change some
     characters. Raises UserError.
     """
+    import io
+
     from memlayer.cli.terminal.invocation import home
     from memlayer.edge.capture.spool import MAX_TYPED_CHARS, VERB_OF, take_typed
     from memlayer.errors import UserError

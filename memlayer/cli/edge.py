@@ -6,10 +6,8 @@ An error is printed as one line or one JSON document. An unexpected exception al
 from __future__ import annotations
 
 import os
-import platform
 import sys
 import time
-import traceback
 from types import TracebackType
 
 import click
@@ -103,6 +101,9 @@ def report_unexpected(kind: type[BaseException], error: BaseException, where: Tr
 
 def report(kind: type[BaseException], where: TracebackType | None) -> str:
     """Return versions and stack frames, not the message: it may hold text."""
+    import platform
+    import traceback
+
     verb = next((word for word in sys.argv[1:] if not word.startswith("-")), "")
     frames = "".join(traceback.format_list(traceback.extract_tb(where)))
     return (

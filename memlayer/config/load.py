@@ -9,7 +9,6 @@ from difflib import get_close_matches
 from typing import Any, get_origin
 
 from pydantic import TypeAdapter, ValidationError
-from pydantic_settings import EnvSettingsSource, SettingsError
 
 from memlayer.config import embedding
 from memlayer.config.files import read_untrusted, read_user_file, switched_off
@@ -20,17 +19,6 @@ from memlayer.errors import UserError
 # Data may leave the machine only by the user's own file: the host takes variables from the settings of
 # whatever repository it was started in, and gives them to the hook that starts the daemon of all projects.
 FILE_ONLY_GROUPS = ("consolidation", "privacy", "agent", "query_classification", "soul")
-
-
-class _Environ(EnvSettingsSource):
-    """Source of MEMLAYER_<GROUP>__<NAME> in a given environment instead of this process's own."""
-
-    def __init__(self, environ: Mapping[str, str]) -> None:
-        self._environ = environ
-        super().__init__(Settings)
-
-    def _load_env_vars(self) -> Mapping[str, str | None]:
-        return {name.lower(): value for name, value in self._environ.items() if name.startswith(PREFIX)}
 
 
 def load_settings(home: str, environ: Mapping[str, str], flags: Mapping[str, object] | None = None) -> Settings:
@@ -73,12 +61,17 @@ def read_variables(environ: Mapping[str, str]) -> dict[str, Any]:
     """Return group -> name -> value of variables. Raises UserError, one line."""
     ignored = ignored_variables(environ)
     environ = {name: value for name, value in environ.items() if name not in ignored}
-    try:
-        found = _Environ(environ)()
-    except SettingsError as bad:
-        raise UserError(_not_json(environ) or f"a variable {PREFIX}<GROUP> must hold a JSON object: {bad}") from bad
+    groups = tuple(map(variable, Settings.model_fields))
+    values: dict[str, Any] = {}
+    if any(name.upper().startswith(groups) for name in environ):
+        from memlayer.config.variables import values_of
+
+        try:
+            values = values_of(environ)
+        except UserError as bad:
+            raise UserError(_not_json(environ) or str(bad)) from bad
     _refuse_misspelt(environ)
-    return found
+    return values
 
 
 def placed(settings: Settings, home: str, origins: dict[str, str]) -> Settings:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Annotated, Any, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from memlayer.config.agent import AgentSettings, QueryClassificationSettings, SoulSettings
 from memlayer.config.consolidation import ConsolidationSettings
@@ -19,6 +18,7 @@ from memlayer.config.groups import (
     DaemonSettings,
     FileSettings,
     FlushSettings,
+    Group,
     Real,
     RecallSettings,
     RetentionSettings,
@@ -32,10 +32,8 @@ PREFIX = "MEMLAYER_"
 PROJECT_KEYS = ("enabled", "recall.enabled", "recall.max_entries", "recall.max_chars", "recall.min_chance")
 
 
-class Settings(BaseSettings):
+class Settings(Group):
     """All settings. `Settings()` has the defaults; only load_settings reads the environment."""
-
-    model_config = SettingsConfigDict(extra="forbid", frozen=True, env_prefix=PREFIX, env_nested_delimiter="__")
 
     recall: RecallSettings = RecallSettings()
     working_set: WorkingSetSettings = WorkingSetSettings()
@@ -55,18 +53,6 @@ class Settings(BaseSettings):
     daemon: DaemonSettings = DaemonSettings()
 
     _origins: dict[str, str] = PrivateAttr(default_factory=dict)  # key -> file or variable it was set by
-
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Take arguments alone: load_settings merges sources, to name wrong ones."""
-        return (init_settings,)
 
     def origin(self, key: str) -> str:
         """Return a value's origin: "default", a path, or a variable's name."""

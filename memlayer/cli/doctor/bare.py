@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import argparse
 import os
-import platform
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Future
+from typing import TypeVar
 
 if __name__ == "__main__":  # by path and isolated: the plugin's root is not importable yet
     sys.path[0:0] = [os.path.abspath(__file__).rpartition("/memlayer/")[0]]
@@ -28,10 +30,13 @@ from memlayer.edge.terminal.launch import BARE
 from memlayer.errors import MemlayerError
 
 UNKNOWN = "unknown: that needs the runtime"
+Result = TypeVar("Result")
 
 
 def version(as_json: bool) -> None:
     """Print the versions of memlayer, its protocol and this Python."""
+    import platform  # tens of modules, for this verb alone
+
     versions = {
         "memlayer": __version__,
         "protocol": protocol.PROTOCOL,
@@ -66,19 +71,28 @@ def daemon_line(found: dict[str, object]) -> str:
 
 
 def all_checks(
-    home: str, folder: str, of_runtime: Iterable[Check], worked_ms: Callable[[], Mapping[str, int]] = dict
+    home: str,
+    folder: str,
+    of_runtime: Iterable[Check],
+    worked_ms: Callable[[], Mapping[str, int]] = dict,
+    is_in_use: Callable[[str], bool] = lambda _: False,
 ) -> Iterator[Check]:
     """Yield every check, causes before their consequences.
 
-    of_runtime: those of settings and daemon. worked_ms: when each hook was last answered in time.
+    of_runtime: those of settings and daemon. worked_ms: when each hook was last answered in time. is_in_use: see
+    checks.runtime_state. Trying the runtime's packages and asking the daemon take most of the time, so that they go on
+    side by side.
     """
-    yield checks.runtime_state(home, plugin_root())
+    interpreter = checks.interpreter(home)  # measures a start, so before the others use the processor
+    runtime = beside(lambda: checks.runtime_state(home, plugin_root(), is_in_use))
+    with_daemon = beside(lambda: list(of_runtime))
+    yield runtime.result()
     yield checks.manifest(plugin_root())
-    yield checks.interpreter(home)
+    yield interpreter
     yield checks.permissions(home)
     yield checks.disk(home)
     is_well = True
-    for check in of_runtime:
+    for check in with_daemon.result():
         is_well = is_well and (check.state == OK or check.name not in ("daemon", "store", "model"))
         yield check
     yield checks.spool_age(home)
@@ -86,6 +100,20 @@ def all_checks(
     yield from checks.logs(home, worked_ms(), is_well=is_well)
     yield checks.project_state(folder, os.environ)
     yield checks.auto_memory(os.environ)
+
+
+def beside(work: Callable[[], Result]) -> Future[Result]:
+    """Begin work in a thread that Ctrl-C need not wait for; its errors come with the result."""
+    future: Future[Result] = Future()
+
+    def run() -> None:
+        try:
+            future.set_result(work())
+        except BaseException as error:
+            future.set_exception(error)
+
+    threading.Thread(target=run, daemon=True).start()
+    return future
 
 
 def without_runtime(home: str) -> Iterator[Check]:

@@ -11,11 +11,11 @@ import shutil
 import stat
 import subprocess
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from memlayer.cli.terminal.output import counted, duration, line, print_json, say, size, when
-from memlayer.edge.bootstrap import health, install, runtime
+from memlayer.edge.bootstrap import health, runtime
 from memlayer.edge.capture import spool
 from memlayer.edge.home import paths, project
 
@@ -54,12 +54,19 @@ def print_checks(found: Iterable[Check], as_json: bool) -> int:
     return 1 if failed else 0
 
 
-def runtime_state(home: str, root: str) -> Check:
-    """Check that hooks find a runtime to start the daemon with."""
+def runtime_state(home: str, root: str, is_in_use: Callable[[str], bool] = lambda _: False) -> Check:
+    """Check that hooks find a runtime to start the daemon with.
+
+    is_in_use: true for a python whose packages have been loaded as they are now; of others they are tried.
+    """
     if not os.path.exists(os.path.join(root, runtime.LOCK_FILE)):
         return Check("runtime", OK, "installed as a package")
     python = runtime.find_runtime(home, root)
     if python is not None:
+        if is_in_use(python):
+            return Check("runtime", OK, python)
+        from memlayer.edge.bootstrap import install  # and with it configparser, which no other check needs
+
         problem = install.problem_of(python)
         if not problem:
             return Check("runtime", OK, python)

@@ -9,7 +9,7 @@ import os
 import sys
 import time
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 from click.shell_completion import CompletionItem
@@ -19,10 +19,12 @@ from memlayer.edge.bootstrap.runtime import plugin_root
 from memlayer.edge.home import paths, registry
 from memlayer.edge.home import project as places
 from memlayer.edge.ipc.client import Client
-from memlayer.edge.ipc.ops import Arguments
 from memlayer.edge.redaction.privacy import plain
 from memlayer.errors import UserError
 from memlayer.text.context_block import ids_in
+
+if TYPE_CHECKING:
+    from memlayer.edge.ipc.ops import Arguments
 
 ASK_S = 60.0  # for a query: a daemon that has just started may first have to open a large store
 LONG_S = 24 * 3600.0  # for work with progress, ended by Ctrl-C

@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -17,10 +17,12 @@ from memlayer.cli.terminal.invocation import (
     project_option,
     words,
 )
-from memlayer.config import Settings, load_project_settings, load_settings
 from memlayer.edge.bootstrap.runtime import plugin_root
 from memlayer.edge.home import project as places
 from memlayer.edge.ipc.client import Client
+
+if TYPE_CHECKING:
+    from memlayer.config import Settings
 
 DAEMON_WAIT_S = 5.0
 NO_PROMPT = "Give a prompt, or - to read it from standard input"
@@ -73,6 +75,8 @@ def agent_verb(prompt: tuple[str, ...], as_json: bool, **options: Any) -> int:
 
 def _settings(folder: str, options: dict[str, Any]) -> Settings:
     """Return the settings with this talk's flags. Raises UserError."""
+    from memlayer.config import load_project_settings, load_settings
+
     names = {"provider": "provider", "model": "model", "base_url": "base_url", "max_iterations": "max_tool_iterations"}
     flags = {"agent." + key: options[name] for name, key in names.items() if options[name] is not None}
     settings = load_settings(home(), os.environ, flags)

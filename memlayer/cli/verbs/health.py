@@ -9,7 +9,7 @@ from itertools import chain
 
 import click
 
-from memlayer.cli.doctor import bare, checks, checks_daemon
+from memlayer.cli.doctor import bare, checks, checks_daemon, loaded
 from memlayer.cli.doctor.checks import print_checks
 from memlayer.cli.terminal.invocation import client, home, json_option, project_dir, project_option
 from memlayer.cli.terminal.output import print_json, say
@@ -89,5 +89,11 @@ def doctor_verb(project: str | None, as_json: bool) -> None:
     """
     folder, at_home = project_dir(project), home()
     of_runtime = chain(checks.settings(at_home, folder, os.environ), checks_daemon.daemon(client()))
-    found = bare.all_checks(at_home, folder, of_runtime, lambda: checks_daemon.hooks_worked(client()))
-    sys.exit(print_checks(found, as_json))
+    results = bare.all_checks(
+        at_home,
+        folder,
+        of_runtime,
+        lambda: checks_daemon.hooks_worked(client()),
+        lambda python: loaded.by_daemon(client(), python),
+    )
+    sys.exit(print_checks(results, as_json))

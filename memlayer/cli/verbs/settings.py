@@ -1,26 +1,20 @@
-"""The verbs about this installation: config, setup, version, completion."""
+"""The verb config: settings and their sources."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import sys
-from typing import Any
 
 import click
-from click.shell_completion import CompletionItem, get_completion_class
+from click.shell_completion import CompletionItem
 
-from memlayer.cli.doctor import bare
 from memlayer.cli.doctor.checks_daemon import RESTART, is_behind
-from memlayer.cli.mcp_clients import CLIENTS, carry_out, entry_of, planned
 from memlayer.cli.terminal.invocation import Incomplete, client, home, json_option, project_dir, project_option
 from memlayer.cli.terminal.output import line, print_json, say
-from memlayer.edge.bootstrap import provision, runtime
-from memlayer.edge.bootstrap.runtime import plugin_root
 from memlayer.edge.home import paths
 from memlayer.edge.home.project import locate
-from memlayer.edge.terminal import launch
-from memlayer.errors import MemlayerError, UserError
+from memlayer.errors import MemlayerError
 
 
 @click.group("config", invoke_without_command=True)
@@ -166,143 +160,3 @@ def _shown(value: object) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{line(key)}: {_shown(each)}" for key, each in value.items()) or "none"
     return "unset" if value is None else line(value) or "empty"
-
-
-@click.command("setup")
-@click.option("--quiet", is_flag=True, help="Print nothing unless it fails.")
-@click.option("--no-wait", is_flag=True, help="Exit at once when another setup is running.")
-@json_option
-def setup_verb(quiet: bool, no_wait: bool, as_json: bool) -> None:
-    """Build memlayer's runtime, unless it is up to date.
-
-    Other verbs do so automatically.
-
-    \b
-    Examples:
-      memlayer setup
-    """
-    root = plugin_root()
-    if not os.path.exists(os.path.join(root, runtime.LOCK_FILE)):
-        provision.remember_python(home(), os.path.realpath(sys.executable))  # for the plugin's hooks
-        built = {"runtime": sys.executable, "built": False, "seconds": 0.0}
-        if as_json:
-            print_json(built)
-        elif not quiet:
-            say(f"Nothing to set up: memlayer is installed as a package, and runs on {sys.executable}")
-        return
-    flags = {"--quiet": quiet, "--no-wait": no_wait, "--json": as_json}
-    sys.exit(launch.setup(root, [flag for flag, given in flags.items() if given]))
-
-
-@click.command("version")
-@json_option
-def version_verb(as_json: bool) -> None:
-    """Show the versions of memlayer, its protocol and its Python.
-
-    \b
-    Examples:
-      memlayer version --json
-    """
-    bare.version(as_json)
-
-
-@click.command("completion")
-@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]), required=False)
-@json_option
-def completion_verb(shell: str | None, as_json: bool) -> None:
-    """Print the script that completes verbs, options and settings in your shell.
-
-    Save it once where the shell looks for it; new verbs need no new script.
-
-    \b
-    Examples:
-      memlayer completion bash > ~/.local/share/bash-completion/completions/memlayer
-      memlayer completion zsh > ~/.zfunc/_memlayer    # ~/.zfunc must be in $fpath before compinit
-      memlayer completion fish > ~/.config/fish/completions/memlayer.fish
-    """
-    from memlayer.cli.app import cli
-
-    if shell is None:
-        raise Incomplete("Give a shell: bash, zsh or fish")
-    kind = get_completion_class(shell)
-    assert kind is not None
-    script = kind(cli, {}, "memlayer", launch.COMPLETION)
-    source = script.source_template % script.source_vars()  # .source() would run bash to ask for its version
-    print_json({"shell": shell, "script": source}) if as_json else print(source)
-
-
-@click.group("mcp", invoke_without_command=True)
-@click.option("--project", metavar="FOLDER", help="The project whose memories are meant; default: of this folder.")
-@click.option("--all-projects", is_flag=True, help="Every project.")
-@click.pass_context
-def mcp_verb(context: click.Context, project: str | None, all_projects: bool) -> None:
-    """Serve memories over MCP, or register the server with a client.
-
-    The server uses standard input and output. The plugin registers it with Claude Code by itself.
-
-    \b
-    Examples:
-      memlayer mcp install --client cursor
-      memlayer mcp install --client claude-desktop --all-projects --dry-run
-      memlayer mcp uninstall --client cursor
-    """
-    if context.invoked_subcommand is None:
-        from memlayer.edge import mcp
-
-        folder = ["--all-projects"] if all_projects else ["--project", project] if project else []
-        sys.exit(mcp.main(plugin_root(), home(), folder))
-
-
-client_option = click.option("--client", "name", type=click.Choice(list(CLIENTS)), required=True, help="The program.")
-dry_run_option = click.option("--dry-run", is_flag=True, help="Show the file's new text and change nothing.")
-
-
-@mcp_verb.command("install")
-@client_option
-@click.option("--project", metavar="FOLDER", help="Always this project's memories.")
-@click.option("--all-projects", is_flag=True, help="Every project's memories.")
-@dry_run_option
-@json_option
-def install_verb(name: str, project: str | None, all_projects: bool, dry_run: bool, as_json: bool) -> None:
-    """Register the server with a client.
-
-    The client's other settings stay as they are.
-    """
-    if project and all_projects:
-        raise Incomplete("Give --project or --all-projects, not both")
-    folder = os.path.abspath(os.path.expanduser(project)) if project else ""
-    if folder and not os.path.isdir(folder):
-        raise UserError(f"There is no folder {folder}")
-    entry = entry_of(CLIENTS[name], plugin_root(), project=folder, all_projects=all_projects)
-    _register(name, entry, dry_run, as_json)
-
-
-@mcp_verb.command("uninstall")
-@client_option
-@dry_run_option
-@json_option
-def uninstall_verb(name: str, dry_run: bool, as_json: bool) -> None:
-    """Take the server out of a client's settings.
-
-    A file that nobody changed since is as it was before.
-    """
-    _register(name, None, dry_run, as_json)
-
-
-def _register(name: str, entry: dict[str, Any] | None, dry_run: bool, as_json: bool) -> None:
-    change = planned(CLIENTS[name], entry)
-    if change.is_needed and not dry_run:
-        try:
-            carry_out(change)
-        except OSError as bad:
-            raise UserError(f"{change.path} is not changed: {bad.strerror}") from bad
-    if as_json:
-        print_json({"client": name, "path": change.path, "changed": change.is_needed and not dry_run, "entry": entry})
-    elif dry_run:
-        say(f"{change.path} would be:" if change.text else f"{change.path} would be removed.")
-        click.echo(change.text, nl=False)
-    elif not change.is_needed:
-        say(f"Nothing to do: {change.path} {'has it already' if entry else 'does not name memlayer'}.")
-    else:
-        done = "Registered in" if entry else "Taken out of"
-        say(f"{done} {change.path}. Restart {name} to have it take effect.")

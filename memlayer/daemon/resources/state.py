@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -177,6 +178,7 @@ class State:
         embedder = self.embedder()
         return {
             "pid": os.getpid(),
+            "python": sys.executable,
             "since_ms": self.started_ms,
             "settings_stamp": self.settings_stamp,
             "settings_problem": self.settings_problem,

@@ -60,20 +60,46 @@ def test_every_setting_is_documented() -> None:
         assert f"| `{one.key}` |" in documented
 
 
-@pytest.mark.parametrize("arguments", [["search", "--help"], ["recall", "--help"], ["version"], ["daemon", "status"]])
+def test_summaries_are_the_verbs_own() -> None:
+    with click.Context(cli, info_name="memlayer") as top:
+        for name, verb in VERBS.items():
+            command = cli.get_command(top, name)
+            assert command is not None and verb.summary == command.get_short_help_str(200), name
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["search", "--help"], ["recall", "--help"], ["version"], ["daemon", "status"]]
+)
 def test_large_packages_not_imported(arguments: list[str], home: Path) -> None:
+    assert not set(DEAR) & imported(arguments, home)
+
+
+def test_help_imports_no_verb(home: Path) -> None:
+    verbs = {f"memlayer.cli.verbs.{verb.module}" for verb in VERBS.values()}
+    assert not ({*verbs, "memlayer.edge.ipc.ops", "memlayer.config", "asyncio", "subprocess"} & imported(["-h"], home))
+
+
+def test_settings_without_variables_import_no_reader_of_them(home: Path) -> None:
+    assert not {"pydantic_settings", "asyncio", "rich", "lancedb", "tomllib"} & imported(["config"], home)
+
+
+def imported(arguments: list[str], home: Path) -> set[str]:
+    """The modules that the command line imports for these arguments."""
     code = (
         "import sys\n"
         f"sys.path.insert(0, {str(ROOT)!r})\n"
         f"sys.argv = ['memlayer', *{arguments!r}]\n"
         "from memlayer.cli.app import cli\n"
-        "cli(standalone_mode=False)\n"
-        "print(*sys.modules, file=sys.stderr)"
+        "try:\n"
+        "    cli(standalone_mode=False)\n"
+        "finally:\n"
+        "    print(*sys.modules, file=sys.stderr)"
     )
     environment = {"PATH": "/usr/bin:/bin", "HOME": str(home), "MEMLAYER_HOME": str(home)}
     done = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, env=environment)
     assert done.returncode == 0, done.stderr
-    assert not set(DEAR) & set(done.stderr.split())
+    assert done.stdout
+    return set(done.stderr.split())
 
 
 def test_help_by_path_and_isolated(tmp_path: Path) -> None:
