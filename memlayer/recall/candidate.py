@@ -16,6 +16,7 @@ from memlayer.model import Chunk, Memory, citation_of, memory_key, turn_memory_i
 from memlayer.recall.query import PromptSignals
 from memlayer.recall.retriever import Found, Rarity, Score
 from memlayer.recall.session_words import SessionWords
+from memlayer.recall.short_prompt import states
 from memlayer.records.sessions import Session
 from memlayer.text.terms import index_terms
 
@@ -161,8 +162,8 @@ def memory_signals(chunk: Chunk, score: Score, rarity: Rarity, said: SessionWord
 def judge(found: Iterable[Found], signals: PromptSignals, rarity: Rarity, said: SessionWords) -> list[Candidate]:
     """Return the candidates of a search with their chances, best first.
 
-    A direct question also admits memories that answer it as a search would count, whatever the regressions say. Of
-    equal chances turns go before core memories, and newer before older.
+    A direct question also admits memories that answer it as a search would count, whatever the regressions say. A bare
+    name admits only statements with all of it. Of equal chances turns go before core memories, and newer before older.
     """
     needed = need(signals)
     candidates = []
@@ -172,6 +173,8 @@ def judge(found: Iterable[Found], signals: PromptSignals, rarity: Rarity, said: 
         chance = needed * helpful
         if signals.is_direct and score.relevance >= DIRECT_RELEVANCE:
             chance = max(chance, score.relevance)
+        if signals.names_only:
+            chance = score.relevance if states(chunk.text, list(rarity.weight)) else 0.0
         candidates.append(Candidate(chunk, score, chance=chance, helps=helpful, signals=features))
     candidates.sort(key=lambda one: (-round(one.chance, 2), one.chunk.category == Category.CORE, -one.chunk.at_ms))
     return candidates

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from memlayer.edge.redaction.privacy import redact, without_marks
 from memlayer.recall.session_words import SessionWords
+from memlayer.recall.short_prompt import asks_in_words, names_a_thing
 from memlayer.text.sentences import is_question
 from memlayer.text.terms import query_terms
 
@@ -100,7 +101,8 @@ class PromptSignals:
 
     chars: its length, Hangul counted for its density. novelty: share of its information that the session has not said,
     in [0, 1]. prompts: number of earlier prompts in its session. looks_back: it explicitly asks for the past. asks: it
-    has a question mark. asks_a_fact: it is only a short question for a fact.
+    has a question mark, or asks in words. asks_a_fact: it is only a short question for a fact. names: it is a bare noun
+    phrase.
     """
 
     chars: float
@@ -109,15 +111,25 @@ class PromptSignals:
     looks_back: bool
     asks: bool = False
     asks_a_fact: bool = False
+    names: bool = False
 
     @property
     def is_direct(self) -> bool:
         """True for a question about the past, or a new fact."""
-        return self.looks_back or (self.asks_a_fact and (not self.prompts or self.novelty >= NEW_TOPIC))
+        return self.looks_back or (self.asks_a_fact and self._is_new)
+
+    @property
+    def names_only(self) -> bool:
+        """True for a short prompt that only names a new subject."""
+        return self.names and self._is_new and self.chars < SHORTEST and not (self.looks_back or self.asks)
 
     @property
     def is_too_short(self) -> bool:
-        return self.chars < SHORTEST and not (self.looks_back or self.asks)
+        return self.chars < SHORTEST and not (self.looks_back or self.asks or self.names_only)
+
+    @property
+    def _is_new(self) -> bool:
+        return not self.prompts or self.novelty >= NEW_TOPIC
 
     def odds(self) -> tuple[float, ...]:
         """Return the inputs of the regression."""
@@ -130,12 +142,16 @@ class PromptSignals:
 def prompt_signals(prompt: str, query: Query, weight: Mapping[str, float], said: SessionWords) -> PromptSignals:
     """Return a prompt's signals. weight: inverse document frequency of each query term."""
     whole = sum(weight.values())
+    asks = asks_in_words(query.text)
     new = sum(share for term, share in weight.items() if term not in said.terms)
     return PromptSignals(
         chars=len(prompt.strip()) + (HANGUL_CHARS - 1) * len(_HANGUL.findall(prompt)),
         novelty=new / whole if whole else 0.0,
         prompts=said.prompts,
         looks_back=bool(_LOOKS_BACK.search(query.text)),
-        asks="?" in query.text or "？" in query.text,
-        asks_a_fact=len(query.text) <= DIRECT_CHARS and is_question(query.text) and not _REQUESTS.search(query.text),
+        asks=asks or "?" in query.text or "？" in query.text,
+        asks_a_fact=len(query.text) <= DIRECT_CHARS
+        and (asks or is_question(query.text))
+        and not _REQUESTS.search(query.text),
+        names=names_a_thing(query.text),
     )

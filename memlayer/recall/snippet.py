@@ -17,6 +17,7 @@ MOST_SENTENCES = 3
 SHORT_CHARS = 40  # a shorter sentence is rarely complete
 # Bonuses for signs of substance, in units of inverse document frequency.
 NAMES_CODE, STATES_FINDING = 1.5, 2.0
+NOTHING_SHARED = 3.0  # of each sentence of a text without a word of the query, as one in another language
 WEAK = 0.3  # factor of a question, and of a line that only announces others
 LABEL = 0.6  # factor of a heading or a table's row, and of the prompt where there is an answer
 _FINDING = re.compile(
@@ -85,17 +86,24 @@ def snippet(
 def values(found: Sequence[Sentence], rarity: Mapping[str, float]) -> list[float]:
     """Return the value of each sentence to the reader."""
     prompts = sum(sentence.is_prompt for sentence in found)
-    return [_value(sentence, place - prompts, rarity, prompts < len(found)) for place, sentence in enumerate(found)]
+    held = [frozenset(index_terms(sentence.text).split()) for sentence in found]
+    base = 0.0 if any(terms & rarity.keys() for terms in held) else NOTHING_SHARED
+    return [
+        _value(sentence, terms, place - prompts, rarity, base, prompts < len(found))
+        for place, (sentence, terms) in enumerate(zip(found, held, strict=True))
+    ]
 
 
-def _value(sentence: Sentence, place: int, rarity: Mapping[str, float], has_answer: bool) -> float:
+def _value(
+    sentence: Sentence, held: frozenset[str], place: int, rarity: Mapping[str, float], base: float, has_answer: bool
+) -> float:
     """Return a sentence's value.
 
-    place: in the answer, from 0; answers state their point early.
+    held: its terms. place: in the answer, from 0; answers state their point early. base: of every
+    sentence.
     """
     text = sentence.text
-    held = set(index_terms(text).split())
-    value = sum(weight for term, weight in rarity.items() if term in held)
+    value = base + sum(weight for term, weight in rarity.items() if term in held)
     value += NAMES_CODE * ("`" in text) + STATES_FINDING * bool(_FINDING.match(text))
     value *= 1 - len(held & rarity.keys()) / max(1, len(held)) / 2  # an echo of the prompt is no news
     value /= 1 + len(text) / 400

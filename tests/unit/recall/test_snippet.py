@@ -6,6 +6,7 @@ import pytest
 
 from memlayer.recall.query import reduce_prompt
 from memlayer.recall.snippet import snippet
+from memlayer.text.terms import query_terms
 
 RUN_ON = {
     "en": (
@@ -81,3 +82,19 @@ def test_stale_sentence_is_left_out() -> None:
 @pytest.mark.parametrize("text", ["", "```\ncode\n```", "x" * 5000, "가" * 5000])
 def test_odd_texts_stay_within_the_room(text: str) -> None:
     assert len(snippet(text, {}, 240)) <= 242
+
+
+@pytest.mark.parametrize(
+    ("text", "question", "due"),
+    [
+        ("User: the daily report mixes up days\n"
+         "Assistant: It used the local zone, so I made it convert first and run at 06:10 KST.",
+         "일일 보고서는 몇시에 돌아?", "06:10"),
+        ("User: 목록 스크롤이 버벅여\n"
+         "Assistant: 썸네일을 메인 스레드에서 하나씩 복호화하고 있어서 화면이 밀렸던 것이라 백그라운드로 옮겼습니다.",
+         "what made it slow?", "썸네일"),
+    ],
+)  # fmt: skip
+def test_answer_in_other_language_is_shown(text: str, question: str, due: str) -> None:
+    padded = text + " Nothing else changed in any of the other places that were looked at." * 4
+    assert due in snippet(padded, dict.fromkeys(query_terms(question), 5.0), 240)

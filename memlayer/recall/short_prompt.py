@@ -1,0 +1,87 @@
+"""The form of a short prompt: a question without its mark, or a bare name.
+
+A person who types to a machine leaves the question mark out: "배포 요일 언제야", "where is staging", "redis port".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from memlayer.recall.snippet import sentences_of
+from memlayer.text.sentences import is_question
+from memlayer.text.terms import index_terms
+from memlayer.text.word_lists import word_set
+
+ASKING_CHARS = 160
+MOST_WORDS = 5  # of a bare noun phrase
+# 언제나, 누구든, 어딘가: indefinite, no question. 왜냐하면 gives a reason.
+_INTERROGATIVE = re.compile(
+    r"(?<![가-힣])(?!언제(?:나|든|까지나)|언젠가|누구(?:나|든)|누군가|어디(?:나|든)|어딘가(?! ?[요야])"
+    r"|무엇(?:이든|보다)|무언가|뭔가|뭐(?:든|라도)|어떻게든|얼마든|왜냐|몇몇)"
+    r"(?:뭐|뭘|뭔|뭣|무엇|무슨|어떤|어떻게|어느|어디|어딘|어딨|언제|언젠|누가|누구|누굴|왜|얼마|몇)"
+)
+_YES_OR_NO = re.compile(r"(?:맞[나지아니]|있[나니]|없[나니]|[인던는은]가|[하되]나|나요|가요|냐|니까|죠)(?:요)?$")
+_TELLS = re.compile(
+    r"(?:알려|말해) ?(?:줘|주라|주세요|줄래|봐)(?:요)?$|^(?:please )?(?:tell|remind) me\b", re.IGNORECASE
+)
+# An order, an offer or a plan ends so, and a clause that something else follows.
+_ORDERS = re.compile(
+    r"(?:줘|줘라|주라|주세요|줄래|해 ?봐|봐 ?봐|찾아 ?봐|[하보가]자|합시다|해라|할게|볼게|할까"
+    r"|(?:확인|수정|추가|설명|정리|검토|진행|삭제|적용|실행|처리)해|고쳐|바꿔"
+    r"|[은는]데|(?<![습입됩합])니까|[아어]서|지만|든|말고|[라다]고)(?:요)?[.!~ ]*$"
+)
+_ENGLISH = re.compile(
+    r"^(?:so |and |but |ok |okay |well |hey |again |wait )*(?:(?:in|on|at|to|for|from|with|by|since|until|under|of) "
+    r"(?=what\b|which\b|whom\b|whose\b|when\b|where\b)|(?=what|whi|who|whe|why|how|is|are|was|were|does|did|has|had))"
+    r"(?:(?:what|which|who|whom|whose|when|where|why|how|is|are|was|were|does|did|has|had)(?:'?[sd]|'?re|'?ll)?"
+    r"|how(?:come|'?d))\b(?!.*[.!]$)"
+    r"|^(?:do|have) (?:we|i|you|they) \w+(?! it\b)"
+    r"|\b(?:what|which|where|when|who|how) (?:was|is|were|are) (?:it|that)$",
+    re.IGNORECASE,
+)
+_POINTS = re.compile(
+    r"\b(?:this|that|these|those|it|them|all|everything|first|last|next|previous|above|below|now|please|not|no|yes|i|you"
+    r"|we|is|are|was|were|has|have|can|should|will|fails?|failed)\b|(?<![가-힣])(?:이|그|저|이거|그거|저거|이걸|그걸|이것|그것|위|아래|다음|지금|이제|방금|응|네|아니|좀)(?![가-힣])",
+    re.IGNORECASE,
+)
+# The last word of a Korean statement or order is a verb.
+_VERB_END = re.compile(
+    r"(?:[했됐었았였][가-힣]{0,2}|[하되이한된있없]다|[하보가]자|[하되보있없][고지네게]|할게|해요?|돼요?|됨|음|는데|[으]로|에서|[는은을를])$"
+)
+_NAME = re.compile(r"[\w가-힣][\w가-힣./:#@+\-]*(?: [\w가-힣][\w가-힣./:#@+\-]*)*")
+
+
+def asks_in_words(text: str) -> bool:
+    """True for one short line that asks, with or without a mark."""
+    line = text.strip().rstrip("?？ ")
+    if not line or len(line) > ASKING_CHARS or "\n" in line:
+        return False
+    if _TELLS.search(line):
+        return True
+    if _ENGLISH.search(line):
+        return True
+    return not _ORDERS.search(line) and bool(_INTERROGATIVE.search(line) or _YES_OR_NO.search(line))
+
+
+def names_a_thing(text: str) -> bool:
+    """True for a bare noun phrase of two to MOST_WORDS words.
+
+    No order ("run tests", "커밋 푸시"), nor something that points into the session ("option above").
+    """
+    line = text.strip().rstrip(".!~ ")
+    if not _NAME.fullmatch(line) or _POINTS.search(line) or _ORDERS.search(line):
+        return False
+    words = line.casefold().split()
+    if not 2 <= len(words) <= MOST_WORDS or words[0] in word_set(__package__, "english_order"):
+        return False
+    return words[-1] not in word_set(__package__, "korean_order") and not _VERB_END.search(words[-1])
+
+
+def states(text: str, terms: Sequence[str]) -> bool:
+    """True if one sentence of a memory has all the terms and asks nothing."""
+    wanted = set(terms)
+    return bool(wanted) and any(
+        wanted <= set(index_terms(sentence.text).split()) and not is_question(sentence.text)
+        for sentence in sentences_of(text)
+    )
