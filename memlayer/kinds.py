@@ -71,10 +71,10 @@ class KindRow:
     """All that holds for each memory of a kind.
 
     label: for a model. heading, korean: in memory files, where each of these words is read as the kind; the first
-    Korean one also in a model's answer. searched: has chunks in the index. recalled: given to a prompt. lasting: drawn
-    from turns as a statement that holds for weeks. binds: a person's wish or settled matter, which survives a
-    compaction and may hold for every project. of_session: stands for its whole session, so that forgetting it by name
-    takes no turn along.
+    Korean one also in a model's answer. searched: has chunks in the index. recalled: given to a prompt. drawn: names,
+    for the model that reads turns, the statements of this kind that hold for weeks; "" where none is drawn. binds: a
+    person's wish or settled matter, which survives a compaction and may hold for every project. of_session: stands for
+    its whole session, so that forgetting it by name takes no turn along.
     """
 
     label: str
@@ -83,7 +83,7 @@ class KindRow:
     korean: tuple[str, ...] = ()
     searched: bool = True
     recalled: bool = True
-    lasting: bool = False
+    drawn: str = ""
     binds: bool = False
     of_session: bool = False
 
@@ -99,14 +99,21 @@ CATEGORIES: dict[Category, CategoryRow] = {
 # In the order of the sections of a memory file.
 KINDS: dict[Kind, KindRow] = {
     Kind.PREFERENCE: KindRow(
-        "preference", Start.WISH, "Preferences", ("선호", "규칙"), lasting=True, binds=True,
+        "preference", Start.WISH, "Preferences", ("선호", "규칙"),
+        drawn="lasting wishes and standing orders of the user", binds=True,
     ),
     Kind.DECISION: KindRow(
-        "decision", Start.SETTLED, "Decisions", ("결정", "결정 사항", "결정사항"), lasting=True, binds=True,
+        "decision", Start.SETTLED, "Decisions", ("결정", "결정 사항", "결정사항"), drawn="decisions", binds=True,
     ),
-    Kind.COMMITMENT: KindRow("commitment", Start.DUE, "Commitments", ("약속", "할 일"), lasting=True),
-    Kind.FACT: KindRow("fact", Start.PINNED, "Facts", ("사실",), lasting=True),
-    Kind.CAUSE: KindRow("cause", Start.PINNED, "Causes and fixes", ("원인", "원인과 해결"), lasting=True),
+    Kind.COMMITMENT: KindRow(
+        "commitment", Start.DUE, "Commitments", ("약속", "할 일"), drawn="promises and deadlines",
+    ),
+    Kind.FACT: KindRow(
+        "fact", Start.PINNED, "Facts", ("사실",), drawn="exact facts (ports, dates, owners, paths, limits)",
+    ),
+    Kind.CAUSE: KindRow(
+        "cause", Start.PINNED, "Causes and fixes", ("원인", "원인과 해결"), drawn="causes of problems with their fix",
+    ),
     Kind.NOTE: KindRow("note", Start.PINNED, "Notes", ("메모", "노트")),
     Kind.PIECE: KindRow("note", Start.PINNED),
     Kind.TURN: KindRow("turn", Start.NEWEST_TURN),
@@ -117,7 +124,7 @@ KINDS: dict[Kind, KindRow] = {
     Kind.COMPACTION: KindRow("day", Start.PINNED, searched=False, recalled=False, of_session=True),
 }  # fmt: skip
 
-LASTING = tuple(kind for kind in Kind if KINDS[kind].lasting)
+LASTING = tuple(kind for kind in Kind if KINDS[kind].drawn)
 BINDING = tuple(kind for kind, row in KINDS.items() if row.binds)
 # Of a memory whose stored kind is unknown here: an earlier or later version's, or none.
 _DEFAULTS = {

@@ -139,6 +139,11 @@ class Chunk:
     model: str = ""
     vector: tuple[float, ...] | None = None
 
+    @property
+    def known_kind(self) -> Kind:
+        """See Memory.known_kind."""
+        return kind_of(self.category, self.role)
+
 
 @dataclass(frozen=True)
 class Hit:

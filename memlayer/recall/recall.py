@@ -10,7 +10,7 @@ from enum import Enum
 
 from memlayer.edge.capture.noise import recallable
 from memlayer.edge.redaction.privacy import without_marks
-from memlayer.kinds import Kind
+from memlayer.kinds import KINDS
 from memlayer.model import Scope
 from memlayer.recall.candidate import Candidate, Reason, in_context, judge, near_duplicates, need, turn_of, whole_chunk
 from memlayer.recall.query import PromptSignals, Query, is_plan, prompt_signals, reduce_prompt
@@ -82,7 +82,7 @@ class Pipeline:
         return block
 
     def _unanswered(self, candidate: Candidate) -> Reason | None:
-        return Reason.OPEN_QUESTION if candidate.chunk.role == Kind.OPEN_QUESTION else None
+        return None if KINDS[candidate.chunk.known_kind].recalled else Reason.OPEN_QUESTION
 
     def _in_context(self, candidate: Candidate) -> Reason | None:
         return in_context(candidate.chunk, self._session)

@@ -43,10 +43,7 @@ BARE = [
     )
 ]
 HOOKS = json.loads((ROOT / "hooks.json").read_text(encoding="utf-8"))["hooks"]
-MIN_LINES = 40
 MAX_LINES = 400
-ENTRY_POINTS = ("__init__.py", "__main__.py", "errors.py")
-SHORT: frozenset[str] = frozenset()  # shorter all the same: a name here says why its file stands alone
 MAX_MODULES = 12
 MAX_HOOK_LINES = 15
 # Looked up here, because each test has a home of its own.
@@ -88,7 +85,7 @@ OTHER_MEANINGS = {
     "memlayer/cli/verbs/maintenance.py": {"turn"},
     "memlayer/cli/verbs/overview.py": {"core", "entry"},
     "memlayer/cli/verbs/search.py": {"note"},
-    "memlayer/cli/verbs/settings.py": {"entry"},
+    "memlayer/cli/verbs/installation.py": {"entry"},
     "memlayer/consolidation/rules/extraction.py": {"cause"},
     "memlayer/daemon/ops/sessions.py": {"core"},
     "memlayer/edge/capture/payload.py": {"decision"},
@@ -150,13 +147,10 @@ def test_a_hook_script_stays_under_15_lines(path: Path) -> None:
     assert len(path.read_text(encoding="utf-8").splitlines()) < MAX_HOOK_LINES
 
 
-def test_files_hold_40_to_400_lines() -> None:
-    """A file holds one concept: no fragment of one, and no heap of several. Functions are bounded by ruff."""
+def test_files_hold_at_most_400_lines() -> None:
+    """A small file is fine; its name is a word that a reader looks for. Functions are bounded by ruff."""
     lengths = {name(path): len(path.read_text(encoding="utf-8").splitlines()) for path in SOURCES}
     assert {path: lines for path, lines in lengths.items() if lines >= MAX_LINES} == {}
-    own = {path: lines for path, lines in lengths.items() if path.startswith("memlayer/")}
-    small = {path for path, lines in own.items() if lines < MIN_LINES and Path(path).name not in ENTRY_POINTS}
-    assert {path.removeprefix("memlayer/").removesuffix(".py") for path in small} <= SHORT
 
 
 def test_every_module_says_in_one_line_what_it_does() -> None:

@@ -15,7 +15,7 @@ from memlayer.consolidation.llm.response import Answer, daily_of, parse, stateme
 from memlayer.edge.capture.noise import recallable
 from memlayer.edge.capture.payload import clean
 from memlayer.errors import ConsolidationError
-from memlayer.kinds import LASTING
+from memlayer.kinds import KINDS, LASTING
 from memlayer.ports import LanguageModel, ModelMissing
 from memlayer.records.model_budget import MAX_ANSWER_TOKENS, ModelBudget
 from memlayer.turns.turn import readable, turn_text
@@ -34,14 +34,16 @@ history_entry: what was asked and what came of it, in one or two sentences, with
 numbers that matter. "" when the turn is small talk, or a question that nobody answered.
 
 memory_update: what was newly learnt and will still hold in weeks, one statement a line, each line beginning with \
-"- [kind] ". kind is one of %s. Kept are decisions, lasting wishes and standing orders of the user, exact facts \
-(ports, dates, owners, paths, limits), causes of problems with their fix, promises and deadlines. Not kept: what was \
+"- [kind] ". kind is one of %s. Kept are %s. Not kept: what was \
 only asked, guessed, proposed or tried; general knowledge; the course of the work; code. Most turns hold nothing: then \
 null. When in doubt, null.
 
 Each statement is a full sentence that can be understood without the turn (names instead of "it" or "there"), at \
 most 200 characters, in the language that the user speaks, and says nothing that the turn does not say. Dates are \
-written as YYYY-MM-DD. [redacted:...] stands for a secret: say nothing about it.""" % ", ".join(LASTING)
+written as YYYY-MM-DD. [redacted:...] stands for a secret: say nothing about it.""" % (
+    ", ".join(LASTING),
+    ", ".join(KINDS[kind].drawn for kind in LASTING),
+)
 
 
 def turn_as_sent(prompt: str, answers: Sequence[str]) -> str:
