@@ -16,6 +16,7 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from memlayer.agent.daemon import ASK_S, DaemonLine
 from memlayer.agent.execution import INTERRUPTED
 from memlayer.agent.past_talk import HOST_ARGUMENTS, HOST_NAMES, PastTalk, turns_of
 from memlayer.chat import ToolCall, ToolResult
@@ -31,9 +32,7 @@ from memlayer.edge.redaction import own_patterns
 from memlayer.errors import DaemonError, MemlayerError
 
 _log = logging.getLogger("memlayer.agent")
-ASK_S = 5.0
 COMPACT_S = 60.0  # the turns of a long talk are consolidated first
-AGAIN_S = 30.0  # after a daemon that did not come
 NOT_KEPT = ("memory_search", "memory_remember", "read_file")  # memories would be captured again; files are there
 
 
@@ -52,9 +51,10 @@ class Survivors:
 class TalkMemory:
     """The memory of one talk.
 
-    client: makes a new one; threads share none. is_on: False for a talk without memory. keeps: whether its turns are
-    stored. session_id: begins with AGENT_SESSION. context: the notes that the last prompt was given. problem: why the
-    last turn was not kept or memory was silent, notice: about its health; one line each, or "".
+    client: makes a new one; threads share none. starts: whether it starts a daemon. is_on: False for a talk without
+    memory. keeps: whether its turns are stored. session_id: begins with AGENT_SESSION. context: the notes that the last
+    prompt was given. problem: why the last turn was not kept or memory was silent, notice: about its health; one line
+    each, or "".
     on_recalled: called with the notes of each prompt.
     """
 
@@ -63,6 +63,7 @@ class TalkMemory:
     client: Callable[[], Client]
     is_on: bool = True
     keeps: bool = True
+    starts: bool = True
     session_id: str = field(default_factory=lambda: AGENT_SESSION + uuid.uuid4().hex[:12])
     context: str = ""
     on_recalled: Callable[[str], None] = lambda _: None
@@ -70,9 +71,9 @@ class TalkMemory:
     notice: str = ""
     prompt_id: str = ""
     _calls: int = 0
-    _failed_s: float = -AGAIN_S
 
     def __post_init__(self) -> None:
+        self._line = DaemonLine(self.client, starts=self.starts)
         if os.environ.get("MEMLAYER_DISABLE") == "1" or not places.enabled(places.locate(self.project_dir).root):
             self.is_on = False
         own_patterns.use_file(paths.own_patterns(self.home))
@@ -131,6 +132,7 @@ class TalkMemory:
     def finish(self, reason: str = "exit") -> None:
         """End the talk: the daemon settles it and writes its summary."""
         self._tell("finish", self._keep("session_end", reason=reason))
+        self._line.close()
 
     def resume(self, session_id: str) -> PastTalk:
         """Resume a talk of this project, "" for the last one.
@@ -147,7 +149,7 @@ class TalkMemory:
         if not self.is_on:
             raise DaemonError("memory is switched off here, so no talk is known")
         arguments = ops.Turn(phase=phase, session_id=session_id, project_dir=self.project_dir)
-        found = self._ask(arguments, COMPACT_S)
+        found = self.ask(arguments, COMPACT_S)
         self.session_id = str(found["session_id"])
         return PastTalk(self.session_id, str(found["summary"]), turns_of(found["events"]))
 
@@ -185,16 +187,14 @@ class TalkMemory:
             **fields,
         )
         try:
-            # A daemon that has just not come is not waited for at each step.
-            return self._ask(step, deadline_s, start=time.monotonic() - self._failed_s > AGAIN_S)
+            return self.ask(step, deadline_s)
         except MemlayerError as bad:
-            self.problem, self._failed_s = str(bad), time.monotonic()
+            self.problem = str(bad)
             return {}
 
-    def _ask(self, step: ops.Turn, deadline_s: float, *, start: bool = True) -> dict[str, Any]:
-        return self.client().call(
-            step.op, step.fields(), deadline_s=deadline_s, project_dir=self.project_dir, start=start
-        )
+    def ask(self, step: ops.Arguments, deadline_s: float = ASK_S) -> dict[str, Any]:
+        """Return the daemon's reply. Raises MemlayerError; see DaemonLine."""
+        return self._line.call(step.op, step.fields(), project_dir=self.project_dir, deadline_s=deadline_s)
 
 
 @contextlib.contextmanager

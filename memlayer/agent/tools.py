@@ -13,7 +13,7 @@ from typing import Any
 
 from memlayer.agent.execution import Tool
 from memlayer.agent.files import Approve, EditFile, Folder, ReadFile, WriteFile, schema, text_of
-from memlayer.agent.memory import ASK_S, TalkMemory
+from memlayer.agent.memory import TalkMemory
 from memlayer.agent.shell import OnOutput, Shell
 from memlayer.edge.capture import spool
 from memlayer.edge.ipc import ops
@@ -84,8 +84,7 @@ def answer_of(memory: TalkMemory, arguments: ops.Arguments) -> str:
     """Return the daemon's answer in text for a model. Raises MemlayerError."""
     if not memory.is_on:
         raise UserError("Memory is switched off in this talk")
-    found = memory.client().call(arguments.op, arguments.fields(), deadline_s=ASK_S, project_dir=memory.project_dir)
-    return str(found.get("text") or "")
+    return str(memory.ask(arguments).get("text") or "")
 
 
 def tools_of(

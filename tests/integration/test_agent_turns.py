@@ -28,7 +28,7 @@ def talk_of(home: Path, project: Path, **fields: Any) -> TalkMemory:
     def client() -> Client:
         return Client(str(home), str(ROOT), sys.executable, wait_s=0.2)
 
-    return TalkMemory(str(home), str(project), client, _failed_s=1e12, **fields)
+    return TalkMemory(str(home), str(project), client, starts=False, **fields)
 
 
 def turn(talk: TalkMemory, prompt: str, answer: str) -> str:
