@@ -18,6 +18,7 @@ from memlayer.text.chunking import estimate_tokens
 from memlayer.text.context_block import ELLIPSIS, cut, day_of, flatten
 from memlayer.turns.outcome import WorkDone
 from memlayer.turns.turn import ASSISTANT, USER
+from memlayer.turns.turn_memory import mark_of, marked_text
 
 # Tokens by text.chunking.estimate_tokens, the whole answer counted.
 INDEX_TOKENS, LINE_TOKENS = 1_200, 100
@@ -102,7 +103,9 @@ def timeline_text(spans: Sequence[Span], unknown: Sequence[str] = (), max_tokens
             lines.append("  Nothing else is known of that session." if span.memory.session_id else "  No turns.")
         for turn in span.turns:
             mark = ">" if turn.id == span.target_id else " "
-            lines.append("%s %s [mem:%s] %s" % (mark, minute_of(turn.at_ms), turn.citation, _preview(turn.text)))
+            lines.append(
+                "%s %s [mem:%s] %s" % (mark, minute_of(turn.at_ms), turn.citation, mark_of(turn) + _preview(turn.text))
+            )
     return within(lines or ["No memory is named."], max_tokens)
 
 
@@ -136,7 +139,7 @@ def _detail(detail: Detail, start: int, max_tokens: int) -> str:
         cut(flatten(detail.project), 40),
     )  # fmt: skip
     facts = _facts(detail)
-    text = "\n".join(flatten(line) for line in memory.text.split("\n"))[max(0, start) :]
+    text = "\n".join(flatten(line) for line in marked_text(memory).split("\n"))[max(0, start) :]
     room = max_tokens - estimate_tokens("\n".join([head, *facts])) - 30
     shown = shortened(text, len(text), room)
     body = shown

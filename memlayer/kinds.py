@@ -28,6 +28,7 @@ class Kind(StrEnum):
     TURN = "turn"
     OPEN_QUESTION = "open_question"
     ROUTINE = "routine"
+    DID_NOT_HOLD = "did_not_hold"
     DECISION = "decision"
     PREFERENCE = "preference"
     FACT = "fact"
@@ -74,7 +75,7 @@ class KindRow:
     Korean one also in a model's answer. searched: has chunks in the index. recalled: given to a prompt. drawn: names,
     for the model that reads turns, the statements of this kind that hold for weeks; "" where none is drawn. binds: a
     person's wish or settled matter, which survives a compaction and may hold for every project. of_session: stands for
-    its whole session, so that forgetting it by name takes no turn along.
+    its whole session, so that forgetting it by name takes no turn along. mark: stands before its text.
     """
 
     label: str
@@ -86,6 +87,7 @@ class KindRow:
     drawn: str = ""
     binds: bool = False
     of_session: bool = False
+    mark: str = ""
 
 
 # In the order in which a model is told of them.
@@ -119,6 +121,7 @@ KINDS: dict[Kind, KindRow] = {
     Kind.TURN: KindRow("turn", Start.NEWEST_TURN),
     Kind.OPEN_QUESTION: KindRow("turn", Start.PINNED, recalled=False),
     Kind.ROUTINE: KindRow("turn", Start.NEWEST_TURN, searched=False, recalled=False),
+    Kind.DID_NOT_HOLD: KindRow("turn", Start.PINNED, mark="(did not hold) "),
     Kind.ENTRY: KindRow("day", Start.PINNED, searched=False, recalled=False),
     Kind.SESSION_SUMMARY: KindRow("day", Start.LAST_SESSION, searched=False, recalled=False, of_session=True),
     Kind.COMPACTION: KindRow("day", Start.PINNED, searched=False, recalled=False, of_session=True),

@@ -30,6 +30,7 @@ from memlayer.text.sentences import ASSISTANT, USER, candidates, trimmed, width
 from memlayer.text.terms import query_terms
 from memlayer.transcripts.lines import read_calls
 from memlayer.turns.outcome import WorkDone, call_of, from_answers, from_calls, outcome, says_done
+from memlayer.turns.retraction import not_held
 from memlayer.turns.salience import importance, is_open_question, is_routine
 
 log = logging.getLogger(__name__)
@@ -113,6 +114,8 @@ def text_of(events: Sequence[Event], known: Sequence[tuple[Kind, str]] | None, w
     commands that its answers name.
     """
     turns = _turns(events)
+    gone = not_held([prompt for prompt, _, _ in turns])
+    turns = [turn for place, turn in enumerate(turns) if place not in gone]
     real = [(prompt, answers, at_ms) for prompt, answers, at_ms in turns if recallable(prompt)]
     if not real:
         return ""
@@ -159,7 +162,15 @@ def _part_of(kind: Kind) -> str:
             return ERRORS
         case Kind.FACT | Kind.NOTE | Kind.PIECE:
             return ""
-        case Kind.TURN | Kind.OPEN_QUESTION | Kind.ROUTINE | Kind.ENTRY | Kind.SESSION_SUMMARY | Kind.COMPACTION:
+        case (
+            Kind.TURN
+            | Kind.OPEN_QUESTION
+            | Kind.ROUTINE
+            | Kind.DID_NOT_HOLD
+            | Kind.ENTRY
+            | Kind.SESSION_SUMMARY
+            | Kind.COMPACTION
+        ):
             return ""
         case _:
             assert_never(kind)

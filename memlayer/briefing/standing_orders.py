@@ -92,7 +92,15 @@ def is_order(kind: Kind, text: str) -> bool:
             is_wish = has("standing", text)
         case Kind.COMMITMENT | Kind.FACT | Kind.CAUSE | Kind.NOTE | Kind.PIECE:
             is_wish = False
-        case Kind.TURN | Kind.OPEN_QUESTION | Kind.ROUTINE | Kind.ENTRY | Kind.SESSION_SUMMARY | Kind.COMPACTION:
+        case (
+            Kind.TURN
+            | Kind.OPEN_QUESTION
+            | Kind.ROUTINE
+            | Kind.DID_NOT_HOLD
+            | Kind.ENTRY
+            | Kind.SESSION_SUMMARY
+            | Kind.COMPACTION
+        ):
             is_wish = False
         case _:
             assert_never(kind)

@@ -8,11 +8,19 @@ from dataclasses import dataclass, field, replace
 
 from memlayer.consolidation import lineage
 from memlayer.consolidation.conflicts import Conflicts, Draft
-from memlayer.consolidation.extractor import BY_RULES, RULES, Extracted, Extractor, resettle
+from memlayer.consolidation.extractor import (
+    BY_RULES,
+    RULES,
+    Extracted,
+    Extractor,
+    RulesExtractor,
+    is_withdrawn,
+    resettle,
+)
 from memlayer.consolidation.statement import as_said, daily_of, found_in, statement_of
 from memlayer.errors import UserError
 from memlayer.indexing.indexer import Indexer
-from memlayer.kinds import Category, Kind
+from memlayer.kinds import KINDS, Category, Kind
 from memlayer.model import Event, Memory
 from memlayer.ports import MemoryQuery, Store
 from memlayer.records.sessions import Sessions
@@ -235,6 +243,8 @@ class Consolidator:
         prompt, answers = readable(*prompt_and_answers(spoken), max_chars=MAX_READ_CHARS)
         if turn.superseded_by or not (prompt or answers):
             return Extracted("", ())
+        if turn.known_kind is Kind.DID_NOT_HOLD:
+            return _of_taken_back(prompt, answers, turn.at_ms)
         return self.extractor.extract(prompt, answers, turn.at_ms)
 
     def _made_of(self, turns: Sequence[Memory]) -> list[Memory]:
@@ -262,6 +272,12 @@ class Consolidator:
             if row.id not in by_id and not lineage.is_wording_of(row, by_id[row.superseded_by])
         ]
 
+    def _withdraw(self, draft: Draft, held: Sequence[Memory], turn: Memory, kept: Sequence[Memory]) -> None:
+        """End a taken-back turn's statements, but for the kept ones."""
+        found = resettle(held, turn, kept, turn.at_ms)
+        draft.put(*found.changed, *self._held_before(found.retired))
+        self._changed.add(turn.project_id)
+
     def _keep_days(self, draft: Draft, found: Sequence[Read]) -> None:
         days = [day for turn, extracted in found if (day := daily_of(turn, extracted.daily)) is not None]
         ids = [day.id for day in days]
@@ -277,9 +293,14 @@ class Consolidator:
         of_turn = [row for row in now if set(row.source_ids) & set(turn.source_ids)]
         ids, texts = {row.id for row in of_turn}, {row.text for row in of_turn}
         made = [found_in(turn, statement) for statement in extracted.statements]
-        if turn.settled.startswith(BY_RULES) and turn.settled != RULES:
+        if turn.known_kind is Kind.DID_NOT_HOLD:
+            self._withdraw(draft, of_turn, turn, made)
+        elif turn.settled.startswith(BY_RULES) and turn.settled != RULES:
             found = resettle(of_turn, turn, made, self.now_ms())
             draft.put(*found.changed, *self._held_before(found.retired))
+        elif back := [row for row in of_turn if is_withdrawn(row) and row.id in {new.id for new in made}]:
+            draft.put(*(replace(row, superseded_by="", superseded_ms=0) for row in back))
+            self._changed.add(turn.project_id)
         rules = []
         for new, statement in zip(made, extracted.statements, strict=True):
             is_new = new.id not in ids and new.text not in texts
@@ -290,3 +311,13 @@ class Consolidator:
                 if is_wish and placed.id == new.id and not placed.superseded_by:
                     rules.append(placed)
         return rules
+
+
+def _of_taken_back(prompt: str, answers: Sequence[str], at_ms: int) -> Extracted:
+    """Return the rules and the daily entry of a taken-back turn.
+
+    A rule that the person laid down beside the order is no part of the work. No model is asked.
+    """
+    found = RulesExtractor().extract(prompt, answers, at_ms)
+    rules = tuple(statement for statement in found.statements if statement.is_rule)
+    return Extracted(KINDS[Kind.DID_NOT_HOLD].mark + found.daily if found.daily else "", rules)

@@ -82,6 +82,14 @@ def resettle(held: Sequence[Memory], turn: Memory, made: Sequence[Memory], now_m
     return Resettled(changed + retired, retired)
 
 
+def is_withdrawn(memory: Memory) -> bool:
+    """True for a statement that ended because its turn was taken back.
+
+    It ends at the very moment of its turn; what a person or newer rules retire ends later.
+    """
+    return bool(memory.superseded_by) and memory.superseded_by == memory.id and memory.superseded_ms == memory.at_ms
+
+
 def is_rule_made(memory: Memory) -> bool:
     """True for a statement of a turn, never edited, restored or pinned."""
     return bool(memory.category == Category.CORE and memory.prompt_id and memory.session_id and not memory.pinned)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,12 +11,13 @@ from memlayer.edge.capture import spool
 from memlayer.edge.capture.payload import OWN_COMMAND, spool_event
 from memlayer.edge.capture.tool_use import EVERY_TOOL, ToolRules
 from memlayer.indexing.indexer import Indexer
-from memlayer.model import GLOBAL, Event, Memory, turn_memory_id
+from memlayer.indexing.retracted import Turn, retracted
+from memlayer.model import GLOBAL, Event, Memory
 from memlayer.ports import MemoryQuery, Progress, Store
 from memlayer.records.projects import Projects
 from memlayer.records.sessions import Sessions
 from memlayer.records.tombstones import Tombstones
-from memlayer.turns.turn_memory import carried_over, full_text, turn_memory
+from memlayer.turns.turn_memory import carried_over, full_text, turn_memory, with_force
 
 MAX_EVENTS = 100_000  # of a batch's turns
 BATCH = 200  # spool files taken in at once: LanceDB wants batches, a person who waits wants progress
@@ -125,20 +126,32 @@ class Ingest:
     def remember(self, turns: set[tuple[str, str]], *, embed: bool = True) -> None:
         """Make and index the memories of turns (session id, prompt id) anew."""
         with self.indexer.lock:
-            rows = self._store.events(prompt_ids=sorted({prompt_id for _, prompt_id in turns}), limit=MAX_EVENTS)
-            ids = [turn_memory_id(*turn) for turn in turns]
+            made = self._made(turns)
+            not_held, changed = retracted(self._store, [memory for memory, _ in made.values()])
+            made.update(self._made(changed - made.keys()))
+            ids = [memory.id for memory, _ in made.values()]
             known = {memory.id: memory for memory in self._store.memories(MemoryQuery(ids=ids, limit=len(ids)))}
-            memories: list[Memory] = []
-            texts: dict[str, str] = {}
-            for turn in sorted(turns):
-                events = [event for event in rows if (event.session_id, event.prompt_id) == turn]
-                made = turn_memory(events)
-                if made is not None:
-                    memories.append(carried_over(known.get(made.id), made))
-                    texts[made.id] = full_text(sorted(events, key=lambda event: (event.kind != "user", event.at_ms)))
+            memories = [
+                carried_over(known.get(memory.id), with_force(memory, turn not in not_held))
+                for turn, (memory, _) in made.items()
+            ]
             if memories:
                 self._store.put_memories(memories)
+                texts = {memory.id: text for memory, text in made.values()}
                 self.indexer.index(memories, texts=texts, embed=embed)
+
+    def _made(self, turns: Collection[Turn]) -> dict[Turn, tuple[Memory, str]]:
+        """Make the memories and whole texts of turns from their events."""
+        prompt_ids = sorted({prompt_id for _, prompt_id in turns})
+        rows = self._store.events(prompt_ids=prompt_ids, limit=MAX_EVENTS) if prompt_ids else []
+        found = {}
+        for turn in sorted(turns):
+            events = [event for event in rows if (event.session_id, event.prompt_id) == turn]
+            memory = turn_memory(events)
+            if memory is not None:
+                events.sort(key=lambda event: (event.kind != "user", event.at_ms))
+                found[turn] = memory, full_text(events)
+        return found
 
     def _admitted(self, captured: Sequence[dict[str, Any]], is_history: bool) -> list[Event]:
         """Return events that are captured, wanted by rules, and not forgotten."""

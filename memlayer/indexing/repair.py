@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from memlayer.indexing.indexer import Indexer
 from memlayer.indexing.ingest import Ingest
+from memlayer.indexing.retracted import wrongly_marked
 from memlayer.kinds import Category
 from memlayer.model import Memory, turn_memory_id
 from memlayer.ports import MemoryQuery, Progress, Store
@@ -37,6 +38,14 @@ def rebuild(store: Store, indexer: Indexer, progress: Progress) -> int:
     return _index(indexer, memories, progress)
 
 
+def mark_turns(store: Store, ingest: Ingest) -> int:
+    """Mark turns that later prompts took back; return how many changed."""
+    turns = sorted(wrongly_marked(store))
+    for start in range(0, len(turns), BATCH):
+        ingest.remember(set(turns[start : start + BATCH]), embed=False)
+    return len(turns)
+
+
 @dataclass(frozen=True)
 class Repaired:
     """Counts of a repair.
@@ -55,6 +64,7 @@ def repair(store: Store, ingest: Ingest, sessions: Sessions, progress: Progress)
     """Make again all that can be made. Idempotent. Raises StoreError."""
     events = _from_transcripts(store, ingest, sessions)
     memories = _remember_turns(store, ingest, progress)
+    mark_turns(store, ingest)
     store.prune_usages()
     indexed: set[str] = set()
     store.scan_terms(lambda chunk, _: indexed.add(chunk.partition(":")[0]))  # see model.chunk_id

@@ -110,8 +110,10 @@ class Pipeline:
             stale.extend([found] if found else [])
             return found is not None
 
-        candidate.snippet = snippet(chunk.text, self._weight, max_chars, is_stale)
+        mark = KINDS[chunk.known_kind].mark
+        candidate.snippet = snippet(chunk.text, self._weight, max_chars - len(mark), is_stale)
         if candidate.snippet:
+            candidate.snippet = mark + candidate.snippet
             return None
         head = next((found.head for found in stale if found.head is not None), None)
         if head is None:

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from memlayer.edge.capture.payload import NOISE, OWN_COMMAND
-from memlayer.kinds import KINDS, Category, Kind
+from memlayer.kinds import CATEGORIES, KINDS, Category, Kind
 from memlayer.model import Event, Memory, citation_of, memory_key, turn_memory_id
 from memlayer.turns.salience import importance, is_open_question, is_routine, is_routine_text
-from memlayer.turns.turn import MAX_MEMORY_CHARS, turn_text
+from memlayer.turns.turn import ASSISTANT, MAX_MEMORY_CHARS, USER, turn_text
 
 
 def prompt_and_answers(events: Sequence[Event]) -> tuple[str, list[str]]:
@@ -85,14 +85,38 @@ def _kind(prompt: str, answers: Sequence[str]) -> Kind:
     return Kind.OPEN_QUESTION if is_open_question(prompt, list(answers)) else Kind.TURN
 
 
+def prompt_of(memory: Memory) -> str:
+    """Return a turn's prompt, as far as its memory holds it."""
+    said, _, _ = memory.text.partition("\n" + ASSISTANT)
+    return said.removeprefix(USER) if said.startswith(USER) else ""
+
+
+def with_force(memory: Memory, is_held: bool) -> Memory:
+    """Return a turn that held, or was taken back."""
+    if is_held:
+        return memory
+    return replace(memory, kind=Kind.DID_NOT_HOLD, importance=CATEGORIES[Category.CONVERSATION].importance)
+
+
+def mark_of(memory: Memory) -> str:
+    """Return the words before the text where it is shown."""
+    return KINDS[memory.known_kind].mark
+
+
+def marked_text(memory: Memory) -> str:
+    """Return a memory's text as it is shown."""
+    return mark_of(memory) + memory.text
+
+
 def carried_over(known: Memory | None, made: Memory) -> Memory:
     """Carry pin, supersession and settlement over to a turn's memory made anew.
 
-    Only events that it has not had yet unsettle it.
+    Only events that it has not had yet unsettle it, and a prompt that takes it back or reinstates it.
     """
     if known is None:
         return made
-    settled = known.settled if known.source_ids == made.source_ids else ""
+    has_changed_force = (known.known_kind is Kind.DID_NOT_HOLD) != (made.known_kind is Kind.DID_NOT_HOLD)
+    settled = known.settled if known.source_ids == made.source_ids and not has_changed_force else ""
     return replace(
         made,
         pinned=known.pinned,

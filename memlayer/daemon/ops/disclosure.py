@@ -28,6 +28,7 @@ from memlayer.records.usages import sessions_citing, share_since
 from memlayer.text.context_block import bare_id, day_of
 from memlayer.turns.outcome import call_of, from_calls
 from memlayer.turns.remembered import is_all_redacted, refuse_too_long, remember_event
+from memlayer.turns.turn_memory import mark_of
 
 MAX_HITS, MAX_WINDOW = 20, 10
 USED_DAYS = 30
@@ -60,7 +61,7 @@ def entries_of(
     return [
         IndexEntry(
             hit.memory,
-            snippet(hit.chunk.text, rarity, 2 * disclosure.SUMMARY_CHARS, most=1),
+            mark_of(hit.memory) + snippet(hit.chunk.text, rarity, 2 * disclosure.SUMMARY_CHARS, most=1),
             newer=newer.get(hit.memory.superseded_by, ""),
         )
         for hit in found

@@ -109,6 +109,7 @@ def reindex(state: State, arguments: ops.Reindex, progress: Progress) -> Fields:
     services = services_of(state)
 
     def job() -> Fields:
+        repairing.mark_turns(services.store, services.ingest)
         consolidated = intake.consolidate_now(state, progress)
         rebuild(state, progress)
         embed_missing(state, progress)

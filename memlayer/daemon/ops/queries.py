@@ -37,6 +37,7 @@ from memlayer.recall.snippet import snippet
 from memlayer.records.sessions import Session
 from memlayer.records.usages import MANY, sessions_citing, share_since
 from memlayer.text.context_block import bare_id, cut, flatten
+from memlayer.turns.turn_memory import mark_of, marked_text
 
 NEIGHBOURS = 2
 LEFT_OUT_CHARS = 200
@@ -118,8 +119,8 @@ def search(state: State, arguments: ops.Search, progress: Progress) -> Fields:
             **memory_fields(state, hit.memory),
             "score": hit.score.score,
             "parts": score_parts(asdict(hit.score)),
-            "snippet": snippet(hit.chunk.text, rarity, SNIPPET_CHARS, most=SNIPPET_SENTENCES),
-            "preview": cut(flatten(hit.memory.text), PREVIEW_CHARS),
+            "snippet": mark_of(hit.memory) + snippet(hit.chunk.text, rarity, SNIPPET_CHARS, most=SNIPPET_SENTENCES),
+            "preview": cut(flatten(marked_text(hit.memory)), PREVIEW_CHARS),
             "event_type": label_of(hit.memory),
             **lines.of(hit.memory)._asdict(),
         }
@@ -166,7 +167,8 @@ def _match(state: State, services: compose.Services, memory: Memory) -> Fields:
         "missing": services.forget.missing(memory, [event.id for event in events]),
         "neighbours": [
             {
-                **{name: getattr(near, name) for name in ("key", "citation", "at_ms", "text")},
+                **{name: getattr(near, name) for name in ("key", "citation", "at_ms")},
+                "text": marked_text(near),
                 "mine": turn is not None and near.id == turn.id,
             }
             for near in around

@@ -15,6 +15,7 @@ from memlayer.kinds import Category
 from memlayer.model import GLOBAL, Memory, Scope
 from memlayer.ports import MemoryQuery, Store
 from memlayer.text.context_block import bare_id
+from memlayer.turns.turn_memory import marked_text
 
 OPEN_WAIT_S = 50.0  # less than the command line waits for an answer
 
@@ -74,7 +75,12 @@ def category_given(value: str) -> Category | None:
 
 def memory_fields(state: State, memory: Memory) -> Fields:
     """Return a memory as every answer has it, with its project's name."""
-    return {**asdict(memory), "source_ids": list(memory.source_ids), "project": state.projects.name(memory.project_id)}
+    return {
+        **asdict(memory),
+        "text": marked_text(memory),
+        "source_ids": list(memory.source_ids),
+        "project": state.projects.name(memory.project_id),
+    }
 
 
 def score_parts(score: Fields) -> Fields:

@@ -1,0 +1,69 @@
+"""Stored turns that the next prompt of their session took back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from memlayer.kinds import Category, Kind
+from memlayer.model import Memory
+from memlayer.ports import MemoryQuery, Store
+from memlayer.turns.retraction import Order, not_held, order_of
+from memlayer.turns.turn_memory import prompt_of
+
+MAX_TURNS = 10_000  # of one session
+Turn = tuple[str, str]  # session id, prompt id
+
+
+def retracted(store: Store, made: Sequence[Memory]) -> tuple[set[Turn], set[Turn]]:
+    """Return turns that did not hold, and stored ones to make again.
+
+    made: turns as they are about to be stored. Both sets are of their sessions. Of a session whose newest turn is made
+    anew, and takes nothing back, nothing else is read: that is every turn of a day but a few. Raises StoreError.
+    """
+    gone: set[Turn] = set()
+    changed: set[Turn] = set()
+    by_session: dict[str, list[Memory]] = {}
+    for memory in made:
+        by_session.setdefault(memory.session_id, []).append(memory)
+    for session_id, own in by_session.items():
+        if _is_newest(store, session_id, own) and all(order_of(prompt_of(turn)) is Order.NONE for turn in own):
+            continue
+        stored = store.memories(MemoryQuery(session_id=session_id, category=Category.CONVERSATION, limit=MAX_TURNS))
+        not_held_now = taken_back({**{turn.id: turn for turn in stored}, **{turn.id: turn for turn in own}}.values())
+        gone |= not_held_now
+        changed |= {
+            _turn(row) for row in stored if (row.known_kind is Kind.DID_NOT_HOLD) != (_turn(row) in not_held_now)
+        }
+    return gone, changed
+
+
+def taken_back(turns: Iterable[Memory]) -> set[Turn]:
+    """Return those of a session's turns that did not hold."""
+    ordered = sorted(turns, key=lambda turn: (turn.at_ms, turn.id))
+    return {_turn(ordered[place]) for place in not_held([prompt_of(turn) for turn in ordered])}
+
+
+def wrongly_marked(store: Store) -> set[Turn]:
+    """Return stored turns whose mark is out of date. Raises StoreError."""
+    sessions: dict[str, list[Memory]] = {}
+    for turn in store.memories(MemoryQuery(category=Category.CONVERSATION, limit=10_000_000)):
+        sessions.setdefault(turn.session_id, []).append(turn)
+    return {
+        _turn(turn)
+        for turns in sessions.values()
+        for gone in [taken_back(turns)]
+        for turn in turns
+        if (turn.known_kind is Kind.DID_NOT_HOLD) != (_turn(turn) in gone)
+    }
+
+
+def _is_newest(store: Store, session_id: str, own: Sequence[Memory]) -> bool:
+    """True if no other stored turn of the session is later."""
+    first_ms = min(turn.at_ms for turn in own)
+    ids = {turn.id for turn in own}
+    newest = store.memories(MemoryQuery(session_id=session_id, category=Category.CONVERSATION, limit=len(own) + 1))
+    return all(row.id in ids or row.at_ms < first_ms for row in newest)
+
+
+def _turn(memory: Memory) -> Turn:
+    return memory.session_id, memory.prompt_id
