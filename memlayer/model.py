@@ -59,7 +59,8 @@ class Memory:
     kind: as stored, a value of Kind or the place of a piece; see known_kind.
     importance in [0, 1]. superseded_by: id of the newer memory, or ""; superseded_ms: since when.
     pinned: the user wants it kept and first. settled: which extractor has consolidated a turn, "" when none has.
-    evidence: JSON of the source's span that states it, "" while there is none. level: how well proven, 0 for raw.
+    evidence: JSON of the source's spans that state it, "" while there is none. level: how well proven, 0 for raw.
+    files: paths that it is about, as the session named them. error: the error line that it explains, or "".
     citation: the name in [mem:...]; 6 characters of base 62, derived from the id.
     """
 
@@ -81,6 +82,8 @@ class Memory:
     settled: str = ""
     evidence: str = ""
     level: int = 0
+    files: tuple[str, ...] = ()
+    error: str = ""
 
     @property
     def known_kind(self) -> Kind:

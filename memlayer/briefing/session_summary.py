@@ -86,9 +86,19 @@ def sum_up(
     text = text_of(events, known, work, session.project_dir)
     if not text:
         return None
+    memory = summary_memory(session, text, events)
+    store.put_memories([memory])
+    return memory
+
+
+def summary_memory(session: Session, text: str, events: Sequence[Event]) -> Memory:
+    """Return the memory that holds a session's summary; one id a session.
+
+    events: all of the session, at least one.
+    """
     made = event_id(session.id, "", Kind.SESSION_SUMMARY)
     last_ms = max(event.at_ms for event in events)
-    memory = Memory(
+    return Memory(
         id=made,
         key=memory_key(Category.DAILY, made, last_ms),
         citation=citation_of(made),
@@ -102,8 +112,6 @@ def sum_up(
         source_ids=tuple(event.id for event in events),
         at_ms=last_ms,
     )
-    store.put_memories([memory])
-    return memory
 
 
 def text_of(events: Sequence[Event], known: Sequence[tuple[Kind, str]] | None, work: WorkDone, project_dir: str) -> str:

@@ -61,14 +61,15 @@ class Resettled(NamedTuple):
 def resettle(held: Sequence[Memory], turn: Memory, made: Sequence[Memory], now_ms: int) -> Resettled:
     """Compare memories that older rules made of a turn with today's.
 
-    held: core memories with a source in this turn, superseded ones too. made: the statements found in it now. A memory
-    that has sources in other turns as well only loses this turn's. A second call changes nothing.
+    held: core memories with a source in this turn, superseded ones too; those of a language model stay as they are.
+    made: the statements found in it now. A memory that has sources in other turns as well only loses this turn's. A
+    second call changes nothing.
     """
     by_id = {row.id: row for row in held}
     ids, texts = {row.id: row for row in made}, {row.text for row in made}
     changed, retired = [], []
     for row in held:
-        if not is_rule_made(row) or _is_wording(row, by_id) or row.superseded_by == row.id:
+        if not is_rule_made(row) or row.settled or _is_wording(row, by_id) or row.superseded_by == row.id:
             continue
         others = tuple(source for source in row.source_ids if source not in set(turn.source_ids))
         if row.id in ids and not others and row.text != ids[row.id].text:
@@ -91,7 +92,10 @@ def is_withdrawn(memory: Memory) -> bool:
 
 
 def is_rule_made(memory: Memory) -> bool:
-    """True for a statement of a turn, never edited, restored or pinned."""
+    """True for a statement of a turn, never edited, restored or pinned.
+
+    A rule made it, or a language model that read the session.
+    """
     return bool(memory.category == Category.CORE and memory.prompt_id and memory.session_id and not memory.pinned)
 
 

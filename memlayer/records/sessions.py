@@ -34,7 +34,8 @@ class Session:
     the model was asked to store memories (-1: never); asked_prompt_id: the turn it was asked in. said_ms: when
     something was last said or done in it; summarized_ms: said_ms when its summary was made, or found not to be worth
     it. prompted_ms, answered_ms: when the last prompt and the last answer were heard of; measured_ms: the answered_ms
-    for which its context was measured, or is about to be.
+    for which its context was measured, or is about to be. noted_ms: said_ms when a language model had read it, or there
+    was nothing to read.
     """
 
     id: str
@@ -66,6 +67,7 @@ class Session:
     memory_asked_compaction_count: int = -1
     asked_prompt_id: str = ""
     summarized_ms: int = 0
+    noted_ms: int = 0
     shown: list[str] = field(default_factory=list)
     inherited: list[str] = field(default_factory=list)
 

@@ -116,6 +116,8 @@ MEMORY = {
     "settled": NAME,
     "evidence": TEXT,
     "level": _Rule(lambda value: _is_whole(value) and 0 <= value <= 9, "a number from 0 to 9"),
+    "files": _Rule(lambda value: isinstance(value, list) and all(map(_is_name, value)), "a list of paths"),
+    "error": NAME,
 }
 USAGE = {
     "id": ID,
@@ -180,9 +182,12 @@ def read(raw: bytes) -> Read | None:
     _check(name, value, MEMORY, _required(Memory), is_all=True)
     if value["citation"] != citation_of(value["id"]):
         raise UserError("memory.citation: it is not that of its id")
-    return Memory(
-        **{**_storable(value), "source_ids": tuple(value["source_ids"]), "category": Category(value["category"])}
-    )
+    read = {
+        "source_ids": tuple(value["source_ids"]),
+        "category": Category(value["category"]),
+        "files": tuple(redact(path) for path in value.get("files", ())),
+    }
+    return Memory(**{**_storable(value), **read})
 
 
 def _check(
@@ -211,7 +216,7 @@ def _storable(value: Mapping[str, Any]) -> dict[str, Any]:
     text = out["text"]
     # A text that was shortened once is a little over the limit; it is not shortened again.
     out["text"] = redact(text) if len(text) <= MAX_EVENT_CHARS + LEFT_OUT_CHARS else clean(text)
-    for name in ("detail", "evidence"):
+    for name in ("detail", "evidence", "error"):
         if out.get(name):
             out[name] = redact(out[name])
     return out

@@ -101,3 +101,22 @@ def test_second_schema_gets_usages_and_evidence(folder: Path, reached: str) -> N
         assert store.stats().usages == {}
         assert json.loads((folder / "schema.json").read_text()) == {"version": opening.SCHEMA_VERSION}
         store.close()
+
+
+@pytest.mark.parametrize("cut_off", [False, True])
+def test_third_schema_gets_files_and_error(folder: Path, cut_off: bool) -> None:
+    store = reopened(folder)
+    store.put_memories([make_memory(1, "예전에 한 결정")])
+    store.close()
+    if not cut_off:
+        lancedb.connect(str(folder)).open_table("memories").drop_columns(["files", "error"])
+    (folder / "schema.json").write_text('{"version": 3}')
+    store = reopened(folder)
+    try:
+        assert store.memories() == [make_memory(1, "예전에 한 결정")]
+        note = replace(make_memory(2), files=("src/결제.py", "a b.go"), error="KeyError: 'currency'")
+        store.put_memories([note])
+        assert store.memories(MemoryQuery(ids=["m2"])) == [note]
+        assert store.damage() == []
+    finally:
+        store.close()

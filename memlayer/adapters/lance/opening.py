@@ -50,7 +50,7 @@ Tables = dict[str, LanceTable]
 # (version, function): brings the tables of the version before to this one. Each must bear being run twice, since a
 # crash can come between the change and the note of it in schema.json.
 MIGRATIONS: list[tuple[int, Callable[[Tables], None]]] = [
-    (3, lambda tables: add_memory_columns(tables[MEMORIES])),
+    (4, lambda tables: add_memory_columns(tables[MEMORIES])),
 ]
 SINCE = {USAGES: 3}  # the version that brought a table; before it, its folder is not missed
 
@@ -254,9 +254,9 @@ def _open_newest_whole(
 
 
 def add_memory_columns(table: LanceTable) -> None:
-    """Add the columns of schemas 2 and 3 to memories.
+    """Add the columns of schemas 2 to 4 to memories.
 
-    Schema 2: supersession time, pin and extractor of a memory; schema 3: its evidence and level.
+    Schema 2: supersession time, pin and extractor of a memory; 3: its evidence and level; 4: its files and error.
     """
 
     async def add() -> None:
@@ -264,6 +264,7 @@ def add_memory_columns(table: LanceTable) -> None:
         made = {
             "superseded_ms": "CAST(0 AS BIGINT)", "pinned": "false", "settled": "''",
             "evidence": "''", "level": "CAST(0 AS BIGINT)",
+            "files": "arrow_cast(make_array(), 'List(Utf8)')", "error": "''",
         }  # fmt: skip
         missing = {name: value for name, value in made.items() if name not in there}
         if missing:

@@ -28,7 +28,7 @@ ORDERS = {  # columns, and whether they ascend
     "newest": [("at_ms", False), ("id", False)],
     "importance": [("importance", False), ("at_ms", False), ("id", False)],
 }
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 
 Item = TypeVar("Item", Memory, Chunk)
 
@@ -94,7 +94,14 @@ def usages_from(table: Any) -> list[Usage]:
 def memories_from(table: Any) -> list[Memory]:
     """Convert rows of the memories table, in their order."""
     return [
-        Memory(**{**row, "category": category_of(row["category"]), "source_ids": tuple(row["source_ids"])})
+        Memory(
+            **{
+                **row,
+                "category": category_of(row["category"]),
+                "source_ids": tuple(row["source_ids"]),
+                "files": tuple(row["files"]),
+            }
+        )
         for row in table.select(COLUMNS[MEMORIES]).to_pylist()
     ]
 

@@ -43,6 +43,7 @@ quarantine = under("quarantine")
 store = under("store")
 cache = under("cache")
 sessions = under("sessions")
+readings = under("readings")  # what a language model was shown of each session
 working_sets = under("working_sets")
 projects = under("projects.json")
 settings = under("config.yaml")

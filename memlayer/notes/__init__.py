@@ -1,0 +1,1 @@
+"""Notes that a language model writes from finished sessions."""

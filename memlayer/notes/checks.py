@@ -1,0 +1,169 @@
+"""Checks of a model's notes against the session: each is kept, or refused with its reason."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from memlayer.notes.addressed import addressed_spans, is_addressed
+from memlayer.notes.answer import DraftNote
+from memlayer.notes.evidence import Evidence, align_in_turns
+from memlayer.notes.session_turns import SessionTurn
+from memlayer.text.sentences import is_question
+from memlayer.text.terms import index_terms
+
+KINDS = ("decision", "preference", "fact", "cause", "attempt", "commitment")
+MIN_TEXT_CHARS, MAX_TEXT_CHARS = 12, 420
+MIN_GROUNDED = 0.3  # share of a note's terms that stand in the session; the rest is wording
+MAX_ERROR_CHARS = 160
+_NUMBER = re.compile(r"\d+")
+_DATE = re.compile(r"\d{4}-\d\d-\d\d|\d{4}년 ?\d{1,2}월 ?\d{1,2}일")
+_PART = r"[A-Za-z0-9_.+@-]"
+# Addresses, absolute paths, paths of three parts or with a file's ending, hashes, file names; "amend/rebase" is none.
+_NAME = re.compile(
+    r"https?://[^\s)\]>\"'`]+|[A-Za-z0-9_.+-]+@[A-Za-z0-9-]+\.[A-Za-z0-9.]+"
+    rf"|(?<![\w/.])~?/(?:{_PART}+/)+{_PART}+|(?<![\w/])(?:{_PART}+/){{2,}}{_PART}*[A-Za-z0-9_]"
+    rf"|(?<![\w/])(?:{_PART}+/)+[A-Za-z0-9_-]+\.[a-z]{{1,5}}(?![A-Za-z0-9_])"
+    r"|\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}\b"
+    r"|(?<![\w/.-])[A-Za-z0-9_-]+\.(?:py|tsx?|jsx?|go|rs|rb|java|kt|toml|ya?ml|json|md|sql|sh|lock|env|txt|proto|cpp)"
+    r"(?![A-Za-z0-9_])"
+)
+_ECHO = re.compile(
+    r"\"(?:quote|replaces|kind)\"|\[mem:|\[redacted:|\[left out|language model that keeps|</?session-", re.I
+)
+_INSTRUCTS = re.compile(r"\b(?:future|later|next) (?:sessions?|models?|agents?) (?:must|should|shall|need to)\b", re.I)
+
+
+class Refusal(StrEnum):
+    """Why a note was not kept, as a person is told."""
+
+    UNKNOWN_KIND = "its kind is none of ours"
+    TOO_SHORT = "it says too little"
+    TOO_LONG = "it is too long"
+    NO_QUOTE = "its quote does not stand in the session"
+    ADDRESSED = "its quote addresses a model"
+    NEW_NUMBER = "it has a number that the session does not have"
+    NEW_NAME = "it has a path, address or id that the session does not have"
+    OFF_TOPIC = "hardly a word of it stands in the session"
+    ECHO = "it repeats the request"
+    QUESTION = "it is a question"
+    REPEATED = "a note in force says it already"
+    FORGOTTEN = "the person forgot it"
+
+
+@dataclass(frozen=True)
+class CheckedNote:
+    """A note that passed.
+
+    turn: the turn of the first quote. evidence: of each quote that was found. files: those that the session names;
+    error: a failed call's, or "".
+    """
+
+    draft: DraftNote
+    turn: SessionTurn
+    evidence: tuple[Evidence, ...]
+    files: tuple[str, ...]
+    error: str
+
+
+@dataclass(frozen=True)
+class RefusedNote:
+    """A note that did not pass."""
+
+    draft: DraftNote
+    reason: Refusal
+
+
+class SessionText:
+    """The words of a session that notes are compared with.
+
+    further: texts that a note may repeat as well: those of the notes that it replaces.
+    """
+
+    def __init__(self, turns: Sequence[SessionTurn], further: Iterable[str] = ()) -> None:
+        parts = list(further)
+        for turn in turns:
+            parts += [turn.spoken, *turn.files, *(f"{row.call} {row.error}" for row in turn.failures)]
+        self.text = "\n".join(parts).lower()
+        self.numbers = set(_NUMBER.findall(self.text))
+        self.terms = frozenset(index_terms(self.text).split())
+
+    def has_name(self, name: str) -> bool:
+        """Return whether a path, address or id stands there, or a path's end does."""
+        name = name.lower().strip("./")
+        return name in self.text or (len(name.split("/")) > 1 and "/".join(name.split("/")[-2:]) in self.text)
+
+
+def check(draft: DraftNote, turns: Sequence[SessionTurn], replaced: Iterable[str] = ()) -> CheckedNote | RefusedNote:
+    """Compare a note with its session. replaced: the texts of the notes in its `replaces`."""
+    reason = _form_problem(draft)
+    if reason is not None:
+        return RefusedNote(draft, reason)
+    place = align_in_turns(draft.quote, draft.turn, turns)
+    if place is None:
+        return RefusedNote(draft, Refusal.NO_QUOTE)
+    turn, evidence = place
+    if _is_addressed([turn], evidence) or addressed_spans(draft.text):
+        return RefusedNote(draft, Refusal.ADDRESSED)
+    session = SessionText(turns, replaced)
+    reason = _content_problem(draft.text, session)
+    if reason is not None:
+        return RefusedNote(draft, reason)
+    files = tuple(path for path in draft.files if session.has_name(path) and not addressed_spans(path))
+    further = [align_in_turns(quote, number, turns) for quote, number in draft.also]
+    others = [other for _, other in filter(None, further) if not _is_addressed(turns, other)]
+    return CheckedNote(draft, turn, (evidence, *others), files, _known_error(draft.error, session))
+
+
+def _is_addressed(turns: Sequence[SessionTurn], evidence: Evidence) -> bool:
+    return any(
+        is_addressed(turn.spoken, evidence.start, evidence.end)
+        for turn in turns
+        if turn.prompt_id == evidence.prompt_id
+    )
+
+
+def _form_problem(draft: DraftNote) -> Refusal | None:
+    if draft.kind not in KINDS:
+        return Refusal.UNKNOWN_KIND
+    if len(draft.text) < MIN_TEXT_CHARS:
+        return Refusal.TOO_SHORT
+    if len(draft.text) > MAX_TEXT_CHARS:
+        return Refusal.TOO_LONG
+    if _ECHO.search(draft.text):
+        return Refusal.ECHO
+    if _INSTRUCTS.search(draft.text):
+        return Refusal.ADDRESSED
+    return Refusal.QUESTION if is_question(draft.text) else None
+
+
+def _content_problem(text: str, session: SessionText) -> Refusal | None:
+    if any(number not in session.numbers for number in _NUMBER.findall(_DATE.sub("", text))):
+        return Refusal.NEW_NUMBER
+    if any(not session.has_name(name) for name in _NAME.findall(text)):
+        return Refusal.NEW_NAME
+    terms = frozenset(index_terms(text).split())
+    if len(terms & session.terms) < MIN_GROUNDED * len(terms):
+        return Refusal.OFF_TOPIC
+    return None
+
+
+def _known_error(error: str, session: SessionText) -> str:
+    """Return the error line if its words stand in the session, else ""."""
+    terms = frozenset(index_terms(error).split())
+    if not terms or addressed_spans(error) or len(terms & session.terms) < 0.6 * len(terms):
+        return ""
+    return error[:MAX_ERROR_CHARS]
+
+
+def summary_problem(summary: str, turns: Sequence[SessionTurn]) -> Refusal | None:
+    """Return why a summary is not kept; None for a good one, or an empty one."""
+    if not summary:
+        return None
+    if _ECHO.search(summary):
+        return Refusal.ECHO
+    if addressed_spans(summary) or _INSTRUCTS.search(summary):
+        return Refusal.ADDRESSED
+    return _content_problem(summary, SessionText(turns))

@@ -1,0 +1,155 @@
+"""Where a note's quote stands in its session, and how surely.
+
+Exact, then normalised, then fuzzy alignment (langextract's order of methods); the fuzzy one is rapidfuzz's
+partial_ratio_alignment.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import NamedTuple
+
+from memlayer.notes.session_turns import SessionTurn
+from memlayer.turns.turn import USER
+
+MIN_QUOTE_CHARS = 12  # Korean says in twelve syllables what takes thirty letters
+MAX_QUOTE_CHARS = 400
+MIN_FUZZY = 0.85
+MAX_FUZZY_CHARS = 60_000  # of a turn: rapidfuzz takes time proportional to it
+
+
+class Method(StrEnum):
+    """How a quote was found."""
+
+    EXACT = "exact"
+    NORMALISED = "normalised"
+    FUZZY = "fuzzy"
+
+
+class Span(NamedTuple):
+    """A quote's place in a text: characters from start to before end."""
+
+    start: int
+    end: int
+    confidence: float
+    method: Method
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The words that a note rests on.
+
+    prompt_id: the turn; start, end: characters of the turn's spoken text; digest: SHA-256 of these characters;
+    confidence: 1.0 exact, .95 normalised, else the similarity. speaker: user or assistant.
+    """
+
+    prompt_id: str
+    start: int
+    end: int
+    digest: str
+    confidence: float
+    method: Method
+    speaker: str
+
+
+def align(quote: str, text: str) -> Span | None:
+    """Find a quote in a text; None where nothing similar enough stands there."""
+    quote = quote.strip()
+    if not MIN_QUOTE_CHARS <= len(quote) <= MAX_QUOTE_CHARS:
+        return None
+    start = text.find(quote)
+    if start >= 0:
+        return Span(start, start + len(quote), 1.0, Method.EXACT)
+    plain, places = _normalised(text)
+    wanted = _normalised(quote)[0].strip()
+    if len(wanted) < MIN_QUOTE_CHARS:
+        return None
+    start = plain.find(wanted)
+    if start >= 0:
+        return Span(places[start], places[start + len(wanted) - 1] + 1, 0.95, Method.NORMALISED)
+    return _fuzzy(wanted, plain[:MAX_FUZZY_CHARS], places)
+
+
+def _fuzzy(wanted: str, plain: str, places: Sequence[int]) -> Span | None:
+    from rapidfuzz.fuzz import partial_ratio_alignment  # 3 MB: only the daemon reads answers
+
+    if len(plain) < len(wanted):
+        return None
+    best = partial_ratio_alignment(wanted, plain, score_cutoff=100 * MIN_FUZZY)
+    if best is None or best.dest_end <= best.dest_start:
+        return None
+    # A number that differs is no slip of copying.
+    if _digits(wanted) - _digits(plain[max(0, best.dest_start - 8) : best.dest_end + 8]):
+        return None
+    end = min(best.dest_end, len(places))
+    return Span(places[best.dest_start], places[end - 1] + 1, round(best.score / 100, 3), Method.FUZZY)
+
+
+def _digits(text: str) -> set[str]:
+    return set("".join(char if char.isdigit() else " " for char in text).split())
+
+
+def _normalised(text: str) -> tuple[str, list[int]]:
+    """Return the text in NFC, lower case, white space single, and each character's place in the original."""
+    out: list[str] = []
+    places: list[int] = []
+    at = 0
+    while at < len(text):
+        end = at + 1
+        while end < len(text) and unicodedata.combining(text[end]):
+            end += 1
+        while end < len(text) and "\u1160" <= text[end] <= "\u11ff":  # vowels and finals of a decomposed syllable
+            end += 1
+        for char in unicodedata.normalize("NFC", text[at:end]).lower():
+            if char.isspace():
+                char = " "
+                if out and out[-1] == " ":
+                    continue
+            out.append(_PLAIN.get(char, char))
+            places.append(at)
+        at = end
+    return "".join(out), places
+
+
+_PLAIN = {"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"', "\u2013": "-", "\u2014": "-", "\u00a0": " "}
+
+
+def align_in_turns(quote: str, number: int, turns: Sequence[SessionTurn]) -> tuple[SessionTurn, Evidence] | None:
+    """Find a quote in the named turn, else in any; the surest place counts.
+
+    number: the turn that the model named; a model counts badly, so it is a hint.
+    """
+    best: tuple[SessionTurn, Span] | None = None
+    for turn in sorted(turns, key=lambda turn: turn.number != number):
+        span = align(quote, turn.spoken)
+        if span is not None and (best is None or span.confidence > best[1].confidence):
+            best = (turn, span)
+        if best is not None and (best[1].method != Method.FUZZY or turn.number == number):
+            break
+    if best is None:
+        return None
+    turn, span = best
+    words = turn.spoken[span.start : span.end]
+    speaker = "user" if span.start < len(USER + turn.prompt) else "assistant"
+    digest = hashlib.sha256(words.encode("utf-8", "replace")).hexdigest()
+    return turn, Evidence(turn.prompt_id, span.start, span.end, digest, span.confidence, span.method, speaker)
+
+
+def to_json(evidence: Iterable[Evidence]) -> str:
+    """Return evidence as the memories' column holds it: a JSON list, "" for none."""
+    rows = [asdict(row) for row in evidence]
+    return json.dumps(rows, ensure_ascii=False, separators=(",", ":")) if rows else ""
+
+
+def from_json(text: str) -> list[Evidence]:
+    """Read the column; rows that cannot be read are left out."""
+    try:
+        rows = json.loads(text) if text else []
+        return [Evidence(**{**row, "method": Method(row["method"])}) for row in rows]
+    except (ValueError, TypeError, KeyError):
+        return []

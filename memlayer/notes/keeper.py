@@ -1,0 +1,213 @@
+"""A checked answer becomes memories: notes, tasks, and the session's summary."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from memlayer.briefing.session_summary import none_wanted, summary_memory
+from memlayer.consolidation.conflicts import Draft
+from memlayer.consolidation.rules.standing import laid_down
+from memlayer.consolidation.statement import statement_of
+from memlayer.indexing.indexer import Indexer
+from memlayer.model import Memory
+from memlayer.notes import evidence
+from memlayer.notes.answer import DraftNote, DraftTask, SessionAnswer
+from memlayer.notes.checks import CheckedNote, Refusal, RefusedNote, check, summary_problem
+from memlayer.notes.evidence import align_in_turns
+from memlayer.notes.merging import is_machine_made, merge
+from memlayer.notes.session_turns import SessionTurn
+from memlayer.ports import MemoryQuery, Store
+from memlayer.records.sessions import Session
+from memlayer.records.tombstones import Tombstones
+from memlayer.text.terms import index_terms
+
+READER = "notes-1"  # Memory.settled of what a model wrote
+TASK = "task"
+OPEN_STATUSES = ("pending", "in_progress", "blocked")
+CLOSED_STATUSES = ("done", "cancelled")
+MAX_ROWS = 10_000
+MAX_TITLE_CHARS = 140
+
+
+@dataclass(frozen=True)
+class Question:
+    """A change that only the person may make: a note speaks against a memory of theirs."""
+
+    memory_id: str
+    by: str
+    wish: str  # replace | drop
+
+
+@dataclass
+class Kept:
+    """The effect of one answer."""
+
+    notes: list[Memory] = field(default_factory=list)
+    tasks: list[Memory] = field(default_factory=list)
+    refused: list[RefusedNote] = field(default_factory=list)
+    questions: list[Question] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class NoteKeeper:
+    """The writer's part of reading sessions. Applying one answer twice changes nothing."""
+
+    store: Store
+    indexer: Indexer
+    tombstones: Tombstones
+
+    def in_force(self, project_id: str) -> list[Memory]:
+        """Return the project's core memories in force, newest first, tasks left out."""
+        rows = self._current(project_id)
+        return [row for row in rows if row.kind != TASK]
+
+    def open_tasks(self, project_id: str) -> list[Memory]:
+        """Return the project's open tasks, newest first."""
+        return [row for row in self._current(project_id) if row.kind == TASK]
+
+    def keep(self, session: Session, turns: Sequence[SessionTurn], answer: SessionAnswer, *, summary: str = "") -> Kept:
+        """Write what holds of an answer about these turns. Raises StoreError.
+
+        summary: of the session's parts before, which the new one follows.
+        """
+        kept = Kept()
+        with self.indexer.lock:
+            draft = Draft(self.store, self.indexer)
+            by_citation = {row.citation: row for row in self._current(session.project_id)}
+            for note in answer.notes:
+                self._keep_note(draft, kept, session, turns, note, by_citation)
+            for citation in answer.drop:
+                self._drop(draft, kept, by_citation.get(citation))
+            for task in answer.tasks:
+                self._keep_task(draft, kept, session, turns, task, by_citation)
+            self._retire_rules(draft, session, turns)
+            draft.commit()
+            self._keep_summary(session, turns, answer.summary, summary)
+        return kept
+
+    def _current(self, project_id: str) -> list[Memory]:
+        query = MemoryQuery(project_id=project_id, category="core", is_current=True, limit=MAX_ROWS)
+        return self.store.memories(query) if project_id else []
+
+    def _keep_note(
+        self,
+        draft: Draft,
+        kept: Kept,
+        session: Session,
+        turns: Sequence[SessionTurn],
+        note: DraftNote,
+        by_citation: dict[str, Memory],
+    ) -> None:
+        named = [by_citation[citation] for citation in note.replaces if citation in by_citation]
+        result = check(note, turns, [row.text for row in named])
+        if isinstance(result, RefusedNote):
+            kept.refused.append(result)
+            return
+        ours = [row for row in named if is_machine_made(row)]
+        merged = merge(result, ours, turns)
+        new = self._memory_of(session, turns, result, merged.text)
+        problem = self._problem(new, by_citation.values(), {row.id for row in merged.replaced})
+        if problem is not None:
+            kept.refused.append(RefusedNote(note, problem))
+            return
+        kept.questions += [Question(row.id, new.id, "replace") for row in named if row not in ours]
+        replaced = [
+            replace(row, superseded_by=new.id, superseded_ms=new.at_ms) for row in merged.replaced if row.id != new.id
+        ]
+        draft.put(new, *replaced)
+        for row in merged.replaced:
+            by_citation.pop(row.citation, None)
+        by_citation[new.citation] = new
+        kept.notes.append(new)
+
+    def _memory_of(self, session: Session, turns: Sequence[SessionTurn], note: CheckedNote, text: str) -> Memory:
+        prompt_ids = {row.prompt_id for row in note.evidence}
+        sources = [event_id for turn in turns if turn.prompt_id in prompt_ids for event_id in turn.event_ids]
+        made = statement_of(
+            session.project_id, text, note.draft.kind,
+            origin="\0".join((session.id, "note", note.draft.text)), session_id=session.id, source_ids=sources,
+            at_ms=max(turn.at_ms for turn in turns if turn.prompt_id in prompt_ids), prompt_id=note.turn.prompt_id,
+        )  # fmt: skip
+        return replace(
+            made, settled=READER, evidence=evidence.to_json(note.evidence), files=note.files, error=note.error
+        )
+
+    def _problem(self, new: Memory, known: Iterable[Memory], replaced: set[str]) -> Refusal | None:
+        if self.tombstones.covers_memory(new):
+            return Refusal.FORGOTTEN
+        terms = frozenset(index_terms(new.text).split())
+        for row in known:
+            if row.id == new.id:
+                return None  # applied before
+            if row.id not in replaced and frozenset(index_terms(row.text).split()) >= terms:
+                return Refusal.REPEATED
+        return None
+
+    def _drop(self, draft: Draft, kept: Kept, memory: Memory | None) -> None:
+        if memory is None:
+            return
+        if not is_machine_made(memory):
+            kept.questions.append(Question(memory.id, "", "drop"))
+            return
+        [row] = draft.get([memory.id]) or [memory]
+        if not row.superseded_by:
+            draft.put(replace(row, superseded_by=row.id, superseded_ms=row.at_ms))
+
+    def _keep_task(
+        self,
+        draft: Draft,
+        kept: Kept,
+        session: Session,
+        turns: Sequence[SessionTurn],
+        task: DraftTask,
+        by_citation: dict[str, Memory],
+    ) -> None:
+        """Open, change or close a task; a known one only on evidence."""
+        known = by_citation.get(task.id)
+        known = known if known is not None and known.kind == TASK and is_machine_made(known) else None
+        place = align_in_turns(task.quote, task.turn, turns)
+        note = DraftNote("commitment", task.title, task.quote, task.turn)
+        result = check(note, turns, [known.text] if known is not None else [])
+        if place is None or isinstance(result, RefusedNote) or task.status not in (*OPEN_STATUSES, *CLOSED_STATUSES):
+            reason = result.reason if isinstance(result, RefusedNote) else Refusal.UNKNOWN_KIND
+            kept.refused.append(RefusedNote(replace(note, kind=TASK), reason))
+            return
+        if task.status in CLOSED_STATUSES:
+            if known is not None:
+                draft.put(replace(known, superseded_by=known.id, superseded_ms=place[0].at_ms))
+            return
+        waits = " (waits for: %s)" % task.blocked_by if task.blocked_by and task.status == "blocked" else ""
+        made = self._memory_of(session, turns, result, task.title[:MAX_TITLE_CHARS] + waits)
+        made = replace(made, kind=TASK)
+        if self.tombstones.covers_memory(made):
+            return
+        if known is not None and known.id != made.id:
+            draft.put(replace(known, superseded_by=made.id, superseded_ms=made.at_ms))
+        draft.put(made)
+        kept.tasks.append(made)
+
+    def _retire_rules(self, draft: Draft, session: Session, turns: Sequence[SessionTurn]) -> None:
+        """Retire what rules drew from these turns, but for rules that the person laid down.
+
+        The model saw the same turns, and judges better what will matter (docs/quality.md).
+        """
+        sources = sorted({event_id for turn in turns for event_id in turn.event_ids})
+        if not sources:
+            return
+        orders = {rule.text for turn in turns for rule in laid_down(turn.prompt)}
+        rows = self.store.memories(MemoryQuery(source_ids=sources, category="core", is_current=True, limit=MAX_ROWS))
+        for row in draft.get(row.id for row in rows):
+            is_ours = row.settled != READER and is_machine_made(row) and set(row.source_ids) <= set(sources)
+            if is_ours and not row.superseded_by and row.text not in orders:
+                draft.put(replace(row, superseded_by=row.id, superseded_ms=session.said_ms))
+
+    def _keep_summary(self, session: Session, turns: Sequence[SessionTurn], text: str, before: str) -> None:
+        """Put the model's summary in the place of the rules'."""
+        if not text or summary_problem(text, turns) is not None or none_wanted(session.id) in self.tombstones:
+            return
+        events = self.store.events(session_id=session.id, project_id=session.project_id, limit=MAX_ROWS)
+        events = [event for event in events if event.kind in ("user", "assistant", "tool")]
+        if events:
+            joined = (before + " " + text).strip() if before else text
+            self.store.put_memories([replace(summary_memory(session, joined, events), settled=READER)])

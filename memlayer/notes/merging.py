@@ -1,0 +1,72 @@
+"""What a new note may replace, and what it must carry over."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from memlayer.consolidation.extractor import is_rule_made
+from memlayer.model import Memory
+from memlayer.notes.checks import MAX_TEXT_CHARS, CheckedNote
+from memlayer.notes.session_turns import SessionTurn
+from memlayer.text.terms import index_terms
+
+STORIES = ("attempt", "cause")  # their numbers and workarounds hold on; a decision's are what its reversal changes
+UNCONFIRMED = {True: " (시도함, 미확인)", False: " (tried, unconfirmed)"}
+EARLIER = {True: " 이전: ", False: " Earlier: "}
+_UNCONFIRMED = re.compile(
+    r"unconfirmed|untested|not (?:yet )?(?:verified|confirmed|tested)|미확인|확인 ?(?:안|전|되지)", re.I
+)
+_EXACT = re.compile(r"`[^`\n]+`|\b[A-Za-z_][\w.-]*[\d_.A-Z][\w.-]*\b|\d[\d.]*")
+_HANGUL = re.compile("[가-힣]")
+
+
+class Merged(NamedTuple):
+    """A note's final text, and the memories that it replaces."""
+
+    text: str
+    replaced: list[Memory]
+
+
+def is_machine_made(memory: Memory) -> bool:
+    """Return whether a rule or a model wrote a memory and no person edited, restored or pinned it."""
+    return is_rule_made(memory)
+
+
+def merge(note: CheckedNote, named: Sequence[Memory], turns: Sequence[SessionTurn]) -> Merged:
+    """Return the text with what it must keep of the notes that it replaces.
+
+    named: memories in its `replaces` that a machine made. The clauses of an older attempt or cause that the new text
+    lacks are appended where there is room; where there is none the older note stays beside it.
+    """
+    text, replaced = _with_doubt(note, turns), []
+    for old in named:
+        lost = _lost(old, text, note)
+        is_korean = bool(_HANGUL.search(old.text))
+        joined = text + EARLIER[is_korean] + old.text if lost else text
+        if len(joined) <= MAX_TEXT_CHARS:
+            text = joined
+            replaced.append(old)
+    return Merged(text, replaced)
+
+
+def _lost(old: Memory, text: str, note: CheckedNote) -> bool:
+    """Return whether exact words of an older story are missing in the new text."""
+    if old.kind not in STORIES or note.draft.kind not in STORIES:
+        return False
+    exact = {found.strip("`.").lower() for found in _EXACT.findall(old.text)}
+    missing = {word for word in exact if word and word not in text.lower()}
+    terms = frozenset(index_terms(old.text).split())
+    kept = len(terms & frozenset(index_terms(text).split())) / max(1, len(terms))
+    return bool(exact) and len(missing) > len(exact) / 2 and kept < 0.5
+
+
+def _with_doubt(note: CheckedNote, turns: Sequence[SessionTurn]) -> str:
+    """Mark a cause whose cure came in the session's last turn: nobody has seen it hold."""
+    text = note.draft.text
+    last = turns[-1]
+    is_last = all(row.prompt_id == last.prompt_id and row.speaker == "assistant" for row in note.evidence)
+    if note.draft.kind != "cause" or not (is_last and last.files) or _UNCONFIRMED.search(text):
+        return text
+    return text + UNCONFIRMED[bool(_HANGUL.search(text))]

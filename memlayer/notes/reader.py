@@ -1,0 +1,190 @@
+"""Have a language model read sessions that are over, once each.
+
+`next_part` and `ask` run beside the writer, `apply` in it.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass, field
+
+from memlayer.errors import ConsolidationError
+from memlayer.notes.answer import SessionAnswer, parse
+from memlayer.notes.keeper import Kept, NoteKeeper
+from memlayer.notes.reading_log import MAX_TRIES, Reading, ReadingLog
+from memlayer.notes.request import MAX_ANSWER_TOKENS, Request, first_part, tokens_of
+from memlayer.notes.session_turns import SessionTurn, is_worth_reading, turns_of
+from memlayer.ports import LanguageModel, ModelMissing, Store
+from memlayer.records.model_budget import ModelBudget
+from memlayer.records.sessions import Session
+
+log = logging.getLogger(__name__)
+OVER_AFTER_MS = 30 * 60_000  # of silence: a killed terminal, a machine switched off
+MAX_EVENTS = 50_000
+PAUSE_S = (60.0, 300.0, 1800.0)  # after the first, second and every further failure in a row
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a session that is to be read."""
+
+    session: Session
+    turns: tuple[SessionTurn, ...]
+    request: Request
+    said_ms: int
+    is_last: bool
+
+
+@dataclass
+class SessionReader:
+    """The reader of sessions; one call at a time.
+
+    since_ms: when the person turned the model on; earlier sessions are read only if wanted (ReadingLog.want).
+    own_tokens: that the transport adds to each call. is_allowed: whether a session's project is read at all. clock: Unix time, s.
+    """
+
+    store: Store
+    keeper: NoteKeeper
+    readings: ReadingLog
+    model: LanguageModel
+    budget: ModelBudget
+    timeout_s: float
+    since_ms: int
+    own_tokens: int = 0
+    hang_up: Callable[[], None] = lambda: None
+    is_allowed: Callable[[Session], bool] = lambda session: True
+    clock: Callable[[], float] = time.time
+    reading: str = ""  # the id of the session that is being read
+    waits_why: str = ""
+    _failures: int = 0
+    _paused_until: float = 0.0
+    _parts_so_far: set[str] = field(default_factory=set)
+
+    def due(self, sessions: Iterable[Session]) -> list[Session]:
+        """Return the sessions to read, oldest first.
+
+        They are over, or about to be compacted (see read_so_far), and have something new since they were read.
+        """
+        now_ms, wanted = self.clock() * 1000, set(self.readings.wanted())
+        rows = []
+        for session in sessions:
+            is_over = bool(session.ended) or now_ms - session.last_ms > OVER_AFTER_MS
+            is_ours = session.last_ms >= self.since_ms or session.id in wanted
+            is_new = session.said_ms > session.noted_ms or session.id in wanted
+            if is_ours and is_new and (is_over or session.id in self._parts_so_far) and self.is_allowed(session):
+                rows.append(session)
+        return sorted(rows, key=lambda session: session.last_ms)
+
+    def read_so_far(self, session: Session) -> None:
+        """Have a session read that goes on, because its context is about to be compacted."""
+        self._parts_so_far.add(session.id)
+
+    @property
+    def is_paused(self) -> bool:
+        """True for a while after failures."""
+        return time.monotonic() < self._paused_until
+
+    def next_part(self, session: Session) -> Part | None:
+        """Return what is to be read next of a session; None where nothing is left."""
+        said_ms = session.said_ms
+        reading = self.readings.get(session.id)
+        events = self.store.events(session_id=session.id, project_id=session.project_id, limit=MAX_EVENTS)
+        turns = turns_of(events, session.project_dir)
+        known = set(reading.read)
+        left = [turn for turn in turns if turn.digest not in known]
+        if not session.ended and session.id in self._parts_so_far and left and not left[-1].answer:
+            left.pop()  # it is being answered just now
+        if not left or not is_worth_reading(left):
+            return None
+        notes, tasks = self.keeper.in_force(session.project_id), self.keeper.open_tasks(session.project_id)
+        request = first_part(left, notes, tasks, summary=reading.summary)
+        return Part(session, tuple(turns), request, said_ms, is_last=len(request.turns) == len(left))
+
+    def ask(self, part: Part) -> bool:
+        """Have the model read a part; True when an answer to apply is on disk.
+
+        Nothing is asked while paused, over the day's budget, or where an answer to the same turns waits.
+        """
+        reading = self.readings.get(part.session.id)
+        if reading.answer and reading.digest == part.request.digest:
+            return True
+        if self.is_paused:
+            return False
+        reserved = self.budget.reserve(part.request.tokens + self.own_tokens)
+        if reserved is None:
+            self.waits_why = "the day's budget is used up"
+            return False
+        self.reading, self.waits_why = part.session.id, ""
+        try:
+            done = self.model.complete(
+                part.request.system, part.request.prompt, max_tokens=MAX_ANSWER_TOKENS, deadline_s=self.timeout_s
+            )
+        except ConsolidationError as bad:
+            if isinstance(bad, ModelMissing):
+                self.budget.give_back(reserved)
+            self._failed(str(bad))
+            return False
+        finally:
+            self.reading = ""
+        estimated = part.request.tokens - MAX_ANSWER_TOKENS + tokens_of(done.text)
+        used = done.input_tokens + done.output_tokens or estimated
+        self.budget.settle(reserved, used, done.cost_usd)
+        reading.project_id = part.session.project_id
+        reading.tries = reading.tries + 1 if reading.digest == part.request.digest else 1
+        reading.digest, reading.answer = part.request.digest, done.text
+        reading.calls, reading.tokens = reading.calls + 1, reading.tokens + used
+        self.readings.put(reading)
+        self._failures = 0
+        return True
+
+    def apply(self, part: Part) -> Kept | None:
+        """Write what holds of the answer on disk; None for an answer that is not what was asked for.
+
+        The writer's. Its turns count as read afterwards; after MAX_TRIES useless answers they do so, too.
+        """
+        reading = self.readings.get(part.session.id)
+        answer = parse(reading.answer) if reading.digest == part.request.digest else None
+        if answer is None:
+            self._useless(part, reading)
+            return None
+        kept = self.keeper.keep(part.session, part.request.turns, answer, summary=reading.summary)
+        self._note(reading, part, kept, answer)
+        self.readings.put(reading)
+        return kept
+
+    def finished(self, session: Session, said_ms: int) -> None:
+        """Note that a session is read up to a moment; the caller saves the record."""
+        session.noted_ms = max(session.noted_ms, said_ms)
+        self._parts_so_far.discard(session.id)
+        self.readings.unwant([session.id])
+
+    def _useless(self, part: Part, reading: Reading) -> None:
+        reading.answer = ""
+        self._failed("the model's answer is not the JSON that was asked for")
+        if reading.tries >= MAX_TRIES:
+            reading.read += [turn.digest for turn in part.request.turns]
+            reading.gave_up += 1
+            reading.digest, reading.tries = "", 0
+        self.readings.put(reading)
+
+    def _note(self, reading: Reading, part: Part, kept: Kept, answer: SessionAnswer) -> None:
+        at_ms = int(self.clock() * 1000)
+        reading.refused += [
+            {"kind": row.draft.kind[:20], "text": row.draft.text, "reason": row.reason.value, "at_ms": at_ms}
+            for row in kept.refused
+        ]
+        reading.questions += [asdict(row) for row in kept.questions]
+        reading.read += [turn.digest for turn in part.request.turns]
+        events = [event_id for turn in part.request.turns for event_id in turn.event_ids]
+        reading.event_ids = list(dict.fromkeys([*reading.event_ids, *events]))
+        reading.notes += len(kept.notes)
+        reading.summary = (reading.summary + " " + answer.summary).strip()
+        reading.digest, reading.answer, reading.tries, reading.read_ms = "", "", 0, at_ms
+
+    def _failed(self, problem: str) -> None:
+        self.budget.note(problem)
+        log.warning("a session waits to be read: %s", problem)
+        self._paused_until = time.monotonic() + PAUSE_S[min(self._failures, len(PAUSE_S) - 1)]
+        self._failures += 1

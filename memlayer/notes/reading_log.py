@@ -1,0 +1,130 @@
+"""What was read of each session, on disk: turns, an answer not yet applied, refused notes.
+
+One file a session under `readings/`, mode 0600. An answer is written, with fsync, before it is applied, and its turns
+count as read only afterwards; applying it twice changes nothing. So a kill at any point neither loses nor doubles a
+note, and at most one answer is paid for twice: the one that was under way.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import threading
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any
+
+from memlayer.edge.home import paths
+
+MAX_REFUSED = 20  # a session
+MAX_TRIES = 3  # answers that were no JSON, for the same turns
+WANTED = "wanted.json"
+
+
+@dataclass
+class Reading:
+    """The state of one session.
+
+    read: digests of the turns that were read. event_ids: their events, for forgetting. answer: raw, of `digest`, not
+    yet applied. tries: answers in vain for the turns of `digest`. tokens: in and out, of all its calls. summary: of the
+    parts that were read. refused: [{kind, text, reason, at_ms}]. questions: [{memory_id, by, wish}]: changes that only
+    the person may make.
+    """
+
+    session_id: str
+    project_id: str = ""
+    read: list[str] = field(default_factory=list)
+    event_ids: list[str] = field(default_factory=list)
+    digest: str = ""
+    answer: str = ""
+    tries: int = 0
+    calls: int = 0
+    tokens: int = 0
+    notes: int = 0
+    read_ms: int = 0
+    gave_up: int = 0
+    summary: str = ""
+    refused: list[dict[str, Any]] = field(default_factory=list)
+    questions: list[dict[str, str]] = field(default_factory=list)
+
+
+class ReadingLog:
+    """The readings of a home. Thread-safe; every write is on disk when it returns. Raises OSError."""
+
+    def __init__(self, home: str) -> None:
+        self._folder = paths.readings(home)
+        self._lock = threading.RLock()
+
+    def get(self, session_id: str) -> Reading:
+        """Return a session's reading, a new one for none."""
+        with self._lock:
+            return self._load(self._path(session_id)) or Reading(session_id)
+
+    def put(self, reading: Reading) -> None:
+        """Write a reading."""
+        reading.refused = reading.refused[-MAX_REFUSED:]
+        with self._lock:
+            paths.write_whole(self._path(reading.session_id), json.dumps(asdict(reading), ensure_ascii=False).encode())
+
+    def all(self) -> list[Reading]:
+        """Return every readable reading."""
+        try:
+            names = os.listdir(self._folder)
+        except OSError:
+            return []
+        rows = [self._load(os.path.join(self._folder, name)) for name in names if name != WANTED]
+        return [row for row in rows if row is not None]
+
+    def want(self, session_ids: Iterable[str]) -> None:
+        """Have earlier sessions read that would otherwise be left alone."""
+        with self._lock:
+            wanted = list(dict.fromkeys([*self.wanted(), *session_ids]))
+            paths.write_whole(os.path.join(self._folder, WANTED), json.dumps(wanted).encode())
+
+    def wanted(self) -> list[str]:
+        """Return the ids of want(), in its order."""
+        try:
+            with open(os.path.join(self._folder, WANTED), encoding="utf-8") as file:
+                ids = json.load(file)
+        except (OSError, ValueError):
+            return []
+        return [str(session_id) for session_id in ids] if isinstance(ids, list) else []
+
+    def unwant(self, session_ids: Iterable[str] | None = None) -> None:
+        """Take sessions off that list; None: all."""
+        with self._lock:
+            gone = None if session_ids is None else set(session_ids)
+            wanted = self.wanted()
+            left = [] if gone is None else [session_id for session_id in wanted if session_id not in gone]
+            if left != wanted:
+                paths.write_whole(os.path.join(self._folder, WANTED), json.dumps(left).encode())
+
+    def forget(self, event_ids: Iterable[str]) -> None:
+        """Drop every text that stems from forgotten events; what was read stays read."""
+        gone = set(event_ids)
+        for reading in self.all():
+            if gone.intersection(reading.event_ids):
+                reading.refused, reading.answer, reading.summary = [], "", ""
+                reading.event_ids = [event_id for event_id in reading.event_ids if event_id not in gone]
+                self.put(reading)
+
+    def forget_session(self, session_id: str) -> None:
+        """Remove a session's reading."""
+        with self._lock, contextlib.suppress(FileNotFoundError):
+            os.unlink(self._path(session_id))
+
+    def _path(self, session_id: str) -> str:
+        # A session id comes from outside and may hold anything, a path included.
+        name = hashlib.sha256(session_id.encode("utf-8", "replace")).hexdigest()[:32]
+        return os.path.join(self._folder, name + ".json")
+
+    def _load(self, path: str) -> Reading | None:
+        try:
+            with open(path, encoding="utf-8") as file:
+                data = json.load(file)
+            names = {row.name for row in fields(Reading)}
+            return Reading(**{name: value for name, value in data.items() if name in names})
+        except (OSError, ValueError, TypeError, AttributeError):
+            return None

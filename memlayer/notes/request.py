@@ -1,0 +1,115 @@
+"""The request to a language model about a finished session."""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+
+from memlayer.model import Memory
+from memlayer.notes.addressed import without_addressed
+from memlayer.notes.session_turns import SessionTurn, turn_as_text
+from memlayer.text.context_block import flatten
+from memlayer.text.terms import query_terms
+
+VERSION = "1"  # goes up with reader_prompt.md
+MAX_CALL_TOKENS = 12_000  # in and out
+MAX_ANSWER_TOKENS = 2_000
+NOTES_TOKENS = 2_500  # of the notes in force; beyond it those nearest to the session's words
+TASKS_SHOWN = 12
+NEWEST_SHOWN = 10  # notes that are shown whatever the session is about
+LEAST_TURNS_TOKENS = 2_000
+SUMMARY_CHARS = 400
+
+
+@dataclass(frozen=True)
+class Request:
+    """One call: a part of a session. turns: those that it shows in full."""
+
+    system: str
+    prompt: str
+    turns: tuple[SessionTurn, ...]
+
+    @property
+    def digest(self) -> str:
+        """A hash of the turns, by which an answer is known to be theirs."""
+        raw = "\n".join(turn.digest for turn in self.turns)
+        return hashlib.sha256(raw.encode()).hexdigest()[:24]
+
+    @property
+    def tokens(self) -> int:
+        """The tokens of the call with its answer, estimated high."""
+        return tokens_of(self.system) + tokens_of(self.prompt) + MAX_ANSWER_TOKENS
+
+
+@cache
+def system_prompt() -> str:
+    """Return the instructions, which are the same for every session."""
+    return resources.files("memlayer.notes").joinpath("reader_prompt.md").read_text(encoding="utf-8").strip()
+
+
+def tokens_of(text: str) -> int:
+    """Estimate tokens: a third of the UTF-8 bytes, high for both languages."""
+    return len(text.encode("utf-8", "replace")) // 3 + 1
+
+
+def first_part(
+    turns: Sequence[SessionTurn], notes: Sequence[Memory], tasks: Sequence[Memory], *, summary: str = ""
+) -> Request:
+    """Return the request for as many of these turns as one call may hold, at least one.
+
+    notes, tasks: the project's in force. summary: of the session's part that was read before.
+    """
+    chosen = choose_notes(notes, turns)
+    head = _known(chosen, tasks, summary)
+    room = max(LEAST_TURNS_TOKENS, MAX_CALL_TOKENS - MAX_ANSWER_TOKENS - tokens_of(system_prompt()) - tokens_of(head))
+    texts: list[str] = []
+    for turn in turns:
+        text = without_addressed(turn_as_text(turn))
+        room -= tokens_of(text)
+        if texts and room < 0:
+            break
+        texts.append(text)
+    shown = tuple(turns[: len(texts)])
+    body = "\n".join(texts)
+    mark = "session-" + hashlib.sha256(body.encode("utf-8", "replace")).hexdigest()[:12]
+    day = datetime.datetime.fromtimestamp(shown[0].at_ms / 1000).date().isoformat() if shown else ""
+    rest = " It goes on after this part." if len(shown) < len(turns) else ""
+    prompt = "%sThe session was on %s.%s\n<%s>\n%s\n</%s>\nAnswer with the JSON object." % (
+        head, day, rest, mark, body, mark,
+    )  # fmt: skip
+    return Request(system_prompt(), prompt, shown)
+
+
+def choose_notes(notes: Sequence[Memory], turns: Sequence[SessionTurn]) -> list[Memory]:
+    """Return the notes to show, oldest first: all that fit, else the newest and the nearest by words."""
+    newest = sorted(notes, key=lambda note: -note.at_ms)
+    words = {term for turn in turns for term in query_terms(turn_as_text(turn))}
+    rest = sorted(newest[NEWEST_SHOWN:], key=lambda note: -len(words.intersection(query_terms(note.text))))
+    room = NOTES_TOKENS
+    chosen = []
+    for note in [*newest[:NEWEST_SHOWN], *rest]:
+        room -= tokens_of(_note_line(note))
+        if room < 0:
+            break
+        chosen.append(note)
+    return sorted(chosen, key=lambda note: note.at_ms)
+
+
+def _known(notes: Sequence[Memory], tasks: Sequence[Memory], summary: str) -> str:
+    lines = ["The project's notes so far:" if notes else "The project has no notes yet."]
+    lines += [_note_line(note) for note in notes]
+    if tasks:
+        lines.append("Open tasks:")
+        lines += ["[%s] %s" % (task.citation, flatten(task.text)) for task in tasks[:TASKS_SHOWN]]
+    if summary:
+        lines.append("The session's earlier part was read before: " + flatten(summary)[:SUMMARY_CHARS])
+    return "\n".join(lines) + "\n\n"
+
+
+def _note_line(note: Memory) -> str:
+    day = datetime.datetime.fromtimestamp(note.at_ms / 1000).date().isoformat()
+    return "[%s] (%s, %s) %s" % (note.citation, note.kind, day, flatten(note.text))

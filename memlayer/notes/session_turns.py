@@ -1,0 +1,151 @@
+"""A session's turns as a language model reads them: words, changed files, failed calls."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from memlayer.edge.capture.noise import recallable
+from memlayer.edge.capture.payload import NOISE, OWN_COMMAND, clean
+from memlayer.edge.capture.tool_use import EDITS
+from memlayer.model import Event
+from memlayer.turns.outcome import call_of
+from memlayer.turns.salience import is_routine
+from memlayer.turns.turn import ASSISTANT, USER, readable
+from memlayer.turns.turn_memory import prompt_and_answers
+
+# A plan that was pasted says less than the words around it, and how an answer ends says more than how it begins:
+# with these bounds a session of cli_en takes 1,500 tokens (median).
+PROMPT_HEAD, PROMPT_TAIL = 1300, 700
+ANSWER_HEAD, ANSWER_TAIL = 400, 1200
+MAX_FILES = 12
+MAX_FAILURES = 4
+COMMAND_CHARS, ERROR_CHARS = 100, 160
+READ_CHARS = 200_000  # of a turn; what follows is in nobody's notes
+CUT = " [... %d characters left out ...] "
+SHORT_PROMPT_CHARS = 120  # an order of one line
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A call that failed: what was called, and its error's first line."""
+
+    call: str
+    error: str
+
+
+@dataclass(frozen=True)
+class SessionTurn:
+    """One turn of a session.
+
+    number: from 1, within the session. prompt, answer: redacted, in full. files: changed, relative to the project where
+    they lie in it. event_ids: of the prompt and its answers, which a note on this turn comes from. at_ms: Unix time.
+    """
+
+    number: int
+    prompt_id: str
+    prompt: str
+    answer: str
+    files: tuple[str, ...]
+    failures: tuple[Failure, ...]
+    event_ids: tuple[str, ...]
+    at_ms: int
+
+    @property
+    def spoken(self) -> str:
+        """The words that a quote may come from: the prompt's, then the answer's."""
+        return (USER + self.prompt + "\n" if self.prompt else "") + (ASSISTANT + self.answer if self.answer else "")
+
+    @property
+    def digest(self) -> str:
+        """A hash of the content: the same turn with more words is another."""
+        raw = "\0".join((self.prompt_id, self.prompt, self.answer, *self.files))
+        return hashlib.sha256(raw.encode("utf-8", "replace")).hexdigest()[:16]
+
+
+def turns_of(events: Sequence[Event], project_dir: str) -> list[SessionTurn]:
+    """Return a session's turns, oldest first, without generated prompts and memlayer's own commands.
+
+    events: of one session, prompts, answers and tool calls. Private spans and media are taken out, and everything is
+    redacted once more, because it leaves the machine.
+    """
+    left_out = {event.prompt_id for event in events if event.detail in (NOISE, OWN_COMMAND)}
+    by_prompt: dict[str, list[Event]] = {}
+    for event in sorted(events, key=lambda event: event.at_ms):
+        if event.prompt_id and event.prompt_id not in left_out:
+            by_prompt.setdefault(event.prompt_id, []).append(event)
+    turns: list[SessionTurn] = []
+    for prompt_id, of_turn in by_prompt.items():
+        spoken = [event for event in of_turn if event.kind in ("user", "assistant")]
+        prompt, answers = prompt_and_answers(sorted(spoken, key=lambda event: event.kind != "user"))
+        prompt, answers = readable(clean(prompt), [clean(answer) for answer in answers], max_chars=READ_CHARS)
+        if not (prompt or answers):
+            continue
+        calls = [event for event in of_turn if event.kind == "tool"]
+        turns.append(
+            SessionTurn(
+                number=len(turns) + 1,
+                prompt_id=prompt_id,
+                prompt=prompt,
+                answer="\n".join(answers),
+                files=_changed_files(calls, project_dir),
+                failures=_failures(calls),
+                event_ids=tuple(event.id for event in spoken),
+                at_ms=of_turn[0].at_ms,
+            )
+        )
+    return turns
+
+
+def _changed_files(calls: Iterable[Event], project_dir: str) -> tuple[str, ...]:
+    files: dict[str, None] = {}
+    root = project_dir.rstrip("/") + "/"
+    for event in calls:
+        call = call_of(event.text, event.detail)
+        if call.tool in EDITS and call.target and not call.is_failed:
+            files[clean(call.target.removeprefix(root) if project_dir else call.target)] = None
+    return tuple(files)[-MAX_FILES:]
+
+
+def _failures(calls: Iterable[Event]) -> tuple[Failure, ...]:
+    failures = {}
+    for event in calls:
+        call = call_of(event.text, event.detail)
+        if call.is_failed:
+            target = " ".join(call.target.split())
+            failures[target] = Failure(clean(target)[:COMMAND_CHARS], clean(call.said)[:ERROR_CHARS])
+    return tuple(failures.values())[-MAX_FAILURES:]
+
+
+def is_worth_reading(turns: Sequence[SessionTurn]) -> bool:
+    """Return False for small talk, or one short order that went well."""
+    telling = [
+        turn for turn in turns if recallable(turn.prompt) and turn.answer and not is_routine(turn.prompt, [turn.answer])
+    ]
+    if len(telling) > 1 or any(turn.failures for turn in turns):
+        return bool(telling)
+    return any(len(turn.prompt) > SHORT_PROMPT_CHARS or len(turn.answer) > 2 * SHORT_PROMPT_CHARS for turn in telling)
+
+
+def shortened(text: str, head: int, tail: int) -> str:
+    """Return a text's beginning and end, with a mark of what is left out between them."""
+    gap = len(text) - head - tail
+    if gap <= len(CUT) + 20:
+        return text
+    return text[:head].rstrip() + CUT % gap + text[-tail:].lstrip()
+
+
+def turn_as_text(turn: SessionTurn) -> str:
+    """Return a turn as the model is shown it: a few labelled lines."""
+    lines = ["## Turn %d" % turn.number]
+    if turn.prompt:
+        lines.append(USER + shortened(turn.prompt, PROMPT_HEAD, PROMPT_TAIL))
+    if turn.answer:
+        lines.append(ASSISTANT + shortened(turn.answer, ANSWER_HEAD, ANSWER_TAIL))
+    else:
+        lines.append("(no answer)")
+    if turn.files:
+        lines.append("Changed: " + ", ".join(turn.files))
+    lines += ["Failed: %s: %s" % (failure.call, failure.error) for failure in turn.failures]
+    return "\n".join(lines)
