@@ -30,6 +30,9 @@ from memlayer.memory_files.edits import Edits
 from memlayer.memory_files.extra_files import ExtraFiles
 from memlayer.memory_files.folders import FileRules
 from memlayer.memory_files.sync import MemoryFiles
+from memlayer.notes.keeper import NoteKeeper
+from memlayer.notes.reader import SessionReader
+from memlayer.notes.reading_log import ReadingLog
 from memlayer.ports import Embedder, ModelMissing, Store, VectorCache
 from memlayer.recall.recall import Recall, RecallRules
 from memlayer.recall.retriever import Retriever, Weights
@@ -97,6 +100,8 @@ class Services:
     files: MemoryFiles
     extra: ExtraFiles
     usages: UsageLog
+    readings: ReadingLog
+    reader: SessionReader | None
 
     def close(self) -> None:
         """Settle and release the store."""
@@ -159,7 +164,8 @@ def open_services(
         conflicts=Conflicts(Neighbours(store, embedder, indexer.vectors_of)),
     )
     ingest.on_remember = consolidator.remember
-    erasure = Erasure(home, store, cache, sessions)
+    readings = ReadingLog(home)
+    erasure = Erasure(home, store, cache, sessions, readings)
     forget = Forget(home, store, erasure, tombstones, sessions, projects)
     retention = Retention(home, store, erasure, tombstones)
     files = MemoryFiles(
@@ -186,7 +192,7 @@ def open_services(
         store=store, cache=cache, terms=terms, indexer=indexer, ingest=ingest, retriever=retriever, live=live,
         recall=recall, forget=forget, retention=retention, consolidator=consolidator, files=files, extra=extra,
         imports=ImportLog(Path(paths.cache(home)) / "imports.sqlite"),
-        usages=usages,
+        usages=usages, readings=readings, reader=session_reader(settings, home, store, indexer),
     )  # fmt: skip
 
 
@@ -297,7 +303,7 @@ def extractor(settings: Settings, home: str, now_ms: Callable[[], int] = _now_ms
     """
     rules, chosen = RulesExtractor(), settings.consolidation
     since = language_model_since(settings, home, now_ms)
-    if chosen.provider == "rules":
+    if not chosen.reads_turns:
         return rules
     from memlayer.consolidation.llm.extractor import ModelExtractor
 
@@ -315,12 +321,36 @@ def extractor(settings: Settings, home: str, now_ms: Callable[[], int] = _now_ms
     )
 
 
-def hang_up(reader: Extractor) -> None:
+def session_reader(settings: Settings, home: str, store: Store, indexer: Indexer) -> SessionReader | None:
+    """Return the reader of finished sessions, if a model is on.
+
+    Sends nothing by itself.
+    """
+    chosen = settings.consolidation
+    if not (chosen.reads_sessions and settings.notes.enabled):
+        return None
+    model = language_model(settings)
+    return SessionReader(
+        store=store,
+        keeper=NoteKeeper(store, indexer, Tombstones(home)),
+        readings=ReadingLog(home),
+        model=model,
+        budget=ModelBudget(paths.model_use(home), daily_calls=chosen.daily_calls, daily_tokens=chosen.daily_tokens),
+        timeout_s=chosen.timeout_s,
+        since_ms=language_model_since(settings, home).since_ms,
+        own_tokens=getattr(model, "own_tokens", 0),
+        hang_up=getattr(model, "close", lambda: None),
+    )
+
+
+def hang_up(services: Services) -> None:
     """End a running call: no process of ours outlives the daemon."""
     from memlayer.consolidation.llm.extractor import ModelExtractor
 
-    if isinstance(reader, ModelExtractor):
-        reader.hang_up()
+    if isinstance(services.consolidator.extractor, ModelExtractor):
+        services.consolidator.extractor.hang_up()
+    if services.reader is not None:
+        services.reader.hang_up()
 
 
 def language_model(settings: Settings) -> CheckedModel:

@@ -33,7 +33,9 @@ class Kind(StrEnum):
     PREFERENCE = "preference"
     FACT = "fact"
     CAUSE = "cause"
+    ATTEMPT = "attempt"
     COMMITMENT = "commitment"
+    TASK = "task"
     ENTRY = "entry"
     SESSION_SUMMARY = "session_summary"
     COMPACTION = "compaction"
@@ -47,6 +49,7 @@ class Start(Enum):
     WISH = auto()
     SETTLED = auto()  # by a decision: while it is recent, or explicit
     DUE = auto()  # until its day is over
+    OPEN_WORK = auto()  # the newest three, while they are fresh
     LAST_SESSION = auto()  # the newest one alone
     NEWEST_TURN = auto()  # where no summary is newer
     PINNED = auto()  # only if pinned
@@ -116,6 +119,8 @@ KINDS: dict[Kind, KindRow] = {
     Kind.CAUSE: KindRow(
         "cause", Start.PINNED, "Causes and fixes", ("원인", "원인과 해결"), drawn="causes of problems with their fix",
     ),
+    Kind.ATTEMPT: KindRow("attempt", Start.PINNED, "Attempts that did not hold", ("시도", "실패한 시도")),
+    Kind.TASK: KindRow("task", Start.OPEN_WORK, "Open work", ("남은 일", "작업")),
     Kind.NOTE: KindRow("note", Start.PINNED, "Notes", ("메모", "노트")),
     Kind.PIECE: KindRow("note", Start.PINNED),
     Kind.TURN: KindRow("turn", Start.NEWEST_TURN),
@@ -128,6 +133,7 @@ KINDS: dict[Kind, KindRow] = {
 }  # fmt: skip
 
 LASTING = tuple(kind for kind in Kind if KINDS[kind].drawn)
+NOTED = (*LASTING, Kind.ATTEMPT)  # kinds of the notes that a model writes from a session
 BINDING = tuple(kind for kind, row in KINDS.items() if row.binds)
 # Of a memory whose stored kind is unknown here: an earlier or later version's, or none.
 _DEFAULTS = {

@@ -52,6 +52,11 @@ class ConsolidationSettings(Group):
         "The variable that holds the key; empty: `ANTHROPIC_API_KEY` or `OPENAI_API_KEY`, for another address none. "
         "Never the key itself.",
     )
+    reads: Literal["session", "turn"] = setting(
+        "session",
+        "`session`: the model reads each finished session once (docs/notes.md). `turn`: each turn, which costs more "
+        "and cannot know what held.",
+    )
     timeout_s: Real = setting(60.0, "Time for one call.", unit="s", ge=1, le=600)
     daily_calls: Whole = setting(200, "Calls in a day; then the rules take over.", unit="calls", ge=0, le=100_000)
     daily_tokens: Whole = setting(
@@ -73,6 +78,16 @@ class ConsolidationSettings(Group):
             raise ValueError("consolidation.model must name a model when consolidation.provider is openai")
         check_endpoint("consolidation", self.model, self.base_url, self.api_key_env)
         return self
+
+    @property
+    def reads_turns(self) -> bool:
+        """True where a language model is on and reads turn by turn."""
+        return self.provider != "rules" and self.reads == "turn"
+
+    @property
+    def reads_sessions(self) -> bool:
+        """True where a language model is on and reads finished sessions."""
+        return self.provider != "rules" and self.reads == "session"
 
     @property
     def model_name(self) -> str:

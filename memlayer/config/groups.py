@@ -109,6 +109,12 @@ class CitationSettings(Group):
     track: bool = setting(True, "Record which memories are shown, cited by answers and opened: ids and times, no text.")
 
 
+class NoteSettings(Group):
+    """Notes that a language model writes, once `consolidation.provider` names one."""
+
+    enabled: bool = setting(True, "Have finished sessions read. A project may say no to it.")
+
+
 class ToolSettings(Group):
     """Settings for the tool calls that are kept, in short."""
 

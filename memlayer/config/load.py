@@ -90,17 +90,18 @@ def load_project_settings(root: str) -> ProjectSettings:
     path = os.path.join(root, project.SETTINGS_NAME)
     settings, trouble = read_untrusted(path)
     warnings = [f"{trouble} ({path})"] if trouble else []
-    allowed: dict[str, Any] = {"recall": {}}
-    recall = settings.pop("recall", None)
-    for prefix, values in (("", settings), ("recall.", recall if isinstance(recall, dict) else {})):
+    allowed: dict[str, Any] = {"recall": {}, "notes": {}}
+    groups = {name: settings.pop(name, None) for name in ("recall", "notes")}
+    sources = [("", settings)] + [(name, values) for name, values in groups.items() if isinstance(values, dict)]
+    for group, values in sources:
         for name, value in values.items():
-            key = f"{prefix}{name}"
-            target = allowed["recall"] if prefix else allowed
+            key = f"{group}.{name}" if group else str(name)
+            target = allowed[group] if group else allowed
             if key not in PROJECT_KEYS:
                 warnings.append(f"{key}: a project may not set this; ignored ({path})")
                 continue
             try:
-                ProjectSettings.model_validate({"recall": {name: value}} if prefix else {name: value})
+                ProjectSettings.model_validate({group: {name: value}} if group else {name: value})
             except ValidationError as bad:
                 is_switch = name == "enabled"  # less is done where it is false
                 if is_switch:
@@ -109,8 +110,9 @@ def load_project_settings(root: str) -> ProjectSettings:
                 warnings.append(f"{key}: {_plain(bad.errors()[0])}, not {_short(value)}; {outcome} ({path})")
             else:
                 target[name] = value
-    if recall is not None and not isinstance(recall, dict):
-        warnings.append(f"recall: a group of settings is expected; ignored ({path})")
+    for group, values in groups.items():
+        if values is not None and not isinstance(values, dict):
+            warnings.append(f"{group}: a group of settings is expected; ignored ({path})")
     # The hook's own reader of `enabled` counts too: where the two differ, the safer one is right. It must not
     # open anything but a regular file: a pipe would make it wait.
     if os.path.isfile(path) and not project.enabled(root):

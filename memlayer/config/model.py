@@ -19,6 +19,7 @@ from memlayer.config.groups import (
     FileSettings,
     FlushSettings,
     Group,
+    NoteSettings,
     Real,
     RecallSettings,
     RetentionSettings,
@@ -29,7 +30,14 @@ from memlayer.config.groups import (
 from memlayer.config.privacy import PrivacySettings
 
 PREFIX = "MEMLAYER_"
-PROJECT_KEYS = ("enabled", "recall.enabled", "recall.max_entries", "recall.max_chars", "recall.min_chance")
+PROJECT_KEYS = (
+    "enabled",
+    "recall.enabled",
+    "recall.max_entries",
+    "recall.max_chars",
+    "recall.min_chance",
+    "notes.enabled",
+)
 
 
 class Settings(Group):
@@ -46,6 +54,7 @@ class Settings(Group):
     retention: RetentionSettings = RetentionSettings()
     chunking: ChunkingSettings = ChunkingSettings()
     consolidation: ConsolidationSettings = ConsolidationSettings()
+    notes: NoteSettings = NoteSettings()
     agent: AgentSettings = AgentSettings()
     query_classification: QueryClassificationSettings = QueryClassificationSettings()
     soul: SoulSettings = SoulSettings()
@@ -64,7 +73,7 @@ class Settings(Group):
         `enabled: false` switches everything off; the numbers may only ask for less than the user allows; a
         value of a variable stays.
         """
-        groups: dict[str, dict[str, object]] = {"recall": {}, "working_set": {}, "capture": {}}
+        groups: dict[str, dict[str, object]] = {"recall": {}, "working_set": {}, "capture": {}, "notes": {}}
         origins = dict(self._origins)
 
         def change(group: str, name: str, value: object) -> None:
@@ -76,6 +85,8 @@ class Settings(Group):
             pinned = origins.get(f"recall.{name}", "").startswith(PREFIX)
             if wanted is not None and not pinned and stricter(wanted, ours) != ours:
                 change("recall", name, wanted)
+        if project.notes.enabled is False and self.notes.enabled:
+            change("notes", "enabled", False)
         if not project.enabled:
             for group in groups:
                 change(group, "enabled", False)
@@ -97,6 +108,14 @@ class ProjectRecall(BaseModel):
     min_chance: Annotated[Real, Field(ge=0, le=1)] | None = None
 
 
+class ProjectNotes(BaseModel):
+    """Settings of notes in a project's file: only a no counts."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    enabled: bool | None = None
+
+
 class ProjectSettings(BaseModel):
     """A project's .memlayer.yaml. warnings: ignored settings; file: "" for none."""
 
@@ -104,6 +123,7 @@ class ProjectSettings(BaseModel):
 
     enabled: bool = True
     recall: ProjectRecall = ProjectRecall()
+    notes: ProjectNotes = ProjectNotes()
     warnings: tuple[str, ...] = ()
     file: str = ""
 

@@ -24,7 +24,7 @@ from memlayer.daemon.dispatch import Dispatch, Server
 from memlayer.daemon.ops import deletion, maintenance
 from memlayer.daemon.resources.jobs import switch_often
 from memlayer.daemon.resources.state import State
-from memlayer.daemon.tasks import derived, flush, intake, vectors
+from memlayer.daemon.tasks import derived, flush, intake, reading, vectors
 from memlayer.edge.capture import spool
 from memlayer.edge.home import paths
 from memlayer.edge.redaction.own_patterns import OWN
@@ -160,6 +160,7 @@ def _live(state: State, held: int) -> bool:
             maintenance.look(state)
             vectors.look(state)
             flush.look(state)
+            reading.look(state)
             if maintenance.waiting_age_s(state.home) > SPOOL_WAITS_S and state.is_open:
                 state.jobs.submit("drain", lambda: intake.drain(state))
             elif not derived.look(state) and idle_s and time.monotonic() - state.last_request > idle_s:
@@ -172,7 +173,7 @@ def _leave(state: State, server: Server, held: int, at_home: bool) -> None:
     """Settle within SETTLE_S; the spool keeps the rest for the next daemon."""
     state.leaving.set()
     if state.is_open:
-        compose.hang_up(state.services.result().consolidator.extractor)
+        compose.hang_up(state.services.result())
     server.close(2.0)
     if at_home:
         if state.is_open:

@@ -13,6 +13,7 @@ from memlayer.edge.capture import spool
 from memlayer.edge.home import paths, registry
 from memlayer.edge.home.registry import GLOBAL
 from memlayer.indexing.indexer import drop_unused
+from memlayer.notes.reading_log import ReadingLog
 from memlayer.ports import DeletionPlan, Removed, Store, VectorCache
 from memlayer.records.sessions import Sessions
 
@@ -29,6 +30,7 @@ class Erasure:
     store: Store
     cache: VectorCache
     sessions: Sessions
+    readings: ReadingLog
 
     def erase(self, plan: DeletionPlan, project_ids: Sequence[str]) -> tuple[Removed, list[str]]:
         """Erase the planned rows, after those an earlier call left.
@@ -107,6 +109,7 @@ class Erasure:
                 session.inherited = [memory_id for memory_id in session.inherited if memory_id not in memories]
                 self.sessions.changed(session)
         self.sessions.save_changed()
+        self.readings.forget(events)
         removed = self.store.forget(plan)
         drop_unused(self.store, self.cache)
         return removed

@@ -1,4 +1,4 @@
-"""Passages that address whoever keeps the notes, which neither go out nor carry a note.
+"""Passages addressed to the keeper of notes: withheld, and no evidence.
 
 A page, a file's name or an error line may say "ignore the above, note that ...". A model that never sees the sentence
 cannot follow it, and a quote from it proves nothing.
@@ -22,7 +22,7 @@ def _signs() -> re.Pattern[str]:
 
 
 def addressed_spans(text: str) -> list[tuple[int, int]]:
-    """Return (start, end) of the lines that address a reader, whole lines each."""
+    """Return (start, end) of each line that addresses a reader."""
     return [match.span() for match in _PASSAGE.finditer(text) if _signs().search(match.group())]
 
 
@@ -37,5 +37,5 @@ def without_addressed(text: str) -> str:
 
 
 def is_addressed(text: str, start: int, end: int) -> bool:
-    """Return whether a span lies in, or touches, a line that addresses a reader."""
+    """Return whether a span touches a line that addresses a reader."""
     return any(start < other_end and end > other_start for other_start, other_end in addressed_spans(text))

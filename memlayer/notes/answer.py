@@ -1,4 +1,7 @@
-"""Parse a language model's answer about a session; nothing of it is believed yet."""
+"""Parse a language model's answer about a session.
+
+Nothing of it is believed yet: see checks.py.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +40,10 @@ class DraftNote:
 
 @dataclass(frozen=True)
 class DraftTask:
-    """A task as the model wrote it. id: a known task's citation, "" for a new one."""
+    """A task as the model wrote it.
+
+    id: a known task's citation, "" for a new one.
+    """
 
     id: str
     title: str
@@ -49,7 +55,10 @@ class DraftTask:
 
 @dataclass(frozen=True)
 class SessionAnswer:
-    """The parts of an answer. drop: citations of notes that hold no more."""
+    """The parts of an answer.
+
+    drop: citations of notes that hold no more.
+    """
 
     summary: str
     notes: tuple[DraftNote, ...] = ()
@@ -58,7 +67,10 @@ class SessionAnswer:
 
 
 def parse(text: str) -> SessionAnswer | None:
-    """Return the first JSON object with a known part; None without. Never raises."""
+    """Return the first JSON object with a known part; never raises.
+
+    None where there is none.
+    """
     text = _THOUGHTS.sub("", text[:MAX_ANSWER_CHARS])
     decoder = json.JSONDecoder(strict=False)  # a line break inside a string is no reason to lose the answer
     for start in [match.start() for match in re.finditer(r"\{", text)][:_MAX_STARTS]:

@@ -1,4 +1,4 @@
-"""Checks of a model's notes against the session: each is kept, or refused with its reason."""
+"""Checks of a model's notes against their session."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from memlayer.kinds import NOTED
 from memlayer.notes.addressed import addressed_spans, is_addressed
 from memlayer.notes.answer import DraftNote
 from memlayer.notes.evidence import Evidence, align_in_turns
@@ -14,7 +15,6 @@ from memlayer.notes.session_turns import SessionTurn
 from memlayer.text.sentences import is_question
 from memlayer.text.terms import index_terms
 
-KINDS = ("decision", "preference", "fact", "cause", "attempt", "commitment")
 MIN_TEXT_CHARS, MAX_TEXT_CHARS = 12, 420
 MIN_GROUNDED = 0.3  # share of a note's terms that stand in the session; the rest is wording
 MAX_ERROR_CHARS = 160
@@ -91,13 +91,16 @@ class SessionText:
         self.terms = frozenset(index_terms(self.text).split())
 
     def has_name(self, name: str) -> bool:
-        """Return whether a path, address or id stands there, or a path's end does."""
+        """Return whether a path (or its end), address or id occurs."""
         name = name.lower().strip("./")
         return name in self.text or (len(name.split("/")) > 1 and "/".join(name.split("/")[-2:]) in self.text)
 
 
 def check(draft: DraftNote, turns: Sequence[SessionTurn], replaced: Iterable[str] = ()) -> CheckedNote | RefusedNote:
-    """Compare a note with its session. replaced: the texts of the notes in its `replaces`."""
+    """Compare a note with its session.
+
+    replaced: the texts of the notes in its `replaces`.
+    """
     reason = _form_problem(draft)
     if reason is not None:
         return RefusedNote(draft, reason)
@@ -126,7 +129,7 @@ def _is_addressed(turns: Sequence[SessionTurn], evidence: Evidence) -> bool:
 
 
 def _form_problem(draft: DraftNote) -> Refusal | None:
-    if draft.kind not in KINDS:
+    if draft.kind not in NOTED:
         return Refusal.UNKNOWN_KIND
     if len(draft.text) < MIN_TEXT_CHARS:
         return Refusal.TOO_SHORT
@@ -151,7 +154,7 @@ def _content_problem(text: str, session: SessionText) -> Refusal | None:
 
 
 def _known_error(error: str, session: SessionText) -> str:
-    """Return the error line if its words stand in the session, else ""."""
+    """Return an error line whose words the session has, else ""."""
     terms = frozenset(index_terms(error).split())
     if not terms or addressed_spans(error) or len(terms & session.terms) < 0.6 * len(terms):
         return ""
@@ -159,7 +162,7 @@ def _known_error(error: str, session: SessionText) -> str:
 
 
 def summary_problem(summary: str, turns: Sequence[SessionTurn]) -> Refusal | None:
-    """Return why a summary is not kept; None for a good one, or an empty one."""
+    """Return why a summary is refused; None for a good one."""
     if not summary:
         return None
     if _ECHO.search(summary):

@@ -58,7 +58,7 @@ class Evidence:
 
 
 def align(quote: str, text: str) -> Span | None:
-    """Find a quote in a text; None where nothing similar enough stands there."""
+    """Find a quote in a text; None without a similar passage."""
     quote = quote.strip()
     if not MIN_QUOTE_CHARS <= len(quote) <= MAX_QUOTE_CHARS:
         return None
@@ -95,7 +95,10 @@ def _digits(text: str) -> set[str]:
 
 
 def _normalised(text: str) -> tuple[str, list[int]]:
-    """Return the text in NFC, lower case, white space single, and each character's place in the original."""
+    """Return (normalised text, each character's place in the original).
+
+    NFC, lower case, white space single.
+    """
     out: list[str] = []
     places: list[int] = []
     at = 0
@@ -120,7 +123,7 @@ _PLAIN = {"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"', "\u2013": 
 
 
 def align_in_turns(quote: str, number: int, turns: Sequence[SessionTurn]) -> tuple[SessionTurn, Evidence] | None:
-    """Find a quote in the named turn, else in any; the surest place counts.
+    """Find a quote in the named turn, else in any.
 
     number: the turn that the model named; a model counts badly, so it is a hint.
     """
@@ -141,7 +144,7 @@ def align_in_turns(quote: str, number: int, turns: Sequence[SessionTurn]) -> tup
 
 
 def to_json(evidence: Iterable[Evidence]) -> str:
-    """Return evidence as the memories' column holds it: a JSON list, "" for none."""
+    """Return evidence as a JSON list; "" for none."""
     rows = [asdict(row) for row in evidence]
     return json.dumps(rows, ensure_ascii=False, separators=(",", ":")) if rows else ""
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from memlayer.briefing.session_summary import none_wanted, summary_memory
+from memlayer.briefing.session_summary import summary_memory
 from memlayer.consolidation.conflicts import Draft
 from memlayer.consolidation.rules.standing import laid_down
 from memlayer.consolidation.statement import statement_of
 from memlayer.indexing.indexer import Indexer
+from memlayer.kinds import Category, Kind
 from memlayer.model import Memory
 from memlayer.notes import evidence
 from memlayer.notes.answer import DraftNote, DraftTask, SessionAnswer
@@ -19,11 +20,10 @@ from memlayer.notes.merging import is_machine_made, merge
 from memlayer.notes.session_turns import SessionTurn
 from memlayer.ports import MemoryQuery, Store
 from memlayer.records.sessions import Session
-from memlayer.records.tombstones import Tombstones
+from memlayer.records.tombstones import Tombstones, summary_mark
 from memlayer.text.terms import index_terms
 
 READER = "notes-1"  # Memory.settled of what a model wrote
-TASK = "task"
 OPEN_STATUSES = ("pending", "in_progress", "blocked")
 CLOSED_STATUSES = ("done", "cancelled")
 MAX_ROWS = 10_000
@@ -32,7 +32,10 @@ MAX_TITLE_CHARS = 140
 
 @dataclass(frozen=True)
 class Question:
-    """A change that only the person may make: a note speaks against a memory of theirs."""
+    """A change that only the person may make.
+
+    A note speaks against a memory of theirs. wish: replace or drop.
+    """
 
     memory_id: str
     by: str
@@ -60,11 +63,11 @@ class NoteKeeper:
     def in_force(self, project_id: str) -> list[Memory]:
         """Return the project's core memories in force, newest first, tasks left out."""
         rows = self._current(project_id)
-        return [row for row in rows if row.kind != TASK]
+        return [row for row in rows if row.kind != Kind.TASK]
 
     def open_tasks(self, project_id: str) -> list[Memory]:
         """Return the project's open tasks, newest first."""
-        return [row for row in self._current(project_id) if row.kind == TASK]
+        return [row for row in self._current(project_id) if row.kind == Kind.TASK]
 
     def keep(self, session: Session, turns: Sequence[SessionTurn], answer: SessionAnswer, *, summary: str = "") -> Kept:
         """Write what holds of an answer about these turns. Raises StoreError.
@@ -87,7 +90,7 @@ class NoteKeeper:
         return kept
 
     def _current(self, project_id: str) -> list[Memory]:
-        query = MemoryQuery(project_id=project_id, category="core", is_current=True, limit=MAX_ROWS)
+        query = MemoryQuery(project_id=project_id, category=Category.CORE, is_current=True, limit=MAX_ROWS)
         return self.store.memories(query) if project_id else []
 
     def _keep_note(
@@ -126,7 +129,7 @@ class NoteKeeper:
         sources = [event_id for turn in turns if turn.prompt_id in prompt_ids for event_id in turn.event_ids]
         made = statement_of(
             session.project_id, text, note.draft.kind,
-            origin="\0".join((session.id, "note", note.draft.text)), session_id=session.id, source_ids=sources,
+            origin="\0".join((session.id, READER, note.draft.text)), session_id=session.id, source_ids=sources,
             at_ms=max(turn.at_ms for turn in turns if turn.prompt_id in prompt_ids), prompt_id=note.turn.prompt_id,
         )  # fmt: skip
         return replace(
@@ -165,13 +168,13 @@ class NoteKeeper:
     ) -> None:
         """Open, change or close a task; a known one only on evidence."""
         known = by_citation.get(task.id)
-        known = known if known is not None and known.kind == TASK and is_machine_made(known) else None
+        known = known if known is not None and known.kind == Kind.TASK and is_machine_made(known) else None
         place = align_in_turns(task.quote, task.turn, turns)
-        note = DraftNote("commitment", task.title, task.quote, task.turn)
+        note = DraftNote(Kind.COMMITMENT, task.title, task.quote, task.turn)
         result = check(note, turns, [known.text] if known is not None else [])
         if place is None or isinstance(result, RefusedNote) or task.status not in (*OPEN_STATUSES, *CLOSED_STATUSES):
             reason = result.reason if isinstance(result, RefusedNote) else Refusal.UNKNOWN_KIND
-            kept.refused.append(RefusedNote(replace(note, kind=TASK), reason))
+            kept.refused.append(RefusedNote(replace(note, kind=Kind.TASK), reason))
             return
         if task.status in CLOSED_STATUSES:
             if known is not None:
@@ -179,7 +182,7 @@ class NoteKeeper:
             return
         waits = " (waits for: %s)" % task.blocked_by if task.blocked_by and task.status == "blocked" else ""
         made = self._memory_of(session, turns, result, task.title[:MAX_TITLE_CHARS] + waits)
-        made = replace(made, kind=TASK)
+        made = replace(made, kind=Kind.TASK)
         if self.tombstones.covers_memory(made):
             return
         if known is not None and known.id != made.id:
@@ -188,7 +191,9 @@ class NoteKeeper:
         kept.tasks.append(made)
 
     def _retire_rules(self, draft: Draft, session: Session, turns: Sequence[SessionTurn]) -> None:
-        """Retire what rules drew from these turns, but for rules that the person laid down.
+        """Retire the rules' statements of these turns.
+
+            Those that the person laid down stay.
 
         The model saw the same turns, and judges better what will matter (docs/quality.md).
         """
@@ -196,7 +201,8 @@ class NoteKeeper:
         if not sources:
             return
         orders = {rule.text for turn in turns for rule in laid_down(turn.prompt)}
-        rows = self.store.memories(MemoryQuery(source_ids=sources, category="core", is_current=True, limit=MAX_ROWS))
+        query = MemoryQuery(source_ids=sources, category=Category.CORE, is_current=True, limit=MAX_ROWS)
+        rows = self.store.memories(query)
         for row in draft.get(row.id for row in rows):
             is_ours = row.settled != READER and is_machine_made(row) and set(row.source_ids) <= set(sources)
             if is_ours and not row.superseded_by and row.text not in orders:
@@ -204,7 +210,7 @@ class NoteKeeper:
 
     def _keep_summary(self, session: Session, turns: Sequence[SessionTurn], text: str, before: str) -> None:
         """Put the model's summary in the place of the rules'."""
-        if not text or summary_problem(text, turns) is not None or none_wanted(session.id) in self.tombstones:
+        if not text or summary_problem(text, turns) is not None or summary_mark(session.id) in self.tombstones:
             return
         events = self.store.events(session_id=session.id, project_id=session.project_id, limit=MAX_ROWS)
         events = [event for event in events if event.kind in ("user", "assistant", "tool")]

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from memlayer.consolidation.extractor import is_rule_made
+from memlayer.kinds import Kind
 from memlayer.model import Memory
 from memlayer.notes.checks import MAX_TEXT_CHARS, CheckedNote
 from memlayer.notes.session_turns import SessionTurn
 from memlayer.text.terms import index_terms
 
-STORIES = ("attempt", "cause")  # their numbers and workarounds hold on; a decision's are what its reversal changes
+STORIES = (Kind.ATTEMPT, Kind.CAUSE)  # their numbers hold on; a decision's are changed by its reversal
 UNCONFIRMED = {True: " (시도함, 미확인)", False: " (tried, unconfirmed)"}
 EARLIER = {True: " 이전: ", False: " Earlier: "}
 _UNCONFIRMED = re.compile(
@@ -30,12 +31,12 @@ class Merged(NamedTuple):
 
 
 def is_machine_made(memory: Memory) -> bool:
-    """Return whether a rule or a model wrote a memory and no person edited, restored or pinned it."""
+    """Return whether no person wrote, edited, restored or pinned a memory."""
     return is_rule_made(memory)
 
 
 def merge(note: CheckedNote, named: Sequence[Memory], turns: Sequence[SessionTurn]) -> Merged:
-    """Return the text with what it must keep of the notes that it replaces.
+    """Return a note's text with all it must keep of replaced ones.
 
     named: memories in its `replaces` that a machine made. The clauses of an older attempt or cause that the new text
     lacks are appended where there is room; where there is none the older note stays beside it.
@@ -52,7 +53,7 @@ def merge(note: CheckedNote, named: Sequence[Memory], turns: Sequence[SessionTur
 
 
 def _lost(old: Memory, text: str, note: CheckedNote) -> bool:
-    """Return whether exact words of an older story are missing in the new text."""
+    """Return whether the new text lacks exact words of an older story."""
     if old.kind not in STORIES or note.draft.kind not in STORIES:
         return False
     exact = {found.strip("`.").lower() for found in _EXACT.findall(old.text)}
@@ -63,10 +64,13 @@ def _lost(old: Memory, text: str, note: CheckedNote) -> bool:
 
 
 def _with_doubt(note: CheckedNote, turns: Sequence[SessionTurn]) -> str:
-    """Mark a cause whose cure came in the session's last turn: nobody has seen it hold."""
+    """Mark a cause whose cure nobody has seen hold.
+
+    It came in the session's last turn, which changed files.
+    """
     text = note.draft.text
     last = turns[-1]
     is_last = all(row.prompt_id == last.prompt_id and row.speaker == "assistant" for row in note.evidence)
-    if note.draft.kind != "cause" or not (is_last and last.files) or _UNCONFIRMED.search(text):
+    if note.draft.kind != Kind.CAUSE or not (is_last and last.files) or _UNCONFIRMED.search(text):
         return text
     return text + UNCONFIRMED[bool(_HANGUL.search(text))]

@@ -23,6 +23,7 @@ from memlayer.records.sessions import Session
 log = logging.getLogger(__name__)
 OVER_AFTER_MS = 30 * 60_000  # of silence: a killed terminal, a machine switched off
 MAX_EVENTS = 50_000
+BUDGET_PAUSE_S = 300.0
 PAUSE_S = (60.0, 300.0, 1800.0)  # after the first, second and every further failure in a row
 
 
@@ -42,7 +43,7 @@ class SessionReader:
     """The reader of sessions; one call at a time.
 
     since_ms: when the person turned the model on; earlier sessions are read only if wanted (ReadingLog.want).
-    own_tokens: that the transport adds to each call. is_allowed: whether a session's project is read at all. clock: Unix time, s.
+    own_tokens: that the transport adds to each call. clock: Unix time, seconds.
     """
 
     store: Store
@@ -54,7 +55,6 @@ class SessionReader:
     since_ms: int
     own_tokens: int = 0
     hang_up: Callable[[], None] = lambda: None
-    is_allowed: Callable[[Session], bool] = lambda session: True
     clock: Callable[[], float] = time.time
     reading: str = ""  # the id of the session that is being read
     waits_why: str = ""
@@ -65,20 +65,23 @@ class SessionReader:
     def due(self, sessions: Iterable[Session]) -> list[Session]:
         """Return the sessions to read, oldest first.
 
-        They are over, or about to be compacted (see read_so_far), and have something new since they were read.
+        They are over and taken in whole, or about to be compacted (see read_so_far), and have something new since they
+        were read.
         """
         now_ms, wanted = self.clock() * 1000, set(self.readings.wanted())
         rows = []
         for session in sessions:
-            is_over = bool(session.ended) or now_ms - session.last_ms > OVER_AFTER_MS
+            is_settled = session.summarized_ms >= session.said_ms or session.id in wanted
+            is_over = is_settled and (bool(session.ended) or now_ms - session.last_ms > OVER_AFTER_MS)
             is_ours = session.last_ms >= self.since_ms or session.id in wanted
             is_new = session.said_ms > session.noted_ms or session.id in wanted
-            if is_ours and is_new and (is_over or session.id in self._parts_so_far) and self.is_allowed(session):
+            is_due = is_over or session.id in self._parts_so_far
+            if session.project_id and is_ours and is_new and is_due:
                 rows.append(session)
         return sorted(rows, key=lambda session: session.last_ms)
 
     def read_so_far(self, session: Session) -> None:
-        """Have a session read that goes on, because its context is about to be compacted."""
+        """Have a session read that goes on, before its compaction."""
         self._parts_so_far.add(session.id)
 
     @property
@@ -87,7 +90,7 @@ class SessionReader:
         return time.monotonic() < self._paused_until
 
     def next_part(self, session: Session) -> Part | None:
-        """Return what is to be read next of a session; None where nothing is left."""
+        """Return a session's next part; None where nothing is left."""
         said_ms = session.said_ms
         reading = self.readings.get(session.id)
         events = self.store.events(session_id=session.id, project_id=session.project_id, limit=MAX_EVENTS)
@@ -103,7 +106,7 @@ class SessionReader:
         return Part(session, tuple(turns), request, said_ms, is_last=len(request.turns) == len(left))
 
     def ask(self, part: Part) -> bool:
-        """Have the model read a part; True when an answer to apply is on disk.
+        """Have the model read a part; True with its answer on disk.
 
         Nothing is asked while paused, over the day's budget, or where an answer to the same turns waits.
         """
@@ -115,6 +118,7 @@ class SessionReader:
         reserved = self.budget.reserve(part.request.tokens + self.own_tokens)
         if reserved is None:
             self.waits_why = "the day's budget is used up"
+            self._paused_until = time.monotonic() + BUDGET_PAUSE_S
             return False
         self.reading, self.waits_why = part.session.id, ""
         try:
@@ -140,7 +144,7 @@ class SessionReader:
         return True
 
     def apply(self, part: Part) -> Kept | None:
-        """Write what holds of the answer on disk; None for an answer that is not what was asked for.
+        """Keep the notes of the answer on disk; None for no JSON.
 
         The writer's. Its turns count as read afterwards; after MAX_TRIES useless answers they do so, too.
         """
@@ -155,7 +159,7 @@ class SessionReader:
         return kept
 
     def finished(self, session: Session, said_ms: int) -> None:
-        """Note that a session is read up to a moment; the caller saves the record."""
+        """Note that a session is read; the caller saves its record."""
         session.noted_ms = max(session.noted_ms, said_ms)
         self._parts_so_far.discard(session.id)
         self.readings.unwant([session.id])

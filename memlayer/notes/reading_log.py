@@ -1,4 +1,4 @@
-"""What was read of each session, on disk: turns, an answer not yet applied, refused notes.
+"""The record of each session's reading, on disk.
 
 One file a session under `readings/`, mode 0600. An answer is written, with fsync, before it is applied, and its turns
 count as read only afterwards; applying it twice changes nothing. So a kill at any point neither loses nor doubles a
@@ -51,7 +51,10 @@ class Reading:
 
 
 class ReadingLog:
-    """The readings of a home. Thread-safe; every write is on disk when it returns. Raises OSError."""
+    """The readings of a home. Thread-safe.
+
+    Every write is on disk when it returns. Raises OSError.
+    """
 
     def __init__(self, home: str) -> None:
         self._folder = paths.readings(home)
@@ -102,7 +105,10 @@ class ReadingLog:
                 paths.write_whole(os.path.join(self._folder, WANTED), json.dumps(left).encode())
 
     def forget(self, event_ids: Iterable[str]) -> None:
-        """Drop every text that stems from forgotten events; what was read stays read."""
+        """Drop every text that stems from forgotten events.
+
+        Their turns stay read.
+        """
         gone = set(event_ids)
         for reading in self.all():
             if gone.intersection(reading.event_ids):

@@ -27,7 +27,7 @@ SUMMARY_CHARS = 400
 
 @dataclass(frozen=True)
 class Request:
-    """One call: a part of a session. turns: those that it shows in full."""
+    """One call about a part of a session. turns: that part."""
 
     system: str
     prompt: str
@@ -35,7 +35,7 @@ class Request:
 
     @property
     def digest(self) -> str:
-        """A hash of the turns, by which an answer is known to be theirs."""
+        """A hash of the turns; their answer is known by it."""
         raw = "\n".join(turn.digest for turn in self.turns)
         return hashlib.sha256(raw.encode()).hexdigest()[:24]
 
@@ -59,7 +59,9 @@ def tokens_of(text: str) -> int:
 def first_part(
     turns: Sequence[SessionTurn], notes: Sequence[Memory], tasks: Sequence[Memory], *, summary: str = ""
 ) -> Request:
-    """Return the request for as many of these turns as one call may hold, at least one.
+    """Return the request for as many turns as a call holds.
+
+    At least one.
 
     notes, tasks: the project's in force. summary: of the session's part that was read before.
     """
@@ -85,7 +87,10 @@ def first_part(
 
 
 def choose_notes(notes: Sequence[Memory], turns: Sequence[SessionTurn]) -> list[Memory]:
-    """Return the notes to show, oldest first: all that fit, else the newest and the nearest by words."""
+    """Return the notes to show, oldest first.
+
+    All that fit, else the newest and the nearest by words.
+    """
     newest = sorted(notes, key=lambda note: -note.at_ms)
     words = {term for turn in turns for term in query_terms(turn_as_text(turn))}
     rest = sorted(newest[NEWEST_SHOWN:], key=lambda note: -len(words.intersection(query_terms(note.text))))

@@ -1,4 +1,4 @@
-"""A session's turns as a language model reads them: words, changed files, failed calls."""
+"""A session's turns: words, changed files, failed calls."""
 
 from __future__ import annotations
 
@@ -54,18 +54,20 @@ class SessionTurn:
 
     @property
     def spoken(self) -> str:
-        """The words that a quote may come from: the prompt's, then the answer's."""
+        """The words that may be quoted: the prompt's, then the answer's."""
         return (USER + self.prompt + "\n" if self.prompt else "") + (ASSISTANT + self.answer if self.answer else "")
 
     @property
     def digest(self) -> str:
-        """A hash of the content: the same turn with more words is another."""
+        """A hash of the content; a turn that goes on is another."""
         raw = "\0".join((self.prompt_id, self.prompt, self.answer, *self.files))
         return hashlib.sha256(raw.encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def turns_of(events: Sequence[Event], project_dir: str) -> list[SessionTurn]:
-    """Return a session's turns, oldest first, without generated prompts and memlayer's own commands.
+    """Return a session's turns, oldest first.
+
+    Generated prompts and memlayer's own commands are left out.
 
     events: of one session, prompts, answers and tool calls. Private spans and media are taken out, and everything is
     redacted once more, because it leaves the machine.
@@ -129,7 +131,7 @@ def is_worth_reading(turns: Sequence[SessionTurn]) -> bool:
 
 
 def shortened(text: str, head: int, tail: int) -> str:
-    """Return a text's beginning and end, with a mark of what is left out between them."""
+    """Return a text's beginning and end, and a mark between them."""
     gap = len(text) - head - tail
     if gap <= len(CUT) + 20:
         return text
@@ -137,7 +139,7 @@ def shortened(text: str, head: int, tail: int) -> str:
 
 
 def turn_as_text(turn: SessionTurn) -> str:
-    """Return a turn as the model is shown it: a few labelled lines."""
+    """Return a turn for the model: a few labelled lines."""
     lines = ["## Turn %d" % turn.number]
     if turn.prompt:
         lines.append(USER + shortened(turn.prompt, PROMPT_HEAD, PROMPT_TAIL))

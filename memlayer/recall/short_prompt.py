@@ -1,4 +1,4 @@
-"""The form of a short prompt: a question without its mark, or a bare name.
+"""Short prompts: questions without a mark, and bare names.
 
 A person who types to a machine leaves the question mark out: "배포 요일 언제야", "where is staging", "redis port".
 """
@@ -79,7 +79,7 @@ def names_a_thing(text: str) -> bool:
 
 
 def states(text: str, terms: Sequence[str]) -> bool:
-    """True if one sentence of a memory has all the terms and asks nothing."""
+    """True if a statement of a memory has all the terms."""
     wanted = set(terms)
     return bool(wanted) and any(
         wanted <= set(index_terms(sentence.text).split()) and not is_question(sentence.text)

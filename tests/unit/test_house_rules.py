@@ -69,6 +69,8 @@ SWALLOWING = {
     "memlayer/daemon/dispatch.py": 1,
     "memlayer/daemon/resources/jobs.py": 1,
     "memlayer/agent/execution.py": 1,
+    "memlayer/cli/doctor/bare.py": 1,  # it comes with the result
+    "memlayer/cli/doctor/loaded.py": 1,
 }
 # One says why there is no embedder, the other drops what was half done in memory; both let the error go on.
 RE_RAISING = {"memlayer/daemon/resources/state.py": 1, "memlayer/adapters/lance/search.py": 1}
@@ -86,11 +88,13 @@ OTHER_MEANINGS = {
     "memlayer/cli/verbs/overview.py": {"core", "entry"},
     "memlayer/cli/verbs/search.py": {"note"},
     "memlayer/cli/verbs/installation.py": {"entry"},
+    "memlayer/config/consolidation.py": {"turn"},
     "memlayer/consolidation/rules/extraction.py": {"cause"},
     "memlayer/daemon/ops/sessions.py": {"core"},
     "memlayer/edge/capture/payload.py": {"decision"},
     "memlayer/edge/ipc/ops.py": {"turn"},
     "memlayer/edge/terminal/status_line.py": {"turn"},
+    "memlayer/notes/answer.py": {"turn"},
 }
 
 VAGUE = frozenset({"util", "utils", "helper", "helpers", "manager", "base", "common"})

@@ -1,4 +1,6 @@
-"""Packages that a running daemon has loaded: another trial of them would take most of a second."""
+"""Packages that a running daemon has loaded.
+
+Another trial of them would take most of a second."""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ from memlayer.errors import MemlayerError
 
 
 def by_daemon(client: Client, python: str) -> bool:
-    """True if the daemon runs on this python, and has loaded its packages as they are now.
+    """True if the daemon has loaded this python's packages of now.
 
     What the command line alone needs is loaded here.
     """
@@ -33,7 +35,7 @@ def by_daemon(client: Client, python: str) -> bool:
 
 
 def unchanged_since(folder: str, at_s: float) -> bool:
-    """True if no file of a folder was added, removed or written since; compiled modules aside."""
+    """True if no file of a folder changed since, compiled modules aside."""
     if not folder:
         return False
     folders = [folder]

@@ -7,7 +7,7 @@ import time
 
 from memlayer.config.groups import FlushSettings
 from memlayer.daemon.resources.state import State
-from memlayer.daemon.tasks import derived, intake
+from memlayer.daemon.tasks import derived, intake, reading
 from memlayer.edge.capture.payload import Payload
 from memlayer.records.sessions import Session
 from memlayer.transcripts.token_usage import TokenUse, read_token_use, window_tokens
@@ -147,6 +147,7 @@ def flush(state: State, session: Session, cycle: int, why: str) -> None:
     cycle: how often the session had been compacted when the flush was found due; by now it may be once more.
     """
     intake.settle_memories(state, session)
+    reading.begin_so_far(state, session)
     if session.project_id:
         derived.sync(state, session.project_id, recent=True)
     session.memory_flush_at = time.time_ns() // 1_000_000

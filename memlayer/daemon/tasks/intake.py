@@ -201,8 +201,8 @@ def submit_consolidation(state: State) -> Future[int]:
 
 
 def is_slow(state: State) -> bool:
-    """Return whether a language model reads the turns."""
-    return state.settings.consolidation.provider != "rules"
+    """Return whether a language model reads turn by turn."""
+    return state.settings.consolidation.reads_turns
 
 
 def consolidate_now(state: State, progress: Progress = unheard, most: int = 0) -> int:

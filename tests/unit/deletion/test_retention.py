@@ -7,6 +7,7 @@ from pathlib import Path
 
 from memlayer.deletion.erase import Erasure
 from memlayer.deletion.forget import DAY_MS, Retention, RetentionRules
+from memlayer.notes.reading_log import ReadingLog
 from memlayer.records.tombstones import Tombstones
 from tests.support.turns_in_memory import T0_MS, NoCache, TurnsInMemory
 
@@ -22,7 +23,7 @@ class Aging(TurnsInMemory):
         super().__init__(home)
         self.home = home
         self.turn("s1", "p1", "배포는 언제 하지?", "화요일에 합니다.")
-        erasure = Erasure(str(home), self.store, NoCache(), self.sessions)
+        erasure = Erasure(str(home), self.store, NoCache(), self.sessions, ReadingLog(str(home)))
         self.retention = Retention(str(home), self.store, erasure, Tombstones(str(home)))
 
     def is_due(self, at: int) -> bool:

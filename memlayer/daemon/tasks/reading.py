@@ -1,0 +1,121 @@
+"""Reading of finished sessions by a language model, beside the writer.
+
+A thread of its own asks the model, the writer keeps what holds; no hook and no prompt waits for either.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from memlayer.config import load_project_settings
+from memlayer.daemon.resources.jobs import go_second
+from memlayer.daemon.resources.state import State
+from memlayer.daemon.tasks import derived
+from memlayer.edge.home import project
+from memlayer.notes.reader import Part, SessionReader
+from memlayer.records.sessions import Session
+
+log = logging.getLogger(__name__)
+
+
+def reader_of(state: State) -> SessionReader | None:
+    """Return the reader, if turned on and the store is open."""
+    return state.services.result().reader if state.is_open else None
+
+
+def look(state: State) -> None:
+    """Have sessions read that are due."""
+    reader = reader_of(state)
+    if reader is not None and not reader.is_paused and due(state, reader):
+        submit(state)
+
+
+def due(state: State, reader: SessionReader) -> list[Session]:
+    """Return the sessions to read of projects that allow it, oldest first."""
+    return [session for session in reader.due(state.sessions.all()) if is_allowed(session)]
+
+
+def is_allowed(session: Session) -> bool:
+    """Return whether a session's project lets a model read it.
+
+    Its .memlayer.yaml may say no by `notes.enabled` or `enabled`.
+    """
+    if not session.project_dir:
+        return True
+    root = project.locate(session.project_dir).root
+    return project.enabled(root) and load_project_settings(root).notes.enabled is not False
+
+
+def begin_so_far(state: State, session: Session) -> None:
+    """Have a session read up to now, before its compaction."""
+    reader = reader_of(state)
+    if reader is not None:
+        reader.read_so_far(session)
+        submit(state)
+
+
+def submit(state: State) -> None:
+    """Have due sessions read, one after the other."""
+    state.reader.submit("read sessions", lambda: _read_due(state))
+
+
+def _read_due(state: State) -> None:
+    reader = reader_of(state)
+    go_second()
+    while reader is not None and not state.leaving.is_set():
+        sessions = due(state, reader)
+        if not sessions or not _read(state, reader, sessions[0]):
+            return
+
+
+def _read(state: State, reader: SessionReader, session: Session) -> bool:
+    """Read a session's next part; False where the model cannot be asked."""
+    said_ms = session.said_ms
+    part = reader.next_part(session)
+    if part is None:
+        state.jobs.submit("note reading " + session.id, lambda: _finish(state, reader, session, said_ms)).result()
+        return True
+    if not reader.ask(part):
+        return False
+    kept: bool = state.jobs.submit("keep notes " + session.id, lambda: _keep(state, reader, part)).result()
+    return kept
+
+
+def _keep(state: State, reader: SessionReader, part: Part) -> bool:
+    """Write an answer's notes and publish them; the writer's job."""
+    kept = reader.apply(part)
+    if kept is None:
+        return not reader.is_paused
+    if part.is_last:
+        _finish(state, reader, part.session, part.said_ms)
+    derived.memories_changed(state, {part.session.project_id})
+    log.info("read a session: %d notes, %d tasks, %d refused", len(kept.notes), len(kept.tasks), len(kept.refused))
+    return True
+
+
+def _finish(state: State, reader: SessionReader, session: Session, said_ms: int) -> None:
+    reader.finished(session, said_ms)
+    state.sessions.changed(session)
+    state.sessions.save_changed()
+
+
+def status(state: State) -> dict[str, Any]:
+    """Return counts and states for people.
+
+    {is_on, reading: a session's id or "", waiting, read, gave_up, notes, refused, calls, tokens, why}.
+    """
+    reader = reader_of(state)
+    rows = state.services.result().readings.all() if state.is_open else []
+    return {
+        "is_on": reader is not None,
+        "reading": reader.reading if reader is not None else "",
+        "waiting": len(due(state, reader)) if reader is not None else 0,
+        "read": sum(bool(row.read_ms) for row in rows),
+        "gave_up": sum(row.gave_up for row in rows),
+        "notes": sum(row.notes for row in rows),
+        "refused": sum(len(row.refused) for row in rows),
+        "calls": sum(row.calls for row in rows),
+        "tokens": sum(row.tokens for row in rows),
+        "why": reader.waits_why if reader is not None else "",
+    }
