@@ -343,14 +343,14 @@ def session_reader(settings: Settings, home: str, store: Store, indexer: Indexer
     )
 
 
-def hang_up(services: Services) -> None:
+def hang_up(extractor: Extractor, reader: SessionReader | None = None) -> None:
     """End a running call: no process of ours outlives the daemon."""
     from memlayer.consolidation.llm.extractor import ModelExtractor
 
-    if isinstance(services.consolidator.extractor, ModelExtractor):
-        services.consolidator.extractor.hang_up()
-    if services.reader is not None:
-        services.reader.hang_up()
+    if isinstance(extractor, ModelExtractor):
+        extractor.hang_up()
+    if reader is not None:
+        reader.hang_up()
 
 
 def language_model(settings: Settings) -> CheckedModel:

@@ -173,7 +173,7 @@ def _leave(state: State, server: Server, held: int, at_home: bool) -> None:
     """Settle within SETTLE_S; the spool keeps the rest for the next daemon."""
     state.leaving.set()
     if state.is_open:
-        compose.hang_up(state.services.result())
+        compose.hang_up(state.services.result().consolidator.extractor, state.services.result().reader)
     server.close(2.0)
     if at_home:
         if state.is_open:

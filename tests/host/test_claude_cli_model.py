@@ -141,7 +141,7 @@ def test_host_call_is_no_turn(claude: Claude, api: MessagesApi) -> None:
     claude.extra_environ["PATH"] = with_host(claude)
     claude.memlayer_home.mkdir(mode=0o700)
     (claude.memlayer_home / "config.yaml").write_text(
-        "consolidation: {provider: claude-cli}\nembedding: {provider: none}\n"
+        "consolidation: {provider: claude-cli, reads: turn}\nembedding: {provider: none}\n"
     )
     claude.memlayer("daemon", "restart")
     claude("결제 모듈은 토스페이먼츠에서 포트원으로 바꾸기로 했어. 정산 주기 때문이야.")

@@ -41,7 +41,13 @@ def reading(api: ModelApi, home: Path) -> Iterator[Callable[..., Daemon]]:
     running: list[Daemon] = []
 
     def start(**settings: object) -> Daemon:
-        chosen: dict[str, Any] = {"provider": "openai", "model": "tiny", "base_url": api.url + "/v1", **settings}
+        chosen: dict[str, Any] = {
+            "provider": "openai",
+            "model": "tiny",
+            "base_url": api.url + "/v1",
+            "reads": "turn",
+            **settings,
+        }
         found = Daemon(ROOT, home, {"embedding": {"provider": "none"}, "consolidation": chosen})
         running.append(found)
         return found.start()

@@ -28,7 +28,7 @@ from memlayer.errors import UserError
 ROOT = Path(__file__).resolve().parents[3]
 VALUES = {
     "provider": "openai", "model": "evil", "base_url": "http://evil.example/v1", "api_key_env": "HOME",
-    "timeout_s": 1, "daily_calls": 100_000, "daily_tokens": 10**9, "temperature": 2, "max_age_days": 0,
+    "timeout_s": 1, "daily_calls": 100_000, "daily_tokens": 10**9, "temperature": 2, "max_age_days": 0, "reads": "turn",
 }  # fmt: skip
 
 
@@ -164,7 +164,7 @@ print(json.dumps([extractor.fingerprint, len(found.statements), loaded, started,
 def test_turning_a_model_on_loads_and_starts_nothing_before_the_first_turn(home: Path, provider: str) -> None:
     from memlayer import compose
 
-    chosen = settings(home, provider=provider, model="m")
+    chosen = settings(home, provider=provider, model="m", reads="turn")
     before = set(sys.modules)
     extractor = compose.extractor(chosen, str(home))
     assert extractor.fingerprint.startswith("%s:m/" % provider)
