@@ -13,6 +13,7 @@ from memlayer.kinds import Category
 from memlayer.model import Chunk, Memory, chunk_id
 from memlayer.ports import Embedder, Progress, Store, Vector, VectorCache
 from memlayer.text.terms import index_terms
+from memlayer.turns.opening import of_piece
 from memlayer.turns.turn import pieces, unlabelled
 from memlayer.turns.turn_memory import full_text, is_searched
 
@@ -125,7 +126,7 @@ class Indexer:
                 start=start,
                 end=end,
                 text=piece,
-                terms=index_terms(unlabelled(piece)),
+                terms=_terms(memory, text, ordinal, piece),
             )
             for ordinal, (start, end, piece) in enumerate(cut)
         ]
@@ -152,6 +153,12 @@ class Indexer:
             self._cache.put_many(embedder.fingerprint, made)
             vectors = {**vectors, **made}
         return [vectors[text] for text in texts]
+
+
+def _terms(memory: Memory, text: str, ordinal: int, piece: str) -> str:
+    """Return a piece's terms, of a turn with its opening."""
+    opening = of_piece(text, ordinal) if memory.category == Category.CONVERSATION else ""
+    return " ".join(filter(None, (index_terms(unlabelled(piece)), opening)))
 
 
 def drop_unused(store: Store, cache: VectorCache) -> None:

@@ -36,6 +36,7 @@ class Reason(Enum):
     REPEATS = "says the same as a better entry, or as this session's context"
     SAME_TURN = "its turn has an entry"
     TAKEN_BACK = "its statement was taken back"
+    TEMPLATED = "its prompt begins like many others, as a script sends them"
     HOST_SAYS = "the host's own memory, which is loaded, says it"
     CROWDED = "no room left in the block"
 

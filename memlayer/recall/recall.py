@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import time
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
 from memlayer.edge.capture.noise import recallable
 from memlayer.edge.redaction.privacy import without_marks
 from memlayer.kinds import KINDS
-from memlayer.model import Scope
+from memlayer.model import Chunk, Scope
 from memlayer.recall.candidate import Candidate, Reason, in_context, judge, near_duplicates, need, turn_of, whole_chunk
 from memlayer.recall.query import PromptSignals, Query, is_plan, prompt_signals, reduce_prompt
 from memlayer.recall.retriever import Retriever, Weights
@@ -21,6 +21,7 @@ from memlayer.recall.superseded import Replacement, SupersededStatements
 from memlayer.records.sessions import Session
 from memlayer.text import context_block
 from memlayer.transcripts import host_memory
+from memlayer.turns.opening import opening_in, opening_term
 
 SURER = 2.0  # times min_chance for each entry after the first: on real sessions they are noise far more often
 
@@ -42,11 +43,14 @@ class Pipeline:
         budget: context_block.Budget,
         weight: Mapping[str, float],
         host_lines: host_memory.Lines = (),
+        is_templated: Callable[[Chunk], bool] = lambda chunk: False,
     ) -> None:
         """Make the stages.
 
         weight: inverse document frequency of each query term. host_lines: of the host's memory, as terms.
+        is_templated: whether a chunk's prompt begins like many others.
         """
+        self._is_templated = is_templated
         self._superseded = superseded
         self._session = session
         self._min_chance = min_chance
@@ -56,7 +60,8 @@ class Pipeline:
         self._turns: set[str] = set()  # with an entry
         self._present: list[frozenset[str]] = []  # terms of each text in the session's context or in an entry
         self._stages = (
-            self._unanswered, self._in_context, self._unsure, self._same_turn, self._repeats, self._crowded,
+            self._unanswered, self._in_context, self._unsure, self._templated, self._same_turn, self._repeats,
+            self._crowded,
             self._taken_back, self._host_says,
         )  # fmt: skip
 
@@ -89,6 +94,9 @@ class Pipeline:
 
     def _unsure(self, candidate: Candidate) -> Reason | None:
         return Reason.UNSURE if candidate.chance < self._min_chance * (SURER if self._turns else 1) else None
+
+    def _templated(self, candidate: Candidate) -> Reason | None:
+        return Reason.TEMPLATED if self._is_templated(candidate.chunk) else None
 
     def _same_turn(self, candidate: Candidate) -> Reason | None:
         return Reason.SAME_TURN if turn_of(candidate.chunk) in self._turns else None
@@ -142,6 +150,7 @@ class Gate(Enum):
     TOO_SHORT = "too short to need an earlier session"
     OPENING = "the store was still opening"
     COMMAND = "a slash command"
+    TEMPLATED = "it begins like many earlier prompts, as a script sends them"
     LATE = "recall took longer than recall.deadline_ms"
     FAILED = "recall failed; logs/daemon.log says why"
 
@@ -225,9 +234,18 @@ class Recall:
         signals = prompt_signals(prompt, query, rarity.weight, said)
         if signals.is_too_short:
             return Recalled("", mode, Gate.TOO_SHORT, query, signals)
+        # A person who asks for the past may well ask in the same words each time.
+        if not signals.looks_back and self.retriever.is_templated(opening_term(prompt), scope):
+            return Recalled("", mode, Gate.TEMPLATED, query, signals)
         found = self.retriever.search(query, scope, rules.candidates, rules.weights, rarity)
         candidates = judge(found, signals, rarity, said)
-        pipeline = Pipeline(self.superseded, session, rules.min_chance, rules.budget, rarity.weight, host_lines)
+
+        def is_templated(chunk: Chunk) -> bool:
+            return self.retriever.is_templated(opening_in(chunk.terms), scope)
+
+        pipeline = Pipeline(
+            self.superseded, session, rules.min_chance, rules.budget, rarity.weight, host_lines, is_templated
+        )
         block = pipeline.run(candidates)
         took_ms = (time.perf_counter() - started) * 1000
         return Recalled(block, self._mode(), Gate.OPEN, query, signals, need(signals), tuple(candidates), took_ms)

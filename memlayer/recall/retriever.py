@@ -17,6 +17,7 @@ from memlayer.model import Chunk, Hit, Scope
 from memlayer.ports import Embedder, Store
 from memlayer.recall.query import Query
 from memlayer.text.terms import bm25, frequencies
+from memlayer.turns.opening import TEMPLATE_TURNS
 
 NEIGHBOUR = 0.25  # share of the best other fit in the same session
 NEIGHBOUR_HALF_LIFE_MS = 600_000  # about two turns; from a half to eight turns made no difference
@@ -185,6 +186,14 @@ class Retriever:
             return Rarity(weight, frozenset())
         most = max(RARE_CHUNKS, RARE_SHARE * project.chunks)
         return Rarity(weight, frozenset(term for term in terms if 0 < project.by_term.get(term, 0) <= most))
+
+    def is_templated(self, opening: str, scope: Scope) -> bool:
+        """True for an opening (turns.opening) of many turns of the first project.
+
+        Only the words in memory are asked: of a project that no search has used yet nothing is known.
+        """
+        found = self.store.holding([opening], scope.project_ids[0]) if opening and scope.project_ids else None
+        return found is not None and found.by_term.get(opening, 0) >= TEMPLATE_TURNS
 
     def _evidence(
         self,
