@@ -19,7 +19,8 @@ from memlayer.consolidation.consolidator import Consolidator
 from memlayer.consolidation.extractor import Extractor, RulesExtractor
 from memlayer.consolidation.llm.since import TurnedOn, turned_off, turned_on
 from memlayer.deletion.erase import Erasure
-from memlayer.deletion.forget import Forget, Retention, RetentionRules
+from memlayer.deletion.forget import Forget
+from memlayer.deletion.retention import Retention, RetentionRules
 from memlayer.edge.capture.tool_use import ToolRules
 from memlayer.edge.home import paths
 from memlayer.errors import EmbedderError

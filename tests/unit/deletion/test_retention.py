@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from memlayer.deletion.erase import Erasure
-from memlayer.deletion.forget import DAY_MS, Retention, RetentionRules
+from memlayer.deletion.retention import DAY_MS, Retention, RetentionRules
 from memlayer.notes.reading_log import ReadingLog
 from memlayer.records.tombstones import Tombstones
 from tests.support.turns_in_memory import T0_MS, NoCache, TurnsInMemory
