@@ -25,6 +25,11 @@ MAX_READ_BYTES = 16_000_000
 _TEMPORARY = re.compile(r"\.tmp-(?:MEMORY|\d{4}-\d\d-\d\d)\.md-\d+$")
 _FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC
 
+log = logging.getLogger(__name__)
+
+IN_HOME = "projects"
+IN_PROJECT = ".memlayer"
+
 
 class NoPlainFile(OSError):
     """A name of no plain file: a link, folder or pipe."""
@@ -179,9 +184,6 @@ def remove_empty(anchor: str, parts: Sequence[str], *, levels: int) -> None:
             above.remove_empty_folder(parts[end - 1])
 
 
-log = logging.getLogger(__name__)
-
-
 @dataclass
 class Problems:
     """Problems of files as of their project's last sync."""
@@ -210,10 +212,6 @@ class Problems:
     def seen(self, project_id: str, name: str) -> Stamp | None:
         """Return a file's stamp when it was skipped."""
         return self._seen.get((project_id, name))
-
-
-IN_HOME = "projects"
-IN_PROJECT = ".memlayer"
 
 
 class Place(NamedTuple):

@@ -19,6 +19,34 @@ from memlayer.kinds import KINDS, Kind
 _SIGN = re.compile(r"\\([!-/:-@\[-`{-~])|`+")
 _TICKS = re.compile(r"`+")
 
+# A further backtick on the line makes it a code span, as a sentence may begin with.
+FENCE = re.compile(r"(`{3,}(?=[^`]*$)|~{3,})")
+_ALONE = re.compile(r"(?:`{3,}|~{3,})[ \t]*[^\s`~]*[ \t]*$")
+
+# The order is that of the sections in the file.
+HEADINGS: dict[str, str] = {kind: row.heading for kind, row in KINDS.items() if row.heading}
+_ALSO: dict[str, str] = {
+    **{word: kind for kind, row in KINDS.items() for word in row.korean},
+    "causes": Kind.CAUSE,
+}
+MAX_FILE_BYTES = 8_000_000
+HEAD = (
+    "<!-- memlayer keeps this file and reads your changes back: change a line, delete one, or add one under a heading; "
+    "what you delete is recalled no more. Secrets are taken out. Revision %s. -->"
+)
+END = "<!-- memlayer: end of file; keep this line -->"
+REVISION_CHARS = 12
+_REVISION = re.compile(r"<!-- memlayer .*Revision ([0-9a-f]{%d})\b" % REVISION_CHARS, re.DOTALL)
+_HEADING = re.compile(r"(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
+_BULLET = re.compile(r"(?:[-*+]|\d{1,9}[.)])(?:[ \t]+(.*)|$)")
+# Some editors put a box before it, or a backslash before each bracket.
+_CITED = re.compile(
+    r"(?:\[[ xX]\] )?(?P<escape>\\?)\[mem:(?P<citation>[0-9A-Za-z]{1,40})\\?\]"
+    r"(?: (?P<stamp>\d{4}-\d\d-\d\d|\d\d:\d\d))?(?P<pinned> pinned)?(?::|$)? ?(?P<text>.*)"
+)
+_RULE = re.compile(r"(?:[-*_=][ \t]*){3,}$")
+_CONFLICT = (re.compile(r"^<{7} ", re.MULTILINE), re.compile(r"^>{7} ", re.MULTILINE))
+
 
 def unescaped(text: str) -> str:
     """Undo an editor's backslash escapes. Takes time in proportion to the length."""
@@ -35,11 +63,6 @@ def unescaped(text: str) -> str:
             at = next(run.end() for run in _TICKS.finditer(text, at) if len(run[0]) == len(sign[0]))
         out.append(text[sign.start() : at])
     return "".join([*out, text[at:]])
-
-
-# A further backtick on the line makes it a code span, as a sentence may begin with.
-FENCE = re.compile(r"(`{3,}(?=[^`]*$)|~{3,})")
-_ALONE = re.compile(r"(?:`{3,}|~{3,})[ \t]*[^\s`~]*[ \t]*$")
 
 
 class Fences:
@@ -75,33 +98,6 @@ class Fences:
     def is_alone(self, line: str) -> bool:
         """True for a fence line with at most a language name."""
         return _ALONE.match(line) is not None
-
-
-# The order is that of the sections in the file.
-HEADINGS: dict[str, str] = {kind: row.heading for kind, row in KINDS.items() if row.heading}
-_ALSO: dict[str, str] = {
-    **{word: kind for kind, row in KINDS.items() for word in row.korean},
-    "causes": Kind.CAUSE,
-}
-
-MAX_FILE_BYTES = 8_000_000
-HEAD = (
-    "<!-- memlayer keeps this file and reads your changes back: change a line, delete one, or add one under a heading; "
-    "what you delete is recalled no more. Secrets are taken out. Revision %s. -->"
-)
-END = "<!-- memlayer: end of file; keep this line -->"
-REVISION_CHARS = 12
-
-_REVISION = re.compile(r"<!-- memlayer .*Revision ([0-9a-f]{%d})\b" % REVISION_CHARS, re.DOTALL)
-_HEADING = re.compile(r"(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
-_BULLET = re.compile(r"(?:[-*+]|\d{1,9}[.)])(?:[ \t]+(.*)|$)")
-# Some editors put a box before it, or a backslash before each bracket.
-_CITED = re.compile(
-    r"(?:\[[ xX]\] )?(?P<escape>\\?)\[mem:(?P<citation>[0-9A-Za-z]{1,40})\\?\]"
-    r"(?: (?P<stamp>\d{4}-\d\d-\d\d|\d\d:\d\d))?(?P<pinned> pinned)?(?::|$)? ?(?P<text>.*)"
-)
-_RULE = re.compile(r"(?:[-*_=][ \t]*){3,}$")
-_CONFLICT = (re.compile(r"^<{7} ", re.MULTILINE), re.compile(r"^>{7} ", re.MULTILINE))
 
 
 class Line(NamedTuple):

@@ -31,6 +31,9 @@ EVERYTHING = 10_000_000
 RECENT = 300  # newest memories; enough for the pages that a few turns can change
 _DAY_PAGE = re.compile(DAILY_FOLDER + r"/(\d{4}-\d\d-\d\d)\.md$")
 
+KEPT_REVISIONS = 64
+PLACE = "place"
+
 
 @dataclass(frozen=True)
 class Page:
@@ -124,10 +127,6 @@ def entry_of(memory: Memory) -> Entry:
 def _line(memory: Memory, is_day: bool) -> Line:
     at = time.localtime(memory.at_ms / 1000)
     return Line(memory.citation, time.strftime("%H:%M" if is_day else "%Y-%m-%d", at), memory.text, memory.pinned)
-
-
-KEPT_REVISIONS = 64
-PLACE = "place"
 
 
 @dataclass

@@ -23,6 +23,9 @@ GIT_LIMIT_S = 5.0
 _OUT = re.compile(r"[^\w.+-]+")
 _EDGES = " .-_+"
 
+# A repository's common git folder -> its root commit, "" while it has none. Raises TimeoutError.
+RootCommit = Callable[[str], str]
+
 
 def folder_name(name: str, unique: str) -> str:
     """Name a folder `<readable part>-<unique>`, safe in shells and file systems.
@@ -32,10 +35,6 @@ def folder_name(name: str, unique: str) -> str:
     kept = _OUT.sub("-", unicodedata.normalize("NFC", name).encode("utf-8", "replace").decode("utf-8"))
     kept = re.sub("-{2,}", "-", kept).strip(_EDGES)[:MAX_CHARS].strip(_EDGES)
     return "%s-%s" % (kept or "project", unique)
-
-
-# A repository's common git folder -> its root commit, "" while it has none. Raises TimeoutError.
-RootCommit = Callable[[str], str]
 
 
 class Projects:

@@ -42,6 +42,10 @@ _LETTERS = str.maketrans(
     "aeopcxymtisnoetndmi::::abcdefghijklnoprstuvwyz",
 )
 
+_CITED = re.compile(r"\[\s*mem\s*:\s*([^\]\s]+?)\s*\]", re.IGNORECASE)
+_MARK = re.compile(r"^\[?\s*mem\s*:\s*", re.IGNORECASE)
+_AROUND = "[](){}<>`'\"*.,;:!?…、。，“”‘’「」"
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -158,11 +162,6 @@ def best_sentences(spans: Sequence[str], weights: Sequence[float], max_chars: in
     if last + 1 < len(spans):
         out.append(ELLIPSIS)
     return " ".join(out)
-
-
-_CITED = re.compile(r"\[\s*mem\s*:\s*([^\]\s]+?)\s*\]", re.IGNORECASE)
-_MARK = re.compile(r"^\[?\s*mem\s*:\s*", re.IGNORECASE)
-_AROUND = "[](){}<>`'\"*.,;:!?…、。，“”‘’「」"
 
 
 def bare_id(text: str) -> str:

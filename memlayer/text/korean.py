@@ -20,6 +20,15 @@ _MAX_RUN = 4096  # syllables; a longer run is cut, which loses one bigram
 # Particles that can follow one another, the outer ones last.
 _OUTER_PARTICLES = words("이라는 이라고 라는 라고 은 는 이 가 을 를 의 도 만 요")
 
+_FIRST, _LAST = 0xAC00, 0xD7A3
+_FINALS = 28
+_VOWEL_COUNT = 21
+_SS = 20  # final ㅆ
+# Vowel of a contracted past -> vowel of the stem: 겼 -> 기, 바꿨 -> 바꾸, 봤 -> 보, 됐 -> 되, 했 -> 하.
+_CONTRACTED = {6: 20, 14: 13, 9: 8, 10: 11}
+_PAST_MARKS = frozenset("었았였했됐")
+_NOT_PAST = frozenset("있겠")
+
 
 @cache
 def _long_inner_particles() -> tuple[str, ...]:
@@ -34,16 +43,6 @@ def _endings() -> tuple[str, ...]:
     An ending is taken off if two syllables remain.
     """
     return tuple(sorted(dict.fromkeys(word_list(__package__, "korean_ending")), key=len, reverse=True))
-
-
-_FIRST, _LAST = 0xAC00, 0xD7A3
-_FINALS = 28
-_VOWEL_COUNT = 21
-_SS = 20  # final ㅆ
-# Vowel of a contracted past -> vowel of the stem: 겼 -> 기, 바꿨 -> 바꾸, 봤 -> 보, 됐 -> 되, 했 -> 하.
-_CONTRACTED = {6: 20, 14: 13, 9: 8, 10: 11}
-_PAST_MARKS = frozenset("었았였했됐")
-_NOT_PAST = frozenset("있겠")
 
 
 @lru_cache(maxsize=16384)

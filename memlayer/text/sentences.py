@@ -5,14 +5,6 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-
-class Span(NamedTuple):
-    """Character offsets into a text, end exclusive."""
-
-    start: int
-    end: int
-
-
 # A stop counts before white space only, so `3.14`, `checkout.py`, `v1.2.` in a path and `?q=1` do not end
 # anything; Korean and CJK prose is often typed without the space, and its stops cannot be anything else. A run of stops
 # is looked at once: a test runner prints thousands of dots, and each of them would look at all that follow.
@@ -29,6 +21,68 @@ _NO_END = re.compile(
     re.IGNORECASE,
 )
 _BEFORE = 24  # characters that `_NO_END` has to see
+
+_ENGLISH_START = re.compile(
+    r"^(?:so |and |but |ok |okay |well |hey )*(?:what|which|who|whom|whose|when|where|why|how|is|are|was|were|do|does"
+    r"|did|can|could|should|would|will|have|has|had|am|may|shall)\b(?!.*[.!]$)",
+    re.IGNORECASE,
+)
+_KOREAN_END = re.compile(
+    r"(?:까|나요|가요|니|냐|지|죠|던가|더라|을래|ㄹ까|는데요|뭐야|뭐였|어디야|누구야|언제야|몇)[요\s?？.]*$"
+)
+_KOREAN_WORD = re.compile("뭐|무엇|무슨|어떤|어느|어디|언제|누가|누구|왜|어떻게|얼마|몇")
+
+USER, ASSISTANT = "user", "assistant"
+MAX_TURN_CHARS = 4000
+MAX_SENTENCE_CHARS = 400  # longer ones are pasted text, not something that somebody said
+_MIN_SENTENCE_CHARS = 5
+_BLANKED = re.compile(
+    r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)"  # code, fenced
+    r"|<(?P<tag>[a-z][\w-]*)(?:\s[^<>]*)?>.*?</(?P=tag)>"  # blocks of the host and of tools
+    r"|\[(?:image|pasted text|screenshot|video|audio|file|이미지|media)\b[^\]\n]*\]"  # media markers
+    r"|^[ \t]*>[^\n]*$"  # quoted lines
+    r"|^[ \t]*\|[^\n]*\|[ \t]*$"  # table rows
+    r"|^[ \t]*#{1,6} [^\n]*$"  # headings
+    r"|^(?: {4,}|\t)(?![-*\d])[^\n]*$"  # code, indented
+    r"|^[ \t]*(?:Traceback \(most|File \"|at [\w.$<>]+\(|[+-]{3} [ab]/|@@ |\$ |>>> )[^\n]*$",  # traces, diffs, shells
+    re.DOTALL | re.MULTILINE | re.IGNORECASE,
+)
+_TAG = re.compile(r"<(/?)([a-z][\w-]*)(?=[\s>])", re.IGNORECASE)
+_OPEN = "\ufdd0"  # no character, by Unicode's own word
+_CODE_LINE = re.compile(
+    r"[{};]\s*$|^\s*(?:import |from [\w.]+ import|def |class |const |let |var |return\b|function |public "
+    r"|private |SELECT )"
+    r"|\b(?:DEBUG|INFO|WARN|WARNING|ERROR|FATAL)\b\s*[\]:|]|^\d{4}-\d\d-\d\d[T ]\d\d:\d\d|^[\w./-]+:\d+:\d*"
+    r"|(?:\b\w+=[\w.\"'-]+[ ,)\]]+){2,}"
+)
+_BULLET = re.compile(r"^(?:[-*\u2022]|\d{1,2}[.)])\s+")
+_IN_ITEM = re.compile(r"^[ \t]*(?:[-*\u2022+]|\d{1,2}[.)])\s|^[ \t]{2,}")
+_EMPHASIS = re.compile(r"(?<![\w*])\*\*?(?=\S)([^*\n]+?)(?<=\S)\*\*?(?![\w*])")
+# A long quotation is somebody else's sentence; a short one is a name. Backticks hold names.
+_QUOTED = re.compile(
+    r'"[^"\n]{12,}"|"[^"\n ]+ [^"\n ]+ [^"\n]+"'
+    r"|(?<![\w'])'(?=[^\s'])(?=[^'\n]+ [^'\n]+ )(?:[^'\n]|(?<=\w)'(?=\w)){8,}(?<=\S)'(?![A-Za-z0-9])"
+    "|\u201c[^\u201d\n]{12,}\u201d|\u300c[^\u300d\n]{12,}\u300d|\u2018[^\u2019\n]{24,}\u2019"
+)
+
+_NAMED = re.compile(r"`[^`\n]*`")
+
+# Opening words without content.
+_OPENING = re.compile(
+    r"^(?:(?:ok(?:ay)?|so|and|but|well|hmm+|ugh|oh|also|actually|anyway|alright|yes|yeah|fyi|btw|by the way"
+    r"|heads[ -]up|one more thing|just so you know|for the record|remember this|remember|note that|turns out"
+    r"|(?:right|great|sure|no|good|i see)(?=[,:.!])"
+    r"|sorry|quick one|아 ?맞다|아|그리고|참고로|그럼|그래서|그러니까|근데|네|음|어|참)(?:(?=[,:.!]"
+    r"|\s)[,:.!]?)\s+)+(?=\S{2})",
+    re.IGNORECASE,
+)
+
+
+class Span(NamedTuple):
+    """Character offsets into a text, end exclusive."""
+
+    start: int
+    end: int
 
 
 def width(text: str) -> int:
@@ -63,17 +117,6 @@ def _ends(text: str) -> list[int]:
     return ends
 
 
-_ENGLISH_START = re.compile(
-    r"^(?:so |and |but |ok |okay |well |hey )*(?:what|which|who|whom|whose|when|where|why|how|is|are|was|were|do|does"
-    r"|did|can|could|should|would|will|have|has|had|am|may|shall)\b(?!.*[.!]$)",
-    re.IGNORECASE,
-)
-_KOREAN_END = re.compile(
-    r"(?:까|나요|가요|니|냐|지|죠|던가|더라|을래|ㄹ까|는데요|뭐야|뭐였|어디야|누구야|언제야|몇)[요\s?？.]*$"
-)
-_KOREAN_WORD = re.compile("뭐|무엇|무슨|어떤|어느|어디|언제|누가|누구|왜|어떻게|얼마|몇")
-
-
 def is_question(text: str) -> bool:
     """True if the last sentence asks.
 
@@ -88,41 +131,6 @@ def is_question(text: str) -> bool:
     if _ENGLISH_START.match(last):
         return True
     return bool(_KOREAN_END.search(last) and _KOREAN_WORD.search(last))
-
-
-USER, ASSISTANT = "user", "assistant"
-MAX_TURN_CHARS = 4000
-MAX_SENTENCE_CHARS = 400  # longer ones are pasted text, not something that somebody said
-_MIN_SENTENCE_CHARS = 5
-
-_BLANKED = re.compile(
-    r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)"  # code, fenced
-    r"|<(?P<tag>[a-z][\w-]*)(?:\s[^<>]*)?>.*?</(?P=tag)>"  # blocks of the host and of tools
-    r"|\[(?:image|pasted text|screenshot|video|audio|file|이미지|media)\b[^\]\n]*\]"  # media markers
-    r"|^[ \t]*>[^\n]*$"  # quoted lines
-    r"|^[ \t]*\|[^\n]*\|[ \t]*$"  # table rows
-    r"|^[ \t]*#{1,6} [^\n]*$"  # headings
-    r"|^(?: {4,}|\t)(?![-*\d])[^\n]*$"  # code, indented
-    r"|^[ \t]*(?:Traceback \(most|File \"|at [\w.$<>]+\(|[+-]{3} [ab]/|@@ |\$ |>>> )[^\n]*$",  # traces, diffs, shells
-    re.DOTALL | re.MULTILINE | re.IGNORECASE,
-)
-_TAG = re.compile(r"<(/?)([a-z][\w-]*)(?=[\s>])", re.IGNORECASE)
-_OPEN = "\ufdd0"  # no character, by Unicode's own word
-_CODE_LINE = re.compile(
-    r"[{};]\s*$|^\s*(?:import |from [\w.]+ import|def |class |const |let |var |return\b|function |public "
-    r"|private |SELECT )"
-    r"|\b(?:DEBUG|INFO|WARN|WARNING|ERROR|FATAL)\b\s*[\]:|]|^\d{4}-\d\d-\d\d[T ]\d\d:\d\d|^[\w./-]+:\d+:\d*"
-    r"|(?:\b\w+=[\w.\"'-]+[ ,)\]]+){2,}"
-)
-_BULLET = re.compile(r"^(?:[-*\u2022]|\d{1,2}[.)])\s+")
-_IN_ITEM = re.compile(r"^[ \t]*(?:[-*\u2022+]|\d{1,2}[.)])\s|^[ \t]{2,}")
-_EMPHASIS = re.compile(r"(?<![\w*])\*\*?(?=\S)([^*\n]+?)(?<=\S)\*\*?(?![\w*])")
-# A long quotation is somebody else's sentence; a short one is a name. Backticks hold names.
-_QUOTED = re.compile(
-    r'"[^"\n]{12,}"|"[^"\n ]+ [^"\n ]+ [^"\n]+"'
-    r"|(?<![\w'])'(?=[^\s'])(?=[^'\n]+ [^'\n]+ )(?:[^'\n]|(?<=\w)'(?=\w)){8,}(?<=\S)'(?![A-Za-z0-9])"
-    "|\u201c[^\u201d\n]{12,}\u201d|\u300c[^\u300d\n]{12,}\u300d|\u2018[^\u2019\n]{24,}\u2019"
-)
 
 
 class Candidate(NamedTuple):
@@ -162,9 +170,6 @@ def candidates(text: str, speaker: str) -> list[Candidate]:
     return found
 
 
-_NAMED = re.compile(r"`[^`\n]*`")
-
-
 def _without_stops(name: re.Match[str]) -> str:
     """A stop inside a name (`SELECT ... FOR UPDATE`) ends no sentence."""
     return re.sub("[.!?]", "_", name.group())
@@ -198,17 +203,6 @@ def _looks_like_code(sentence: str) -> bool:
     letters = sum(char.isalpha() or char.isspace() for char in re.sub(r"`[^`]*`", "", sentence))
     bare = len(re.sub(r"`[^`]*`", "", sentence))
     return bare > 24 and letters < 0.55 * bare
-
-
-# Opening words without content.
-_OPENING = re.compile(
-    r"^(?:(?:ok(?:ay)?|so|and|but|well|hmm+|ugh|oh|also|actually|anyway|alright|yes|yeah|fyi|btw|by the way"
-    r"|heads[ -]up|one more thing|just so you know|for the record|remember this|remember|note that|turns out"
-    r"|(?:right|great|sure|no|good|i see)(?=[,:.!])"
-    r"|sorry|quick one|아 ?맞다|아|그리고|참고로|그럼|그래서|그러니까|근데|네|음|어|참)(?:(?=[,:.!]"
-    r"|\s)[,:.!]?)\s+)+(?=\S{2})",
-    re.IGNORECASE,
-)
 
 
 def trimmed(text: str) -> str:

@@ -28,6 +28,52 @@ from memlayer.text.word_lists import word_set
 _SHORT_PLURALS = {"ids": "id", "dbs": "db", "prs": "pr", "vms": "vm", "ips": "ip", "uis": "ui", "use": "us"}
 _VOWELS = frozenset("aeiou")
 
+# A SHA-256 in hex has 64 characters and is worth finding; longer strings are data, no words.
+MAX_TERM_CHARS = 64
+# Longer unbroken strings are base64, minified code, keys: they cost space and nobody asks for a piece of
+# them.
+_MAX_COMPOUND_CHARS = 512
+_MAX_COMPOUND_ATOMS = 40
+_MAX_PATH_SUFFIXES = 4
+_HANGUL = "\u1100-\u11ff\u3131-\u318e\ua960-\ua97c\uac00-\ud7a3\ud7b0-\ud7fb"
+_BIGRAM_SCRIPTS = (
+    "\u3005-\u3007\u3041-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+    "\U00020000-\U0003134f"
+    "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ece\u1000-\u1049\u1780-\u17d3"
+)
+# Vowel signs and accents are no `\w` for `re`, yet a word with them is one word.
+_MARKS = (
+    "\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e4"
+    "\u0900-\u0903\u093a-\u0963\u0981-\u0983\u09bc-\u09d7\u0a01-\u0a51\u0a81-\u0acd\u0b01-\u0b57\u0b82-\u0bd7"
+    "\u0c00-\u0c56\u0c81-\u0cd6\u0d00-\u0d57\u0dca-\u0df3\u0f18-\u0f84\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20f0"
+    "\ufe20-\ufe2f"
+)
+# The first branch is the second's common case, taken in one step.
+_WORD = f"(?:[A-Za-z0-9_]+|[^\\W{_HANGUL}{_BIGRAM_SCRIPTS}]|[{_MARKS}])"
+_TOKEN = re.compile(
+    # Most words of English text, ahead of the costlier branches.
+    "(?P<plain>[A-Za-z]+(?![\\w./\\\\:@+=&%~#\\-\u0300-\u036f]))"
+    f"|(?P<hangul>[{_HANGUL}]+)"
+    f"|(?P<bigrams>[{_BIGRAM_SCRIPTS}]+)"
+    "|(?P<flag>(?<![\\w\\-])(?:--[A-Za-z][\\w-]*|-[A-Za-z]{1,2}(?![\\w\\-])))"
+    "|(?P<issue>(?<![\\w&])#\\d+)"
+    "|(?P<thousands>(?<![\\w.,])\\d{1,3}(?:,\\d{3})+(?![\\w,]))"
+    "|(?P<sharp>(?<![\\w./:])[A-Za-z](?:\\+\\+|#)(?!\\w))"
+    "|(?P<dotfile>(?<![\\w./\\\\])\\.[A-Za-z][A-Za-z0-9_.\\-]*[A-Za-z0-9_])"
+    f"|(?P<word>{_WORD}+(?:[./\\\\:@+=&%~#\\-]{{1,3}}{_WORD}+)*)"
+)
+_SEGMENT = re.compile(r"[/\\]+")
+_ATOM = re.compile(r"[:@+=&%~#]+")
+_PART = re.compile(r"[._\-]+")
+_CAMEL = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[^A-Za-z0-9]+")
+_NUMERIC = re.compile(r"[vV]?[0-9]+(?:[._\-:][0-9]+)*")
+_LETTERS_DIGITS = re.compile(r"([a-z]{2,})([0-9]+)|([0-9]{2,})([a-z]{1,3})")
+_LINE_NUMBER = re.compile(r"(?<=[A-Za-z])[:#]L?[0-9]+(?:[-:]L?[0-9]+)*$")
+_HIRAGANA = re.compile("[\u3041-\u309f]+")
+
+# Okapi BM25, after Robertson and Zaragoza 2009. adapters.search.word_index computes the same over arrays.
+K1, B = 1.2, 0.75  # also the constants of the table's own full-text search
+
 
 def stem(word: str) -> str:
     """Return the form that all inflections of `word` (lower case) share.
@@ -109,51 +155,6 @@ def _ends_short(word: str) -> bool:
         return False
     at = len(word) - 1
     return not _is_vowel(word, at) and _is_vowel(word, at - 1) and not _is_vowel(word, at - 2)
-
-
-# A SHA-256 in hex has 64 characters and is worth finding; longer strings are data, no words.
-MAX_TERM_CHARS = 64
-# Longer unbroken strings are base64, minified code, keys: they cost space and nobody asks for a piece of
-# them.
-_MAX_COMPOUND_CHARS = 512
-_MAX_COMPOUND_ATOMS = 40
-_MAX_PATH_SUFFIXES = 4
-
-_HANGUL = "\u1100-\u11ff\u3131-\u318e\ua960-\ua97c\uac00-\ud7a3\ud7b0-\ud7fb"
-_BIGRAM_SCRIPTS = (
-    "\u3005-\u3007\u3041-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-    "\U00020000-\U0003134f"
-    "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ece\u1000-\u1049\u1780-\u17d3"
-)
-# Vowel signs and accents are no `\w` for `re`, yet a word with them is one word.
-_MARKS = (
-    "\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e4"
-    "\u0900-\u0903\u093a-\u0963\u0981-\u0983\u09bc-\u09d7\u0a01-\u0a51\u0a81-\u0acd\u0b01-\u0b57\u0b82-\u0bd7"
-    "\u0c00-\u0c56\u0c81-\u0cd6\u0d00-\u0d57\u0dca-\u0df3\u0f18-\u0f84\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20f0"
-    "\ufe20-\ufe2f"
-)
-# The first branch is the second's common case, taken in one step.
-_WORD = f"(?:[A-Za-z0-9_]+|[^\\W{_HANGUL}{_BIGRAM_SCRIPTS}]|[{_MARKS}])"
-_TOKEN = re.compile(
-    # Most words of English text, ahead of the costlier branches.
-    "(?P<plain>[A-Za-z]+(?![\\w./\\\\:@+=&%~#\\-\u0300-\u036f]))"
-    f"|(?P<hangul>[{_HANGUL}]+)"
-    f"|(?P<bigrams>[{_BIGRAM_SCRIPTS}]+)"
-    "|(?P<flag>(?<![\\w\\-])(?:--[A-Za-z][\\w-]*|-[A-Za-z]{1,2}(?![\\w\\-])))"
-    "|(?P<issue>(?<![\\w&])#\\d+)"
-    "|(?P<thousands>(?<![\\w.,])\\d{1,3}(?:,\\d{3})+(?![\\w,]))"
-    "|(?P<sharp>(?<![\\w./:])[A-Za-z](?:\\+\\+|#)(?!\\w))"
-    "|(?P<dotfile>(?<![\\w./\\\\])\\.[A-Za-z][A-Za-z0-9_.\\-]*[A-Za-z0-9_])"
-    f"|(?P<word>{_WORD}+(?:[./\\\\:@+=&%~#\\-]{{1,3}}{_WORD}+)*)"
-)
-_SEGMENT = re.compile(r"[/\\]+")
-_ATOM = re.compile(r"[:@+=&%~#]+")
-_PART = re.compile(r"[._\-]+")
-_CAMEL = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[^A-Za-z0-9]+")
-_NUMERIC = re.compile(r"[vV]?[0-9]+(?:[._\-:][0-9]+)*")
-_LETTERS_DIGITS = re.compile(r"([a-z]{2,})([0-9]+)|([0-9]{2,})([a-z]{1,3})")
-_LINE_NUMBER = re.compile(r"(?<=[A-Za-z])[:#]L?[0-9]+(?:[-:]L?[0-9]+)*$")
-_HIRAGANA = re.compile("[\u3041-\u309f]+")
 
 
 def index_terms(text: str) -> str:
@@ -277,10 +278,6 @@ def _part_terms(part: str) -> list[str]:
     humps = _CAMEL.findall(part) if not part.isupper() and part[1:] != part[1:].lower() else []
     whole = [lower, stem(lower)] if len(humps) > 1 else [stem(lower)]
     return whole + [stem(hump.casefold()) for hump in humps if len(hump) > 1] if len(humps) > 1 else whole
-
-
-# Okapi BM25, after Robertson and Zaragoza 2009. adapters.search.word_index computes the same over arrays.
-K1, B = 1.2, 0.75  # also the constants of the table's own full-text search
 
 
 def inverse_document_frequency(documents: int, holding: int) -> float:

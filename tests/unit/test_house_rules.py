@@ -45,6 +45,8 @@ BARE = [
 HOOKS = json.loads((ROOT / "hooks.json").read_text(encoding="utf-8"))["hooks"]
 MAX_LINES = 400
 MAX_MODULES = 12
+# Rooms where constants stand above code. The goal is every room: whoever tidies one adds it.
+TIDY_ROOMS = ("deletion", "memory_files", "records", "text")
 MAX_HOOK_LINES = 15
 # Looked up here, because each test has a home of its own.
 FOLDERS = [found for place in USUAL_PLACES for found in glob.glob(os.path.expanduser(place))]
@@ -155,6 +157,42 @@ def test_files_hold_at_most_400_lines() -> None:
     """A small file is fine; its name is a word that a reader looks for. Functions are bounded by ruff."""
     lengths = {name(path): len(path.read_text(encoding="utf-8").splitlines()) for path in SOURCES}
     assert {path: lines for path, lines in lengths.items() if lines >= MAX_LINES} == {}
+
+
+def late_constants(tree: ast.Module) -> list[str]:
+    """Constants below a function or class that they do not need."""
+    late: list[str] = []
+    made: set[str] = set()
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            made.add(node.name)
+        elif made and isinstance(node, ast.Assign | ast.AnnAssign):
+            names = {part.id: part.ctx for part in ast.walk(node) if isinstance(part, ast.Name)}
+            stored = {name for name, context in names.items() if isinstance(context, ast.Store)}
+            if made & names.keys():
+                made |= stored
+            else:
+                late += sorted(stored)
+    return late
+
+
+def test_constants_stand_above_code() -> None:
+    """A second block of constants is a second file."""
+    paths = [path for room in TIDY_ROOMS for path in (ROOT / "memlayer" / room).rglob("*.py")]
+    assert {name(path): late for path in paths if (late := late_constants(parsed(path)))} == {}
+
+
+@pytest.mark.parametrize(
+    ("code", "late"),
+    [
+        ("A = 1\ndef f(): ...", []),
+        ("def f(): ...\nA = 1", ["A"]),
+        ("def f(): ...\nA: int = 1\nB = A", ["A", "B"]),
+        ("class C: ...\nA = C()\nB = [A]", []),
+    ],
+)
+def test_late_constants_are_found(code: str, late: list[str]) -> None:
+    assert late_constants(ast.parse(code)) == late
 
 
 def test_every_module_says_in_one_line_what_it_does() -> None:
