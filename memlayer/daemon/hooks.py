@@ -30,8 +30,8 @@ from memlayer.records.sessions import Session
 from memlayer.transcripts import catch_up, host_memory
 
 log = logging.getLogger(__name__)
-# How long a session start waits for events of an earlier session in its transcript; it goes on without them.
-CATCH_UP_WAIT_S = 0.3
+# How long a session start waits for events of earlier sessions to be stored; it goes on without them.
+CATCH_UP_WAIT_S = 0.07
 INHERITED_WAIT_S = 0.15
 # A prompt that comes while the store is still opening waits so long for it and then goes on without memories.
 OPEN_WAIT_S = 0.25
@@ -130,17 +130,18 @@ def _start_context(state: State, call: Call) -> str:
         session.model = payload.model
         state.sessions.changed(session)
     state.loader.submit("warm " + session.project_id, lambda: opening.warm(state, session.project_id))
-    wait_until = min(call.ends_s, time.monotonic() + CATCH_UP_WAIT_S)
+    # While the store opens, which takes longer, nothing is waited for.
+    wait_until = min(call.ends_s, time.monotonic() + CATCH_UP_WAIT_S) if state.is_open else 0.0
     catching_up = [
         _submit(state, "catch up " + other.id, intake.catch_up_and_publish, other)
         for other in state.sessions.unread_in(session.project_id)
         if other.id != session.id or payload.source == "resume"
     ]
-    for job in catching_up:
-        _wait(job, wait_until)
-    if payload.source in ("resume", "fork"):
+    if payload.source in ("resume", "fork"):  # its context has all of it
         _submit(state, "inherit " + session.id, _inherit, session)
         return ""
+    for job in catching_up:
+        _wait(job, wait_until)
     if payload.source == "compact":
         return _after_compaction(state, session, call.ends_s)
     # The writer renews it after each batch, so it is as fresh as the store; waiting events get a moment.

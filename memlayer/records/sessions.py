@@ -74,10 +74,15 @@ class Session:
     @property
     def has_late_lines(self) -> bool:
         """True if an ended session's transcript grew: the host writes late."""
-        if not (self.ended and self.ended_ms and self.transcript_path):
+        return bool(self.ended and self.ended_ms) and self.has_unread_lines
+
+    @property
+    def has_unread_lines(self) -> bool:
+        """True if the transcript is longer than when it was read last, or has been replaced."""
+        if not self.transcript_path:
             return False
         try:
-            return os.stat(self.transcript_path).st_size > self.read_bytes
+            return os.stat(self.transcript_path).st_size != self.read_bytes
         except OSError:
             return False
 
@@ -208,9 +213,10 @@ class Sessions:
         return [session for session in self.all() if session.project_id == project_id and not session.ended][:20]
 
     def unread_in(self, project_id: str) -> list[Session]:
-        """The project's open sessions, and of 20 newest those with late lines."""
+        """Open sessions, and the 20 newest, with lines that were not read."""
         newest = [session for session in self.all() if session.project_id == project_id][:20]
-        return self.open_in(project_id) + [session for session in newest if session.has_late_lines]
+        is_open = [session for session in self.open_in(project_id) if session.has_unread_lines]
+        return is_open + [session for session in newest if session.has_late_lines]
 
     def all(self) -> list[Session]:
         """Every readable record, newest first; the first call reads files."""

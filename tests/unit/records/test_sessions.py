@@ -293,3 +293,25 @@ def test_a_forgotten_session_is_gone_from_memory_and_disk(told: Told, home: Path
     told.sessions.save_changed()
     assert told.sessions.get("s1") is None
     assert list(Path(paths.sessions(str(home))).iterdir()) == []
+
+
+def test_lines_are_unread_until_the_transcript_was_read_to_its_end(tmp_path: Path) -> None:
+    transcript = tmp_path / "대화.jsonl"
+    session = Session("s1", transcript_path=str(transcript))
+    assert not session.has_unread_lines  # no file yet
+    transcript.write_text("{}\n")
+    assert session.has_unread_lines
+    session.read_bytes = 3
+    assert not session.has_unread_lines
+    transcript.write_text("")  # begun anew
+    assert session.has_unread_lines
+    assert not Session("s2").has_unread_lines
+
+
+def test_open_sessions_with_nothing_unread_are_left_alone(told: Told, tmp_path: Path) -> None:
+    session = told("user", 100)
+    session.transcript_path = str(tmp_path / "s1.jsonl")
+    (tmp_path / "s1.jsonl").write_text("{}\n")
+    assert told.sessions.unread_in("p1") == [session]
+    session.read_bytes = 3
+    assert told.sessions.unread_in("p1") == [] and told.sessions.open_in("p1") == [session]
