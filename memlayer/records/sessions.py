@@ -78,7 +78,7 @@ class Session:
 
     @property
     def has_unread_lines(self) -> bool:
-        """True if the transcript is longer than when it was read last, or has been replaced."""
+        """True if the transcript has grown since it was read, or is another."""
         if not self.transcript_path:
             return False
         try:
