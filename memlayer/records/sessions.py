@@ -78,7 +78,7 @@ class Session:
 
     @property
     def has_unread_lines(self) -> bool:
-        """True if the transcript has grown since it was read, or is another."""
+        """True if the transcript has changed since it was read."""
         if not self.transcript_path:
             return False
         try:
