@@ -30,8 +30,9 @@ from memlayer.text.sentences import ASSISTANT, USER, candidates, trimmed, width
 from memlayer.text.terms import query_terms
 from memlayer.transcripts.lines import read_calls
 from memlayer.turns.outcome import WorkDone, call_of, from_answers, from_calls, outcome, says_done
+from memlayer.turns.questions import asks_a_fact, is_open_question
 from memlayer.turns.retraction import not_held
-from memlayer.turns.salience import importance, is_open_question, is_routine
+from memlayer.turns.salience import importance, is_routine
 
 log = logging.getLogger(__name__)
 # A session that says nothing for so long, and never ended, has died: a killed terminal, a machine switched off.
@@ -281,8 +282,9 @@ _FAREWELL = re.compile(
 
 
 def left_open(turns: Sequence[tuple[str, Sequence[str]]]) -> str:
-    """The unanswered prompt or closing question, "" for none.
+    """The unanswered request or closing question, "" for none.
 
+    A person's question for a fact is no work: whoever still wants to know asks again.
     turns: (prompt, answers), oldest first. Sentences that only sound like work left ("next step", "아직 안") are not
     looked for: in the last answers of real sessions they were wrong each time (docs/experiments.md).
     """
@@ -291,7 +293,8 @@ def left_open(turns: Sequence[tuple[str, Sequence[str]]]) -> str:
     prompt, answers = turns[-1]
     spoken = [answer for answer in answers if answer.strip()]
     if not spoken or is_open_question(prompt, list(answers)):
-        return cut(said, MAX_OPEN_CHARS) if recallable(prompt) and width(said) >= NARROWEST else ""
+        is_work = recallable(prompt) and width(said) >= NARROWEST and not asks_a_fact(prompt)
+        return cut(said, MAX_OPEN_CHARS) if is_work else ""
     closing = candidates(spoken[-1], ASSISTANT)[-1:]
     if not closing or not closing[0].asks or width(closing[0].text) < NARROWEST:
         return ""

@@ -21,7 +21,8 @@ from memlayer.recall.superseded import Replacement, replacement_of
 from memlayer.text import context_block
 from memlayer.text.sentences import prose
 from memlayer.transcripts import host_memory
-from memlayer.turns.turn import ASSISTANT, USER
+from memlayer.turns.questions import asks_a_fact, is_still_open
+from memlayer.turns.turn import ASSISTANT, USER, prompt_and_answer
 
 SHORTEST_CHARS = 25  # "ok", "계속": a turn that says nothing to somebody who was not there
 ENTRY_CHARS = 240
@@ -173,8 +174,11 @@ def _chosen(store: Store, project_id: str, excluded_session_id: str) -> Iterator
     now_ms = max([entry.at_ms for entry in (*turns[:1], *summaries[:1], *core)], default=0)
     newest = summaries[0] if summaries else None
     # The newest turn's session has no summary yet: it still runs, it died a moment ago, or it was too short for one.
-    if turns and (newest is None or turns[0].at_ms > newest.at_ms):
-        yield _Line(turns[0], shortened(turns[0].text))
+    last = [turn for turn in turns if newest is None or turn.at_ms > newest.at_ms]
+    last = [turn for turn in last if turn.session_id == last[0].session_id]
+    told = next((turn for turn in last if not _asks_a_fact(turn)), None)
+    if told is not None:
+        yield _Line(told, shortened(told.text))
     if newest is not None:
         yield _Line(newest, summary_in_short(newest.text, SUMMARY_CHARS, _gone(store, newest, over)), SUMMARY_CHARS)
     for entry in [entry for entry in core if entry.pinned]:
@@ -205,6 +209,8 @@ def _chosen(store: Store, project_id: str, excluded_session_id: str) -> Iterator
     for rest in chain.from_iterable(zip_longest(decided[:MAX_OF_A_KIND], orders[:MAX_OF_A_KIND], due[:MAX_DUE])):
         if rest is not None:
             yield _stated(rest)
+    if told is None and last:  # a question with its answer, below the statements that it may repeat
+        yield _Line(last[0], shortened(last[0].text))
 
 
 def _gone(store: Store, summary: Memory, over: Sequence[Memory]) -> list[Replacement]:
@@ -222,8 +228,14 @@ def _start_of(memory: Memory) -> Start:
     return KINDS[memory.known_kind].start
 
 
+def _asks_a_fact(turn: Memory) -> bool:
+    return asks_a_fact(prompt_and_answer(turn.text)[0])
+
+
 def _says_something(memory: Memory) -> bool:
-    if _start_of(memory) is not Start.NEWEST_TURN or memory.superseded_by:
+    is_open = memory.known_kind is Kind.OPEN_QUESTION and is_still_open(memory.text)
+    is_shown = _start_of(memory) is Start.NEWEST_TURN or memory.known_kind is Kind.OPEN_QUESTION
+    if is_open or not is_shown or memory.superseded_by:
         return False
     said, _, _ = memory.text.partition("\n" + ASSISTANT)
     if said.startswith(USER) and (not recallable(said[len(USER) :]) or is_farewell(said)):

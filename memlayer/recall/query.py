@@ -15,6 +15,7 @@ from memlayer.recall.session_words import SessionWords
 from memlayer.recall.short_prompt import asks_in_words, names_a_thing
 from memlayer.text.sentences import is_question
 from memlayer.text.terms import query_terms
+from memlayer.turns.questions import REQUESTS as _REQUESTS
 
 SHORT_CHARS = 600
 MAX_TERMS = 48
@@ -31,12 +32,6 @@ _LOOKS_BACK = re.compile(
     r"|\bhad this before\b|\btell me again\b|\bwe (?:decided|agreed|chose|settled) (?:on|that|to)\b"
     r"|[었였했갔됐렸꿨졌](?:지|더라|었지|나|던가)[요?\s]*(?:$|[?])|뭐였|지난번|저번|예전에|지난 세션|이전 세션|기억나",
     re.IGNORECASE | re.MULTILINE,
-)
-# Questions in form only: they ask for work, or about the current output.
-_REQUESTS = re.compile(
-    r"\b(?:can|could|would|will) (?:you|we|i)\b|^(?:should|shall) (?:we|i)\b|\b(?:do|did) you\b"
-    r"|^(?:is|are|does|do|would|wouldn't|couldn't) (?:this|that|it|there|these)\b|해줘|해주|줄래|주세요|할까|해도 돼",
-    re.IGNORECASE,
 )
 DIRECT_CHARS = 160
 NEW_TOPIC = 0.9  # novelty of a prompt whose topic its session has not touched

@@ -22,6 +22,7 @@ from memlayer.records.sessions import Session
 from memlayer.text import context_block
 from memlayer.transcripts import host_memory
 from memlayer.turns.opening import opening_in, opening_term
+from memlayer.turns.questions import is_still_open
 
 SURER = 2.0  # times min_chance for each entry after the first: on real sessions they are noise far more often
 
@@ -87,7 +88,10 @@ class Pipeline:
         return block
 
     def _unanswered(self, candidate: Candidate) -> Reason | None:
-        return None if KINDS[candidate.chunk.known_kind].recalled else Reason.OPEN_QUESTION
+        kind = candidate.chunk.known_kind
+        if kind is Kind.OPEN_QUESTION and not is_still_open(candidate.chunk.text):
+            return None
+        return None if KINDS[kind].recalled else Reason.OPEN_QUESTION
 
     def _in_context(self, candidate: Candidate) -> Reason | None:
         return in_context(candidate.chunk, self._session)

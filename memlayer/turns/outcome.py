@@ -10,7 +10,7 @@ from typing import NamedTuple
 from memlayer.edge.capture.tool_use import EDITS, FAILED, TOOK
 from memlayer.text.sentences import ASSISTANT, candidates, trimmed
 from memlayer.text.word_lists import words
-from memlayer.turns.salience import is_open_question
+from memlayer.turns.questions import is_open_question
 
 _MIN_CHARS = 12
 # Actions are preferred to states.

@@ -22,6 +22,14 @@ def turn_text(prompt: str, answers: list[str]) -> str:
     return "\n".join(parts)
 
 
+def prompt_and_answer(text: str) -> tuple[str, str]:
+    """Return both parts of a turn's text; either may be ""."""
+    if text.startswith(ASSISTANT):
+        return "", text[len(ASSISTANT) :]
+    prompt, _, answer = text.partition("\n" + ASSISTANT)
+    return prompt.removeprefix(USER), answer
+
+
 def unlabelled(text: str) -> str:
     """The text without the speakers' labels and marks of redaction.
 

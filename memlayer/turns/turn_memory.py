@@ -8,7 +8,8 @@ from dataclasses import replace
 from memlayer.edge.capture.payload import NOISE, OWN_COMMAND
 from memlayer.kinds import CATEGORIES, KINDS, Category, Kind
 from memlayer.model import Event, Memory, citation_of, memory_key, turn_memory_id
-from memlayer.turns.salience import importance, is_open_question, is_routine, is_routine_text
+from memlayer.turns.questions import is_open_question
+from memlayer.turns.salience import importance, is_routine, is_routine_text
 from memlayer.turns.turn import ASSISTANT, MAX_MEMORY_CHARS, USER, turn_text
 
 

@@ -171,7 +171,7 @@ def test_noise_and_answers_to_own_commands_stay_out() -> None:
         (
             "관리자 주소가 뭐였지? 저장소에 있어?",
             "저장소에서 찾을 수 없습니다.",
-            "관리자 주소가 뭐였지? 저장소에 있어?",
+            "",
         ),
         (
             "정산 고쳐줘",
@@ -183,6 +183,8 @@ def test_noise_and_answers_to_own_commands_stay_out() -> None:
             "Fixed. Should I backfill the old rows?",
             "fix the importer → Should I backfill the old rows?",
         ),
+        ("which port does redis use?", "", ""),
+        ("can you fix the port of redis?", "", "can you fix the port of redis?"),
         ("fix the importer", "Fixed. Anything else?", ""),
         ("exot", "", ""),
         ("rotate the keys", "Done for prod. The next step is staging, which is not done yet.", ""),
