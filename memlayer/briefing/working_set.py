@@ -17,10 +17,12 @@ from memlayer.edge.redaction.privacy import without_marks
 from memlayer.kinds import KINDS, Category, Kind, Start
 from memlayer.model import GLOBAL, Memory
 from memlayer.ports import MemoryQuery, Store
+from memlayer.recall import precedence
 from memlayer.recall.superseded import Replacement, replacement_of
 from memlayer.text import context_block
 from memlayer.text.sentences import prose
 from memlayer.transcripts import host_memory
+from memlayer.turns.plans import is_done, plan_of
 from memlayer.turns.questions import asks_a_fact, is_still_open
 from memlayer.turns.turn import ASSISTANT, USER, prompt_and_answer
 
@@ -81,6 +83,7 @@ def compose(
         for entry in _chosen(store, project_id, excluded_session_id)
         if entry.memory.id not in said and entry.memory.text not in words
     ]
+    rest = precedence.ordered(rest, lambda entry: precedence.Entry(entry.memory.text, entry.memory.at_ms))
     room = rules.max_chars - len(head)
     orders = [order for order in orders if order.id not in excluded_ids]
     lines = rule_lines(orders, project_id, room - (min(REST_CHARS, room // 3) if rest else 0))
@@ -148,14 +151,14 @@ def shortened(text: str, max_chars: int = ENTRY_CHARS) -> str:
 
 def _chosen(store: Store, project_id: str, excluded_session_id: str) -> Iterator[_Line]:
     """Candidates for the block, best first."""
-    turns = store.memories(MemoryQuery(project_id=project_id, category=Category.CONVERSATION, limit=_LOOKED_AT))
+    reports = store.memories(MemoryQuery(project_id=project_id, category=Category.CONVERSATION, limit=_LOOKED_AT))
     over = store.memories(
         MemoryQuery(project_id=project_id, category=Category.CORE, is_current=False, limit=_OVER_LOOKED_AT)
     )
     gone = {(entry.session_id, entry.prompt_id) for entry in over if entry.prompt_id}  # turns of superseded statements
     turns = [
         entry
-        for entry in turns
+        for entry in reports
         if entry.session_id != excluded_session_id
         and (entry.session_id, entry.prompt_id) not in gone
         and _says_something(entry)
@@ -175,7 +178,7 @@ def _chosen(store: Store, project_id: str, excluded_session_id: str) -> Iterator
     newest = summaries[0] if summaries else None
     # The newest turn's session has no summary yet: it still runs, it died a moment ago, or it was too short for one.
     last = [turn for turn in turns if newest is None or turn.at_ms > newest.at_ms]
-    last = [turn for turn in last if turn.session_id == last[0].session_id]
+    last = [turn for turn in last if turn.session_id == last[0].session_id and not _was_carried_out(turn, reports)]
     told = next((turn for turn in last if not _asks_a_fact(turn)), None)
     if told is not None:
         yield _Line(told, shortened(told.text))
@@ -196,7 +199,10 @@ def _chosen(store: Store, project_id: str, excluded_session_id: str) -> Iterator
     due = [
         entry
         for entry in by_time
-        if _start_of(entry) is Start.DUE and now_ms - entry.at_ms < OPEN_MS and is_due(entry.text, today)
+        if _start_of(entry) is Start.DUE
+        and now_ms - entry.at_ms < OPEN_MS
+        and is_due(entry.text, today)
+        and not is_done(entry.text, [turn.text for turn in reports if turn.at_ms >= entry.at_ms])
     ]
     orders = [entry for entry in core if _start_of(entry) is Start.WISH]
     heard = sorted((*turns, *summaries, *core), key=lambda entry: -entry.at_ms)
@@ -230,6 +236,12 @@ def _start_of(memory: Memory) -> Start:
 
 def _asks_a_fact(turn: Memory) -> bool:
     return asks_a_fact(prompt_and_answer(turn.text)[0])
+
+
+def _was_carried_out(turn: Memory, reports: Sequence[Memory]) -> bool:
+    """True for a turn whose plan a later turn reports as done."""
+    plan = plan_of(turn.text)
+    return bool(plan) and is_done(plan, [later.text for later in reports if later.at_ms > turn.at_ms])
 
 
 def _says_something(memory: Memory) -> bool:

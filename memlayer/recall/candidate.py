@@ -34,6 +34,8 @@ class Reason(Enum):
     INHERITED = "in this session's context by resume or fork"
     SHOWN = "already shown in this session"
     REPEATS = "says the same as a better entry, or as this session's context"
+    OLDER = "this session's context has a newer value"
+    DONE = "its plan was carried out"
     SAME_TURN = "its turn has an entry"
     TAKEN_BACK = "its statement was taken back"
     TEMPLATED = "its prompt begins like many others, as a script sends them"
@@ -60,12 +62,13 @@ class MemorySignals:
         return math.log1p(self.bm25), self.coverage, cosine, math.log1p(self.rare)
 
 
-@dataclass
+@dataclass(eq=False)
 class Candidate:
     """One memory in the pipeline, whose stages set reason, snippet and chunk.
 
     chance: that the prompt needs this memory; helps: that it helps if one is needed; in [0, 1]. snippet: its entry's
-    text, if kept. chunk: of the successor where a superseded statement gave way to it.
+    text, if kept. chunk: of the successor where a superseded statement gave way to it. newer: another candidate that
+    gives the same thing a newer value. deed: one that tells of this one's plan as done.
     """
 
     chunk: Chunk
@@ -75,6 +78,8 @@ class Candidate:
     helps: float = 0.0
     signals: MemorySignals | None = None
     snippet: str = ""
+    newer: Candidate | None = None
+    deed: Candidate | None = None
 
     @property
     def kept(self) -> bool:

@@ -10,9 +10,10 @@ from enum import Enum
 
 from memlayer.edge.capture.noise import recallable
 from memlayer.edge.redaction.privacy import without_marks
-from memlayer.kinds import KINDS
+from memlayer.kinds import KINDS, Kind
 from memlayer.model import Chunk, Scope
 from memlayer.recall.candidate import Candidate, Reason, in_context, judge, near_duplicates, need, turn_of, whole_chunk
+from memlayer.recall.precedence import in_precedence
 from memlayer.recall.query import PromptSignals, Query, is_plan, prompt_signals, reduce_prompt
 from memlayer.recall.retriever import Retriever, Weights
 from memlayer.recall.session_words import LiveSessions, SessionWords
@@ -61,9 +62,8 @@ class Pipeline:
         self._turns: set[str] = set()  # with an entry
         self._present: list[frozenset[str]] = []  # terms of each text in the session's context or in an entry
         self._stages = (
-            self._unanswered, self._in_context, self._unsure, self._templated, self._same_turn, self._repeats,
-            self._crowded,
-            self._taken_back, self._host_says,
+            self._unanswered, self._in_context, self._older, self._unsure, self._templated, self._same_turn,
+            self._repeats, self._crowded, self._taken_back, self._host_says,
         )  # fmt: skip
 
     def run(self, candidates: Sequence[Candidate]) -> str:
@@ -95,6 +95,12 @@ class Pipeline:
 
     def _in_context(self, candidate: Candidate) -> Reason | None:
         return in_context(candidate.chunk, self._session)
+
+    def _older(self, candidate: Candidate) -> Reason | None:
+        deed, newer = candidate.deed, candidate.newer
+        if deed is not None and (deed.kept or in_context(deed.chunk, self._session)):
+            return Reason.DONE
+        return Reason.OLDER if newer is not None and in_context(newer.chunk, self._session) else None
 
     def _unsure(self, candidate: Candidate) -> Reason | None:
         return Reason.UNSURE if candidate.chance < self._min_chance * (SURER if self._turns else 1) else None
@@ -242,7 +248,7 @@ class Recall:
         if not signals.looks_back and self.retriever.is_templated(opening_term(prompt), scope):
             return Recalled("", mode, Gate.TEMPLATED, query, signals)
         found = self.retriever.search(query, scope, rules.candidates, rules.weights, rarity)
-        candidates = judge(found, signals, rarity, said)
+        candidates = in_precedence(judge(found, signals, rarity, said), rules.min_chance)
 
         def is_templated(chunk: Chunk) -> bool:
             return self.retriever.is_templated(opening_in(chunk.terms), scope)

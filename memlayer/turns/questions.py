@@ -39,31 +39,33 @@ _ENGLISH_NON_ANSWER = re.compile(
     re.IGNORECASE,
 )
 _KOREAN_NON_ANSWER = re.compile(
-    "(?:찾지|찾을 수|확인할 수|알 수|확인되지|나오지|보이지|적혀 ?있지|남아 ?있지|기록되어 ?있지|기록돼 ?있지|정해져 ?있지|있지|알지)"
+    "(?:찾지|찾을 수|확인할 수|알 수|확인되지|나오지|보이지|적혀 ?있지|남아 ?있지|기록(?:되어|돼) ?있지|있지|알지)"
     "[가-힣]{0,2} ?(?:못|없|않)"
     "|(?:중단|취소)(?:되었|됐|된)|(?:찾아보|확인하|살펴보|조사하)고 있었"
     "|(?:저장소|코드|문서|설정|기록|프로젝트|리포|대화|메모)[가-힣]{0,3}에(?:는|도|서는)? ?없"
-    "|모르겠|잘 모릅니다|못 ?찾|안 ?보[이입]|기록이 없|정보가 없|내용이 없|언급이 없|흔적이 없|문서가 없|문서에 없|설정에 없|적힌 (?:게|것이|곳이|데가) 없"
+    "|모르겠|잘 모릅니다|못 ?찾|안 ?보[이입]|기록이 없|정보가 없|내용이 없|언급이 없|흔적이 없|문서[가에] 없"
+    "|설정에 없|적힌 (?:게|것이|곳이|데가) 없"
     "|나와 ?있지 않|(?:물어|확인해) ?(?:보셔야|봐야|보시는|주셔야)"
 )  # fmt: skip
 # A cause or a deed beside it: what was not there was the trouble, and it was found.
 _FINDING = re.compile(
-    r"\b(?:root )?cause\b|\bbecause\b|\bfixed\b|\b(?:i|we)(?:'ve| have)? (?:now |also |just )?(?:added|set|changed|moved"
-    r"|made|replaced|removed|renamed|restored|updated|wrote|patched|reverted)\b"
+    r"\b(?:root )?cause\b|\bbecause\b|\bfixed\b|\b(?:i|we)(?:'ve| have)? (?:now |also |just )?(?:added|set|changed"
+    r"|moved|made|replaced|removed|renamed|restored|updated|wrote|patched|reverted)\b"
     r"|원인|때문|(?:고쳤|수정했|추가했|바꿨|넣었|옮겼|되돌렸|맞췄|설정했)",
     re.IGNORECASE,
 )
 # The beginning of a search whose end the turn does not tell.
 _BEGINS = re.compile(
-    r"^(?:(?:sure|ok|okay|yes|right)[,.!]? )?(?:let me|i'?ll|i will|i am going to|i'm going to) (?:\w+ )?(?:look|check|search"
-    r"|see|find|read|take a look|dig|investigate)\b|^(?:one|just a|give me a) (?:moment|second|minute)\b"
+    r"^(?:(?:sure|ok|okay|yes|right)[,.!]? )?(?:let me|i'?ll|i will|i am going to|i'm going to)"
+    r" (?:\w+ )?(?:look|check|search|see|find|read|take a look|dig|investigate)\b"
+    r"|^(?:one|just a|give me a) (?:moment|second|minute)\b"
     r"|(?:찾아|확인해|살펴|알아|조사해) ?(?:보겠|볼게|드리겠|드릴게)|확인하겠|조사하겠|^(?:잠시|잠깐)만",
     re.IGNORECASE,
 )
 
 
 def asks_a_fact(prompt: str) -> bool:
-    """True for a prompt that is only a short question for a fact."""
+    """True for a prompt that only asks for a fact, shortly."""
     prompt = prompt.strip()
     return len(prompt) <= FACT_CHARS and is_question(prompt) and not REQUESTS.search(prompt)
 

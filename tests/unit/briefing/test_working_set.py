@@ -218,8 +218,14 @@ def test_forged_marks_in_what_was_said_do_no_harm(kept: Kept) -> None:
 @pytest.mark.parametrize(
     ("statement", "asked"),
     [
-        ("Redis listens on port 6380 from now on.", "User: which port does redis use?\nAssistant: 6380, you decided it."),
-        ("배포는 목요일에 하기로 했다.", "User: 배포 요일이 언제였지?\nAssistant: 목요일로 정하셨습니다, 회의 때문입니다."),
+        (
+            "Redis listens on port 6380 from now on.",
+            "User: which port does redis use?\nAssistant: 6380, you decided it.",
+        ),
+        (
+            "배포는 목요일에 하기로 했다.",
+            "User: 배포 요일이 언제였지?\nAssistant: 목요일로 정하셨습니다, 회의 때문입니다.",
+        ),
     ],
 )
 def test_a_persons_question_stands_below_the_statement_that_answers_it(kept: Kept, statement: str, asked: str) -> None:
@@ -245,3 +251,38 @@ def test_a_question_that_an_older_version_marked_as_open_comes_back(kept: Kept) 
     kept("conversation", "open_question", text)
     kept("conversation", "open_question", "User: which port does redis use?\nAssistant: Let me look at the config.")
     assert ["Root cause" in line for line in kept.lines()] == [True]
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("The payment timeout is 10s.", "The payment timeout is now 30 seconds, Toss told us."),
+        ("배포는 목요일에 하기로 했다.", "배포는 화요일로 바꾸기로 했다, 목요일엔 회의가 많다."),
+    ],
+)
+def test_a_newer_value_goes_before_an_older_one(kept: Kept, older: str, newer: str) -> None:
+    kept("core", "fact", older, days=5, pinned=True)
+    kept("core", "decision", newer, days=1)
+    assert [newer in line for line in kept.lines()] == [True, False]
+
+
+def test_values_of_two_things_keep_their_order(kept: Kept) -> None:
+    kept("core", "fact", "The staging port is 8443.", days=5, pinned=True)
+    kept("core", "decision", "The internal admin port is 9443.", days=1)
+    assert ["staging" in line for line in kept.lines()] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("plan", "report"),
+    [
+        ("Today I'll add a retry limit to the settlement batch.", "I added a retry limit to the settlement batch."),
+        ("오늘은 정산 배치에 재시도 제한을 붙일 거야.", "정산 배치에 재시도 제한을 붙였습니다."),
+    ],
+)
+def test_a_plan_that_was_carried_out_is_not_due(kept: Kept, plan: str, report: str) -> None:
+    kept("core", "commitment", plan, days=0.3)
+    kept("core", "commitment", "I will write the release notes.", days=0.3)
+    assert any(plan[:12] in line for line in kept.lines())
+    kept.turn("User: go on\nAssistant: " + report, days=0.1)
+    assert not any(plan[:12] in line for line in kept.lines())
+    assert any("release notes" in line for line in kept.lines())

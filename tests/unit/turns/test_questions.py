@@ -22,7 +22,10 @@ KEY_ERROR = "The checkout endpoint keeps throwing KeyError: 'currency'. can you 
         ("the docs say 10 MB but nginx has 1 MB?", "`client_max_body_size` isn't set, so I set it to 10m."),
         ("Why do two tests fail?", "I couldn't find the fixture in the new folder, so I moved it back."),
         ("where does the id come from?", "The header has no id. I added one in the gateway."),
-        ("결제가 왜 두 번 되지?", "웹훅에 멱등 키가 없어서 재시도가 새 결제로 처리됩니다. 원인은 토스 쪽 재시도입니다."),
+        (
+            "결제가 왜 두 번 되지?",
+            "웹훅에 멱등 키가 없어서 재시도가 새 결제로 처리됩니다. 원인은 토스 쪽 재시도입니다.",
+        ),
         ("배포가 왜 실패했어?", "설정에 리전이 없었습니다. `deploy.yaml` 에 추가했습니다."),
         ("redis 포트 뭐야?", "6380."),
     ],
@@ -56,7 +59,9 @@ def test_orders_are_no_questions(prompt: str, answer: str) -> None:
     assert not is_open_question(prompt, [answer])
 
 
-@pytest.mark.parametrize("prompt", ["which port does redis use?", "배포 요일 언제야?", "토크나이저는 뭘로 하기로 했지?"])
+@pytest.mark.parametrize(
+    "prompt", ["which port does redis use?", "배포 요일 언제야?", "토크나이저는 뭘로 하기로 했지?"]
+)
 def test_question_for_a_fact(prompt: str) -> None:
     assert asks_a_fact(prompt)
 

@@ -1,0 +1,136 @@
+"""Precedence of entries that tell of one thing.
+
+A newer value goes before an older one, and a statement before the person's own question about it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
+from itertools import islice
+from typing import NamedTuple, TypeVar
+
+from memlayer.consolidation.conflict.another_value import gives_another_value
+from memlayer.consolidation.conflict.features import filler_terms
+from memlayer.recall.candidate import Candidate
+from memlayer.text.sentences import is_question, sentences
+from memlayer.text.value_slots import has_value, slots
+from memlayer.turns.plans import is_done, plan_of
+from memlayer.turns.questions import asks_a_fact
+from memlayer.turns.turn import prompt_and_answer
+
+MAX_SENTENCES = 12  # of an entry
+SHARED = 0.5  # of a question's words, in the statement that answers it
+FEWEST = 2  # words of a statement: one without a value needs more to be told again
+MOST_GIVEN = 8  # candidates that may be given; the block has room for three
+LOOKED_AT = 10  # candidates of too small a chance
+SHORT_REPLY = 240  # characters of a reply that repeats a statement; a longer one tells more
+REPEATED = 0.6  # of a statement's words, in a question's turn that repeats it
+
+_NUMBERS = re.compile(r"\d{2,}")
+
+Item = TypeVar("Item")
+
+
+class Entry(NamedTuple):
+    """An entry. text: a turn's with its speakers. at_ms: Unix time."""
+
+    text: str
+    at_ms: int
+
+
+@lru_cache(maxsize=2048)
+def is_newer_value(newer: Entry, older: Entry) -> bool:
+    """True if the newer entry gives one thing another value."""
+    if newer.at_ms <= older.at_ms:
+        return False
+    before = _with_values(older.text)
+    return bool(before) and any(gives_another_value(old, new) for new in _with_values(newer.text) for old in before)
+
+
+@lru_cache(maxsize=2048)
+def answers(statement: Entry, question: Entry) -> bool:
+    """True for a statement that a person's own question was answered with."""
+    prompt, reply = prompt_and_answer(question.text)
+    if not reply or len(reply) > SHORT_REPLY or not asks_a_fact(prompt):
+        return False
+    if asks_a_fact(prompt_and_answer(statement.text)[0]):
+        return False
+    asked, told = slots(prompt).words - filler_terms(), slots(reply)
+    values = frozenset[str]().union(*told.values.values(), _NUMBERS.findall(reply))
+    words = asked | told.words
+    for sentence in map(slots, _statements(statement.text)):
+        own = sentence.words - filler_terms()
+        if not asked & own or len(asked & own) < SHARED * len(asked):
+            continue
+        if any(not values.isdisjoint(of_kind) for of_kind in sentence.values.values()):
+            return True
+        if len(own) > FEWEST and len(words & own) >= REPEATED * len(own):
+            return True
+    return False
+
+
+def carries_out(report: Entry, plan: Entry) -> bool:
+    """True for a later report that a day's plan was carried out."""
+    planned = plan_of(plan.text) if report.at_ms > plan.at_ms else ""
+    return bool(planned) and is_done(planned, [report.text])
+
+
+def goes_before(entry: Entry, other: Entry) -> bool:
+    """True for a newer value, a question's statement, or a plan's deed."""
+    return is_newer_value(entry, other) or answers(entry, other) or carries_out(entry, other)
+
+
+def ordered(items: Sequence[Item], entry_of: Callable[[Item], Entry]) -> list[Item]:
+    """Return the items, each behind those that go before it."""
+    left = [(item, entry_of(item)) for item in items]
+    out: list[Item] = []
+    while left:
+        at = 0
+        while (ahead := _ahead_of(left[at][1], [entry for _, entry in left[at + 1 :]])) is not None:
+            at += 1 + ahead
+        out.append(left.pop(at)[0])
+    return out
+
+
+def _ahead_of(entry: Entry, others: Iterable[Entry]) -> int | None:
+    return next((at for at, other in enumerate(others) if goes_before(other, entry)), None)
+
+
+def in_precedence(candidates: Sequence[Candidate], min_chance: float) -> list[Candidate]:
+    """Return a prompt's candidates, those that may be given in their precedence.
+
+    A candidate that goes before one that may be given has at least its chance. candidates: best first.
+    """
+    given = min(MOST_GIVEN, sum(candidate.chance >= min_chance for candidate in candidates))
+    looked_at = list(candidates[: given + LOOKED_AT]) if given else []
+    ahead: list[Candidate] = []
+    for candidate in looked_at[:given]:
+        for other in looked_at:
+            if goes_before(_entry_of(other), _entry_of(candidate)):
+                other.chance = max(other.chance, candidate.chance)
+                if is_newer_value(_entry_of(other), _entry_of(candidate)):
+                    candidate.newer = other
+                elif carries_out(_entry_of(other), _entry_of(candidate)):
+                    candidate.deed = other
+                ahead += [other] if other not in looked_at[:given] and other not in ahead else []
+    first = ordered([*looked_at[:given], *ahead], _entry_of)
+    return [*first, *(candidate for candidate in candidates if candidate not in first)]
+
+
+def _entry_of(candidate: Candidate) -> Entry:
+    return Entry(candidate.chunk.text, candidate.chunk.at_ms)
+
+
+@lru_cache(maxsize=1024)
+def _with_values(text: str) -> tuple[str, ...]:
+    return tuple(sentence for sentence in _statements(text) if has_value(sentence))
+
+
+@lru_cache(maxsize=1024)
+def _statements(text: str) -> tuple[str, ...]:
+    """The first sentences of an entry that ask nothing."""
+    lines = (line for part in prompt_and_answer(text) for line in part.split("\n"))
+    found = (line[span.start : span.end] for line in lines for span in sentences(line))
+    return tuple(islice((sentence for sentence in found if not is_question(sentence)), MAX_SENTENCES))

@@ -1,0 +1,162 @@
+"""Values in a sentence by kind: spans of time, ports, choices."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import cache, lru_cache
+from typing import NamedTuple
+
+from memlayer.text.terms import query_terms
+from memlayer.text.word_lists import rows, words
+
+MAX_CHARS = 500  # of a sentence; the rest is not looked at
+_SECONDS = {
+    "ms": 0.001, "millisecond": 0.001, "밀리초": 0.001, "s": 1, "sec": 1, "second": 1, "초": 1, "m": 60, "min": 60,
+    "minute": 60, "분": 60, "h": 3600, "hr": 3600, "hour": 3600, "시간": 3600, "d": 86_400, "day": 86_400, "일": 86_400,
+    "week": 604_800, "주": 604_800, "month": 2_592_000, "개월": 2_592_000, "달": 2_592_000, "year": 31_536_000,
+    "년": 31_536_000,
+}  # fmt: skip
+_BYTES = {"byte": 1, "바이트": 1, "kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12}
+_COUNTED = {
+    "회": "time", "번": "time", "차례": "time", "개": "piece", "건": "piece", "명": "person", "사람": "person",
+    "대": "machine", "칸": "space", "자": "character", "char": "character", "배": "fold", "원": "won", "krw": "won",
+    "달러": "dollar", "usd": "dollar", "%": "%", "퍼센트": "%", "percent": "%", "retrie": "retry", "attempt": "time",
+}  # fmt: skip
+_COUNTABLE = words(
+    "row request user node worker replica approval retry retrie attempt time column space character char item page"
+    " thread connection won dollar percent core"
+)
+_WORDS = {"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10}
+_WORDS |= {"fifteen": 15, "twenty": 20, "thirty": 30, "sixty": 60}
+_KOREAN_WORDS = {"두": 2, "세": 3, "네": 4, "다섯": 5, "열": 10}  # `한 번` is "once more" far more often
+_NUMBER = r"(?P<number>\d{1,9}(?:\.\d{1,3})?)"
+_LATIN_UNITS = sorted({*(unit for unit in (*_SECONDS, *_BYTES) if unit.isascii()), *_COUNTABLE}, key=len, reverse=True)
+_KOREAN_UNITS = sorted({unit for unit in (*_SECONDS, *_BYTES, *_COUNTED) if not unit.isascii()}, key=len, reverse=True)
+_UNIT = r"(?P<unit>(?:%s)s?(?![a-z\d])|%s|%%)" % ("|".join(_LATIN_UNITS), "|".join(_KOREAN_UNITS))
+_QUANTITY = re.compile(rf"(?<![\w.:/#-]){_NUMBER} ?-?{_UNIT}(?!요일)(?<!번(?= [가-힣a-z]))")
+_CLOCK = re.compile(
+    r"(?<![\w.])(?:(?P<hour>\d{1,2}):(?P<minute>\d\d)(?!:?\d)|(?P<half>오전|오후)? ?(?P<korean>\d{1,2})시(?!간)"
+    r"|(?P<english>\d{1,2}) ?(?P<noon>am|pm)(?![a-z]))"
+)
+_DATE = re.compile(r"(?<!\d)(?:20\d\d-)?(?P<month>\d\d)-(?P<day>\d\d)(?!\d)|(?<!\d)(?P<m>\d{1,2})월 ?(?P<d>\d{1,2})일")
+_PORT = re.compile(
+    r"(?:\bports?(?: is| to| on|:|=| number)?|포트(?:는|를|가|번호는|번호를|번호)?) ?(?P<a>\d{2,5})(?!\d|\.\d)"
+    r"|(?<![\w.])(?P<b>\d{2,5}) ?(?:번 ?)?포트|\b(?:listens?|runs?|is|now) on (?P<c>\d{4,5})\b|(?<=\w):(?P<d>\d{4,5})\b"
+)
+_VERSION = re.compile(r"\bv?(?P<version>\d{1,3}\.\d{1,3}(?:\.\d{1,3})?)(?![\w%]|\.\d)")
+_NAMED_VERSION = re.compile(
+    r"\b(?P<name>python|node|java|go|ruby|php|postgres|postgresql|mysql|redis|django|rails|react|swift|android"
+    r"|ubuntu) ?(?P<version>\d{1,3})(?!\d|[:%/]|\.\d)"
+)
+_WORD = re.compile(r"[a-z][a-z0-9+#-]*|[가-힣]+")
+_WRITTEN = re.compile(
+    r"\b(?:%s)(?= [a-z])|(?<![가-힣])(?:%s)(?= ?(?:번|개|명|시간|주|달|대|건|회|배|칸|자))"
+    % ("|".join(_WORDS), "|".join(_KOREAN_WORDS))
+)
+
+
+class Slots(NamedTuple):
+    """A sentence's values and its other words.
+
+    values: kind -> values in one form (spans of time in seconds). words: terms of what is no value.
+    """
+
+    values: dict[str, frozenset[str]]
+    words: frozenset[str]
+
+
+@cache
+def _choices() -> dict[str, tuple[str, str]]:
+    """Word -> its kind and its form."""
+    found = {}
+    for kind, listed in rows(__package__, "choices.tsv"):
+        for word in listed.split():
+            name, _, form = word.partition("=")
+            found[name] = (kind, form or name)
+    return found
+
+
+def has_value(sentence: str) -> bool:
+    """True if a sentence may hold a value; cheaper than slots()."""
+    return _choice().search(sentence) is not None
+
+
+@cache
+def _choice() -> re.Pattern[str]:
+    return re.compile(r"\d|" + "|".join(map(re.escape, (*_choices(), *_WORDS))), re.IGNORECASE)
+
+
+@lru_cache(maxsize=4096)
+def slots(sentence: str) -> Slots:
+    """Take a sentence apart. Never raises on any text."""
+    text = unicodedata.normalize("NFKC", sentence[:MAX_CHARS]).lower().replace("`", "")
+    text = _WRITTEN.sub(lambda word: str(_WORDS.get(word.group()) or _KOREAN_WORDS[word.group()]), text)
+    values: dict[str, set[str]] = {}
+    for pattern, take in _TAKES:
+        text = pattern.sub(lambda match, take=take: _taken(take(match), match, values), text)  # type: ignore[misc]
+    text = _WORD.sub(lambda word: _chosen(word.group(), values), text)
+    return Slots({kind: frozenset(of_kind) for kind, of_kind in values.items()}, frozenset(query_terms(text)))
+
+
+def _taken(value: tuple[str, str] | None, match: re.Match[str], values: dict[str, set[str]]) -> str:
+    if value is None:
+        return match.group()
+    values.setdefault(value[0], set()).add(value[1])
+    return " port " if value[0] == "port" else " "
+
+
+def _chosen(word: str, values: dict[str, set[str]]) -> str:
+    kind, form = _choices().get(word, ("", ""))
+    if not kind and not word.isascii():  # under a particle
+        kind, form = next(
+            (_choices()[word[:end]] for end in range(len(word) - 1, 1, -1) if word[:end] in _choices()), ("", "")
+        )
+    if not kind:
+        return word
+    values.setdefault(kind, set()).add(form)
+    return " "
+
+
+def _quantity(match: re.Match[str]) -> tuple[str, str] | None:
+    unit = match["unit"]
+    unit = unit if unit in _SECONDS or unit in _BYTES else unit.removesuffix("s")
+    number = float(match["number"])
+    if unit in _SECONDS:
+        return "time", "%g" % (number * _SECONDS[unit])
+    if unit in _BYTES:
+        return "size", "%g" % (number * _BYTES[unit])
+    return "count of " + _COUNTED.get(unit, unit), "%g" % number
+
+
+def _clock(match: re.Match[str]) -> tuple[str, str] | None:
+    hour = int(match["hour"] or match["korean"] or match["english"])
+    if (match["half"] == "오후" or match["noon"] == "pm") and hour < 12:
+        hour += 12
+    return "clock", "%02d:%s" % (hour, match["minute"] or "00")
+
+
+def _date(match: re.Match[str]) -> tuple[str, str] | None:
+    return "date", "%02d-%02d" % (int(match["month"] or match["m"]), int(match["day"] or match["d"]))
+
+
+def _port(match: re.Match[str]) -> tuple[str, str] | None:
+    return "port", next(filter(None, match.groups()))
+
+
+def _version(match: re.Match[str]) -> tuple[str, str] | None:
+    return "version", match["version"]
+
+
+def _named_version(match: re.Match[str]) -> tuple[str, str] | None:
+    return "version of " + match["name"], match["version"]
+
+
+_TAKES = (
+    (_DATE, _date),
+    (_CLOCK, _clock),
+    (_PORT, _port),
+    (_QUANTITY, _quantity),
+    (_VERSION, _version),
+    (_NAMED_VERSION, _named_version),
+)  # fmt: skip

@@ -1,0 +1,57 @@
+"""Plans for a day, and reports that they were carried out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from memlayer.text.sentences import is_question, sentences
+from memlayer.text.terms import query_terms
+from memlayer.turns.outcome import says_done
+from memlayer.turns.turn import prompt_and_answer
+
+MAX_PLAN_CHARS = 240
+MAX_SENTENCES = 20  # of a turn
+SHARE = 0.6  # of a plan's words, in a sentence that tells of it as done
+FEWEST = 2  # words of a plan; a shorter one names nothing
+_DAY = r"\b(?:today|tonight|tomorrow|this (?:morning|afternoon|evening|week))\b"
+_WILL = r"\b(?:i|we)(?:'ll| will|'m going to| am going to|'re going to| are going to| plan to| want to| need to)\b"
+_PLAN = re.compile(
+    rf"{_DAY}.*{_WILL}|{_WILL}.*{_DAY}|^(?:plan|to ?do) for (?:today|tomorrow)\b"
+    r"|(?:오늘|내일|이번 ?주)[^.?!]*(?:[할올을될릴킬칠일낼볼길쓸들꿀] ?(?:거|게|것|예정|계획|차례)"
+    r"|하려고|려고 ?(?:해|한|함)|해야|하자)",
+    re.IGNORECASE,
+)
+_DONE = re.compile(
+    r"\b(?:done|finished|completed|shipped|merged)\b|끝냈|끝났|마쳤|완료|(?:했|됐|었|았|였|겼|꿨|렸|졌|냈|뒀|놨|뺐|썼|쳤)(?:어|지|네|음|습니다|다)",
+    re.IGNORECASE,
+)
+_FRAME = re.compile(rf"{_DAY}|{_WILL}|오늘은?|내일은?|이번 ?주에?는?", re.IGNORECASE)
+
+
+def plan_of(text: str) -> str:
+    """Return the day's plan in a prompt or statement, "" for none."""
+    prompt, _ = prompt_and_answer(text)
+    spans = sentences(prompt)[:MAX_SENTENCES]
+    told = (prompt[span.start : span.end] for span in spans)
+    return next((said for said in told if len(said) <= MAX_PLAN_CHARS and _PLAN.search(said)), "")
+
+
+def is_done(plan: str, reports: Iterable[str]) -> bool:
+    """True if a sentence of the reports tells of the plan as done.
+
+    reports: texts of turns, its own and later ones.
+    """
+    wanted = frozenset(query_terms(_FRAME.sub(" ", plan)))
+    return len(wanted) >= FEWEST and any(_tells(report, plan, wanted) for report in reports)
+
+
+def _tells(report: str, plan: str, wanted: frozenset[str]) -> bool:
+    for part in prompt_and_answer(report):
+        for span in sentences(part)[:MAX_SENTENCES]:
+            told = part[span.start : span.end]
+            if told == plan or is_question(told) or not (says_done(told) or _DONE.search(told)):
+                continue
+            if len(wanted.intersection(query_terms(told))) >= SHARE * len(wanted):
+                return True
+    return False
