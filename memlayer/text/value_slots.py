@@ -19,9 +19,9 @@ _SECONDS = {
 }  # fmt: skip
 _BYTES = {"byte": 1, "바이트": 1, "kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12}
 _COUNTED = {
-    "회": "time", "번": "time", "차례": "time", "개": "piece", "건": "piece", "명": "person", "사람": "person",
+    "회": "time", "번": "time", "차례": "time", "개": "item", "건": "item", "명": "person", "사람": "person",
     "대": "machine", "칸": "space", "자": "character", "char": "character", "배": "fold", "원": "won", "krw": "won",
-    "달러": "dollar", "usd": "dollar", "%": "%", "퍼센트": "%", "percent": "%", "retrie": "retry", "attempt": "time",
+    "달러": "dollar", "usd": "dollar", "%": "%", "퍼센트": "%", "percent": "%", "retrie": "retry",
 }  # fmt: skip
 _COUNTABLE = words(
     "row request user node worker replica approval retry retrie attempt time column space character char item page"

@@ -38,7 +38,7 @@ def plan_of(text: str) -> str:
 
 
 def is_done(plan: str, reports: Iterable[str]) -> bool:
-    """True if a sentence of the reports tells of the plan as done.
+    """True if a sentence of the reports tells the plan as done.
 
     reports: texts of turns, its own and later ones.
     """
