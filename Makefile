@@ -8,8 +8,8 @@ RUN := MEMLAYER_RUNTIME_DIR="$(CURDIR)/$(VENV)" PATH="$(CURDIR)/$(VENV)/bin:$$PA
 UV_COMPILE := $(VENV)/bin/uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --no-annotate \
 	--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock"
 
-# What others depend on and memlayer never loads: 45 MB (adapters/embedding/lazy_import.py, edge/bootstrap/install.py).
-NEVER_LOADED := pillow hf-xet pygments
+# What others depend on and memlayer never loads: 40 MB (adapters/embedding/lazy_import.py, edge/bootstrap/install.py).
+NEVER_LOADED := pillow hf-xet
 
 .PHONY: help venv demo test test-host test-fault torture test-boot lint bench docs lock dist clean
 

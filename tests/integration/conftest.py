@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -56,9 +57,10 @@ def terminal(cli: Cli) -> Iterator[Open]:
     """Opens terminals with a talk each."""
     opened: list[Terminal] = []
 
-    def make(*arguments: str, **environment: str) -> Terminal:
-        opened.append(Terminal(cli, *arguments, **environment))
-        opened[-1].ready()
+    def make(*arguments: str, is_ready: bool = True, **options: Any) -> Terminal:
+        opened.append(Terminal(cli, *arguments, **options))
+        if is_ready:
+            opened[-1].ready()
         return opened[-1]
 
     yield make

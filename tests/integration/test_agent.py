@@ -61,6 +61,13 @@ def test_prompt_comes_from_stdin(api: ModelApi, served: Daemon, cli: Cli) -> Non
     assert said_to(api).endswith("차이를 설명해줘\n+ 새 줄")
 
 
+@pytest.mark.parametrize("verb", ["agent", "search", "remember", "recall"])
+def test_empty_standard_input_is_named(served: Daemon, cli: Cli, verb: str) -> None:
+    done = cli(verb, "-", stdin=" \n")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "Standard input is empty" in done.stderr and done.stderr.count("\n") == 1
+
+
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [

@@ -10,15 +10,17 @@ import re
 import select
 import subprocess
 import sys
+import termios
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import IO, Any
 
 from tests.support.chat_api import Call, Spoken
 from tests.support.cli_process import MAIN, Cli
 from tests.support.model_api import ModelApi
 
-ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b[=>]|\r")
+AWAITS = b"\x1b[?2004h"  # bracketed paste: an editor begins to read
+ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b[=>]|[\r\b]")
 
 
 def settings_of(api: ModelApi, **agent: Any) -> dict[str, Any]:
@@ -38,15 +40,17 @@ SCREEN = {"TERM": "xterm", "LANG": "C.UTF-8", "COLUMNS": "100"}
 class Terminal:
     """A talk on a pseudo terminal."""
 
-    def __init__(self, cli: Cli, *arguments: str, **environment: str) -> None:
+    def __init__(self, cli: Cli, *arguments: str, stdout: IO[str] | None = None, **environment: str) -> None:
         self._person, terminal = pty.openpty()
         self.process = subprocess.Popen(
-            [sys.executable, "-I", str(MAIN), "agent", *arguments], stdin=terminal, stdout=terminal, stderr=terminal,
-            cwd=cli.project, env={**cli.environment, **SCREEN, **environment}, start_new_session=True,
+            [sys.executable, "-I", str(MAIN), "agent", *arguments],
+            stdin=terminal, stdout=stdout or terminal, stderr=terminal, cwd=cli.project,
+            env={**cli.environment, **SCREEN, **environment}, start_new_session=True,
             preexec_fn=lambda: _control(terminal),
         )  # fmt: skip
         os.close(terminal)
         self._raw = b""
+        self._typed_at = 0
 
     @property
     def text(self) -> str:
@@ -55,13 +59,25 @@ class Terminal:
 
     def type(self, text: str) -> None:
         """Type at the terminal."""
+        self._typed_at = len(self._raw)
         os.write(self._person, text.encode())
 
-    def press(self, key: str, condition: Callable[[], bool]) -> None:
-        """Press a key, as often as it takes.
+    def strike(self, key: str) -> None:
+        """Press a key once, and wait for its effect."""
+        before = len(self._raw)
+        self.type(key)
+        self.until(lambda: len(self._raw) > before, "effect")
 
-        readline misses an interrupt that comes just before it waits for input.
-        """
+    def has_cursor(self) -> bool:
+        """Return whether the cursor is shown."""
+        return self._raw.rfind(b"\x1b[?25l") < self._raw.rfind(b"\x1b[?25h")
+
+    def modes(self) -> int:
+        """Return the terminal's local modes, as termios has them."""
+        return int(termios.tcgetattr(self._person)[3])
+
+    def press(self, key: str, condition: Callable[[], bool]) -> None:
+        """Press a key, as often as it takes."""
         for _ in range(20):
             if not condition():
                 self.type(key)
@@ -74,11 +90,11 @@ class Terminal:
         self.until(lambda: self.text.count(wanted) >= times, "%r %d times" % (wanted, times))
         return self.text
 
-    def ready(self) -> None:
+    def ready(self, prompt: str = "›") -> None:
         """Wait for the next prompt."""
-        self.until(lambda: self.text.endswith("› "), "prompt")
+        self.until(lambda: AWAITS in self._raw[self._typed_at :] and self.text.rstrip(" ").endswith(prompt), "prompt")
 
-    def until(self, condition: Callable[[], bool], awaited: str, timeout_s: float = 40.0) -> None:
+    def until(self, condition: Callable[[], bool], awaited: str, timeout_s: float = 20.0) -> None:
         """Read the terminal until a condition holds."""
         ends = time.monotonic() + timeout_s
         while not condition():
@@ -101,6 +117,5 @@ class Terminal:
 
 def _control(terminal: int) -> None:
     import fcntl
-    import termios
 
     fcntl.ioctl(terminal, termios.TIOCSCTTY, 0)

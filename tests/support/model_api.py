@@ -30,7 +30,8 @@ class Said:
     """One answer.
 
     body: JSON, or raw bytes. drip_s: the body comes byte by byte with this pause, without end. chunks: a stream of
-    events instead of the body, in pieces of the network. is_cut: the connection ends before the stream does.
+    events instead of the body, in pieces of the network; hang_s: nothing comes after them for so long. is_cut: the
+    connection ends before the stream does.
     """
 
     body: JsonObject | bytes = b""
@@ -39,6 +40,7 @@ class Said:
     headers: Mapping[str, str] = field(default_factory=dict)
     chunks: Sequence[bytes] = ()
     is_cut: bool = False
+    hang_s: float = 0.0
 
 
 def messages_answer(text: str, *, read: int = 700, written: int = 60) -> JsonObject:
@@ -124,6 +126,7 @@ def _handler_for(api: ModelApi) -> type[BaseHTTPRequestHandler]:
             for chunk in said.chunks:
                 self.wfile.write(b"%x\r\n%s\r\n" % (len(chunk), chunk))
                 self.wfile.flush()
+            api.closing.wait(said.hang_s)
             if said.is_cut:
                 self.close_connection = True
             else:

@@ -133,7 +133,7 @@ def words(arguments: Sequence[str], from_stdin: bool, missing: str) -> str:
     text = sys.stdin.buffer.read().decode("utf-8", "replace") if is_stream else " ".join(arguments)
     text = plain(text).strip()
     if not text:
-        raise Incomplete(missing)
+        raise Incomplete("Standard input is empty. " + missing if is_stream else missing)
     return text
 
 

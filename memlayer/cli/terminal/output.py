@@ -14,10 +14,13 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Union
+from typing import TYPE_CHECKING, Any, TextIO, Union
 
 from memlayer.edge.redaction.privacy import plain
 from memlayer.text.context_block import ELLIPSIS, cut, flatten
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 Part = Union[str, tuple[str, str]]  # text, or (text, rich style)
 
@@ -103,7 +106,6 @@ def say(*parts: Part, indent: int = 0, to_stderr: bool = False) -> None:
     try:
         if not stream.isatty():
             raise ImportError
-        from rich.console import Console
         from rich.padding import Padding
         from rich.text import Text
     except ImportError:  # also on a terminal, without a runtime: see memlayer.cli.doctor.bare
@@ -113,10 +115,17 @@ def say(*parts: Part, indent: int = 0, to_stderr: bool = False) -> None:
     paragraph = Text()
     for text, style in texts:
         paragraph.append(plain(text), style=style or None)
+    console_of(stream, indent).print(Padding(paragraph, (0, 0, 0, indent), expand=False))
+
+
+def console_of(stream: TextIO, indent: int = 0) -> Console:
+    """Return a console that takes no text for markup. Raises ImportError."""
+    from rich.console import Console
+
     console = Console(file=stream, markup=False, highlight=False, emoji=False)
     if console.width <= indent:  # COLUMNS=0, or a terminal that reports no width: nothing would fit
         console.width = USUAL_COLUMNS
-    console.print(Padding(paragraph, (0, 0, 0, indent), expand=False))
+    return console
 
 
 def pairs(title: str, rows: Iterable[tuple[str, str]]) -> None:

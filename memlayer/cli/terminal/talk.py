@@ -1,7 +1,4 @@
-"""A talk with the agent: prompts, answers, commands, Ctrl-C.
-
-Prompts are edited with readline; its history is kept in memory alone, since a prompt may hold a secret.
-"""
+"""A talk with the agent: prompts, answers, commands, Ctrl-C."""
 
 from __future__ import annotations
 
@@ -16,12 +13,12 @@ from memlayer.agent.execution import Stoppable, Tool
 from memlayer.agent.loop import Agent, Event
 from memlayer.agent.memory import TalkMemory
 from memlayer.agent.tools import MemorySearch
+from memlayer.cli.terminal.line_editor import LineReader
 from memlayer.cli.terminal.talk_output import TalkOutput
 from memlayer.edge.redaction.privacy import plain
 from memlayer.errors import ChatError, MemlayerError
 from memlayer.text.context_block import entry_lines
 
-PROMPT = "› "
 LEAVE_AGAIN = "Ctrl-C again, or Ctrl-D, leaves"
 HELP = """\
 /memory         the notes that the last prompt was given
@@ -29,7 +26,9 @@ HELP = """\
 /compact        replace older messages by a summary; /compact undo brings them back
 /model [NAME]   show or change the model
 /help           this list
-/quit           leave, like Ctrl-D"""
+/quit           leave, like Ctrl-D
+
+Alt-Enter, Ctrl-J, or \\ before Enter begins a new line; pasted lines are one prompt."""
 
 
 @dataclass
@@ -50,15 +49,13 @@ class Talk:
             self.turn(prompt)
         return 1 if self.has_failed else 0
 
-    def run(self) -> int:
+    def run(self, reader: LineReader) -> int:
         """Talk until the person leaves; return the exit code."""
-        with contextlib.suppress(ImportError):  # a Python without it reads plain lines
-            import readline  # noqa: F401 - importing it makes input() edit lines
         interrupts = 0
         with self._ended():
             while True:
                 try:
-                    typed = input(PROMPT).strip()
+                    typed = reader.prompt().strip()
                     interrupts = 0
                     if typed and not self._obey(typed):
                         return 0
@@ -80,6 +77,7 @@ class Talk:
             self.has_failed = True
             self.output.failed(str(bad))
         finally:
+            self.output.settle()
             self._tell_of_memory()
 
     def show(self, event: Event) -> None:
@@ -96,7 +94,7 @@ class Talk:
 
     def _obey(self, typed: str) -> bool:
         """Obey a command or answer a prompt; False to leave."""
-        word, _, rest = typed.partition(" ")
+        word, _, rest = typed.partition(" ") if "\n" not in typed else ("", "", "")  # a pasted text is no command
         command = COMMANDS.get(word)
         if word in ("/quit", "/exit"):
             return False

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import sys
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from memlayer.agent.context.compaction import Compacted, CompactionStopped, ContextFilling
 from memlayer.agent.execution import ToolEnded, ToolOutput, ToolStarted
 from memlayer.agent.loop import Asked, Event, TextPart, Waiting
-from memlayer.cli.terminal.output import line, print_json_line, say
-from memlayer.cli.terminal.tool_rows import ToolRows
+from memlayer.cli.terminal.line_editor import PROMPT
+from memlayer.cli.terminal.output import console_of, line, print_json_line, say
+from memlayer.cli.terminal.tool_rows import ToolRows, rows_of, show_rows
 from memlayer.edge.redaction.privacy import plain
 from memlayer.text.context_block import entry_lines
+
+if TYPE_CHECKING:
+    from memlayer.cli.terminal.markdown import MarkdownStream
+
+# Of a talk that goes on.
+LAST_PROMPT_ROWS = 6
+LAST_ANSWER_ROWS = 30
 
 
 class TalkOutput(Protocol):
@@ -22,6 +30,9 @@ class TalkOutput(Protocol):
 
     def began(self, facts: dict[str, Any]) -> None:
         """Tell of the talk's start: session_id, provider, model, resumed."""
+
+    def resumed(self, prompt: str, answer: str) -> None:
+        """Show the last exchange of a talk that goes on."""
 
     def recalled(self, notes: str) -> None:
         """Show the notes that a prompt was given, "" for none."""
@@ -34,6 +45,9 @@ class TalkOutput(Protocol):
 
     def notice(self, message: str) -> None:
         """Show a line for the person."""
+
+    def settle(self) -> None:
+        """Show what is left of an answer that ended in any way."""
 
 
 class JsonLines:
@@ -65,6 +79,10 @@ class JsonLines:
         """See TalkOutput."""
         self._put("start", **facts)
 
+    def resumed(self, prompt: str, answer: str) -> None:
+        """See TalkOutput."""
+        self._put("last_exchange", prompt=prompt, answer=answer)
+
     def recalled(self, notes: str) -> None:
         """See TalkOutput."""
         self._put("recall", notes=entry_lines(notes))
@@ -81,29 +99,31 @@ class JsonLines:
         """See TalkOutput."""
         self._put("notice", message=message)
 
+    def settle(self) -> None:
+        """See TalkOutput. Nothing is held back."""
+
     def _put(self, kind: str, **fields: Any) -> None:
         print_json_line({"event": kind, **fields})
 
 
 class TextOutput:
-    """Streamed text on a terminal; in a pipe the answer alone.
+    """Markdown, drawn as it comes, on a terminal; in a pipe the answer alone.
 
     All but the answer goes to stderr.
     """
 
     def __init__(self) -> None:
         self._streams = sys.stdout.isatty()
-        self._is_open = False  # a line without its end
+        self._drawing: MarkdownStream | None = None
         self._tools = ToolRows()
 
     def show(self, event: Event) -> None:
         """See TalkOutput."""
         if isinstance(event, TextPart):
             if self._streams:
-                print(plain(event.text), end="", flush=True)
-                self._is_open = self._is_open if not event.text else not event.text.endswith("\n")
+                self._draw(event.text)
             return
-        self._end_line()
+        self.settle()
         if isinstance(event, Asked):
             if event.is_cut:
                 self.notice("the answer was cut at agent.max_tokens")
@@ -123,6 +143,21 @@ class TextOutput:
             )  # fmt: skip
             say((said, "dim"), to_stderr=True)
 
+    def resumed(self, prompt: str, answer: str) -> None:
+        """See TalkOutput. Long texts are cut, the answer at its beginning."""
+        if not self._streams:
+            return
+        first, *more = rows_of(prompt.strip(), LAST_PROMPT_ROWS)
+        say((PROMPT + first, "dim"), to_stderr=True)
+        show_rows(more, indent=len(PROMPT))
+        rows = answer.strip().split("\n")
+        left_out = len(rows) - LAST_ANSWER_ROWS
+        if left_out > 1:
+            say(("[... %d lines before]" % left_out, "dim"), to_stderr=True)
+            rows = rows[left_out:]
+        self._draw("\n".join(rows))
+        self.settle()
+
     def recalled(self, notes: str) -> None:
         """See TalkOutput."""
         count = len(entry_lines(notes))
@@ -131,24 +166,32 @@ class TextOutput:
 
     def answered(self, answer: str) -> None:
         """See TalkOutput."""
-        self._end_line()
+        self.settle()
         if not self._streams:
             print(plain(answer), flush=True)
 
     def failed(self, message: str) -> None:
         """See TalkOutput."""
-        self._end_line()
+        self.settle()
         say(("memlayer: " + line(message), "red"), to_stderr=True)
 
     def notice(self, message: str) -> None:
         """See TalkOutput."""
-        self._end_line()
+        self.settle()
         say(("· " + line(message), "dim"), to_stderr=True)
 
-    def _end_line(self) -> None:
-        if self._is_open:
-            print(flush=True)
-            self._is_open = False
+    def settle(self) -> None:
+        """See TalkOutput."""
+        if self._drawing:
+            self._drawing.end()
+        self._drawing = None
+
+    def _draw(self, text: str) -> None:
+        if self._drawing is None:
+            from memlayer.cli.terminal.markdown import MarkdownStream  # only a terminal needs it
+
+            self._drawing = MarkdownStream(console_of(sys.stdout))
+        self._drawing.feed(plain(text.replace("\t", "    ")))
 
 
 def about_compaction(event: Compacted) -> str:

@@ -102,7 +102,7 @@ def rows_of(text: str, max_rows: int) -> list[str]:
     return [*kept, "[... %d more lines]" % left] if left > 1 else [cut(row, ROW_CHARS) for row in rows]
 
 
-def show_rows(rows: list[str], style: str = "dim") -> None:
-    """Show lines below a call's first one."""
+def show_rows(rows: list[str], style: str = "dim", *, indent: int = 4) -> None:
+    """Show lines below a first one."""
     for row in rows:
-        say((row, style), indent=4, to_stderr=True)
+        say((row, style), indent=indent, to_stderr=True)

@@ -90,6 +90,7 @@ def _talk(
     from memlayer.agent.assembly import make_agent
     from memlayer.agent.memory import TalkMemory
     from memlayer.cli.terminal.consent import Consent
+    from memlayer.cli.terminal.line_editor import PlainReader, open_reader
     from memlayer.cli.terminal.talk import Talk, can_ask
     from memlayer.cli.terminal.talk_output import JsonLines, TextOutput
 
@@ -100,16 +101,19 @@ def _talk(
     past = memory.resume(past_id) if past_id is not None else None
     output = JsonLines() if as_json else TextOutput()
     memory.on_recalled = output.recalled
-    consent = Consent(is_given=yes, can_ask=can_ask() and not as_json)
+    reader = PlainReader() if text else open_reader()
+    consent = Consent(is_given=yes, can_ask=can_ask() and not as_json, ask=reader.ask)
     shown: list[Talk] = []
     agent, tools, problems = make_agent(settings, memory, consent, lambda event: shown[0].show(event), past=past)
     talk = Talk(agent, memory, output, tools)
     shown.append(talk)
     facts = {"session_id": memory.session_id, "provider": settings.agent.provider, "model": settings.agent.model_name}
     output.began({**facts, "resumed": past is not None})
+    if past is not None and past.turns:
+        output.resumed(past.turns[-1].prompt, past.turns[-1].answer)
     for problem in filter(None, [*problems, memory.notice]):
         output.notice(problem)
-    return talk.once(text) if text else talk.run()
+    return talk.once(text) if text else talk.run(reader)
 
 
 def _leave(sign: int, frame: FrameType | None) -> None:
