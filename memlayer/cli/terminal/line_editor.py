@@ -1,4 +1,4 @@
-"""The person's side of a talk: prompts of several lines, answers to questions.
+"""The person's typing: prompts of several lines, answers to questions.
 
 The editor is prompt_toolkit, on a terminal; elsewhere lines are read as they come. History is kept in memory alone,
 since a prompt may hold a secret.
@@ -27,7 +27,7 @@ class LineReader(Protocol):
         """Return the next prompt. Raises EOFError, KeyboardInterrupt."""
 
     def ask(self, question: str) -> str:
-        """Return an answer that was typed after the question. Raises as prompt does."""
+        """Return an answer typed after the question. Raises as prompt does."""
 
 
 class PlainReader:

@@ -56,7 +56,10 @@ class Drawn(Markdown):
 
 
 class Block:
-    """A block without blank edges. is_growing: of a long one, the end that fits the terminal."""
+    """A block without blank edges.
+
+    is_growing: of a long block, the end that fits the terminal.
+    """
 
     def __init__(self, text: str, *, is_growing: bool = False) -> None:
         self._text, self._is_growing = text, is_growing
@@ -124,7 +127,10 @@ class MarkdownStream:
 
 
 def blocks_of(text: str) -> list[str]:
-    """Return the blocks of a text, the last one perhaps unfinished; one at least."""
+    """Return the blocks of a text, one at least.
+
+    The last may be unfinished.
+    """
     starts = [token.map[0] for token in parser().parse(text) if token.map and not token.level]
     rows = text.split("\n")
     edges = [0, *starts[1:], len(rows)]

@@ -107,7 +107,7 @@ class JsonLines:
 
 
 class TextOutput:
-    """Markdown, drawn as it comes, on a terminal; in a pipe the answer alone.
+    """Markdown drawn on a terminal; in a pipe the answer alone.
 
     All but the answer goes to stderr.
     """
