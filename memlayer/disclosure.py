@@ -12,6 +12,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from memlayer.edge.ipc.ops import FILE_SESSION, short_session
 from memlayer.kinds import KINDS
 from memlayer.model import Memory
 from memlayer.text.chunking import estimate_tokens
@@ -102,11 +103,31 @@ def timeline_text(spans: Sequence[Span], unknown: Sequence[str] = (), max_tokens
         if not span.turns:
             lines.append("  Nothing else is known of that session." if span.memory.session_id else "  No turns.")
         for turn in span.turns:
-            mark = ">" if turn.id == span.target_id else " "
-            lines.append(
-                "%s %s [mem:%s] %s" % (mark, minute_of(turn.at_ms), turn.citation, mark_of(turn) + _preview(turn.text))
-            )
+            lines.append(_turn_line(turn, ">" if turn.id == span.target_id else " "))
     return within(lines or ["No memory is named."], max_tokens)
+
+
+def session_text(session_id: str, turns: Sequence[Memory], max_tokens: int = TIMELINE_TOKENS) -> str:
+    """Return a session's turns, oldest first; of too many the newest."""
+    name = "Session " + flatten(short_session(session_id))
+    if not turns:
+        return "%s: no turn of it is known." % name
+    head = "%s, 1 turn:" % name if len(turns) == 1 else "%s, %d turns:" % (name, len(turns))
+    left_out = "  (the %d before are left out)"
+    lines: list[str] = []
+    left = max_tokens - estimate_tokens(head + left_out)
+    for turn in reversed(turns):
+        line = _turn_line(turn, " ")
+        left -= estimate_tokens(line) + 1
+        if left < 0:
+            break
+        lines.append(line)
+    omitted = len(turns) - len(lines)
+    return "\n".join([head, *([left_out % omitted] if omitted else []), *reversed(lines)])
+
+
+def _turn_line(turn: Memory, mark: str) -> str:
+    return "%s %s [mem:%s] %s" % (mark, minute_of(turn.at_ms), turn.citation, mark_of(turn) + _preview(turn.text))
 
 
 def details_text(
@@ -127,7 +148,9 @@ def details_text(
 
 def _session_of(memory: Memory) -> str:
     """Return the session by its start; a remembered statement has none."""
-    short = flatten(memory.session_id)[:8]
+    if memory.session_id.startswith(FILE_SESSION):
+        return "from a file"
+    short = flatten(short_session(memory.session_id))
     return "session " + short if short else "said outside of a session"
 
 
@@ -162,7 +185,9 @@ def _facts(detail: Detail) -> list[str]:
     if detail.missing:
         facts.append("%d of its sources were forgotten" % detail.missing)
     if detail.cited_in:
-        sessions = ", ".join("%s (%s)" % (flatten(name)[:8], day) for name, day in detail.cited_in[:MAX_LISTED])
+        sessions = ", ".join(
+            "%s (%s)" % (flatten(short_session(name)), day) for name, day in detail.cited_in[:MAX_LISTED]
+        )
         facts.append("Cited in %d %s: %s" % (len(detail.cited_in), _plural(len(detail.cited_in), "session"), sessions))
     return facts
 

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 from memlayer.edge.capture.spool import event_id
 from memlayer.edge.home import paths, project
+from memlayer.edge.ipc.ops import FILE_SESSION
 from memlayer.indexing.document import Piece, pieces_of
 from memlayer.indexing.indexer import Indexer, drop_unused
 from memlayer.kinds import Category
@@ -29,7 +30,7 @@ from memlayer.records.tombstones import Tombstones
 from memlayer.turns.salience import importance
 
 log = logging.getLogger(__name__)
-SOURCE = "file_"  # prefix of a piece's session id; the rest names its file
+SOURCE = FILE_SESSION  # prefix of a piece's session id; the rest names its file
 BATCH = 48  # pieces indexed at once: each may cost an embedding, and turns wait meanwhile
 EVERYTHING = 10_000_000
 SUFFIXES = (".md", ".markdown", ".mdx")

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 from memlayer.edge.home import paths
+from memlayer.edge.ipc.ops import AGENT_SESSION
 
 CLOCK_PUT_BACK_MS = 60_000  # no hook is served as late as that
 SAME_COMPACTION_MS = 60_000  # between the two hooks that tell of one compaction: the host runs them one after the other
@@ -146,6 +147,18 @@ class Sessions:
         """The record of a session, or None."""
         with self._lock:
             return self._get(session_id)
+
+    def named(self, start: str) -> list[Session]:
+        """Return the session of an id, else those that begin so.
+
+        Newest first. The common start of the agent's talks may be left out.
+        """
+        session = self.get(start)
+        if session is not None:
+            return [session]
+        known = self.all()
+        matches = [session for session in known if session.id.startswith(start)]
+        return matches or [session for session in known if session.id.removeprefix(AGENT_SESSION).startswith(start)]
 
     def heard(self, event: Mapping[str, Any], project_id: str, *, is_live: bool = False) -> Session:
         """Return the session of a captured event, made if new.

@@ -11,6 +11,7 @@ from collections.abc import Container, Iterable
 from dataclasses import dataclass, replace
 
 from memlayer.edge.capture import spool
+from memlayer.edge.ipc.ops import short_session
 from memlayer.ports import Store
 from memlayer.records.sessions import Session
 from memlayer.transcripts import catch_up
@@ -95,7 +96,8 @@ def finding(seen: Audit, *, is_capturing: bool = True) -> tuple[str, str, str]:
     if seen.lost:
         return (
             "fail",
-            f"{said}; {seen.lost} stand in a transcript and nowhere else, most in session {seen.worst_session[:8]}",
+            f"{said}; {seen.lost} stand in a transcript and nowhere else, most in session "
+            + short_session(seen.worst_session),
             "hooks did not run, or failed: see logs/hook.log; `memlayer flush --wait` reads open and just-ended "
             "sessions again, `memlayer repair` all, and what was said in them while memlayer was off",
         )

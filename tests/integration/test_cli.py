@@ -93,7 +93,7 @@ def test_brief_search_is_index_of_model(fed: Run, words: str, found: str) -> Non
 
 def test_brief_search_narrows_or_refuses(fed: Run) -> None:
     assert "ClickHouse" in fed("search", "order events", "--brief", "--category", "conversation").stdout
-    none = fed("search", "order events", "--brief", "--session", "another").stdout
+    none = fed("search", "order events", "--brief", "--session", "session-two").stdout
     assert none.startswith('No memory matches "order events"')
     for option in ("--explain", "--since=30d", "--min-score=0.5", "--file=x.py"):
         assert "--brief goes with" in fed("search", "order events", "--brief", option, code=2).stderr

@@ -86,7 +86,8 @@ def test_nothing_found_is_said(server: McpServer) -> None:
 
 def test_kinds_and_sessions_narrow(server: McpServer) -> None:
     assert "turn:" in server.call("mem-search", query="ClickHouse", kind="turn")
-    assert server.call("mem-search", query="ClickHouse", session="another").startswith("No memory matches")
+    said = server.call("mem-search", query="ClickHouse", session="another")
+    assert said.startswith("Error: No session is known by 'another' in this project")
 
 
 def test_remember_is_redacted_and_merged(server: McpServer) -> None:

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TextIO, Union
 
+from memlayer.edge.ipc.ops import FILE_SESSION, short_session
 from memlayer.edge.redaction.privacy import plain
 from memlayer.text.context_block import ELLIPSIS, cut, flatten
 
@@ -224,6 +225,11 @@ def short_path(path: str) -> str:
     return "~" + path[len(person) :] if path.startswith(person + os.sep) else path
 
 
+def session_name(row: Mapping[str, object], field: str = "session_id") -> str:
+    """Return the start of a session's id, which verbs understand."""
+    return line(short_session(str(row.get(field) or "")))
+
+
 def memory_title(memory: Mapping[str, object]) -> list[Part]:
     """Return key, citation, time, project and session of a memory."""
     parts: list[Part] = [
@@ -232,10 +238,10 @@ def memory_title(memory: Mapping[str, object]) -> list[Part]:
         (f"[mem:{line(memory.get('citation'))}]", "cyan"),
     ]
     session = line(memory.get("session_id"))
-    if session.startswith("file_"):  # the piece comes from a file, whose name is printed elsewhere
+    if session.startswith(FILE_SESSION):  # the piece comes from a file, whose name is printed elsewhere
         session = ""
     project = line(memory.get("project")) or line(memory.get("project_id"))
-    for text in (when(memory.get("at_ms")), project, f"session {session[:8]}" if session else ""):
+    for text in (when(memory.get("at_ms")), project, f"session {short_session(session)}" if session else ""):
         if text:
             parts += ["  ", (text, "dim")]
     return parts

@@ -16,10 +16,11 @@ from memlayer.cli.terminal.invocation import (
     global_option,
     json_option,
     memory_ids,
+    not_empty,
     project_dir,
     project_option,
 )
-from memlayer.cli.terminal.output import counted, line, memory_title, number, say, say_body, when
+from memlayer.cli.terminal.output import counted, line, memory_title, number, say, say_body, session_name, when
 from memlayer.edge.ipc import ops
 from memlayer.edge.redaction.privacy import plain
 from memlayer.errors import UserError
@@ -92,7 +93,7 @@ def say_match(match: Mapping[str, Any]) -> None:
         say_text(event.get("text"))
     cited = match.get("cited_in") or []
     if cited:
-        sessions = ", ".join(f"{line(one.get('session_id'))[:8]} ({when(one.get('at_ms'))[:10]})" for one in cited[:12])
+        sessions = ", ".join(f"{session_name(one)} ({when(one.get('at_ms'))[:10]})" for one in cited[:12])
         say((f"Cited in {counted(len(cited), 'session')}", "bold"), f": {sessions}")
     for source in match.get("missing") or []:
         since = when(source.get("at_ms"))[:10]
@@ -116,7 +117,7 @@ def say_text(text: object) -> None:
 @project_option
 @all_projects_option
 @global_option
-@click.option("--session", default="", metavar="ID", help="Only memories of this session.")
+@click.option("--session", metavar="ID", callback=not_empty, help="Only memories of this session, of any project.")
 @click.option("--category", type=click.Choice(CATEGORIES), default=None, help="Only memories of this category.")
 @click.option("--limit", type=click.IntRange(1, 10_000), default=20, show_default=True, help="Memories at most.")
 @click.option("--all", "with_superseded", is_flag=True, help="Also replaced memories.")
@@ -126,7 +127,7 @@ def list_verb(
     project: str | None,
     all_projects: bool,
     is_global: bool,
-    session: str,
+    session: str | None,
     category: str | None,
     limit: int,
     with_superseded: bool,
@@ -142,16 +143,17 @@ def list_verb(
       memlayer list
       memlayer list --all-projects --category core --limit 50
     """
-    folder = project_dir(project, all_projects, is_global)
+    folder = "" if session and not project else project_dir(project, all_projects, is_global)
     if from_stdin:
         category = plain(sys.stdin.read(1000)).strip().lower()
         if category not in ("", *CATEGORIES):
             raise UserError(f"{line(category, 40)!r} is no category. Give one of {', '.join(CATEGORIES)}")
-    found = ask(ops.List(folder, is_global, session, category or "", limit, with_superseded), as_json)
+    found = ask(ops.List(folder, is_global, session or "", category or "", limit, with_superseded), as_json)
     memories = found.get("memories") or []
     if not memories:
-        is_wide = all_projects or is_global
-        say("No memories yet." if is_wide else f"No memories in this project ({folder}). Try --all-projects.")
+        of_session = f" of session {line(session)}" if session else " yet"
+        place = f" in this project ({folder}). Try --all-projects" if folder else of_session
+        say(f"No memories{place}.")
     for memory in memories:
         mark = "replaced" if memory.get("superseded_by") else "pinned" if memory.get("pinned") else ""
         say(*memory_title(memory), ("  " + mark if mark else "", "yellow"))
@@ -160,18 +162,27 @@ def list_verb(
 
 @click.command("timeline")
 @click.argument("ids", metavar="ID...", nargs=-1)
+@click.option("--session", metavar="ID", callback=not_empty, help="All turns of this session instead.")
 @click.option("--window", type=click.IntRange(1, 10), default=3, show_default=True, help="Turns on either side.")
 @project_option
 @all_projects_option
 @json_option
-def timeline_verb(ids: tuple[str, ...], window: int, project: str | None, all_projects: bool, as_json: bool) -> None:
-    """Show the turns around memories in their sessions, a line each.
+def timeline_verb(
+    ids: tuple[str, ...], session: str | None, window: int, project: str | None, all_projects: bool, as_json: bool
+) -> None:
+    """Show the turns around memories, or of a session, a line each.
 
     \b
     Examples:
       memlayer timeline a7Bc3x
       memlayer timeline a7Bc3x --window 6
+      memlayer timeline --session 8f3a12cd
     """
+    if session:
+        if ids:
+            raise Incomplete("Give ids of memories or --session, not both")
+        folder = project_dir(project, all_projects) if project else ""
+        end_with_text(ask(ops.MemTimeline(project_dir=folder, session=session)), as_json)
     folder = project_dir(project, all_projects)
     end_with_text(ask(ops.MemTimeline(tuple(memory_ids(ids)), window, folder)), as_json)
 

@@ -20,7 +20,7 @@ from memlayer.cli.terminal.invocation import (
     project_option,
     words,
 )
-from memlayer.cli.terminal.output import line, memory_title, say, say_body, when
+from memlayer.cli.terminal.output import line, memory_title, say, say_body, session_name, when
 from memlayer.cli.verbs.browse import say_text
 from memlayer.edge.capture import spool
 from memlayer.edge.home import paths
@@ -35,6 +35,7 @@ stdin_option = click.option("--stdin", "from_stdin", is_flag=True, help="Read th
 id_argument = click.argument("id_", metavar="ID", nargs=-1)
 NO_TEXT = "Give a text to remember, or - to read it from standard input"
 WHOLE = 100_000
+WHOLE_ID = 36  # characters of the host's session ids
 # Field of an answer -> the relation of its memories to the one that was remembered.
 RELATIONS = {
     "older": "Replaces ",
@@ -82,7 +83,7 @@ def remember_verb(
         own_patterns.use_file(paths.own_patterns(home()))
     except (OSError, ValueError) as bad:
         raise UserError(f"Nothing is remembered: {bad}") from bad
-    event = remember_event(said, project_dir=folder, at_ms=now_ms, session_id=session, is_global=is_global)
+    event = remember_event(said, project_dir=folder, at_ms=now_ms, session_id=_session_id(session), is_global=is_global)
     if is_all_redacted(str(event["text"])) or not str(event["text"]).strip():
         raise UserError("Nothing to remember: all of it is private")
     refuse_too_long(str(event["text"]))
@@ -103,6 +104,23 @@ def remember_verb(
         for other in done.get(name) or []:
             say((relation, "yellow"), *memory_title(other))
             say_body(other.get("text"), 200)
+
+
+def _session_id(start: str) -> str:
+    """Return a session's whole id; as given without an answer.
+
+    Raises UserError for several.
+    """
+    if len(start) >= WHOLE_ID:
+        return start
+    try:
+        sessions = ask(ops.Sessions(start)).get("sessions") or [] if start else []
+    except MemlayerError:  # unknown, or no daemon: the statement is kept all the same
+        return start
+    if len(sessions) > 1:
+        ids = ", ".join(line(session.get("id"), 40) for session in sessions[:8])
+        raise UserError(f"{len(sessions)} sessions begin with {start!r}: {ids}. Give more of the id")
+    return str(sessions[0]["id"]) if sessions else start
 
 
 @click.command("pin")
@@ -187,7 +205,7 @@ def _say_version(version: Mapping[str, Any], is_asked: bool) -> None:
     )
     say_text(version.get("text"))
     sources = [
-        f"{line(source.get('kind'))} {when(source.get('at_ms'))} {line(source.get('session_id'))[:8]}"
+        f"{line(source.get('kind'))} {when(source.get('at_ms'))} {session_name(source)}"
         for source in version.get("sources") or []
     ]
     if sources:

@@ -19,7 +19,7 @@ from memlayer.cli.terminal.invocation import (
     project_dir,
     project_option,
 )
-from memlayer.cli.terminal.output import counted, line, number, pairs, say, size, table, when
+from memlayer.cli.terminal.output import counted, line, number, pairs, say, session_name, size, table, when
 from memlayer.edge.bootstrap import health
 from memlayer.edge.capture import spool
 from memlayer.edge.home import paths, registry
@@ -64,7 +64,13 @@ def row_of(session: Mapping[str, Any]) -> list[str]:
     """Return a session's row of the table."""
     counts = [_figure(session, name) for name in ("turns", "total_tokens", "compaction_count", "flush_count")]
     state = "ended" if session.get("ended") else "open"
-    return [line(session.get("id"))[:8], when(session.get("last_ms")), state, *counts, _project_of(session)]
+    return [
+        session_name(session, "id"),
+        when(session.get("last_ms")),
+        state,
+        *counts,
+        _project_of(session),
+    ]
 
 
 def say_session(session: Mapping[str, Any]) -> None:

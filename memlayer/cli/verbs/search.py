@@ -22,7 +22,17 @@ from memlayer.cli.terminal.invocation import (
     project_option,
     words,
 )
-from memlayer.cli.terminal.output import counted, line, memory_title, number, say, say_body, short_path, when
+from memlayer.cli.terminal.output import (
+    counted,
+    line,
+    memory_title,
+    number,
+    say,
+    say_body,
+    session_name,
+    short_path,
+    when,
+)
 from memlayer.cli.verbs.browse import CATEGORIES, say_for_model
 from memlayer.edge.ipc import ops
 
@@ -41,7 +51,7 @@ NO_PROMPT = "Give a prompt's text, or - to read it from standard input"
 @click.option("--day", metavar="DATE", help="Only memories of this day.")
 @click.option("--category", type=click.Choice(CATEGORIES), default=None, help="Only memories of this category.")
 @click.option("--kind", default="", metavar="KIND", help="Only this kind: decision, preference, fact, turn, ...")
-@click.option("--session", default="", metavar="ID", help="Only memories of this session.")
+@click.option("--session", metavar="ID", callback=not_empty, help="Only memories of this session, of any project.")
 @click.option(
     "--file",
     default="",
@@ -70,7 +80,7 @@ def search_verb(
     day: str | None,
     category: str | None,
     kind: str,
-    session: str,
+    session: str | None,
     file: str,
     limit: int,
     min_score: float,
@@ -89,22 +99,23 @@ def search_verb(
       echo "it's normalize_cart()" | memlayer search -
     """
     text = words(query, from_stdin, NO_WORDS)
-    folder = project_dir(project, all_projects)
+    folder = "" if session and not project else project_dir(project, all_projects)
     if brief:
         if any((since, until, day, kind, file, min_score, explain)):
             raise Incomplete("--brief goes with --category, --session and --limit alone")
         called = kinds.CATEGORIES[kinds.Category(category)].name if category else ""
-        say_for_model(ask(ops.MemSearch(text, limit, session, called, folder), as_json))
+        say_for_model(ask(ops.MemSearch(text, limit, session or "", called, folder), as_json))
         return
     span = span_of(since, until, day)
-    found = ask(ops.Search(text, folder, limit, min_score, *span, category or "", kind, session, file), as_json)
+    wanted = ops.Search(text, folder, limit, min_score, *span, category or "", kind, session or "", file)
+    found = ask(wanted, as_json)
     say_mode(found)
     hits = found.get("hits") or []
     done = found.get("done") or []
     if not hits and not done:
         is_filtered = any((since, until, day, category, kind, session, file))
         rest = " with these filters" if is_filtered else ""
-        where = "in any project" if all_projects else f"in this project ({folder}). Try other words, or --all-projects"
+        where = "in any project" if not folder else f"in this project ({folder}). Try other words, or --all-projects"
         say(f"Nothing found for {line(text, 120)!r}{rest} {where}.")
         return
     for place, hit in enumerate(hits, 1):
@@ -140,11 +151,11 @@ def span_of(since: str | None, until: str | None, day: str | None) -> tuple[int,
 @click.argument("prompt", nargs=-1)
 @click.option("--stdin", "from_stdin", is_flag=True, help="Read the prompt from stdin.")
 @project_option
-@click.option("--session", default="", metavar="ID", help="As in this session: leave out memories that it has.")
+@click.option("--session", metavar="ID", callback=not_empty, help="As in this session: leave out memories that it has.")
 @click.option("--explain", is_flag=True, help="Show for every candidate why it was kept or dropped.")
 @json_option
 def recall_verb(
-    prompt: tuple[str, ...], from_stdin: bool, project: str | None, session: str, explain: bool, as_json: bool
+    prompt: tuple[str, ...], from_stdin: bool, project: str | None, session: str | None, explain: bool, as_json: bool
 ) -> None:
     """Print the block that the hook would add to a prompt.
 
@@ -157,7 +168,7 @@ def recall_verb(
     """
     text = words(prompt, from_stdin, NO_PROMPT)
     folder = project_dir(project)
-    found = ask(ops.Recall(text, folder, session), as_json)
+    found = ask(ops.Recall(text, folder, session or ""), as_json)
     block = str(found.get("block") or "")
     if not explain:
         sys.stdout.write(block + ("\n" if block and sys.stdout.isatty() else ""))
@@ -256,7 +267,7 @@ def say_prompt(prompt: Mapping[str, Any]) -> None:
         (when(prompt.get("at_ms")), "dim"),
         "  ",
         (_title(prompt), "bold"),
-        (f"  {line(prompt.get('project'))}  session {line(prompt.get('session_id'))[:8]}", "dim"),
+        (f"  {line(prompt.get('project'))}  session {session_name(prompt)}", "dim"),
     )
     if not prompt.get("delivered", True):
         say(("too late", "yellow"), ": the host went on without these notes", indent=2)

@@ -15,7 +15,7 @@ from memlayer.daemon.hook_call import Answer, begin_call, count_kept, serve
 from memlayer.daemon.hooks import HANDLERS
 from memlayer.daemon.ops import agent_compaction as compaction
 from memlayer.daemon.ops.agent_compaction import Talk
-from memlayer.daemon.ops.requests import Fields, Progress, Table, project_of, services_of
+from memlayer.daemon.ops.requests import Fields, Progress, Table, project_of, services_of, several_sessions
 from memlayer.daemon.resources.state import State
 from memlayer.daemon.tasks import derived, flush, intake
 from memlayer.edge.capture.payload import Payload, clean, spool_event
@@ -189,7 +189,7 @@ def _known(state: State, arguments: ops.Turn) -> Session:
     if len(found) == 1:
         return found[0]
     if found:
-        raise UserError("%d talks begin with %r: give more of the id" % (len(found), start[:80]))
+        raise several_sessions(state, start, found, "talk")
     if any(one.id.startswith(start) for one in talks) and start:
         raise UserError("%r is a talk of another project: go to its folder, or give --project" % start[:80])
     named = " by %r" % start[:80] if start else " in this project"

@@ -17,6 +17,7 @@ from memlayer.daemon.ops.requests import (
     named,
     project_of,
     services_of,
+    session_named,
 )
 from memlayer.daemon.resources import memory
 from memlayer.daemon.resources.state import State
@@ -58,10 +59,11 @@ def forget(state: State, arguments: ops.Forget, progress: Progress) -> Fields:
     if arguments.project_dir and not project_id:
         return NOTHING
     is_narrowed = bool(arguments.ids or arguments.query)
+    session_id = session_named(state, arguments.session_id)
     chosen, unknown = _chosen(state, services, arguments, project_id)
     if is_narrowed and not chosen:
         return {**NOTHING, "unknown": unknown}
-    selection = Selection(chosen, arguments.session_id, project_id, arguments.before_ms)
+    selection = Selection(chosen, session_id, project_id, arguments.before_ms)
     if selection == Selection() or (arguments.is_global and not is_narrowed):
         raise UserError("Give an ID, --session, --project, --query or --before")
     keep_sources = arguments.keep_sources

@@ -9,7 +9,7 @@ from memlayer import disclosure
 from memlayer.compose import Services
 from memlayer.consolidation import lineage
 from memlayer.daemon.ops import memories as by_hand
-from memlayer.daemon.ops.requests import Fields, Progress, Table, named, services_of
+from memlayer.daemon.ops.requests import Fields, Progress, Table, named, services_of, session_named
 from memlayer.daemon.ops.requests import scope_of as scope_of_folder
 from memlayer.daemon.resources.state import State
 from memlayer.disclosure import Detail, IndexEntry, Span
@@ -38,7 +38,8 @@ COUNTED = 100_000
 def search(state: State, arguments: ops.MemSearch, progress: Progress) -> Fields:
     """Return index lines of the best hits, with their citations."""
     scope = scope_of(state, arguments.project_dir)
-    filters = Filters(category=category_named(arguments.kind), session_id=arguments.session)
+    session_id = session_named(state, arguments.session, scope)
+    filters = Filters(category=category_named(arguments.kind), session_id=session_id)
     limit = min(MAX_HITS, arguments.limit)
     entries = entries_of(services_of(state), state.rules.recall, arguments.query, scope, filters, limit)
     if scope.project_ids is None:
@@ -69,7 +70,9 @@ def entries_of(
 
 
 def timeline(state: State, arguments: ops.MemTimeline, progress: Progress) -> Fields:
-    """Return the turns around each memory in its session."""
+    """Return the turns around each memory in its session, or a session's."""
+    if arguments.session:
+        return _session_timeline(state, arguments)
     store, window = services_of(state).store, min(MAX_WINDOW, arguments.window)
     found, unknown = _found(state, arguments.ids, arguments.project_dir)
     spans = []
@@ -78,6 +81,14 @@ def timeline(state: State, arguments: ops.MemTimeline, progress: Progress) -> Fi
         turns = lineage.turns_around(store, turn, window) if turn is not None else []
         spans.append(Span(memory, turns, turn.id if turn is not None else ""))
     return {"text": disclosure.timeline_text(spans, unknown), "ids": [memory.citation for memory in found]}
+
+
+def _session_timeline(state: State, arguments: ops.MemTimeline) -> Fields:
+    """Return all turns of a session. Raises UserError."""
+    session_id = session_named(state, arguments.session, scope_of(state, arguments.project_dir))
+    query = MemoryQuery(session_id=session_id, category=Category.CONVERSATION, limit=COUNTED)
+    turns = services_of(state).store.memories(query)[::-1]
+    return {"text": disclosure.session_text(session_id, turns), "ids": [turn.citation for turn in turns]}
 
 
 def details(state: State, arguments: ops.MemDetails, progress: Progress) -> Fields:

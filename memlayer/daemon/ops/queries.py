@@ -20,6 +20,7 @@ from memlayer.daemon.ops.requests import (
     scope_of,
     score_parts,
     services_of,
+    session_named,
 )
 from memlayer.daemon.resources.state import State
 from memlayer.disclosure import label_of
@@ -34,7 +35,6 @@ from memlayer.recall.query import typed_query
 from memlayer.recall.recall import Recalled
 from memlayer.recall.search import Filters, Found, Search, find
 from memlayer.recall.snippet import snippet
-from memlayer.records.sessions import Session
 from memlayer.records.usages import MANY, sessions_citing, share_since
 from memlayer.text.context_block import bare_id, cut, flatten
 from memlayer.turns.turn_memory import mark_of, marked_text
@@ -55,8 +55,7 @@ def recall(state: State, arguments: ops.Recall, progress: Progress) -> Fields:
     """Return the block for a prompt, with its gate and candidates."""
     services = services_of(state)
     project_id, place = state.projects.find(arguments.project_dir)
-    session_id = arguments.session_id
-    session = (state.sessions.get(session_id) or Session(id=session_id)) if session_id else None
+    session = state.sessions.get(session_named(state, arguments.session_id)) if arguments.session_id else None
     rules = state.rules_for(place).recall
     found = services.recall.answer(redact(arguments.prompt), state.scope(project_id), rules, session)
     mode, why = state.mode()
@@ -101,7 +100,7 @@ def search(state: State, arguments: ops.Search, progress: Progress) -> Fields:
     filters = Filters(
         category=category_given(arguments.category),
         kind=arguments.kind,
-        session_id=arguments.session_id,
+        session_id=session_named(state, arguments.session_id),
         file=arguments.file,
         since_ms=arguments.since_ms,
         until_ms=arguments.until_ms,
@@ -180,6 +179,7 @@ def list_memories(state: State, arguments: ops.List, progress: Progress) -> Fiel
     """Return memories of a project and every project, newest first."""
     store, folder, category = services_of(state).store, arguments.project_dir, category_given(arguments.category)
     project_id = project_of(state, folder, is_global=arguments.is_global)
+    session_id = session_named(state, arguments.session_id)
     wanted = [(project_id, category)] if project_id or not folder else []
     if folder and project_id != GLOBAL and state.has_global and category in (None, Category.CORE):
         wanted.append((GLOBAL, Category.CORE))
@@ -189,7 +189,7 @@ def list_memories(state: State, arguments: ops.List, progress: Progress) -> Fiel
         for memory in store.memories(
             MemoryQuery(
                 project_id=scope,
-                session_id=arguments.session_id,
+                session_id=session_id,
                 category=kept,
                 limit=arguments.limit,
                 is_current=None if arguments.with_superseded else True,

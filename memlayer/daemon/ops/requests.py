@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -14,10 +14,13 @@ from memlayer.errors import UserError
 from memlayer.kinds import Category
 from memlayer.model import GLOBAL, Memory, Scope
 from memlayer.ports import MemoryQuery, Store
-from memlayer.text.context_block import bare_id
+from memlayer.records.sessions import Session
+from memlayer.text.context_block import bare_id, cut, day_of, flatten
 from memlayer.turns.turn_memory import marked_text
 
 OPEN_WAIT_S = 50.0  # less than the command line waits for an answer
+MATCHES_SHOWN, MATCH_CHARS = 8, 40  # of the sessions that a start of an id may mean
+ANYWHERE = Scope(None)
 
 Fields = dict[str, Any]
 Handler = Callable[[State, Any, Progress], Fields]  # of the operation's own arguments
@@ -40,6 +43,49 @@ def project_of(state: State, folder: str, *, is_global: bool = False) -> str:
 def scope_of(state: State, folder: str) -> Scope:
     """Return a folder's scope; without a folder, every project's."""
     return state.scope(project_of(state, folder)) if folder else Scope(None)
+
+
+def session_named(state: State, start: str, scope: Scope = ANYWHERE) -> str:
+    """Return a session's id by the id or its start.
+
+    It is "" for "". scope: its projects. Raises UserError for none, and for several, with the matches.
+    """
+    if not start:
+        return ""
+    matches = [
+        session
+        for session in state.sessions.named(start)
+        if scope.project_ids is None or session.project_id in scope.project_ids
+    ]
+    if len(matches) == 1:
+        return matches[0].id
+    if matches:
+        raise several_sessions(state, start, matches)
+    is_stored = scope.project_ids is None and services_of(state).store.events(session_id=start, limit=1)
+    if is_stored:  # its record is lost
+        return start
+    where = "" if scope.project_ids is None else " in this project"
+    raise UserError(
+        "No session is known by %r%s. `memlayer sessions --all-projects` lists them" % (_shown(start), where)
+    )
+
+
+def several_sessions(state: State, start: str, matches: Sequence[Session], noun: str = "session") -> UserError:
+    """Return the error about a start of several ids; it shows them."""
+    shown = [
+        "%s (%s, %s)"
+        % (flatten(session.id)[:MATCH_CHARS], state.projects.name(session.project_id), day_of(session.last_ms))
+        for session in matches[:MATCHES_SHOWN]
+    ]
+    rest = "; and %d more" % (len(matches) - MATCHES_SHOWN) if len(matches) > MATCHES_SHOWN else ""
+    return UserError(
+        "%d %ss begin with %r: %s%s. Give more of the id" % (len(matches), noun, _shown(start), ", ".join(shown), rest)
+    )
+
+
+def _shown(start: str) -> str:
+    """Return a start of an id, harmless to a model."""
+    return cut(flatten(start), MATCH_CHARS)
 
 
 def named(store: Store, name: str) -> list[Memory]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import asdict
 
-from memlayer.daemon.ops.requests import Fields, Progress, Table, project_of, services_of
+from memlayer.daemon.ops.requests import Fields, Progress, Table, project_of, services_of, session_named
 from memlayer.daemon.resources.state import State
 from memlayer.edge.home import given_notes as record
 from memlayer.edge.ipc import ops
@@ -21,9 +22,9 @@ def given(state: State, arguments: ops.Given, progress: Progress) -> Fields:
     """Return the record of the last prompts with their notes, newest first."""
     store = services_of(state).store
     folder, limit = arguments.project_dir, arguments.limit
-    session_id = _session_id(state, arguments.session_id) if arguments.session_id else ""
     project_id = project_of(state, folder)
     recorded = record.entries(state.home)
+    session_id = _session_on_record(state, arguments.session_id, recorded)
     entries = [
         entry
         for entry in recorded
@@ -41,23 +42,22 @@ def given(state: State, arguments: ops.Given, progress: Progress) -> Fields:
     return {"prompts": shown}
 
 
-def _session_id(state: State, start: str) -> str:
-    """Return a session's id by its start. Raises UserError for several."""
-    known = [session.id for session in state.sessions.all() if session.id.startswith(start)]
-    if start in known or not known:
-        return start
-    if len(known) > 1:
-        raise UserError("%d sessions begin with %r: give more of the id" % (len(known), start[:80]))
-    return known[0]
+def _session_on_record(state: State, start: str, recorded: Iterable[Fields]) -> str:
+    """Return a session's id by its start; else as given.
+
+    A forgotten session is on record by its prompts alone. Raises UserError for several.
+    """
+    if not start or state.sessions.named(start):
+        return session_named(state, start)
+    return next((str(entry["session_id"]) for entry in recorded if entry["session_id"].startswith(start)), start)
 
 
 def sessions(state: State, arguments: ops.Sessions, progress: Progress) -> Fields:
     """Return the sessions of a project, or a single session's facts."""
     store = services_of(state).store
-    start, known = arguments.id_, state.sessions.all()
+    start = arguments.id_
+    known = state.sessions.named(start) if start else state.sessions.all()
     if start:
-        exact = [session for session in known if session.id == start]
-        known = exact or [session for session in known if session.id.startswith(start)]
         if not known:
             raise UserError("no session is known by %r; `memlayer sessions --all-projects` lists them" % start[:80])
     elif arguments.project_dir:

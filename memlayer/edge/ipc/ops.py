@@ -17,6 +17,8 @@ from memlayer.errors import UserError
 
 MAX_LISTED = 10_000
 AGENT_SESSION = "agent-"  # the start of the id of each talk with the agent
+FILE_SESSION = "file_"  # the start of the session id of a text from a file
+SESSION_CHARS = 8  # of a session's id, as people and models read it
 _UNPAIRED = re.compile("[\ud800-\udfff]")
 # Attribute -> name in JSON, where Python does not allow the name.
 _WIRE_NAMES = {"is_global": "global", "with_superseded": "all", "id_": "id", "from_": "from"}
@@ -208,12 +210,16 @@ class MemSearch(Arguments, op="mem.search"):
 
 @dataclass(frozen=True)
 class MemTimeline(Arguments, op="mem.timeline"):
-    """window: turns on either side."""
+    """Arguments of a timeline.
+
+    window: turns on either side. session: a session whose turns are all meant.
+    """
 
     ids: Names = ()
     window: Limit = 3
     project_dir: Path = ""
     session_id: str = ""
+    session: str = ""
 
 
 @dataclass(frozen=True)
@@ -302,6 +308,12 @@ class Status(Arguments, op="status"):
 
 class Stop(Arguments, op="stop"):
     pass
+
+
+def short_session(session_id: str) -> str:
+    """Return the start of a session's id that people and models read."""
+    kind = AGENT_SESSION if session_id.startswith(AGENT_SESSION) else ""
+    return session_id[: len(kind) + SESSION_CHARS]
 
 
 def _wire_name(name: str) -> str:

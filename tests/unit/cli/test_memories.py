@@ -25,6 +25,9 @@ def spooled(cli: Cli) -> list[dict[str, Any]]:
     return [json.loads(Path(path).read_text("utf-8")) for path in spool.waiting(str(cli.home))]
 
 
+SESSION = "11111111-2222-4333-8444-555555555555"
+
+
 def test_remember_spools_before_asking_daemon(cli: Cli) -> None:
     seen: list[list[dict[str, Any]]] = []
 
@@ -34,11 +37,11 @@ def test_remember_spools_before_asking_daemon(cli: Cli) -> None:
 
     with ScriptedDaemon(cli.home, {"remember": answer}) as daemon:
         said = "배포는 화요일 <private>비밀</private> password=hunter2hunter2\n"
-        done = cli("remember", "--stdin", "--session", "s1", stdin=said)
+        done = cli("remember", "--stdin", "--session", SESSION, stdin=said)
     assert (done.returncode, done.stderr) == (0, "")
     [[event]] = seen
     assert daemon.heard == [("remember", {"id": event["id"]})]
-    assert (event["kind"], event["session_id"], event["project_dir"]) == ("remember", "s1", str(cli.project))
+    assert (event["kind"], event["session_id"], event["project_dir"]) == ("remember", SESSION, str(cli.project))
     assert "비밀" not in event["text"] and "hunter2" not in event["text"] and event["text"].startswith("배포는 화요일")
     assert "Remembered core_0123 [mem:x9Yz2w]" in done.stdout and "Replaces core_9999" in done.stdout
 
