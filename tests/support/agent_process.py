@@ -76,15 +76,6 @@ class Terminal:
         """Return the terminal's local modes, as termios has them."""
         return int(termios.tcgetattr(self._person)[3])
 
-    def press(self, key: str, condition: Callable[[], bool]) -> None:
-        """Press a key, as often as it takes."""
-        for _ in range(20):
-            if not condition():
-                self.type(key)
-                with contextlib.suppress(AssertionError):
-                    self.until(condition, "effect", timeout_s=2.0)
-        assert condition(), self.text
-
     def see(self, wanted: str, times: int = 1) -> str:
         """Wait until a text has been shown so often."""
         self.until(lambda: self.text.count(wanted) >= times, "%r %d times" % (wanted, times))
