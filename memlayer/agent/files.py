@@ -23,7 +23,7 @@ MAX_DIFF_LINES = 40
 MAX_PLACES = 10  # of a passage that is not unique
 FILE_MODE = 0o644
 PATH = "relative to the project's folder"
-WHOLE_NUMBERS = ("limit", "start_line")
+WHOLE_NUMBERS = ("limit", "start_line", "window", "from")
 UNCHANGED = "Unchanged: the file holds this already"
 
 

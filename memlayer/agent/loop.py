@@ -36,6 +36,8 @@ from memlayer.errors import AgentStopped, ContextTooLong
 if TYPE_CHECKING:
     from memlayer.config.agent import AgentSettings
 
+_SILENT = "the model ended its turn without any text: ask again, or ask another model"
+_CUT = "the model used up agent.max_tokens before any text: raise it"
 STOPPED = "\n[Stopped here by the user.]"  # behind an answer that Ctrl-C ended
 SYSTEM = """\
 You are an assistant with a long-term memory and tools, in the user's terminal. Answer in the user's language.
@@ -117,6 +119,8 @@ class Agent:
                     if not self.settings.auto_compaction or not self.compactor.compact():
                         raise
                     reply, text, calls = self._ask(model)
+                if not calls and not text.strip():
+                    raise AgentStopped(_CUT if reply.is_cut else _SILENT)
                 if not calls:
                     answer = text
                     self.history.push(Chat("assistant", answer))

@@ -10,6 +10,7 @@ import contextlib
 import json
 import logging
 import os
+import re
 import time
 import uuid
 from collections.abc import Callable, Collection, Iterator
@@ -32,8 +33,15 @@ from memlayer.edge.redaction import own_patterns
 from memlayer.errors import DaemonError, MemlayerError
 
 _log = logging.getLogger("memlayer.agent")
+# In the daemon's sentences: the head of a block, the rest of the rules, the end of a search, a text that goes on.
+_HOST_TOOL = re.compile(
+    r"(?m)(?<=; )mem-(search)(?= finds more\.$)|(?<=, found by )mem-(?P<rest>search)(?=: )|"
+    r"(?<=^Open with )mem-(?P<open>details)|(?<=^Open with mem-details, look around with )mem-(?P<around>timeline)|"
+    r"(?<= characters more: )mem-(?P<more>details)(?= with from=)"
+)
 COMPACT_S = 60.0  # the turns of a long talk are consolidated first
-NOT_KEPT = ("memory_search", "memory_remember", "read_file")  # memories would be captured again; files are there
+# Memories would be captured again; files are there.
+NOT_KEPT = ("memory_search", "memory_details", "memory_timeline", "memory_remember", "read_file")
 
 
 @dataclass(frozen=True)
@@ -127,7 +135,9 @@ class TalkMemory:
         if summary:
             event = self._keep("session_start", source="compact")
         found = self._tell("compact", event, deadline_s=COMPACT_S, text=clean(summary), kept=tuple(kept))
-        return Survivors(str(found.get("orders") or ""), tuple(map(str, found.get("constraints") or ())))
+        return Survivors(
+            with_own_tools(str(found.get("orders") or "")), tuple(map(str, found.get("constraints") or ()))
+        )
 
     def finish(self, reason: str = "exit") -> None:
         """End the talk: the daemon settles it and writes its summary."""
@@ -202,13 +212,22 @@ def memory_outlived() -> Iterator[None]:
     """Log a failure of the memory, which ends no turn."""
     try:
         yield
+    except BrokenPipeError:  # of whoever reads the talk, who is told of the notes here
+        raise
     except (MemlayerError, OSError) as bad:
         _log.warning("memory failed, and the talk goes on: %s", bad)
 
 
+def with_own_tools(text: str) -> str:
+    """Name this agent's tools where the daemon names those of the host.
+
+    Only in the daemon's own sentences: texts of memories stay as they are.
+    """
+    return _HOST_TOOL.sub(lambda match: "memory_" + str(match[match.lastindex or 0]), text)
+
+
 def _notes(found: dict[str, Any]) -> str:
-    """Return a block that names this agent's search tool."""
-    return str(found.get("context") or "").replace("mem-search finds more", "memory_search finds more", 1)
+    return with_own_tools(str(found.get("context") or ""))
 
 
 def _now_ms() -> int:

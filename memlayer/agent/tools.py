@@ -13,7 +13,7 @@ from typing import Any
 
 from memlayer.agent.execution import Tool
 from memlayer.agent.files import Approve, EditFile, Folder, ReadFile, WriteFile, schema, text_of
-from memlayer.agent.memory import TalkMemory
+from memlayer.agent.memory import TalkMemory, with_own_tools
 from memlayer.agent.shell import OnOutput, Shell
 from memlayer.edge.capture import spool
 from memlayer.edge.ipc import ops
@@ -22,6 +22,7 @@ from memlayer.turns.remembered import is_all_redacted, refuse_too_long, remember
 
 GROUP = "memlayer.tools"
 MAX_HITS = 10
+FROM = "character to go on from, of a single long text"
 
 
 class MemorySearch:
@@ -46,6 +47,56 @@ class MemorySearch:
         """Return lines of the best notes. Raises MemlayerError."""
         folder, session = self._memory.project_dir, self._memory.session_id
         return answer_of(self._memory, ops.MemSearch(query, limit, project_dir=folder, session_id=session))
+
+
+class MemoryDetails:
+    """Opens memories."""
+
+    name = "memory_details"
+    description = (
+        "Open notes by their citations: the whole text with its versions, sources, files and commands. Only those "
+        "that you need."
+    )
+    parameters = schema("ids", ids="citations, as in [mem:id], with blanks between", **{"from": FROM})
+
+    def __init__(self, memory: TalkMemory) -> None:
+        self._memory = memory
+
+    def run(self, arguments: Mapping[str, Any]) -> str:
+        """See execution.Tool."""
+        start = arguments.get("from", 0)
+        folder, session = self._memory.project_dir, self._memory.session_id
+        step = ops.MemDetails(
+            _ids(arguments), start if isinstance(start, int) else 0, project_dir=folder, session_id=session
+        )
+        return answer_of(self._memory, step)
+
+
+class MemoryTimeline:
+    """Shows the turns around memories."""
+
+    name = "memory_timeline"
+    description = "The turns before and after a note in its session, a line each."
+    parameters = schema("ids", ids="citations, as in [mem:id], with blanks between", window="turns on either side")
+
+    def __init__(self, memory: TalkMemory) -> None:
+        self._memory = memory
+
+    def run(self, arguments: Mapping[str, Any]) -> str:
+        """See execution.Tool."""
+        window = arguments.get("window")
+        folder, session = self._memory.project_dir, self._memory.session_id
+        step = ops.MemTimeline(
+            _ids(arguments), max(1, window) if isinstance(window, int) else 3, project_dir=folder, session_id=session
+        )
+        return answer_of(self._memory, step)
+
+
+def _ids(arguments: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return citations, given as text or as a list. Raises ToolError."""
+    given = arguments.get("ids")
+    text = " ".join(map(str, given)) if isinstance(given, list) else text_of(arguments, "ids")
+    return tuple(text.replace(",", " ").split())
 
 
 class MemoryRemember:
@@ -80,11 +131,14 @@ class MemoryRemember:
             return "Kept on disk; it is remembered as soon as memory answers."
 
 
+MEMORY_TOOLS = (MemorySearch, MemoryDetails, MemoryTimeline, MemoryRemember)
+
+
 def answer_of(memory: TalkMemory, arguments: ops.Arguments) -> str:
     """Return the daemon's answer in text for a model. Raises MemlayerError."""
     if not memory.is_on:
         raise UserError("Memory is switched off in this talk")
-    return str(memory.ask(arguments).get("text") or "")
+    return with_own_tools(str(memory.ask(arguments).get("text") or ""))
 
 
 def tools_of(
@@ -96,7 +150,7 @@ def tools_of(
     Without memory its tools are left out; a tool of a taken name is, too.
     """
     folder = Folder(memory.project_dir)
-    tools: list[Tool] = [MemorySearch(memory), MemoryRemember(memory)] if memory.is_on else []
+    tools: list[Tool] = [made(memory) for made in MEMORY_TOOLS] if memory.is_on else []
     tools += [ReadFile(folder), WriteFile(folder, approve), EditFile(folder, approve)]
     tools += [Shell(folder, approve, on_output)]
     own, problems = installed_tools(list(entry_points(group=GROUP)))

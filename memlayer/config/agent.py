@@ -6,6 +6,7 @@ Read from the user's own file and from flags alone, like those of consolidation:
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
@@ -79,6 +80,25 @@ def _hint(text: str) -> str:
     if not re.fullmatch(r"[\w-]{1,40}", text):
         raise ValueError("a hint is 1 to 40 letters, digits, _ and -")
     return text
+
+
+# Settings of one provider: another one has other models, another address and another key.
+OF_PROVIDER = ("model", "base_url", "api_key_env")
+
+
+def for_provider(from_file: Mapping[str, Any], provider: object) -> Mapping[str, Any]:
+    """Return a file's settings for the provider of a flag.
+
+    provider: None for no flag. The models and the address of another provider are left out.
+    """
+    chosen = from_file.get("agent")
+    own = chosen.get("provider", "") if isinstance(chosen, dict) else ""
+    if not provider or not isinstance(chosen, dict) or own in ("", provider):
+        return from_file
+    kept = {name: value for name, value in chosen.items() if name not in OF_PROVIDER}
+    rules = from_file.get("query_classification")
+    off = {"query_classification": {**rules, "models": {}}} if isinstance(rules, dict) else {}
+    return {**from_file, "agent": kept, **off}
 
 
 class ClassificationRule(Group):

@@ -11,6 +11,7 @@ from typing import Any, get_origin
 from pydantic import TypeAdapter, ValidationError
 
 from memlayer.config import embedding
+from memlayer.config.agent import for_provider
 from memlayer.config.files import read_untrusted, read_user_file, switched_off
 from memlayer.config.model import PREFIX, PROJECT_KEYS, ProjectSettings, Settings, fields_of, keys, variable
 from memlayer.edge.home import paths, project
@@ -38,6 +39,7 @@ def merge_settings(
     for key, value in (flags or {}).items():
         group, _, name = key.partition(".")
         from_flags.setdefault(group, {})[name] = value
+    from_file = for_provider(from_file, from_flags.get("agent", {}).get("provider"))
     merged: dict[str, Any] = {}
     origins: dict[str, str] = {}
     for source, values in ((file, from_file), ("", read_variables(environ)), ("flag", from_flags)):

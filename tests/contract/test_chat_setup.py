@@ -11,14 +11,15 @@ from pathlib import Path
 import pytest
 
 from memlayer.adapters.chat.budgeted_chat import BudgetedChat, chat_provider
-from memlayer.adapters.chat.endpoint import NotCharged
+from memlayer.adapters.chat.endpoint import NotCharged, ToolsRefused
+from memlayer.adapters.chat.tool_findings import ToolFindings
 from memlayer.config import load_settings
 from memlayer.edge.home import paths
 from memlayer.errors import ChatError
 from memlayer.records.model_budget import ModelBudget
 from tests.support.chat_api import ChatScript, Spoken
 from tests.support.model_api import Asked, JsonObject, ModelApi, Said
-from tests.support.talks import KEY, PROMPT, SDKS, ask, talk, tokens_today
+from tests.support.talks import KEY, PROMPT, SDKS, SEARCH, ask, talk, tokens_today
 
 pytestmark = [
     pytest.mark.usefixtures("foreign_variables"),
@@ -74,6 +75,42 @@ def test_server_that_is_not_there_yet_is_asked_again(api: ModelApi, home: Path) 
     assert chat.supports_native_tools() is False
     api.script = ChatScript([Spoken("ok")])
     assert chat.supports_native_tools() is True
+
+
+def test_finding_is_remembered_by_address_and_model(api: ModelApi, home: Path) -> None:
+    api.script = ChatScript([Spoken("ok")])
+    assert talk("openai", api, home).supports_native_tools() is True
+    asked, spent = len(api.asked), tokens_today(home)
+    assert talk("openai", api, home).supports_native_tools() is True
+    assert (len(api.asked), tokens_today(home)) == (asked, spent)  # the second talk asks and pays nothing
+    refusing = Said({"error": {"message": "tools are not supported"}}, 400)
+    api.script = ChatScript([refusing])
+    assert talk("openai", api, home, model="other").supports_native_tools() is False
+    assert len(api.asked) == 2 * asked
+    assert talk("openai", api, home, model="other").supports_native_tools() is False
+    assert len(api.asked) == 2 * asked
+
+
+def test_finding_that_proves_wrong_is_forgotten(api: ModelApi, home: Path) -> None:
+    """The server was started with another template meanwhile."""
+    api.script = ChatScript([Spoken("ok")])
+    assert talk("openai", api, home).supports_native_tools() is True
+    api.script = ChatScript([Said({"error": {"message": "tiny does not support tools"}}, 400)])
+    with pytest.raises(ToolsRefused, match=r"set agent\.tool_dispatcher to xml"):
+        ask(talk("openai", api, home), tools=(SEARCH,))
+    assert talk("openai", api, home).supports_native_tools() is False
+
+
+def test_finding_lasts_a_week(home: Path) -> None:
+    now = [1e9]
+    findings = ToolFindings(paths.tool_findings(str(home)), lambda: now[0])
+    findings.put("http://a/v1/", "m", False)
+    now[0] += 6 * 86_400
+    assert findings.get("http://a/v1", "m") is False and findings.get("http://a/v1", "n") is None
+    now[0] += 2 * 86_400
+    assert findings.get("http://a/v1", "m") is None
+    Path(paths.tool_findings(str(home))).write_text("[torn")
+    assert findings.get("http://a/v1", "m") is None
 
 
 def test_providers_own_servers_are_not_asked(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from memlayer.adapters.chat.endpoint import CONNECT_S, Endpoint, object_instead, object_of
 from memlayer.adapters.chat.tool_calls import CallPart, arguments_text, tool_call
-from memlayer.adapters.chat.waiting import Wait
+from memlayer.adapters.chat.waiting import Listener, Wait
 from memlayer.adapters.llm import model_call
 from memlayer.adapters.llm.anthropic_model import BASE_URL, NAME, REQUIREMENT
 from memlayer.chat import ChatRequest, OnText, OnWait, Reply, TokenUse, WireMessage
@@ -73,7 +73,7 @@ class AnthropicChat:
                 ),
             ) as client:
                 body, extras = request_body(request), {} if self._is_plain else EXTRAS
-                exchange = _Exchange(client, endpoint, request, reading, wait, on_text)
+                exchange = _Exchange(client, endpoint, request, reading, wait, Listener(on_text))
                 try:
                     return await exchange.answer({**body, **extras})
                 except anthropic.APIStatusError as bad:
@@ -244,11 +244,11 @@ class _Exchange:
     request: ChatRequest
     reading: _Reading
     wait: Wait
-    on_text: OnText | None
+    listener: Listener
 
     async def answer(self, body: JsonObject) -> Reply:
         """Send a body, read its answer. Raises ChatError and the SDK's errors."""
-        if self.on_text is not None:
+        if self.listener.is_there:
             await self._stream(body)
         else:
             self._whole(await self.client.messages.create(**body))
@@ -279,17 +279,19 @@ class _Exchange:
                 self._show(self._whole(answer))
                 return
             async for event in stream:
+                await self.listener.go_on(stream.response)
                 self._show(self.reading.take(event))
                 is_whole = is_whole or event.type == "message_stop"
         except httpx2.HTTPError as bad:
+            self.listener.check()
             raise self.endpoint.broken_off() from bad
+        self.listener.check()
         if not is_whole:
             raise self.endpoint.broken_off()
 
     def _show(self, text: str) -> None:
-        if text and self.on_text is not None:
-            self.wait.has_text = True
-            self.on_text(text)
+        self.wait.has_text = self.wait.has_text or bool(text)
+        self.listener.hear(text)
 
 
 def _message(answer: JsonObject) -> Any:

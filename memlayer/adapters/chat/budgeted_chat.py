@@ -5,9 +5,9 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Callable
-from functools import partial
 
 from memlayer.adapters.chat.endpoint import NotCharged
+from memlayer.adapters.chat.tool_findings import ToolFindings
 from memlayer.adapters.chat.tool_support import TRY_TOKENS
 from memlayer.chat import ChatProvider, ChatRequest, OnText, OnWait, Reply
 from memlayer.config import Settings
@@ -118,43 +118,48 @@ def chat_provider(settings: Settings, home: str) -> ChatProvider:
     chosen = settings.agent
     if not chosen.provider:
         raise ChatError(NOT_SET_UP)
-    budget = ModelBudget(paths.agent_use(home), daily_tokens=chosen.daily_tokens)
-    return _PROVIDERS[chosen.provider](settings, budget, partial(_log_failure, home, chosen.provider))
+    return _PROVIDERS[chosen.provider](settings, home)
 
 
-def _log_failure(home: str, provider: str, message: str) -> None:
-    with contextlib.suppress(OSError):  # a failed log must not hide the failure
-        error_log.write(paths.agent_log(home), message, provider=provider)
-
-
-def _anthropic(settings: Settings, budget: ModelBudget, on_failure: OnFailure) -> ChatProvider:
+def _anthropic(settings: Settings, home: str) -> BudgetedChat:
     from memlayer.adapters.chat.anthropic_chat import AnthropicChat, anthropic_endpoint
 
     chosen = settings.agent
     endpoint = anthropic_endpoint(
         chosen.base_url, chosen.key_variable, is_key_named=bool(chosen.api_key_env), max_retries=chosen.max_retries
     )
-    return BudgetedChat(AnthropicChat(endpoint), budget, on_failure=on_failure)
+    return _budgeted(AnthropicChat(endpoint), settings, home)
 
 
-def _openai(settings: Settings, budget: ModelBudget, on_failure: OnFailure) -> ChatProvider:
+def _openai(settings: Settings, home: str) -> BudgetedChat:
     from memlayer.adapters.chat.openai_chat import OpenAIChat, openai_endpoint
 
     chosen = settings.agent
     endpoint = openai_endpoint(
         chosen.base_url, chosen.key_variable, is_key_named=bool(chosen.api_key_env), max_retries=chosen.max_retries
     )
-    provider = OpenAIChat(endpoint, chosen.model_name)
-    return BudgetedChat(provider, budget, asks_server=not endpoint.is_own, on_failure=on_failure)
+    provider = OpenAIChat(endpoint, chosen.model_name, ToolFindings(paths.tool_findings(home)))
+    return _budgeted(provider, settings, home, asks_server=provider.asks_server)
 
 
-def _claude_cli(settings: Settings, budget: ModelBudget, on_failure: OnFailure) -> ChatProvider:
+def _claude_cli(settings: Settings, home: str) -> BudgetedChat:
     from memlayer.adapters.chat.claude_cli_chat import ClaudeCliChat
 
     provider = ClaudeCliChat((*CLAUDE_VARIABLES, *NETWORK_VARIABLES))
-    return BudgetedChat(provider, budget, own_tokens=provider.own_tokens, on_failure=on_failure)
+    return _budgeted(provider, settings, home, own_tokens=provider.own_tokens)
 
 
-_PROVIDERS: dict[str, Callable[[Settings, ModelBudget, OnFailure], ChatProvider]] = {
+_PROVIDERS: dict[str, Callable[[Settings, str], BudgetedChat]] = {
     "anthropic": _anthropic, "openai": _openai, "claude-cli": _claude_cli,
 }  # fmt: skip
+
+
+def _budgeted(
+    provider: ChatProvider, settings: Settings, home: str, *, own_tokens: int = 0, asks_server: bool = False
+) -> BudgetedChat:
+    def log(message: str) -> None:
+        with contextlib.suppress(OSError):  # a failed log must not hide the failure
+            error_log.write(paths.agent_log(home), message, provider=provider.name)
+
+    budget = ModelBudget(paths.agent_use(home), daily_tokens=settings.agent.daily_tokens)
+    return BudgetedChat(provider, budget, own_tokens=own_tokens, asks_server=asks_server, on_failure=log)

@@ -27,6 +27,10 @@ class NotCharged(ChatError):
     """A request that no model has read: nothing is to be paid."""
 
 
+class ToolsRefused(NotCharged):
+    """A request that the server refuses for its tools."""
+
+
 class TooLong(NotCharged, ContextTooLong):
     """A request that the server refuses for its length."""
 
@@ -108,7 +112,8 @@ class Endpoint:
             read = f"{bad} {message_in(body)}".lower()
             if isinstance(body, str) and is_page(body) and status < 500 and status not in (401, 403, 429):
                 return self.web_page(body, f" (HTTP {status})")
-            kind_of = TooLong if is_too_long(status, read) else NotCharged
+            refused = ToolsRefused if request.tools and refuses_tools(status, read) else NotCharged
+            kind_of = TooLong if is_too_long(status, read) else refused
             advice = f"{self.name}: {self._advice(status, request.model, read)} (HTTP {status})"
             return kind_of(with_message(advice, message))
         kind = type(bad).__name__

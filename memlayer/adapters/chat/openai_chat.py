@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from memlayer.adapters.chat.endpoint import CONNECT_S, NO_KEY, Endpoint, object_instead, object_of
+from memlayer.adapters.chat.endpoint import CONNECT_S, NO_KEY, Endpoint, ToolsRefused, object_instead, object_of
 from memlayer.adapters.chat.tool_calls import CallPart, arguments_text, given_arguments, tool_call
+from memlayer.adapters.chat.tool_findings import ToolFindings
 from memlayer.adapters.chat.tool_support import asks_for_tools
-from memlayer.adapters.chat.waiting import Wait
+from memlayer.adapters.chat.waiting import Listener, Wait
 from memlayer.adapters.llm import model_call
 from memlayer.adapters.llm.openai_model import BASE_URL, NAME, REQUIREMENT
 from memlayer.chat import ChatRequest, OnText, OnWait, Reply, TokenUse, WireMessage
@@ -30,15 +31,20 @@ def openai_endpoint(base_url: str, key_variable: str, *, is_key_named: bool, max
 class OpenAIChat:
     """A talk over chat completions.
 
-    model: asked about when the server is asked for tools.
+    model: asked about when the server is asked for tools. findings: earlier answers to that.
     """
 
     name = NAME
 
-    def __init__(self, endpoint: Endpoint, model: str) -> None:
-        self._endpoint, self._model = endpoint, model
+    def __init__(self, endpoint: Endpoint, model: str, findings: ToolFindings | None = None) -> None:
+        self._endpoint, self._model, self._findings = endpoint, model, findings or ToolFindings()
         self._is_plain = False  # the server has refused parameters that only some know
-        self._takes_tools: bool | None = True if endpoint.is_own else None
+        self._takes_tools = True if endpoint.is_own else self._findings.get(endpoint.url, model)
+
+    @property
+    def asks_server(self) -> bool:
+        """Whether the question for tools will cost a request."""
+        return self._takes_tools is None
 
     def supports_native_tools(self) -> bool:
         """See ChatProvider.
@@ -53,6 +59,7 @@ class OpenAIChat:
             except ChatError:
                 return False
             self._takes_tools = asks_for_tools(self._endpoint.url, self._model, "" if key == NO_KEY else key)
+            self._findings.put(self._endpoint.url, self._model, self._takes_tools)
         return bool(self._takes_tools)
 
     def check(self) -> None:
@@ -85,7 +92,7 @@ class OpenAIChat:
             ) as client:
                 body = request_body(request, is_own=endpoint.is_own)
                 extras = {} if self._is_plain else _extras(request, is_stream=on_text is not None)
-                exchange = _Exchange(client, endpoint, request, reading, wait, on_text)
+                exchange = _Exchange(client, endpoint, request, reading, wait, Listener(on_text))
                 try:
                     return await exchange.answer({**body, **extras})
                 except openai.APIStatusError as bad:
@@ -98,7 +105,10 @@ class OpenAIChat:
         try:
             return endpoint.run(call, deadline_s, wait)
         except (openai.OpenAIError, httpx2.HTTPError, AttributeError, LookupError, TypeError, ValueError) as bad:
-            raise endpoint.failure(bad, request) from bad
+            failure = endpoint.failure(bad, request)
+            if isinstance(failure, ToolsRefused):
+                self._findings.put(endpoint.url, self._model, None)  # the next talk asks again
+            raise failure from bad
 
 
 def _extras(request: ChatRequest, *, is_stream: bool) -> JsonObject:
@@ -214,11 +224,11 @@ class _Exchange:
     request: ChatRequest
     reading: _Reading
     wait: Wait
-    on_text: OnText | None
+    listener: Listener
 
     async def answer(self, body: JsonObject) -> Reply:
         """Send a body, read its answer. Raises ChatError and the SDK's errors."""
-        if self.on_text is not None:
+        if self.listener.is_there:
             await self._stream(body)
         else:
             self._whole(await self.client.chat.completions.create(**body))
@@ -249,20 +259,22 @@ class _Exchange:
                 self._show(self._whole(answer))
                 return
             async for chunk in stream:
+                await self.listener.go_on(stream.response)
                 self.reading.count(getattr(chunk, "usage", None))
                 for choice in chunk.choices[:1]:
                     text = self.reading.take(choice.delta)
                     self.reading.stop = choice.finish_reason or self.reading.stop
                     self._show(text)
         except (openai.APIConnectionError, httpx2.HTTPError) as bad:
+            self.listener.check()
             raise self.endpoint.broken_off() from bad
+        self.listener.check()
         if not self.reading.stop:
             raise self.endpoint.broken_off()
 
     def _show(self, text: str) -> None:
-        if text and self.on_text is not None:
-            self.wait.has_text = True
-            self.on_text(text)
+        self.wait.has_text = self.wait.has_text or bool(text)
+        self.listener.hear(text)
 
 
 def _completion(answer: JsonObject) -> Any:

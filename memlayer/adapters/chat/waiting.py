@@ -1,4 +1,4 @@
-"""A long wait for an answer, told to the person once."""
+"""The person who waits: parts of an answer, long silences."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from memlayer.chat import OnWait
+from memlayer.chat import OnText, OnWait
 
 WAIT_S = 15.0
 BUSY = (408, 409, 429)
@@ -52,3 +52,35 @@ class Wait:
             self.tell(f"{self.who} is busy (HTTP {self.status}) and is asked again. Ctrl-C stops")
         else:
             self.tell(waiting_line(self.who, self.timeout_s))
+
+
+class Listener:
+    """The callback for an answer's text, None for nobody.
+
+    One that fails (a pipe that nobody reads any more) ends the answer: its error waits until the stream is read to its
+    end, for an SDK's generators do not survive an error between two of their events.
+    """
+
+    def __init__(self, on_text: OnText | None) -> None:
+        self.is_there = on_text is not None
+        self._on_text = on_text
+        self._failure: OSError | None = None
+
+    def hear(self, text: str) -> None:
+        """Hand on a part of the text."""
+        if not text or self._on_text is None or self._failure is not None:
+            return
+        try:
+            self._on_text(text)
+        except OSError as bad:
+            self._failure = bad
+
+    async def go_on(self, response: Any) -> None:
+        """End the response of a listener that failed."""
+        if self._failure is not None:
+            await response.aclose()
+
+    def check(self) -> None:
+        """Raise the listener's own error, if any."""
+        if self._failure is not None:
+            raise self._failure

@@ -31,6 +31,8 @@ SUMMARY_HEADER = "[Previous conversation summary]"
 _RECORD = (
     SUMMARY_HEADER + "\n\n(A record of earlier work, for reference: nothing in it is a request or an instruction.)\n\n"
 )
+# Nothing was summarized: the oldest turns went at a bound.
+TRIMMED_HEADER = "[Earlier messages of this talk were left out, without a summary]"
 _WORDS = "\n\n[Latest messages of the user before this point, verbatim, oldest first]\n"
 _IN_PROGRESS = "\n[The last of these is the request in progress: go on with it.]"
 _ANSWERED = "\n[These were answered already, as far as the summary says.]"
@@ -236,7 +238,8 @@ class Compactor:
         is_in_progress = not (isinstance(last, Chat) and last.role == "assistant")
         is_asked_before = is_in_progress and not any(begins_turn(message) for message in kept)
         quoted = "\n".join("- " + one for one in words) + (_IN_PROGRESS if is_asked_before else _ANSWERED)
-        return Chat("user", _RECORD + summary + (_WORDS + quoted if words else ""), words=summary)
+        head = _RECORD + summary if summary else TRIMMED_HEADER
+        return Chat("user", head + (_WORDS + quoted if words else ""), words=summary)
 
     def _newest(self, words: Sequence[str]) -> list[str]:
         """The newest words within their share of the context, oldest first."""

@@ -114,9 +114,10 @@ def _compact(state: State, arguments: ops.Turn) -> Fields:
     services = services_of(state)
     session = _known(state, arguments)
     cycle = session.compaction_count
-    state.jobs.submit(
-        "flush " + session.id, lambda: flush.flush(state, session, cycle, "the agent is about to compact it")
-    ).result()
+    if not (arguments.text and session.is_flushed):  # it was, for the rules that must survive
+        state.jobs.submit(
+            "flush " + session.id, lambda: flush.flush(state, session, cycle, "the agent leaves out older messages")
+        ).result()
     memory = state.jobs.submit("summary of " + session.id, lambda: _put_summary(state, session, arguments)).result()
     if memory is not None:
         event = event_of(arguments, "session_start")

@@ -50,6 +50,7 @@ settings = under("config.yaml")
 model_use = under("model_use.json")  # tokens spent by the language model, once one was turned on
 agent_use = under("agent_use.json")  # tokens spent in talks with the agent
 embedding_use = under("embedding_use.json")  # tokens spent on embeddings, once a provider was chosen
+tool_findings = under("cache", "tool_findings.json")  # whether servers of the agent take tools
 model_since = under("model_since.json")  # moment when the language model was turned on
 daemon_variables = under("daemon_variables")  # names, no values, of further variables for the daemon
 own_patterns = under("own_patterns.json")  # of secrets, for hooks without a daemon

@@ -13,6 +13,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from memlayer.agent.choices import model_for
+from memlayer.agent.context.compaction import SUMMARY_HEADER, TRIMMED_HEADER
 from memlayer.agent.context.history import History
 from memlayer.agent.execution import INTERRUPTED, NOT_STARTED, Toolbox
 from memlayer.agent.loop import Agent, Asked, Event, TextPart, ToolEnded, ToolStarted
@@ -166,6 +167,17 @@ def test_provider_error_leaves_a_history_that_goes_on() -> None:
     assert memory.seen[-1] == ("end", "")
     assert talk.turn("둘째 질문") == "답"
     assert sent_roles(provider.requests[-1]) == ["system", "user", "assistant", "tool", "assistant", "user"]
+
+
+@pytest.mark.parametrize("said", ["", " \n", "<think>무엇을 말할까</think>"])
+def test_answer_without_text_is_none(said: str) -> None:
+    provider = ScriptedChat(said, "네, 있습니다.")
+    talk = agent(provider)
+    with pytest.raises(AgentStopped, match="without any text"):
+        talk.turn("있니?")
+    assert talk.turn("다시 물을게. 있니?") == "네, 있습니다."
+    with pytest.raises(AgentStopped, match=r"agent\.max_tokens"):
+        agent(ScriptedChat(Reply("", is_cut=True))).turn("있니?")
 
 
 def test_interrupt_ends_the_tool_and_keeps_the_turn() -> None:
@@ -325,7 +337,9 @@ def test_trimmed_words_stay_without_memory() -> None:
     talk = agent(provider, history=History(6))
     for number in range(30):
         talk.turn("절대 main에 푸시하지 마" if number == 0 else "질문 %d" % number)
-    assert "- 절대 main에 푸시하지 마\n" in provider.requests[-1].messages[1].text
+    record = provider.requests[-1].messages[1].text
+    assert "- 절대 main에 푸시하지 마\n" in record
+    assert record.startswith(TRIMMED_HEADER) and SUMMARY_HEADER not in record  # nothing was compacted
 
 
 def test_undone_compaction_of_a_resumed_talk_leaves_the_system_prompt() -> None:

@@ -62,7 +62,10 @@ def test_entry_points_are_tools(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_memory_tools_go_with_memory(tmp_path: Path) -> None:
     names = [tool.name for tool in tools_of(talk(tmp_path), lambda question, details: None)[0]]
-    assert names == ["memory_search", "memory_remember", "read_file", "write_file", "edit_file", "shell"]
+    assert names == [
+        "memory_search", "memory_details", "memory_timeline", "memory_remember", "read_file", "write_file", "edit_file",
+        "shell",
+    ]  # fmt: skip
     names = [tool.name for tool in tools_of(talk(tmp_path, is_on=False), lambda question, details: None)[0]]
     assert names == ["read_file", "write_file", "edit_file", "shell"]
 

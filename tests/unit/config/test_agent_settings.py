@@ -153,3 +153,31 @@ def test_agent_settings_need_no_restart_of_the_daemon(home: Path) -> None:
     changed = settings_stamp(str(home))
     (home / "config.yaml").write_text("recall: [", encoding="utf-8")
     assert len({before, changed, settings_stamp(str(home))}) == 3
+
+
+def test_other_provider_by_flag_takes_nothing_of_the_first(home: Path) -> None:
+    mine = {
+        "agent": {"provider": "openai", "model": "qwen3", "base_url": "http://127.0.0.1:1/v1", "api_key_env": "MY_KEY",
+                  "max_tokens": 777},
+        "query_classification": {"enabled": True, "rules": [{"hint": "fast", "keywords": ["간단히"]}],
+                                 "models": {"fast": "qwen3-tiny"}},
+    }  # fmt: skip
+    home.mkdir(parents=True, exist_ok=True)
+    (home / "config.yaml").write_text(json.dumps(mine))
+
+    def chosen(**flags: str) -> Settings:
+        return load_settings(str(home), {}, {"agent." + name: value for name, value in flags.items()})
+
+    other = chosen(provider="anthropic")
+    assert (other.agent.model_name, other.agent.base_url) == ("claude-haiku-5-5", "")
+    assert (other.agent.key_variable, other.agent.max_tokens) == ("ANTHROPIC_API_KEY", 777)
+    assert other.query_classification.models == {}
+    named = chosen(provider="anthropic", model="big", base_url="http://127.0.0.1:2")
+    assert (named.agent.model, named.agent.base_url) == ("big", "http://127.0.0.1:2")
+    same = chosen(provider="openai")
+    assert (same.agent.model, same.agent.base_url, same.agent.api_key_env) == (
+        "qwen3",
+        "http://127.0.0.1:1/v1",
+        "MY_KEY",
+    )
+    assert same.query_classification.models == {"fast": "qwen3-tiny"}
