@@ -42,7 +42,7 @@ VERBS = {
     "agent": Verb("agent", "Talk with a language model that has this memory."),
     "stats": Verb("overview", "Show counts, disk use, index, model, daemon and hook timings."),
     "files": Verb("maintenance", "Show the paths of a project's memory files."),
-    "flush": Verb("maintenance", "Store the events in the spool, and consolidate and index them."),
+    "flush": Verb("maintenance", "Store the events that wait on disk, and consolidate and index them."),
     "reindex": Verb("maintenance", "Rebuild the search index from events and memories."),
     "repair": Verb("maintenance", "Repair a damaged store as far as its contents can be recovered."),
     "quarantine": Verb("maintenance", "Show, retry or remove events that could not be read."),

@@ -209,8 +209,10 @@ class Server:
         data = b""
         while b"\n" not in data:
             part = connection.recv(1 << 16)
-            if not part or len(data) > protocol.MAX_HEADER_BYTES:
-                raise ProtocolError("a request ended within its header")
+            if not part:
+                raise ConnectionAbortedError("a request ended within its header")
+            if len(data) > protocol.MAX_HEADER_BYTES:
+                raise ProtocolError("the header of a request does not end")
             data += part
         line, _, rest = data.partition(b"\n")
         request, size = protocol.parse_header(line)
@@ -218,7 +220,7 @@ class Server:
         while have < size:
             part = connection.recv(min(1 << 20, size - have))
             if not part:
-                raise ProtocolError("a request ended within its body")
+                raise ConnectionAbortedError("a request ended within its body")
             parts.append(part)
             have += len(part)
         request.body = b"".join(parts)[:size]

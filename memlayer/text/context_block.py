@@ -101,6 +101,11 @@ def cut(text: str, max_chars: int) -> str:
     return head.rstrip() + ELLIPSIS
 
 
+def quoted(text: str, max_chars: int = 80) -> str:
+    """Return a person's text as an answer repeats it: one line, as typed."""
+    return "'%s'" % cut(flatten(text), max_chars)
+
+
 def day_of(at_ms: int) -> str:
     """The local day of a moment, as ISO date."""
     return time.strftime("%Y-%m-%d", time.localtime(at_ms / 1000))

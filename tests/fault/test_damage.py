@@ -29,6 +29,9 @@ def data_files(table: Path) -> list[Path]:
     return sorted((table / "data").iterdir(), key=lambda path: path.stat().st_mtime_ns)
 
 
+PLAIN_REASONS = ("a file is cut short", "a file is damaged", "a file is missing", "versions are gone", "folder is gone")
+
+
 def manifests(table: Path) -> list[Path]:
     """The newest first."""
     return sorted((table / "_versions").glob("*.manifest"))
@@ -190,6 +193,8 @@ def test_repair_mends_damage(damaged: tuple[Path, Path], table: str, damage: Dam
             assert state in ("ok", "warn"), says
         else:
             assert state == "fail" and "table " + table in says
+            assert any(reason in says for reason in PLAIN_REASONS), says
+        assert not any(word in says for word in ("Error", "lance", "LANC", "panicked", ".rs")), says
         hook = HookRunner(ROOT, home, project)
         hook.forbid_background()
         hook.turn("s2", "new", "and a new turn after the damage", "it is kept as well, 새 턴")

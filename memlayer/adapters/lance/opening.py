@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import shutil
 from collections.abc import Callable
@@ -34,7 +35,16 @@ from memlayer.adapters.lance.schema import (
     schema_of,
     vector_field,
 )
-from memlayer.adapters.lance.table import FAILURES, LanceTable, LoopThread, failing, first_line, fsync_path, remedy
+from memlayer.adapters.lance.table import (
+    FAILURES,
+    LanceTable,
+    LoopThread,
+    failing,
+    first_line,
+    fsync_path,
+    plain_reason,
+    remedy,
+)
 from memlayer.edge.home import paths
 from memlayer.errors import StoreError
 
@@ -45,6 +55,7 @@ METADATA_CACHE_BYTES = 16 * 2**20
 SCHEMA_FILE = "schema.json"
 
 Tables = dict[str, LanceTable]
+log = logging.getLogger(__name__)
 
 
 # (version, function): brings the tables of the version before to this one. Each must bear being run twice, since a
@@ -235,7 +246,8 @@ def _open_newest_whole(
         try:
             table = LanceTable(name, loop.run(open_and_probe()), loop, path)
         except FAILURES as error:
-            failure = first_line(error)
+            log.warning("table %s does not open: %s", name, first_line(error))
+            failure = plain_reason(error)
         else:
             if lost:
                 note_damage(folder, name, f"its {lost} newest versions are gone", is_minor=lost == 1 or name == CHUNKS)

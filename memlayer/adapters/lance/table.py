@@ -25,6 +25,17 @@ T = TypeVar("T")
 
 FAILURES = (RuntimeError, ValueError, OSError, pa.ArrowException)
 _SOURCE = re.compile(r",? ?/(?:rustc|root|home|Users|build)/\S*\.rs:\d+:\d+")  # where in LanceDB an error was raised
+# Words of LanceDB's and the system's errors, in lower case -> the reason for a person.
+REASONS = (
+    (("permission denied", "os error 13"), "a file may not be read"),
+    (("no space", "os error 28"), "the disk is full"),
+    (("too many open files", "os error 24"), "too many files are open"),
+    (("not found", "no such file", "os error 2"), "a file is missing"),
+    (
+        ("eof", "end of file", "out of bounds", "out of range", "exceeds", "too small", "past the end"),
+        "a file is cut short",
+    ),
+)
 NO_LIMIT = 2**31 - 1
 _MAX_U64 = 2**64 - 1  # less the version: a manifest's name
 MAX_LISTED_IDS = 500  # in one filter
@@ -378,6 +389,12 @@ def first_line(error: BaseException) -> str:
     """Return an error's first line, without the source locations LanceDB adds."""
     text = _SOURCE.sub("", str(error)).strip().splitlines()
     return f"{type(error).__name__}: {text[0][:200]}" if text else type(error).__name__
+
+
+def plain_reason(error: BaseException) -> str:
+    """Return the reason why a table cannot be read, in plain words."""
+    text = str(error).lower()
+    return next((reason for words, reason in REASONS if any(word in text for word in words)), "a file is damaged")
 
 
 def remedy(table: str) -> str:

@@ -123,7 +123,7 @@ def without_runtime(home: str) -> Iterator[Check]:
     yield Check("settings", WARN, UNKNOWN)
     found = client(home).status()
     if found is None:
-        yield Check("daemon", WARN, "not running, and cannot be started", "turns are kept in the spool meanwhile")
+        yield Check("daemon", WARN, "not running, and cannot be started", "turns are kept on disk meanwhile")
     else:
         yield Check("daemon", WARN, f"{daemon_line(found)}; its runtime has been deleted", "memlayer setup")
     for name in ("store", "model", "turns kept"):

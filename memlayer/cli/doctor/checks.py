@@ -169,7 +169,8 @@ SPOOL_MAX_AGE_S = 300.0
 SPOOL_GRACE_S = 5.0  # a daemon that has just started needs a moment to store the events that wait
 LOW_BYTES = 200_000_000
 FULL_BYTES = 20_000_000
-HARMLESS = (paths.SOCKET_NAME, "python", "config.yaml", "runtime", "runtime.lock", "runtime.failed")  # no memory text
+HARMLESS = (paths.SOCKET_NAME, "python", "runtime", "runtime.lock", "runtime.failed")  # no memory text
+BY_HAND = (".md", ".yaml", ".yml", ".txt")  # settings and personas, with the umask of the person's editor
 
 
 def permissions(home: str) -> Check:
@@ -189,11 +190,16 @@ def permissions(home: str) -> Check:
     for folder in (paths.spool(home), paths.store(home), paths.logs(home)):
         if os.path.isdir(folder) and not os.access(folder, os.W_OK | os.X_OK):
             return Check(name, FAIL, f"{folder} cannot be written", f"chmod u+rwx {shlex.quote(folder)}")
-    loose = [path for path in loose_files(home) if os.path.basename(path) not in HARMLESS]
+    loose = [path for path in loose_files(home) if not is_harmless(path)]
     if loose:
         says = f"{counted(len(loose), 'file')} readable by others in a closed folder: {loose[0]}"
         return Check(name, WARN, says, mend)
     return Check(name, OK, f"{home} is yours alone")
+
+
+def is_harmless(path: str) -> bool:
+    """True for a file without memory text, or one that the person wrote."""
+    return os.path.basename(path) in HARMLESS or path.endswith(BY_HAND)
 
 
 def loose_files(home: str) -> list[str]:

@@ -28,7 +28,7 @@ def daemon(client: Client) -> Iterator[Check]:
     try:
         found = settled(client)
     except MemlayerError as error:
-        yield Check("daemon", FAIL, str(error), "turns are kept in the spool meanwhile; try `memlayer daemon restart`")
+        yield Check("daemon", FAIL, str(error), "turns are kept on disk meanwhile; try `memlayer daemon restart`")
         yield Check("store", WARN, "unknown: no daemon answers")
         yield Check("model", WARN, "unknown: no daemon answers")
         yield Check("turns kept", WARN, "unknown: no daemon answers")
@@ -109,7 +109,7 @@ def store(found: dict[str, Any]) -> Check:
     state = line(found.get("store"))
     if state == "failed":
         why = line(found.get("store_error")) or "no reason given"
-        return Check("store", FAIL, f"does not open: {why}", "turns are kept in the spool until it does")
+        return Check("store", FAIL, f"does not open: {why}", "turns are kept on disk until it does")
     if state == "opening":
         return Check("store", WARN, f"still opening after {SETTLE_S:g} s", "run `memlayer doctor` again in a while")
     damage = found.get("damage") or []

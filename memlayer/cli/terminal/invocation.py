@@ -21,7 +21,7 @@ from memlayer.edge.home import project as places
 from memlayer.edge.ipc.client import Client
 from memlayer.edge.redaction.privacy import plain
 from memlayer.errors import UserError
-from memlayer.text.context_block import ids_in
+from memlayer.text.context_block import ids_in, quoted
 
 if TYPE_CHECKING:
     from memlayer.edge.ipc.ops import Arguments
@@ -163,7 +163,7 @@ def moment_ms(text: str) -> int:
     try:
         return int(time.mktime(time.strptime(text, "%Y-%m-%d")) * 1000)
     except (ValueError, OverflowError) as bad:
-        raise Incomplete(f"{text!r} is no date. Give 2026-11-19, or an age such as 12h, 30d or 8w") from bad
+        raise Incomplete(f"{quoted(text)} is no date. Give 2026-11-19, or an age such as 12h, 30d or 8w") from bad
 
 
 def end_ms(text: str) -> int:

@@ -25,6 +25,7 @@ from memlayer.edge.ipc import ops
 from memlayer.edge.redaction.privacy import plain
 from memlayer.errors import UserError
 from memlayer.kinds import Category
+from memlayer.text.context_block import quoted
 
 CATEGORIES = tuple(category.value for category in Category)
 
@@ -147,7 +148,7 @@ def list_verb(
     if from_stdin:
         category = plain(sys.stdin.read(1000)).strip().lower()
         if category not in ("", *CATEGORIES):
-            raise UserError(f"{line(category, 40)!r} is no category. Give one of {', '.join(CATEGORIES)}")
+            raise UserError(f"{quoted(category, 40)} is no category. Give one of {', '.join(CATEGORIES)}")
     found = ask(ops.List(folder, is_global, session or "", category or "", limit, with_superseded), as_json)
     memories = found.get("memories") or []
     if not memories:

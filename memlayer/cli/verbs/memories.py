@@ -29,6 +29,7 @@ from memlayer.edge.home.registry import GLOBAL
 from memlayer.edge.ipc import ops
 from memlayer.edge.redaction import own_patterns
 from memlayer.errors import MemlayerError, UserError
+from memlayer.text.context_block import quoted
 from memlayer.turns.remembered import is_all_redacted, refuse_too_long, remember_event, says_everywhere
 
 stdin_option = click.option("--stdin", "from_stdin", is_flag=True, help="Read the text or ID from stdin.")
@@ -119,7 +120,7 @@ def _session_id(start: str) -> str:
         return start
     if len(sessions) > 1:
         ids = ", ".join(line(session.get("id"), 40) for session in sessions[:8])
-        raise UserError(f"{len(sessions)} sessions begin with {start!r}: {ids}. Give more of the id")
+        raise UserError(f"{len(sessions)} sessions begin with {quoted(start)}: {ids}. Give more of the id")
     return str(sessions[0]["id"]) if sessions else start
 
 

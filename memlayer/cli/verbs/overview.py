@@ -205,7 +205,7 @@ def say_holdings(found: Mapping[str, Any]) -> None:
             ("chunks", "" if chunks is None else f"{chunks}, {embedded or 0} with a vector"),
             ("on disk", size(found.get("disk_bytes"))),
             ("last written", line(found.get("saved"))),
-            ("waiting in the spool", _count(found, "spool_waiting")),
+            ("waiting on disk", _count(found, "spool_waiting")),
             ("set aside (quarantine)", _count(found, "quarantined") if found.get("quarantined") else ""),
             ("recalled", given if recall else ""),
             ("used", _used(found.get("used") or {})),

@@ -35,6 +35,7 @@ from memlayer.cli.terminal.output import (
 )
 from memlayer.cli.verbs.browse import CATEGORIES, say_for_model
 from memlayer.edge.ipc import ops
+from memlayer.text.context_block import quoted
 
 SNIPPET_CHARS = 400
 NO_WORDS = "Give words to search for, or - to read them from standard input"
@@ -116,7 +117,7 @@ def search_verb(
         is_filtered = any((since, until, day, category, kind, session, file))
         rest = " with these filters" if is_filtered else ""
         where = "in any project" if not folder else f"in this project ({folder}). Try other words, or --all-projects"
-        say(f"Nothing found for {line(text, 120)!r}{rest} {where}.")
+        say(f"Nothing found for {quoted(text, 120)}{rest} {where}.")
         return
     for place, hit in enumerate(hits, 1):
         if place > 1:

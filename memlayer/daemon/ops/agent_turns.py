@@ -24,6 +24,7 @@ from memlayer.edge.ipc import ops
 from memlayer.errors import MemlayerError, UserError
 from memlayer.model import Memory
 from memlayer.records.sessions import Session
+from memlayer.text.context_block import quoted
 
 log = logging.getLogger(__name__)
 START_WAIT_S = 3.0  # for a store that is still opening, once a talk
@@ -192,8 +193,8 @@ def _known(state: State, arguments: ops.Turn) -> Session:
     if found:
         raise several_sessions(state, start, found, "talk")
     if any(one.id.startswith(start) for one in talks) and start:
-        raise UserError("%r is a talk of another project: go to its folder, or give --project" % start[:80])
-    named = " by %r" % start[:80] if start else " in this project"
+        raise UserError("%s is a talk of another project: go to its folder, or give --project" % quoted(start))
+    named = " by %s" % quoted(start) if start else " in this project"
     raise UserError("No talk is known%s. `memlayer sessions` lists them" % named)
 
 

@@ -15,7 +15,7 @@ from memlayer.kinds import Category
 from memlayer.model import GLOBAL, Memory, Scope
 from memlayer.ports import MemoryQuery, Store
 from memlayer.records.sessions import Session
-from memlayer.text.context_block import bare_id, cut, day_of, flatten
+from memlayer.text.context_block import bare_id, day_of, flatten, quoted
 from memlayer.turns.turn_memory import marked_text
 
 OPEN_WAIT_S = 50.0  # less than the command line waits for an answer
@@ -66,7 +66,7 @@ def session_named(state: State, start: str, scope: Scope = ANYWHERE) -> str:
         return start
     where = "" if scope.project_ids is None else " in this project"
     raise UserError(
-        "No session is known by %r%s. `memlayer sessions --all-projects` lists them" % (_shown(start), where)
+        "No session is known by %s%s. `memlayer sessions --all-projects` lists them" % (quoted(start), where)
     )
 
 
@@ -79,13 +79,8 @@ def several_sessions(state: State, start: str, matches: Sequence[Session], noun:
     ]
     rest = "; and %d more" % (len(matches) - MATCHES_SHOWN) if len(matches) > MATCHES_SHOWN else ""
     return UserError(
-        "%d %ss begin with %r: %s%s. Give more of the id" % (len(matches), noun, _shown(start), ", ".join(shown), rest)
+        "%d %ss begin with %s: %s%s. Give more of the id" % (len(matches), noun, quoted(start), ", ".join(shown), rest)
     )
-
-
-def _shown(start: str) -> str:
-    """Return a start of an id, harmless to a model."""
-    return cut(flatten(start), MATCH_CHARS)
 
 
 def named(store: Store, name: str) -> list[Memory]:
@@ -102,10 +97,10 @@ def one_named(store: Store, name: str) -> Memory:
     name = bare_id(name)
     found = named(store, name)
     if not found:
-        raise UserError("Nothing is known by %r. `memlayer list` and `memlayer search` show citations" % name)
+        raise UserError("Nothing is known by %s. `memlayer list` and `memlayer search` show citations" % quoted(name))
     if len(found) > 1:
         keys = ", ".join(memory.key for memory in found)
-        raise UserError("%r means several memories. Give a key: %s" % (name, keys))
+        raise UserError("%s means several memories. Give a key: %s" % (quoted(name), keys))
     return found[0]
 
 

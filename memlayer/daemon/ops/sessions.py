@@ -14,6 +14,7 @@ from memlayer.kinds import Category, Kind
 from memlayer.ports import MemoryQuery, Store
 from memlayer.recall.given_notes import is_unanswered, unanswered, with_texts
 from memlayer.records.sessions import Session
+from memlayer.text.context_block import quoted
 
 MAX_TURNS = 100_000
 
@@ -59,7 +60,7 @@ def sessions(state: State, arguments: ops.Sessions, progress: Progress) -> Field
     known = state.sessions.named(start) if start else state.sessions.all()
     if start:
         if not known:
-            raise UserError("no session is known by %r; `memlayer sessions --all-projects` lists them" % start[:80])
+            raise UserError("No session is known by %s. `memlayer sessions --all-projects` lists them" % quoted(start))
     elif arguments.project_dir:
         project_id = project_of(state, arguments.project_dir)
         known = [session for session in known if session.project_id == project_id]

@@ -28,7 +28,7 @@ def home_of() -> str:
     """Return MEMLAYER_HOME, else ~/.memlayer. Raises UserError for relative paths."""
     home = os.path.expanduser(os.environ.get("MEMLAYER_HOME") or "~/.memlayer")
     if not os.path.isabs(home):  # it would be another home in every folder, and in repositories that others read
-        raise UserError("MEMLAYER_HOME is not absolute: %r. Set it to a path that begins with / or ~" % home)
+        raise UserError("MEMLAYER_HOME is not absolute: '%s'. Set it to a path that begins with / or ~" % home)
     return os.path.normpath(home)
 
 

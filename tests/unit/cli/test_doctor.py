@@ -84,7 +84,11 @@ def test_loose_permissions(made: Path) -> None:
     path = made / "projects.json"
     path.write_text("{}")
     path.chmod(0o644)
+    for written_by_person in ("SOUL.md", "SOUL_EVIL.md", "config.yaml"):
+        (made / written_by_person).write_text("너는 조용한 동료다")
+        (made / written_by_person).chmod(0o644)
     loose = checks.permissions(str(made))
+    assert "1 file readable" in loose.says
     assert loose.state == WARN and "projects.json" in loose.says and "chmod" in loose.remedy
     made.chmod(0o755)
     assert checks.permissions(str(made)).state == FAIL

@@ -200,7 +200,7 @@ def test_stats_from_files_alone(cli: Cli) -> None:
     with ScriptedDaemon(cli.home, {"stats": [(protocol.ERROR, b"store: it does not open")]}):
         done = cli("stats")
         told = json.loads(cli("stats", "--json").stdout)
-    assert done.returncode == 0 and "it does not open" in done.stdout and "waiting in the spool  1" in done.stdout
+    assert done.returncode == 0 and "it does not open" in done.stdout and "waiting on disk  1" in done.stdout
     assert told["spool_waiting"] == 1 and told["unavailable"] == "it does not open"
 
 
@@ -228,3 +228,9 @@ def test_reader_gone_during_output(cli: Cli) -> None:
         )
     assert done.stdout.count(b"\n") == 1 and b"Traceback" not in done.stderr and b"unexpected" not in done.stderr
     assert not (cli.home / "logs").exists()
+
+
+@pytest.mark.parametrize("words", [r"C:\temp\쿠폰", "it's 쿠폰"])
+def test_search_repeats_words_as_typed(cli: Cli, words: str) -> None:
+    with ScriptedDaemon(cli.home, {"search": lambda _: {"mode": "hybrid", "hits": [], "done": []}}):
+        assert f"Nothing found for '{words}' " in cli("search", words).stdout
