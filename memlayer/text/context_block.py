@@ -102,7 +102,7 @@ def cut(text: str, max_chars: int) -> str:
 
 
 def quoted(text: str, max_chars: int = 80) -> str:
-    """Return a person's text as an answer repeats it: one line, as typed."""
+    """Return a person's text in quotes, on one line, as typed."""
     return "'%s'" % cut(flatten(text), max_chars)
 
 

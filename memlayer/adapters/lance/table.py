@@ -28,13 +28,8 @@ _SOURCE = re.compile(r",? ?/(?:rustc|root|home|Users|build)/\S*\.rs:\d+:\d+")  #
 # Words of LanceDB's and the system's errors, in lower case -> the reason for a person.
 REASONS = (
     (("permission denied", "os error 13"), "a file may not be read"),
-    (("no space", "os error 28"), "the disk is full"),
-    (("too many open files", "os error 24"), "too many files are open"),
     (("not found", "no such file", "os error 2"), "a file is missing"),
-    (
-        ("eof", "end of file", "out of bounds", "out of range", "exceeds", "too small", "past the end"),
-        "a file is cut short",
-    ),
+    (("eof", "end of file", "out of bounds", "out of range", "too small", "past the end"), "a file is cut short"),
 )
 NO_LIMIT = 2**31 - 1
 _MAX_U64 = 2**64 - 1  # less the version: a manifest's name

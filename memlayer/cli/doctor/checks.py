@@ -198,7 +198,7 @@ def permissions(home: str) -> Check:
 
 
 def is_harmless(path: str) -> bool:
-    """True for a file without memory text, or one that the person wrote."""
+    """True for a file without memory text, or the person's own."""
     return os.path.basename(path) in HARMLESS or path.endswith(BY_HAND)
 
 
