@@ -25,10 +25,28 @@ def set_setting(home: str, key: str, values: Sequence[str]) -> object:
     The whole file must be valid. values: as typed; several make a list. Raises UserError, one line, or OSError: then
     nothing has changed.
     """
-    group, name = _known(key)
-    value = _typed(group, name, values)
-    _change(home, group, name, value, is_set=True)
-    return value
+    return set_settings(home, {key: values})[key]
+
+
+def set_settings(home: str, typed: Mapping[str, Sequence[str]]) -> dict[str, object]:
+    """Write settings by key, all or none; see set_setting."""
+    values = {key: _typed(*_known(key), words) for key, words in typed.items()}
+    _change(home, values, is_set=True)
+    return values
+
+
+def settings_in(words: Sequence[str]) -> dict[str, list[str]]:
+    """Split words at each known key, or key=value, into settings."""
+    typed: dict[str, list[str]] = {}
+    last = ""
+    for word in words:
+        key, sign, value = word.partition("=")
+        if not last or word in keys() or (sign and key in keys()):
+            last = key if sign else word
+            typed[last] = [value] if sign else []
+        else:
+            typed[last].append(word)
+    return typed
 
 
 def unset_setting(home: str, key: str) -> bool:
@@ -38,7 +56,7 @@ def unset_setting(home: str, key: str) -> bool:
     if not isinstance(settings.get(group), dict) or name not in settings[group]:
         _known(key)
         return False
-    _change(home, group, name, None, is_set=False)
+    _change(home, {key: None}, is_set=False)
     return True
 
 
@@ -74,17 +92,26 @@ def _from_yaml(text: str) -> object:
         return text
 
 
-def _change(home: str, group: str, name: str, value: object, *, is_set: bool) -> None:
-    """Edit the text, check that only this changed, replace the file."""
+def _change(home: str, values: Mapping[str, object], *, is_set: bool) -> None:
+    """Edit the text, check that only these changed, replace the file."""
     file = paths.settings(home)
     text = user_text(file)
     before = parse_user_text(text.encode(), file)
-    wanted = _wanted(before, group, name, value, is_set=is_set)
-    _validate(home, before, wanted, {group: {name: value}} if is_set else {})
-    edited = _edited(text, group, name, value, is_set=is_set)
+    wanted: dict[str, Any] = dict(before)
+    alone: dict[str, dict[str, object]] = {}
+    edited = text
+    for key, value in values.items():
+        group, _, name = key.partition(".")
+        wanted = _wanted(wanted, group, name, value, is_set=is_set)
+        edited = _edited(edited, group, name, value, is_set=is_set)
+        if is_set:
+            alone.setdefault(group, {})[name] = value
+    _validate(home, before, wanted, alone)
     if not _says(edited, file, wanted):
         if "#" in text:
-            raise UserError(f"{file} cannot be changed without losing its comments. Edit {group}.{name} there by hand")
+            raise UserError(
+                f"{file} cannot be changed without losing its comments. Edit {', '.join(values)} there by hand"
+            )
         edited = yaml.safe_dump(wanted, allow_unicode=True, sort_keys=False)
     if "\r\n" in text:
         edited = edited.replace("\r\n", "\n").replace("\n", "\r\n")

@@ -55,20 +55,28 @@ def complete_key(_: click.Context, argument: click.Parameter, typed: str) -> lis
 def set_verb(key: str, values: tuple[str, ...], as_json: bool) -> None:
     """Change a setting in config.yaml.
 
-    A wrong value changes nothing; comments stay. Several values make a list.
+    A wrong value changes nothing; comments stay. Several values make a list, several settings change together.
 
     \b
     Examples:
       memlayer config set recall.max_entries 3
       memlayer config set capture.enabled false
       memlayer config set files.extra_paths ~/notes ~/문서
+      memlayer config set agent.provider openai agent.model gpt-5-mini
     """
-    from memlayer.config import set_setting
+    from memlayer.config.edit import set_settings, settings_in
 
-    if not key or not values:
+    typed = settings_in([word for word in (key, *values) if word or values])
+    if not key or not all(typed.values()):
         raise Incomplete("Give a setting and its value, such as recall.max_entries 3")
-    value = set_setting(home(), key, values)
-    _say_changed(key, value, as_json, f"{key} is now {_shown(tuple(value) if isinstance(value, list) else value)}.")
+    changed = set_settings(home(), typed)
+    if as_json and len(changed) > 1:
+        answer = {"settings": [{"key": name, "value": value} for name, value in changed.items()]}
+        print_json({**answer, "file": paths.settings(home()), "changed_since_daemon": _daemon_is_behind()})
+        return
+    for name, value in changed.items():
+        shown = _shown(tuple(value) if isinstance(value, list) else value)
+        _say_changed(name, value, as_json, f"{name} is now {shown}.")
 
 
 @config_verb.command("unset")

@@ -216,3 +216,21 @@ def test_verbs_set_and_unset(home: Path, project: Path) -> None:
     assert "Overridden by the variable MEMLAYER_RECALL__MAX_ENTRIES" in cli(
         "config", "set", "recall.max_entries", "4"
     ).stdout  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "words", ["agent.provider openai agent.model gpt-x", "agent.provider=openai agent.model=gpt-x"]
+)
+def test_several_settings_change_together(tmp_path: Path, words: str) -> None:
+    cli = Cli(tmp_path / "home", tmp_path)
+    done = cli("config", "set", *words.split())
+    assert (done.returncode, done.stderr) == (0, "")
+    file = tmp_path / "home" / "config.yaml"
+    before = file.read_bytes()
+    assert b"provider: openai" in before and b"model: gpt" in before
+    wrong = cli("config", "set", "agent.model", "gpt-y", "recall.max_entries", "많이")
+    assert wrong.returncode == 1 and "Nothing is changed" in wrong.stderr
+    assert file.read_bytes() == before
+    assert cli("config", "set", "agent.model", "recall.max_entries", "2").returncode == 2
+    found = json.loads(cli("config", "set", *words.split(), "--json").stdout)
+    assert [row["key"] for row in found["settings"]] == ["agent.provider", "agent.model"]
