@@ -31,7 +31,7 @@ VERBS = {
     "statusline": Verb("search", "Print Claude Code's status line: notes given, turns waiting, errors."),
     "show": Verb("browse", "Show memories with their source events and the turns around them."),
     "list": Verb("browse", "List memories, newest first, with those for every project."),
-    "timeline": Verb("browse", "Show the turns around memories in their sessions, a line each."),
+    "timeline": Verb("browse", "Show the turns around memories, or of a session, a line each."),
     "citations": Verb("browse", "List the memories that answers cited, the newest citation first."),
     "sessions": Verb("overview", "List sessions, newest first: turns, tokens in the context, compactions, flushes."),
     "remember": Verb("memories", "Remember TEXT as a core memory at once."),
