@@ -30,7 +30,7 @@ from memlayer.kinds import CATEGORIES
 @click.option("--wait", is_flag=True, help="Wait until everything is stored, indexed and on disk.")
 @json_option
 def flush_verb(wait: bool, as_json: bool) -> None:
-    """Store the events in the spool, and consolidate and index them.
+    """Store the events that wait on disk, and consolidate and index them.
 
     \b
     Examples:

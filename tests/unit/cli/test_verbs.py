@@ -76,7 +76,7 @@ def test_terminal_gets_colour_and_wrapping(cli: Cli) -> None:
 def test_empty_query_is_an_error(cli: Cli, arguments: tuple[str, ...]) -> None:
     done = cli(*arguments)
     assert (done.returncode, done.stdout) == (2, "")
-    assert "memlayer: Give " in done.stderr and done.stderr.count("\n") == 1
+    assert "Give " in done.stderr and done.stderr.count("\n") == 1
 
 
 def test_query_not_utf8(cli: Cli) -> None:
