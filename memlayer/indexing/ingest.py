@@ -144,9 +144,12 @@ class Ingest:
         """Make the memories and whole texts of turns from their events."""
         prompt_ids = sorted({prompt_id for _, prompt_id in turns})
         rows = self._store.events(prompt_ids=prompt_ids, limit=MAX_EVENTS) if prompt_ids else []
+        by_turn: dict[Turn, list[Event]] = {}
+        for event in rows:
+            by_turn.setdefault((event.session_id, event.prompt_id), []).append(event)
         found = {}
         for turn in sorted(turns):
-            events = [event for event in rows if (event.session_id, event.prompt_id) == turn]
+            events = by_turn.get(turn, [])
             memory = turn_memory(events)
             if memory is not None:
                 events.sort(key=lambda event: (event.kind != "user", event.at_ms))

@@ -119,6 +119,8 @@ class Tombstones:
         A hook's event is new, and only its id counts: who says something again wants it kept. An event of a transcript
         or an import (is_history) may be the forgotten event under another id.
         """
+        if not self._lines:  # nothing was ever forgotten: an import need not hash its texts
+            return False
         if event["id"] in self._lines:
             return True
         if not (is_history or event["source"] in HISTORY):

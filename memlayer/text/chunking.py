@@ -33,6 +33,7 @@ _PIECE = re.compile(
 )
 _CAMEL = re.compile("[A-Z]?[a-z]+(?:[A-Z][a-z]{2,})+")
 _PARAGRAPH, _SENTENCE, _WORD = 3, 2, 1
+LEAST_COST = 16  # of a character within a word; a text of more characters hardly fits
 
 
 def estimate_tokens(text: str) -> int:
@@ -51,6 +52,8 @@ def chunk(text: str, *, max_tokens: int = 400, overlap_tokens: int = 80) -> list
         return []
     budget = max(1, max_tokens) * 100
     shared = max(0, min(overlap_tokens * 100, budget // 2))
+    if len(text) * LEAST_COST <= budget and estimate_tokens(text) * 100 <= budget:
+        return [Span(0, len(text))]  # most turns: no need to look for their sentences
     starts, sums, levels = _measure(text)
     last = len(starts) - 1  # starts[last] is the end of the text
     spans = []

@@ -21,6 +21,8 @@ from memlayer.transcripts.reader import TranscriptRecord, read_turns
 
 BATCH_EVENTS = 200
 BATCH_CHARS = 400_000
+GATHERED_EVENTS = 1500  # of several transcripts, stored at once
+GATHERED_CHARS = 3_000_000
 SOURCE = "import"
 MAX_COMPARED = 20_000  # events of a project to compare an old part of a session with
 # A transcript unknown to hooks and written to so lately may be in mid-turn; a part of the answer would be taken for the
@@ -91,6 +93,10 @@ class History:
         self._log = log
         self._project_of = project_of
         self._tombstones = tombstones
+
+    def is_compared(self, file: Transcript) -> bool:
+        """True for a transcript that is compared with the store's other sessions."""
+        return self._sessions.get(file.session_id) is not None
 
     def batches(self, file: Transcript, counts: Counts, watch: Callable[[int], None]) -> Iterator[Batch]:
         """Yield a transcript's turns new to the store, oldest first. Raises OSError.
@@ -206,16 +212,15 @@ class _Heard:
         return clean(record.text).strip() in self._said
 
 
-class Rehearsal:
-    """An import log for a dry run, which keeps nothing beyond it."""
+class _Ahead:
+    """An import log, and records that it does not know yet."""
 
-    def __init__(self, log: Reached, is_anew: bool) -> None:
+    def __init__(self, log: Reached) -> None:
         self._log = log
-        self._is_anew = is_anew
         self._seen: dict[str, str] = {}
 
     def offset(self, path: str, size: int, mtime_ns: int) -> int:
-        return 0 if self._is_anew else self._log.offset(path, size, mtime_ns)
+        return self._log.offset(path, size, mtime_ns)
 
     def copies(self, records: Iterable[tuple[str, str]]) -> set[str]:
         known = list(records)
@@ -224,7 +229,72 @@ class Rehearsal:
 
     def reached(self, path: str, offset: int, records: Iterable[tuple[str, str]]) -> None:
         for uuid, session in records:
-            self._seen.setdefault(uuid, session)
+            if uuid:
+                self._seen.setdefault(uuid, session)
+
+    def restart(self) -> None:
+        self._log.restart()
+
+
+class Gathered(_Ahead):
+    """Batches of several transcripts that are stored at once.
+
+    A write of the store costs more than its rows.
+
+    What they have reached is logged after they are stored, so that a killed import reads them again.
+    """
+
+    def __init__(self, log: Reached, take: Callable[[list[dict[str, Any]]], object]) -> None:
+        """take: stores events; they are on disk when it returns."""
+        super().__init__(log)
+        self._take = take
+        self._events: dict[str, dict[str, Any]] = {}
+        self._logged: list[Callable[[], None]] = []
+        self._chars = 0
+
+    def add(self, batch: Batch) -> None:
+        """Gather a batch, and store all when it is enough."""
+        for event in batch.events:
+            self._events.setdefault(str(event["id"]), event)
+        self._chars += batch.chars
+        self.reached(batch.path, batch.offset, batch.records)
+        if len(self._events) >= GATHERED_EVENTS or self._chars >= GATHERED_CHARS:
+            self.flush()
+
+    def reached(self, path: str, offset: int, records: Iterable[tuple[str, str]]) -> None:
+        known = list(records)
+        super().reached(path, offset, known)
+        self._logged.append(lambda: self._log.reached(path, offset, known))
+
+    def done(self, path: str, size: int, mtime_ns: int) -> None:
+        self._logged.append(lambda: self._log.done(path, size, mtime_ns))
+
+    def flush(self) -> None:
+        """Store what has been gathered, then log it."""
+        if self._events:
+            self._take(list(self._events.values()))
+        for log in self._logged:
+            log()
+        self._events, self._logged, self._chars = {}, [], 0
+        self._seen.clear()
+
+
+class Rehearsal(_Ahead):
+    """An import log for a dry run, which keeps nothing beyond it."""
+
+    def __init__(self, log: Reached, is_anew: bool) -> None:
+        super().__init__(log)
+        self._is_anew = is_anew
+
+    def offset(self, path: str, size: int, mtime_ns: int) -> int:
+        return 0 if self._is_anew else super().offset(path, size, mtime_ns)
+
+    def add(self, batch: Batch) -> None:
+        """Note a batch's records."""
+        self.reached(batch.path, batch.offset, batch.records)
+
+    def flush(self) -> None:
+        """Nothing is kept."""
 
     def done(self, path: str, size: int, mtime_ns: int) -> None:
         """Nothing is kept."""

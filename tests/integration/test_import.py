@@ -183,6 +183,32 @@ def test_killed_import_loses_nothing(home: Path, projects: Path, project: Path) 
 
 
 @pytest.mark.timeout(180)
+def test_vectors_follow_also_after_a_kill(home: Path, projects: Path, project: Path) -> None:
+    """The verb ends with the words; the vectors are the business of whichever daemon runs."""
+    cwd, cli = str(project), Cli(home, project)
+    text = "".join(
+        turn(n, session="s", cwd=cwd, prompt="%d번째 질문: 포트는?" % n, answer="포트 %d번을 씁니다." % n)
+        for n in range(300)
+    )
+    write(projects, "s", text, cwd=cwd)
+    with Daemon(ROOT, home, {}) as daemon:
+        daemon.wait_for(lambda: daemon.call("status")["mode"] == "hybrid", "model", 40)
+        done = cli("import", "--json")
+        left = json.loads(done.stdout)["unembedded"]
+        assert left > 0 and done.returncode == 0
+        assert daemon.call("search", query="포트 277번", project_dir=cwd)["hits"]
+        daemon.kill()
+    with Daemon(ROOT, home, {}) as daemon:
+        daemon.wait_for(lambda: daemon.call("status")["mode"] == "hybrid", "model", 40)
+        daemon.wait_for(lambda: is_embedded(daemon.call("stats")), "vectors", 60)
+        assert daemon.call("status")["rebuilding"] == ""
+
+
+def is_embedded(stats: dict[str, Any]) -> bool:
+    return bool(stats["chunks"] == stats["embedded"] >= 300)
+
+
+@pytest.mark.timeout(180)
 def test_hooks_are_not_delayed_meanwhile(hook: HookRunner, home: Path, cli: Cli, projects: Path, project: Path) -> None:
     big(projects, str(project), files=4)
     with Daemon(ROOT, home) as daemon:

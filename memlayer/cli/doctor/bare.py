@@ -57,6 +57,8 @@ def daemon_status(found: dict[str, object] | None, as_json: bool) -> None:
         say("No daemon is running. The next hook or verb starts one.")
     else:
         say(("The daemon runs", "green"), f": {daemon_line(found)}")
+        if found.get("rebuilding"):
+            say(("In the background", "yellow"), f": {line(found['rebuilding'])} chunks")
         if found.get("mode") == "lexical":
             say(("Full-text search only", "yellow"), f": {line(found.get('why'))}")
 

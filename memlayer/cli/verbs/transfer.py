@@ -93,6 +93,9 @@ def import_verb(
     took = duration(seconds) if isinstance(seconds, int | float) else ""
     pairs(title, [*((label, count(done.get(name))) for label, name in names), ("time", took)])
     skipped = done.get("skipped") or {}
+    if done.get("unembedded"):
+        chunks = counted(done["unembedded"], "chunk")
+        say(f"Found by their words now. Vectors of {chunks} follow in the background: `memlayer daemon status`")
     pairs("Left out", [(line(reason), count(number)) for reason, number in skipped.items()])
 
 

@@ -6,9 +6,10 @@ import logging
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
+from typing import Any
 
 from memlayer import compose
 from memlayer.daemon.ops.requests import Fields, Progress, Table, services_of
@@ -20,14 +21,12 @@ from memlayer.edge.ipc import ops
 from memlayer.errors import UserError
 from memlayer.transcripts import discovery
 from memlayer.transcripts.discovery import Transcript
-from memlayer.transcripts.importer import Batch, Counts, History, Rehearsal
+from memlayer.transcripts.importer import Counts, Gathered, History, Rehearsal
 from memlayer.transfer import export as exporting
 
 log = logging.getLogger(__name__)
 BUSY_WAIT_S = 10.0  # for an import whose person has just pressed Ctrl-C
-OPEN_WAIT_S = 60.0  # for the model
-UPKEEP_EVERY = 40  # batches
-EMBED_AT_ONCE = 64
+UPKEEP_EVERY = 8  # times that turns are stored
 
 
 def import_history(state: State, arguments: ops.Import, progress: Progress) -> Fields:
@@ -43,10 +42,14 @@ def import_history(state: State, arguments: ops.Import, progress: Progress) -> F
         go_second()
         if is_anew and not is_rehearsal:
             services.imports.restart()
-        reached = Rehearsal(services.imports, is_anew) if is_rehearsal else services.imports
+        gathered: Gathered | Rehearsal = (
+            Rehearsal(services.imports, is_anew)
+            if is_rehearsal
+            else Gathered(services.imports, lambda events: run.touched.update(_take(state, services, events)))
+        )
         tombstones = services.forget.tombstones
         history = History(
-            services.store, state.sessions, reached, lambda folder: state.projects.find(folder)[0], tombstones
+            services.store, state.sessions, gathered, lambda folder: state.projects.find(folder)[0], tombstones
         )
         files = _chosen(state, arguments, counts)
         before, total = 0, sum(file.size for file in files)
@@ -56,23 +59,25 @@ def import_history(state: State, arguments: ops.Import, progress: Progress) -> F
                 run.report("import", before + offset, total)
 
             at(0)
+            if history.is_compared(file):
+                gathered.flush()
             try:
                 for batch in history.batches(file, counts, at):
-                    if not is_rehearsal:
-                        run.touched |= _take(state, services, batch)
-                    reached.reached(batch.path, batch.offset, batch.records)
+                    gathered.add(batch)
                     at(batch.offset)
-                reached.done(file.path, file.size, file.mtime_ns)
+                gathered.done(file.path, file.size, file.mtime_ns)
             except OSError as bad:
                 if run.is_gone:
                     raise
                 log.warning("transcript not readable: %s", bad.strerror)
                 counts.skipped["files that cannot be read"] += 1
             before += file.size
+        gathered.flush()
     return {
         **{name: value for name, value in asdict(counts).items() if name != "skipped"},
         "skipped": dict(counts.skipped.most_common()),
         "dry_run": is_rehearsal,
+        "unembedded": 0 if is_rehearsal else vectors.missing(state),
         "seconds": round(time.monotonic() - started, 2),
     }
 
@@ -142,8 +147,9 @@ class _Run:
 def _running(state: State, services: compose.Services, progress: Progress, is_rehearsal: bool) -> Iterator[_Run]:
     """Run one import inside, while no turn is consolidated.
 
-    Events of hooks are taken in before it. What it has touched is published whether or not the client waits, and
-    embedded if it does. Raises UserError.
+    Events of hooks are taken in before it. Whether or not the client waits, what it has touched is published, and
+    embedded behind the answer: it is found by its words already. A killed daemon's successor goes on with the vectors.
+    Raises UserError.
     """
     if not state.importing.acquire(timeout=BUSY_WAIT_S):
         raise UserError("Another import is running. Wait for it, or stop it there")
@@ -155,10 +161,10 @@ def _running(state: State, services: compose.Services, progress: Progress, is_re
             yield run
         finally:
             _settle(state, services, run.touched)
-        if not is_rehearsal:
-            _embed(state, services, run)
     finally:
         state.importing.release()
+        if not is_rehearsal:
+            vectors.submit_embedding(state)
         intake.begin_consolidation(state)
 
 
@@ -192,20 +198,18 @@ def _chosen(state: State, arguments: ops.Import, counts: Counts) -> list[Transcr
     return discovery.in_order(files, since_ms)
 
 
-def _take(state: State, services: compose.Services, batch: Batch) -> set[str]:
-    """Take a batch in by the writer; return the touched projects' ids."""
-    if not batch.events:
-        return set()
+def _take(state: State, services: compose.Services, events: list[dict[str, Any]]) -> set[str]:
+    """Take events in by the writer; return the touched projects' ids."""
 
     def job() -> set[str]:
         go_second()
-        touched = services.ingest.take(batch.events, is_history=True)
+        touched = services.ingest.take(events, is_history=True)
         state.drains += 1
         if state.drains % UPKEEP_EVERY == 0:
             services.store.upkeep()
         return touched
 
-    done: set[str] = state.jobs.submit("import %d" % id(batch), job).result()
+    done: set[str] = state.jobs.submit("import %d" % id(events), job).result()
     return done
 
 
@@ -221,23 +225,6 @@ def _settle(state: State, services: compose.Services, touched: set[str]) -> None
         memory.give_back()
 
     state.jobs.submit("settle an import", job)
-
-
-def _embed(state: State, services: compose.Services, run: _Run) -> None:
-    """Embed new chunks, a few a job; interrupted, the daemon goes on."""
-    state.embedder.settled.wait(OPEN_WAIT_S)
-    embedder = state.embedder()
-    if embedder is None:
-        return
-    done, total = 0, services.store.count_unembedded(embedder.fingerprint)
-    some: Callable[[], int] = lambda: services.indexer.embed_some(EMBED_AT_ONCE)  # noqa: E731
-    try:
-        while made := state.jobs.submit("embed some", some).result():
-            done += made
-            run.report("embed", done, max(total, done))
-    except (OSError, UserError):
-        vectors.submit_embedding(state)
-        raise
 
 
 OPERATIONS: Table = {ops.Import: import_history, ops.Export: export, ops.ImportExport: import_export}

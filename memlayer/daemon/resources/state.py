@@ -118,6 +118,7 @@ class State:
     unembedded_why: str = ""  # the provider's problem that may have left chunks without vectors
     is_slow_opening_logged: bool = False
     rebuilding: str = ""  # progress of a rebuild of the index, for people
+    to_embed: int = 0  # chunks without a vector when the present embedding began
     host_memory: HostMemory = field(default_factory=HostMemory)
     rule_notices: RuleNotices = field(default_factory=RuleNotices)
     rules: compose.Rules = field(init=False)

@@ -29,14 +29,22 @@ def _embed_part(state: State) -> None:
     try:
         while services.indexer.embed_some(state.settings.embedding.batch_size):
             if time.monotonic() > ends:
-                state.rebuilding = "embedding"
+                left = missing(state)
+                state.to_embed = max(state.to_embed, left)
+                state.rebuilding = "embedding %d of %d" % (state.to_embed - left, state.to_embed)
                 submit_embedding(state)
                 return
-        state.unembedded_why = ""
+        state.unembedded_why, state.to_embed = "", 0
     except EmbedderError as bad:
         leave_for_later(state, bad)
     finally:
         memory.give_back()
+
+
+def missing(state: State) -> int:
+    """Return the number of chunks without a vector; 0 without a model."""
+    embedder = state.embedder()
+    return state.services.result().store.count_unembedded(embedder.fingerprint) if embedder is not None else 0
 
 
 def leave_for_later(state: State, bad: EmbedderError) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,8 @@ import pytest
 from memlayer.model import turn_memory_id
 from memlayer.ports import DeletionPlan, MemoryQuery, Selection
 from memlayer.records.tombstones import Tombstones
+from memlayer.transcripts import importer
+from memlayer.transcripts.importer import Batch, Gathered
 from tests.support.past import Past
 from tests.support.transcripts import LONG_AGO_S, record, recorded, turn, write
 
@@ -214,3 +217,70 @@ def test_the_log_is_dispensable(past: Past) -> None:
 def test_a_path_that_is_not_there_is_an_error(past: Past) -> None:
     with pytest.raises(FileNotFoundError):
         past.run(past.home / "none")
+
+
+class Log:
+    """An import log that notes the order of calls."""
+
+    def __init__(self) -> None:
+        self.calls: list[str] = []
+
+    def offset(self, path: str, size: int, mtime_ns: int) -> int:
+        return 0
+
+    def copies(self, records: Iterable[tuple[str, str]]) -> set[str]:
+        return set()
+
+    def reached(self, path: str, offset: int, records: Iterable[tuple[str, str]]) -> None:
+        self.calls.append("reached %s %d" % (path, offset))
+
+    def done(self, path: str, size: int, mtime_ns: int) -> None:
+        self.calls.append("done " + path)
+
+    def restart(self) -> None:
+        self.calls.append("restart")
+
+
+def batch_of(path: str, *events: str) -> Batch:
+    return Batch(path, [{"id": one} for one in events], [("uuid-" + one, path) for one in events], 10, 1, 5)
+
+
+def test_gathered_batches_are_logged_after_they_are_stored() -> None:
+    log = Log()
+    gathered = Gathered(log, lambda events: log.calls.append("took " + " ".join(one["id"] for one in events)))
+    gathered.add(batch_of("가", "a", "b"))
+    gathered.done("가", 1, 1)
+    gathered.add(batch_of("나", "b", "c"))
+    assert log.calls == []  # a kill here leaves both to be read again
+    gathered.flush()
+    assert log.calls == ["took a b c", "reached 가 10", "done 가", "reached 나 10"]
+    gathered.flush()
+    assert len(log.calls) == 4
+
+
+def test_gathered_records_count_for_the_next_transcript() -> None:
+    gathered = Gathered(Log(), lambda events: None)
+    gathered.add(batch_of("parent", "a"))
+    assert gathered.copies([("uuid-a", "parent"), ("uuid-a", "fork"), ("", "fork")]) == {"uuid-a"}
+
+
+@pytest.mark.parametrize(("limit", "value"), [("GATHERED_EVENTS", 3), ("GATHERED_CHARS", 9)])
+def test_enough_is_stored_at_once(limit: str, value: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importer, limit, value)
+    taken: list[int] = []
+    gathered = Gathered(Log(), lambda events: taken.append(len(events)))
+    for number in range(4):
+        gathered.add(batch_of("f%d" % number, "a%d" % number, "b%d" % number))
+    assert taken == [4, 4]
+
+
+def test_a_failed_write_is_not_logged() -> None:
+    def refuse(events: object) -> None:
+        raise OSError("the disk is full")
+
+    log = Log()
+    gathered = Gathered(log, refuse)
+    gathered.add(batch_of("가", "a"))
+    with pytest.raises(OSError, match="full"):
+        gathered.flush()
+    assert log.calls == []
