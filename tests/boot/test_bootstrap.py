@@ -35,19 +35,20 @@ print(json.dumps({"python": sys.executable, "argv": sys.argv[1:], "isolated": sy
 """
 
 
-def make_wheel(folder: Path) -> str:
+def make_wheel(folder: Path, package: str = "tinyprobe", version: str = "1.0") -> str:
     """Write a wheel of one module into folder; returns its sha256."""
+    info = f"{package}-{version}.dist-info"
     files = {
-        "tinyprobe.py": b"",
-        "tinyprobe-1.0.dist-info/METADATA": b"Metadata-Version: 2.1\nName: tinyprobe\nVersion: 1.0\n",
-        "tinyprobe-1.0.dist-info/WHEEL": b"Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        f"{package}.py": b"",
+        f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {package}\nVersion: {version}\n".encode(),
+        f"{info}/WHEEL": b"Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
     }
-    record = "tinyprobe-1.0.dist-info/RECORD"
+    record = f"{info}/RECORD"
     lines = [f"{record},,\n"]
     for name, data in files.items():
         digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).decode().rstrip("=")
         lines.append(f"{name},sha256={digest},{len(data)}\n")
-    path = folder / "tinyprobe-1.0-py3-none-any.whl"
+    path = folder / f"{package}-{version}-py3-none-any.whl"
     with zipfile.ZipFile(path, "w") as archive:
         for name, data in {**files, record: "".join(lines).encode()}.items():
             archive.writestr(name, data)
@@ -265,4 +266,36 @@ def test_setup_explains_itself_without_a_runtime(plugin: Plugin) -> None:
     helped = plugin.run("setup", "--help")
     assert helped.returncode == 0 and helped.stdout.startswith("Usage: memlayer setup")
     assert plugin.run("setup", "--frobnicate").returncode == 2
+    assert not plugin.home.exists()
+
+
+def extras_of(plugin: Plugin) -> list[str]:
+    site = (plugin.home / "runtime" / plugin.in_use()).glob("lib/python3*/site-packages/*.dist-info")
+    return sorted(path.name.split("-")[0] for path in site if path.name.split("-")[0] in ("openai", "anthropic"))
+
+
+def test_extras_come_again_with_a_new_runtime(plugin: Plugin) -> None:
+    wheels = plugin.root.parent / "wheels"
+    make_wheel(wheels, "openai", "3.60")
+    make_wheel(wheels, "anthropic", "2.20")
+    done = plugin.run("setup", "--with", "openai")
+    assert done.returncode == 0, done.stderr
+    assert extras_of(plugin) == ["openai"]
+    first = plugin.in_use()
+    python = plugin.home / "runtime" / first / "bin" / "python"
+    pip = [str(python), "-I", "-m", "pip", "install", "-q", "anthropic"]  # by hand, as the messages used to say
+    subprocess.run(pip, env=plugin.environ, check=True, timeout=100)
+    plugin.lock.write_text(plugin.lock.read_text() + "# changed\n")
+    assert plugin.run("stats").returncode == 0
+    assert plugin.in_use() != first and extras_of(plugin) == ["anthropic", "openai"]
+    for wheel in wheels.glob("openai-*"):
+        wheel.unlink()
+    plugin.lock.write_text(plugin.lock.read_text() + "# changed again\n")
+    done = plugin.run("stats")  # an extra that cannot be had breaks no update
+    assert done.returncode == 0 and "Again: memlayer setup --with" in done.stderr
+
+
+def test_unknown_extra_is_refused(plugin: Plugin) -> None:
+    done = plugin.run("setup", "--with", "torch")
+    assert done.returncode == 1 and "--with takes anthropic, openai, gemini, not 'torch'" in done.stderr
     assert not plugin.home.exists()

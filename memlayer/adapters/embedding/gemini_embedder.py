@@ -9,9 +9,10 @@ from typing import Any
 from memlayer.adapters.embedding import lazy_import
 from memlayer.adapters.embedding.service import KEEP_ALIVE_S, Answered, Place, ServiceError, check_requirements, failure
 from memlayer.adapters.llm.model_call import tokens_of
+from memlayer.edge.bootstrap.extras import EXTRAS
 
 BASE_URL = "https://generativelanguage.googleapis.com"
-REQUIREMENT = "google-genai>=3.4,<4"
+REQUIREMENT = EXTRAS["gemini"]
 PACKAGE = "google.genai"
 NAME = "gemini"
 MAX_TEXTS = 100  # of one request, by the provider's limit

@@ -8,10 +8,11 @@ from __future__ import annotations
 from typing import Any
 
 from memlayer.adapters.llm import model_call
+from memlayer.edge.bootstrap.extras import EXTRAS
 from memlayer.ports import Completion
 
 BASE_URL = "https://api.anthropic.com"
-REQUIREMENT = "anthropic>=2.12,<3"
+REQUIREMENT = EXTRAS["anthropic"]
 NAME = "anthropic"
 
 

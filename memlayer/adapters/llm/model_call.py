@@ -10,6 +10,7 @@ import sys
 from collections.abc import Awaitable, Callable
 from typing import Protocol, TypeVar
 
+from memlayer.edge.bootstrap import extras
 from memlayer.errors import ConsolidationError
 from memlayer.ports import LanguageModel, ModelMissing
 
@@ -71,6 +72,9 @@ def install_command(package: str, requirement: str) -> str:
             return ""
     except ValueError:  # it is being kept out
         pass
+    name = next((name for name, known in extras.EXTRAS.items() if known == requirement), "")
+    if extras.command_for(name):
+        return extras.command_for(name)
     python = shlex.quote(sys.executable)
     with_pip = importlib.util.find_spec("pip") is not None
     return f"{python} -m pip install '{requirement}'" if with_pip else f"uv pip install -p {python} '{requirement}'"

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from memlayer.adapters.llm import model_call
+from memlayer.edge.bootstrap.extras import EXTRAS
 from memlayer.ports import Completion
 
 BASE_URL = "https://api.openai.com/v1"
-REQUIREMENT = "openai>=3.54,<4"
+REQUIREMENT = EXTRAS["openai"]
 NAME = "openai"
 
 

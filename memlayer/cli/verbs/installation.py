@@ -14,16 +14,23 @@ from memlayer.cli.mcp_clients import CLIENTS, carry_out, entry_of, planned
 from memlayer.cli.terminal.invocation import Incomplete, home, json_option
 from memlayer.cli.terminal.output import print_json, say
 from memlayer.edge.bootstrap import provision, runtime
+from memlayer.edge.bootstrap.extras import checked
 from memlayer.edge.bootstrap.runtime import plugin_root
 from memlayer.edge.terminal import launch
 from memlayer.errors import UserError
 
 
 @click.command("setup")
+@click.option(
+    "--with",
+    "extras",
+    metavar="NAMES",
+    help="Install SDKs of providers, now and with each later runtime: anthropic, openai, gemini; commas between.",
+)
 @click.option("--quiet", is_flag=True, help="Print nothing unless it fails.")
 @click.option("--no-wait", is_flag=True, help="Exit at once when another setup is running.")
 @json_option
-def setup_verb(quiet: bool, no_wait: bool, as_json: bool) -> None:
+def setup_verb(extras: str | None, quiet: bool, no_wait: bool, as_json: bool) -> None:
     """Build memlayer's runtime, unless it is up to date.
 
     Other verbs do so automatically.
@@ -31,9 +38,13 @@ def setup_verb(quiet: bool, no_wait: bool, as_json: bool) -> None:
     \b
     Examples:
       memlayer setup
+      memlayer setup --with openai
     """
     root = plugin_root()
     if not os.path.exists(os.path.join(root, runtime.LOCK_FILE)):
+        if extras is not None:
+            names = ",".join(checked(extras))
+            raise UserError(f"memlayer is installed as a package: install memlayer[{names}] in its place")
         provision.remember_python(home(), os.path.realpath(sys.executable))  # for the plugin's hooks
         built = {"runtime": sys.executable, "built": False, "seconds": 0.0}
         if as_json:
@@ -42,7 +53,12 @@ def setup_verb(quiet: bool, no_wait: bool, as_json: bool) -> None:
             say(f"Nothing to set up: memlayer is installed as a package, and runs on {sys.executable}")
         return
     flags = {"--quiet": quiet, "--no-wait": no_wait, "--json": as_json}
-    sys.exit(launch.setup(root, [flag for flag, given in flags.items() if given]))
+    sys.exit(
+        launch.setup(
+            root,
+            [*(["--with", extras] if extras is not None else []), *(flag for flag, given in flags.items() if given)],
+        )
+    )
 
 
 @click.command("version")

@@ -13,7 +13,7 @@ import shutil
 import sys
 import time
 
-from memlayer.edge.bootstrap import runtime
+from memlayer.edge.bootstrap import extras, runtime
 from memlayer.edge.bootstrap.install import Installer, site_of
 from memlayer.edge.bootstrap.interpreters import choose_python, platform_problem, runs
 from memlayer.edge.home import paths
@@ -103,6 +103,9 @@ def build_held(home: str, root: str, report: Report, lock_fd: int) -> str:
     is_made = False
     try:
         base = make_venv(venv, os.path.join(root, runtime.LOCK_FILE), report, runtime.setup_log(home), lock_fd)
+        log_path = runtime.setup_log(home)
+        with open_log(log_path) as log:
+            extras.keep(home, previous, venv, report, log, log_path)
         switch(folder, os.path.basename(venv))
         is_made = True
     except MemlayerError as error:
@@ -203,7 +206,7 @@ def remove_all_but(folder: str, kept: list[str], *, only_half_made: bool = False
     """Remove the runtimes not in `kept`, or just the half-made."""
     for name in os.listdir(folder):
         path = os.path.join(folder, name)
-        if path in kept or name == "current":
+        if path in kept or name in ("current", "extras"):
             continue
         if os.path.islink(path):
             os.unlink(path)

@@ -19,7 +19,7 @@ from memlayer.edge.terminal import streams
 from memlayer.errors import MemlayerError, UserError
 
 SETUP_HELP = """\
-Usage: memlayer setup [--quiet] [--no-wait] [--json]
+Usage: memlayer setup [--with NAMES] [--quiet] [--no-wait] [--json]
 
   Make memlayer's runtime (a venv under the memlayer home) unless it is there,
   works, and is built from the present requirements.lock; then start the
@@ -27,6 +27,9 @@ Usage: memlayer setup [--quiet] [--no-wait] [--json]
   version and daemon status.
 
 Options:
+  --with NAMES
+             Install SDKs of providers, now and with each later runtime:
+             anthropic, openai, gemini; several with commas between.
   --quiet    Say nothing unless it fails.
   --no-wait  End at once when another setup is running.
   --json     Print the result as JSON: runtime, built, seconds.
@@ -99,6 +102,13 @@ def setup(root: str, flags: list[str]) -> int:
     if "--help" in flags:
         print(SETUP_HELP, end="")
         return 0
+    wanted = []
+    if "--with" in flags:
+        from memlayer.edge.bootstrap import extras
+
+        at = flags.index("--with")
+        wanted = extras.checked("".join(flags[at + 1 : at + 2]))
+        flags = [*flags[:at], *flags[at + 2 :]]
     unknown = [flag for flag in flags if flag not in SETUP_FLAGS]
     if unknown:
         return streams.tell_error(
@@ -107,6 +117,8 @@ def setup(root: str, flags: list[str]) -> int:
     home = paths.home_of()
     started_s = time.monotonic()
     was_there = runtime.find_runtime(home, root) is not None and not is_broken(home, root)
+    if wanted:
+        add_extras(home, root, wanted, is_quiet="--quiet" in flags)
     python = ensure_runtime(home, root, is_quiet="--quiet" in flags, wait="--no-wait" not in flags)
     if python and not was_there:
         start_daemon(home, root, python)
@@ -122,6 +134,19 @@ def setup(root: str, flags: list[str]) -> int:
     else:
         print("Another setup is running.")
     return 0
+
+
+def add_extras(home: str, root: str, names: list[str], *, is_quiet: bool) -> None:
+    """Install extras into the runtime, which is made first. Raises UserError."""
+    from memlayer.edge.bootstrap import extras
+    from memlayer.edge.bootstrap.provision import Progress, open_log, prepare
+
+    python = ensure_runtime(home, root, is_quiet=is_quiet)
+    prepare(home)
+    log_path = runtime.setup_log(home)
+    with Progress(sys.stderr, is_quiet=is_quiet) as progress, open_log(log_path) as log:
+        extras.install(os.path.dirname(os.path.dirname(python)), names, progress, log, log_path)
+    extras.remember(home, names)
 
 
 def is_broken(home: str, root: str) -> bool:

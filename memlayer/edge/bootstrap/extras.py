@@ -1,0 +1,101 @@
+"""SDKs of providers, installed again with each new runtime.
+
+The runtime itself holds none of them; it is not larger for those who use none.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import glob
+import os
+import sys
+
+from memlayer.edge.bootstrap import runtime
+from memlayer.edge.bootstrap.install import Installer, site_of
+from memlayer.edge.home import paths
+from memlayer.errors import UserError
+
+TYPE_CHECKING = False  # for type checkers, without importing `typing`
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import TextIO
+
+    Report = Callable[[str, int, int], None]
+
+# The extras of pyproject.toml: name -> requirement.
+EXTRAS = {"anthropic": "anthropic>=2.12,<3", "openai": "openai>=3.54,<4", "gemini": "google-genai>=3.4,<4"}
+
+
+def remembered(home: str) -> list[str]:
+    """Return the names of the extras to install with a runtime."""
+    try:
+        with open(_file(home), encoding="utf-8", errors="replace") as stream:
+            return [name for name in dict.fromkeys(stream.read().split()) if name in EXTRAS]
+    except OSError:
+        return []
+
+
+def remember(home: str, names: Iterable[str]) -> None:
+    """Add names to the remembered ones. Raises OSError."""
+    known = remembered(home)
+    new = [name for name in dict.fromkeys(names) if name not in known]
+    if new:
+        paths.make_folder(os.path.dirname(_file(home)))
+        paths.write_whole(_file(home), ("\n".join([*known, *new]) + "\n").encode())
+
+
+def installed(venv: str) -> list[str]:
+    """Return the extras that a venv holds, also those installed by hand."""
+    site = site_of(venv)
+    return [name for name, requirement in EXTRAS.items() if site and _is_there(site, requirement)]
+
+
+def install(venv: str, names: Iterable[str], report: Report, log: TextIO, log_path: str) -> None:
+    """Install extras that a venv lacks; no pinned package changes.
+
+    Raises UserError, naming the log.
+    """
+    there = installed(venv)
+    wanted = [EXTRAS[name] for name in names if name not in there]
+    if wanted:
+        with open(os.path.join(venv, runtime.LOCK_FILE), "rb") as stream:
+            Installer(venv, stream.read(), report, log, log_path, -1).add(wanted)
+
+
+def command_for(name: str) -> str:
+    """Return the command for an extra, "" outside of memlayer's runtime."""
+    own = os.path.realpath(runtime.runtimes(paths.home_of()))
+    is_own = os.path.realpath(sys.prefix).startswith(own + os.sep) and not os.environ.get("MEMLAYER_RUNTIME_DIR")
+    return "memlayer setup --with %s" % name if is_own else ""
+
+
+def keep(home: str, previous: str, venv: str, report: Report, log: TextIO, log_path: str) -> None:
+    """Install the remembered extras, and those of the previous runtime, anew.
+
+    A failure is reported in a line and logged; the runtime works without them.
+    """
+    with contextlib.suppress(OSError):
+        remember(home, installed(previous))
+    names = remembered(home)
+    try:
+        install(venv, names, report, log, log_path)
+    except (UserError, OSError) as bad:
+        print("memlayer: %s. Again: memlayer setup --with %s" % (bad, ",".join(names)), file=sys.stderr)
+
+
+def checked(names: str) -> list[str]:
+    """Return the names in a comma-separated list. Raises UserError."""
+    found = [name.strip() for name in names.split(",") if name.strip()]
+    unknown = [name for name in found if name not in EXTRAS]
+    if unknown or not found:
+        raise UserError("--with takes %s, not %r" % (", ".join(EXTRAS), (unknown or [""])[0][:40]))
+    return found
+
+
+def _file(home: str) -> str:
+    return os.path.join(runtime.runtimes(home), "extras")
+
+
+def _is_there(site: str, requirement: str) -> bool:
+    package = requirement.partition(">")[0].replace("-", "_")
+    return bool(glob.glob(os.path.join(glob.escape(site), package + "-*.dist-info")))
