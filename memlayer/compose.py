@@ -388,4 +388,4 @@ def model_use(settings: Settings, home: str) -> dict[str, object]:
         except ModelMissing as bad:
             missing = str(bad)
     model = {"provider": chosen.provider, "model": chosen.model_name, "is_on": is_on, "missing": missing}
-    return {**model, **budget.summary()}
+    return {**model, "reads": chosen.reads, **budget.summary()}

@@ -39,6 +39,7 @@ VERBS = {
     "edit": Verb("memories", "Change the text of a memory."),
     "pin": Verb("memories", "Pin a memory: it ranks first, and only an edit changes it."),
     "restore": Verb("memories", "Bring a replaced memory back."),
+    "notes": Verb("notes", "Have a language model read finished sessions and write notes."),
     "agent": Verb("agent", "Talk with a language model that has this memory."),
     "stats": Verb("overview", "Show counts, disk use, index, model, daemon and hook timings."),
     "files": Verb("maintenance", "Show the paths of a project's memory files."),

@@ -13,7 +13,17 @@ from collections.abc import Callable
 
 from memlayer import __version__
 from memlayer.daemon import hooks
-from memlayer.daemon.ops import agent_turns, deletion, disclosure, maintenance, memories, queries, sessions, transfer
+from memlayer.daemon.ops import (
+    agent_turns,
+    deletion,
+    disclosure,
+    maintenance,
+    memories,
+    notes,
+    queries,
+    sessions,
+    transfer,
+)
 from memlayer.daemon.ops.requests import Table
 from memlayer.daemon.resources.jobs import where
 from memlayer.daemon.resources.state import Send, State
@@ -28,6 +38,7 @@ TABLE: Table = {
     **agent_turns.OPERATIONS,
     **memories.OPERATIONS,
     **sessions.OPERATIONS,
+    **notes.OPERATIONS,
     **deletion.OPERATIONS,
     **transfer.OPERATIONS,
     **maintenance.OPERATIONS,

@@ -38,6 +38,18 @@ class Part:
     is_last: bool
 
 
+def is_session_over(session: Session, now_ms: int) -> bool:
+    """Return whether a session has ended, or been silent for long."""
+    return bool(session.ended) or now_ms - session.last_ms > OVER_AFTER_MS
+
+
+def unread_turns(store: Store, session: Session, reading: Reading) -> tuple[list[SessionTurn], list[SessionTurn]]:
+    """Return a session's turns, and those that no model has read."""
+    events = store.events(session_id=session.id, project_id=session.project_id, limit=MAX_EVENTS)
+    turns, known = turns_of(events, session.project_dir), set(reading.read)
+    return turns, [turn for turn in turns if turn.digest not in known]
+
+
 @dataclass
 class SessionReader:
     """The reader of sessions; one call at a time.
@@ -68,11 +80,11 @@ class SessionReader:
         They are over and taken in whole, or about to be compacted (see read_so_far), and have something new since they
         were read.
         """
-        now_ms, wanted = self.clock() * 1000, set(self.readings.wanted())
+        now_ms, wanted = int(self.clock() * 1000), set(self.readings.wanted())
         rows = []
         for session in sessions:
             is_settled = session.summarized_ms >= session.said_ms or session.id in wanted
-            is_over = is_settled and (bool(session.ended) or now_ms - session.last_ms > OVER_AFTER_MS)
+            is_over = is_settled and is_session_over(session, now_ms)
             is_ours = session.last_ms >= self.since_ms or session.id in wanted
             is_new = session.said_ms > session.noted_ms or session.id in wanted
             is_due = is_over or session.id in self._parts_so_far
@@ -85,6 +97,11 @@ class SessionReader:
         self._parts_so_far.add(session.id)
 
     @property
+    def problem(self) -> str:
+        """The model's last problem, "" since it works."""
+        return str(self.budget.summary()["problem"])
+
+    @property
     def is_paused(self) -> bool:
         """True for a while after failures."""
         return time.monotonic() < self._paused_until
@@ -93,10 +110,7 @@ class SessionReader:
         """Return a session's next part; None where nothing is left."""
         said_ms = session.said_ms
         reading = self.readings.get(session.id)
-        events = self.store.events(session_id=session.id, project_id=session.project_id, limit=MAX_EVENTS)
-        turns = turns_of(events, session.project_dir)
-        known = set(reading.read)
-        left = [turn for turn in turns if turn.digest not in known]
+        turns, left = unread_turns(self.store, session, reading)
         if not session.ended and session.id in self._parts_so_far and left and not left[-1].answer:
             left.pop()  # it is being answered just now
         if not left or not is_worth_reading(left):

@@ -62,6 +62,8 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]
             "quarantine list": "quarantine list", "quarantine retry": "quarantine retry",
             "quarantine drop": "quarantine drop --all",
             "given": "given --all-projects", "sessions": "sessions --all-projects", "statusline": "statusline",
+            "notes status": "notes status", "notes refused": "notes refused", "notes read": "notes read --dry-run",
+            "notes on": "notes on", "notes off": "notes off",
         }  # fmt: skip
         said = {verb: json.loads(run(*words.split(" "), "--json").stdout) for verb, words in typed.items()}
         older = json.loads(run("history", citation, "--json").stdout)["versions"][-1]["key"]

@@ -5,6 +5,7 @@ The parsers read projects, ids and dates.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import time
@@ -18,6 +19,7 @@ from memlayer.cli.terminal.output import print_json, progress
 from memlayer.edge.bootstrap.runtime import plugin_root
 from memlayer.edge.home import paths, registry
 from memlayer.edge.home import project as places
+from memlayer.edge.ipc import ops
 from memlayer.edge.ipc.client import Client
 from memlayer.edge.redaction.privacy import plain
 from memlayer.errors import UserError
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from memlayer.edge.ipc.ops import Arguments
 
 ASK_S = 60.0  # for a query: a daemon that has just started may first have to open a large store
+START_S = 15.0
 LONG_S = 24 * 3600.0  # for work with progress, ended by Ctrl-C
 
 home = paths.home_of
@@ -90,6 +93,15 @@ def ask(arguments: Arguments, as_json: bool = False, *, is_long: bool = False, q
 def client() -> Client:
     """Return a client that starts the daemon with this, the runtime's, Python."""
     return Client(home(), plugin_root(), sys.executable)
+
+
+def start_daemon() -> dict[str, Any]:
+    """Start the daemon, with its model's variables; return its status."""
+    from memlayer.config import load_what_holds, write_daemon_variables  # not for verbs that need no settings
+
+    with contextlib.suppress(OSError):  # the daemon works without them, and reports that
+        write_daemon_variables(home(), load_what_holds(home(), os.environ)[0])
+    return client().ask(ops.Status(), deadline_s=START_S)
 
 
 def project_dir(project: str | None, all_projects: bool = False, is_global: bool = False) -> str:

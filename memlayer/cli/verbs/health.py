@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import sys
 from itertools import chain
@@ -11,11 +10,8 @@ import click
 
 from memlayer.cli.doctor import bare, checks, checks_daemon, loaded
 from memlayer.cli.doctor.checks import print_checks
-from memlayer.cli.terminal.invocation import client, home, json_option, project_dir, project_option
+from memlayer.cli.terminal.invocation import client, home, json_option, project_dir, project_option, start_daemon
 from memlayer.cli.terminal.output import print_json, say
-from memlayer.edge.ipc import ops
-
-START_S = 15.0
 
 
 @click.group("daemon")
@@ -35,7 +31,7 @@ def daemon_verb() -> None:
 @json_option
 def start(as_json: bool) -> None:
     """Start the daemon unless it runs."""
-    start_daemon(as_json)
+    bare.daemon_status(start_daemon(), as_json)
 
 
 @daemon_verb.command("stop")
@@ -54,7 +50,7 @@ def stop(as_json: bool) -> None:
 def restart(as_json: bool) -> None:
     """Stop the daemon and start it again, with the current settings."""
     client().stop()
-    start_daemon(as_json)
+    bare.daemon_status(start_daemon(), as_json)
 
 
 @daemon_verb.command("status")
@@ -62,15 +58,6 @@ def restart(as_json: bool) -> None:
 def status(as_json: bool) -> None:
     """Say whether the daemon runs. Does not start it."""
     bare.daemon_status(client().status(), as_json)
-
-
-def start_daemon(as_json: bool) -> None:
-    """Start the daemon with the variables, such as keys, of its settings."""
-    from memlayer.config import load_what_holds, write_daemon_variables  # not for verbs that need no settings
-
-    with contextlib.suppress(OSError):  # the daemon works without them, and reports that
-        write_daemon_variables(home(), load_what_holds(home(), os.environ)[0])
-    bare.daemon_status(client().ask(ops.Status(), deadline_s=START_S), as_json)
 
 
 @click.command("doctor")

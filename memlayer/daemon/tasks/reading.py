@@ -103,7 +103,7 @@ def _finish(state: State, reader: SessionReader, session: Session, said_ms: int)
 def status(state: State) -> dict[str, Any]:
     """Return counts and states for people.
 
-    {is_on, reading: a session's id or "", waiting, read, gave_up, notes, refused, calls, tokens, why}.
+    {is_on, reading: a session's id or "", waiting, read, gave_up, notes, refused_notes, calls, tokens, why}.
     """
     reader = reader_of(state)
     rows = state.services.result().readings.all() if state.is_open else []
@@ -114,7 +114,7 @@ def status(state: State) -> dict[str, Any]:
         "read": sum(bool(row.read_ms) for row in rows),
         "gave_up": sum(row.gave_up for row in rows),
         "notes": sum(row.notes for row in rows),
-        "refused": sum(len(row.refused) for row in rows),
+        "refused_notes": sum(len(row.refused) for row in rows),
         "calls": sum(row.calls for row in rows),
         "tokens": sum(row.tokens for row in rows),
         "why": reader.waits_why if reader is not None else "",

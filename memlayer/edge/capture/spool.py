@@ -155,6 +155,7 @@ VERB_OF = {
     "memory-forget": "forget",
     "memory-history": "history",
     "memory-list": "list",
+    "memory-notes": "notes",
     "memory-remember": "remember",
     "memory-search": "search",
     "memory-show": "show",

@@ -286,6 +286,28 @@ class UsageShare(Arguments, op="usage_share"):
     days: int = 30
 
 
+@dataclass(frozen=True)
+class Notes(Arguments, op="notes"):
+    """project_dir: to say whether that project allows it."""
+
+    project_dir: Path = ""
+
+
+@dataclass(frozen=True)
+class RefusedNotes(Arguments, op="notes.refused"):
+    project_dir: Path = ""
+    limit: Limit = 50
+
+
+@dataclass(frozen=True)
+class ReadSessions(Arguments, op="notes.read"):
+    """last: sessions at most, the newest that a model has not read."""
+
+    last: Limit = 30
+    project_dir: Path = ""
+    dry_run: bool = False
+
+
 class Stats(Arguments, op="stats"):
     pass
 

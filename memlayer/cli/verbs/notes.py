@@ -1,0 +1,306 @@
+"""The verb notes: consent to a reading model, its state, refusals."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+import click
+
+from memlayer.cli.terminal.invocation import (
+    Incomplete,
+    all_projects_option,
+    ask,
+    client,
+    end_with_json,
+    home,
+    json_option,
+    not_empty,
+    project_dir,
+    project_option,
+    start_daemon,
+)
+from memlayer.cli.terminal.output import counted, line, pairs, say, table, when
+from memlayer.edge.ipc import ops
+from memlayer.edge.redaction.privacy import plain
+from memlayer.errors import UserError
+
+PROVIDERS = ("claude-cli", "anthropic", "openai")
+DEFAULT_PROVIDER = "claude-cli"
+# Who reads, and who pays for it.
+READERS = {
+    "claude-cli": ("your own `claude` command", "of your plan, or of the key that it uses"),
+    "anthropic": ("Anthropic's API", "by your key"),
+    "openai": ("OpenAI's API", "by your key"),
+}
+TYPED = ("on", "off", "status", "refused")  # in a slash command, which cannot ask
+TEXT_CHARS = 100
+
+
+@click.group("notes", invoke_without_command=True)
+@click.option("--refused", "is_refused", is_flag=True, help="The same as `memlayer notes refused`.")
+@click.option("--stdin", "from_stdin", is_flag=True, help="Read `on`, `off`, `status` or `refused` from stdin.")
+@json_option
+@click.pass_context
+def notes_verb(context: click.Context, is_refused: bool, from_stdin: bool, as_json: bool) -> None:
+    """Have a language model read finished sessions and write notes.
+
+    Off until you turn it on. Without another word it shows the state. docs/notes.md says what is read and sent, and has
+    examples of notes.
+
+    \b
+    Examples:
+      memlayer notes on
+      memlayer notes on --provider openai --base-url http://127.0.0.1:11434/v1 --model qwen3:8b
+      memlayer notes read --last 30 --dry-run
+      memlayer notes --refused
+      memlayer notes off
+    """
+    options = ["--json"] if as_json else []
+    if context.invoked_subcommand is not None:
+        if is_refused or from_stdin or as_json:
+            raise Incomplete(f"Give --json behind `{context.invoked_subcommand}`, and no other option before it")
+        return
+    typed = ["refused"] if is_refused else ["status"]
+    if from_stdin:
+        typed = plain(sys.stdin.buffer.read().decode("utf-8", "replace")).split() or ["status"]
+        if typed[0] not in TYPED:
+            raise Incomplete(f"{typed[0][:40]!r} is not known here. Give {', '.join(TYPED[:-1])} or {TYPED[-1]}")
+    notes_verb.main([*typed, *options], prog_name=context.command_path, standalone_mode=False)
+
+
+@notes_verb.command("on")
+@click.option("--provider", type=click.Choice(PROVIDERS), help="Who reads. Default: claude-cli, with its small model.")
+@click.option("--base-url", callback=not_empty, metavar="URL", help="A server of the same interface, such as Ollama.")
+@click.option("--model", callback=not_empty, metavar="NAME", help="Needed for openai; else its small model.")
+@click.option(
+    "--api-key-env", callback=not_empty, metavar="VARIABLE", help="The variable that holds the key, not the key."
+)
+@json_option
+def on_verb(
+    provider: str | None, base_url: str | None, model: str | None, api_key_env: str | None, as_json: bool
+) -> None:
+    """Have each session read once, when it is over.
+
+    Restarts the daemon. Sessions from before are read only by `memlayer notes read`.
+
+    \b
+    Examples:
+      memlayer notes on
+      memlayer notes on --provider anthropic
+      memlayer notes on --provider openai --base-url http://127.0.0.1:11434/v1 --model qwen3:8b
+    """
+    from memlayer.config import change_settings
+
+    change_settings(home(), changes_for(provider, base_url, model, api_key_env))
+    client().stop()
+    start_daemon()
+    state = ask(ops.Notes(os.getcwd()))
+    if as_json:
+        end_with_json(state)
+    if not state.get("is_on"):
+        say(("Not in force", "yellow"), ": another setting says no; see `memlayer config`.")
+        return
+    name, payer = reader_of(state)
+    say(
+        ("On", "green"),
+        f": {name} reads each session once, when it is over: what you typed, how the answers ended, names of changed "
+        "files and first lines of errors, redacted.",
+    )
+    say(
+        f"It costs about 3,000 tokens a session {payer}, at most {state['daily_tokens']:,} a day; "
+        "beyond that, sessions wait.",
+    )
+    say(
+        "Its notes: `memlayer list core`. Refused ones: `memlayer notes --refused`. Earlier sessions: "
+        "`memlayer notes read --last 30 --dry-run`. Off: `memlayer notes off`."
+    )
+    if state.get("model_missing"):
+        say(("But it cannot be asked yet", "yellow"), f": {line(state['model_missing'], 300)}")
+
+
+def changes_for(
+    provider: str | None, base_url: str | None, model: str | None, api_key_env: str | None
+) -> dict[str, object]:
+    """Return the settings that turn reading on; None removes one.
+
+    Another provider or server does not inherit the model and key of the one before. Raises Incomplete.
+    """
+    from memlayer.config import load_what_holds
+
+    before = load_what_holds(home(), os.environ)[0].consolidation
+    current = before.provider if before.provider != "rules" else DEFAULT_PROVIDER
+    chosen = provider or current
+    is_other = chosen != before.provider
+    if chosen == "claude-cli" and (base_url or api_key_env):
+        raise Incomplete("--base-url and --api-key-env go with --provider anthropic or openai")
+    if chosen == "openai" and not model and (is_other or not before.model):
+        raise Incomplete("openai needs a model: add --model NAME")
+    changes: dict[str, object] = {"provider": chosen, "reads": None}
+    for name, value in (("model", model), ("base_url", base_url)):
+        if value or is_other:
+            changes[name] = value
+    if api_key_env or base_url or is_other:
+        changes["api_key_env"] = api_key_env
+    return {**{"consolidation." + name: value for name, value in changes.items()}, "notes.enabled": None}
+
+
+@notes_verb.command("off")
+@json_option
+def off_verb(as_json: bool) -> None:
+    """Stop it: nothing more is read or sent, and you are not asked again.
+
+    The notes stay; `memlayer forget` removes them.
+    """
+    from memlayer.config import change_settings
+
+    change_settings(home(), {"consolidation.provider": "rules"})
+    if client().stop():
+        start_daemon()
+    if as_json:
+        end_with_json({"is_on": False})
+    say("Off: no session is read, and nothing is sent. The notes stay; `memlayer forget` removes them.")
+
+
+@notes_verb.command("status")
+@json_option
+def status_verb(as_json: bool) -> None:
+    """Show by whom sessions are read, how many wait and why, and tokens.
+
+    \b
+    Examples:
+      memlayer notes status
+      memlayer notes status --json
+    """
+    state = ask(ops.Notes(project_dir(None)), as_json)
+    pairs("Memory notes", status_rows(state))
+
+
+def status_rows(state: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return the state as (name, value), without counts of nothing."""
+    is_on, waiting = state.get("is_on"), state.get("waiting") or 0
+    is_used = is_on or state.get("read")
+    waits_for = state.get("why") or ("its turn" if waiting else "")
+    return [
+        ("state", state_line(state)),
+        ("here", "" if state.get("is_allowed") or not is_on else "this project's .memlayer.yaml says no"),
+        ("reading now", f"session {line(state['reading'])[:8]}" if state.get("reading") else ""),
+        ("sessions read", f"{state['read']:,}" if is_used else ""),
+        ("given up", f"{counted(state['gave_up'], 'part')}: no usable answer" if state.get("gave_up") else ""),
+        ("waiting", (f"{waiting:,}" + (f": {line(waits_for, 300)}" if waits_for else "")) if is_on else ""),
+        ("notes written", f"{state['notes']:,}, {state['refused_notes']:,} refused" if is_used else ""),
+        ("tokens today", f"{state['today_tokens']:,} of {state['daily_tokens']:,}" if is_on else ""),
+        ("tokens in all", f"{state['all_tokens']:,}" if state.get("all_tokens") else ""),
+        ("last error", f"{line(state['problem'], 300)} ({when(state['problem_ms'])})" if state.get("problem") else ""),
+    ]
+
+
+def state_line(state: Mapping[str, Any]) -> str:
+    """Return who reads, or how to turn it on."""
+    if state.get("is_on"):
+        return f"on: {reader_of(state)[0]} reads each session once, when it is over"
+    if state.get("provider") != "rules" and state.get("reads") != "session":
+        return "off: each turn is read instead (consolidation.reads); `memlayer notes on` changes that"
+    if state.get("provider") != "rules" and not state.get("is_enabled"):
+        return "off by notes.enabled: nothing is read or sent; `memlayer notes on` turns it on"
+    return "off: nothing is read or sent; `memlayer notes on` turns it on"
+
+
+def reader_of(state: Mapping[str, Any]) -> tuple[str, str]:
+    """Return who reads, with the model, and who pays."""
+    name, payer = READERS[str(state["provider"])]
+    host = urlsplit(str(state.get("base_url") or "")).hostname
+    return f"{line(host) or name} ({line(state['model'])})", "there" if host else payer
+
+
+@notes_verb.command("refused")
+@project_option
+@all_projects_option
+@click.option("--limit", type=click.IntRange(1, 10_000), default=50, show_default=True, help="Notes at most.")
+@json_option
+def refused_verb(project: str | None, all_projects: bool, limit: int, as_json: bool) -> None:
+    """Show notes of the model that were not kept, with the reason.
+
+    \b
+    Examples:
+      memlayer notes refused
+      memlayer notes refused --all-projects --json
+    """
+    found = ask(ops.RefusedNotes(project_dir(project, all_projects), limit), as_json)
+    rows = found.get("refusals") or []
+    if not rows:
+        say("No note was refused." if all_projects else "No note was refused in this project; try --all-projects.")
+    cells = [
+        [when(row.get("at_ms")), line(row.get("reason")), line(row.get("kind")), line(row.get("text"), TEXT_CHARS)]
+        for row in rows
+    ]
+    table(("refused", "reason", "kind", "note"), cells)
+    if found.get("total", 0) > len(rows):
+        say((f"{found['total'] - len(rows)} more: --limit", "dim"))
+
+
+@notes_verb.command("read")
+@click.option("--last", type=click.IntRange(1, 10_000), default=30, show_default=True, help="Sessions at most.")
+@click.option("--project", callback=not_empty, metavar="PATH", help="Only sessions of this folder's project.")
+@click.option("--dry-run", is_flag=True, help="Only show how many sessions and tokens it would be.")
+@click.option("--yes", is_flag=True, help="Do not ask. Required without a terminal.")
+@json_option
+def read_verb(last: int, project: str | None, dry_run: bool, yes: bool, as_json: bool) -> None:
+    """Have earlier sessions read, the oldest first.
+
+    Shows the estimate and asks before. Ctrl-C stops it: what was read stays read, and the same command goes on with the
+    rest. Where the day's budget ends or the model fails, the rest wait and are read later.
+
+    \b
+    Examples:
+      memlayer notes read --last 30 --dry-run
+      memlayer notes read --last 5 --project ~/src/shop --yes
+    """
+    wanted = ops.ReadSessions(last, project_dir(project) if project else "", dry_run=True)
+    plan = ask(wanted, is_long=True, quiet=as_json)
+    count, estimate = plan["sessions"], f"{plan['sessions']:,} sessions, about {round(plan['tokens'], -2):,} tokens"
+    if as_json and (dry_run or not count):
+        end_with_json(plan)
+    if not count:
+        say("There is no session that is over and not yet read.")
+        return
+    if not as_json:
+        say_plan(plan, estimate)
+    if dry_run:
+        return
+    if not plan.get("is_on"):
+        raise UserError("No model reads sessions. `memlayer notes on` turns it on")
+    if not yes:
+        confirm(estimate, as_json)
+    try:
+        done = ask(ops.ReadSessions(last, wanted.project_dir), as_json, is_long=True)
+    except KeyboardInterrupt:
+        say("Stopped. What was read stays read; the same command goes on with the rest.", to_stderr=True)
+        raise
+    say(
+        f"Read {done['read']:,} of {count:,} sessions: {counted(done['notes'], 'note')}, {done['refused_notes']:,} "
+        f"refused, {done['tokens']:,} tokens."
+    )
+    if done.get("problem"):
+        say(("The rest wait", "yellow"), f": {line(done['problem'], 300)}. `memlayer notes status` says more.")
+
+
+def say_plan(plan: Mapping[str, Any], estimate: str) -> None:
+    """Print the sessions to be read, by project, and the estimate."""
+    cells = [
+        [line(row["project"]) or line(row["project_id"]), f"{row['sessions']:,}", f"{row['tokens']:,}"]
+        for row in plan.get("by_project") or []
+    ]
+    table(("project", "sessions", "tokens"), cells)
+    say((f"Would be read: {estimate}", "bold"), ", estimated high.")
+
+
+def confirm(estimate: str, as_json: bool) -> None:
+    """Ask whether to read. Raises UserError at a no."""
+    if as_json or not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise UserError(f"This would have {estimate} read. Add --yes, or --dry-run to see them")
+    if not click.confirm("Have them read?"):
+        raise UserError("Nothing is read")

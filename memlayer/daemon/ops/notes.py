@@ -1,0 +1,225 @@
+"""Operations on notes that a language model writes: state, refusals, earlier sessions."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from memlayer import compose
+from memlayer.adapters.llm.claude_cli_model import ClaudeCliModel
+from memlayer.daemon.ops.requests import Fields, Progress, Table, project_of, services_of
+from memlayer.daemon.resources.state import State
+from memlayer.daemon.tasks import reading
+from memlayer.edge.ipc import ops
+from memlayer.errors import UserError
+from memlayer.kinds import Category
+from memlayer.notes.reader import SessionReader, is_session_over, unread_turns
+from memlayer.notes.reading_log import Reading
+from memlayer.notes.request import MAX_ANSWER_TOKENS, first_part
+from memlayer.notes.session_turns import is_worth_reading
+from memlayer.ports import MemoryQuery
+from memlayer.records.sessions import Session
+
+USUAL_ANSWER_TOKENS = 500
+POLL_S = 0.2
+MAX_TURNS = 100_000
+IMPORTED = "imported"  # how such a session ended
+NOTES_SHOWN = 200  # of a project's, for the estimate
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A session to read, its calls, and their tokens in and out."""
+
+    session: Session
+    calls: int
+    tokens: int
+
+
+def notes(state: State, arguments: ops.Notes, progress: Progress) -> Fields:
+    """Return whether and by whom sessions are read, and counts.
+
+    is_allowed: by the project that was asked for. why: sessions wait, "" for no reason but their turn. problem: the
+    model's last one.
+    """
+    services_of(state)
+    chosen, place = state.settings.consolidation, arguments.project_dir
+    use = compose.model_use(state.settings, state.home)
+    found = reading.status(state)
+    return {
+        **found,
+        "provider": chosen.provider,
+        "model": chosen.model_name,
+        "base_url": chosen.base_url,
+        "reads": chosen.reads,
+        "is_enabled": state.settings.notes.enabled,
+        "is_allowed": reading.is_allowed(Session("", project_dir=place)),
+        "today_tokens": _tokens(use, "today"),
+        "all_tokens": _tokens(use, "all"),
+        "daily_tokens": chosen.daily_tokens,
+        "is_over": bool(use.get("is_over")),
+        "why": found["why"] or str(use.get("missing") or use.get("problem") or ""),
+        "problem": str(use.get("problem") or ""),
+        "problem_ms": use.get("problem_ms") or 0,
+        "model_missing": str(use.get("missing") or ""),
+    }
+
+
+def _tokens(use: Fields, name: str) -> int:
+    counts = use.get(name)
+    return int(counts["tokens"]) if isinstance(counts, dict) else 0
+
+
+def refused(state: State, arguments: ops.RefusedNotes, progress: Progress) -> Fields:
+    """Return refused notes with their reasons, newest first."""
+    readings, wanted = services_of(state).readings, project_of(state, arguments.project_dir)
+    if arguments.project_dir and not wanted:
+        return {"refusals": [], "total": 0}
+    rows = [
+        {**row, "session_id": held.session_id, "project": state.projects.name(held.project_id)}
+        for held in readings.all()
+        for row in held.refused
+        if not wanted or held.project_id == wanted
+    ]
+    rows.sort(key=lambda row: -int(row.get("at_ms") or 0))
+    return {"refusals": rows[: arguments.limit], "total": len(rows)}
+
+
+# -- earlier sessions
+
+
+def read(state: State, arguments: ops.ReadSessions, progress: Progress) -> Fields:
+    """Have earlier sessions read, oldest first; return once they are.
+
+    It returns earlier where the model cannot be asked: then the rest wait, and `problem` says why. When the client goes
+    nothing more is sent; what was read stays read.
+    """
+    services = services_of(state)
+    folder = arguments.project_dir
+    project_id = project_of(state, folder)
+    estimates = [] if folder and not project_id else list(_unread(state, project_id, arguments.last, progress))
+    estimates.sort(key=lambda row: row.session.last_ms)
+    planned: Fields = {
+        "dry_run": arguments.dry_run,
+        "sessions": len(estimates),
+        "calls": sum(row.calls for row in estimates),
+        "tokens": sum(row.tokens for row in estimates),
+        "by_project": _by_project(state, estimates),
+    }
+    reader = reading.reader_of(state)
+    if arguments.dry_run or not estimates:
+        return {**planned, "is_on": reader is not None}
+    if reader is None:
+        raise UserError("No model reads sessions. `memlayer notes on` turns it on")
+    ids = [row.session.id for row in estimates]
+    for row in estimates:
+        state.sessions.restore(row.session)
+    state.sessions.save_changed()
+    before = _counts(services.readings.get(session_id) for session_id in ids)
+    left, problem = _wait(state, reader, ids, progress)
+    after = _counts(services.readings.get(session_id) for session_id in ids)
+    done = {name: after[name] - count for name, count in before.items()}
+    return {**planned, **done, "is_on": True, "read": len(ids) - left, "waiting": left, "problem": problem}
+
+
+def _unread(state: State, project_id: str, last: int, progress: Progress) -> Iterator[Estimate]:
+    """Yield sessions that a model may read, the newest first."""
+    services, now_ms = services_of(state), int(time.time() * 1000)
+    own_tokens = services.reader.own_tokens if services.reader is not None else ClaudeCliModel.own_tokens
+    count = 0
+    for session in _sessions(state, services, project_id):
+        is_new = session.said_ms > session.noted_ms and is_session_over(session, now_ms)
+        is_ours = session.project_id == project_id if project_id else bool(session.project_id)
+        if not (is_new and is_ours and reading.is_allowed(session)):
+            continue
+        _, left = unread_turns(services.store, session, services.readings.get(session.id))
+        if not is_worth_reading(left):
+            continue
+        query = MemoryQuery(project_id=session.project_id, category=Category.CORE, is_current=True, limit=NOTES_SHOWN)
+        known = services.store.memories(query)
+        calls = tokens = 0
+        while left:
+            request = first_part(left, known, [])
+            left = left[len(request.turns) :]
+            calls += 1
+            tokens += request.tokens - MAX_ANSWER_TOKENS + USUAL_ANSWER_TOKENS + own_tokens
+        count += 1
+        progress("look for sessions", count, last)
+        yield Estimate(session, calls, tokens)
+        if count == last:
+            return
+
+
+def _sessions(state: State, services: compose.Services, project_id: str) -> list[Session]:
+    """Return sessions, newest first, also imported ones without a record."""
+    known = {session.id: session for session in state.sessions.all()}
+    imported: dict[str, Session] = {}
+    query = MemoryQuery(project_id=project_id, category=Category.CONVERSATION, limit=MAX_TURNS)
+    for turn in services.store.memories(query):
+        if not turn.session_id or turn.session_id in known:
+            continue
+        at_ms, root = turn.at_ms, state.projects.root(turn.project_id)
+        session = imported.setdefault(
+            turn.session_id,
+            Session(turn.session_id, turn.project_id, root, since_ms=at_ms, ended=IMPORTED, ended_ms=at_ms),
+        )
+        session.since_ms = min(session.since_ms, at_ms)
+        session.said_ms = session.last_ms = session.summarized_ms = max(session.said_ms, at_ms)
+    return sorted([*known.values(), *imported.values()], key=lambda session: -session.last_ms)
+
+
+def _by_project(state: State, estimates: Sequence[Estimate]) -> list[Fields]:
+    ids = dict.fromkeys(row.session.project_id for row in estimates)
+    return [
+        {
+            "project_id": project_id,
+            "project": state.projects.name(project_id),
+            "sessions": sum(row.session.project_id == project_id for row in estimates),
+            "tokens": sum(row.tokens for row in estimates if row.session.project_id == project_id),
+        }
+        for project_id in ids
+    ]
+
+
+def _counts(rows: Iterator[Reading]) -> dict[str, int]:
+    held = list(rows)
+    return {
+        "calls": sum(row.calls for row in held),
+        "tokens": sum(row.tokens for row in held),
+        "notes": sum(row.notes for row in held),
+        "refused_notes": sum(len(row.refused) for row in held),
+    }
+
+
+def _wait(state: State, reader: SessionReader, ids: list[str], progress: Progress) -> tuple[int, str]:
+    """Have sessions read; return (how many wait, why).
+
+    Raises OSError when the client has gone.
+    """
+    reader.readings.want(ids)
+    left = ids
+    while left:
+        wanted = set(reader.readings.wanted())
+        left = [session_id for session_id in ids if session_id in wanted]
+        state.last_request = time.monotonic()  # somebody waits: no time to leave for being idle
+        try:
+            progress("read sessions", len(ids) - len(left), len(ids))
+        except OSError:
+            reader.readings.unwant(left)
+            raise
+        if state.leaving.is_set():
+            return len(left), "the daemon is leaving; the next one goes on"
+        if left and not state.reader.pending:
+            if reader.is_paused:
+                return len(left), reader.waits_why or reader.problem
+            if not any(session.id in left for session in reading.due(state, reader)):
+                reader.readings.unwant(left)  # their project says no by now
+                return 0, ""
+            reading.submit(state)
+        if left:
+            time.sleep(POLL_S)
+    return 0, ""
+
+
+OPERATIONS: Table = {ops.Notes: notes, ops.RefusedNotes: refused, ops.ReadSessions: read}

@@ -1,0 +1,179 @@
+"""The verb `memlayer notes` over a daemon and a scripted model."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memlayer.errors import MemlayerError
+from tests.conftest import ROOT
+from tests.integration.test_session_reading import CAUSE, GOOD, TURNS, answer, core, play
+from tests.support.cli_process import MAIN, Cli, runner
+from tests.support.model_api import ModelApi, Said
+from tests.support.processes import Daemon, HookRunner
+from tests.support.transcripts import LONG_AGO_S
+
+pytestmark = pytest.mark.skipif(importlib.util.find_spec("openai") is None, reason="the SDK is optional")
+
+
+@pytest.fixture
+def api() -> Iterator[ModelApi]:
+    with ModelApi() as served:
+        served.script = lambda asked: answer(GOOD)
+        yield served
+
+
+@pytest.fixture
+def daemon(home: Path) -> Iterator[Daemon]:
+    """Start a daemon; `notes on` and `off` start others in its place."""
+    with Daemon(ROOT, home) as running:
+        yield running
+        with contextlib.suppress(MemlayerError):
+            running.client.stop()
+
+
+def on(api: ModelApi) -> list[str]:
+    return ["notes", "on", "--provider", "openai", "--model", "tiny", "--base-url", api.url + "/v1"]
+
+
+def transcripts(folder: Path, project: Path, count: int) -> Path:
+    """Write earlier sessions of the host."""
+    folder.mkdir()
+    for number in range(count):
+        session, rows = "old-%d" % number, []
+        for place, (prompt, said) in enumerate(TURNS):
+            at = "2026-10-%02dT09:%02d:00Z" % (number + 1, place)
+            shared = {"cwd": str(project), "sessionId": session, "timestamp": at}
+            rows += [
+                {**shared, "type": "user", "uuid": "u%d-%d" % (number, place), "promptId": "p%d-%d" % (number, place),
+                 "message": {"role": "user", "content": "%d번. %s" % (number, prompt)}},
+                {**shared, "type": "assistant", "uuid": "a%d-%d" % (number, place),
+                 "parentUuid": "u%d-%d" % (number, place),
+                 "message": {"role": "assistant", "content": [{"type": "text", "text": said}]}},
+            ]  # fmt: skip
+        file = folder / (session + ".jsonl")
+        file.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+        os.utime(file, (LONG_AGO_S, LONG_AGO_S))  # its last turn is over
+    return folder
+
+
+def test_on_reads_status_tells_off_stops(
+    home: Path, project: Path, hook: HookRunner, api: ModelApi, daemon: Daemon
+) -> None:
+    run = runner(home, project)
+    assert "off: nothing is read or sent" in run("notes").stdout
+    play(hook, "before")
+    daemon.settle()
+    said = run(*on(api)).stdout
+    assert "127.0.0.1 (tiny) reads each session once" in said and "3,000 tokens" in said and said.count("\n") == 3
+    assert api.asked == []  # the session from before is left alone
+    play(hook, "s1")
+    wait_for(lambda: CAUSE in core(daemon))
+    state = json.loads(run("notes", "status", "--json").stdout)
+    assert (state["is_on"], state["read"], state["waiting"], state["refused_notes"]) == (True, 1, 0, 1)
+    assert state["today_tokens"] == state["all_tokens"] == state["tokens"] == 760
+    refused = run("notes", "--refused").stdout
+    assert "5433" in refused and "reason" in refused
+    assert "Off" in run("notes", "off").stdout
+    play(hook, "s2")
+    daemon.settle()
+    assert len(api.asked) == 1
+    assert "provider: rules" in (home / "config.yaml").read_text("utf-8")
+    assert CAUSE in core(daemon)
+
+
+def wait_for(condition: Any, seconds: float = 30.0) -> None:
+    ends = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < ends
+        time.sleep(0.05)
+
+
+def test_earlier_sessions_are_read_once(
+    home: Path, project: Path, tmp_path: Path, api: ModelApi, daemon: Daemon
+) -> None:
+    run = runner(home, project)
+    folder = transcripts(tmp_path / "transcripts", project, 4)
+    run("import", str(folder))
+    planned = json.loads(run("notes", "read", "--last", "3", "--dry-run", "--json").stdout)
+    assert (planned["counts"]["sessions"], planned["is_on"]) == (3, False)
+    assert "No model reads sessions" in run("notes", "read", "--yes", code=1).stderr
+    run(*on(api))
+    assert "Add --yes" in run("notes", "read", "--last", "3", code=1).stderr
+    assert api.asked == []
+    done = json.loads(run("notes", "read", "--last", "3", "--yes", "--json").stdout)
+    assert (done["read"], done["waiting"], done["problem"], done["calls"]) == (3, 0, "", 3)
+    sent = [asked.body["messages"][1]["content"] for asked in api.asked]
+    assert ["%d번" % number in text for number, text in zip((1, 2, 3), sent, strict=True)] == [True] * 3
+    assert done["tokens"] < planned["tokens"] * 3
+    rest = run("notes", "read", "--last", "3", "--yes").stdout
+    assert "Read 1 of 1 sessions" in rest and len(api.asked) == 4
+    assert "There is no session" in run("notes", "read", "--yes").stdout
+
+
+def test_ctrl_c_stops_and_the_rest_goes_on_later(
+    home: Path, project: Path, tmp_path: Path, api: ModelApi, daemon: Daemon
+) -> None:
+    run = runner(home, project)
+    run("import", str(transcripts(tmp_path / "transcripts", project, 6)))
+    run(*on(api))
+
+    def slowly(asked: object) -> Said:
+        time.sleep(0.7)
+        return answer(GOOD)
+
+    api.script = slowly
+    verb = Cli(home, project)
+    command = [sys.executable, "-I", str(MAIN), "notes", "read", "--yes"]
+    running = subprocess.Popen(
+        command, env=verb.environment, cwd=project, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+    )
+    wait_for(lambda: len(api.asked) >= 2)
+    running.send_signal(signal.SIGINT)
+    _, told = running.communicate(timeout=20)
+    assert b"Stopped. What was read stays read" in told and running.returncode == 130
+    asked = len(api.asked)
+    time.sleep(2.5)
+    assert len(api.asked) <= asked + 1 < 6
+    api.script = lambda asked: answer(GOOD)
+    run("notes", "read", "--yes")
+    assert len(api.asked) == 6
+
+
+def test_failing_model_leaves_sessions_waiting(
+    home: Path, project: Path, tmp_path: Path, api: ModelApi, daemon: Daemon
+) -> None:
+    run = runner(home, project)
+    run("import", str(transcripts(tmp_path / "transcripts", project, 2)))
+    run(*on(api))
+    api.script = lambda asked: Said({"error": {"message": "no"}}, status=401)
+    done = run("notes", "read", "--yes").stdout
+    assert "Read 0 of 2 sessions" in done and "HTTP 401" in done
+    shown = run("notes", "status").stdout
+    assert "last error" in shown and "HTTP 401" in shown and "2: " in shown
+
+
+@pytest.mark.parametrize(
+    ("typed", "part"),
+    [
+        ("--provider openai", "openai needs a model"),
+        ("--base-url http://127.0.0.1:1/v1", "go with --provider"),
+        ("--provider nosuch", "nosuch"),
+        ("--provider openai --model x --base-url ftp://x", "http://"),
+    ],
+)
+def test_wrong_choices_change_nothing(home: Path, project: Path, typed: str, part: str) -> None:
+    done = Cli(home, project)("notes", "on", *typed.split())
+    assert done.returncode in (1, 2) and part in done.stderr and done.stderr.count("\n") == 1
+    assert not (home / "config.yaml").exists()
