@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import typing
@@ -103,7 +104,8 @@ def _change(home: str, values: Mapping[str, object], *, is_set: bool) -> None:
     for key, value in values.items():
         group, _, name = key.partition(".")
         wanted = _wanted(wanted, group, name, value, is_set=is_set)
-        edited = _edited(edited, group, name, value, is_set=is_set)
+        with contextlib.suppress(yaml.YAMLError):  # the edit before it spoilt the text: found below
+            edited = _edited(edited, group, name, value, is_set=is_set)
         if is_set:
             alone.setdefault(group, {})[name] = value
     _validate(home, before, wanted, alone)

@@ -87,6 +87,7 @@ KINDS_STAND_IN = ("memlayer/kinds.py", "memlayer/edge/mcp.py")
 OTHER_MEANINGS = {
     "memlayer/cli/terminal/talk_output.py": {"compaction"},
     "memlayer/cli/verbs/maintenance.py": {"turn"},
+    "memlayer/cli/verbs/notes.py": {"note"},
     "memlayer/cli/verbs/overview.py": {"core", "entry"},
     "memlayer/cli/verbs/search.py": {"note"},
     "memlayer/cli/verbs/installation.py": {"entry"},

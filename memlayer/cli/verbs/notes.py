@@ -93,9 +93,9 @@ def on_verb(
       memlayer notes on --provider anthropic
       memlayer notes on --provider openai --base-url http://127.0.0.1:11434/v1 --model qwen3:8b
     """
-    from memlayer.config import change_settings
+    from memlayer.config.edit import set_settings
 
-    change_settings(home(), changes_for(provider, base_url, model, api_key_env))
+    set_settings(home(), changes_for(provider, base_url, model, api_key_env))
     client().stop()
     start_daemon()
     state = ask(ops.Notes(os.getcwd()))
@@ -124,40 +124,44 @@ def on_verb(
 
 def changes_for(
     provider: str | None, base_url: str | None, model: str | None, api_key_env: str | None
-) -> dict[str, object]:
-    """Return the settings that turn reading on; None removes one.
+) -> dict[str, list[str]]:
+    """Return the settings that turn reading on, with their values.
 
     Another provider or server does not inherit the model and key of the one before. Raises Incomplete.
     """
     from memlayer.config import load_what_holds
 
-    before = load_what_holds(home(), os.environ)[0].consolidation
-    current = before.provider if before.provider != "rules" else DEFAULT_PROVIDER
-    chosen = provider or current
+    settings = load_what_holds(home(), os.environ)[0]
+    before = settings.consolidation
+    chosen = provider or (before.provider if before.provider != "rules" else DEFAULT_PROVIDER)
     is_other = chosen != before.provider
     if chosen == "claude-cli" and (base_url or api_key_env):
         raise Incomplete("--base-url and --api-key-env go with --provider anthropic or openai")
     if chosen == "openai" and not model and (is_other or not before.model):
         raise Incomplete("openai needs a model: add --model NAME")
-    changes: dict[str, object] = {"provider": chosen, "reads": None}
-    for name, value in (("model", model), ("base_url", base_url)):
-        if value or is_other:
-            changes[name] = value
-    if api_key_env or base_url or is_other:
-        changes["api_key_env"] = api_key_env
-    return {**{"consolidation." + name: value for name, value in changes.items()}, "notes.enabled": None}
+    changes = {"provider": chosen, "reads": "session"}
+    for name, value, is_dropped in (
+        ("model", model, is_other),
+        ("base_url", base_url, is_other),
+        ("api_key_env", api_key_env, is_other or base_url),
+    ):
+        if value or is_dropped:
+            changes[name] = value or ""
+    changed = {name: value for name, value in changes.items() if name == "provider" or getattr(before, name) != value}
+    typed = {"consolidation." + name: [value] for name, value in changed.items()}
+    return typed if settings.notes.enabled else {**typed, "notes.enabled": ["true"]}
 
 
 @notes_verb.command("off")
 @json_option
 def off_verb(as_json: bool) -> None:
-    """Stop it: nothing more is read or sent, and you are not asked again.
+    """Stop it: nothing more is read or sent.
 
-    The notes stay; `memlayer forget` removes them.
+    You are not asked again. The notes stay; `memlayer forget` removes them.
     """
-    from memlayer.config import change_settings
+    from memlayer.config import set_setting
 
-    change_settings(home(), {"consolidation.provider": "rules"})
+    set_setting(home(), "consolidation.provider", ["rules"])
     if client().stop():
         start_daemon()
     if as_json:
@@ -168,7 +172,7 @@ def off_verb(as_json: bool) -> None:
 @notes_verb.command("status")
 @json_option
 def status_verb(as_json: bool) -> None:
-    """Show by whom sessions are read, how many wait and why, and tokens.
+    """Show who reads sessions, how many wait and why, and tokens.
 
     \b
     Examples:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from memlayer.config import load_settings, set_setting, unset_setting
+from memlayer.config.edit import set_settings
 from memlayer.config.model import keys
 from memlayer.errors import UserError
 from tests.support.cli_process import Cli
@@ -234,3 +235,10 @@ def test_several_settings_change_together(tmp_path: Path, words: str) -> None:
     assert cli("config", "set", "agent.model", "recall.max_entries", "2").returncode == 2
     found = json.loads(cli("config", "set", *words.split(), "--json").stdout)
     assert [row["key"] for row in found["settings"]] == ["agent.provider", "agent.model"]
+
+
+def test_several_settings_in_a_file_of_json(file: Path) -> None:
+    file.write_text('{"embedding": {"provider": "none"}}')
+    set_settings(str(file.parent), {"consolidation.provider": ["openai"], "consolidation.model": ["qwen3:8b"]})
+    settings = load_settings(str(file.parent), {})
+    assert (settings.embedding.provider, settings.consolidation.model) == ("none", "qwen3:8b")
