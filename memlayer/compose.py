@@ -35,6 +35,7 @@ from memlayer.notes.keeper import NoteKeeper
 from memlayer.notes.reader import SessionReader
 from memlayer.notes.reading_log import ReadingLog
 from memlayer.ports import Embedder, ModelMissing, Store, VectorCache
+from memlayer.recall.project_notes import ProjectNotes
 from memlayer.recall.recall import Recall, RecallRules
 from memlayer.recall.retriever import Retriever, Weights
 from memlayer.recall.session_words import LiveSessions
@@ -155,7 +156,7 @@ def open_services(
     )
     retriever = Retriever(store=store, embedder=embedder, terms=terms)
     live = LiveSessions(store)
-    recall = Recall(retriever, live, SupersededStatements(store))
+    recall = Recall(retriever, live, SupersededStatements(store), ProjectNotes(store, terms))
     consolidator = Consolidator(
         store=store,
         indexer=indexer,

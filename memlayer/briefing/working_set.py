@@ -7,6 +7,7 @@ from collections.abc import Collection, Container, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, zip_longest
 
+from memlayer.briefing import noted_start
 from memlayer.briefing.session_summary import is_due, is_farewell
 from memlayer.briefing.standing_orders import orders_in_force, rule_lines, rules_in_short
 from memlayer.briefing.summary_text import SUMMARY_CHARS, summary_in_short
@@ -87,8 +88,10 @@ def compose(
     room = rules.max_chars - len(head)
     orders = [order for order in orders if order.id not in excluded_ids]
     lines = rule_lines(orders, project_id, room - (min(REST_CHARS, room // 3) if rest else 0))
+    contents = noted_start.contents_line(noted_start.notes_in_force(store, project_id, _CORE_LOOKED_AT))
+    room -= len(contents) + 1 if contents else 0
     lines += _rest(rest, orders, project_id, rules.max_entries, room - sum(len(line) + 1 for line in lines))
-    return "\n".join([head, *lines]) if lines else ""
+    return "\n".join([head, *lines, *filter(None, [contents])]) if lines else ""
 
 
 def _rest(entries: Sequence[_Line], orders: Sequence[Memory], project_id: str, most: int, left: int) -> list[str]:
@@ -175,6 +178,13 @@ def _chosen(store: Store, project_id: str, excluded_session_id: str) -> Iterator
         )
     )
     now_ms = max([entry.at_ms for entry in (*turns[:1], *summaries[:1], *core)], default=0)
+    notes = noted_start.notes_in_force(store, project_id, _CORE_LOOKED_AT)
+    if notes:
+        heard = sorted((*turns, *summaries), key=lambda entry: -entry.at_ms)
+        yield from _with_notes(notes, summaries, list(dict.fromkeys(entry.session_id for entry in heard)))
+        yield from map(_stated, [entry for entry in core if entry.pinned])
+        yield from _everywhere(store, project_id)
+        return
     newest = summaries[0] if summaries else None
     # The newest turn's session has no summary yet: it still runs, it died a moment ago, or it was too short for one.
     last = [turn for turn in turns if newest is None or turn.at_ms > newest.at_ms]
@@ -189,11 +199,7 @@ def _chosen(store: Store, project_id: str, excluded_session_id: str) -> Iterator
     if project_id == GLOBAL:  # all of it is there because the person put it there
         yield from map(_stated, core)
     else:
-        found = store.memories(
-            MemoryQuery(project_id=GLOBAL, category=Category.CORE, is_current=True, limit=_CORE_LOOKED_AT)
-        )
-        for entry in sorted(found, key=lambda entry: (not entry.pinned, -entry.at_ms)):
-            yield _Line(entry, "(every project) " + entry.text)
+        yield from _everywhere(store, project_id)
     by_time = sorted(core, key=lambda entry: -entry.at_ms)
     today = time.strftime("%Y-%m-%d", time.localtime(now_ms / 1000))
     due = [
@@ -217,6 +223,24 @@ def _chosen(store: Store, project_id: str, excluded_session_id: str) -> Iterator
             yield _stated(rest)
     if told is None and last:  # a question with its answer, below the statements that it may repeat
         yield _Line(last[0], shortened(last[0].text))
+
+
+def _with_notes(notes: Sequence[Memory], summaries: Sequence[Memory], sessions: Sequence[str]) -> Iterator[_Line]:
+    """Open work and the last day's sessions. sessions: ids, newest first."""
+    for task in noted_start.live_tasks(notes, sessions):
+        yield _Line(task, "(open) " + task.text)
+    for summary in noted_start.recent_summaries(summaries):
+        text = summary_in_short(summary.text, noted_start.SUMMARY_CHARS)
+        yield _Line(summary, "(last session) " + text if summary is summaries[0] else text, noted_start.SUMMARY_CHARS)
+
+
+def _everywhere(store: Store, project_id: str) -> Iterator[_Line]:
+    """Memories for every project, pinned and newest first."""
+    if project_id == GLOBAL:
+        return
+    query = MemoryQuery(project_id=GLOBAL, category=Category.CORE, is_current=True, limit=_CORE_LOOKED_AT)
+    for entry in sorted(store.memories(query), key=lambda entry: (not entry.pinned, -entry.at_ms)):
+        yield _Line(entry, "(every project) " + entry.text)
 
 
 def _gone(store: Store, summary: Memory, over: Sequence[Memory]) -> list[Replacement]:

@@ -11,6 +11,7 @@ from memlayer.consolidation.rules.extraction import Statement, extract
 from memlayer.kinds import Category
 from memlayer.model import Memory
 
+SESSION_READER = "notes-1"  # Memory.settled of all that a language model wrote of a session
 BY_RULES = "rules-"  # turns read by rules alone are settled anew when the rules change
 RULES = BY_RULES + "5"  # goes up when the rules would read old turns differently: they are then consolidated again
 

@@ -20,7 +20,7 @@ from memlayer.edge.capture.payload import COMMAND, Payload
 from memlayer.edge.home import given_notes as record
 from memlayer.edge.home import project
 from memlayer.recall import given_notes
-from memlayer.recall.candidate import with_shown
+from memlayer.recall.candidate import with_shown, with_start
 from memlayer.recall.recall import Gate, Recalled
 from memlayer.records.sessions import Session
 
@@ -127,7 +127,10 @@ def noted(
     """
     before = session.shown, session.explained_ms
     if block and event["kind"] in ("user", "session_start"):
-        session.shown = with_shown(session.shown, found.entries) if found is not None else session.shown
+        if found is not None:
+            session.shown = with_shown(session.shown, found.entries)
+        else:
+            session.shown = with_start(session.shown, given_notes.cited_in(block))
         session.explained_ms = session.explained_ms or time.time_ns() // 1_000_000
         state.sessions.changed(session)
     is_delivered = False

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from memlayer.briefing.session_summary import summary_memory
 from memlayer.consolidation.conflicts import Draft
+from memlayer.consolidation.extractor import SESSION_READER
 from memlayer.consolidation.rules.standing import laid_down
 from memlayer.consolidation.statement import statement_of
 from memlayer.indexing.indexer import Indexer
@@ -23,7 +24,6 @@ from memlayer.records.sessions import Session
 from memlayer.records.tombstones import Tombstones, summary_mark
 from memlayer.text.terms import index_terms
 
-READER = "notes-1"  # Memory.settled of what a model wrote
 OPEN_STATUSES = ("pending", "in_progress", "blocked")
 CLOSED_STATUSES = ("done", "cancelled")
 MAX_ROWS = 10_000
@@ -129,11 +129,11 @@ class NoteKeeper:
         sources = [event_id for turn in turns if turn.prompt_id in prompt_ids for event_id in turn.event_ids]
         made = statement_of(
             session.project_id, text, note.draft.kind,
-            origin="\0".join((session.id, READER, note.draft.text)), session_id=session.id, source_ids=sources,
+            origin="\0".join((session.id, SESSION_READER, note.draft.text)), session_id=session.id, source_ids=sources,
             at_ms=max(turn.at_ms for turn in turns if turn.prompt_id in prompt_ids), prompt_id=note.turn.prompt_id,
         )  # fmt: skip
         return replace(
-            made, settled=READER, evidence=evidence.to_json(note.evidence), files=note.files, error=note.error
+            made, settled=SESSION_READER, evidence=evidence.to_json(note.evidence), files=note.files, error=note.error
         )
 
     def _problem(self, new: Memory, known: Iterable[Memory], replaced: set[str]) -> Refusal | None:
@@ -204,7 +204,7 @@ class NoteKeeper:
         query = MemoryQuery(source_ids=sources, category=Category.CORE, is_current=True, limit=MAX_ROWS)
         rows = self.store.memories(query)
         for row in draft.get(row.id for row in rows):
-            is_ours = row.settled != READER and is_machine_made(row) and set(row.source_ids) <= set(sources)
+            is_ours = row.settled != SESSION_READER and is_machine_made(row) and set(row.source_ids) <= set(sources)
             if is_ours and not row.superseded_by and row.text not in orders:
                 draft.put(replace(row, superseded_by=row.id, superseded_ms=session.said_ms))
 
@@ -216,4 +216,4 @@ class NoteKeeper:
         events = [event for event in events if event.kind in ("user", "assistant", "tool")]
         if events:
             joined = (before + " " + text).strip() if before else text
-            self.store.put_memories([replace(summary_memory(session, joined, events), settled=READER)])
+            self.store.put_memories([replace(summary_memory(session, joined, events), settled=SESSION_READER)])

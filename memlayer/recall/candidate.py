@@ -21,6 +21,7 @@ from memlayer.records.sessions import Session
 from memlayer.text.terms import index_terms
 
 NEAR_DUPLICATE = 0.8  # Jaccard coefficient of the terms of near duplicates
+AT_START = "start:"  # and a citation, in Session.shown
 MAX_SHOWN = 2000  # newest ids that are remembered as shown to one session
 
 
@@ -114,6 +115,16 @@ def in_context(chunk: Chunk, session: Session | None) -> Reason | None:
     if known.intersection(session.inherited):
         return Reason.INHERITED
     return Reason.SHOWN if known.intersection(session.shown) else None
+
+
+def shown_at_start(citation: str, session: Session | None) -> bool:
+    """True if the session's start gave this memory, at least in short."""
+    return session is not None and AT_START + citation in session.shown
+
+
+def with_start(shown: Iterable[str], citations: Iterable[str]) -> list[str]:
+    """Add the memories of a session's start, by citation."""
+    return list(dict.fromkeys([*shown, *(AT_START + citation for citation in citations)]))[-MAX_SHOWN:]
 
 
 def with_shown(shown: Iterable[str], entries: Iterable[Candidate]) -> list[str]:

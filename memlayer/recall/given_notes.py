@@ -36,12 +36,17 @@ def of_prompt(event: Mapping[str, Any], project_id: str, found: Recalled, *, is_
 
 def of_start(event: Mapping[str, Any], project_id: str, block: str, *, is_delivered: bool) -> Row:
     """Return the entry of a session start with a working set."""
-    cited = _CITED.findall(block)
+    cited = cited_in(block)
     return {
         **_head(event, project_id, block, is_delivered),
         "start": str(event["detail"]),
         "given": [{"citation": citation} for citation in cited],
     }
+
+
+def cited_in(block: str) -> list[str]:
+    """Return the citations of a block's lines, in order."""
+    return _CITED.findall(block)
 
 
 def is_unanswered(event: Event, recorded: Collection[str], since_ms: int) -> bool:

@@ -14,6 +14,7 @@ from memlayer.kinds import KINDS, Kind
 from memlayer.model import Chunk, Scope
 from memlayer.recall.candidate import Candidate, Reason, in_context, judge, near_duplicates, need, turn_of, whole_chunk
 from memlayer.recall.precedence import in_precedence
+from memlayer.recall.project_notes import ProjectNotes, first_block, without_told
 from memlayer.recall.query import PromptSignals, Query, is_plan, prompt_signals, reduce_prompt
 from memlayer.recall.retriever import Retriever, Weights
 from memlayer.recall.session_words import LiveSessions, SessionWords
@@ -207,10 +208,12 @@ class Recall:
     retriever: Retriever
     live: LiveSessions
     superseded: SupersededStatements
+    notes: ProjectNotes
 
     def refresh(self, project_id: str) -> None:
         """Take note of a project's changed memories. Raises StoreError."""
         self.superseded.refresh([project_id])
+        self.notes.refresh(project_id)
 
     def _mode(self) -> str:
         embedder = self.retriever.embedder()
@@ -242,13 +245,18 @@ class Recall:
         said = self.live.of(session.id, session.context_since_ms) if session is not None else SessionWords()
         rarity = self.retriever.rarity(query.terms, scope)
         signals = prompt_signals(prompt, query, rarity.weight, said)
-        if signals.is_too_short:
+        is_first = session is not None and not said.prompts
+        notes = self._notes(query, scope, rules, session) if is_first else []
+        if signals.is_too_short and not notes:
             return Recalled("", mode, Gate.TOO_SHORT, query, signals)
         # A person who asks for the past may well ask in the same words each time.
         if not signals.looks_back and self.retriever.is_templated(opening_term(prompt), scope):
             return Recalled("", mode, Gate.TEMPLATED, query, signals)
-        found = self.retriever.search(query, scope, rules.candidates, rules.weights, rarity)
-        candidates = in_precedence(judge(found, signals, rarity, said), rules.min_chance)
+        hits = [] if signals.is_too_short else self.retriever.search(
+            query, scope, rules.candidates, rules.weights, rarity
+        )  # fmt: skip
+        judged = in_precedence(judge(hits, signals, rarity, said), rules.min_chance)
+        candidates = without_told(judged, notes)
 
         def is_templated(chunk: Chunk) -> bool:
             return self.retriever.is_templated(opening_in(chunk.terms), scope)
@@ -257,5 +265,13 @@ class Recall:
             self.superseded, session, rules.min_chance, rules.budget, rarity.weight, host_lines, is_templated
         )
         block = pipeline.run(candidates)
+        if notes:
+            notes, block = first_block(notes, [row for row in candidates if row.kept], rules.budget, session)
         took_ms = (time.perf_counter() - started) * 1000
-        return Recalled(block, self._mode(), Gate.OPEN, query, signals, need(signals), tuple(candidates), took_ms)
+        rows = (*notes, *candidates)
+        return Recalled(block, self._mode(), Gate.OPEN, query, signals, need(signals), rows, took_ms)
+
+    def _notes(self, query: Query, scope: Scope, rules: RecallRules, session: Session | None) -> list[Candidate]:
+        if not scope.project_ids or not rules.budget.max_entries:
+            return []
+        return self.notes.choose(query, scope.project_ids[0], session)

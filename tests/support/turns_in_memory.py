@@ -16,6 +16,7 @@ from memlayer.indexing.ingest import Ingest
 from memlayer.indexing.term_stats import TermStats
 from memlayer.model import Memory, Scope, turn_memory_id
 from memlayer.ports import Embedder, MemoryQuery, Vector
+from memlayer.recall.project_notes import ProjectNotes
 from memlayer.recall.recall import Recall, Recalled, RecallRules
 from memlayer.recall.retriever import Retriever
 from memlayer.recall.session_words import LiveSessions
@@ -63,7 +64,8 @@ class TurnsInMemory:
         )  # fmt: skip
         self.live = LiveSessions(self.store)
         superseded = SupersededStatements(self.store)
-        self.recall = Recall(Retriever(self.store, lambda: embedder, terms), self.live, superseded)
+        notes = ProjectNotes(self.store, terms)
+        self.recall = Recall(Retriever(self.store, lambda: embedder, terms), self.live, superseded, notes)
 
     @classmethod
     def by_the_shipped_model(cls, home: Path, said: Sequence[tuple[str, str]], a_session: int = 5) -> TurnsInMemory:

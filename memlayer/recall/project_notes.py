@@ -1,0 +1,138 @@
+"""The notes that a session's first prompt is given.
+
+Newest first, lifted by the prompt's words.
+
+The words of a first prompt point to half of what a session needs; the rest is mostly young ("review this branch").
+So the rank by age counts as well (evals/notes.py).
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from memlayer.consolidation.extractor import SESSION_READER
+from memlayer.indexing.term_stats import TermStats
+from memlayer.kinds import KINDS, Category, Kind
+from memlayer.model import Memory
+from memlayer.ports import MemoryQuery, Store
+from memlayer.recall.candidate import Candidate, Reason, in_context, shown_at_start, whole_chunk
+from memlayer.recall.query import Query
+from memlayer.recall.retriever import Score
+from memlayer.records.sessions import Session
+from memlayer.text import context_block
+from memlayer.text.context_block import Budget
+
+# Against a later prompt's block a first one's has twice the lines, and half as much room again.
+MAX_LINES, LINES_FACTOR, ROOM_FACTOR = 6, 2, 1.5
+LINE_CHARS = 170
+MAX_TURNS = 2  # lines left to turns that recall is sure of
+# Sixteen times a note's share of words in the prompt weighs as much as e times the rank: of 8, 16 and 30 the middle was
+# best on sessions 0 to 59 of a real set and as good as any on the later ones (docs/experiments.md).
+COVERAGE_WEIGHT = 16.0
+LEAST_SCORE = -2.0  # the seventh newest note without a word of the prompt
+MAX_NOTES = 2000
+
+
+@dataclass(frozen=True)
+class Note:
+    """A note in force with its terms."""
+
+    memory: Memory
+    terms: frozenset[str]
+
+
+@dataclass
+class ProjectNotes:
+    """The notes in force of the projects in use. Thread-safe."""
+
+    store: Store
+    stats: TermStats
+    _known: dict[str, tuple[Note, ...]] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def refresh(self, project_id: str) -> None:
+        """Forget a project's notes until they are asked for."""
+        with self._lock:
+            self._known.pop(project_id, None)
+
+    def of(self, project_id: str) -> tuple[Note, ...]:
+        """Return the project's notes that a model wrote, newest first. Raises StoreError."""
+        with self._lock:
+            known = self._known.get(project_id)
+        if known is not None:
+            return known
+        rows = self.store.memories(
+            MemoryQuery(project_id=project_id, category=Category.CORE, is_current=True, limit=MAX_NOTES)
+        )
+        notes = tuple(
+            Note(row, frozenset(whole_chunk(row).terms.split()))
+            for row in rows
+            if row.settled == SESSION_READER and row.kind != Kind.TASK
+        )
+        with self._lock:
+            self._known[project_id] = notes
+        return notes
+
+    def choose(self, query: Query, project_id: str, session: Session | None) -> list[Candidate]:
+        """Return the notes for a first prompt, best first.
+
+        None that its context has."""
+        asked = frozenset(query.terms)
+        scored: list[tuple[float, float, Note]] = []
+        for rank, note in enumerate(self.of(project_id)):
+            share = self._share(note, asked)
+            scored.append((COVERAGE_WEIGHT * share - math.log1p(rank), share, note))
+        chosen: list[Candidate] = []
+        for score, share, note in sorted(scored, key=lambda row: -row[0]):
+            if score < LEAST_SCORE or len(chosen) >= MAX_LINES:
+                break
+            chunk = whole_chunk(note.memory)
+            if in_context(chunk, session) is None and not shown_at_start(note.memory.citation, session):
+                text = "(%s) %s" % (KINDS[note.memory.known_kind].label, note.memory.text)
+                chosen.append(Candidate(chunk, Score(score, share, share, None), Reason.KEPT, share, share, None, text))
+        return chosen
+
+    def _share(self, note: Note, asked: frozenset[str]) -> float:
+        """Return a note's share of information in the prompt, in [0, 1]."""
+        shared = note.terms & asked
+        if not shared:
+            return 0.0
+        weight = self.stats.weights(note.terms)
+        return sum(weight[term] for term in shared) / sum(weight.values())
+
+
+def first_block(
+    notes: Sequence[Candidate], turns: Sequence[Candidate], budget: Budget, session: Session | None
+) -> tuple[list[Candidate], str]:
+    """Return (notes that the block holds, the block of a first prompt).
+
+    Notes before turns. budget: of a later prompt's block.
+    """
+    most = min(MAX_LINES, LINES_FACTOR * budget.max_entries)
+    few = turns[: min(MAX_TURNS, budget.max_entries)]
+    lines = [(row, context_block.cut(row.snippet, LINE_CHARS)) for row in notes[: most - len(few)]]
+    lines += [(row, row.snippet) for row in few]
+    entries = [
+        context_block.Entry(row.citation, context_block.day_of(row.chunk.at_ms), snippet) for row, snippet in lines
+    ]
+    room = Budget(most, budget.max_entry_chars, int(ROOM_FACTOR * budget.max_chars))
+    is_explained = session is not None and session.explained_ms
+    block = context_block.block(entries, room, "" if is_explained else context_block.EXPLANATION)
+    shown = len(context_block.entry_lines(block))
+    for row in (*turns[len(few) :], *(row for row, _ in lines[shown:])):
+        row.reason = Reason.CROWDED
+    return [row for row, _ in lines if row in notes], block
+
+
+def without_told(candidates: Sequence[Candidate], notes: Sequence[Candidate]) -> list[Candidate]:
+    """Return the candidates that no chosen note stands for."""
+    ids = {note.chunk.memory_id for note in notes}
+    turns = {(note.chunk.session_id, note.chunk.prompt_id) for note in notes}
+    return [
+        row
+        for row in candidates
+        if row.chunk.memory_id not in ids and (row.chunk.session_id, row.chunk.prompt_id) not in turns
+    ]
