@@ -17,7 +17,7 @@ from memlayer.recall.candidate import Candidate
 from memlayer.text.sentences import is_question, sentences
 from memlayer.text.value_slots import has_value, slots
 from memlayer.turns.plans import is_done, plan_of
-from memlayer.turns.questions import asks_a_fact
+from memlayer.turns.questions import FACT_CHARS, asks_a_fact
 from memlayer.turns.turn import prompt_and_answer
 
 MAX_SENTENCES = 12  # of an entry
@@ -52,6 +52,8 @@ def is_newer_value(newer: Entry, older: Entry) -> bool:
 @lru_cache(maxsize=2048)
 def answers(statement: Entry, question: Entry) -> bool:
     """True for a statement that a person's own question was answered with."""
+    if len(question.text) > FACT_CHARS + SHORT_REPLY:
+        return False
     prompt, reply = prompt_and_answer(question.text)
     if not reply or len(reply) > SHORT_REPLY or not asks_a_fact(prompt):
         return False
@@ -125,7 +127,7 @@ def _entry_of(candidate: Candidate) -> Entry:
 
 @lru_cache(maxsize=1024)
 def _with_values(text: str) -> tuple[str, ...]:
-    return tuple(sentence for sentence in _statements(text) if has_value(sentence))
+    return tuple(sentence for sentence in _statements(text) if has_value(sentence) and slots(sentence).values)
 
 
 @lru_cache(maxsize=1024)

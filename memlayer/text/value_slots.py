@@ -49,6 +49,7 @@ _NAMED_VERSION = re.compile(
     r"\b(?P<name>python|node|java|go|ruby|php|postgres|postgresql|mysql|redis|django|rails|react|swift|android"
     r"|ubuntu) ?(?P<version>\d{1,3})(?!\d|[:%/]|\.\d)"
 )
+_DIGIT = re.compile(r"\d")
 _WORD = re.compile(r"[a-z][a-z0-9+#-]*|[가-힣]+")
 _WRITTEN = re.compile(
     r"\b(?:%s)(?= [a-z])|(?<![가-힣])(?:%s)(?= ?(?:번|개|명|시간|주|달|대|건|회|배|칸|자))"
@@ -79,12 +80,16 @@ def _choices() -> dict[str, tuple[str, str]]:
 
 def has_value(sentence: str) -> bool:
     """True if a sentence may hold a value; cheaper than slots()."""
-    return _choice().search(sentence) is not None
+    if _DIGIT.search(sentence):
+        return True
+    heads = _choice_heads()
+    return any(word in heads or word[:2] in heads for word in _WORD.findall(sentence.lower()))
 
 
 @cache
-def _choice() -> re.Pattern[str]:
-    return re.compile(r"\d|" + "|".join(map(re.escape, (*_choices(), *_WORDS))), re.IGNORECASE)
+def _choice_heads() -> frozenset[str]:
+    """Choices and written numbers; of Korean ones, which carry particles, the head."""
+    return frozenset(word if word.isascii() else word[:2] for word in (*_choices(), *_WORDS, *_KOREAN_WORDS))
 
 
 @lru_cache(maxsize=4096)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 from memlayer.text.sentences import is_question, sentences
 from memlayer.text.terms import query_terms
@@ -11,6 +12,7 @@ from memlayer.turns.outcome import says_done
 from memlayer.turns.turn import prompt_and_answer
 
 MAX_PLAN_CHARS = 240
+MAX_PROMPT_CHARS = 1000  # a longer one is pasted text
 MAX_SENTENCES = 20  # of a turn
 SHARE = 0.6  # of a plan's words, in a sentence that tells of it as done
 FEWEST = 2  # words of a plan; a shorter one names nothing
@@ -29,9 +31,12 @@ _DONE = re.compile(
 _FRAME = re.compile(rf"{_DAY}|{_WILL}|오늘은?|내일은?|이번 ?주에?는?", re.IGNORECASE)
 
 
+@lru_cache(maxsize=1024)
 def plan_of(text: str) -> str:
     """Return the day's plan in a prompt or statement, "" for none."""
-    prompt, _ = prompt_and_answer(text)
+    prompt = prompt_and_answer(text)[0][:MAX_PROMPT_CHARS]
+    if not _PLAN.search(" ".join(prompt.split())):
+        return ""
     spans = sentences(prompt)[:MAX_SENTENCES]
     told = (prompt[span.start : span.end] for span in spans)
     return next((said for said in told if len(said) <= MAX_PLAN_CHARS and _PLAN.search(said)), "")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from memlayer.consolidation.conflict.features import CHANGE, filler_terms
-from memlayer.text.value_slots import Slots, has_value, slots
+from memlayer.text.value_slots import Slots, slots
 
 SHARED = 0.5  # of the fewer words of the two
 FEWEST = 2  # words in common, where the two have as many
@@ -28,8 +28,6 @@ def gives_another_value(older: str, newer: str) -> bool:
 
     Never raises on any text.
     """
-    if not (has_value(older) and has_value(newer)):
-        return False
     before, after = slots(older), slots(newer)
     if not _differs(before, after):
         return False
