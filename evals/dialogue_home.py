@@ -135,7 +135,8 @@ class Home:
             self.hook("stop", folder, session, {**said, "last_assistant_message": answer})
             self.wait_until_quiet()
         explained: dict[str, Any] = {}
-        asked = {"prompt": probe.prompt, "project_dir": str(folder), "session_id": session}
+        known = session if probe.context else ""  # a session of which nothing is stored is refused
+        asked = {"prompt": probe.prompt, "project_dir": str(folder), "session_id": known}
         started = time.perf_counter()
         if direct:
             explained = self.client.call("recall", asked, deadline_s=60)

@@ -291,6 +291,13 @@ class Store(Protocol):
     def holding(self, terms: Sequence[str], project_id: str) -> Holding | None:
         """Count a project's chunks by term; None where that needs a search."""
 
+    def sounding_like(self, words: Sequence[str], project_id: str) -> dict[str, list[str]]:
+        """Find a project's words of the other script by sound.
+
+        Returned: word -> words that it sounds like. words: Hangul runs and English stems. Words without any, and
+        projects not in memory, are left out.
+        """
+
     def search_vector(self, vector: Vector, model: str, scope: Scope, limit: int) -> list[Hit]:
         """Find the nearest chunks embedded by `model`, best first.
 

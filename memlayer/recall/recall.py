@@ -243,7 +243,7 @@ class Recall:
             return Recalled("", mode, Gate.PLAN)
         query = reduce_prompt(prompt)
         said = self.live.of(session.id, session.context_since_ms) if session is not None else SessionWords()
-        rarity = self.retriever.rarity(query.terms, scope)
+        rarity = self.retriever.rarity(query.terms, scope, query.text)
         signals = prompt_signals(prompt, query, rarity.weight, said)
         is_first = session is not None and not said.prompts
         notes = self._notes(query, scope, rules, session) if is_first else []
@@ -262,7 +262,7 @@ class Recall:
             return self.retriever.is_templated(opening_in(chunk.terms), scope)
 
         pipeline = Pipeline(
-            self.superseded, session, rules.min_chance, rules.budget, rarity.weight, host_lines, is_templated
+            self.superseded, session, rules.min_chance, rules.budget, rarity.shown, host_lines, is_templated
         )
         block = pipeline.run(candidates)
         if notes:

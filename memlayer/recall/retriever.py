@@ -6,6 +6,7 @@ Words and vectors both search, and both measure every chunk found: coverage and 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -16,7 +17,9 @@ from memlayer.indexing.term_stats import TermStats
 from memlayer.model import Chunk, Hit, Scope
 from memlayer.ports import Embedder, Store
 from memlayer.recall.query import Query
-from memlayer.text.terms import bm25, frequencies
+from memlayer.text.korean import without_particles
+from memlayer.text.sounds import is_hangul_run
+from memlayer.text.terms import bm25, frequencies, index_terms, query_terms, stem
 from memlayer.turns.opening import TEMPLATE_TURNS
 
 NEIGHBOUR = 0.25  # share of the best other fit in the same session
@@ -134,19 +137,45 @@ def session_boost(places: Sequence[tuple[str, int]], fits: Sequence[float]) -> l
     return out
 
 
+MOST_HEARD = 48  # words of a query
+_WORD = re.compile("[a-z]{3,}|[가-힣]{2,}")
+
+
+def _bare(word: str) -> str:
+    return without_particles(word, shortest=2) if is_hangul_run(word) else word
+
+
 IDEAL_SHARE = 0.6  # of the ideal document's BM25; a search whose best is below it found no good words at all
 RARE_CHUNKS, RARE_SHARE = 3, 0.02  # a rare term is in at most so many chunks of its project, or such a share
 Found = tuple[Chunk, Score]
 
 
+class Alike(NamedTuple):
+    """A query's word and one that sounds like it, as terms."""
+
+    own: tuple[str, ...]
+    other: tuple[str, ...]
+
+
 class Rarity(NamedTuple):
     """The rarity of a query's terms.
 
-    weight: term -> inverse document frequency. rare: terms that few chunks of the project hold.
+    weight: term -> inverse document frequency. rare: terms that few chunks of the project hold. alike: words of the
+    other script that stand for the query's, by sound.
     """
 
     weight: dict[str, float]
     rare: frozenset[str]
+    alike: tuple[Alike, ...] = ()
+
+    @property
+    def shown(self) -> dict[str, float]:
+        """Return the weights with those of words that sound alike."""
+        out = dict(self.weight)
+        for own, other in self.alike:
+            for term in other:
+                out.setdefault(term, sum(self.weight[one] for one in own) / len(other))
+        return out
 
 
 @dataclass
@@ -166,7 +195,9 @@ class Retriever:
         limit: chunks of each of the two searches. rarity: of the query's terms, if known already.
         """
         embedder = self.embedder()
-        by_text = self._threads.submit(self.store.search_text, query.terms, scope, limit) if query.terms else None
+        rarity = rarity or self.rarity(query.terms, scope, query.text)
+        terms = list(dict.fromkeys([*query.terms, *(term for one in rarity.alike for term in one.other)]))
+        by_text = self._threads.submit(self.store.search_text, terms, scope, limit) if terms else None
         near: list[Hit] = []
         if embedder is not None and query.text:
             try:
@@ -175,17 +206,40 @@ class Retriever:
             except EmbedderError:
                 embedder = None
         worded = by_text.result() if by_text is not None else []
-        weight = (rarity or self.rarity(query.terms, scope)).weight
-        return self._fused(self._evidence(worded, near, query, embedder, weight), weight, weights)
+        return self._fused(self._evidence(worded, near, query, embedder, rarity), rarity.weight, weights)
 
-    def rarity(self, terms: Sequence[str], scope: Scope) -> Rarity:
-        """Return the terms' rarity, half by store, half by first project."""
+    def rarity(self, terms: Sequence[str], scope: Scope, text: str = "") -> Rarity:
+        """Return the terms' rarity, half by store, half by first project.
+
+        text: of the query, for words that sound alike.
+        """
         project = self.store.holding(terms, scope.project_ids[0]) if scope.project_ids else None
         weight = self.terms.weights(terms, project)
+        alike = self._alike(text, weight, scope)
         if project is None:
-            return Rarity(weight, frozenset())
+            return Rarity(weight, frozenset(), alike)
         most = max(RARE_CHUNKS, RARE_SHARE * project.chunks)
-        return Rarity(weight, frozenset(term for term in terms if 0 < project.by_term.get(term, 0) <= most))
+        return Rarity(weight, frozenset(term for term in terms if 0 < project.by_term.get(term, 0) <= most), alike)
+
+    def _alike(self, text: str, weight: dict[str, float], scope: Scope) -> tuple[Alike, ...]:
+        """Find words that sound alike; they bound a word's weight."""
+        if not text or not scope.project_ids:
+            return ()
+        words = {stem(word): tuple(query_terms(word)) for word in _WORD.findall(text.lower())[:MOST_HEARD]}
+        words = {_bare(word): own for word, own in words.items() if own and all(term in weight for term in own)}
+        found = self.store.sounding_like(list(words), scope.project_ids[0])
+        alike = tuple(
+            Alike(words[word], tuple(index_terms(other).split()) if is_hangul_run(other) else (other,))
+            for word, others in found.items()
+            for other in others
+        )
+        if alike:
+            project = self.store.holding([term for one in alike for term in one.other], scope.project_ids[0])
+            known = self.terms.weights([term for one in alike for term in one.other], project)
+            for own, other in alike:
+                for term in own:
+                    weight[term] = min(weight[term], max(known[one] for one in other))
+        return alike
 
     def is_templated(self, opening: str, scope: Scope) -> bool:
         """True for an opening (turns.opening) of many turns of the first project.
@@ -201,7 +255,7 @@ class Retriever:
         near: Sequence[Hit],
         query: Query,
         embedder: Embedder | None,
-        rarity: Mapping[str, float],
+        rarity: Rarity,
     ) -> list[tuple[Chunk, Evidence]]:
         cosines = {hit.chunk.id: hit.cosine for hit in near}
         # Chunks that the vector search did not return are at most as near as its last one.
@@ -215,8 +269,11 @@ class Retriever:
             covered = lexical = vector = None
             if query.terms:
                 found = frequencies(query.terms, split[key])
-                covered = coverage(found, rarity)
-                lexical = bm25(found, rarity, len(split[key]) / max(1.0, mean_length))
+                for own, other in rarity.alike:
+                    if all(term in split[key] for term in other):
+                        found.update({term: 1 for term in own if term not in found})
+                covered = coverage(found, rarity.weight)
+                lexical = bm25(found, rarity.weight, len(split[key]) / max(1.0, mean_length))
             # A chunk without a vector of this model is measured by its words alone, as far as it has been embedded.
             if embedder is not None and (key in cosines or chunk.model == embedder.fingerprint):
                 cosine = cosines.get(key)

@@ -50,7 +50,7 @@ def _short_index_terms(run: str) -> tuple[str, ...]:
     if len(run) == 1:
         return (run,)
     terms = [run[at : at + 2] for at in range(len(run) - 1)]
-    noun = _without_particles(run, shortest=1)
+    noun = without_particles(run, shortest=1)
     if len(noun) == 1:
         terms.append(noun)
     terms += _past_stems(run)
@@ -83,7 +83,7 @@ def query_terms(run: str) -> list[str]:
         return [word]
     terms = [word[at : at + 2] for at in range(len(word) - 1)]
     terms = [term for term in terms if term not in word_set(__package__, "korean_noise_bigram")]
-    noun = _without_particles(word, shortest=1)
+    noun = without_particles(word, shortest=1)
     if len(noun) == 1 and noun not in stop_words:
         terms.append(noun)
     return terms + _past_stems(run)
@@ -107,10 +107,11 @@ def _without_ending(run: str) -> str:
             and run[-2:] not in word_set(__package__, "korean_noun_tail")
         ):
             return run[: -len(ending)]
-    return _without_particles(run, shortest=2)
+    return without_particles(run, shortest=2)
 
 
-def _without_particles(run: str, *, shortest: int) -> str:
+def without_particles(run: str, *, shortest: int) -> str:
+    """Return a run without its particles; so many syllables remain."""
     if run[-2:] in word_set(__package__, "korean_noun_tail"):
         return run
     word = run

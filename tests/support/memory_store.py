@@ -138,6 +138,9 @@ class MemoryStore:
         hits.sort(key=lambda hit: (-(hit.lexical or 0.0), hit.chunk.id))
         return hits[:limit]
 
+    def sounding_like(self, words: Sequence[str], project_id: str) -> dict[str, list[str]]:
+        return {}
+
     def holding(self, terms: Sequence[str], project_id: str) -> Holding:
         with self._lock:
             term_sets = [set(chunk.terms.split()) for chunk in self._chunks.values() if chunk.project_id == project_id]

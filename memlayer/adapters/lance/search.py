@@ -94,6 +94,12 @@ class ChunkSearch:
             project = self._words.get((project_id, ""))
             return None if project is None else project.holding(terms)
 
+    def sounding_like(self, words: Sequence[str], project_id: str) -> dict[str, list[str]]:
+        """Return words by sound; {} without words in memory."""
+        with self._guard:
+            project = self._words.get((project_id, ""))
+            return {} if project is None else project.sounding_like(words)
+
     def vector(self, vector: Sequence[float], model: str, scope: Scope, limit: int) -> list[Hit]:
         """Find the nearest chunks of a model, best first, with their cosines."""
         self._giving_way.announce()

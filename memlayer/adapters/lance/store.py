@@ -155,6 +155,9 @@ class LanceStore:
     def holding(self, terms: Sequence[str], project_id: str) -> Holding | None:
         return self._search.holding(terms, project_id)
 
+    def sounding_like(self, words: Sequence[str], project_id: str) -> dict[str, list[str]]:
+        return self._search.sounding_like(words, project_id)
+
     def search_vector(self, vector: Vector, model: str, scope: Scope, limit: int) -> list[Hit]:
         self._check_vectors([vector])
         return self._search.vector(vector, model, scope, limit) if scope.project_ids != () and limit >= 1 else []

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memlayer.adapters.search.project_rows import ProjectRows
+from memlayer.adapters.search.word_sounds import WordSounds
 from memlayer.ports import Holding
 from memlayer.text.terms import K1, B, inverse_document_frequency
 
@@ -69,6 +70,7 @@ class ProjectWords(ProjectRows):
         self._known_norms: NDArray[np.float32] | None = None
         self._counted: dict[str, int] = {}  # rows that hold each word of the last search
         self._posted = 0
+        self._sounds = WordSounds()
 
     @property
     def nbytes(self) -> int:
@@ -77,6 +79,7 @@ class ProjectWords(ProjectRows):
             + self._posted * _BYTES_PER_POSTING
             + len(self._postings) * _BYTES_PER_WORD
             + len(self._lengths) * _BYTES_PER_ROW
+            + self._sounds.nbytes
         )
 
     def put(self, ids: Sequence[str], session_ids: Sequence[str], terms: Sequence[str]) -> None:
@@ -87,6 +90,7 @@ class ProjectWords(ProjectRows):
         for text in terms:
             row = len(self._lengths)
             words = text.split()
+            self._sounds.hear(words)
             for word, count in Counter(words).items():
                 posting = self._postings.get(word)
                 if posting is None:
@@ -133,6 +137,10 @@ class ProjectWords(ProjectRows):
             unknown = [word for word in wanted if word not in found]
             found.update(zip(unknown, map(self._count, self._postings_of(unknown)), strict=True))
         return Holding(len(self), found)
+
+    def sounding_like(self, words: Iterable[str]) -> dict[str, list[str]]:
+        """Return words of the other script by sound."""
+        return {word: found for word in words if (found := self._sounds.alike(word))}
 
     def _postings_of(self, words: Iterable[str]) -> list[Posting]:
         """Return the postings of each word, in the order of the words."""
