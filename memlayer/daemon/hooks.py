@@ -15,9 +15,10 @@ from memlayer.briefing import working_set
 from memlayer.briefing.standing_orders import standing_orders
 from memlayer.daemon import opening
 from memlayer.daemon.hook_call import Answer, Call, Handler, begin_call, count_kept, drain_soon, serve
+from memlayer.daemon.resources import notes_offer
 from memlayer.daemon.resources.state import Send, State
 from memlayer.daemon.tasks import flush as flushing
-from memlayer.daemon.tasks import intake
+from memlayer.daemon.tasks import intake, reading
 from memlayer.edge.bootstrap import health
 from memlayer.edge.capture import spool
 from memlayer.edge.capture.payload import continuation, hook_reply, read_payload
@@ -116,7 +117,15 @@ def _answer_start(state: State, call: Call) -> Answer:
     notice = _health_notice(state) or _ready_notice(state)
     state.rule_notices.hand_over(call.session.id, lambda other: _is_over(state, other, call.session.project_id))
     line = "" if notice else _rules_line(state, call)
-    return Answer(context, notice or line, tells_rules=bool(line))
+    return Answer(context, notice or line or _offer(state, call), tells_rules=bool(line))
+
+
+def _offer(state: State, call: Call) -> str:
+    """Return the offer of notes, at a fresh start only."""
+    is_fresh = call.payload.source == "startup" and not call.session.id.startswith(AGENT_SESSION)
+    if not is_fresh or not state.is_open or state.settings_problem or not reading.is_allowed(call.session):
+        return ""
+    return notes_offer.line(state.home, state.settings)
 
 
 def _is_over(state: State, session_id: str, project_id: str) -> bool:

@@ -63,7 +63,6 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]
             "quarantine drop": "quarantine drop --all",
             "given": "given --all-projects", "sessions": "sessions --all-projects", "statusline": "statusline",
             "notes status": "notes status", "notes refused": "notes refused", "notes read": "notes read --dry-run",
-            "notes on": "notes on", "notes off": "notes off",
         }  # fmt: skip
         said = {verb: json.loads(run(*words.split(" "), "--json").stdout) for verb, words in typed.items()}
         older = json.loads(run("history", citation, "--json").stdout)["versions"][-1]["key"]
@@ -92,7 +91,12 @@ def type_of(value: object) -> str:
 
 
 def test_all_verbs_are_asked(answers: dict[str, Any]) -> None:
-    assert set(VERBS) - set(answers) <= {"daemon restart", "agent"}  # agent prints a line for each event
+    assert set(VERBS) - set(answers) <= {
+        "daemon restart",
+        "notes on",
+        "notes off",
+        "agent",
+    }  # agent prints a line for each event
 
 
 def test_field_has_one_type_everywhere(answers: dict[str, Any]) -> None:

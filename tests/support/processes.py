@@ -102,6 +102,7 @@ class Daemon:
 
     # True: each daemon is a new process, for tests of the start, of memory and of faults, and for measurements.
     is_fresh = False
+    was_asked = True  # about notes of a model: further notices are the tests' own
 
     def __init__(self, root: Path, home: Path, settings: dict[str, Any] | None = None) -> None:
         self.root, self.home = root, home
@@ -113,6 +114,8 @@ class Daemon:
         """Start it and wait until it answers."""
         self.home.mkdir(parents=True, exist_ok=True, mode=0o700)
         (self.home / "config.yaml").write_text(json.dumps(self.settings))
+        if self.was_asked:
+            (self.home / "notes.offered").write_text("3\n")
         environment = {"PATH": os.environ["PATH"], "HOME": str(self.home), "MEMLAYER_HOME": str(self.home)}
         if self.is_fresh or self.root != ROOT:
             script = self.root / "memlayer" / "daemon" / "__main__.py"

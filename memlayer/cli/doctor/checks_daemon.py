@@ -9,7 +9,7 @@ from typing import Any
 
 from memlayer.cli.doctor.bare import daemon_line
 from memlayer.cli.doctor.checks import FAIL, OK, WARN, Check
-from memlayer.cli.terminal.output import line
+from memlayer.cli.terminal.output import counted, line
 from memlayer.edge.home import paths
 from memlayer.edge.ipc.client import Client
 from memlayer.errors import MemlayerError
@@ -20,6 +20,13 @@ READ_TRANSCRIPTS_S = 120.0
 ANSWER_S = 10.0
 TELLING_NOTES = 100  # fewer say nothing about recall
 LEAST_CITED = 0.05  # share of the notes shown, below which most of them are noise
+NOTES_PAGE = "docs/notes.md#when-sessions-wait"
+# How a person sees for themselves whether the model answers.
+ASK_YOURSELF = {
+    "claude-cli": "`claude -p hello` in a terminal says whether it is signed in, over its limit or offline",
+    "anthropic": "look at the key, its limit and the network",
+    "openai": "look whether the server answers, at the key and its limit",
+}
 RESTART = "`memlayer daemon restart`"
 
 
@@ -45,7 +52,32 @@ def daemon(client: Client) -> Iterator[Check]:
     yield from memory_files(found)
     yield kept(client)
     yield from used(client)
-    yield from language_model(found.get("language_model") or {})
+    use = found.get("language_model") or {}
+    yield from memory_notes(client, use) if use.get("reads") == "session" else language_model(use)
+
+
+def memory_notes(client: Client, use: dict[str, Any]) -> Iterator[Check]:
+    """Check the language model that reads sessions, if one is on."""
+    if not use.get("is_on"):
+        return
+    try:
+        found = client.call("notes", {}, deadline_s=ANSWER_S)
+    except MemlayerError:
+        return
+    name, model_name = "memory notes", f"{line(use.get('provider'))} {line(use.get('model'))}"
+    if not found.get("is_on"):
+        yield Check(name, OK, "off: no session is read")
+        return
+    waiting = counted(found.get("waiting"), "session") + (" waits" if found.get("waiting") == 1 else " wait")
+    if found.get("model_missing"):
+        yield Check(name, WARN, f"{model_name}: {waiting}: {line(found['model_missing'], 300)}", NOTES_PAGE)
+    elif found.get("problem"):
+        remedy = f"{ASK_YOURSELF[str(use['provider'])]}; none is lost, it is tried again by itself. {NOTES_PAGE}"
+        yield Check(name, WARN, f"{model_name}: {waiting}: {line(found['problem'], 300)}", remedy)
+    elif found.get("is_over"):
+        yield Check(name, OK, f"{model_name}: {waiting}: today's budget is spent, they are read from tomorrow on")
+    else:
+        yield Check(name, OK, f"{model_name}: {counted(found.get('read'), 'session')} read, {waiting}")
 
 
 def used(client: Client) -> Iterator[Check]:

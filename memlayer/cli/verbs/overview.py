@@ -241,6 +241,10 @@ def say_machinery(found: Mapping[str, Any]) -> None:
         ],
     )
     say_language_model(found.get("language_model") or {})
+    notes = found.get("memory_notes") or {}
+    if notes.get("is_on") or notes.get("read"):
+        rows = (("sessions read", "read"), ("waiting", "waiting"), ("notes", "notes"), ("refused", "refused_notes"))
+        pairs("Memory notes", [(name, f"{notes[key]:,}") for name, key in rows])
     hooks = found.get("hooks") or {}
     trouble = found.get("trouble") or {}
     pairs(
@@ -261,16 +265,18 @@ def say_language_model(found: Mapping[str, Any]) -> None:
     today, ever = found["today"], found["all"]
     spent = f"{today['calls']} of {found['daily_calls']} calls"
     spent += f", {today['tokens']:,} of {found['daily_tokens']:,} tokens"
+    by_session = found.get("reads") == "session"
     if found["is_on"] and found["is_over"]:
-        spent += " (spent: the rules read turns)"
+        spent += " (spent: sessions wait)" if by_session else " (spent: the rules read turns)"
+    reads, instead = ("reads sessions", "sessions wait") if by_session else ("reads turns", "rules instead")
     pairs(
         "Language model",
         [
-            ("reads turns", f"{line(found['provider'])} {line(found['model'])}" if found["is_on"] else "none any more"),
+            (reads, f"{line(found['provider'])} {line(found['model'])}" if found["is_on"] else "none any more"),
             ("today", spent),
             ("in all", f"{ever['calls']} calls, {ever['tokens']:,} tokens"),
             ("cost as told", f"{ever['cost_usd']:.4f} USD" if ever["cost_usd"] else ""),
-            ("rules instead", line(found["missing"] or found["problem"], 300) if found["is_on"] else ""),
+            (instead, line(found["missing"] or found["problem"], 300) if found["is_on"] else ""),
         ],
     )
 

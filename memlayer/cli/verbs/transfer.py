@@ -97,6 +97,20 @@ def import_verb(
         chunks = counted(done["unembedded"], "chunk")
         say(f"Found by their words now. Vectors of {chunks} follow in the background: `memlayer daemon status`")
     pairs("Left out", [(line(reason), count(number)) for reason, number in skipped.items()])
+    if not dry_run and done.get("new_turns"):
+        offer_notes()
+
+
+def offer_notes() -> None:
+    """Offer notes on imported sessions, unless the person said no."""
+    from memlayer.config import load_what_holds
+
+    settings = load_what_holds(home(), os.environ)[0]
+    is_off = settings.consolidation.provider == "rules"
+    if not settings.notes.enabled or (is_off and settings.origin("consolidation.provider") != "default"):
+        return
+    turn_on = ", after `memlayer notes on`" if is_off else ""
+    say(f"A model can write notes on these sessions{turn_on}: `memlayer notes read --last 30 --dry-run` says its cost.")
 
 
 @click.command("export")

@@ -14,7 +14,7 @@ from memlayer.daemon.ops.requests import OPEN_WAIT_S, Fields, Progress, Table, p
 from memlayer.daemon.resources import memory
 from memlayer.daemon.resources.jobs import go_second
 from memlayer.daemon.resources.state import State, unheard
-from memlayer.daemon.tasks import derived, intake, vectors
+from memlayer.daemon.tasks import derived, intake, reading, vectors
 from memlayer.edge.capture import spool
 from memlayer.edge.ipc import ops, protocol
 from memlayer.errors import EmbedderError, UserError
@@ -59,6 +59,7 @@ def stats(state: State, arguments: ops.Stats, progress: Progress) -> Fields:
             **{name: status[name] for name in ("pid", "since_ms", "rss_bytes", "rebuilding")},
         },
         "language_model": compose.model_use(state.settings, state.home),
+        "memory_notes": reading.status(state),
         "embedding_use": compose.embedding_use(state.settings, state.home),
         **state.metrics.summary(),
     }

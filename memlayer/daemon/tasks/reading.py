@@ -5,14 +5,18 @@ A thread of its own asks the model, the writer keeps what holds; no hook and no 
 
 from __future__ import annotations
 
+import contextlib
 import logging
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from memlayer.config import load_project_settings
 from memlayer.daemon.resources.jobs import go_second
 from memlayer.daemon.resources.state import State
 from memlayer.daemon.tasks import derived
-from memlayer.edge.home import project
+from memlayer.edge.home import paths, project
 from memlayer.notes.reader import Part, SessionReader
 from memlayer.records.sessions import Session
 
@@ -69,6 +73,19 @@ def _read_due(state: State) -> None:
             return
 
 
+@contextmanager
+def _shown(state: State) -> Iterator[None]:
+    """Tell the status line, which reads files alone, that a model reads."""
+    path = paths.reading_now(state.home)
+    with contextlib.suppress(OSError):
+        paths.write_whole(path, b"%d" % os.getpid())
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError):
+            os.unlink(path)
+
+
 def _read(state: State, reader: SessionReader, session: Session) -> bool:
     """Read a session's next part; False where the model cannot be asked."""
     said_ms = session.said_ms
@@ -76,7 +93,9 @@ def _read(state: State, reader: SessionReader, session: Session) -> bool:
     if part is None:
         state.jobs.submit("note reading " + session.id, lambda: _finish(state, reader, session, said_ms)).result()
         return True
-    if not reader.ask(part):
+    with _shown(state):
+        is_answered = reader.ask(part)
+    if not is_answered:
         return False
     kept: bool = state.jobs.submit("keep notes " + session.id, lambda: _keep(state, reader, part)).result()
     return kept

@@ -43,6 +43,8 @@ quarantine = under("quarantine")
 store = under("store")
 cache = under("cache")
 sessions = under("sessions")
+notes_offered = under("notes.offered")  # how often a model's notes were offered
+reading_now = under("reading.pid")  # while a language model reads a session: the daemon's process id
 readings = under("readings")  # what a language model was shown of each session
 working_sets = under("working_sets")
 projects = under("projects.json")
@@ -181,13 +183,14 @@ def sweep(folder: str, now_s: float, kept_s: float, dead_kept_s: float) -> int:
         with contextlib.suppress(OSError):
             # A clock that was set back must not keep it for ever.
             age_s = abs(now_s - os.lstat(path).st_mtime)
-            if age_s >= (kept_s if _runs(name.rpartition("-")[2]) else dead_kept_s):
+            if age_s >= (kept_s if runs(name.rpartition("-")[2]) else dead_kept_s):
                 os.unlink(path)
                 swept += 1
     return swept
 
 
-def _runs(pid: str) -> bool:
+def runs(pid: str) -> bool:
+    """Return whether a process of this number runs."""
     try:
         os.kill(int(pid), 0)
     except (ProcessLookupError, ValueError, OverflowError):

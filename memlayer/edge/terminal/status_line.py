@@ -54,11 +54,14 @@ def facts(home: str, host: dict[str, object], now_s: float) -> Facts:
         "notes": len(entry["given"]) if entry is not None else None,
         "delivered": bool(entry.get("delivered", True)) if entry is not None else None,
         "turns_waiting": turns,
+        "is_reading": _is_reading(home),
         "trouble": _trouble(home, now_s),
     }
     parts = [_notes(entry)] if session_id else []
     if turns or has_more:
         parts.append("%d%s %s waiting" % (turns, "+" if has_more else "", "turn" if turns == 1 else "turns"))
+    if found["is_reading"]:
+        parts.append("reading")
     if found["trouble"]:
         parts.append("%s (memlayer doctor)" % found["trouble"])
     found["line"] = "memlayer: " + (", ".join(parts) or "ready")
@@ -111,6 +114,12 @@ def _turns_waiting(home: str, now_s: float) -> tuple[int, bool]:
         if event["kind"] == "assistant" or now_s - spool.at_ms_of(path) / 1000 > ANSWER_S:
             turns.add((event["session_id"], event["prompt_id"]))
     return len(turns), len(waiting) > MAX_READ
+
+
+def _is_reading(home: str) -> bool:
+    """Return whether a language model reads a session just now."""
+    pid = paths.read_start(paths.reading_now(home), 20).decode("ascii", "replace")
+    return bool(pid) and paths.runs(pid)
 
 
 def _trouble(home: str, now_s: float) -> str:

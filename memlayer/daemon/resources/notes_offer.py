@@ -1,0 +1,47 @@
+"""The offer of a model's notes: a line for the person."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import threading
+
+from memlayer.config import Settings
+from memlayer.edge.home import paths
+
+log = logging.getLogger(__name__)
+MAX_OFFERS = 3  # ever
+LINE = (
+    "memlayer: shall a model read each finished session and write notes for the next ones? Your own `claude` (haiku), "
+    "about 3,000 tokens a session of your plan. Nothing is read until you type /memlayer:memory-notes on "
+    "(off: never asked again; what is read: memlayer notes --help)."
+)
+_lock = threading.Lock()
+
+
+def line(home: str, settings: Settings) -> str:
+    """Return the offer and count it, "" where it has no place.
+
+    It has none once a provider was chosen, `rules` included, or notes are off. It is on disk as made before it is made.
+    """
+    is_chosen = settings.origin("consolidation.provider") != "default"
+    if is_chosen or not settings.notes.enabled or not settings.capture.enabled:
+        return ""
+    with _lock:
+        count = offers(home)
+        if count >= MAX_OFFERS:
+            return ""
+        try:
+            paths.write_whole(paths.notes_offered(home), b"%d\n" % (count + 1))
+        except OSError as bad:
+            log.warning("notes are not offered: %s", bad.strerror)
+            return ""
+    return LINE
+
+
+def offers(home: str) -> int:
+    """Return how often it was made; an unreadable count is the last."""
+    with contextlib.suppress(FileNotFoundError), open(paths.notes_offered(home), "rb") as file:
+        text = file.read(20).strip()
+        return int(text) if text.isdigit() else MAX_OFFERS
+    return 0
