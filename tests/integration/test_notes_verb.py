@@ -19,7 +19,7 @@ import pytest
 from memlayer.errors import MemlayerError
 from tests.conftest import ROOT
 from tests.integration.test_session_reading import CAUSE, GOOD, TURNS, answer, core, play
-from tests.support.cli_process import MAIN, Cli, runner
+from tests.support.cli_process import MAIN, Cli, diagnosis, runner
 from tests.support.model_api import ModelApi, Said
 from tests.support.processes import Daemon, HookRunner
 from tests.support.transcripts import LONG_AGO_S
@@ -162,6 +162,9 @@ def test_failing_model_leaves_sessions_waiting(
     assert "Read 0 of 2 sessions" in done and "HTTP 401" in done
     shown = run("notes", "status").stdout
     assert "last error" in shown and "HTTP 401" in shown and "2: " in shown
+    state, says = diagnosis(home)["memory notes"]
+    assert state == "warn" and "2 sessions wait" in says and "HTTP 401" in says
+    assert "sessions wait" in run("stats").stdout
 
 
 @pytest.mark.parametrize(
