@@ -50,7 +50,7 @@ def test_marks_are_no_terms(text: str) -> None:
 def test_marks_do_not_lengthen_a_prompt(home: Path) -> None:
     memory = TurnsInMemory(home)
     memory.turn("s1", "p1", *WORK)
-    found = memory.ask(redact("<private>아무도 모르게</private> 계속 돌려 정산"), RecallRules(min_chance=0.0))
+    found = memory.ask(redact("<private>아무도 모르게</private> 정산 계속 돌려줘"), RecallRules(min_chance=0.0))
     assert found.gate is Gate.TOO_SHORT
 
 
