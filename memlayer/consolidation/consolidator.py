@@ -164,6 +164,15 @@ class Consolidator:
         self._write(lineage.earlier_wording(memory, memory.text, now_ms), changed)
         return changed
 
+    def describe(self, memory: Memory, *, kind: str, files: Sequence[str], replaced: Sequence[Memory]) -> None:
+        """Give a memory its kind and files, and supersede the memories that it replaces."""
+        older = [
+            replace(row, superseded_by=memory.id, superseded_ms=memory.at_ms)
+            for row in replaced
+            if row.id != memory.id and not row.superseded_by
+        ]
+        self._write(replace(memory, kind=kind, files=tuple(files)), *older)
+
     def retire(self, memory: Memory) -> None:
         """Recall a memory no more, without forgetting it; `restore` brings it back."""
         if not memory.superseded_by:

@@ -90,6 +90,26 @@ def test_kinds_and_sessions_narrow(server: McpServer) -> None:
     assert said.startswith("Error: No session is known by 'another' in this project")
 
 
+def test_remember_takes_kind_files_and_replaces(place: Place, server: McpServer) -> None:
+    first = cited(server.call("mem-remember", text="정산 배치는 새벽 세 시에 돈다.", kind="fact"))[0]
+    said = server.call(
+        "mem-remember", text="야간 작업은 백업과 겹쳐 실패했고 이제 저녁 일곱 시가 맞다.", kind="attempt",
+        files=["jobs/settle.py"], replaces=[first],
+    )  # fmt: skip
+    second = cited(said)[0]
+    assert "Replaces [mem:%s]" % first in said
+    rows = {row["citation"]: row for row in place.daemon.call("list", category="core", all=True)["memories"]}
+    assert (rows[second]["kind"], rows[second]["files"]) == ("attempt", ["jobs/settle.py"])
+    assert rows[first]["superseded_by"] == rows[second]["id"]
+
+
+def test_a_models_word_replaces_no_persons(place: Place, server: McpServer) -> None:
+    pinned = cited(server.call("mem-remember", text="The vault of our keys is called 한라산."))[0]
+    place.daemon.call("pin", id=pinned)
+    said = server.call("mem-remember", text="Nobody may name the store of secrets in a commit.", replaces=[pinned])
+    assert "[mem:%s] stays" % pinned in said
+
+
 def test_remember_is_redacted_and_merged(server: McpServer) -> None:
     said = server.call("mem-remember", text="배포는 항상 화요일 오전에 한다. token=ghp_" + "a1B2c3D4e5" * 4)
     [citation] = cited(said)

@@ -6,8 +6,19 @@ from dataclasses import replace
 
 import pytest
 
-from memlayer.edge.mcp import BY_NAME
-from memlayer.kinds import BINDING, CATEGORIES, KINDS, LASTING, Category, Kind, category_named, category_of, kind_of
+from memlayer.edge.mcp import BY_NAME, NOTE_KINDS
+from memlayer.kinds import (
+    BINDING,
+    CATEGORIES,
+    KINDS,
+    LASTING,
+    NOTED,
+    Category,
+    Kind,
+    category_named,
+    category_of,
+    kind_of,
+)
 from memlayer.model import memory_key
 from tests.support.store_rows import make_memory
 
@@ -24,6 +35,10 @@ def test_stored_values_never_change() -> None:
         "turn", "open_question", "routine", "decision", "preference", "fact", "cause", "commitment", "entry",
         "session_summary", "compaction", "note",
     }  # fmt: skip
+
+
+def test_edge_repeats_the_kinds_of_notes() -> None:
+    assert set(NOTE_KINDS) == set(NOTED)
 
 
 def test_edge_repeats_the_names_of_categories() -> None:

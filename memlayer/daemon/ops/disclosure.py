@@ -8,16 +8,19 @@ from dataclasses import replace
 from memlayer import disclosure
 from memlayer.compose import Services
 from memlayer.consolidation import lineage
+from memlayer.consolidation.extractor import is_rule_made
 from memlayer.daemon.ops import memories as by_hand
 from memlayer.daemon.ops.requests import Fields, Progress, Table, named, services_of, session_named
 from memlayer.daemon.ops.requests import scope_of as scope_of_folder
 from memlayer.daemon.resources.state import State
+from memlayer.daemon.tasks import derived
 from memlayer.disclosure import Detail, IndexEntry, Span
 from memlayer.edge.capture import spool
+from memlayer.edge.capture.payload import clean
 from memlayer.edge.home import project as places
 from memlayer.edge.ipc import ops
 from memlayer.errors import UserError
-from memlayer.kinds import CATEGORIES, Category, category_named
+from memlayer.kinds import CATEGORIES, NOTED, Category, category_named
 from memlayer.model import Memory, Scope
 from memlayer.ports import MemoryQuery, Store
 from memlayer.recall.query import typed_query
@@ -27,12 +30,13 @@ from memlayer.recall.snippet import snippet
 from memlayer.records.usages import sessions_citing, share_since
 from memlayer.text.context_block import bare_id, day_of
 from memlayer.turns.outcome import call_of, from_calls
-from memlayer.turns.remembered import is_all_redacted, refuse_too_long, remember_event
+from memlayer.turns.remembered import BY_MODEL, is_all_redacted, refuse_too_long, remember_event
 from memlayer.turns.turn_memory import mark_of
 
 MAX_HITS, MAX_WINDOW = 20, 10
 USED_DAYS = 30
 COUNTED = 100_000
+MAX_FILES, MAX_PATH_CHARS = 8, 300  # of a model's memory
 
 
 def search(state: State, arguments: ops.MemSearch, progress: Progress) -> Fields:
@@ -143,11 +147,42 @@ def remember(state: State, arguments: ops.MemRemember, progress: Progress) -> Fi
     spool.put(state.home, event)
     done = by_hand.remember(state, ops.Remember(str(event["id"])), progress)
     citation = done["memory"]["citation"]
+    replaced, kept = _described(state, arguments, done) if done["is_new"] else ([], [])
     lines = ["%s as [mem:%s]." % ("Remembered" if done["is_new"] else "Known already", citation)]
     for label, others in (("Replaces", done["older"]), ("Replaced already by", done["newer"])):
         lines += ["%s [mem:%s]." % (label, other["citation"]) for other in others]
     lines += ["A pinned memory says otherwise: [mem:%s]." % other["citation"] for other in done["contradicts"]]
+    lines += ["Replaces [mem:%s]." % other.citation for other in replaced]
+    lines += ["[mem:%s] stays: the user wrote or pinned it. Ask the user." % other.citation for other in kept]
     return {"text": " ".join(lines), "ids": [citation]}
+
+
+def _described(state: State, arguments: ops.MemRemember, done: Fields) -> tuple[list[Memory], list[Memory]]:
+    """Give a new memory its kind and files; return (memories replaced, memories that stay).
+
+    A model's word replaces what a rule or a model wrote, never what a person did.
+    """
+    services = services_of(state)
+    named_ids, _ = _found(state, arguments.replaces, arguments.project_dir)
+    ours = [memory for memory in named_ids if is_rule_made(memory) or _is_by_model(services.store, memory)]
+
+    def describe() -> None:
+        [memory] = services.store.memories(MemoryQuery(ids=[done["memory"]["id"]]))
+        kind = arguments.kind if arguments.kind in NOTED else memory.kind
+        files = tuple(clean(path)[:MAX_PATH_CHARS] for path in arguments.files[:MAX_FILES])
+        services.consolidator.describe(memory, kind=kind, files=files, replaced=ours)
+        derived.memories_changed(state, services.consolidator.changed_projects())
+
+    if arguments.kind or arguments.files or ours:
+        state.jobs.submit("describe %d" % id(arguments), describe).result()
+    return ours, [memory for memory in named_ids if memory not in ours and memory.id != done["memory"]["id"]]
+
+
+def _is_by_model(store: Store, memory: Memory) -> bool:
+    """True for a memory that a model alone asked to keep, and nobody edited or pinned."""
+    events = store.events(ids=list(memory.source_ids))
+    is_untouched = bool(memory.session_id) and not memory.pinned
+    return is_untouched and bool(events) and all(event.detail == BY_MODEL for event in events)
 
 
 def scope_of(state: State, folder: str) -> Scope:

@@ -239,9 +239,15 @@ class MemStats(Arguments, op="mem.stats"):
 
 @dataclass(frozen=True)
 class MemRemember(Arguments, op="mem.remember"):
-    """at_ms: of the call, Unix time; sent twice, it counts once."""
+    """at_ms: of the call, Unix time; sent twice, it counts once.
+
+    kind: of kinds.NOTED, "" for that of its words. replaces: citations of memories that it makes untrue.
+    """
 
     text: str = ""
+    kind: str = ""
+    files: Names = ()
+    replaces: Names = ()
     at_ms: int = 0
     project_dir: Path = ""
     session_id: str = ""
