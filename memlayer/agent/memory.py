@@ -27,6 +27,7 @@ from memlayer.edge.capture.tool_use import EDITS
 from memlayer.edge.home import paths
 from memlayer.edge.home import project as places
 from memlayer.edge.ipc import ops
+from memlayer.edge.ipc.arguments import Arguments
 from memlayer.edge.ipc.client import Client
 from memlayer.edge.ipc.ops import AGENT_SESSION
 from memlayer.edge.redaction import own_patterns
@@ -202,7 +203,7 @@ class TalkMemory:
             self.problem = str(bad)
             return {}
 
-    def ask(self, step: ops.Arguments, deadline_s: float = ASK_S) -> dict[str, Any]:
+    def ask(self, step: Arguments, deadline_s: float = ASK_S) -> dict[str, Any]:
         """Return the daemon's reply. Raises MemlayerError; see DaemonLine."""
         return self._line.call(step.op, step.fields(), project_dir=self.project_dir, deadline_s=deadline_s)
 

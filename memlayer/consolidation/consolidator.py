@@ -165,7 +165,7 @@ class Consolidator:
         return changed
 
     def describe(self, memory: Memory, *, kind: str, files: Sequence[str], replaced: Sequence[Memory]) -> None:
-        """Give a memory its kind and files, and supersede the memories that it replaces."""
+        """Give a memory its kind and files; supersede those it replaces."""
         older = [
             replace(row, superseded_by=memory.id, superseded_ms=memory.at_ms)
             for row in replaced

@@ -28,7 +28,8 @@ from memlayer.daemon.ops.requests import Table
 from memlayer.daemon.resources.jobs import where
 from memlayer.daemon.resources.state import Send, State
 from memlayer.edge.home import paths
-from memlayer.edge.ipc import ops, protocol
+from memlayer.edge.ipc import protocol
+from memlayer.edge.ipc.arguments import read
 from memlayer.edge.ipc.client import peer_uid
 from memlayer.errors import DaemonError, ProtocolError, StoreError, UserError
 
@@ -117,7 +118,7 @@ class Dispatch:
         def progress(phase: str, done: int, total: int) -> None:
             send(protocol.PROGRESS, json.dumps({"phase": phase, "done": done, "total": total}).encode())
 
-        found = handler(self._state, ops.read(arguments, sent), progress)
+        found = handler(self._state, read(arguments, sent), progress)
         send(protocol.REPLY, json.dumps(found, ensure_ascii=False, default=str).encode("utf-8", "replace"))
 
     def _gives_way(self, request: protocol.Request) -> bool:

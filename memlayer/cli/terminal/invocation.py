@@ -26,7 +26,7 @@ from memlayer.errors import UserError
 from memlayer.text.context_block import ids_in, quoted
 
 if TYPE_CHECKING:
-    from memlayer.edge.ipc.ops import Arguments
+    from memlayer.edge.ipc.arguments import Arguments
 
 ASK_S = 60.0  # for a query: a daemon that has just started may first have to open a large store
 START_S = 15.0

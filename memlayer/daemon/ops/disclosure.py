@@ -158,9 +158,9 @@ def remember(state: State, arguments: ops.MemRemember, progress: Progress) -> Fi
 
 
 def _described(state: State, arguments: ops.MemRemember, done: Fields) -> tuple[list[Memory], list[Memory]]:
-    """Give a new memory its kind and files; return (memories replaced, memories that stay).
+    """Return (memories replaced, memories that stay) for a new one.
 
-    A model's word replaces what a rule or a model wrote, never what a person did.
+    It is given its kind and files. A model replaces the words of rules and models, never a person's.
     """
     services = services_of(state)
     named_ids, _ = _found(state, arguments.replaces, arguments.project_dir)
@@ -179,7 +179,7 @@ def _described(state: State, arguments: ops.MemRemember, done: Fields) -> tuple[
 
 
 def _is_by_model(store: Store, memory: Memory) -> bool:
-    """True for a memory that a model alone asked to keep, and nobody edited or pinned."""
+    """True for a memory that only a model asked to keep."""
     events = store.events(ids=list(memory.source_ids))
     is_untouched = bool(memory.session_id) and not memory.pinned
     return is_untouched and bool(events) and all(event.detail == BY_MODEL for event in events)

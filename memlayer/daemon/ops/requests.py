@@ -9,7 +9,7 @@ from typing import Any
 from memlayer import compose
 from memlayer.daemon.resources.state import Progress as Progress
 from memlayer.daemon.resources.state import State
-from memlayer.edge.ipc.ops import Arguments
+from memlayer.edge.ipc.arguments import Arguments
 from memlayer.errors import UserError
 from memlayer.kinds import Category
 from memlayer.model import GLOBAL, Memory, Scope

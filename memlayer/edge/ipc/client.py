@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
-    from memlayer.edge.ipc.ops import Arguments
+    from memlayer.edge.ipc.arguments import Arguments
 
     Progress = Callable[[dict[str, Any]], None]
 

@@ -7,19 +7,21 @@ import json
 import pytest
 
 from memlayer.daemon.dispatch import OPERATIONS
-from memlayer.edge.ipc import ops
+from memlayer.edge.ipc import arguments, ops
 from memlayer.errors import UserError
 
 
 @pytest.mark.parametrize("op", OPERATIONS)
 def test_defaults_survive_the_wire(op: str) -> None:
     kind = OPERATIONS[op][0]
-    assert ops.read(kind, json.loads(json.dumps(kind().fields()))) == kind() == ops.read(kind, {"unknown": 1})
+    assert (
+        arguments.read(kind, json.loads(json.dumps(kind().fields()))) == kind() == arguments.read(kind, {"unknown": 1})
+    )
 
 
 def test_values_survive_the_wire() -> None:
     sent = ops.Forget(("a7Bc3x",), "s1", "/집", True, "전화", 17, True, True, True)
-    assert ops.read(ops.Forget, json.loads(json.dumps(sent.fields()))) == sent
+    assert arguments.read(ops.Forget, json.loads(json.dumps(sent.fields()))) == sent
     assert sent.fields()["global"] is True
     assert ops.List(with_superseded=True).fields()["all"] is True
     assert ops.Pin("a7Bc3x").fields() == {"id": "a7Bc3x", "off": False}
@@ -38,17 +40,17 @@ def test_values_survive_the_wire() -> None:
         (ops.Import, {"paths": ["/a\0b"]}, "paths: there is a null character in it"),
     ],
 )
-def test_wrong_value_is_named(kind: type[ops.Arguments], sent: dict[str, object], message: str) -> None:
+def test_wrong_value_is_named(kind: type[arguments.Arguments], sent: dict[str, object], message: str) -> None:
     with pytest.raises(UserError, match=message):
-        ops.read(kind, sent)
+        arguments.read(kind, sent)
 
 
-@pytest.mark.parametrize(("sent", "limit"), [(None, 50), (0, 50), (7, 7), (-3, 1), (10**9, ops.MAX_LISTED)])
+@pytest.mark.parametrize(("sent", "limit"), [(None, 50), (0, 50), (7, 7), (-3, 1), (10**9, arguments.MAX_LISTED)])
 def test_limit_is_bounded(sent: object, limit: int) -> None:
-    assert ops.read(ops.List, {"limit": sent}).limit == limit
+    assert arguments.read(ops.List, {"limit": sent}).limit == limit
 
 
 def test_text_can_be_written_as_utf_8() -> None:
-    assert ops.read(ops.Search, {"query": "과제 \ud800", "project_dir": "/\udcff"}) == ops.Search(
+    assert arguments.read(ops.Search, {"query": "과제 \ud800", "project_dir": "/\udcff"}) == ops.Search(
         "과제 \ufffd", "/\udcff"
     )
