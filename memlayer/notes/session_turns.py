@@ -10,6 +10,7 @@ from memlayer.edge.capture.noise import recallable
 from memlayer.edge.capture.payload import NOISE, OWN_COMMAND, clean
 from memlayer.edge.capture.tool_use import EDITS
 from memlayer.model import Event
+from memlayer.text.sentences import width
 from memlayer.turns.outcome import call_of
 from memlayer.turns.salience import is_routine
 from memlayer.turns.turn import ASSISTANT, USER, readable
@@ -24,7 +25,7 @@ MAX_FAILURES = 4
 COMMAND_CHARS, ERROR_CHARS = 100, 160
 READ_CHARS = 200_000  # of a turn; what follows is in nobody's notes
 CUT = " [... %d characters left out ...] "
-SHORT_PROMPT_CHARS = 120  # an order of one line
+SHORT_PROMPT, SHORT_ANSWER = 120, 240  # columns, in which Korean says as much as English: an order, and its "done"
 
 
 @dataclass(frozen=True)
@@ -127,7 +128,7 @@ def is_worth_reading(turns: Sequence[SessionTurn]) -> bool:
     ]
     if len(telling) > 1 or any(turn.failures for turn in turns):
         return bool(telling)
-    return any(len(turn.prompt) > SHORT_PROMPT_CHARS or len(turn.answer) > 2 * SHORT_PROMPT_CHARS for turn in telling)
+    return any(width(turn.prompt) > SHORT_PROMPT or width(turn.answer) > SHORT_ANSWER for turn in telling)
 
 
 def shortened(text: str, head: int, tail: int) -> str:
