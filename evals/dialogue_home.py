@@ -80,7 +80,6 @@ class Home:
         Each at its own time, but without the fsync; returns how many events. turns: (project's name, turn); shift_ms is
         added to each at_ms.
         """
-        folder = Path(paths.make_folder(paths.spool(str(self.home))))
         spans: dict[tuple[str, str], tuple[int, int]] = {}
         written = 0
         for project, turn in turns:
@@ -89,13 +88,13 @@ class Home:
             spans[project, turn.session] = (first, at_ms)
             fields = {"prompt_id": prompt_id(turn.id)}
             said = {**fields, "prompt": turn.prompt}
-            written += self._spool(folder, "user_prompt_submit", project, turn.session, said, at_ms)
+            written += self.spool("user_prompt_submit", project, turn.session, said, at_ms)
             if turn.answer:
                 said = {**fields, "last_assistant_message": turn.answer}
-                written += self._spool(folder, "stop", project, turn.session, said, at_ms + ANSWERED_AFTER_MS)
+                written += self.spool("stop", project, turn.session, said, at_ms + ANSWERED_AFTER_MS)
         for (project, session), (first, last) in spans.items():
-            self._spool(folder, "session_start", project, session, {"source": "startup"}, first - MINUTE_MS)
-            self._spool(folder, "session_end", project, session, {"reason": "other"}, last + 2 * ANSWERED_AFTER_MS)
+            self.spool("session_start", project, session, {"source": "startup"}, first - MINUTE_MS)
+            self.spool("session_end", project, session, {"reason": "other"}, last + 2 * ANSWERED_AFTER_MS)
         return written
 
     def settle(self, show: Progress) -> None:
@@ -196,9 +195,12 @@ class Home:
             time.sleep(0.01)
         raise SystemExit("the daemon is never quiet")
 
-    def _spool(
-        self, folder: Path, hook: str, project: str, session: str, fields: dict[str, str], at_ms: int
-    ) -> int:  # fmt: skip
+    def spool(self, hook: str, project: str, session: str, fields: dict[str, Any], at_ms: int) -> int:
+        """Spool one call of a hook, as a hook without a daemon does.
+
+        Returns how many events it was.
+        """
+        folder = Path(paths.make_folder(paths.spool(str(self.home))))
         raw = json.dumps({"session_id": session_id(session), **fields}, ensure_ascii=False).encode()
         event = read_payload(hook, raw, project_dir=str(self.folder(project)), at_ms=at_ms).event
         if event is None:
