@@ -63,5 +63,5 @@ def _topics(notes: Sequence[Memory]) -> Iterator[str]:
     """The names that most notes share, in their order of frequency."""
     held: Counter[str] = Counter()
     for note in notes:
-        held.update(dict.fromkeys(_NAME.findall(flatten(note.text))))
+        held.update(set(_NAME.findall(flatten(note.text))))
     yield from (word for word, count in held.most_common(MAX_TOPICS) if count > 1)

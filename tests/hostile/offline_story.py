@@ -29,7 +29,12 @@ def main(top: Path) -> None:
         hook.turn(
             "one", "p1", "결제 재시도는 몇 번까지 할까?", "결제 모듈은 지수 백오프로 최대 3번 재시도하기로 했습니다."
         )
-        hook.turn("one", "p2", "Where do order events go?", "Order events moved from Postgres to ClickHouse.")
+        hook.turn(
+            "one",
+            "p2",
+            "Move the order events out of Postgres, please.",
+            "Order events moved from Postgres to ClickHouse.",
+        )
         hook("session_end", "one", reason="other")
         daemon.settle()
         told["start"] = hook("session_start", "two", source="startup").context

@@ -214,7 +214,7 @@ def test_extra_markdown_answers_with_its_lines(home: Path, project: Path, tmp_pa
 )
 def test_deleted_line_is_not_recalled(story: Story, line: str, prompt: str, value: str) -> None:
     def recalled() -> str:
-        return str(story.daemon.call("recall", prompt=prompt, project_dir=str(story.project), session_id="s9")["block"])
+        return str(story.daemon.call("recall", prompt=prompt, project_dir=str(story.project))["block"])
 
     with story.daemon:
         story.tell()

@@ -35,7 +35,8 @@ class Home:
 
     def restart(self, **consolidation: object) -> Extractor:
         """A daemon begins with these settings, and reads what waits."""
-        (self.path / "config.yaml").write_text(yaml.safe_dump({"consolidation": consolidation}), encoding="utf-8")
+        chosen = {"consolidation": {"reads": "turn", **consolidation}}
+        (self.path / "config.yaml").write_text(yaml.safe_dump(chosen), encoding="utf-8")
         reader = compose.extractor(load_settings(str(self.path), {}), str(self.path), now_ms=lambda: self.now_ms)
         if isinstance(reader, ModelExtractor):
             reader.model, reader.clock = self.model, lambda: self.now_ms / 1000
