@@ -24,7 +24,10 @@ SUMMARY_CHARS = 280
 MAX_TOPICS = 5
 FEWEST_FOR_CONTENTS = 3
 # Names of code and of things: `push_sessions`, `shadow-branch`, `GoReleaser`, `metadata.json`, `CI`.
-_NAME = re.compile(r"\b(?=\w*[a-z_.-])(?:[A-Za-z]+[_.-][A-Za-z][\w.-]*\w|[A-Z]?[a-z]+[A-Z]\w+)\b|\b[A-Z]{2,6}\b")
+_NAME = re.compile(
+    r"(?<![A-Za-z0-9_])(?:[A-Za-z]+[_.-][A-Za-z][A-Za-z0-9_.-]*[A-Za-z0-9_]|[A-Z]?[a-z]+[A-Z][A-Za-z0-9_]+|[A-Z]{2,6})"
+    r"(?![A-Za-z0-9_])"
+)
 
 
 def notes_in_force(store: Store, project_id: str, limit: int) -> list[Memory]:
