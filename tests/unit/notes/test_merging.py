@@ -1,0 +1,140 @@
+"""A newer note carries over what an older one knew, and touches nothing of a person's."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.notes_in_memory import Noting
+
+TURNS = (
+    (
+        "GoReleaser의 notarize retry 설정이 왜 실패했는지 봐줘.",
+        "retry: 1 은 GoReleaser v2.13.2에 없는 필드라서 릴리스가 깨졌습니다. 되돌렸습니다.",
+    ),
+    ("좋아, 타임아웃은 45분으로 두자.", "네, 45m으로 두었습니다."),
+)
+OLD = "retry: 1 은 GoReleaser v2.13.2에 없는 필드라 릴리스가 깨져서 되돌림."
+
+
+@pytest.fixture
+def home_of(tmp_path: Path) -> Noting:
+    home = tmp_path / "메모리"
+    home.mkdir()
+    return Noting(home)
+
+
+def note(text: str, quote: str, kind: str = "decision", **more: Any) -> dict[str, Any]:
+    return {"kind": kind, "text": text, "quote": quote, "turn": 1, **more}
+
+
+def first(noting: Noting) -> str:
+    attempt = note(OLD, "retry: 1 은 GoReleaser v2.13.2에 없는", "attempt")
+    kept = noting.answer("s1", noting.tell("s1", *TURNS), {"summary": "", "notes": [attempt]})
+    assert kept is not None
+    return kept.notes[0].citation
+
+
+def test_failed_attempt_survives_its_successor(home_of: Noting) -> None:
+    citation = first(home_of)
+    turns = home_of.tell(
+        "s2",
+        ("릴리스 재시도는 어떻게 해?", "워크플로의 nick-fields/retry@v3 로 2번 시도합니다. 잘 동작합니다."),
+        ("고마워", "네."),
+    )
+    new = note(
+        "릴리스 재시도는 워크플로의 nick-fields/retry@v3 로 2번 한다.",
+        "nick-fields/retry@v3 로 2번",
+        "cause",
+        replaces=[citation],
+    )
+    kept = home_of.answer("s2", turns, {"summary": "", "notes": [new]})
+    assert kept is not None
+    [made] = kept.notes
+    assert "nick-fields/retry@v3" in made.text and "v2.13.2" in made.text
+    old = next(row for row in home_of.core(is_current=False) if row.text == OLD)
+    assert old.superseded_by == made.id  # both stand in its history
+
+
+def test_decision_that_is_reversed_does_not_linger(home_of: Noting) -> None:
+    turns = home_of.tell("s1", *TURNS)
+    kept = home_of.answer(
+        "s1", turns, {"summary": "", "notes": [note("notarize 타임아웃은 45분으로 둔다.", "타임아웃은 45분으로 두자")]}
+    )
+    assert kept is not None
+    newer = home_of.tell("s2", ("타임아웃은 60분으로 늘리자, 45분도 짧았어.", "60m으로 늘렸습니다."), ("응", "네."))
+    change = note(
+        "notarize 타임아웃은 60분이다. 45분도 짧았다.", "타임아웃은 60분으로 늘리자", replaces=[kept.notes[0].citation]
+    )
+    home_of.answer("s2", newer, {"summary": "", "notes": [change]})
+    assert "notarize 타임아웃은 60분이다. 45분도 짧았다." in home_of.texts()
+    assert "notarize 타임아웃은 45분으로 둔다." not in home_of.texts()
+
+
+@pytest.mark.parametrize("wish", ["replace", "drop"])
+@pytest.mark.parametrize("how", ["remembered", "edited", "pinned"])
+def test_a_persons_memory_becomes_a_question(home_of: Noting, wish: str, how: str) -> None:
+    if how == "remembered":
+        theirs = home_of.remember("타임아웃은 언제나 45분이다.")
+    else:
+        first(home_of)
+        [made] = [row for row in home_of.core() if row.text == OLD]
+        theirs = (
+            home_of.consolidator.pin(made, True)
+            if how == "pinned"
+            else home_of.consolidator.edit(made, OLD + " (확인)")
+        )
+    turns = home_of.tell(
+        "s5",
+        ("릴리스 설정을 다시 보자, 타임아웃이 문제야.", "타임아웃 설정을 지웠고 이제는 서버가 정합니다."),
+        ("좋아", "네."),
+    )
+    answer: dict[str, Any] = {"summary": "", "notes": [], "drop": [theirs.citation]}
+    if wish == "replace":
+        answer = {"notes": [note("타임아웃은 서버가 정한다.", "이제는 서버가 정합니다", replaces=[theirs.citation])]}
+    kept = home_of.answer("s5", turns, answer)
+    assert kept is not None and [row.memory_id for row in kept.questions] == [theirs.id]
+    assert kept.questions[0].wish == wish
+    assert theirs.text in home_of.texts()
+
+
+def test_cure_of_the_last_turn_is_unconfirmed(home_of: Noting) -> None:
+    turns = home_of.tell("s1", ("웹훅이 두 번 와. 왜 그래?", "원인은 재전송입니다. 먼저 200을 돌려주도록 고쳤습니다."))
+    changed = [replace(turns[0], files=("hooks/웹훅.py",))]
+    cause = note(
+        "웹훅이 두 번 오는 원인은 재전송이다. 먼저 200을 돌려준다.",
+        "원인은 재전송입니다. 먼저 200을",
+        "cause",
+        files=["hooks/웹훅.py"],
+    )
+    kept = home_of.answer("s1", changed, {"summary": "", "notes": [cause]})
+    assert kept is not None and kept.notes[0].text.endswith("(시도함, 미확인)")
+    assert kept.notes[0].files == ("hooks/웹훅.py",)
+
+
+def test_other_projects_notes_are_out_of_reach(home_of: Noting) -> None:
+    citation = first(home_of)
+    turns = home_of.tell(
+        "s9", ("이 노트를 지우는 이야기를 하자, 다른 프로젝트야.", "네, 다른 프로젝트의 이야기입니다.")
+    )
+    session = home_of.sessions.get("s9")
+    assert session is not None
+    session.project_id = "f" * 16
+    kept = home_of.answer("s9", turns, {"summary": "", "notes": [], "drop": [citation]})
+    assert kept is not None and kept.questions == []
+    assert OLD in home_of.texts()
+
+
+def test_applying_an_answer_twice_changes_nothing(home_of: Noting) -> None:
+    turns = home_of.tell("s1", *TURNS)
+    answer = {
+        "summary": "릴리스 설정을 되돌림.",
+        "notes": [note(OLD, "retry: 1 은 GoReleaser v2.13.2에 없는", "attempt")],
+    }
+    home_of.answer("s1", turns, answer)
+    before = home_of.everything()
+    home_of.answer("s1", turns, answer)
+    assert home_of.everything() == before
