@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Container, Iterable, Sequence
 from typing import assert_never
 
+from memlayer.briefing.matters import matters
 from memlayer.briefing.summary_text import COMMANDS, DECIDED, DONE, ERRORS, FILES, GOAL, LEFT, summary_text
 from memlayer.consolidation.rules.extraction import extract, has
 from memlayer.edge.capture import payload
@@ -44,6 +45,7 @@ MAX_OUTCOMES = 3
 MAX_DECIDED = 4
 MAX_ERRORS = 3
 GOAL_CHARS = 200
+MAX_GOALS = 2
 NARROWEST = 20  # columns; "exit", "Something else?": says nothing to somebody who was not there
 FEWEST_TERMS = 4  # "All tests pass now." says nothing that a later session could use
 MAX_ASKED = 3
@@ -148,7 +150,7 @@ def text_of(events: Sequence[Event], known: Sequence[tuple[Kind, str]] | None, w
     if not is_worth_it:
         return ""
     said = {
-        GOAL: [_goal(real)],
+        GOAL: _goals(real),
         DONE: _outcomes(outcomes, _said(real)),
         FILES: work.files,
         COMMANDS: work.commands,
@@ -207,8 +209,20 @@ def _work(events: Sequence[Event], session: Session, with_transcript: bool) -> W
     return from_calls(calls, session.project_dir)
 
 
+def _goals(real: Sequence[tuple[str, list[str], int]]) -> list[str]:
+    """The goals of the matters with a result, at most two.
+
+    With results of two matters a single goal would explain but half of them.
+    """
+    numbers = matters([(prompt, answers) for prompt, answers, _ in real])
+    told = [number for number, (prompt, answers, _) in zip(numbers, real, strict=True) if _outcome(prompt, answers)]
+    chosen = sorted(dict.fromkeys([*reversed([*told, numbers[-1]])]), key=numbers.index)[-MAX_GOALS:]
+    parts = [[turn for number, turn in zip(numbers, real, strict=True) if number == one] for one in chosen]
+    return [cut(_goal(part), GOAL_CHARS // len(parts)) for part in parts]
+
+
 def _goal(real: Sequence[tuple[str, list[str], int]]) -> str:
-    """The person's sentence that is most about the session's matter."""
+    """The person's sentence that is most about these turns."""
     telling = [item for item in real if not is_open_question(item[0], item[1]) and not is_routine(item[0], item[1])]
     requests = [item for prompt, _, _ in telling for item in _requests(prompt)]
     requests = [item for item in requests if _stands_alone(item)] or requests
