@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import assert_never
 
+from memlayer.consolidation.extractor import SESSION_READER
 from memlayer.consolidation.rules.extraction import has
 from memlayer.kinds import BINDING, Category, Kind
 from memlayer.model import GLOBAL, Event, Memory
@@ -74,7 +75,7 @@ def _orders(store: Store, project_id: str) -> Iterator[Memory]:
                     project_id=scope, category=Category.CORE, kind=kind, is_current=True, limit=_ORDERS_LOOKED_AT
                 )
             )
-            if is_order(memory.known_kind, memory.text)
+            if _is_noted_wish(memory) or is_order(memory.known_kind, memory.text)
         ]
         yield from sorted(by_a_person(store, stated), key=lambda memory: (not memory.pinned, -memory.at_ms))
 
@@ -130,8 +131,19 @@ def by_a_person(store: Store, found: Sequence[Memory]) -> list[Memory]:
     return [
         memory
         for memory in found
-        if memory.pinned or not _is_models([events[key] for key in memory.source_ids if key in events], memory.text)
+        if memory.pinned
+        or _is_noted_wish(memory)
+        or not _is_models([events[key] for key in memory.source_ids if key in events], memory.text)
     ]
+
+
+def _is_noted_wish(memory: Memory) -> bool:
+    """True for a person's wish that a model noted.
+
+    Its words are the model's; its quote is the person's.
+    """
+    is_wish = memory.settled == SESSION_READER and memory.known_kind is Kind.PREFERENCE
+    return is_wish and '"speaker":"user"' in memory.evidence
 
 
 def _is_models(sources: Sequence[Event], text: str) -> bool:

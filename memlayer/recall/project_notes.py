@@ -27,11 +27,11 @@ from memlayer.text.context_block import Budget
 
 # Against a later prompt's block a first one's has twice the lines, and half as much room again.
 MAX_LINES, LINES_FACTOR, ROOM_FACTOR = 6, 2, 1.5
-LINE_CHARS = 170
+LINE_CHARS = 130
 MAX_TURNS = 2  # lines left to turns that recall is sure of
-# Sixteen times a note's share of words in the prompt weighs as much as e times the rank: of 8, 16 and 30 the middle was
-# best on sessions 0 to 59 of a real set and as good as any on the later ones (docs/experiments.md).
-COVERAGE_WEIGHT = 16.0
+# Thirty times a note's share of words in the prompt weighs as much as e times the rank; 8, 16 and 30 gave 20, 20 and 22
+# of the 24 facts that the notebook of sessions 0 to 59 of a real set held (docs/quality.md).
+COVERAGE_WEIGHT = 30.0
 LEAST_SCORE = -2.0  # the seventh newest note without a word of the prompt
 MAX_NOTES = 2000
 
