@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from memlayer.consolidation.extractor import SESSION_READER
@@ -34,14 +34,28 @@ MAX_TURNS = 2  # lines left to turns that recall is sure of
 COVERAGE_WEIGHT = 30.0
 LEAST_SCORE = -2.0  # the seventh newest note without a word of the prompt
 MAX_NOTES = 2000
+# Weights hardly move while the corpus grows by a tenth: log(1.1) of 7 and more.
+MAX_GROWTH, MIN_GROWTH = 0.1, 100
 
 
 @dataclass(frozen=True)
 class Note:
-    """A note in force with its terms."""
+    """A note in force with its terms.
+
+    weight: of all its terms, as TermStats had it at the load.
+    """
 
     memory: Memory
     terms: frozenset[str]
+    weight: float
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A project's notes, newest first, and the chunks then counted."""
+
+    notes: tuple[Note, ...]
+    documents: int
 
 
 @dataclass
@@ -50,40 +64,48 @@ class ProjectNotes:
 
     store: Store
     stats: TermStats
-    _known: dict[str, tuple[Note, ...]] = field(default_factory=dict)
+    _known: dict[str, Loaded] = field(default_factory=dict)
+    _changes: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def refresh(self, project_id: str) -> None:
         """Forget a project's notes until they are asked for."""
         with self._lock:
+            self._changes += 1
             self._known.pop(project_id, None)
 
     def of(self, project_id: str) -> tuple[Note, ...]:
         """Return the project's notes that a model wrote, newest first. Raises StoreError."""
         with self._lock:
-            known = self._known.get(project_id)
-        if known is not None:
-            return known
+            known, changes = self._known.get(project_id), self._changes
+        if known is not None and not self._is_outgrown(known):
+            return known.notes
+        documents = self.stats.documents
         rows = self.store.memories(
             MemoryQuery(project_id=project_id, category=Category.CORE, is_current=True, limit=MAX_NOTES)
         )
-        notes = tuple(
-            Note(row, frozenset(whole_chunk(row).terms.split()))
-            for row in rows
-            if row.settled == SESSION_READER and row.kind != Kind.TASK
-        )
+        notes = tuple(self._note(row) for row in rows if row.settled == SESSION_READER and row.kind != Kind.TASK)
         with self._lock:
-            self._known[project_id] = notes
+            if changes == self._changes:  # else the rows may be from before a change
+                self._known[project_id] = Loaded(notes, documents)
         return notes
+
+    def _note(self, row: Memory) -> Note:
+        terms = frozenset(whole_chunk(row).terms.split())
+        return Note(row, terms, sum(self.stats.weights(terms).values()))
+
+    def _is_outgrown(self, known: Loaded) -> bool:
+        growth = abs(self.stats.documents - known.documents)
+        return growth > max(MIN_GROWTH, MAX_GROWTH * known.documents)
 
     def choose(self, query: Query, project_id: str, session: Session | None) -> list[Candidate]:
         """Return the notes for a first prompt, best first.
 
         None that its context has."""
-        asked = frozenset(query.terms)
+        weight = self.stats.weights(frozenset(query.terms))
         scored: list[tuple[float, float, Note]] = []
         for rank, note in enumerate(self.of(project_id)):
-            share = self._share(note, asked)
+            share = _share(note, weight)
             scored.append((COVERAGE_WEIGHT * share - math.log1p(rank), share, note))
         chosen: list[Candidate] = []
         for score, share, note in sorted(scored, key=lambda row: -row[0]):
@@ -95,13 +117,14 @@ class ProjectNotes:
                 chosen.append(Candidate(chunk, Score(score, share, share, None), Reason.KEPT, share, share, None, text))
         return chosen
 
-    def _share(self, note: Note, asked: frozenset[str]) -> float:
-        """Return a note's share of information in the prompt, in [0, 1]."""
-        shared = note.terms & asked
-        if not shared:
-            return 0.0
-        weight = self.stats.weights(note.terms)
-        return sum(weight[term] for term in shared) / sum(weight.values())
+
+def _share(note: Note, weight: Mapping[str, float]) -> float:
+    """Return a note's share of information in the prompt, in [0, 1].
+
+    weight: of each term of the prompt.
+    """
+    shared = note.terms & weight.keys()
+    return min(1.0, sum(weight[term] for term in shared) / note.weight) if shared else 0.0
 
 
 def first_block(

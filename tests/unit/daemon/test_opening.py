@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from concurrent.futures import Future
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,10 +13,13 @@ import pytest
 from memlayer import compose
 from memlayer.config import Settings
 from memlayer.config.embedding import EmbeddingSettings
+from memlayer.consolidation.extractor import SESSION_READER
 from memlayer.daemon import opening
 from memlayer.daemon.resources.state import State
+from memlayer.kinds import Category, Kind
 from memlayer.records.metrics import Metrics
 from memlayer.records.sessions import Sessions
+from tests.support.store_rows import make_memory
 
 
 @pytest.fixture
@@ -100,3 +104,20 @@ def test_finished_opening_logs_nothing(state: State, caplog: pytest.LogCaptureFi
             state.services.set_exception(outcome)
         opening.look_at_slow(state)
     assert caplog.messages == []
+
+
+def test_session_start_loads_the_notes_without_a_model(state: State, monkeypatch: pytest.MonkeyPatch) -> None:
+    (Path(state.home) / "store").unlink()
+    state.jobs.start()
+    opening.begin(state)
+    services = state.services.result(60)
+    done(state)
+    note = replace(
+        make_memory(1, "결제는 포트원으로 한다."), category=Category.CORE, kind=Kind.DECISION, settled=SESSION_READER
+    )
+    state.jobs.submit("put", lambda: services.store.put_memories([note])).result(60)
+    opening.warm(state, "p1")
+    monkeypatch.setattr(services.store, "memories", lambda query: pytest.fail("the first prompt reads them"))
+    assert [row.memory.text for row in services.recall.notes.of("p1")] == [note.text]
+    services.close()
+    assert state.jobs.close(10)

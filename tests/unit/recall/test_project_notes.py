@@ -1,0 +1,85 @@
+"""The notes of a first prompt are read and weighed before it, and anew after a change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from memlayer.consolidation.extractor import SESSION_READER
+from memlayer.indexing.term_stats import TermStats
+from memlayer.kinds import Category, Kind
+from memlayer.model import Memory
+from memlayer.ports import ANY_MEMORY, Holding, MemoryQuery
+from memlayer.recall import project_notes
+from memlayer.recall.project_notes import ProjectNotes
+from memlayer.recall.query import reduce_prompt
+from tests.support.memory_store import MemoryStore
+from tests.support.store_rows import make_memory
+
+TEXTS = ("결제는 포트원으로 한다.", "Deploys are on Tuesday.", "push_sessions는 pre-push hook에서만 부른다.")
+
+
+class CountedStats(TermStats):
+    """Statistics that count the terms weighed."""
+
+    weighed = 0
+
+    def weights(self, terms: Iterable[str], project: Holding | None = None) -> dict[str, float]:
+        found = super().weights(terms, project)
+        self.weighed += len(found)
+        return found
+
+
+class BusyStore(MemoryStore):
+    """A store in which a note is written while the notes are read, once."""
+
+    notes: ProjectNotes | None = None
+
+    def memories(self, query: MemoryQuery = ANY_MEMORY) -> list[Memory]:
+        rows = super().memories(query)
+        if self.notes is not None:
+            notes, self.notes = self.notes, None
+            self.put_memories([note(9, "캐시는 45초 뒤에 버린다.")])
+            notes.refresh("p1")
+        return rows
+
+
+def note(number: int, text: str) -> Memory:
+    return replace(make_memory(number, text), category=Category.CORE, kind=Kind.DECISION, settled=SESSION_READER)
+
+
+def stored(store: MemoryStore) -> MemoryStore:
+    store.put_memories([note(number, text) for number, text in enumerate(TEXTS)])
+    return store
+
+
+def test_loaded_notes_are_not_weighed_again() -> None:
+    stats = CountedStats()
+    notes = ProjectNotes(stored(MemoryStore()), stats)
+    notes.of("p1")
+    stats.weighed = 0
+    query = reduce_prompt("결제는 뭐로 하지?")
+    chosen = notes.choose(query, "p1", None)
+    assert "포트원" in chosen[0].snippet or "포트원" in chosen[0].chunk.text
+    assert stats.weighed == len(set(query.terms))
+
+
+def test_notes_changed_while_they_are_read_are_read_again() -> None:
+    store = BusyStore()
+    notes = ProjectNotes(stored(store), TermStats())
+    store.notes = notes
+    assert len(notes.of("p1")) == len(TEXTS)
+    assert len(notes.of("p1")) == len(TEXTS) + 1
+
+
+def test_notes_are_weighed_anew_in_a_grown_corpus() -> None:
+    stats = TermStats()
+    notes = ProjectNotes(stored(MemoryStore()), stats)
+    before = notes.of("p1")
+    for number in range(project_notes.MIN_GROWTH):
+        stats.add("c%d" % number, ["결제"])
+    assert notes.of("p1") is before
+    stats.add("last", ["결제"])
+    after = notes.of("p1")
+    assert {row.memory.id for row in after} == {row.memory.id for row in before}
+    assert [row.weight for row in after] != [row.weight for row in before]
