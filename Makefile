@@ -31,8 +31,8 @@ test-host: venv  ## the tests that drive the real Claude Code (installs it from 
 test-fault: venv  ## the tests that kill, starve and damage (short forms)
 	$(RUN) $(PY) -m pytest -n 3 --dist worksteal -m fault tests/fault
 
-torture: venv  ## their long forms, and 10,000 hostile payloads each (half an hour)
-	MEMLAYER_TORTURE=1000 MEMLAYER_FUZZ=10000 $(RUN) $(PY) -m pytest tests/fault tests/hostile
+torture: venv  ## their long forms, and 10,000 hostile payloads each (docs/reliability.md: how long)
+	MEMLAYER_TORTURE=1000 MEMLAYER_FUZZ=10000 $(RUN) $(PY) -m pytest -n 2 --dist worksteal tests/fault tests/hostile
 
 test-boot: venv  ## the slow tests: real runtimes are built
 	$(RUN) $(PY) -m pytest -m slow tests/boot
