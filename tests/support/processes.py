@@ -15,6 +15,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from memlayer.edge.home import paths
 from memlayer.edge.ipc.client import Client
 from memlayer.errors import DaemonError
 from tests.support.prepared_daemons import NURSERY, ROOT, ForkedDaemon
@@ -115,7 +116,7 @@ class Daemon:
         self.home.mkdir(parents=True, exist_ok=True, mode=0o700)
         (self.home / "config.yaml").write_text(json.dumps(self.settings))
         if self.was_asked:
-            (self.home / "notes.offered").write_text("3\n")
+            paths.write_whole(paths.notes_offered(str(self.home)), b"3\n")
         environment = {"PATH": os.environ["PATH"], "HOME": str(self.home), "MEMLAYER_HOME": str(self.home)}
         if self.is_fresh or self.root != ROOT:
             script = self.root / "memlayer" / "daemon" / "__main__.py"
