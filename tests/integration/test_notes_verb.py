@@ -79,7 +79,8 @@ def test_on_reads_status_tells_off_stops(
     assert "127.0.0.1 (tiny) reads each session once" in said and "3,000 tokens" in said and said.count("\n") == 3
     assert api.asked == []  # the session from before is left alone
     play(hook, "s1")
-    wait_for(lambda: CAUSE in core(daemon))
+    wait_for(lambda: json.loads(run("notes", "status", "--json").stdout)["read"] == 1)  # notes are kept before the log
+    assert CAUSE in core(daemon)
     state = json.loads(run("notes", "status", "--json").stdout)
     assert (state["is_on"], state["read"], state["waiting"], state["refused_notes"]) == (True, 1, 0, 1)
     assert state["today_tokens"] == state["all_tokens"] == state["tokens"] == 760
