@@ -24,6 +24,7 @@ from memlayer.deletion.retention import Retention, RetentionRules
 from memlayer.edge.capture.tool_use import ToolRules
 from memlayer.edge.home import paths
 from memlayer.errors import EmbedderError
+from memlayer.growth.keeper import LevelKeeper
 from memlayer.indexing.indexer import CurrentEmbedder, Indexer
 from memlayer.indexing.ingest import Ingest
 from memlayer.indexing.term_stats import TermStats
@@ -97,6 +98,7 @@ class Services:
     recall: Recall
     forget: Forget
     retention: Retention
+    levels: LevelKeeper
     imports: Reached
     consolidator: Consolidator
     files: MemoryFiles
@@ -194,7 +196,8 @@ def open_services(
         store=store, cache=cache, terms=terms, indexer=indexer, ingest=ingest, retriever=retriever, live=live,
         recall=recall, forget=forget, retention=retention, consolidator=consolidator, files=files, extra=extra,
         imports=ImportLog(Path(paths.cache(home)) / "imports.sqlite"),
-        usages=usages, readings=readings, reader=session_reader(settings, home, store, indexer),
+        levels=LevelKeeper(store), usages=usages, readings=readings,
+        reader=session_reader(settings, home, store, indexer),
     )  # fmt: skip
 
 

@@ -28,6 +28,7 @@ __all__ = [
 
 _BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 CITATION_CHARS = 6
+PROVEN = 3  # level from which age deletes no memory, and an order stands above newer ones
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ class Memory:
     kind: as stored, a value of Kind or the place of a piece; see known_kind.
     importance in [0, 1]. superseded_by: id of the newer memory, or ""; superseded_ms: since when.
     pinned: the user wants it kept and first. settled: which extractor has consolidated a turn, "" when none has.
-    evidence: JSON of the source's spans that state it, "" while there is none. level: how well proven, 0 for raw.
+    evidence: JSON of the source's spans that state it, "" while there is none. level: of growth/levels.py, 0 for raw.
     files: paths that it is about, as the session named them. error: the error line that it explains, or "".
     citation: the name in [mem:...]; 6 characters of base 62, derived from the id.
     """

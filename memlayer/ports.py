@@ -65,7 +65,7 @@ class RetentionCutoffs:
     """The times before which retention deletes rows, by kind.
 
     Unix, ms; 0: none of the kind. conversation_ms: turns, and all events but those of tools. daily_ms, core_ms:
-    memories of that category, core ones with those of category custom; pinned memories stay.
+    memories of that category, core ones with those of category custom; pinned and proven memories stay.
     """
 
     conversation_ms: int = 0

@@ -10,7 +10,7 @@ from typing import assert_never
 from memlayer.consolidation.extractor import SESSION_READER
 from memlayer.consolidation.rules.extraction import has
 from memlayer.kinds import BINDING, Category, Kind
-from memlayer.model import GLOBAL, Event, Memory
+from memlayer.model import GLOBAL, PROVEN, Event, Memory
 from memlayer.ports import MemoryQuery, Store
 from memlayer.text.context_block import ELLIPSIS, HEADER, cut, flatten
 from memlayer.text.terms import index_terms
@@ -58,9 +58,11 @@ def standing_orders(store: Store, project_id: str, max_chars: int = MAX_CHARS) -
 def orders_in_force(store: Store, project_id: str) -> list[Memory]:
     """Return the orders for a project and for every project.
 
-    Pinned ones first, then the newest; of two with the same words the first. Raises StoreError.
+    Pinned ones first, then the proven, then the newest; of two with the same words the first. Raises StoreError.
     """
-    orders = sorted(_orders(store, project_id), key=lambda memory: (not memory.pinned, -memory.at_ms))
+    orders = sorted(
+        _orders(store, project_id), key=lambda memory: (not memory.pinned, memory.level < PROVEN, -memory.at_ms)
+    )
     distinct = {flatten(memory.text).casefold(): memory for memory in reversed(orders)}
     return [memory for memory in orders if distinct[flatten(memory.text).casefold()] is memory]
 

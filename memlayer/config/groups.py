@@ -165,7 +165,11 @@ class RetentionSettings(Group):
         0, "Tool calls older than that go; 0: with their conversation.", unit="days", ge=0, le=36_500
     )
     core_days: Whole = setting(
-        0, "Core memories that nobody has renewed for so long go, but for pinned ones.", unit="days", ge=0, le=36_500
+        0,
+        "Core memories that nobody has renewed for so long go, but for pinned and proven ones.",
+        unit="days",
+        ge=0,
+        le=36_500,
     )
 
 

@@ -18,6 +18,7 @@ from memlayer.kinds import Category
 from memlayer.model import Hit, Memory, Scope
 from memlayer.ports import Embedder, MemoryQuery, Store, Vector
 from memlayer.text.terms import index_terms
+from memlayer.turns.evidence import joined as joined_evidence
 from memlayer.turns.turn_memory import is_searched
 
 
@@ -188,6 +189,7 @@ def _merge(draft: Draft, known: Memory, new: Memory) -> Memory:
         source_ids=tuple(dict.fromkeys((*known.source_ids, *new.source_ids))),
         importance=max(known.importance, new.importance),
         pinned=known.pinned or new.pinned,
+        evidence=joined_evidence(known.evidence, new.evidence),
     )
     if known.pinned or new.at_ms < known.at_ms or _says_less(new.text, known.text):
         if new.text != known.text:

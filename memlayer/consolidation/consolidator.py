@@ -16,6 +16,7 @@ from memlayer.consolidation.extractor import (
     RulesExtractor,
     is_withdrawn,
     resettle,
+    with_evidence,
 )
 from memlayer.consolidation.statement import as_said, daily_of, found_in, statement_of
 from memlayer.errors import UserError
@@ -253,8 +254,10 @@ class Consolidator:
         if turn.superseded_by or not (prompt or answers):
             return Extracted("", ())
         if turn.known_kind is Kind.DID_NOT_HOLD:
-            return _of_taken_back(prompt, answers, turn.at_ms)
-        return self.extractor.extract(prompt, answers, turn.at_ms)
+            extracted = _of_taken_back(prompt, answers, turn.at_ms)
+        else:
+            extracted = self.extractor.extract(prompt, answers, turn.at_ms)
+        return with_evidence(extracted, turn.prompt_id, prompt, "\n".join(answers))
 
     def _made_of(self, turns: Sequence[Memory]) -> list[Memory]:
         """Core memories with a source in these turns, superseded ones too."""

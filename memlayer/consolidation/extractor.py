@@ -10,10 +10,13 @@ from memlayer.consolidation.lineage import is_wording_of
 from memlayer.consolidation.rules.extraction import Statement, extract
 from memlayer.kinds import Category
 from memlayer.model import Memory
+from memlayer.turns.evidence import MAX_QUOTE_CHARS, align, evidence_of, to_json
+from memlayer.turns.turn import spoken_text
 
 SESSION_READER = "notes-1"  # Memory.settled of all that a language model wrote of a session
 BY_RULES = "rules-"  # turns read by rules alone are settled anew when the rules change
 RULES = BY_RULES + "5"  # goes up when the rules would read old turns differently: they are then consolidated again
+MIN_SENTENCE_CHARS = 4  # "PR만 써." is a rule
 
 
 @dataclass(frozen=True)
@@ -103,3 +106,17 @@ def is_rule_made(memory: Memory) -> bool:
 def _is_wording(memory: Memory, by_id: dict[str, Memory]) -> bool:
     holder = by_id.get(memory.superseded_by)
     return holder is not None and is_wording_of(memory, holder)
+
+
+def with_evidence(extracted: Extracted, prompt_id: str, prompt: str, answer: str) -> Extracted:
+    """Give each statement the place of its sentence in the turn.
+
+    A rule's sentence stands there as it is; a model's line may be its own wording, and then has no evidence.
+    """
+    said = spoken_text(prompt, answer)
+    statements = []
+    for statement in extracted.statements:
+        span = align(statement.source[:MAX_QUOTE_CHARS], said, min_chars=MIN_SENTENCE_CHARS)
+        proof = [evidence_of(span, prompt_id, prompt, answer)] if span is not None else []
+        statements.append(statement._replace(evidence=to_json(proof)))
+    return replace(extracted, statements=tuple(statements))

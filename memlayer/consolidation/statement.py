@@ -54,10 +54,11 @@ def statement_of(
 
 def found_in(turn: Memory, statement: Statement) -> Memory:
     """The core memory that a statement found in a turn makes."""
-    return statement_of(
+    made = statement_of(
         _scope_of(statement, turn), statement.text, statement.kind, origin=turn.id + "\0" + statement.source,
         session_id=turn.session_id, source_ids=turn.source_ids, at_ms=turn.at_ms, prompt_id=turn.prompt_id,
     )  # fmt: skip
+    return replace(made, evidence=statement.evidence)
 
 
 def _scope_of(statement: Statement, turn: Memory) -> str:

@@ -10,10 +10,11 @@ from enum import StrEnum
 from memlayer.kinds import NOTED
 from memlayer.notes.addressed import addressed_spans, is_addressed
 from memlayer.notes.answer import DraftNote
-from memlayer.notes.evidence import Evidence, align_in_turns
+from memlayer.notes.quotes import align_in_turns
 from memlayer.notes.session_turns import SessionTurn
 from memlayer.text.sentences import is_question
 from memlayer.text.terms import index_terms
+from memlayer.turns.evidence import Evidence
 
 MIN_TEXT_CHARS, MAX_TEXT_CHARS = 12, 420
 MIN_GROUNDED = 0.3  # share of a note's terms that stand in the session; the rest is wording

@@ -13,16 +13,16 @@ from memlayer.consolidation.statement import statement_of
 from memlayer.indexing.indexer import Indexer
 from memlayer.kinds import Category, Kind
 from memlayer.model import Memory
-from memlayer.notes import evidence
 from memlayer.notes.answer import DraftNote, DraftTask, SessionAnswer
 from memlayer.notes.checks import CheckedNote, Refusal, RefusedNote, check, summary_problem
-from memlayer.notes.evidence import align_in_turns
 from memlayer.notes.merging import is_machine_made, merge
+from memlayer.notes.quotes import align_in_turns
 from memlayer.notes.session_turns import SessionTurn
 from memlayer.ports import MemoryQuery, Store
 from memlayer.records.sessions import Session
 from memlayer.records.tombstones import Tombstones, summary_mark
 from memlayer.text.terms import index_terms
+from memlayer.turns import evidence
 
 OPEN_STATUSES = ("pending", "in_progress", "blocked")
 CLOSED_STATUSES = ("done", "cancelled")

@@ -13,8 +13,8 @@ from memlayer.model import Event
 from memlayer.text.sentences import width
 from memlayer.turns.outcome import call_of
 from memlayer.turns.salience import is_routine
-from memlayer.turns.turn import ASSISTANT, USER, readable
-from memlayer.turns.turn_memory import prompt_and_answers
+from memlayer.turns.turn import ASSISTANT, USER, spoken_text
+from memlayer.turns.turn_memory import spoken_parts
 
 # A plan that was pasted says less than the words around it, and how an answer ends says more than how it begins:
 # with these bounds a session of cli_en takes 1,500 tokens (median).
@@ -23,7 +23,6 @@ ANSWER_HEAD, ANSWER_TAIL = 400, 1200
 MAX_FILES = 12
 MAX_FAILURES = 4
 COMMAND_CHARS, ERROR_CHARS = 100, 160
-READ_CHARS = 200_000  # of a turn; what follows is in nobody's notes
 CUT = " [... %d characters left out ...] "
 SHORT_PROMPT, SHORT_ANSWER = 120, 240  # columns, in which Korean says as much as English: an order, and its "done"
 
@@ -56,7 +55,7 @@ class SessionTurn:
     @property
     def spoken(self) -> str:
         """The words that may be quoted: the prompt's, then the answer's."""
-        return (USER + self.prompt + "\n" if self.prompt else "") + (ASSISTANT + self.answer if self.answer else "")
+        return spoken_text(self.prompt, self.answer)
 
     @property
     def digest(self) -> str:
@@ -81,9 +80,8 @@ def turns_of(events: Sequence[Event], project_dir: str) -> list[SessionTurn]:
     turns: list[SessionTurn] = []
     for prompt_id, of_turn in by_prompt.items():
         spoken = [event for event in of_turn if event.kind in ("user", "assistant")]
-        prompt, answers = prompt_and_answers(sorted(spoken, key=lambda event: event.kind != "user"))
-        prompt, answers = readable(clean(prompt), [clean(answer) for answer in answers], max_chars=READ_CHARS)
-        if not (prompt or answers):
+        prompt, answer = spoken_parts(spoken)
+        if not (prompt or answer):
             continue
         calls = [event for event in of_turn if event.kind == "tool"]
         turns.append(
@@ -91,7 +89,7 @@ def turns_of(events: Sequence[Event], project_dir: str) -> list[SessionTurn]:
                 number=len(turns) + 1,
                 prompt_id=prompt_id,
                 prompt=prompt,
-                answer="\n".join(answers),
+                answer=answer,
                 files=_changed_files(calls, project_dir),
                 failures=_failures(calls),
                 event_ids=tuple(event.id for event in spoken),

@@ -22,6 +22,11 @@ def turn_text(prompt: str, answers: list[str]) -> str:
     return "\n".join(parts)
 
 
+def spoken_text(prompt: str, answer: str) -> str:
+    """Return the words that may be quoted: the prompt's, then the answer's."""
+    return (USER + prompt + "\n" if prompt else "") + (ASSISTANT + answer if answer else "")
+
+
 def prompt_and_answer(text: str) -> tuple[str, str]:
     """Return both parts of a turn's text; either may be ""."""
     if text.startswith(ASSISTANT):

@@ -5,18 +5,28 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from memlayer.edge.capture.payload import NOISE, OWN_COMMAND
+from memlayer.edge.capture.payload import NOISE, OWN_COMMAND, clean
 from memlayer.kinds import CATEGORIES, KINDS, Category, Kind
 from memlayer.model import Event, Memory, citation_of, memory_key, turn_memory_id
 from memlayer.turns.questions import is_open_question
 from memlayer.turns.salience import importance, is_routine, is_routine_text
-from memlayer.turns.turn import ASSISTANT, MAX_MEMORY_CHARS, USER, turn_text
+from memlayer.turns.turn import ASSISTANT, MAX_MEMORY_CHARS, USER, readable, turn_text
+
+READ_CHARS = 200_000  # of a turn; what follows is in nobody's notes
 
 
 def prompt_and_answers(events: Sequence[Event]) -> tuple[str, list[str]]:
     """Return a turn's prompt and answers (a continued Stop's), in order."""
     prompt = "\n".join(event.text for event in events if event.kind == "user")
     return prompt, _distinct_answers([event for event in events if event.kind == "assistant"])
+
+
+def spoken_parts(events: Sequence[Event]) -> tuple[str, str]:
+    """Return a turn's prompt and answer as they may be quoted, redacted."""
+    spoken = [event for event in events if event.kind in ("user", "assistant")]
+    prompt, answers = prompt_and_answers(sorted(spoken, key=lambda event: (event.kind != "user", event.at_ms)))
+    prompt, answers = readable(clean(prompt), [clean(answer) for answer in answers], max_chars=READ_CHARS)
+    return prompt, "\n".join(answers)
 
 
 def _distinct_answers(answers: Sequence[Event]) -> list[str]:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from memlayer.errors import StoreError
-from memlayer.model import Scope
+from memlayer.model import PROVEN, Scope
 from memlayer.ports import DeletionPlan, MemoryQuery, RetentionCutoffs, Selection, Store
 from memlayer.text.terms import query_terms
 from tests.support.store_rows import EMBEDDER, make_chunk, make_event, make_memory
@@ -185,7 +185,8 @@ def test_expired_turns_go_statements_stay(store: Store) -> None:
     lasting = replace(make_memory(20, "포트는 8443", sources=("e1",), at_ms=1001), category="core", kind="fact")
     pinned = replace(make_memory(21, sources=("e2",), at_ms=1002), pinned=True)
     daily = replace(make_memory(22, sources=("e1", "e2"), at_ms=1002), category="daily")
-    store.put_memories([lasting, pinned, daily])
+    proven = replace(lasting, id="m23", level=PROVEN)
+    store.put_memories([lasting, pinned, daily, proven])
     store.add_events([replace(make_event(5), kind="tool", at_ms=1001), replace(make_event(6), kind="tool", at_ms=999)])
     assert store.plan_retention(RetentionCutoffs()) == DeletionPlan()
 
@@ -195,7 +196,7 @@ def test_expired_turns_go_statements_stay(store: Store) -> None:
         ("p1", "conversation", 2, 1001), ("p1", "user", 2, 1001), ("p1", "tool", 1, 999),
     }  # fmt: skip
     assert store.forget(plan).events == 3
-    assert {memory.id for memory in store.memories()} == {"m3", "m4", "m10", "m20", "m21", "m22"}
+    assert {memory.id for memory in store.memories()} == {"m3", "m4", "m10", "m20", "m21", "m22", "m23"}
     assert found_by_text(store, "text", EVERYWHERE, 100)
     assert store.plan_retention(RetentionCutoffs(conversation_ms=1003)) == DeletionPlan()
     assert store.memories(MemoryQuery(ids=["m20"]))[0].source_ids == ("e1",)  # events that are gone stay on record

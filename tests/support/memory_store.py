@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from memlayer.errors import StoreError
-from memlayer.model import Chunk, Event, Hit, Memory, Scope, Usage
+from memlayer.model import PROVEN, Chunk, Event, Hit, Memory, Scope, Usage
 from memlayer.ports import (
     ANY_MEMORY,
     Damage,
@@ -201,7 +201,8 @@ class MemoryStore:
             memories = [
                 memory
                 for memory in self._memories.values()
-                if memory.at_ms < before_ms.get(memory.category, cutoffs.core_ms) and not memory.pinned
+                if memory.at_ms < before_ms.get(memory.category, cutoffs.core_ms)
+                if not memory.pinned and memory.level < PROVEN
                 if not (memory.category == "custom" and memory.session_id)
             ]
         groups: dict[tuple[str, str], list[int]] = {}

@@ -9,6 +9,7 @@ from memlayer.adapters.lance.indexes import erase_old_versions, recreate_indexes
 from memlayer.adapters.lance.schema import CHUNKS, EVENTS, MEMORIES, USAGES
 from memlayer.adapters.lance.table import LanceTable, batches
 from memlayer.kinds import Category
+from memlayer.model import PROVEN
 from memlayer.ports import DeletionPlan, Removed, RetentionCutoffs, RowCount, Selection
 
 _FRAGMENT_SHIFT = 32  # a row id is its fragment's number and its offset in there
@@ -60,7 +61,7 @@ def plan_retention(tables: dict[str, LanceTable], cutoffs: RetentionCutoffs) -> 
         for before_ms, of_kind in ((cutoffs.conversation_ms, "kind != 'tool'"), (cutoffs.tools_ms, "kind = 'tool'"))
     ]
     memories = [
-        _older(tables[MEMORIES], "category", before_ms, f"pinned = false AND {of_category}")
+        _older(tables[MEMORIES], "category", before_ms, f"pinned = false AND level < {PROVEN} AND {of_category}")
         for before_ms, of_category in (
             (cutoffs.conversation_ms, sql.equals("category", Category.CONVERSATION)),
             (cutoffs.daily_ms, sql.equals("category", Category.DAILY)),

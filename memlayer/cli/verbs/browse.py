@@ -89,6 +89,7 @@ def say_match(match: Mapping[str, Any]) -> None:
         say(("Replaces", "bold"))
     for predecessor in older:
         say(*memory_title(predecessor), "  ", line(predecessor.get("text"), 120), indent=2)
+    say_proof(match)
     for event in match.get("events") or []:
         say((f"{line(event.get('kind'))}, {when(event.get('at_ms'))}, {line(event.get('source'))}", "bold"))
         say_text(event.get("text"))
@@ -106,6 +107,27 @@ def say_match(match: Mapping[str, Any]) -> None:
     for neighbour in neighbours:
         mark = "> " if neighbour.get("mine") else "  "
         say(mark, *memory_title(neighbour), "  ", line(neighbour.get("text"), 120))
+
+
+def say_proof(match: Mapping[str, Any]) -> None:
+    """Print a statement's level and the words that it rests on."""
+    growth = match.get("growth") or {}
+    if growth:
+        said = growth.get("said") or 1
+        parts = [
+            f"level L{number(growth.get('level'))} ({line(growth.get('name'))})",
+            f"{counted(growth.get('accesses') or 0, 'use')}, confidence {growth.get('confidence') or 0.0:.2f}",
+            *([f"said in {number(said)} sessions"] if said > 1 else []),
+            *([f"not {line(growth.get('reason'))}"] if growth.get("reason") else []),
+        ]
+        say((", ".join(parts), "dim"))
+    for row in match.get("evidence") or []:
+        say(
+            ("Rests on", "bold"),
+            f" the {'person' if row.get('speaker') == 'user' else 'model'}'s words, {when(row.get('at_ms'))}",
+            (f", {line(row.get('method'))} {row.get('confidence') or 0.0:.2f}", "dim"),
+        )
+        say_text(row.get("quote"))
 
 
 def say_text(text: object) -> None:

@@ -27,6 +27,7 @@ class Statement(NamedTuple):
     """One lasting statement. kind: of kinds.LASTING. speaker: user | assistant.
 
     text: reads alone. source: the sentence as it stands in the turn. is_rule: the person laid it down for good.
+    evidence: JSON of the span of source, "" where it was not looked for or is not there.
     """
 
     kind: Kind
@@ -34,6 +35,7 @@ class Statement(NamedTuple):
     source: str
     speaker: str
     is_rule: bool = False
+    evidence: str = ""
 
 
 class Extraction(NamedTuple):

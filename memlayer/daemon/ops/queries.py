@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 
 from memlayer import compose
@@ -26,10 +26,12 @@ from memlayer.daemon.resources.state import State
 from memlayer.disclosure import label_of
 from memlayer.edge.ipc import ops
 from memlayer.edge.redaction.privacy import redact
+from memlayer.growth.facts import facts_of
+from memlayer.growth.levels import grow
 from memlayer.kinds import Category, Kind
 from memlayer.memory_files.locations import FileLines
-from memlayer.model import CITED, GLOBAL, SHOWN, Memory, Usage
-from memlayer.ports import MemoryQuery, UsageQuery
+from memlayer.model import CITED, GLOBAL, SHOWN, Event, Memory, Usage
+from memlayer.ports import MemoryQuery, Store, UsageQuery
 from memlayer.recall.candidate import Candidate
 from memlayer.recall.query import typed_query
 from memlayer.recall.recall import Recalled
@@ -37,7 +39,8 @@ from memlayer.recall.search import Filters, Found, Search, find
 from memlayer.recall.snippet import snippet
 from memlayer.records.usages import MANY, sessions_citing, share_since
 from memlayer.text.context_block import bare_id, cut, flatten
-from memlayer.turns.turn_memory import mark_of, marked_text
+from memlayer.turns import evidence
+from memlayer.turns.turn_memory import mark_of, marked_text, spoken_parts
 
 NEIGHBOURS = 2
 LEFT_OUT_CHARS = 200
@@ -163,6 +166,8 @@ def _match(state: State, services: compose.Services, memory: Memory) -> Fields:
         "cited_in": [
             {"session_id": session_id, "at_ms": at_ms} for session_id, at_ms in sessions_citing(store, memory.id)
         ],
+        "evidence": _quotes(memory, events),
+        "growth": _growth(store, memory),
         "missing": services.forget.missing(memory, [event.id for event in events]),
         "neighbours": [
             {
@@ -173,6 +178,31 @@ def _match(state: State, services: compose.Services, memory: Memory) -> Fields:
             for near in around
         ],
     }
+
+
+def _growth(store: Store, memory: Memory) -> Fields:
+    """Return a memory's level and the facts behind it."""
+    if memory.category != Category.CORE:
+        return {}
+    facts = facts_of(store, [memory])[memory.id]
+    level, reason = grow(facts, int(time.time() * 1000))
+    return {"level": int(level), "name": level.name.lower(), "reason": reason, **asdict(facts)}
+
+
+def _quotes(memory: Memory, events: Sequence[Event]) -> list[Fields]:
+    """Return the words that a statement rests on.
+
+    None of a turn that has changed since.
+    """
+    quotes = []
+    for row in evidence.from_json(memory.evidence):
+        prompt, answer = spoken_parts([event for event in events if event.prompt_id == row.prompt_id])
+        words = evidence.words_of(row, prompt, answer)
+        at_ms = min((event.at_ms for event in events if event.prompt_id == row.prompt_id), default=0)
+        if words:
+            fields = {"speaker": row.speaker, "method": row.method, "confidence": row.confidence}
+            quotes.append({"quote": words, "at_ms": at_ms, "start": row.start, "end": row.end, **fields})
+    return quotes
 
 
 def list_memories(state: State, arguments: ops.List, progress: Progress) -> Fields:

@@ -6,7 +6,8 @@ import unicodedata
 
 import pytest
 
-from memlayer.notes.evidence import Method, align, align_in_turns, from_json, to_json
+from memlayer.notes.quotes import align_in_turns
+from memlayer.turns.evidence import Method, align, from_json, to_json
 from tests.support.notes_in_memory import turn
 
 TEXT = (

@@ -1,4 +1,4 @@
-"""Where a note's quote stands in its session, and how surely.
+"""The place of a statement's words in its turn.
 
 Exact, then normalised, then fuzzy alignment (langextract's order of methods); the fuzzy one is rapidfuzz's
 partial_ratio_alignment.
@@ -14,12 +14,13 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
-from memlayer.notes.session_turns import SessionTurn
-from memlayer.turns.turn import USER
+from memlayer.turns.turn import USER, spoken_text
 
 MIN_QUOTE_CHARS = 12  # Korean says in twelve syllables what takes thirty letters
 MAX_QUOTE_CHARS = 400
 MIN_FUZZY = 0.85
+_PLAIN = {"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"', "\u2013": "-", "\u2014": "-", "\u00a0": " "}
+MAX_JOINED = 8  # the first words, and the newest repetitions
 MAX_FUZZY_CHARS = 60_000  # of a turn: rapidfuzz takes time proportional to it
 
 
@@ -42,7 +43,7 @@ class Span(NamedTuple):
 
 @dataclass(frozen=True)
 class Evidence:
-    """The words that a note rests on.
+    """The words that a statement rests on.
 
     prompt_id: the turn; start, end: characters of the turn's spoken text; digest: SHA-256 of these characters;
     confidence: 1.0 exact, .95 normalised, else the similarity. speaker: user or assistant.
@@ -57,17 +58,20 @@ class Evidence:
     speaker: str
 
 
-def align(quote: str, text: str) -> Span | None:
-    """Find a quote in a text; None without a similar passage."""
+def align(quote: str, text: str, *, min_chars: int = MIN_QUOTE_CHARS) -> Span | None:
+    """Find a quote in a text; None without a similar passage.
+
+    min_chars: of the quote; a model that quotes less proves nothing.
+    """
     quote = quote.strip()
-    if not MIN_QUOTE_CHARS <= len(quote) <= MAX_QUOTE_CHARS:
+    if not min_chars <= len(quote) <= MAX_QUOTE_CHARS:
         return None
     start = text.find(quote)
     if start >= 0:
         return Span(start, start + len(quote), 1.0, Method.EXACT)
     plain, places = _normalised(text)
     wanted = _normalised(quote)[0].strip()
-    if len(wanted) < MIN_QUOTE_CHARS:
+    if len(wanted) < min_chars:
         return None
     start = plain.find(wanted)
     if start >= 0:
@@ -119,28 +123,18 @@ def _normalised(text: str) -> tuple[str, list[int]]:
     return "".join(out), places
 
 
-_PLAIN = {"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"', "\u2013": "-", "\u2014": "-", "\u00a0": " "}
-
-
-def align_in_turns(quote: str, number: int, turns: Sequence[SessionTurn]) -> tuple[SessionTurn, Evidence] | None:
-    """Find a quote in the named turn, else in any.
-
-    number: the turn that the model named; a model counts badly, so it is a hint.
-    """
-    best: tuple[SessionTurn, Span] | None = None
-    for turn in sorted(turns, key=lambda turn: turn.number != number):
-        span = align(quote, turn.spoken)
-        if span is not None and (best is None or span.confidence > best[1].confidence):
-            best = (turn, span)
-        if best is not None and (best[1].method != Method.FUZZY or turn.number == number):
-            break
-    if best is None:
-        return None
-    turn, span = best
-    words = turn.spoken[span.start : span.end]
-    speaker = "user" if span.start < len(USER + turn.prompt) else "assistant"
+def evidence_of(span: Span, prompt_id: str, prompt: str, answer: str) -> Evidence:
+    """Return the evidence that a span of a turn's spoken text is."""
+    words = spoken_text(prompt, answer)[span.start : span.end]
+    speaker = "user" if prompt and span.start < len(USER + prompt) else "assistant"
     digest = hashlib.sha256(words.encode("utf-8", "replace")).hexdigest()
-    return turn, Evidence(turn.prompt_id, span.start, span.end, digest, span.confidence, span.method, speaker)
+    return Evidence(prompt_id, span.start, span.end, digest, span.confidence, span.method, speaker)
+
+
+def words_of(evidence: Evidence, prompt: str, answer: str) -> str:
+    """Return the words of evidence; "" where the turn has changed."""
+    words = spoken_text(prompt, answer)[evidence.start : evidence.end]
+    return words if hashlib.sha256(words.encode("utf-8", "replace")).hexdigest() == evidence.digest else ""
 
 
 def to_json(evidence: Iterable[Evidence]) -> str:
@@ -156,3 +150,10 @@ def from_json(text: str) -> list[Evidence]:
         return [Evidence(**{**row, "method": Method(row["method"])}) for row in rows]
     except (ValueError, TypeError, KeyError):
         return []
+
+
+def joined(older: str, newer: str) -> str:
+    """Join two evidence columns, each turn's words once, at most MAX_JOINED."""
+    rows = {(row.prompt_id, row.start, row.end): row for row in (*from_json(older), *from_json(newer))}
+    kept = list(rows.values())
+    return to_json(kept[:1] + kept[1:][-(MAX_JOINED - 1) :])

@@ -1,0 +1,28 @@
+"""Levels of memories, computed anew now and then."""
+
+from __future__ import annotations
+
+import time
+
+from memlayer.daemon.resources.jobs import go_second
+from memlayer.daemon.resources.state import State
+from memlayer.daemon.tasks import derived
+
+EVERY_S = 3600.0  # uses come a few an hour, and a level moves in days
+
+
+def look(state: State) -> None:
+    """Have levels computed an hour after the last time; no prompt waits."""
+    if state.is_open and time.monotonic() - state.grown_s > EVERY_S:
+        state.grown_s = time.monotonic()
+        state.jobs.submit("levels", lambda: renew(state))
+
+
+def renew(state: State) -> None:
+    """Compute the levels of all core memories. The writer's job."""
+    go_second()
+    services = state.services.result()
+    services.usages.shown()
+    changed = services.levels.renew(int(time.time() * 1000))
+    if changed:
+        derived.memories_changed(state, changed)

@@ -1,0 +1,1 @@
+"""The proof of a memory by its uses, sessions and evidence."""

@@ -1,0 +1,77 @@
+"""Facts of memories' levels, counted in the store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from memlayer.growth.levels import Facts
+from memlayer.model import CITED, OPENED, SHOWN, Memory, Usage
+from memlayer.ports import Store, UsageQuery
+from memlayer.records.usages import MANY
+
+# An access counts by what it proves: a note that was only shown may have been idle.
+CONFIDENCE = {SHOWN: 0.5, OPENED: 0.9, CITED: 1.0}
+SAID_AGAIN = 1.0
+BY_HAND = "remember"
+PART = 5_000  # ids of events in one question to the store
+
+
+@dataclass(frozen=True)
+class Said:
+    """The sessions in which a memory was said.
+
+    at_ms: of each session, its first time. by_hand: a person asked to remember it.
+    """
+
+    at_ms: Mapping[str, int] = field(default_factory=dict)
+    by_hand: bool = False
+
+
+def facts_of(store: Store, memories: Sequence[Memory]) -> dict[str, Facts]:
+    """Count the facts of memories, by id. Raises StoreError."""
+    ids = [memory.id for memory in memories]
+    uses: dict[str, list[Usage]] = {}
+    for start in range(0, len(ids), PART):
+        for use in store.usages(UsageQuery(memory_ids=ids[start : start + PART], limit=MANY)):
+            uses.setdefault(use.memory_id, []).append(use)
+    said = sessions_of(store, memories)
+    return {memory.id: _facts(memory, uses.get(memory.id, ()), said[memory.id]) for memory in memories}
+
+
+def sessions_of(store: Store, memories: Sequence[Memory]) -> dict[str, Said]:
+    """Return the sessions of memories' source events, by memory id. Raises StoreError."""
+    wanted = sorted({source for memory in memories for source in memory.source_ids})
+    found: dict[str, tuple[str, int, str]] = {}
+    for start in range(0, len(wanted), PART):
+        part = wanted[start : start + PART]
+        for event in store.events(ids=part, limit=len(part)):
+            found[event.id] = event.session_id, event.at_ms, event.kind
+    return {memory.id: _said(found[row] for row in memory.source_ids if row in found) for memory in memories}
+
+
+def _said(sources: Iterable[tuple[str, int, str]]) -> Said:
+    at_ms: dict[str, int] = {}
+    by_hand = False
+    for session_id, said_ms, kind in sources:
+        at_ms[session_id] = min(said_ms, at_ms.get(session_id, said_ms))
+        by_hand = by_hand or kind == BY_HAND
+    return Said(at_ms, by_hand)
+
+
+def _facts(memory: Memory, uses: Iterable[Usage], said: Said) -> Facts:
+    """Count uses once a kind and session, repetitions once a session."""
+    first = min(said.at_ms, key=lambda session: said.at_ms[session], default=memory.session_id)
+    accesses = {(use.session_id, use.how): (CONFIDENCE.get(use.how, 0.0), use.at_ms) for use in uses}
+    again = {session: (SAID_AGAIN, at_ms) for session, at_ms in said.at_ms.items() if session != first}
+    counted = [*accesses.values(), *again.values()]
+    sessions = {session for session, _ in accesses if session and session != first} | again.keys()
+    mean = sum(confidence for confidence, _ in counted) / len(counted) if counted else 0.0
+    return Facts(
+        accesses=len(counted),
+        confidence=1.0 if memory.pinned else round(mean, 3),
+        sessions=len(sessions),
+        last_ms=max((at_ms for _, at_ms in counted), default=0),
+        said=max(1, len(said.at_ms)),
+        has_evidence=bool(memory.evidence) or said.by_hand or memory.pinned,
+    )

@@ -1,0 +1,67 @@
+"""Growth of a rule that is said again, and its words.
+
+Requirements 25.4, 25.5, 26.1 and 26.3.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.cli_process import Cli, runner
+from tests.support.processes import Daemon, HookRunner
+
+ROOT = Path(__file__).resolve().parents[2]
+RULE = "main 에는 절대 직접 푸시하지 마."
+ENGLISH = "Run the linters before each commit please."
+
+
+@pytest.fixture
+def daemon(home: Path) -> Iterator[Daemon]:
+    with Daemon(ROOT, home) as running:
+        yield running
+
+
+def say(hook: HookRunner, session: str, *prompts: str) -> None:
+    """Play a session of these prompts."""
+    hook("session_start", session, source="startup")
+    for number, prompt in enumerate(prompts):
+        hook.turn(session, "%s-%d" % (session, number), prompt, "알겠습니다.")
+    hook("session_end", session, reason="exit")
+
+
+def rules(run: Cli) -> list[dict[str, Any]]:
+    listed = json.loads(run("list", "--category", "core", "--json").stdout)["memories"]
+    return sorted((row for row in listed if row["kind"] == "preference"), key=lambda row: str(row["text"]))
+
+
+def test_rule_points_at_its_words_and_grows(home: Path, project: Path, hook: HookRunner, daemon: Daemon) -> None:
+    run = runner(home, project)
+    for session in ("s1", "s2", "s3"):
+        say(hook, session, "배포 스크립트 좀 봐줘. " + RULE, ENGLISH)
+    daemon.settle()
+    english, korean = rules(run)
+    for row, words in ((english, ENGLISH), (korean, RULE)):
+        [match] = json.loads(run("show", row["citation"], "--json").stdout)["matches"]
+        assert [proof["quote"].rstrip(".") for proof in match["evidence"]] == [words.rstrip(".")] * 3
+        assert {(proof["speaker"], proof["method"], proof["confidence"]) for proof in match["evidence"]} == {
+            ("user", "exact", 1.0)
+        }
+        growth = match["growth"]
+        assert (growth["said"], growth["counts"]["sessions"], growth["has_evidence"]) == (3, 2, True)
+        assert growth["level"] >= 2 and growth["reason"].startswith("L3: ")
+    shown = run("show", korean["citation"]).stdout
+    assert "said in 3 sessions" in shown and "Rests on the person's words" in shown and "level L2 (candidate)" in shown
+
+
+def test_remembered_text_has_no_quote_and_counts_as_evidence(
+    home: Path, project: Path, hook: HookRunner, daemon: Daemon
+) -> None:
+    run = runner(home, project)
+    made = json.loads(run("remember", "배포는 화요일 오전", "--json").stdout)["memory"]
+    [match] = json.loads(run("show", made["citation"], "--json").stdout)["matches"]
+    assert match["evidence"] == [] and match["growth"]["has_evidence"] is True

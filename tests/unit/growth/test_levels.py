@@ -1,0 +1,104 @@
+"""Levels: every edge of the criteria, and their facts (25.1 to 25.6)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from memlayer.growth.facts import facts_of
+from memlayer.growth.keeper import LevelKeeper
+from memlayer.growth.levels import CRITERIA, DAY_MS, Facts, Level, grow
+from memlayer.model import CITED, OPENED, SHOWN, Event, Memory, citation_of, usage_of
+from memlayer.ports import MemoryQuery, RetentionCutoffs
+from tests.support.memory_store import MemoryStore
+
+NOW = 400 * DAY_MS
+PLENTY = Facts(accesses=20, confidence=1.0, sessions=9, last_ms=NOW, said=2, has_evidence=True)
+
+
+def memory(name: str = "m1", text: str = "커밋 메시지는 한국어로 쓴다", **fields: object) -> Memory:
+    made = Memory(name, "core_0001", citation_of(name), "core", "preference", text, 0.7, "p1", "s1", "", ("e1",), 1_000)
+    return replace(made, **fields)  # type: ignore[arg-type]
+
+
+def test_nothing_used_is_raw_and_says_why() -> None:
+    assert grow(Facts(), NOW) == (Level.RAW, "L1: used 0 of 1 times")
+
+
+@pytest.mark.parametrize("level", list(CRITERIA))
+def test_each_criterion_holds_at_its_edge_and_refuses_below(level: Level) -> None:
+    need = CRITERIA[level]
+    edge = Facts(need.accesses, need.confidence, need.sessions, NOW - need.days * DAY_MS, 1, has_evidence=True)
+    assert grow(edge, NOW).level == level
+    assert grow(replace(edge, last_ms=edge.last_ms - DAY_MS), NOW).level == Level.RAW
+    young = replace(edge, last_ms=NOW)
+    below = {
+        "used": replace(young, accesses=need.accesses - 1),
+        "confidence": replace(young, confidence=need.confidence - 0.01),
+    }
+    if need.sessions:
+        below["further sessions"] = replace(young, sessions=need.sessions - 1)
+    for word, facts in below.items():
+        assert grow(facts, NOW).level == level - 1 and word in grow(facts, NOW).reason, (level, word)
+
+
+def test_verified_only_with_evidence() -> None:
+    assert grow(PLENTY, NOW) == (Level.ACTIVE, "")
+    assert grow(replace(PLENTY, has_evidence=False), NOW) == (Level.CANDIDATE, "L3: no evidence in a turn")
+
+
+def test_old_last_use_lowers_a_level() -> None:
+    assert [grow(PLENTY, NOW + days * DAY_MS).level for days in (180, 181)] == [Level.ACTIVE, Level.RAW]
+
+
+def told(store: MemoryStore, *sessions: str) -> Memory:
+    """Put a statement that these sessions said, in this order."""
+    store.add_events(
+        [Event("e%d" % at, "user", session, "p1", "t%d" % at, "한국어로", at) for at, session in enumerate(sessions)]
+    )
+    made = memory(source_ids=tuple("e%d" % at for at in range(len(sessions))), evidence="[]")
+    store.put_memories([made])
+    return made
+
+
+def test_facts_count_uses_once_a_session_and_repetitions() -> None:
+    store = MemoryStore()
+    made = told(store, "s1", "s2", "s3", "s2")
+    store.put_usages(
+        [
+            usage_of(made, how, session_id=session, prompt_id=prompt, at_ms=at)
+            for how, session, prompt, at in (
+                (SHOWN, "s4", "a", 10), (SHOWN, "s4", "b", 11), (CITED, "s4", "b", 12), (OPENED, "s1", "", 13),
+            )
+        ]
+    )  # fmt: skip
+    facts = facts_of(store, [made])[made.id]
+    assert (facts.accesses, facts.sessions, facts.last_ms, facts.said) == (5, 3, 13, 3)
+    assert facts.confidence == round((0.5 + 1.0 + 0.9 + 1.0 + 1.0) / 5, 3)
+
+
+def test_only_shown_notes_stay_low_and_pinned_are_certain() -> None:
+    store = MemoryStore()
+    made = told(store, "s1")
+    store.put_usages([usage_of(made, SHOWN, session_id="t%d" % at, prompt_id="p", at_ms=NOW - at) for at in range(20)])
+    assert grow(facts_of(store, [made])[made.id], NOW).level == Level.STRUCTURED
+    assert grow(facts_of(store, [replace(made, pinned=True)])[made.id], NOW).level == Level.ACTIVE
+
+
+def test_keeper_writes_what_changed_and_is_idempotent() -> None:
+    store = MemoryStore()
+    made = told(store, "s1", "s2", "s3")
+    store.put_usages([usage_of(made, CITED, session_id="u%d" % at, prompt_id="p", at_ms=NOW - at) for at in range(4)])
+    keeper = LevelKeeper(store)
+    assert keeper.renew(NOW) == {"p1"} and keeper.renew(NOW) == set()
+    assert [row.level for row in store.memories(MemoryQuery(ids=[made.id]))] == [Level.VERIFIED]
+    assert keeper.renew(NOW + 91 * DAY_MS) == {"p1"}  # demoted
+    assert [row.level for row in store.memories(MemoryQuery(ids=[made.id]))] == [Level.RAW]
+
+
+def test_age_deletes_no_proven_memory() -> None:
+    store = MemoryStore()
+    store.put_memories([memory("old"), memory("proven", level=3), memory("used", level=2)])
+    plan = store.plan_retention(RetentionCutoffs(0, 0, 0, 2_000))
+    assert sorted(plan.memory_ids) == ["old", "used"]
