@@ -115,9 +115,9 @@ def say_proof(match: Mapping[str, Any]) -> None:
     if growth:
         said = growth.get("said") or 1
         parts = [
-            f"level L{number(growth.get('level'))} ({line(growth.get('name'))})",
+            f"level L{growth.get('level') or 0} ({line(growth.get('name'))})",
             f"{counted(growth.get('accesses') or 0, 'use')}, confidence {growth.get('confidence') or 0.0:.2f}",
-            *([f"said in {number(said)} sessions"] if said > 1 else []),
+            *([f"said in {said} sessions"] if said > 1 else []),
             *([f"not {line(growth.get('reason'))}"] if growth.get("reason") else []),
         ]
         say((", ".join(parts), "dim"))
