@@ -2,8 +2,8 @@
 
 Statements are found in the turns, conflicts judged on the pairs.
 
-`python evals/consolidation.py [--half dev|test|all] [--failures] [--json FILE] [--without-vectors]`. Both sets are in
-evals/data/consolidation/ (its README says how they were labelled). Vectors come from the model that ships.
+`python evals/consolidation.py [--half dev|test|all] [--failures] [--json FILE]`. Both sets are in
+evals/data/consolidation/ (its README says how they were labelled).
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import argparse
 import datetime
 import json
 import sys
-import tempfile
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -29,7 +28,6 @@ from memlayer.text.terms import index_terms  # noqa: E402
 SET = ROOT / "evals" / "data" / "consolidation"
 COVERED = 0.7  # share of a label's terms that a statement must hold to be that label
 SPARSE = 0.34  # share of a statement's terms that its label must fill: no paragraph passes for a sentence
-MODEL = "e5-small-ko-en-int8"
 
 
 def half_of(row: dict[str, Any]) -> str:
@@ -160,7 +158,7 @@ def _count(tally: Tally, row: dict[str, Any], statements: Sequence[Statement], k
 
 @dataclass
 class Verdicts:
-    """Judgements on pairs, with and without vectors."""
+    """Judgements on pairs."""
 
     pairs: int
     right: int
@@ -168,43 +166,18 @@ class Verdicts:
     failures: list[str]
 
 
-def judge_pairs(pairs: Sequence[dict[str, Any]], relevance: Sequence[float | None]) -> Verdicts:
-    """Judge the pairs.
-
-    relevance: the argument of `judge`, one for each pair.
-    """
+def judge_pairs(pairs: Sequence[dict[str, Any]]) -> Verdicts:
+    """Judge the pairs."""
     confusion: Counter[str] = Counter()
     failures = []
     right = 0
-    for row, cosine in zip(pairs, relevance, strict=True):
-        verdict = judge(row["older"], row["newer"], cosine)
-        right += verdict.verdict == row["label"]
-        confusion[f"{row['label']}>{verdict.verdict}"] += 1
-        if verdict.verdict != row["label"]:
-            failures.append(
-                f"{row['id']} {verdict.verdict}, wanted {row['label']} {verdict.reasons} "
-                f"{'' if cosine is None else round(cosine, 2)}\n      {row['older']}\n      {row['newer']}"
-            )
+    for row in pairs:
+        verdict = judge(row["older"], row["newer"])
+        right += verdict == row["label"]
+        confusion[f"{row['label']}>{verdict}"] += 1
+        if verdict != row["label"]:
+            failures.append(f"{row['id']} {verdict}, wanted {row['label']}\n      {row['older']}\n      {row['newer']}")
     return Verdicts(len(pairs), right, dict(confusion), failures)
-
-
-def relevances(pairs: Sequence[dict[str, Any]]) -> list[float | None]:
-    """Return each pair's cosine as passages on the calibrated scale.
-
-    Not cut off at 1, by the model that ships.
-    """
-    from memlayer.adapters.embedding.fastembed_embedder import load
-
-    with tempfile.TemporaryDirectory() as cache:
-        embedder = load(MODEL, cache)
-        older = embedder.embed_passages([row["older"] for row in pairs])
-        newer = embedder.embed_passages([row["newer"] for row in pairs])
-    calibration = embedder.calibration
-    span = calibration.high - calibration.low
-    return [
-        (sum(a * b for a, b in zip(one, other, strict=True)) - calibration.low) / span
-        for one, other in zip(older, newer, strict=True)
-    ]
 
 
 def _line(name: str, tally: Tally) -> str:
@@ -244,27 +217,19 @@ def _extraction_report(halves: Sequence[str], show_failures: bool) -> dict[str, 
     return report
 
 
-def _conflict_report(halves: Sequence[str], show_failures: bool, vectors: bool) -> dict[str, Any]:
-    print(f"\n{'conflicts':32}{'pairs':>6}{'right':>8}")
+def _conflict_report(halves: Sequence[str], show_failures: bool) -> dict[str, Any]:
+    print(f"\n{'conflicts':32}{'pairs':>6}{'right':>8}{'replaced wrongly':>18}")
     report: dict[str, Any] = {}
     for half in halves:
         pairs = rows("pairs.jsonl", half)
-        ways: dict[str, Sequence[float | None]] = {"without vectors": [None] * len(pairs)}
-        if vectors:
-            ways["with vectors"] = relevances(pairs)
-        for way, relevance in ways.items():
-            for language in ("all", "en", "ko", "mixed"):
-                at = [i for i, row in enumerate(pairs) if language in ("all", row["language"])]
-                found = judge_pairs([pairs[i] for i in at], [relevance[i] for i in at])
-                share = found.right / max(1, found.pairs)
-                print(f"{half + ' ' + language + ', ' + way:32}{found.pairs:6}{share:8.3f}")
-                report.setdefault(half, {}).setdefault(way, {})[language] = {
-                    "pairs": found.pairs,
-                    "right": found.right,
-                    "confusion": found.confusion,
-                }
-                if show_failures and language == "all":
-                    print(*(f"  {line}" for line in found.failures), sep="\n")
+        for language in ("all", "en", "ko", "mixed"):
+            tally = judge_pairs([row for row in pairs if language in ("all", row["language"])])
+            wrongly = tally.confusion.get("keep>supersede", 0) + tally.confusion.get("merge>supersede", 0)
+            print(f"{half + ' ' + language:32}{tally.pairs:6}{tally.right / max(1, tally.pairs):8.3f}{wrongly:18}")
+            counts = {"pairs": tally.pairs, "right": tally.right, "confusion": tally.confusion}
+            report.setdefault(half, {})[language] = counts
+            if show_failures and language == "all":
+                print(*(f"  {line}" for line in tally.failures), sep="\n")
     return report
 
 
@@ -273,12 +238,11 @@ def main() -> None:
     parser.add_argument("--half", choices=("dev", "test", "all"), default="", help="one half only; default: dev, test")
     parser.add_argument("--failures", action="store_true", help="list every error")
     parser.add_argument("--json", metavar="FILE", help="write the figures to FILE")
-    parser.add_argument("--without-vectors", action="store_true", help="do not load the embedding model")
     chosen = parser.parse_args()
     halves = [chosen.half] if chosen.half else ["dev", "test"]
     report = {
         "statements": _extraction_report(halves, chosen.failures),
-        "conflicts": _conflict_report(halves, chosen.failures, not chosen.without_vectors),
+        "conflicts": _conflict_report(halves, chosen.failures),
     }
     if chosen.json:
         Path(chosen.json).write_text(json.dumps(report, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")

@@ -17,7 +17,6 @@ import argparse
 import json
 import re
 import sys
-import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
@@ -27,8 +26,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from evals.consolidation import MODEL  # noqa: E402
-from memlayer.consolidation.conflict.compare import KEEP, judge  # noqa: E402
+from memlayer.consolidation.conflict.compare import Verdict, judge  # noqa: E402
 from memlayer.consolidation.rules.extraction import Statement, extract  # noqa: E402
 
 COVERED = 0.5
@@ -78,19 +76,12 @@ def _caught(turns: dict[int, Turn], found: dict[int, list[Statement]], n: int, n
 def related(made: Sequence[tuple[int, Statement]]) -> Iterator[str]:
     """Yield pairs of different turns that merge or supersede.
 
-    The pairs are of statements, judged with the model that ships.
+    The pairs are of statements.
     """
-    from memlayer.adapters.embedding.fastembed_embedder import load
-
-    with tempfile.TemporaryDirectory() as cache:
-        embedder = load(MODEL, cache)
-        vectors = embedder.embed_passages([statement.text for _, statement in made])
-    for older, newer in combinations(range(len(made)), 2):
-        cosine = sum(a * b for a, b in zip(vectors[older], vectors[newer], strict=True))
-        texts = made[older][1].text, made[newer][1].text
-        verdict = judge(*texts, embedder.calibration.position(cosine)).verdict
-        if made[older][0] != made[newer][0] and verdict != KEEP:
-            yield "%s: %s | %s" % (verdict, *texts)
+    for (turn, older), (later, newer) in combinations(made, 2):
+        verdict = judge(older.text, newer.text)
+        if turn != later and verdict != Verdict.KEEP:
+            yield f"{verdict}: {older.text} | {newer.text}"
 
 
 def main() -> None:

@@ -14,7 +14,7 @@ from memlayer.briefing.working_set import WorkingSetRules
 from memlayer.config import Settings, language_model_variables
 from memlayer.config.consolidation import DEFAULT_KEYS, find_key_variable
 from memlayer.config.embedding import DEFAULT_MODELS, GEMINI_DIMENSIONS, REMOTE_PROVIDERS
-from memlayer.consolidation.conflicts import Conflicts, Neighbours
+from memlayer.consolidation.conflicts import Conflicts
 from memlayer.consolidation.consolidator import Consolidator
 from memlayer.consolidation.extractor import Extractor, RulesExtractor
 from memlayer.consolidation.llm.since import TurnedOn, turned_off, turned_on
@@ -165,7 +165,7 @@ def open_services(
         tombstones=tombstones,
         sessions=sessions,
         extractor=extractor(settings, home),
-        conflicts=Conflicts(Neighbours(store, embedder, indexer.vectors_of)),
+        conflicts=Conflicts(store),
     )
     ingest.on_remember = consolidator.remember
     readings = ReadingLog(home)

@@ -5,21 +5,22 @@ Time decides, not arrival: an older statement that comes in late (an import, a t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations
 
-from memlayer.consolidation.conflict.compare import MERGE, SUPERSEDE, judge
-from memlayer.consolidation.conflict.subject_name import compare_names
+from memlayer.consolidation.conflict.another_value import content
+from memlayer.consolidation.conflict.compare import Verdict, judge
 from memlayer.consolidation.lineage import earlier_wording
-from memlayer.errors import EmbedderError
 from memlayer.indexing.indexer import Indexer
 from memlayer.kinds import Category
-from memlayer.model import Hit, Memory, Scope
-from memlayer.ports import Embedder, MemoryQuery, Store, Vector
+from memlayer.model import Memory, Scope
+from memlayer.ports import MemoryQuery, Store
 from memlayer.text.terms import index_terms
+from memlayer.text.value_slots import slots
 from memlayer.turns.evidence import joined as joined_evidence
 from memlayer.turns.turn_memory import is_searched
+
+NEAREST = 12  # statements that share most words
 
 
 @dataclass
@@ -32,7 +33,6 @@ class Draft:
     store: Store
     indexer: Indexer
     memories: dict[str, Memory] = field(default_factory=dict)  # their future state
-    vectors: dict[str, Vector] = field(default_factory=dict)
 
     def put(self, *memories: Memory) -> None:
         """Insert or replace by id."""
@@ -68,70 +68,11 @@ class Draft:
         self.memories.clear()
 
 
-NEAREST = 12  # by each of the two ways
-Neighbour = tuple[Memory, float | None]  # relevance on the calibrated scale, not cut off at 1; None: not known
-
-
-@dataclass(frozen=True)
-class Neighbours:
-    """Finder of statements that a new one may repeat or change."""
-
-    store: Store
-    embedder: Callable[[], Embedder | None]
-    vectors_of: Callable[[list[str]], list[Vector]]  # of passages; [] without an embedder
-
-    def near(self, new: Memory, draft: Draft) -> list[Neighbour]:
-        """Current core memories of the project, nearest first; the draft's too."""
-        embedder = self.embedder()
-        vector = self._vector(embedder, new, draft)
-        scope = Scope((new.project_id,), extra={"category": Category.CORE})
-        relevance: dict[str, float | None] = {}
-        farthest: float | None = None
-        if embedder is not None and vector is not None:
-            hits = self.store.search_vector(vector, embedder.fingerprint, scope, NEAREST)
-            for hit in hits:
-                found = embedder.calibration.position(hit.cosine or 0.0)
-                known = relevance.get(hit.chunk.memory_id)
-                relevance[hit.chunk.memory_id] = found if known is None else max(found, known)
-            if len(hits) == NEAREST:  # all others are at most as near as the last
-                farthest = min(value for value in relevance.values() if value is not None)
-        for hit in self.store.search_text(sorted(set(index_terms(new.text).split())), scope, NEAREST):
-            relevance.setdefault(hit.chunk.memory_id, self._bound(hit, embedder, farthest))
-        for pending in draft.memories.values():
-            if pending.category == Category.CORE and pending.project_id == new.project_id:
-                other = draft.vectors.get(pending.id)
-                near = None
-                if embedder is not None and vector is not None and other is not None:
-                    cosine = sum(a * b for a, b in zip(vector, other, strict=True))
-                    near = embedder.calibration.position(cosine)
-                relevance[pending.id] = near if near is not None else relevance.get(pending.id)
-        relevance.pop(new.id, None)
-        current = [row for row in draft.get(relevance) if not row.superseded_by and row.project_id == new.project_id]
-        return sorted(
-            ((row, relevance[row.id]) for row in current), key=lambda pair: (-(pair[1] or 0.0), -pair[0].at_ms)
-        )
-
-    def _vector(self, embedder: Embedder | None, new: Memory, draft: Draft) -> Vector | None:
-        if embedder is None:
-            return None
-        try:
-            made = self.vectors_of([new.text])
-        except EmbedderError:
-            return None
-        if not made:
-            return None
-        draft.vectors[new.id] = made[0]
-        return made[0]
-
-    def _bound(self, hit: Hit, embedder: Embedder | None, farthest: float | None) -> float | None:
-        return farthest if embedder is not None and hit.chunk.model == embedder.fingerprint else None
-
-
 @dataclass(frozen=True)
 class Conflicts:
     """Placement of a new statement among the known ones."""
 
-    neighbours: Neighbours
+    store: Store
 
     def place(self, draft: Draft, new: Memory) -> Memory:
         """Write the changes that follow from `new` into the draft.
@@ -143,11 +84,11 @@ class Conflicts:
         replaced: list[Memory] = []
         replacing: list[Memory] = []
         for known, verdict in self._verdicts(draft, new):
-            if verdict == MERGE:
+            if verdict == Verdict.MERGE:
                 return _merge(draft, known, new)
-            if verdict == SUPERSEDE and new.at_ms < known.at_ms:
+            if verdict == Verdict.SUPERSEDE and new.at_ms < known.at_ms:
                 replacing.append(known)
-            elif verdict == SUPERSEDE and not known.pinned:
+            elif verdict == Verdict.SUPERSEDE and not known.pinned:
                 replaced.append(known)
         if not new.pinned and replacing and _are_one_subject(replacing):
             by = min(replacing, key=lambda row: row.at_ms)
@@ -160,17 +101,33 @@ class Conflicts:
     def pinned_against(self, draft: Draft, memory: Memory) -> list[Memory]:
         """Pinned memories that contradict `memory` and stay: only an edit changes them."""
         found = self._verdicts(draft, memory)
-        return [known for known, verdict in found if verdict == SUPERSEDE and known.pinned]
+        return [known for known, verdict in found if verdict == Verdict.SUPERSEDE and known.pinned]
 
-    def _verdicts(self, draft: Draft, new: Memory) -> Iterator[tuple[Memory, str]]:
-        for known, relevance in self.neighbours.near(new, draft):
+    def _verdicts(self, draft: Draft, new: Memory) -> Iterator[tuple[Memory, Verdict]]:
+        for known in self._near(draft, new):
             if not _in_one_breath(known, new):
                 older, newer = (new, known) if new.at_ms < known.at_ms else (known, new)
-                yield known, judge(older.text, newer.text, relevance).verdict
+                yield known, judge(older.text, newer.text)
+
+    def _near(self, draft: Draft, new: Memory) -> list[Memory]:
+        """Current core memories of the project by shared words, most first.
+
+        Those of the draft follow.
+        """
+        scope = Scope((new.project_id,), extra={"category": Category.CORE})
+        hits = self.store.search_text(sorted(set(index_terms(new.text).split())), scope, NEAREST)
+        pending = [
+            row.id
+            for row in draft.memories.values()
+            if row.category == Category.CORE and row.project_id == new.project_id
+        ]
+        near = draft.get([*(hit.chunk.memory_id for hit in hits), *pending])
+        return [row for row in near if row.id != new.id and not row.superseded_by and row.project_id == new.project_id]
 
 
 def _are_one_subject(memories: Sequence[Memory]) -> bool:
-    return not any(compare_names(row.text, other.text).reason for row, other in combinations(memories, 2))
+    """True for statements that say the same words, with whatever value."""
+    return len({content(slots(row.text)) for row in memories}) <= 1
 
 
 def _in_one_breath(known: Memory, new: Memory) -> bool:

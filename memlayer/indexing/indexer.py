@@ -71,11 +71,6 @@ class Indexer:
             turn.id: full_text([events[source] for source in turn.source_ids if source in events]) for turn in turns
         }
 
-    def vectors_of(self, texts: Sequence[str]) -> list[Vector]:
-        """Return passages' vectors, cached or made; [] without embedder. Raises EmbedderError."""
-        embedder = self._embedder()
-        return self._vectors(embedder, texts) if embedder is not None else []
-
     def embed_missing(self, batch: int, on_progress: Progress = lambda done, total: None) -> int:
         """Embed all chunks without the model's vector; return how many."""
         embedder = self._embedder()

@@ -11,8 +11,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple, TypeVar
 
-from memlayer.consolidation.conflict.another_value import gives_another_value
-from memlayer.consolidation.conflict.features import filler_terms
+from memlayer.consolidation.conflict.another_value import content, gives_another_value
 from memlayer.recall.candidate import Candidate
 from memlayer.text.sentences import is_question, sentences
 from memlayer.text.value_slots import has_value, slots
@@ -59,11 +58,11 @@ def answers(statement: Entry, question: Entry) -> bool:
         return False
     if asks_a_fact(prompt_and_answer(statement.text)[0]):
         return False
-    asked, told = slots(prompt).words - filler_terms(), slots(reply)
+    asked, told = content(slots(prompt)), slots(reply)
     values = frozenset[str]().union(*told.values.values(), _NUMBERS.findall(reply))
     words = asked | told.words
     for sentence in map(slots, _statements(statement.text)):
-        own = sentence.words - filler_terms()
+        own = content(sentence)
         if not asked & own or len(asked & own) < SHARED * len(asked):
             continue
         if any(not values.isdisjoint(of_kind) for of_kind in sentence.values.values()):

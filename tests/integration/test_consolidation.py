@@ -124,8 +124,8 @@ def test_next_prompt_recalls_remembered_statement(story: Story) -> None:
 
 def test_remember_names_superseded_keeps_no_secret(story: Story) -> None:
     story.say("s1", POSTGRES)
-    done = story.cli("remember", CLICKHOUSE[0] + " 토큰은 ghp_" + "a1B2" * 9)
-    assert done.returncode == 0 and "Replaces" in done.stdout
+    done = story.cli("remember", CLICKHOUSE[0] + " <private>ghp_" + "a1B2" * 9 + "</private>")
+    assert done.returncode == 0 and "Replaces" in done.stdout, done.stdout
     [memory] = story.core()
     assert "ClickHouse" in memory["text"] and "ghp_" not in memory["text"]
     refused = story.cli("remember", "<private>아무것도</private>")
@@ -278,8 +278,8 @@ def test_shipped_model_consolidates(home: Path, project: Path) -> None:
     story = Story(home, project, {})
     with story.daemon:
         story.say("s1", POSTGRES, MAYA, *TALK)
-        story.say("s2", CLICKHOUSE, ("Billing belongs to Jun now, Maya moved to search.", "Got it, Jun then."))
-        assert {memory["text"][:8] for memory in story.core()} == {CLICKHOUSE[0][:8], "Billing "}
+        story.say("s2", CLICKHOUSE, ("Jun owns the billing service now.", "Got it, Jun then."))
+        assert {memory["text"][:8] for memory in story.core()} == {CLICKHOUSE[0][:8], "Jun owns"}
         given = story.asked_in("s3", "who owns billing now?")
         assert "Jun" in given
 

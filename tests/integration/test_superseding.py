@@ -1,7 +1,4 @@
-"""Two subjects are kept apart and changes supersede.
-
-By the model that ships, and through a real daemon.
-"""
+"""Two subjects are kept apart and changes supersede, through a real daemon."""
 
 from __future__ import annotations
 
@@ -13,18 +10,10 @@ from typing import Any
 
 import pytest
 
-from evals.consolidation import MODEL
-from memlayer.adapters.embedding.fastembed_embedder import load
-from memlayer.ports import Embedder
 from tests.support.cli_process import Cli
-from tests.support.consolidating_in_memory import DAY_MS, Consolidating
 from tests.support.processes import Daemon, HookRunner
 
 ROOT = Path(__file__).resolve().parents[2]
-PAIRS = [
-    json.loads(line)
-    for line in (ROOT / "evals" / "data" / "superseding" / "pairs.jsonl").read_text(encoding="utf-8").splitlines()
-]
 SIDE_BY_SIDE = [
     "worker 1 listens on port 9001",
     "Our staging server listens on port 8443 and Mina owns it.",
@@ -46,35 +35,6 @@ TALK = [
     ("v1 API 응답은 XML로 하기로 했어.", "네, XML로 하겠습니다."),
     ("v2 API 응답은 JSON으로 하기로 했어.", "네, JSON으로 하겠습니다."),
 ]
-
-
-@pytest.fixture(scope="module")
-def embedder(tmp_path_factory: pytest.TempPathFactory) -> Embedder:
-    return load(MODEL, str(tmp_path_factory.mktemp("cache")))
-
-
-def _is_superseded(home: Path, embedder: Embedder, older: str, newer: str) -> bool:
-    """Return whether a newer statement supersedes the older one.
-
-    The newer one comes a day later.
-    """
-    memory = Consolidating(home, embedder)
-    first = memory.remember(older)
-    second = memory.remember(newer, at=DAY_MS)
-    return [one.id for one in memory.core()] != [first.id, second.id]
-
-
-def test_shipped_model_keeps_subjects(tmp_path: Path, embedder: Embedder) -> None:
-    rows = [row for row in PAIRS if row["label"] == "apart"]
-    texts = [(row["older"], row["newer"]) for row in rows]
-    assert [pair for pair in texts if _is_superseded(tmp_path, embedder, *pair)] == []
-
-
-def test_shipped_model_supersedes_changes(tmp_path: Path, embedder: Embedder) -> None:
-    rows = [row for row in PAIRS if row["label"] == "change"]
-    texts = [(row["older"], row["newer"]) for row in rows]
-    missed = [pair for pair in texts if not _is_superseded(tmp_path, embedder, *pair)]
-    assert len(missed) <= 0.15 * len(rows), missed
 
 
 class Told:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from memlayer.consolidation.conflicts import Conflicts, Neighbours
+from memlayer.consolidation.conflicts import Conflicts
 from memlayer.consolidation.consolidator import Consolidator
 from memlayer.consolidation.extractor import Extractor, RulesExtractor
 from memlayer.model import Memory
@@ -27,14 +27,13 @@ class Consolidating(TurnsInMemory):
     def __init__(self, home: Path, embedder: Embedder | None = None, extractor: Extractor | None = None) -> None:
         super().__init__(home, embedder)
         self.now_ms = T0_MS + 30 * DAY_MS
-        neighbours = Neighbours(self.store, lambda: embedder, self.indexer.vectors_of)
         self.consolidator = Consolidator(
             self.store,
             self.indexer,
             self.tombstones,
             self.sessions,
             extractor or RulesExtractor(),
-            Conflicts(neighbours),
+            Conflicts(self.store),
             self._now,
         )
         self.ingest.on_remember = self.consolidator.remember

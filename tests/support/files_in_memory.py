@@ -9,7 +9,7 @@ import os
 import re
 from pathlib import Path
 
-from memlayer.consolidation.conflicts import Conflicts, Neighbours
+from memlayer.consolidation.conflicts import Conflicts
 from memlayer.consolidation.consolidator import Consolidator
 from memlayer.consolidation.extractor import RulesExtractor
 from memlayer.consolidation.statement import statement_of
@@ -35,10 +35,9 @@ class FilesInMemory(TurnsInMemory):
         super().__init__(self.home)
         self.now_ms = T0_MS + 3_600_000
         self.project_id = self.projects.resolve(str(self.root))[0]
-        neighbours = Neighbours(self.store, lambda: None, self.indexer.vectors_of)
         self.consolidator = Consolidator(
             store=self.store, indexer=self.indexer, tombstones=self.tombstones, sessions=self.sessions,
-            extractor=RulesExtractor(), conflicts=Conflicts(neighbours), now_ms=lambda: self.now_ms,
+            extractor=RulesExtractor(), conflicts=Conflicts(self.store), now_ms=lambda: self.now_ms,
         )  # fmt: skip
         self.in_project = in_project
         self.start()

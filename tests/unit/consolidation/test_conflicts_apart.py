@@ -2,39 +2,41 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import pytest
 
-from evals.consolidation_apart import judged, nearest_by_words, statements
-from memlayer.consolidation.conflict.compare import KEEP, MERGE, judge
+from evals.consolidation import rows
+from memlayer.consolidation.conflict.compare import Verdict, judge
 
 
-def test_hardly_any_of_the_nearest_statements_of_other_turns_is_taken_for_the_same_matter() -> None:
-    verdicts, taken = judged(nearest_by_words(statements(limit=240)))
-    assert sum(verdicts.values()) > 1000
-    assert len(taken) <= 0.01 * sum(verdicts.values()), "\n".join(taken)
+def test_hardly_any_two_statements_of_different_turns_are_taken_for_the_same_matter() -> None:
+    statements = [(row["id"], label["text"]) for row in rows("turns.jsonl", "all") for label in row["keep"]][:240]
+    pairs = [(one, other) for (turn, one), (later, other) in combinations(statements, 2) if turn != later]
+    taken = [pair for pair in pairs if judge(*pair) != Verdict.KEEP]
+    assert len(pairs) > 20_000
+    assert len(taken) <= 0.0005 * len(pairs), taken
 
 
 @pytest.mark.parametrize(
-    ("older", "newer", "relevance"),
+    ("older", "newer"),
     [
         (
             "The legacy loader goes away when the last on-prem contract ends in December.",
             "the print preview cuts off the last column: `max-width: 100%` instead fixes it in Chrome.",
-            -0.47,
         ),
-        ("MERGE 문법 쓰지 마", "명령조 쓰지 말고", 0.9),
-        ("웹훅 서명 검증은 본문의 JSON 문자열로 한다.", "저장 파일은 JSON 말고 바이너리로 해.", -0.19),
-        ("우리 DB는 Postgres 14고 업그레이드 계획 없어.", "장부 서비스는 Postgres로 가고 DynamoDB는 아니야.", 0.2),
-        ("금요일까지 [2026-03-20] 관리자 초안 보여주기로 했어.", "월요일에 [2026-03-16] 보안 점검 들어온대.", 1.39),
+        ("MERGE 문법 쓰지 마", "명령조 쓰지 말고"),
+        ("웹훅 서명 검증은 본문의 JSON 문자열로 한다.", "저장 파일은 JSON 말고 바이너리로 해."),
+        ("우리 DB는 Postgres 14고 업그레이드 계획 없어.", "장부 서비스는 Postgres로 가고 DynamoDB는 아니야."),
+        ("금요일까지 [2026-03-20] 관리자 초안 보여주기로 했어.", "월요일에 [2026-03-16] 보안 점검 들어온대."),
     ],
 )  # fmt: skip
-def test_one_word_in_common_is_no_change(older: str, newer: str, relevance: float) -> None:
-    assert judge(older, newer, relevance).verdict == KEEP
-    assert judge(older, newer, None).verdict == KEEP
+def test_one_word_in_common_is_no_change(older: str, newer: str) -> None:
+    assert judge(older, newer) == Verdict.KEEP
 
 
 def test_a_merge_loses_no_value() -> None:
     older = "we got the green light for the second warehouse, it goes by WH2 everywhere, ids start at 20000"
     newer = "May 4 is the go-live for WH2, everything on the board with the label wh2 has to be done by then"
-    assert judge(older, newer, 1.03).verdict == KEEP
-    assert judge("the API port is 8080", "the port of the API is 8080", 1.6).verdict == MERGE
+    assert judge(older, newer) == Verdict.KEEP
+    assert judge("The API port is 8080.", "the API port is 8080, please") == Verdict.MERGE

@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 import yaml
 
-from memlayer.consolidation.conflict.compare import KEEP, judge
+from memlayer.consolidation.conflict.compare import Verdict, judge
 from tests.support.consolidating_in_memory import DAY_MS, Consolidating
 
 PAIRS = yaml.safe_load(Path(__file__).with_name("guards.yaml").read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize(("older", "newer"), PAIRS["stands"])
+@pytest.mark.parametrize(("older", "newer"), [*PAIRS["stands"], *PAIRS["in_doubt"]])
 def test_statement_is_left_alone(older: str, newer: str) -> None:
-    assert judge(older, newer).verdict == KEEP
+    assert judge(older, newer) == Verdict.KEEP
 
 
 @pytest.mark.parametrize(("older", "newer"), PAIRS["replaced"])

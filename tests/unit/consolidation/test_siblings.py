@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memlayer.consolidation.conflict.compare import ALIKE, KEEP, SUPERSEDE, judge
+from memlayer.consolidation.conflict.compare import Verdict, judge
 
 SIBLINGS = [
     ("Add a rate limit to the login endpoint, 5 requests per minute.",
@@ -22,6 +22,7 @@ SIBLINGS = [
     ("The orders table is partitioned by 7 days.", "The events table is partitioned by 30 days."),
     ("관리자 페이지의 세션은 20분 뒤에 끊긴다.", "고객 페이지의 세션은 60분 뒤에 끊긴다."),
     ("Dev builds keep 3 artifacts.", "Release builds keep 20 artifacts."),
+    ("서비스 svc-10 포트는 8010으로 하기로 했어.", "서비스 svc-11 포트는 8011으로 하기로 했어."),
     ("서울 리전의 인스턴스는 4대로 유지해.", "도쿄 리전의 인스턴스는 2대로 유지해."),
     ("검색 API는 초당 50건까지 받는다.", "추천 API는 초당 20건까지 받는다."),
     ("We alert when CPU is above 80%.", "We alert when memory is above 90%."),
@@ -29,26 +30,24 @@ SIBLINGS = [
 ]  # fmt: skip
 CHANGES = [
     ("The login endpoint allows 5 requests per minute.", "The login endpoint allows 40 requests per minute."),
-    ("결제 서비스의 업로드 용량 제한은 10MB로 하기로 했어.", "결제 서비스 업로드 용량 제한은 20MB로 정했어."),
     ("당일 배송 마감은 오후 2시다.", "당일 배송 마감이 오후 1시로 당겨졌다."),
     ("Steam 출시일은 6월 18일로 잡혔어.", "Steam 출시가 7월 2일로 미뤄졌어."),
     ("The staging port is 8443.", "The staging port is 9443."),
     ("The timeout of the export worker is 30 seconds.", "The timeout of the export worker is 2 minutes."),
+    ("서비스 svc-10 포트는 8010으로 하기로 했어.", "서비스 svc-10 포트는 8510으로 하기로 했어."),
+    ("The staging port is 8443.", "The staging port is 9000 now, no longer 8443."),
     ("We use 4 workers for the thumbnail queue.", "We now use 12 workers for the thumbnail queue."),
     ("The orders table is partitioned by 7 days.", "The orders table is partitioned by 30 days."),
-    ("We alert when CPU is above 80%.", "We alert once CPU is above 90%."),
     ("Emails to customers go out at 9am.", "Customer emails go out at 11am."),
-    ("무료 플랜은 프로젝트 3개까지야.", "무료 플랜은 프로젝트를 5개까지 만들 수 있어."),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("relevance", [None, ALIKE + 0.5])
 @pytest.mark.parametrize(("older", "newer"), SIBLINGS)
-def test_another_thing_of_its_kind_replaces_nothing(older: str, newer: str, relevance: float | None) -> None:
-    assert judge(older, newer, relevance).verdict == KEEP
-    assert judge(newer, older, relevance).verdict == KEEP
+def test_another_thing_of_its_kind_replaces_nothing(older: str, newer: str) -> None:
+    assert judge(older, newer) == Verdict.KEEP
+    assert judge(newer, older) == Verdict.KEEP
 
 
 @pytest.mark.parametrize(("older", "newer"), CHANGES)
 def test_another_value_of_the_same_thing_does(older: str, newer: str) -> None:
-    assert judge(older, newer, ALIKE).verdict == SUPERSEDE
+    assert judge(older, newer) == Verdict.SUPERSEDE
