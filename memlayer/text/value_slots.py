@@ -42,7 +42,8 @@ _CLOCK = re.compile(
 _DATE = re.compile(r"(?<!\d)(?:20\d\d-)?(?P<month>\d\d)-(?P<day>\d\d)(?!\d)|(?<!\d)(?P<m>\d{1,2})월 ?(?P<d>\d{1,2})일")
 _PORT = re.compile(
     r"(?:\bports?(?: is| to| on|:|=| number)?|포트(?:는|를|가|번호는|번호를|번호)?) ?(?P<a>\d{2,5})(?!\d|\.\d)"
-    r"|(?<![\w.-])(?P<b>\d{2,5}) ?(?:번 ?)?포트|\b(?:listens?|runs?|is|now) on (?P<c>\d{4,5})\b|(?<=\w):(?P<d>\d{4,5})\b"
+    r"|(?<![\w.-])(?P<b>\d{2,5}) ?(?:번 ?)?포트|\b(?:listens?|runs?|is|now) on (?P<c>\d{4,5})\b"
+    r"|(?<=\w):(?P<d>\d{4,5})\b"
 )
 _VERSION = re.compile(r"\bv?(?P<version>\d{1,3}\.\d{1,3}(?:\.\d{1,3})?)(?![\w%]|\.\d)")
 _NAMED_VERSION = re.compile(
