@@ -39,6 +39,7 @@ VERBS = {
     "edit": Verb("memories", "Change the text of a memory."),
     "pin": Verb("memories", "Pin a memory: it ranks first, and only an edit changes it."),
     "restore": Verb("memories", "Bring a replaced memory back."),
+    "review": Verb("curation.review", "Go through memories that are doubtful, contradict, are stale or never used."),
     "notes": Verb("notes", "Have a language model read finished sessions and write notes."),
     "agent": Verb("agent", "Talk with a language model that has this memory."),
     "stats": Verb("overview", "Show counts, disk use, index, model, daemon and hook timings."),
@@ -59,7 +60,7 @@ VERBS = {
     "completion": Verb("installation", "Print the script that completes verbs, options and settings in your shell."),
     "version": Verb("installation", "Show the versions of memlayer, its protocol and its Python."),
 }
-SLASH_WITH_PROJECT = ("forget", "list", "remember", "search")
+SLASH_WITH_PROJECT = ("forget", "list", "remember", "review", "search")
 
 
 class Verbs(click.Group):

@@ -179,6 +179,14 @@ class Consolidator:
         if not memory.superseded_by:
             self._write(replace(memory, superseded_by=memory.id, superseded_ms=self.now_ms()))
 
+    def put_back(self, memories: Sequence[Memory]) -> None:
+        """Write memories as they were before a change; a text in between stays in the history."""
+        ids = [row.id for row in memories]
+        now = self.store.memories(MemoryQuery(ids=ids, limit=len(ids))) if ids else []
+        texts = {row.id: row.text for row in memories}
+        between = [lineage.earlier_wording(row, row.text, self.now_ms()) for row in now if row.text != texts[row.id]]
+        self._write(*between, *memories)
+
     def pin(self, memory: Memory, pinned: bool) -> Memory:
         """Pin a memory, so that it comes first, or unpin it."""
         changed = replace(memory, pinned=pinned)

@@ -21,6 +21,7 @@ from memlayer.daemon.ops import (
     memories,
     notes,
     queries,
+    review,
     sessions,
     transfer,
 )
@@ -40,6 +41,7 @@ TABLE: Table = {
     **memories.OPERATIONS,
     **sessions.OPERATIONS,
     **notes.OPERATIONS,
+    **review.OPERATIONS,
     **deletion.OPERATIONS,
     **transfer.OPERATIONS,
     **maintenance.OPERATIONS,

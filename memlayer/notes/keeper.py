@@ -15,7 +15,7 @@ from memlayer.kinds import Category, Kind
 from memlayer.model import Memory
 from memlayer.notes.answer import DraftNote, DraftTask, SessionAnswer
 from memlayer.notes.checks import CheckedNote, Refusal, RefusedNote, check, summary_problem
-from memlayer.notes.merging import is_machine_made, merge
+from memlayer.notes.merging import is_machine_made, is_unconfirmed, merge, taken_back
 from memlayer.notes.quotes import align_in_turns
 from memlayer.notes.session_turns import SessionTurn
 from memlayer.ports import MemoryQuery, Store
@@ -81,7 +81,7 @@ class NoteKeeper:
             for note in answer.notes:
                 self._keep_note(draft, kept, session, turns, note, by_citation)
             for citation in answer.drop:
-                self._drop(draft, kept, by_citation.get(citation))
+                self._drop(draft, kept, by_citation.get(citation), turns[-1].at_ms)
             for task in answer.tasks:
                 self._keep_task(draft, kept, session, turns, task, by_citation)
             self._retire_rules(draft, session, turns)
@@ -147,14 +147,21 @@ class NoteKeeper:
                 return Refusal.REPEATED
         return None
 
-    def _drop(self, draft: Draft, kept: Kept, memory: Memory | None) -> None:
+    def _drop(self, draft: Draft, kept: Kept, memory: Memory | None, at_ms: int) -> None:
+        """Retire a note that a session shows to be untrue; a cure that nobody saw hold becomes an attempt."""
         if memory is None:
             return
         if not is_machine_made(memory):
             kept.questions.append(Question(memory.id, "", "drop"))
             return
         [row] = draft.get([memory.id]) or [memory]
-        if not row.superseded_by:
+        if row.superseded_by:
+            return
+        successor = _attempt_of(row, at_ms)
+        if successor is not None and not self.tombstones.covers_memory(successor):
+            draft.put(successor, replace(row, superseded_by=successor.id, superseded_ms=at_ms))
+            kept.notes.append(successor)
+        else:
             draft.put(replace(row, superseded_by=row.id, superseded_ms=row.at_ms))
 
     def _keep_task(
@@ -217,3 +224,17 @@ class NoteKeeper:
         if events:
             joined = (before + " " + text).strip() if before else text
             self.store.put_memories([replace(summary_memory(session, joined, events), settled=SESSION_READER)])
+
+
+def _attempt_of(cause: Memory, at_ms: int) -> Memory | None:
+    """Return an unconfirmed cause that was taken back as an attempt; None for any other note."""
+    if cause.kind != Kind.CAUSE or not is_unconfirmed(cause.text):
+        return None
+    text = taken_back(cause.text)
+    made = statement_of(
+        cause.project_id, text, Kind.ATTEMPT, origin="\0".join((cause.id, "taken back")), session_id=cause.session_id,
+        source_ids=cause.source_ids, at_ms=at_ms, prompt_id=cause.prompt_id,
+    )  # fmt: skip
+    return replace(
+        made, settled=SESSION_READER, evidence=cause.evidence, level=cause.level, files=cause.files, error=cause.error
+    )

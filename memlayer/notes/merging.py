@@ -15,6 +15,7 @@ from memlayer.text.terms import index_terms
 
 STORIES = (Kind.ATTEMPT, Kind.CAUSE)  # their numbers hold on; a decision's are changed by its reversal
 UNCONFIRMED = {True: " (시도함, 미확인)", False: " (tried, unconfirmed)"}
+TAKEN_BACK = {True: " (시도했으나 유지되지 않음)", False: " (tried, did not hold)"}
 EARLIER = {True: " 이전: ", False: " Earlier: "}
 _UNCONFIRMED = re.compile(
     r"unconfirmed|untested|not (?:yet )?(?:verified|confirmed|tested)|미확인|확인 ?(?:안|전|되지)", re.I
@@ -33,6 +34,19 @@ class Merged(NamedTuple):
 def is_machine_made(memory: Memory) -> bool:
     """Return whether no person wrote, edited, restored or pinned a memory."""
     return is_rule_made(memory)
+
+
+def is_unconfirmed(text: str) -> bool:
+    """Return whether a note says that nobody has seen it hold."""
+    return bool(_UNCONFIRMED.search(text))
+
+
+def taken_back(text: str) -> str:
+    """Return an unconfirmed cause's text as that of an attempt."""
+    is_korean = bool(_HANGUL.search(text))
+    for mark in UNCONFIRMED.values():
+        text = text.removesuffix(mark)
+    return text + TAKEN_BACK[is_korean]
 
 
 def merge(note: CheckedNote, named: Sequence[Memory], turns: Sequence[SessionTurn]) -> Merged:

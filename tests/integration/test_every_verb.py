@@ -24,6 +24,7 @@ KEYED = (*TALLIES, "used_ever", "entry", "tables", "hooks", "by_kind", "days", "
 # A setting's value has the setting's type; a window of use is of a size and of a length of time.
 # Still to be named apart: the embedding model and a session's; trouble of a day, and trouble in a line.
 OF_ANY_TYPE = ("value", "model", "trouble")
+pytestmark = pytest.mark.timeout(240)  # its first test waits for every verb
 
 
 @pytest.fixture(scope="module")
@@ -43,6 +44,8 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]
         run("remember", "the API listens on port 8080")
         changed = json.loads(run("remember", "the API listens on port 9090 now", "--json").stdout)
         citation = changed["memory"]["citation"]
+        untried = "gzip slowed the export (tried, unconfirmed)"
+        doubtful = json.loads(run("remember", untried, "--json").stdout)["memory"]["citation"]
         run("flush", "--wait")
         backup = str(folder / "all.jsonl")
         typed = {
@@ -62,6 +65,10 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]
             "quarantine list": "quarantine list", "quarantine retry": "quarantine retry",
             "quarantine drop": "quarantine drop --all",
             "given": "given --all-projects", "sessions": "sessions --all-projects", "statusline": "statusline",
+            "review": "review", "review keep": f"review keep {doubtful}", "review undo": "review undo",
+            "review edit": f"review edit {doubtful} gzip slows it", "review undo edit": "review undo",
+            "review merge": f"review merge {doubtful} {citation}", "review undo merge": "review undo",
+            "review drop": f"review drop {doubtful}",
             "notes status": "notes status", "notes refused": "notes refused", "notes read": "notes read --dry-run",
         }  # fmt: skip
         said = {verb: json.loads(run(*words.split(" "), "--json").stdout) for verb, words in typed.items()}

@@ -157,6 +157,7 @@ VERB_OF = {
     "memory-list": "list",
     "memory-notes": "notes",
     "memory-remember": "remember",
+    "memory-review": "review",
     "memory-search": "search",
     "memory-show": "show",
 }

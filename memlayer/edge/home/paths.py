@@ -46,6 +46,7 @@ sessions = under("sessions")
 notes_offered = under("notes.offered")  # how often a model's notes were offered
 reading_now = under("reading.pid")  # while a language model reads a session: the daemon's process id
 readings = under("readings")  # what a language model was shown of each session
+reviewed = under("reviewed.json")  # decisions of `memlayer review`, ids alone
 working_sets = under("working_sets")
 projects = under("projects.json")
 settings = under("config.yaml")

@@ -273,6 +273,28 @@ class ReadSessions(Arguments, op="notes.read"):
     dry_run: bool = False
 
 
+@dataclass(frozen=True)
+class Review(Arguments, op="review"):
+    project_dir: Path = ""
+    limit: Limit = 50
+
+
+@dataclass(frozen=True)
+class Decide(Arguments, op="review.decide"):
+    """how: keep, edit, merge or drop. other: the second memory of a merge, "" for the contradicting one."""
+
+    how: str = ""
+    id_: str = ""
+    other: str = ""
+    text: str = ""
+    project_dir: Path = ""
+
+
+@dataclass(frozen=True)
+class UndoReview(Arguments, op="review.undo"):
+    project_dir: Path = ""
+
+
 class Stats(Arguments, op="stats"):
     pass
 

@@ -138,3 +138,26 @@ def test_applying_an_answer_twice_changes_nothing(home_of: Noting) -> None:
     before = home_of.everything()
     home_of.answer("s1", turns, answer)
     assert home_of.everything() == before
+
+
+@pytest.mark.parametrize("is_confirmed", [False, True])
+def test_unconfirmed_cause_that_is_taken_back_becomes_an_attempt(home_of: Noting, is_confirmed: bool) -> None:
+    turns = home_of.tell("s1", ("웹훅이 두 번 와. 왜 그래?", "원인은 재전송입니다. 먼저 200을 돌려주도록 고쳤습니다."))
+    changed = [replace(turns[0], files=() if is_confirmed else ("hooks/웹훅.py",))]
+    text = "웹훅이 두 번 오는 원인은 재전송이다. 먼저 200을 돌려준다."
+    kept = home_of.answer("s1", changed, {"notes": [note(text, "원인은 재전송입니다. 먼저 200을", "cause")]})
+    assert kept is not None
+    [cause] = kept.notes
+    later = home_of.tell("s2", ("웹훅이 여전히 두 번 와. 200 먼저 주던 건 되돌려.", "되돌렸습니다."), ("응", "네."))
+    answer = {"summary": "", "notes": [], "drop": [cause.citation]}
+    home_of.answer("s2", later, answer)
+    [old] = [row for row in home_of.core(is_current=False) if row.id == cause.id]
+    attempts = [row for row in home_of.core() if row.kind == "attempt"]
+    if is_confirmed:
+        assert attempts == [] and old.superseded_by == old.id
+        return
+    assert [row.text for row in attempts] == [text + " (시도했으나 유지되지 않음)"]
+    assert old.superseded_by == attempts[0].id and attempts[0].source_ids == cause.source_ids
+    before = home_of.everything()
+    home_of.answer("s2", later, answer)
+    assert home_of.everything() == before

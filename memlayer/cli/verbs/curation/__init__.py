@@ -1,0 +1,1 @@
+"""Verbs that go through memories with a person."""

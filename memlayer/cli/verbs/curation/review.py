@@ -1,0 +1,235 @@
+"""The verb review: memories to look at, one by one."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+from memlayer.cli.terminal.invocation import (
+    Incomplete,
+    ask,
+    json_option,
+    memory_id,
+    project_dir,
+    project_option,
+    words,
+)
+from memlayer.cli.terminal.output import line, memory_title, say, say_body
+from memlayer.edge.ipc import ops
+from memlayer.edge.redaction.privacy import plain
+from memlayer.text.context_block import bare_id
+
+TEXT_CHARS = 1000
+KEYS = {"k": "keep", "e": "edit", "m": "merge", "d": "drop", "u": "undo", "s": "skip", "q": "quit"}
+ASKED = "[k]eep, [e]dit, [m]erge, [d]rop, [u]ndo, [s]kip or [q]uit"
+DONE = {"keep": "Kept", "edit": "Changed", "merge": "Merged into", "drop": "Dropped"}
+TYPED = ("keep", "edit", "merge", "drop", "undo")
+NO_NEW_TEXT = "Give the new text after the ID, or - to read it from standard input"
+NOTHING = "Nothing to review: no memory is doubtful, contradicts another, is stale or was never used."
+
+
+@click.group("review", invoke_without_command=True)
+@project_option
+@click.option("--limit", type=click.IntRange(1, 10_000), default=50, show_default=True, help="Memories at most.")
+@click.option("--stdin", "from_stdin", is_flag=True, help="Read a decision, such as `drop a7Bc3x`, from stdin.")
+@json_option
+@click.pass_context
+def review_verb(context: click.Context, project: str | None, limit: int, from_stdin: bool, as_json: bool) -> None:
+    """Go through memories that are doubtful, contradict, are stale or never used.
+
+    On a terminal one by one, else a list. Doubtful: a cause that nobody confirmed, a note whose quote is only similar.
+    Contradicting: a newer memory says otherwise, also where a reading model speaks against a memory of yours. Stale:
+    its day is over, or its files are gone. Never used: for 30 days and 10 sessions. A dropped memory is not forgotten:
+    undo or `memlayer restore` brings it back.
+
+    \b
+    Examples:
+      memlayer review
+      memlayer review --json
+      memlayer review keep a7Bc3x
+      memlayer review merge a7Bc3x x9Yz2w "배포는 화요일 오전 10시에 한다"
+      memlayer review undo
+    """
+    if context.invoked_subcommand is not None:
+        if from_stdin or as_json or project:
+            raise Incomplete(f"Give options behind `{context.invoked_subcommand}`")
+        return
+    folder = project_dir(project)
+    if from_stdin:
+        typed = plain(sys.stdin.buffer.read().decode("utf-8", "replace")).split(None, 1)
+        if typed:
+            _typed(typed[0], typed[1].strip() if len(typed) > 1 else "", folder, as_json)
+            return
+    found = ask(ops.Review(folder, limit), as_json)
+    items = found.get("items") or []
+    if not items:
+        say(NOTHING)
+    elif from_stdin or not (sys.stdin.isatty() and sys.stdout.isatty()):
+        _list(items, int(found.get("total") or 0))
+    else:
+        _walk(items, folder)
+
+
+@review_verb.command("keep")
+@click.argument("id_", metavar="ID", nargs=-1)
+@project_option
+@json_option
+def keep_verb(id_: tuple[str, ...], project: str | None, as_json: bool) -> None:
+    """Keep a memory as it is; it comes up no more for this reason.
+
+    \b
+    Examples:
+      memlayer review keep a7Bc3x
+    """
+    _decide("keep", memory_id(id_), folder=project_dir(project), as_json=as_json)
+
+
+@review_verb.command("edit")
+@click.argument("id_", metavar="ID", default="")
+@click.argument("text", nargs=-1)
+@project_option
+@json_option
+def edit_verb(id_: str, text: tuple[str, ...], project: str | None, as_json: bool) -> None:
+    """Give a memory under review another text.
+
+    \b
+    Examples:
+      memlayer review edit a7Bc3x "웹훅은 먼저 200을 돌려준다. 확인함"
+    """
+    named = memory_id((id_,) if id_ else ())
+    _decide("edit", named, text=words(text, False, NO_NEW_TEXT), folder=project_dir(project), as_json=as_json)
+
+
+@review_verb.command("merge")
+@click.argument("id_", metavar="ID", default="")
+@click.argument("other", metavar="[OTHER]", default="")
+@click.argument("text", nargs=-1)
+@project_option
+@json_option
+def merge_verb(id_: str, other: str, text: tuple[str, ...], project: str | None, as_json: bool) -> None:
+    """Merge a memory under review with another one, which it then replaces.
+
+    Without OTHER, with the memory that contradicts it. Without TEXT it says both texts.
+
+    \b
+    Examples:
+      memlayer review merge a7Bc3x x9Yz2w
+      memlayer review merge a7Bc3x x9Yz2w "the API listens on 9090, behind the gateway on 7481"
+    """
+    named = memory_id((id_,) if id_ else ())
+    _decide("merge", named, bare_id(plain(other)), plain(" ".join(text)), project_dir(project), as_json)
+
+
+@review_verb.command("drop")
+@click.argument("id_", metavar="ID", nargs=-1)
+@project_option
+@json_option
+def drop_verb(id_: tuple[str, ...], project: str | None, as_json: bool) -> None:
+    """Have a memory hold no more; the one that contradicts it takes its place.
+
+    \b
+    Examples:
+      memlayer review drop a7Bc3x
+    """
+    _decide("drop", memory_id(id_), folder=project_dir(project), as_json=as_json)
+
+
+@review_verb.command("undo")
+@project_option
+@json_option
+def undo_verb(project: str | None, as_json: bool) -> None:
+    """Take the last decision of this project's review back; again, the one before.
+
+    \b
+    Examples:
+      memlayer review undo
+    """
+    _undo(project_dir(project), as_json)
+
+
+def _typed(how: str, rest: str, folder: str, as_json: bool) -> None:
+    """Carry out a decision typed behind the slash command. Raises Incomplete."""
+    if how not in TYPED:
+        raise Incomplete(f"{how[:40]!r} is not known here. Give {', '.join(TYPED[:-1])} or {TYPED[-1]}")
+    if how == "undo":
+        _undo(folder, as_json)
+        return
+    parts = rest.split(None, 2 if how == "merge" else 1) if how in ("edit", "merge") else rest.split()
+    if how == "edit":
+        named, text = memory_id(parts[:1]), " ".join(parts[1:])
+        _decide(how, named, text=words((text,), False, NO_NEW_TEXT), folder=folder, as_json=as_json)
+    elif how == "merge":
+        other, text = "".join(parts[1:2]), "".join(parts[2:])
+        _decide(how, memory_id(parts[:1]), bare_id(other), text, folder, as_json)
+    else:
+        _decide(how, memory_id(parts), folder=folder, as_json=as_json)
+
+
+def _decide(how: str, named: str, other: str = "", text: str = "", folder: str = "", as_json: bool = False) -> None:
+    done = ask(ops.Decide(how, named, other, text, folder), as_json)
+    memory = done.get("memory") or {}
+    say(DONE[how], " ", *memory_title(memory))
+    if how != "keep":
+        say_body(memory.get("text"), TEXT_CHARS)
+        say(("`memlayer review undo` takes it back.", "dim"))
+
+
+def _undo(folder: str, as_json: bool) -> None:
+    done = ask(ops.UndoReview(folder), as_json)
+    memory = done.get("memory")
+    say(f"Undone: {line(done.get('how'))}", *([" ", *memory_title(memory)] if memory else []))
+    if memory:
+        say_body(memory.get("text"), TEXT_CHARS)
+
+
+def _say_item(item: Mapping[str, Any], place: str = "") -> None:
+    memory = item.get("memory") or {}
+    say(place, (line(item.get("reason")), "yellow"), f" ({line(item.get('why'))})  ", *memory_title(memory))
+    say_body(memory.get("text"), TEXT_CHARS)
+    if item.get("against"):
+        say(("against ", "yellow"), *memory_title(item["against"]), indent=2)
+        say_body(item["against"].get("text"), TEXT_CHARS, indent=4)
+
+
+def _list(items: list[Mapping[str, Any]], total: int) -> None:
+    for item in items:
+        _say_item(item)
+    if total > len(items):
+        say((f"{total - len(items)} more: --limit", "dim"))
+    say(("`memlayer review keep ID`, `edit ID TEXT`, `merge ID OTHER [TEXT]`, `drop ID`, `undo`", "dim"))
+
+
+def _walk(items: list[Mapping[str, Any]], folder: str) -> None:
+    """Show the items one by one, and do as the person says."""
+    place = 0
+    while place < len(items):
+        item = items[place]
+        _say_item(item, f"{place + 1}/{len(items)}  ")
+        key = click.prompt(ASKED, type=click.Choice(list(KEYS)), show_choices=False, default="s", show_default=False)
+        how = KEYS[key]
+        if how == "quit":
+            return
+        if how == "undo":
+            _undo(folder, False)
+            place = max(0, place - 1)
+            continue
+        if how != "skip":
+            _asked(how, item, folder)
+        place += 1
+
+
+def _asked(how: str, item: Mapping[str, Any], folder: str) -> None:
+    """Ask for the words that a decision needs, and carry it out."""
+    memory, other, text = item.get("memory") or {}, "", ""
+    if how == "merge" and not item.get("against"):
+        other = bare_id(click.prompt("with (citation)", type=str))
+    if how == "edit":
+        text = plain(click.prompt("new text", type=str))
+    elif how == "merge":
+        text = plain(
+            click.prompt("text of both (empty: one after the other)", type=str, default="", show_default=False)
+        )
+    _decide(how, str(memory.get("id")), other, text, folder)

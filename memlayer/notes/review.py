@@ -1,0 +1,223 @@
+"""Review of core memories: doubtful, contradicting, stale or never used."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import NamedTuple
+
+from memlayer.briefing.session_summary import is_due
+from memlayer.consolidation import lineage
+from memlayer.consolidation.conflict.compare import SUPERSEDE, judge
+from memlayer.consolidation.consolidator import Consolidator
+from memlayer.errors import UserError
+from memlayer.kinds import Category, Kind
+from memlayer.model import Memory
+from memlayer.notes.merging import is_unconfirmed
+from memlayer.notes.reading_log import ReadingLog
+from memlayer.notes.review_log import Before, Decision, ReviewLog
+from memlayer.ports import MemoryQuery, Store, UsageQuery
+from memlayer.text.context_block import day_of
+from memlayer.text.terms import index_terms
+from memlayer.turns import evidence
+from memlayer.turns.evidence import Method
+
+DAY_MS = 86_400_000
+UNUSED_AFTER_MS = 30 * DAY_MS
+UNUSED_AFTER_SESSIONS = 10  # that could have used it
+ASKED_AGAIN_MS = 90 * DAY_MS  # about a memory that time alone made doubtful
+MAX_ROWS = 10_000
+NEAREST = 5  # memories that each is compared with
+MIN_SHARED = 0.5  # of the shorter text's terms: those that share less are of two matters
+
+
+class Reason(StrEnum):
+    """Why a memory is under review, the most urgent first."""
+
+    CONTRADICTS = "contradicts"
+    DOUBTFUL = "doubtful"
+    STALE = "stale"
+    UNUSED = "never used"
+
+
+class How(StrEnum):
+    """The decisions that a person may take."""
+
+    KEEP = "keep"
+    EDIT = "edit"
+    MERGE = "merge"
+    DROP = "drop"
+
+
+@dataclass(frozen=True)
+class Item:
+    """A memory under review. why: a clause; against: the other memory, or None."""
+
+    memory: Memory
+    reason: Reason
+    why: str
+    against: Memory | None = None
+
+    @property
+    def key(self) -> str:
+        """The item's name in the log, without its text."""
+        return ":".join((self.memory.id, self.reason, self.against.id if self.against is not None else ""))
+
+
+class Place(NamedTuple):
+    """The project to review.
+
+    root: its folder, "" for none. sessions_since: the number of its sessions since a moment (ms).
+    """
+
+    project_id: str
+    root: str
+    sessions_since: Callable[[int], int]
+
+
+@dataclass(frozen=True)
+class Review:
+    """The items of a project, and the decisions on them. Decisions are the writer's."""
+
+    store: Store
+    readings: ReadingLog
+    log: ReviewLog
+    consolidator: Consolidator
+
+    def items(self, place: Place, now_ms: int) -> list[Item]:
+        """Return the memories to look at, each once, the most urgent first. Raises StoreError."""
+        query = MemoryQuery(project_id=place.project_id, category=Category.CORE, is_current=True, limit=MAX_ROWS)
+        rows = [row for row in self.store.memories(query) if row.kind != Kind.TASK] if place.project_id else []
+        closed, seen, out = self.log.closed(), set[str](), list[Item]()
+        for item in self._candidates(place, rows, now_ms):
+            closed_ms = closed.get(item.key, 0)
+            is_back = item.reason in (Reason.STALE, Reason.UNUSED) and now_ms - closed_ms > ASKED_AGAIN_MS
+            if item.memory.id not in seen and (not closed_ms or is_back):
+                seen.add(item.memory.id)
+                out.append(item)
+        return out
+
+    def decide(self, item: Item, how: How, now_ms: int, *, text: str = "", other: Memory | None = None) -> Memory:
+        """Carry out a decision; return the memory that holds, or the dropped one.
+
+        text: of an edit or a merge, redacted; other: the second memory of a merge. Raises UserError, StoreError.
+        """
+        memory, changed, wording = item.memory, [item.memory], ""
+        if how is How.MERGE:
+            other = other or item.against
+            if other is None:
+                raise UserError(f"Name the memory that {memory.key} is to be merged with")
+            changed.append(other)
+            text = text or " ".join((memory.text, other.text))
+        if how in (How.EDIT, How.MERGE) and text != memory.text:
+            edited = self.consolidator.edit(memory, text)
+            wording = lineage.earlier_wording(memory, memory.text, edited.at_ms).id
+            memory = edited
+        if how is How.MERGE and other is not None:
+            files = tuple(dict.fromkeys((*memory.files, *other.files)))
+            self.consolidator.describe(memory, kind=memory.kind, files=files, replaced=[other])
+        if how is How.DROP:
+            self._drop(item, now_ms)
+        before = () if how is How.KEEP else tuple(map(Before.of, changed))
+        self.log.add(Decision(how, item.key, memory.project_id, now_ms, before, wording))
+        return memory
+
+    def undo(self, project_id: str) -> tuple[Decision, Memory | None]:
+        """Take the last decision back; return it with its memory, None for a kept one.
+
+        Raises UserError without a decision, and where a memory of it was forgotten.
+        """
+        decision = self.log.last(project_id)
+        if decision is None:
+            raise UserError("Nothing was decided in this project")
+        ids = [row.id for row in decision.before] + ([decision.wording] if decision.wording else [])
+        rows = {row.id: row for row in self.store.memories(MemoryQuery(ids=ids, limit=len(ids)))} if ids else {}
+        if len(rows) < len(ids):
+            raise UserError("A memory of the last decision was forgotten since. Nothing is changed")
+        back = [
+            replace(
+                rows[state.id], at_ms=state.at_ms, session_id=state.session_id, superseded_by=state.superseded_by,
+                superseded_ms=state.superseded_ms, pinned=state.pinned,
+            )
+            for state in decision.before
+        ]  # fmt: skip
+        if decision.wording:
+            back[0] = replace(back[0], text=rows[decision.wording].text)
+        self.consolidator.put_back(back)
+        self.log.take_back(decision)
+        return decision, back[0] if back else None
+
+    def _drop(self, item: Item, now_ms: int) -> None:
+        if item.against is not None:
+            against = item.against
+            self.consolidator.describe(against, kind=against.kind, files=against.files, replaced=[item.memory])
+        else:
+            self.consolidator.retire(item.memory)
+
+    def _candidates(self, place: Place, rows: Sequence[Memory], now_ms: int) -> Iterator[Item]:
+        yield from self._questions(place.project_id, {row.id: row for row in rows})
+        yield from contradictions(rows)
+        yield from (Item(row, Reason.DOUBTFUL, why) for row in rows if (why := doubt(row)))
+        today = day_of(now_ms)
+        yield from (Item(row, Reason.STALE, why) for row in rows if (why := staleness(row, place.root, today)))
+        yield from self._unused(place, rows, now_ms)
+
+    def _questions(self, project_id: str, by_id: dict[str, Memory]) -> Iterator[Item]:
+        """Yield the memories of a person that a reading model speaks against."""
+        for reading in self.readings.all():
+            for question in reading.questions if reading.project_id == project_id else ():
+                memory, by = by_id.get(question.get("memory_id", "")), by_id.get(question.get("by", ""))
+                if memory is not None and (by is not None or question.get("wish") == "drop"):
+                    why = "a newer note says otherwise" if by is not None else "a session shows that it holds no more"
+                    yield Item(memory, Reason.CONTRADICTS, why, by)
+
+    def _unused(self, place: Place, rows: Sequence[Memory], now_ms: int) -> Iterator[Item]:
+        old = [row for row in rows if now_ms - row.at_ms > UNUSED_AFTER_MS and not row.pinned]
+        used = {row.memory_id for row in self.store.usages(UsageQuery(limit=1_000_000))} if old else set()
+        for row in old:
+            if row.id not in used and place.sessions_since(row.at_ms) >= UNUSED_AFTER_SESSIONS:
+                yield Item(row, Reason.UNUSED, f"not given, cited or opened since {day_of(row.at_ms)}")
+
+
+def contradictions(rows: Sequence[Memory]) -> Iterator[Item]:
+    """Yield older memories that a newer one in force replaces, by the rules' judgement."""
+    terms = {row.id: frozenset(index_terms(row.text).split()) for row in rows}
+    holders: dict[str, list[Memory]] = {}
+    for row in sorted(rows, key=lambda row: row.at_ms):
+        shared = Counter(older.id for term in terms[row.id] for older in holders.get(term, ()))
+        by_id = {older.id: older for term in terms[row.id] for older in holders.get(term, ())}
+        for older_id, count in shared.most_common(NEAREST):
+            least = MIN_SHARED * min(len(terms[older_id]), len(terms[row.id]))
+            if count >= least and judge(by_id[older_id].text, row.text).verdict == SUPERSEDE:
+                yield Item(by_id[older_id], Reason.CONTRADICTS, "a newer memory says otherwise", row)
+        for term in terms[row.id]:
+            holders.setdefault(term, []).append(row)
+
+
+def doubt(memory: Memory) -> str:
+    """Return why a memory may not be true, "" for no reason."""
+    if is_unconfirmed(memory.text):
+        return "nobody has confirmed it"
+    rests_on = evidence.from_json(memory.evidence)
+    if rests_on and all(row.method is Method.FUZZY for row in rests_on):
+        return "its session says it in similar words only"
+    return ""
+
+
+def staleness(memory: Memory, root: str, today: str) -> str:
+    """Return why a memory may have become idle, "" for no reason.
+
+    root: the project's folder, in which its files are looked up. today: YYYY-MM-DD.
+    """
+    if memory.kind == Kind.COMMITMENT and not is_due(memory.text, today):
+        return "its day is over"
+    if (
+        memory.files
+        and os.path.isdir(root)
+        and not any(os.path.exists(os.path.join(root, path)) for path in memory.files)
+    ):
+        return "none of its files is there any more: " + ", ".join(memory.files[:3])
+    return ""

@@ -1,0 +1,91 @@
+"""The record of reviewed memories: decisions and how to undo them; ids alone, no text."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+from memlayer.edge.home import paths
+from memlayer.model import Memory
+
+MAX_DECISIONS = 2000  # beyond them the oldest are dropped, and their questions may come again
+
+
+@dataclass(frozen=True)
+class Before:
+    """A memory's state before a decision, without its text."""
+
+    id: str
+    at_ms: int
+    session_id: str
+    superseded_by: str
+    superseded_ms: int
+    pinned: bool
+
+    @classmethod
+    def of(cls, memory: Memory) -> Before:
+        """Return the state of a memory."""
+        return cls(
+            memory.id, memory.at_ms, memory.session_id, memory.superseded_by, memory.superseded_ms, memory.pinned
+        )
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A person's decision on an item.
+
+    key: the item's; at_ms: Unix time. before: of the memories that it changed, the item's first; wording: id of the row
+    that keeps the first one's text, "" where the text stayed.
+    """
+
+    how: str
+    key: str
+    project_id: str
+    at_ms: int
+    before: tuple[Before, ...] = ()
+    wording: str = ""
+
+
+class ReviewLog:
+    """The decisions of a home, the oldest first. Thread-safe.
+
+    Every write is on disk when it returns. Raises OSError.
+    """
+
+    def __init__(self, home: str) -> None:
+        self._path = paths.reviewed(home)
+        self._lock = threading.RLock()
+
+    def all(self) -> list[Decision]:
+        """Return every decision; [] for a file that cannot be read."""
+        try:
+            with open(self._path, encoding="utf-8") as file:
+                rows = json.load(file)
+            return [
+                Decision(**{**row, "before": tuple(Before(**state) for state in row.get("before", ()))}) for row in rows
+            ]
+        except (OSError, ValueError, TypeError, AttributeError):
+            return []
+
+    def closed(self) -> dict[str, int]:
+        """Return key of an item -> when it was decided."""
+        return {row.key: row.at_ms for row in self.all()}
+
+    def add(self, decision: Decision) -> None:
+        """Append a decision."""
+        with self._lock:
+            self._write([*self.all(), decision][-MAX_DECISIONS:])
+
+    def last(self, project_id: str) -> Decision | None:
+        """Return a project's last decision, None without any."""
+        return next((row for row in reversed(self.all()) if row.project_id == project_id), None)
+
+    def take_back(self, decision: Decision) -> None:
+        """Remove a decision."""
+        with self._lock:
+            self._write([row for row in self.all() if row != decision])
+
+    def _write(self, rows: Sequence[Decision]) -> None:
+        paths.write_whole(self._path, json.dumps([asdict(row) for row in rows]).encode())

@@ -1,0 +1,83 @@
+"""`memlayer review` over a daemon: the list, each decision, the slash command, a terminal."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import ROOT
+from tests.support.cli_process import Cli, Run, runner
+from tests.support.processes import Daemon, HookRunner
+
+DOUBTFUL = "웹훅이 두 번 오는 원인은 재전송이다. 먼저 200을 준다. (시도함, 미확인)"
+SURE = "웹훅이 두 번 오는 원인은 재전송이다. 먼저 200을 주니 한 번만 온다."
+SECOND = "coupon totals were off by a cent because of rounding (tried, unconfirmed)"
+
+
+@pytest.fixture
+def cli(home: Path, project: Path) -> Iterator[Run]:
+    with Daemon(ROOT, home, {"embedding": {"provider": "none"}}):
+        run = runner(home, project)
+        run("remember", DOUBTFUL)
+        run("remember", SECOND)
+        yield run
+
+
+def listed(cli: Run) -> dict[str, dict[str, Any]]:
+    items = json.loads(cli("review", "--json").stdout)["items"]
+    return {item["memory"]["text"]: item for item in items}
+
+
+def core(cli: Run) -> set[str]:
+    return {row["text"] for row in json.loads(cli("list", "--category", "core", "--json").stdout)["memories"]}
+
+
+def test_list_decide_and_undo(cli: Run) -> None:
+    items = listed(cli)
+    assert {text: item["reason"] for text, item in items.items()} == {DOUBTFUL: "doubtful", SECOND: "doubtful"}
+    said = cli("review").stdout
+    assert "doubtful (nobody has confirmed it)" in said and "review drop" not in said and "`drop ID`" in said
+    first, second = items[DOUBTFUL]["memory"]["citation"], items[SECOND]["memory"]["citation"]
+    assert "Changed" in cli("review", "edit", first, SURE).stdout and SURE in core(cli)
+    assert "Dropped" in cli("review", "drop", second).stdout and core(cli) == {SURE}
+    assert listed(cli) == {} and "Nothing to review" in cli("review").stdout
+    assert "is not under review" in cli("review", "drop", first, code=1).stderr
+    assert "Undone: drop" in cli("review", "undo").stdout and core(cli) == {SURE, SECOND}
+    assert "Undone: edit" in cli("review", "undo").stdout and core(cli) == {DOUBTFUL, SECOND}
+    assert "earlier wording" in cli("history", first).stdout
+
+
+def test_merge_names_the_other(cli: Run) -> None:
+    items = listed(cli)
+    first, second = items[DOUBTFUL]["memory"]["citation"], items[SECOND]["memory"]["citation"]
+    both = "웹훅은 재전송, 쿠폰은 반올림이 원인이었다"
+    assert "Merged into" in cli("review", "merge", first, second, both).stdout
+    assert core(cli) == {both}
+    assert SECOND in cli("history", first).stdout
+    cli("review", "undo")
+    assert core(cli) == {DOUBTFUL, SECOND}
+
+
+def test_slash_command_takes_a_decision(cli: Run, hook: HookRunner) -> None:
+    def slash(words: str) -> str:
+        hook(
+            "user_prompt_expansion", "s1", "p1", hook_event_name="UserPromptExpansion",
+            command_name="memlayer:memory-review", command_args=words, prompt="/memory-review " + words,
+        )  # fmt: skip
+        return str(cli("slash", "memory-review", "s1").stdout)
+
+    citation = listed(cli)[DOUBTFUL]["memory"]["citation"]
+    assert DOUBTFUL in slash("")
+    assert "Changed" in slash(f"edit [mem:{citation}] {SURE}")
+    assert SURE in core(cli)
+    assert "Undone" in slash("undo") and DOUBTFUL in core(cli)
+
+
+def test_person_goes_through_them_on_a_terminal(cli: Run, home: Path, project: Path) -> None:
+    code, screen = Cli(home, project).on_terminal("review", types=f"k\ne\n{SURE}\n")
+    assert code == 0 and "1/2" in screen and "2/2" in screen, screen
+    assert len(core(cli)) == 2 and SURE in core(cli) and listed(cli) == {}
