@@ -180,7 +180,10 @@ class Consolidator:
             self._write(replace(memory, superseded_by=memory.id, superseded_ms=self.now_ms()))
 
     def put_back(self, memories: Sequence[Memory]) -> None:
-        """Write memories as they were before a change; a text in between stays in the history."""
+        """Write memories as they were before a change.
+
+        Their text in between stays in the history.
+        """
         ids = [row.id for row in memories]
         now = self.store.memories(MemoryQuery(ids=ids, limit=len(ids))) if ids else []
         texts = {row.id: row.text for row in memories}

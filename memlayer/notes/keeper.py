@@ -148,7 +148,10 @@ class NoteKeeper:
         return None
 
     def _drop(self, draft: Draft, kept: Kept, memory: Memory | None, at_ms: int) -> None:
-        """Retire a note that a session shows to be untrue; a cure that nobody saw hold becomes an attempt."""
+        """Retire a note that holds no more.
+
+        An unconfirmed cause becomes an attempt.
+        """
         if memory is None:
             return
         if not is_machine_made(memory):
@@ -227,7 +230,7 @@ class NoteKeeper:
 
 
 def _attempt_of(cause: Memory, at_ms: int) -> Memory | None:
-    """Return an unconfirmed cause that was taken back as an attempt; None for any other note."""
+    """Return a taken-back unconfirmed cause as an attempt, else None."""
     if cause.kind != Kind.CAUSE or not is_unconfirmed(cause.text):
         return None
     text = taken_back(cause.text)

@@ -54,7 +54,10 @@ class How(StrEnum):
 
 @dataclass(frozen=True)
 class Item:
-    """A memory under review. why: a clause; against: the other memory, or None."""
+    """A memory under review.
+
+    why: a clause. against: the other memory, or None.
+    """
 
     memory: Memory
     reason: Reason
@@ -80,7 +83,7 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True)
 class Review:
-    """The items of a project, and the decisions on them. Decisions are the writer's."""
+    """The items of a project, and decisions on them, for the writer."""
 
     store: Store
     readings: ReadingLog
@@ -88,7 +91,10 @@ class Review:
     consolidator: Consolidator
 
     def items(self, place: Place, now_ms: int) -> list[Item]:
-        """Return the memories to look at, each once, the most urgent first. Raises StoreError."""
+        """Return the memories to look at, the most urgent first.
+
+        Each once. Raises StoreError.
+        """
         query = MemoryQuery(project_id=place.project_id, category=Category.CORE, is_current=True, limit=MAX_ROWS)
         rows = [row for row in self.store.memories(query) if row.kind != Kind.TASK] if place.project_id else []
         closed, seen, out = self.log.closed(), set[str](), list[Item]()
@@ -101,7 +107,7 @@ class Review:
         return out
 
     def decide(self, item: Item, how: How, now_ms: int, *, text: str = "", other: Memory | None = None) -> Memory:
-        """Carry out a decision; return the memory that holds, or the dropped one.
+        """Carry out a decision; return its memory.
 
         text: of an edit or a merge, redacted; other: the second memory of a merge. Raises UserError, StoreError.
         """
@@ -126,9 +132,9 @@ class Review:
         return memory
 
     def undo(self, project_id: str) -> tuple[Decision, Memory | None]:
-        """Take the last decision back; return it with its memory, None for a kept one.
+        """Take the last decision back; return it with its memory.
 
-        Raises UserError without a decision, and where a memory of it was forgotten.
+        The memory is None where it was kept. Raises UserError without a decision, and where a memory was forgotten.
         """
         decision = self.log.last(project_id)
         if decision is None:
@@ -183,7 +189,7 @@ class Review:
 
 
 def contradictions(rows: Sequence[Memory]) -> Iterator[Item]:
-    """Yield older memories that a newer one in force replaces, by the rules' judgement."""
+    """Yield memories that a newer one in force contradicts, by rules."""
     terms = {row.id: frozenset(index_terms(row.text).split()) for row in rows}
     holders: dict[str, list[Memory]] = {}
     for row in sorted(rows, key=lambda row: row.at_ms):

@@ -1,4 +1,4 @@
-"""The record of reviewed memories: decisions and how to undo them; ids alone, no text."""
+"""The record of decisions on reviewed memories; ids, no text."""
 
 from __future__ import annotations
 

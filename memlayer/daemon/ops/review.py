@@ -47,14 +47,20 @@ def decide(state: State, arguments: ops.Decide, progress: Progress) -> Fields:
 
 
 def undo(state: State, arguments: ops.UndoReview, progress: Progress) -> Fields:
-    """Take the last decision of a project back. memory: None for a kept one."""
+    """Take the last decision of a project back.
+
+    memory: None for a kept one.
+    """
     reviewer, project_id = _review_of(state), _place_of(state, arguments.project_dir).project_id
     decision, memory = _written(state, lambda: reviewer.undo(project_id))
     return {"how": decision.how, "memory": memory_fields(state, memory) if memory is not None else None}
 
 
 def _item_of(items: list[Item], memory: Memory) -> Item:
-    """Return the item about a memory, from its side. Raises UserError for none."""
+    """Return the item about a memory, from its side.
+
+    Raises UserError for none.
+    """
     for item in items:
         if item.memory.id == memory.id:
             return item

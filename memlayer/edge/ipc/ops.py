@@ -281,7 +281,10 @@ class Review(Arguments, op="review"):
 
 @dataclass(frozen=True)
 class Decide(Arguments, op="review.decide"):
-    """how: keep, edit, merge or drop. other: the second memory of a merge, "" for the contradicting one."""
+    """A decision on a memory under review.
+
+    how: keep, edit, merge or drop. other: the second memory of a merge, "" for the contradicting one.
+    """
 
     how: str = ""
     id_: str = ""

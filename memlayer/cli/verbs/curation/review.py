@@ -78,7 +78,9 @@ def review_verb(context: click.Context, project: str | None, limit: int, from_st
 @project_option
 @json_option
 def keep_verb(id_: tuple[str, ...], project: str | None, as_json: bool) -> None:
-    """Keep a memory as it is; it comes up no more for this reason.
+    """Keep a memory as it is.
+
+    It comes up no more for this reason.
 
     \b
     Examples:
@@ -128,7 +130,9 @@ def merge_verb(id_: str, other: str, text: tuple[str, ...], project: str | None,
 @project_option
 @json_option
 def drop_verb(id_: tuple[str, ...], project: str | None, as_json: bool) -> None:
-    """Have a memory hold no more; the one that contradicts it takes its place.
+    """Have a memory hold no more.
+
+    The memory that contradicts it takes its place.
 
     \b
     Examples:
@@ -141,7 +145,9 @@ def drop_verb(id_: tuple[str, ...], project: str | None, as_json: bool) -> None:
 @project_option
 @json_option
 def undo_verb(project: str | None, as_json: bool) -> None:
-    """Take the last decision of this project's review back; again, the one before.
+    """Take the last decision back.
+
+    Again: the decision before it. Each project has its own.
 
     \b
     Examples:
