@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from memlayer.briefing.session_summary import is_due
 from memlayer.consolidation import lineage
-from memlayer.consolidation.conflict.compare import SUPERSEDE, judge
+from memlayer.consolidation.conflict.compare import Verdict, judge
 from memlayer.consolidation.consolidator import Consolidator
 from memlayer.errors import UserError
 from memlayer.kinds import Category, Kind
@@ -197,7 +197,7 @@ def contradictions(rows: Sequence[Memory]) -> Iterator[Item]:
         by_id = {older.id: older for term in terms[row.id] for older in holders.get(term, ())}
         for older_id, count in shared.most_common(NEAREST):
             least = MIN_SHARED * min(len(terms[older_id]), len(terms[row.id]))
-            if count >= least and judge(by_id[older_id].text, row.text).verdict == SUPERSEDE:
+            if count >= least and judge(by_id[older_id].text, row.text) is Verdict.SUPERSEDE:
                 yield Item(by_id[older_id], Reason.CONTRADICTS, "a newer memory says otherwise", row)
         for term in terms[row.id]:
             holders.setdefault(term, []).append(row)
