@@ -47,9 +47,8 @@ lint: venv  ## ruff, mypy --strict, import-linter
 	$(VENV)/bin/mypy
 	$(VENV)/bin/lint-imports
 
-bench: venv  ## measure the hooks, and recall on the dialogues that ship
+bench: venv  ## measure the hooks
 	$(RUN) $(PY) bench/hooks.py
-	$(RUN) $(PY) evals/dialogues.py --split all
 
 docs: venv  ## regenerate the generated parts of docs/
 	$(RUN) $(PY) docs/generate.py

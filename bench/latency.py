@@ -264,9 +264,9 @@ def main(sizes: str, rounds: int, burst: int, json_file: str, plot_file: str, ca
     if json_file:
         Path(json_file).write_text(json.dumps(figures, indent=1) + "\n")
     if plot_file:
-        from plot_latency import draw
+        from plot import latency
 
-        draw(figures, Path(plot_file))
+        latency(figures, Path(plot_file))
 
 
 def show_size(size: int, one: dict[str, Any]) -> None:

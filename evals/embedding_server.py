@@ -1,9 +1,8 @@
 """Serve the shipped model's raw vectors over both providers' interfaces.
 
 `python evals/embedding_server.py BASE [--provider openai|gemini] [--delay 0.05]` writes BASE/home/config.yaml, which
-names the server, and serves until it is stopped: `python evals/dialogues.py --keep BASE` then plays the set with
-vectors that come over a socket. Gemini's interface tells queries from passages; OpenAI's does not, so that all texts
-get the model's prefix for passages.
+names the server, and serves until it is stopped: an evaluation in that home then gets vectors that come over a socket.
+Gemini's interface tells queries from passages; OpenAI's does not: all texts get the model's prefix for passages.
 """
 
 from __future__ import annotations

@@ -204,7 +204,7 @@ def main(file: Path, json_file: str, plot: str) -> None:
             kept.write(text)
             kept.flush()
             # In a process of its own: this one has fastembed without the image library, which the plot needs.
-            subprocess.run([sys.executable, str(ROOT / "bench" / "plot_recall.py"), kept.name, plot], check=True)
+            subprocess.run([sys.executable, str(ROOT / "bench" / "plot.py"), kept.name, plot], check=True)
 
 
 def run(conversations: list[Conversation], home: Path) -> dict[str, dict[str, dict[str, float]]]:

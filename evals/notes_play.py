@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from evals.dialogue_home import Home, prompt_id, session_id
+from evals.home import Home, prompt_id, session_id
 from evals.notes_recorded import ModelServer, RecordedModel
 from evals.real_set import Turn
 from memlayer.model import citation_of, turn_memory_id

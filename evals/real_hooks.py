@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from evals.dialogue_home import Home, prompt_id, session_id
+from evals.home import Home, prompt_id, session_id
 from evals.real_set import Given, Turn
 from memlayer.model import citation_of, turn_memory_id
 from memlayer.text.context_block import entry_lines

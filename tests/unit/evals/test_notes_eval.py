@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from evals.dialogue_home import prompt_id, session_id
+from evals.home import prompt_id, session_id
 from evals.notes_play import Line, Lived, Notebook, load_calls, root_of
 from evals.notes_recorded import Asked, RecordedModel, continued, load_record, sessions_of
 from evals.notes_score import Starts, facts_of, kinds, load_starts, row_of, score

@@ -66,7 +66,7 @@ def test_projects_are_whole(file: Path, near_misses: int) -> None:
 def test_no_measured_text_is_trained_on() -> None:
     measured: set[tuple[str, ...]] = set()
     files = [path for folder in MEASURED for path in folder.rglob("*") if path.suffix in (".yaml", ".jsonl", ".json")]
-    assert len(files) >= 8
+    assert len(files) >= 6
     for path in files:
         measured |= phrases(path.read_text(encoding="utf-8"))
     trained = {phrase for row in rows(TURNS, PROJECTS) for text in texts_of(row) for phrase in phrases(text)}

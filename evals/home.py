@@ -1,32 +1,23 @@
-"""A throw-away memlayer home with the evaluation set.
-
-It is asked through the real hooks, or the daemon.
-"""
+"""A throw-away memlayer home, asked through the real hooks or the daemon."""
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import subprocess
 import sys
 import time
 import uuid
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from evals.dialogue_judge import Answer
-from evals.dialogue_set import ANSWERED_AFTER_MS, MINUTE_MS, Probe, Turn
-from memlayer.edge.capture import spool
 from memlayer.edge.capture.payload import read_payload
 from memlayer.edge.home import paths
 from memlayer.edge.ipc.client import Client
-from memlayer.model import citation_of, turn_memory_id
 
 ROOT = Path(__file__).resolve().parent.parent
 _IDS = uuid.UUID("8d1c3d52-6a0e-4d0b-9a55-3b7f2c1e9f00")
-MAX_LATE = 3
 QUIET_S = 60.0
 SETTLED_S = 7200.0
 _FAILED = b"hook.user_prompt_submit failed"
@@ -43,11 +34,6 @@ def session_id(name: str) -> str:
 def prompt_id(turn: str) -> str:
     """The host's kind of id for a turn of the set."""
     return str(uuid.uuid5(_IDS, "turn " + turn))
-
-
-def citation(turn: Turn) -> str:
-    """Return a block's citation of a turn of the set."""
-    return "[mem:%s]" % citation_of(turn_memory_id(session_id(turn.session), prompt_id(turn.id)))
 
 
 class Home:
@@ -74,29 +60,6 @@ class Home:
         folder.mkdir(parents=True, exist_ok=True)
         return folder
 
-    def fill(self, turns: Iterable[tuple[str, Turn]], shift_ms: int) -> int:
-        """Spool turns as a hook without a daemon does.
-
-        Each at its own time, but without the fsync; returns how many events. turns: (project's name, turn); shift_ms is
-        added to each at_ms.
-        """
-        spans: dict[tuple[str, str], tuple[int, int]] = {}
-        written = 0
-        for project, turn in turns:
-            at_ms = turn.at_ms + shift_ms
-            first, _ = spans.get((project, turn.session), (at_ms, at_ms))
-            spans[project, turn.session] = (first, at_ms)
-            fields = {"prompt_id": prompt_id(turn.id)}
-            said = {**fields, "prompt": turn.prompt}
-            written += self.spool("user_prompt_submit", project, turn.session, said, at_ms)
-            if turn.answer:
-                said = {**fields, "last_assistant_message": turn.answer}
-                written += self.spool("stop", project, turn.session, said, at_ms + ANSWERED_AFTER_MS)
-        for (project, session), (first, last) in spans.items():
-            self.spool("session_start", project, session, {"source": "startup"}, first - MINUTE_MS)
-            self.spool("session_end", project, session, {"reason": "other"}, last + 2 * ANSWERED_AFTER_MS)
-        return written
-
     def settle(self, show: Progress) -> None:
         """Everything that waits is in the store, embedded, indexed and consolidated."""
 
@@ -112,49 +75,6 @@ class Home:
             show("consolidate", done, done + stats["to_consolidate"])
             time.sleep(0.2)
         self.wait_until_quiet(SETTLED_S)  # of many turns the memory files and indexes take their time too
-
-    def counts(self) -> tuple[int, int]:
-        """(events, memories) in the store."""
-        stats = self.client.call("stats", {}, deadline_s=60)
-        return stats["events"], stats["memories"]
-
-    def ask(self, probe: Probe, cited: str, *, direct: bool = False, explain: bool = False) -> Answer:
-        """Ask in a session of its own, and withdraw its events.
-
-        The probe's own prompt is still in the spool when its hook returns, for a prompt is taken in with its answer:
-        it is withdrawn from there. The turns before a follow-up are in the store, and are forgotten.
-        """
-        session = str(uuid.uuid4())
-        folder = self.folder(probe.project)
-        blocks = []
-        late = 0
-        for place, (prompt, answer) in enumerate(probe.context):
-            said = {"prompt_id": "%s-%d" % (session, place)}
-            blocks.append(self.hook("user_prompt_submit", folder, session, {**said, "prompt": prompt})[0])
-            self.hook("stop", folder, session, {**said, "last_assistant_message": answer})
-            self.wait_until_quiet()
-        explained: dict[str, Any] = {}
-        known = session if probe.context else ""  # a session of which nothing is stored is refused
-        asked = {"prompt": probe.prompt, "project_dir": str(folder), "session_id": known}
-        started = time.perf_counter()
-        if direct:
-            explained = self.client.call("recall", asked, deadline_s=60)
-            block = str(explained["block"])
-        else:
-            block, was_late = "", True
-            while was_late and late <= MAX_LATE:
-                said = {"prompt_id": "%s-%s-%d" % (session, "probe", late), "prompt": probe.prompt}
-                block, was_late = self.hook("user_prompt_submit", folder, session, said)
-                late += was_late
-                self.withdraw(session)
-        took_ms = (time.perf_counter() - started) * 1000
-        if explain and not explained:
-            # Notes that the hook has just shown would be left out: asked as another session, unless that matters.
-            explained = self.client.call("recall", asked if probe.context else {**asked, "session_id": ""})
-        if probe.context:
-            self.client.call("forget", {"session_id": session}, deadline_s=600)
-        blocks.append(block)
-        return Answer(probe, tuple(blocks), any(cited in one for one in blocks), late, took_ms, explained)
 
     def hook(self, name: str, folder: Path, session: str, fields: dict[str, str]) -> tuple[str, bool]:
         """Run a hook as the host does.
@@ -173,14 +93,6 @@ class Home:
         said = json.loads(done.stdout) if done.stdout else {}
         context = str(said.get("hookSpecificOutput", {}).get("additionalContext", ""))
         return context, not context and self._was_late(marks)
-
-    def withdraw(self, session: str) -> None:
-        """Take a session's prompts out of the spool."""
-        for path in spool.waiting(str(self.home)):
-            with contextlib.suppress(FileNotFoundError):
-                event, _ = spool.load(path)
-                if event is not None and event["session_id"] == session:
-                    os.unlink(path)
 
     def wait_until_quiet(self, within_s: float = QUIET_S) -> None:
         """Wait until the daemon's writer has nothing to do.

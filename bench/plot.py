@@ -1,8 +1,7 @@
-"""Draws the figures of bench/latency.py as an SVG.
+"""Draw the figures of bench/latency.py or evals/locomo.py as an SVG.
 
-Recall and the prompt hook against the size of the store.
-
-`python bench/plot_latency.py FIGURES.json PLOT.svg` draws figures that were kept.
+`python bench/plot.py FIGURES.json PLOT.svg`: of latency, recall and the prompt hook against the size of the store; of
+LoCoMo, each method by its share of found evidence, and by category of question.
 """
 
 from __future__ import annotations
@@ -18,8 +17,13 @@ import click
 os.environ.setdefault("MPLCONFIGDIR", tempfile.gettempdir())  # it wants to keep a font list somewhere
 
 import matplotlib
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+METHOD_COLOURS = ("#0072b2", "#999999", "#e69f00", "#56b4e9")
+MEASURES = ("any@1", "any@5", "any@10", "all@5", "session all@5")
+BY_CATEGORY = "any@5"
+WHOLE = "all"
 GOAL_MS = 60
 LEAST = 300  # where an empty store stands on a logarithmic axis
 COLOURS = {"idle": "#0072b2", "busy": "#d55e00", "hook": "#009e73", "bare": "#666666"}
@@ -28,7 +32,7 @@ STYLE = {"svg.hashsalt": "memlayer", "svg.fonttype": "none", "font.family": "san
          "axes.spines.right": False, "axes.grid": True, "grid.alpha": 0.25}  # fmt: skip
 
 
-def draw(figures: dict[str, Any], path: Path) -> None:
+def latency(figures: dict[str, Any], path: Path) -> None:
     """Write the plot of the figures of bench/latency.py."""
     sizes = list(figures["sizes"].values())
     counts = [max(LEAST, int(size)) for size in figures["sizes"]]
@@ -61,12 +65,40 @@ def draw(figures: dict[str, Any], path: Path) -> None:
         figure.savefig(path, format="svg", metadata={"Date": None})
 
 
+def locomo(figures: dict[str, dict[str, dict[str, float]]], path: Path) -> None:
+    """Write the plot of the figures of evals/locomo.py.
+
+    figures: method -> category (or "all") -> measure -> percent.
+    """
+    categories = [name for name in next(iter(figures.values())) if name != WHOLE]
+    with matplotlib.rc_context(STYLE):
+        figure = Figure(figsize=(9, 3.6), layout="constrained")
+        left, right = figure.subplots(1, 2)
+        _bars(left, figures, MEASURES, lambda by_category, measure: by_category[WHOLE][measure])
+        left.set_title("All questions", loc="left", fontsize=10)
+        _bars(right, figures, categories, lambda by_category, category: by_category[category][BY_CATEGORY])
+        right.set_title(f"{BY_CATEGORY}, by category", loc="left", fontsize=10)
+        left.set_ylabel("percent of questions")
+        left.legend(fontsize=8, frameon=False)
+        figure.savefig(path, format="svg", metadata={"Date": None})
+
+
+def _bars(axes: Axes, figures: dict[str, Any], groups: Any, value: Any) -> None:
+    width = 0.8 / len(figures)
+    for place, ((name, by_category), colour) in enumerate(zip(figures.items(), METHOD_COLOURS, strict=False)):
+        at = [group + place * width for group in range(len(groups))]
+        axes.bar(at, [value(by_category, group) for group in groups], width, label=name, color=colour)
+    axes.set_xticks([group + 0.4 - width / 2 for group in range(len(groups))], groups, fontsize=8)
+    axes.set_ylim(0, 100)
+
+
 @click.command()
 @click.argument("figures", type=click.Path(exists=True, path_type=Path))
 @click.argument("plot", type=click.Path(path_type=Path))
 def main(figures: Path, plot: Path) -> None:
     """Draw kept figures."""
-    draw(json.loads(figures.read_text()), plot)
+    kept = json.loads(figures.read_text())
+    (latency if "sizes" in kept else locomo)(kept, plot)
 
 
 if __name__ == "__main__":
