@@ -32,6 +32,7 @@ from memlayer.memory_files.edits import Edits
 from memlayer.memory_files.extra_files import ExtraFiles
 from memlayer.memory_files.folders import FileRules
 from memlayer.memory_files.sync import MemoryFiles
+from memlayer.moments.known_errors import KnownErrors
 from memlayer.notes.keeper import NoteKeeper
 from memlayer.notes.reader import SessionReader
 from memlayer.notes.reading_log import ReadingLog
@@ -96,6 +97,7 @@ class Services:
     retriever: Retriever
     live: LiveSessions
     recall: Recall
+    errors: KnownErrors
     forget: Forget
     retention: Retention
     levels: LevelKeeper
@@ -194,8 +196,8 @@ def open_services(
     usages = UsageLog(home, store, is_tracking=settings.citations.track)
     return Services(
         store=store, cache=cache, terms=terms, indexer=indexer, ingest=ingest, retriever=retriever, live=live,
-        recall=recall, forget=forget, retention=retention, consolidator=consolidator, files=files, extra=extra,
-        imports=ImportLog(Path(paths.cache(home)) / "imports.sqlite"),
+        recall=recall, errors=KnownErrors(store), forget=forget, retention=retention, consolidator=consolidator,
+        files=files, extra=extra, imports=ImportLog(Path(paths.cache(home)) / "imports.sqlite"),
         levels=LevelKeeper(store), usages=usages, readings=readings,
         reader=session_reader(settings, home, store, indexer),
     )  # fmt: skip

@@ -115,6 +115,14 @@ class NoteSettings(Group):
     enabled: bool = setting(True, "Have finished sessions read. A project may say no to it.")
 
 
+class MomentSettings(Group):
+    """Notes that the model is given at its tool calls."""
+
+    failing_calls: bool = setting(
+        True, "Tell of a call that failed as in an earlier session, and of the call that worked then."
+    )
+
+
 class ToolSettings(Group):
     """Settings for the tool calls that are kept, in short."""
 
@@ -124,9 +132,7 @@ class ToolSettings(Group):
         "Tools whose calls are kept; one that ends with `*` means all that begin so. Besides these only `mcp__` tools "
         "can be named: no hook runs for others.",
     )
-    failures: tuple[str, ...] = setting(
-        ("Bash", "Edit", "MultiEdit", "NotebookEdit", "Write", "mcp__*"), "Tools whose failed calls are kept."
-    )
+    failures: tuple[str, ...] = setting(("*",), "Tools whose failed calls are kept; `*` means all.")
     max_chars: Whole = setting(1500, "Length of the output that is kept.", unit="characters", ge=100, le=20_000)
 
 

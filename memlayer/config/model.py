@@ -19,6 +19,7 @@ from memlayer.config.groups import (
     FileSettings,
     FlushSettings,
     Group,
+    MomentSettings,
     NoteSettings,
     Real,
     RecallSettings,
@@ -55,6 +56,7 @@ class Settings(Group):
     chunking: ChunkingSettings = ChunkingSettings()
     consolidation: ConsolidationSettings = ConsolidationSettings()
     notes: NoteSettings = NoteSettings()
+    moments: MomentSettings = MomentSettings()
     agent: AgentSettings = AgentSettings()
     query_classification: QueryClassificationSettings = QueryClassificationSettings()
     soul: SoulSettings = SoulSettings()

@@ -19,8 +19,9 @@ from memlayer.daemon.tasks import intake
 from memlayer.edge.capture.payload import COMMAND, Payload
 from memlayer.edge.home import given_notes as record
 from memlayer.edge.home import project
+from memlayer.moments.moment import Moment
 from memlayer.recall import given_notes
-from memlayer.recall.candidate import with_shown, with_start
+from memlayer.recall.candidate import with_marks, with_shown, with_start
 from memlayer.recall.recall import Gate, Recalled
 from memlayer.records.sessions import Session
 
@@ -52,6 +53,7 @@ class Answer(NamedTuple):
     recalled: Recalled | None = None
     is_continued: bool = False
     tells_rules: bool = False
+    moment: Moment | None = None  # a tool call's
 
 
 class Handler(NamedTuple):
@@ -106,7 +108,7 @@ def serve(
     handler.begin(state, call)
     keep()
     found = handler.answer(state, call)
-    with noted(state, call.session, call.event, found.context, found.recalled, due_s):
+    with noted(state, call.session, call.event, found, due_s):
         reply(found)
     if found.tells_rules and time.monotonic() < due_s:
         state.rule_notices.told(call.session.id, found.notice)
@@ -117,20 +119,21 @@ def serve(
 
 
 @contextmanager
-def noted(
-    state: State, session: Session, event: Mapping[str, Any], block: str, found: Recalled | None, due_s: float
-) -> Iterator[None]:
+def noted(state: State, session: Session, event: Mapping[str, Any], answer: Answer, due_s: float) -> Iterator[None]:
     """Send a hook's answer inside; its notes count as shown.
 
-    They stand in the record once it is out. found: a prompt's recall. due_s: monotonic; an answer after it, or that
-    nobody takes, has shown nothing.
+    They stand in the record once it is out. due_s: monotonic; an answer after it, or that nobody takes, has shown
+    nothing.
     """
     before = session.shown, session.explained_ms
-    if block and event["kind"] in ("user", "session_start"):
-        if found is not None:
-            session.shown = with_shown(session.shown, found.entries)
+    if answer.moment is not None:
+        session.shown = with_marks(session.shown, answer.moment.marks)
+        state.sessions.changed(session)
+    elif answer.context and event["kind"] in ("user", "session_start"):
+        if answer.recalled is not None:
+            session.shown = with_shown(session.shown, answer.recalled.entries)
         else:
-            session.shown = with_start(session.shown, given_notes.cited_in(block))
+            session.shown = with_start(session.shown, given_notes.cited_in(answer.context))
         session.explained_ms = session.explained_ms or time.time_ns() // 1_000_000
         state.sessions.changed(session)
     is_delivered = False
@@ -140,19 +143,20 @@ def noted(
     finally:
         if not is_delivered:
             session.shown, session.explained_ms = before
-        _record(state, session, event, block, found, is_delivered)
+        _record(state, session, event, answer, is_delivered)
 
 
-def _record(
-    state: State, session: Session, event: Mapping[str, Any], block: str, found: Recalled | None, is_delivered: bool
-) -> None:
-    """Append the entry of a prompt or a given working set."""
+def _record(state: State, session: Session, event: Mapping[str, Any], answer: Answer, is_delivered: bool) -> None:
+    """Append the entry of a prompt, a working set or a moment."""
+    found = answer.recalled
     if event["kind"] == "user" and event["detail"] == COMMAND:
         found = Recalled("", "", Gate.COMMAND)
     if found is not None:
         entry = given_notes.of_prompt(event, session.project_id, found, is_delivered=is_delivered)
-    elif event["kind"] == "session_start" and block:
-        entry = given_notes.of_start(event, session.project_id, block, is_delivered=is_delivered)
+    elif answer.moment is not None:
+        entry = given_notes.of_moment(event, session.project_id, answer.moment, is_delivered=is_delivered)
+    elif event["kind"] == "session_start" and answer.context:
+        entry = given_notes.of_start(event, session.project_id, answer.context, is_delivered=is_delivered)
     else:
         return
     try:

@@ -13,7 +13,7 @@ from typing import Any
 
 from memlayer.briefing import working_set
 from memlayer.briefing.standing_orders import standing_orders
-from memlayer.daemon import opening
+from memlayer.daemon import moments, opening
 from memlayer.daemon.hook_call import Answer, Call, Handler, begin_call, count_kept, drain_soon, serve
 from memlayer.daemon.resources import notes_offer
 from memlayer.daemon.resources.state import Send, State
@@ -138,6 +138,9 @@ def _start_context(state: State, call: Call) -> str:
     if payload.model and payload.model != session.model:
         session.model = payload.model
         state.sessions.changed(session)
+    services = state.ready() if state.is_open else None
+    if services is not None:
+        services.errors.refresh(session.project_id)
     state.loader.submit("warm " + session.project_id, lambda: opening.warm(state, session.project_id))
     # While the store opens, which takes longer, nothing is waited for.
     wait_until = min(call.ends_s, time.monotonic() + CATCH_UP_WAIT_S) if state.is_open else 0.0
@@ -317,7 +320,7 @@ HANDLERS: dict[str, Handler] = {
         begin=_begin_recall, answer=_answer_prompt, answered=_after_prompt, after=_no_jobs
     ),
     "hook.post_tool_use": Handler(after=_no_jobs),
-    "hook.post_tool_use_failure": Handler(after=_no_jobs),
+    "hook.post_tool_use_failure": Handler(answer=moments.answer_failed_call, after=_no_jobs),
     "hook.stop": Handler(
         ignores=flushing.is_answer_to_us,
         answer=_answer_stop,

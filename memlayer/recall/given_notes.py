@@ -9,6 +9,7 @@ from typing import Any
 
 from memlayer.edge.capture import spool
 from memlayer.model import Event, Memory
+from memlayer.moments.moment import Moment
 from memlayer.ports import MemoryQuery, Store
 from memlayer.recall.candidate import Candidate
 from memlayer.recall.recall import Recalled
@@ -44,9 +45,23 @@ def of_start(event: Mapping[str, Any], project_id: str, block: str, *, is_delive
     }
 
 
+def of_moment(event: Mapping[str, Any], project_id: str, moment: Moment, *, is_delivered: bool) -> Row:
+    """Return the entry of a tool call that was given something."""
+    return {
+        **_head(event, project_id, moment.block, is_delivered),
+        "moment": moment.kind,
+        "given": [{"id": line.memory_id, "reason": line.reason} for line in moment.lines],
+    }
+
+
 def cited_in(block: str) -> list[str]:
     """Return the citations of a block's lines, in order."""
     return _CITED.findall(block)
+
+
+def is_of_prompt(entry: Mapping[str, Any]) -> bool:
+    """True for the entry of a prompt, of no start or moment."""
+    return "start" not in entry and "moment" not in entry
 
 
 def is_unanswered(event: Event, recorded: Collection[str], since_ms: int) -> bool:
@@ -89,7 +104,7 @@ def with_texts(entries: Sequence[Row], store: Store, home: str) -> list[Row]:
         *(store.memories(MemoryQuery(citations=citations, limit=2 * len(citations))) if citations else ()),
     ]
     known = {one.id: one for one in found} | {one.citation: one for one in reversed(found)}
-    prompts = _prompts([str(entry.get("event_id")) for entry in entries if "start" not in entry], store, home)
+    prompts = _prompts([str(entry.get("event_id")) for entry in entries if is_of_prompt(entry)], store, home)
     return [
         {
             **entry,

@@ -303,6 +303,8 @@ def say_note(note: Mapping[str, Any]) -> None:
 def _title(prompt: Mapping[str, Any]) -> str:
     if "start" in prompt:
         return f"session start ({line(prompt.get('start'))})"
+    if "moment" in prompt:
+        return line(prompt["moment"])
     text = prompt.get("prompt")
     return line(text, PROMPT_CHARS) if text else "(prompt not kept, or forgotten)"
 

@@ -12,7 +12,7 @@ from memlayer.edge.ipc import ops
 from memlayer.errors import UserError
 from memlayer.kinds import Category, Kind
 from memlayer.ports import MemoryQuery, Store
-from memlayer.recall.given_notes import is_unanswered, unanswered, with_texts
+from memlayer.recall.given_notes import is_of_prompt, is_unanswered, unanswered, with_texts
 from memlayer.records.sessions import Session
 from memlayer.text.context_block import quoted
 
@@ -87,7 +87,7 @@ def _session(state: State, store: Store, session: Session) -> Fields:
 def _details(state: State, store: Store, session: Session) -> Fields:
     """Return a session's core memories, events, summary and notes, counted."""
     entries = [entry for entry in record.entries(state.home) if entry["session_id"] == session.id]
-    prompts = [entry for entry in entries if "start" not in entry]
+    prompts = [entry for entry in entries if is_of_prompt(entry)]
     summaries = store.memories(
         MemoryQuery(session_id=session.id, category=Category.DAILY, kind=Kind.SESSION_SUMMARY, limit=1)
     )

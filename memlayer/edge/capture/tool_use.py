@@ -14,7 +14,7 @@ from memlayer.edge.redaction.privacy import plain, redact_ends, strip_own_blocks
 
 EDITS = ("Edit", "MultiEdit", "NotebookEdit", "Write")
 KEPT = ("Bash", *EDITS)
-FAILURES = (*KEPT, "mcp__*")
+FAILURES = ("*",)
 MAX_CHARS = 1500
 MAX_COMMAND_CHARS = 600
 MAX_CHANGE_CHARS = 160

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from memlayer.config import load_what_holds
-from memlayer.daemon.hook_call import noted
+from memlayer.daemon.hook_call import Answer, noted
 from memlayer.daemon.resources.state import State
 from memlayer.edge.capture import spool
 from memlayer.edge.home import given_notes
@@ -154,7 +154,7 @@ class TestNoted:
     def test_delivered_note_counts_as_shown(self, state: State, recalled: tuple[TurnsInMemory, Recalled]) -> None:
         _, found = recalled
         session = state.sessions.heard(event(), "p")
-        with noted(state, session, event(), found.block, found, time.monotonic() + 9):
+        with noted(state, session, event(), Answer(found.block, recalled=found), time.monotonic() + 9):
             pass
         assert session.shown and session.explained_ms
         assert [one["delivered"] for one in given_notes.entries(state.home)] == [True]
@@ -162,7 +162,7 @@ class TestNoted:
     def test_late_note_was_not_shown(self, state: State, recalled: tuple[TurnsInMemory, Recalled]) -> None:
         _, found = recalled
         session = state.sessions.heard(event(), "p")
-        with noted(state, session, event(), found.block, found, time.monotonic() - 1):
+        with noted(state, session, event(), Answer(found.block, recalled=found), time.monotonic() - 1):
             pass
         assert (session.shown, session.explained_ms) == ([], 0)
         assert [one["delivered"] for one in given_notes.entries(state.home)] == [False]
@@ -172,7 +172,7 @@ class TestNoted:
         session = state.sessions.heard(event(), "p")
         with (
             pytest.raises(BrokenPipeError),
-            noted(state, session, event(), found.block, found, time.monotonic() + 9),
+            noted(state, session, event(), Answer(found.block, recalled=found), time.monotonic() + 9),
         ):
             raise BrokenPipeError
         assert session.shown == []
@@ -181,19 +181,21 @@ class TestNoted:
     def test_slash_command_is_on_record(self, state: State) -> None:
         told = event(detail="command")
         session = state.sessions.heard(told, "p")
-        with noted(state, session, told, "", None, time.monotonic() + 9):
+        with noted(state, session, told, Answer(), time.monotonic() + 9):
             pass
         assert [one["gate"] for one in given_notes.entries(state.home)] == ["a slash command"]
 
     @pytest.mark.parametrize("told", [event(detail="noise"), event(detail="own_command"), event(kind="assistant")])
     def test_unasked_events_leave_no_entry(self, state: State, told: dict[str, Any]) -> None:
         session = state.sessions.heard(told, "p")
-        with noted(state, session, told, "", None, time.monotonic() + 9):
+        with noted(state, session, told, Answer(), time.monotonic() + 9):
             pass
         assert given_notes.entries(state.home) == []
 
     def test_full_disk_costs_the_record_only(self, state: State, home: Path) -> None:
         (home / given_notes.NAME).mkdir()
         session = state.sessions.heard(event(), "p")
-        with noted(state, session, event(), "", Recalled("", "", Gate.NOTHING_ASKED), time.monotonic() + 9):
+        with noted(
+            state, session, event(), Answer(recalled=Recalled("", "", Gate.NOTHING_ASKED)), time.monotonic() + 9
+        ):
             pass

@@ -1,0 +1,1 @@
+"""Moments of a session at which a note is due."""

@@ -1,0 +1,154 @@
+"""Calls that failed in earlier sessions, and the calls that worked afterwards.
+
+Nothing may have changed between the two but the call itself: behind an edit it is the edit that helped.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import shlex
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from memlayer.edge.capture.tool_use import EDITS, FAILED
+from memlayer.model import Event
+from memlayer.moments.error_lines import signatures
+
+LOOKED_AHEAD = 6  # calls after a failure
+# Of the words of the failed command, and of the other one, so many are shared.
+SHARED_WORDS, SHARED_OF_OTHER = 0.6, 0.4
+_TOOK = re.compile(r"\ntook [\d.]+ m?s$")
+# Behind these a command's exit code is another one's.
+_HIDES_OUTCOME = re.compile(r"\|\|?|;|&\s*$")
+_REDIRECTED = re.compile(r"\s*\d?>&?\s*\S+")
+_FOLDER = re.compile(r"^cd\s+(?:\"[^\"]*\"|'[^']*'|\S+)\s*&&\s*")
+
+
+@dataclass(frozen=True)
+class Call:
+    """A tool call as it was kept. error: "" unless it failed."""
+
+    event_id: str
+    session_id: str
+    prompt_id: str
+    tool: str
+    target: str
+    is_failed: bool
+    error: str
+    at_ms: int
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A failed call of a session, by ids alone.
+
+    worked_id: of the event that worked afterwards, "" for none. prompt_id: of its turn, or of the failure's.
+    """
+
+    event_id: str
+    session_id: str
+    prompt_id: str
+    at_ms: int
+    worked_id: str = ""
+
+
+def call_of(event: Event) -> Call:
+    """Return the call of a tool event (edge.capture.tool_use)."""
+    tool, _, outcome = event.detail.partition(" ")
+    target = event.text.partition("\n")[0].partition(": ")[2]
+    error = error_of(event.text) if outcome == FAILED else ""
+    return Call(event.id, event.session_id, event.prompt_id, tool, target, outcome == FAILED, error, event.at_ms)
+
+
+def error_of(text: str) -> str:
+    """Return the error in a failed call's event."""
+    return _TOOK.sub("", "\n" + text.partition("\n")[2]).strip()
+
+
+def related(failed: str, other: str) -> bool:
+    """True if a command does the failed one's deed in another way.
+
+    As many steps, most of its words, and an exit code of its own.
+    """
+    steps, other_steps = _steps(failed), _steps(other)
+    if len(steps) != len(other_steps) or _HIDES_OUTCOME.search(" && ".join(other_steps)):
+        return False
+    words, others = _words(failed), _words(other)
+    shared = len(words & others)
+    return bool(shared) and shared >= SHARED_WORDS * len(words) and shared >= SHARED_OF_OTHER * len(others)
+
+
+def _steps(command: str) -> list[str]:
+    """The commands joined by `&&`, without the folder and redirections."""
+    return [step.strip() for step in _REDIRECTED.sub("", _FOLDER.sub("", command.strip())).split("&&")]
+
+
+def _words(command: str) -> frozenset[str]:
+    """The words of a command without folders before it and redirections."""
+    text = _REDIRECTED.sub("", _FOLDER.sub("", command.strip()))
+    try:
+        parts = shlex.split(text)
+    except ValueError:
+        parts = text.split()
+    return frozenset(word for part in parts for word in re.split(r"[=:]", part) if word)
+
+
+def is_same(one: str, other: str) -> bool:
+    """True for the same command from the same folder."""
+    return _REDIRECTED.sub("", one).split() == _REDIRECTED.sub("", other).split()
+
+
+def worked_after(calls: Sequence[Call], place: int) -> Call | None:
+    """Return the call that worked after a failed one, or None.
+
+    calls: of one session, in order.
+    """
+    failed = calls[place]
+    for other in calls[place + 1 : place + 1 + LOOKED_AHEAD]:
+        if other.tool in EDITS and not other.is_failed:
+            return _edited_elsewhere(failed, other)
+        if other.is_failed or other.tool != failed.tool or other.tool != "Bash":
+            continue
+        if related(failed.target, other.target) and not is_same(failed.target, other.target):
+            return other
+    return None
+
+
+def _edited_elsewhere(failed: Call, edit: Call) -> Call | None:
+    """A file that was not found, and its right path."""
+    if failed.tool not in ("Read", "Bash") and posixpath.basename(failed.target) == posixpath.basename(edit.target):
+        return edit if failed.target != edit.target else None
+    return None
+
+
+def failures(calls: Iterable[Call]) -> dict[str, list[Failure]]:
+    """Return signature -> the failures of each session, oldest first.
+
+    calls: of a project, oldest first. A cure counts where the error did not come back in its session.
+    """
+    by_session: dict[str, list[Call]] = {}
+    for call in calls:
+        by_session.setdefault(call.session_id, []).append(call)
+    known: dict[str, list[Failure]] = {}
+    for of_session in by_session.values():
+        for signature, failure in _failures_of(of_session).items():
+            known.setdefault(signature, []).append(failure)
+    for rows in known.values():
+        rows.sort(key=lambda row: row.at_ms)
+    return known
+
+
+def _failures_of(calls: Sequence[Call]) -> dict[str, Failure]:
+    """Each signature's last failure in a session."""
+    last: dict[str, Failure] = {}
+    for place, call in enumerate(calls):
+        if not call.is_failed or not call.error:
+            continue
+        marks = signatures(call.error)
+        worked = worked_after(calls, place) if marks else None
+        for signature in marks:
+            last[signature] = Failure(
+                call.event_id, call.session_id, call.prompt_id, call.at_ms, worked.event_id if worked else ""
+            )
+    return last
