@@ -8,12 +8,10 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from memlayer.briefing.working_set import WorkingSetRules
-from memlayer.config import Settings, language_model_variables
-from memlayer.config.consolidation import DEFAULT_KEYS, find_key_variable
-from memlayer.config.embedding import DEFAULT_MODELS, GEMINI_DIMENSIONS, REMOTE_PROVIDERS
+from memlayer.config import Settings
+from memlayer.config.providers import PROVIDERS, VECTOR_PROVIDERS
 from memlayer.consolidation.conflicts import Conflicts
 from memlayer.consolidation.consolidator import Consolidator
 from memlayer.consolidation.extractor import Extractor, RulesExtractor
@@ -37,6 +35,7 @@ from memlayer.notes.keeper import NoteKeeper
 from memlayer.notes.reader import SessionReader
 from memlayer.notes.reading_log import ReadingLog
 from memlayer.ports import Embedder, ModelMissing, Store, VectorCache
+from memlayer.providers.chosen import language_model
 from memlayer.recall.project_notes import ProjectNotes
 from memlayer.recall.recall import Recall, RecallRules
 from memlayer.recall.retriever import Retriever, Weights
@@ -50,9 +49,6 @@ from memlayer.records.usages import UsageLog
 from memlayer.text.context_block import Budget
 from memlayer.transcripts import host_memory
 from memlayer.transcripts.importer import Reached
-
-if TYPE_CHECKING:
-    from memlayer.adapters.llm.model_call import CheckedModel
 
 
 @dataclass(frozen=True)
@@ -215,7 +211,7 @@ def embedder_maker(home: str, settings: Settings) -> Callable[[], Embedder] | No
 
     def make() -> Embedder:
         provider = _embedding_provider(settings)
-        if provider in REMOTE_PROVIDERS:
+        if provider in VECTOR_PROVIDERS:
             return _remote_embedder(home, settings, provider)
         from memlayer.adapters.embedding import lazy_import, model_folder
 
@@ -241,31 +237,26 @@ def _embedding_provider(settings: Settings) -> str:
     with contextlib.suppress(EmbedderError):
         if model_folder.find(chosen.local_model) is not None:
             return "fastembed"
-    for provider in REMOTE_PROVIDERS:
-        if os.environ.get(DEFAULT_KEYS[provider], "").strip():
+    for provider in VECTOR_PROVIDERS:
+        if os.environ.get(PROVIDERS[provider].key_variable, "").strip():
             return provider
     raise EmbedderError(
         "embedding.provider is auto, and there is no local model and no key in %s where the daemon was started"
-        % " or ".join(DEFAULT_KEYS[provider] for provider in REMOTE_PROVIDERS)
+        % " or ".join(PROVIDERS[provider].key_variable for provider in VECTOR_PROVIDERS)
     )
 
 
 def _remote_embedder(home: str, settings: Settings, provider: str) -> Embedder:
     """Load the embedder of a provider that texts are sent to."""
-    from memlayer.adapters.embedding.gemini_embedder import GeminiEmbeddings
-    from memlayer.adapters.embedding.openai_embedder import OpenAIEmbeddings
-    from memlayer.adapters.embedding.remote_embedder import Asking, load
+    from memlayer.providers.endpoint import Asker, Endpoint
+    from memlayer.providers.remote_embedder import Asking, load
+    from memlayer.providers.vector_services import SERVICES
 
-    chosen = settings.embedding
+    chosen, row = settings.embedding, PROVIDERS[provider]
     is_named = chosen.provider == provider  # `auto` takes what is usual
-    make, dimensions = (OpenAIEmbeddings, 0) if provider == "openai" else (GeminiEmbeddings, GEMINI_DIMENSIONS)
-    base_url, api_key_env = (chosen.base_url, chosen.api_key_env) if is_named else ("", "")
-    service = make(
-        (chosen.model if is_named else "") or DEFAULT_MODELS[provider],
-        base_url=base_url,
-        key_variable=find_key_variable(provider, base_url, api_key_env),
-        dimensions=chosen.dimensions or dimensions,
-    )
+    base_url, api_key_env, model = (chosen.base_url, chosen.api_key_env, chosen.model) if is_named else ("", "", "")
+    endpoint = Endpoint(row, Asker("embedding"), base_url, row.key_for(base_url, api_key_env))
+    service = SERVICES[provider](endpoint, model or row.vectors, chosen.dimensions or row.dimensions)
     recall_s = min(settings.recall.deadline_ms / 1000, PROMPT_S)
     budget = _embedding_budget(home, settings)
     asking = Asking(service, budget, query_deadline_s=QUERY_SHARE * recall_s, deadline_s=chosen.timeout_s)
@@ -323,8 +314,8 @@ def extractor(settings: Settings, home: str, now_ms: Callable[[], int] = _now_ms
         timeout_s=chosen.timeout_s,
         max_age_days=chosen.max_age_days,
         since_ms=since.since_ms,
-        own_tokens=getattr(model, "own_tokens", 0),
-        hang_up=getattr(model, "close", lambda: None),
+        own_tokens=PROVIDERS[chosen.provider].own_tokens,
+        hang_up=model.close,
     )
 
 
@@ -345,8 +336,8 @@ def session_reader(settings: Settings, home: str, store: Store, indexer: Indexer
         budget=ModelBudget(paths.model_use(home), daily_calls=chosen.daily_calls, daily_tokens=chosen.daily_tokens),
         timeout_s=chosen.timeout_s,
         since_ms=language_model_since(settings, home).since_ms,
-        own_tokens=getattr(model, "own_tokens", 0),
-        hang_up=getattr(model, "close", lambda: None),
+        own_tokens=PROVIDERS[chosen.provider].own_tokens,
+        hang_up=model.close,
     )
 
 
@@ -358,27 +349,6 @@ def hang_up(extractor: Extractor, reader: SessionReader | None = None) -> None:
         extractor.hang_up()
     if reader is not None:
         reader.hang_up()
-
-
-def language_model(settings: Settings) -> CheckedModel:
-    """Return the adapter of the provider that is set; not for `rules`."""
-    chosen = settings.consolidation
-    if chosen.provider == "claude-cli":
-        from memlayer.adapters.llm.claude_cli_model import ClaudeCliModel
-
-        return ClaudeCliModel(chosen.model_name, variables=language_model_variables(settings))
-    if chosen.provider == "anthropic":
-        from memlayer.adapters.llm.anthropic_model import AnthropicModel
-
-        return AnthropicModel(chosen.model_name, base_url=chosen.base_url, key_variable=chosen.key_variable)
-    from memlayer.adapters.llm.openai_model import OpenAIModel
-
-    return OpenAIModel(
-        chosen.model_name,
-        base_url=chosen.base_url,
-        key_variable=chosen.key_variable,
-        temperature=chosen.temperature,
-    )
 
 
 def model_use(settings: Settings, home: str) -> dict[str, object]:

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from datetime import datetime
 from functools import partial
 
-from memlayer.adapters.chat.budgeted_chat import NOT_SET_UP, chat_provider
 from memlayer.agent.choices import draw_persona, model_for
 from memlayer.agent.context.history import History
 from memlayer.agent.context.project import project_notes, surroundings
@@ -19,6 +18,7 @@ from memlayer.agent.memory import TalkMemory
 from memlayer.agent.past_talk import PastTalk, messages_of
 from memlayer.agent.tools import tools_of
 from memlayer.config import Settings
+from memlayer.providers.chosen import NOT_SET_UP, chat_provider
 
 __all__ = ["NOT_SET_UP", "make_agent", "restore"]
 

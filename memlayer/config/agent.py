@@ -11,8 +11,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
-from memlayer.config.consolidation import DEFAULT_KEYS, DEFAULT_MODELS, check_endpoint
+from memlayer.config.consolidation import check_endpoint
 from memlayer.config.groups import Group, Real, Whole, setting
+from memlayer.config.providers import key_variable, usual_model
 
 _DURATION = re.compile(r"(\d{1,4})\s*([smh])")
 _UNIT_S = {"s": 1, "m": 60, "h": 3600}
@@ -67,12 +68,12 @@ class AgentSettings(Group):
     @property
     def model_name(self) -> str:
         """Name of the model, "" for none."""
-        return self.model or DEFAULT_MODELS.get(self.provider, "")
+        return self.model or usual_model(self.provider)
 
     @property
     def key_variable(self) -> str:
-        """Variable that holds the key, "" for a provider without a key."""
-        return self.api_key_env or DEFAULT_KEYS[self.provider] if self.provider in DEFAULT_KEYS else ""
+        """Variable that holds the key, "" where none is sent."""
+        return key_variable(self.provider, self.base_url, self.api_key_env)
 
 
 def _hint(text: str) -> str:

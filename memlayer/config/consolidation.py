@@ -10,30 +10,11 @@ from urllib.parse import urlsplit
 from pydantic import model_validator
 
 from memlayer.config.groups import Group, Real, Whole, setting
+from memlayer.config.providers import NETWORK_VARIABLES, PROVIDERS, key_variable, usual_model
 from memlayer.edge.home import paths
 
 if TYPE_CHECKING:
     from memlayer.config.model import Settings
-
-DEFAULT_MODELS = {"rules": "", "claude-cli": "haiku", "anthropic": "claude-haiku-5-5", "openai": ""}
-DEFAULT_KEYS = {"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY", "gemini": "GEMINI_API_KEY"}
-# The providers' own servers: no other is sent a key of DEFAULT_KEYS.
-OWN_HOSTS = {
-    "anthropic": "api.anthropic.com", "openai": "api.openai.com", "gemini": "generativelanguage.googleapis.com",
-}  # fmt: skip
-
-# Variables for the way to a provider, besides the key; the daemon's environment is otherwise bare.
-NETWORK_VARIABLES = (
-    "HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY", "https_proxy", "http_proxy", "all_proxy", "no_proxy",
-    "SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS",
-)  # fmt: skip
-# How the host's command line signs in, where it does not use its own login under HOME.
-CLAUDE_VARIABLES = (
-    "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "ANTHROPIC_CUSTOM_HEADERS",
-    "ANTHROPIC_DEFAULT_HAIKU_MODEL", "CLAUDE_CONFIG_DIR", "CLAUDE_CODE_OAUTH_TOKEN",
-    "CLAUDE_CODE_USE_BEDROCK", "ANTHROPIC_BEDROCK_BASE_URL", "AWS_PROFILE", "AWS_REGION", "AWS_BEARER_TOKEN_BEDROCK",
-    "CLAUDE_CODE_USE_VERTEX", "ANTHROPIC_VERTEX_PROJECT_ID", "CLOUD_ML_REGION", "GOOGLE_APPLICATION_CREDENTIALS",
-)  # fmt: skip
 
 
 class ConsolidationSettings(Group):
@@ -92,24 +73,12 @@ class ConsolidationSettings(Group):
     @property
     def model_name(self) -> str:
         """Name of the model, "" for none."""
-        return self.model or DEFAULT_MODELS[self.provider]
+        return self.model or usual_model(self.provider)
 
     @property
     def key_variable(self) -> str:
         """Variable that holds the key, "" where none is sent."""
-        return find_key_variable(self.provider, self.base_url, self.api_key_env)
-
-
-def find_key_variable(provider: str, base_url: str, named: str) -> str:
-    """Return the variable with the key to send, "" for none.
-
-    A key that lies about belongs to the provider's own server: another address is sent a key only if the person names
-    its variable (named).
-    """
-    if provider not in DEFAULT_KEYS:
-        return ""
-    is_own = not base_url or urlsplit(base_url).hostname == OWN_HOSTS[provider]
-    return named or (DEFAULT_KEYS[provider] if is_own else "")
+        return key_variable(self.provider, self.base_url, self.api_key_env)
 
 
 def check_endpoint(group: str, model: str, base_url: str, api_key_env: str, *, key: str = "model") -> None:
@@ -145,9 +114,8 @@ def language_model_variables(settings: Settings) -> tuple[str, ...]:
     chosen = settings.consolidation
     if chosen.provider == "rules":
         return ()
-    if chosen.provider == "claude-cli":
-        return (*CLAUDE_VARIABLES, *NETWORK_VARIABLES)
-    return (*filter(None, [chosen.key_variable]), *NETWORK_VARIABLES)
+    own = PROVIDERS[chosen.provider].variables or tuple(filter(None, [chosen.key_variable]))
+    return (*own, *NETWORK_VARIABLES)
 
 
 def write_daemon_variables(home: str, settings: Settings) -> None:

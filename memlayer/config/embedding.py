@@ -7,16 +7,13 @@ from typing import Any, Literal
 
 from pydantic import model_validator
 
-from memlayer.config.consolidation import DEFAULT_KEYS, check_endpoint, find_key_variable
+from memlayer.config.consolidation import check_endpoint
 from memlayer.config.groups import Group, Real, Whole, setting
+from memlayer.config.providers import PROVIDERS, VECTOR_PROVIDERS
 
 # Providers that keep every text on this machine: the only ones that a variable may choose.
 LOCAL_PROVIDERS = ("fastembed", "none")
-# The others, in the order in which `auto` tries them.
-REMOTE_PROVIDERS = ("openai", "gemini")
 SHIPPED_MODEL = "e5-small-ko-en-int8"
-DEFAULT_MODELS = {"openai": "text-embedding-3-small", "gemini": "gemini-embedding-001"}
-GEMINI_DIMENSIONS = 768  # its own 3,072 take four times the memory and the cache for little
 # Settings that decide whether and where texts are sent: see load.FILE_ONLY_GROUPS.
 FILE_ONLY = ("model", "base_url", "api_key_env", "dimensions", "daily_tokens")
 
@@ -71,7 +68,7 @@ class EmbeddingSettings(Group):
 
     @model_validator(mode="after")
     def _can_be_asked(self) -> EmbeddingSettings:
-        model = self.model if self.provider in REMOTE_PROVIDERS else ""
+        model = self.model if self.provider in VECTOR_PROVIDERS else ""
         check_endpoint("embedding", model, self.base_url, self.api_key_env)
         return self
 
@@ -83,23 +80,23 @@ class EmbeddingSettings(Group):
     @property
     def model_name(self) -> str:
         """Model of the provider; of `auto` the local one, "" for none."""
-        if self.provider in REMOTE_PROVIDERS:
-            return self.model or DEFAULT_MODELS[self.provider]
+        if self.provider in VECTOR_PROVIDERS:
+            return self.model or PROVIDERS[self.provider].vectors
         return "" if self.provider == "none" else self.local_model
 
     @property
     def key_variables(self) -> tuple[str, ...]:
         """Variables that may hold a key; () where none is sent."""
         if self.provider == "auto":
-            return tuple(DEFAULT_KEYS[name] for name in REMOTE_PROVIDERS)
-        if self.provider not in REMOTE_PROVIDERS:
+            return tuple(PROVIDERS[name].key_variable for name in VECTOR_PROVIDERS)
+        if self.provider not in VECTOR_PROVIDERS:
             return ()
-        return tuple(filter(None, [find_key_variable(self.provider, self.base_url, self.api_key_env)]))
+        return tuple(filter(None, [PROVIDERS[self.provider].key_for(self.base_url, self.api_key_env)]))
 
     @property
     def is_remote(self) -> bool:
         """True where texts are sent somewhere, or may be (`auto`)."""
-        return self.provider == "auto" or self.provider in REMOTE_PROVIDERS
+        return self.provider == "auto" or self.provider in VECTOR_PROVIDERS
 
 
 def heeded(fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.adapters.chat.endpoint import NotCharged
 from memlayer.chat import ChatRequest, ToolCall, WireMessage
 from memlayer.errors import ChatError, ContextTooLong
+from memlayer.providers.endpoint import NotCharged
 from tests.support.chat_api import Call, ChatScript, Spoken, anthropic_streamed, openai_streamed
 from tests.support.model_api import Asked, ModelApi, Said
 from tests.support.talks import KEY, PROMPT, SDKS, SEARCH, TALK, ask, talk, tokens_today

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.adapters.chat.budgeted_chat import BudgetedChat, chat_provider
-from memlayer.adapters.chat.endpoint import NotCharged, ToolsRefused
-from memlayer.adapters.chat.tool_findings import ToolFindings
 from memlayer.config import load_settings
 from memlayer.edge.home import paths
 from memlayer.errors import ChatError
+from memlayer.providers.chosen import BudgetedChat, chat_provider
+from memlayer.providers.endpoint import NotCharged, ToolsRefused
+from memlayer.providers.tools import ToolFindings
 from memlayer.records.model_budget import ModelBudget
 from tests.support.chat_api import ChatScript, Spoken
 from tests.support.model_api import Asked, JsonObject, ModelApi, Said

@@ -13,14 +13,14 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.adapters.chat.budgeted_chat import chat_provider
-from memlayer.adapters.chat.claude_cli_chat import as_prompt
-from memlayer.adapters.chat.endpoint import NotCharged
-from memlayer.adapters.llm import claude_cli_model
 from memlayer.chat import ChatProvider, ChatRequest, ToolCall, ToolSpec, WireMessage
 from memlayer.config import load_settings
 from memlayer.edge.home import paths
 from memlayer.errors import ChatError
+from memlayer.providers import claude_cli
+from memlayer.providers.chosen import chat_provider
+from memlayer.providers.claude_cli import as_prompt
+from memlayer.providers.endpoint import NotCharged
 from memlayer.records.model_budget import ModelBudget
 
 GOOD = {
@@ -43,7 +43,7 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Program:
     folder = tmp_path / "bin 폴더"
     folder.mkdir()
     monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
-    monkeypatch.setattr(claude_cli_model, "USUAL_PLACES", ())
+    monkeypatch.setattr(claude_cli, "USUAL_PLACES", ())
 
     def make(body: str) -> Path:
         path = folder / "claude"

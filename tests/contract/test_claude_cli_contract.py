@@ -13,10 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.adapters.llm import claude_cli_model
-from memlayer.adapters.llm.claude_cli_model import ClaudeCliModel
+from memlayer.config import Settings
 from memlayer.errors import ConsolidationError
 from memlayer.ports import Completion, ModelMissing
+from memlayer.providers import claude_cli
+from memlayer.providers.chosen import Completions, language_model
 
 GOOD = {
     "type": "result", "subtype": "success", "is_error": False, "result": "포트는 8443이다",
@@ -32,7 +33,7 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Program:
     folder = tmp_path / "bin 폴더"
     folder.mkdir()
     monkeypatch.setenv("PATH", "%s:/usr/bin:/bin" % folder)
-    monkeypatch.setattr(claude_cli_model, "USUAL_PLACES", ())
+    monkeypatch.setattr(claude_cli, "USUAL_PLACES", ())
 
     def make(body: str) -> Path:
         path = folder / "claude"
@@ -45,7 +46,12 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Program:
     return make
 
 
-def ask(model: ClaudeCliModel, deadline_s: float = 20.0) -> Completion:
+def haiku() -> Completions:
+    """The reader of sessions, in the environment of a daemon."""
+    return language_model(Settings.model_validate({"consolidation": {"provider": "claude-cli"}}))
+
+
+def ask(model: Completions, deadline_s: float = 20.0) -> Completion:
     return model.complete("SYSTEM", "질문 text", max_tokens=900, deadline_s=deadline_s)
 
 
@@ -66,7 +72,12 @@ def wait_for(condition: Callable[[], bool]) -> None:
 
 
 def test_call_and_parsed_answer(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in (("CLAUDECODE", "1"), ("CLAUDE_CODE_SESSION_ID", "s"), ("SECRET", "x"), ("MY_URL", "http://u")):
+    for name, value in (
+        ("CLAUDECODE", "1"),
+        ("CLAUDE_CODE_SESSION_ID", "s"),
+        ("SECRET", "x"),
+        ("CLAUDE_CONFIG_DIR", "/집"),
+    ):
         monkeypatch.setenv(name, value)
     folder = program(
         "said = {'argv': sys.argv[1:], 'env': dict(os.environ), 'cwd': os.getcwd(), 'in_cwd': os.listdir('.'),\n"
@@ -74,7 +85,7 @@ def test_call_and_parsed_answer(program: Program, monkeypatch: pytest.MonkeyPatc
         "open(at + '/said', 'w').write(json.dumps(said))\n"
         "print(json.dumps(%r))" % GOOD
     )
-    done = ask(ClaudeCliModel("haiku", variables=("MY_URL",)))
+    done = ask(haiku())
     assert done == Completion("포트는 8443이다", 700, 40, 0.00031)
     said = json.loads((folder / "said").read_text())
     assert said["argv"] == [
@@ -86,19 +97,19 @@ def test_call_and_parsed_answer(program: Program, monkeypatch: pytest.MonkeyPatc
     assert said["leads"] and said["in_cwd"] == [] and not os.path.exists(said["cwd"])
     environment = said["env"]
     assert environment["MEMLAYER_DISABLE"] == "1" and environment["MAX_THINKING_TOKENS"] == "0"
-    assert environment["CLAUDE_CODE_MAX_OUTPUT_TOKENS"] == "900" and environment["MY_URL"] == "http://u"
+    assert environment["CLAUDE_CODE_MAX_OUTPUT_TOKENS"] == "900" and environment["CLAUDE_CONFIG_DIR"] == "/집"
     assert not {"CLAUDECODE", "CLAUDE_CODE_SESSION_ID", "SECRET"} & set(environment)
 
 
 def test_no_claude_is_said_clearly(program: Program) -> None:
     with pytest.raises(ModelMissing, match="no `claude` on the daemon's PATH"):
-        ask(ClaudeCliModel("haiku"))
+        ask(haiku())
 
 
 def test_unstartable_program_is_reported(program: Program) -> None:
     (program("") / "claude").write_text("#!/no/such/interpreter\n")
     with pytest.raises(ModelMissing, match="cannot be started"):
-        ask(ClaudeCliModel("haiku"))
+        ask(haiku())
 
 
 @pytest.mark.parametrize(
@@ -121,14 +132,14 @@ def test_unstartable_program_is_reported(program: Program) -> None:
 def test_a_failed_call_is_one_line(program: Program, body: str, told: str) -> None:
     program(body)
     with pytest.raises(ConsolidationError, match=told) as bad:
-        ask(ClaudeCliModel("haiku"))
+        ask(haiku())
     assert "\n" not in str(bad.value) and len(str(bad.value)) < 200
 
 
 @pytest.mark.parametrize("usage", [None, [], "x", {"input_tokens": "many", "output_tokens": -4}])
 def test_missing_usage_is_unknown(program: Program, usage: object) -> None:
     program("sys.stdin.read()\nprint(%r)" % json.dumps({**GOOD, "usage": usage, "total_cost_usd": None}))
-    assert ask(ClaudeCliModel("haiku")) == Completion("포트는 8443이다", 0, 0, 0.0)
+    assert ask(haiku()) == Completion("포트는 8443이다", 0, 0, 0.0)
 
 
 HANGS = (
@@ -147,20 +158,20 @@ def test_deadline_kills_process_group(program: Program) -> None:
     folder = program(HANGS + "time.sleep(600)")
     began = time.monotonic()
     with pytest.raises(ConsolidationError, match="was killed"):
-        ask(ClaudeCliModel("haiku"), deadline_s=3.0)
+        ask(haiku(), deadline_s=3.0)
     assert time.monotonic() - began < 9
     wait_for(lambda: not any(map(is_alive, pids(folder))))
 
 
 def test_leftover_children_are_killed(program: Program) -> None:
     folder = program(HANGS.replace("'600']", "'600'], stdout=subprocess.DEVNULL") + says(GOOD))
-    assert ask(ClaudeCliModel("haiku")).text == GOOD["result"]
+    assert ask(haiku()).text == GOOD["result"]
     wait_for(lambda: not any(map(is_alive, pids(folder))))
 
 
 def test_close_kills_running_call(program: Program) -> None:
     folder = program(HANGS + "time.sleep(600)")
-    model = ClaudeCliModel("haiku")
+    model = haiku()
     ended: list[str] = []
 
     def call() -> None:
@@ -187,7 +198,7 @@ def test_one_process_at_a_time(program: Program) -> None:
         "except FileExistsError: sys.exit(9)\n"
         "time.sleep(0.2)\nos.unlink(at + '/busy')\nprint(json.dumps(%r))" % GOOD
     )
-    models = [ClaudeCliModel("haiku") for _ in range(3)]
+    models = [haiku() for _ in range(3)]
     texts: list[str] = []
     calls = [threading.Thread(target=lambda model=model: texts.append(ask(model).text)) for model in models]
     for call in calls:
@@ -199,5 +210,5 @@ def test_one_process_at_a_time(program: Program) -> None:
 
 def test_unread_prompt_is_harmless(program: Program) -> None:
     program("os.close(0)\nprint(json.dumps(%r))" % GOOD)
-    model = ClaudeCliModel("haiku")
+    model = haiku()
     assert model.complete("S", "가" * 300_000, max_tokens=9, deadline_s=20).text == GOOD["result"]

@@ -12,20 +12,19 @@ from pathlib import Path
 
 import pytest
 
-from memlayer import compose
-from memlayer.adapters.llm.anthropic_model import AnthropicModel
-from memlayer.adapters.llm.openai_model import OpenAIModel
 from memlayer.config import Settings
+from memlayer.config.providers import PROVIDERS
 from memlayer.errors import ConsolidationError
 from memlayer.ports import LanguageModel, ModelMissing
+from memlayer.providers.chosen import Completions, language_model
 from tests.support.model_api import Asked, JsonObject, ModelApi, Said, chat_answer, messages_answer
 
 SYSTEM, PROMPT = "You keep a memory.", "결제 모듈은 포트원으로 바꾸기로 했어."
 KEY = "sk-test-0123456789"
-PROVIDERS = ("anthropic", "openai")
+SDKS = ("anthropic", "openai")
 
 pytestmark = pytest.mark.skipif(
-    any(importlib.util.find_spec(name) is None for name in PROVIDERS), reason="the SDKs are optional"
+    any(importlib.util.find_spec(name) is None for name in SDKS), reason="the SDKs are optional"
 )
 
 
@@ -35,10 +34,10 @@ def api() -> Iterator[ModelApi]:
         yield served
 
 
-@pytest.fixture(params=PROVIDERS)
+@pytest.fixture(params=SDKS)
 def provider(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Each provider, with variables that its SDK must not read."""
-    for name in PROVIDERS:
+    for name in SDKS:
         for variable in ("API_KEY", "BASE_URL", "AUTH_TOKEN"):
             monkeypatch.setenv("%s_%s" % (name.upper(), variable), "http://127.0.0.1:9/never")
     monkeypatch.setenv("MY_KEY", KEY)
@@ -49,10 +48,13 @@ def model_url(provider: str, api: ModelApi) -> str:
     return api.url + ("/v1" if provider == "openai" else "")
 
 
-def model(provider: str, api: ModelApi, variable: str = "MY_KEY") -> LanguageModel:
-    if provider == "anthropic":
-        return AnthropicModel("tiny", base_url=model_url(provider, api), key_variable=variable)
-    return OpenAIModel("tiny", base_url=model_url(provider, api), key_variable=variable, temperature=0.1)
+def reader(**chosen: str) -> Completions:
+    """The model that such settings of consolidation name."""
+    return language_model(Settings.model_validate({"consolidation": {"model": "tiny", **chosen}}))
+
+
+def model(provider: str, api: ModelApi) -> Completions:
+    return reader(provider=provider, base_url=model_url(provider, api), api_key_env="MY_KEY")
 
 
 def answer(provider: str, text: str) -> JsonObject:
@@ -74,12 +76,14 @@ def test_one_call_and_what_it_took(provider: str, api: ModelApi) -> None:
     assert "tools" not in asked.body and not asked.body.get("stream")
     if provider == "anthropic":
         assert asked.path == "/v1/messages"
-        assert (asked.body["system"], asked.body["messages"]) == (SYSTEM, [{"role": "user", "content": PROMPT}])
+        content = [{"type": "text", "text": PROMPT}]
+        assert (asked.body["system"], asked.body["messages"]) == (SYSTEM, [{"role": "user", "content": content}])
+        assert asked.body["output_config"] == {"effort": "low"} and "cache_control" not in asked.body
         assert "temperature" not in asked.body  # the interface has none any more
     else:
         assert asked.path == "/v1/chat/completions"
         assert [message["content"] for message in asked.body["messages"]] == [SYSTEM, PROMPT]
-        assert asked.body["temperature"] == 0.1
+        assert asked.body["temperature"] == 0.1 and asked.body["response_format"] == {"type": "json_object"}
 
 
 def test_refused_parameters_are_dropped(provider: str, api: ModelApi) -> None:
@@ -95,12 +99,24 @@ def test_refused_parameters_are_dropped(provider: str, api: ModelApi) -> None:
     assert [bool(set(asked.body) - known) for asked in api.asked] == [True, False, False]
 
 
-@pytest.mark.parametrize("status", [400, 401, 403, 404, 429, 500, 529])
-def test_error_hides_prompt_and_key(provider: str, api: ModelApi, status: int) -> None:
+@pytest.mark.parametrize(
+    ("status", "told"),
+    [
+        (400, "the request is refused: see consolidation.model"),
+        (401, "the key in MY_KEY is refused: set a valid one"),
+        (403, "the key in MY_KEY is refused: set a valid one"),
+        (404, "no model 'tiny' there: see consolidation.model and consolidation.base_url"),
+        (413, "the text is too long for the model"),
+        (429, "too many requests, or the quota is used up: wait, or look at your plan"),
+        (500, "the server fails: it is asked again later"),
+        (529, "the server fails: it is asked again later"),
+    ],
+)
+def test_error_hides_prompt_and_key(provider: str, api: ModelApi, status: int, told: str) -> None:
     api.script = lambda asked: Said({"error": {"type": "x", "message": PROMPT + KEY}}, status)
     with pytest.raises(ConsolidationError) as bad:
         ask(model(provider, api))
-    assert str(bad.value) == "%s: HTTP %d" % (provider, status)
+    assert str(bad.value) == "%s: %s (HTTP %d)" % (provider, told, status)
     assert len(api.asked) <= 2  # no retries: the next turn is one
 
 
@@ -111,7 +127,8 @@ def test_an_answer_in_another_shape_is_an_error(provider: str, api: ModelApi, bo
     api.script = lambda asked: Said(body)
     with pytest.raises(ConsolidationError) as bad:
         ask(model(provider, api))
-    assert str(bad.value).startswith("%s: no answer of its interface (" % provider)
+    assert str(bad.value).startswith("%s: %s" % (provider, api.url))
+    assert str(bad.value).endswith(": see consolidation.base_url")
     assert PROMPT not in str(bad.value) and "\n" not in str(bad.value)
 
 
@@ -119,7 +136,7 @@ def test_dripping_server_meets_deadline(provider: str, api: ModelApi) -> None:
     api.script = lambda asked: Said(b"", drip_s=0.05)
     one = model(provider, api)
     began = time.monotonic()
-    with pytest.raises(ConsolidationError, match="did not answer within 1 s"):
+    with pytest.raises(ConsolidationError, match=r"did not answer within 1 s: .*, or raise consolidation\.timeout_s"):
         ask(one, deadline_s=1.0)
     assert 0.9 < time.monotonic() - began < 5
 
@@ -128,22 +145,25 @@ def test_nobody_listening_is_an_error(provider: str) -> None:
     with ModelApi() as gone:
         pass
     gone_model = model(provider, gone)
-    with pytest.raises(ConsolidationError, match="Connection"):
+    with pytest.raises(ConsolidationError, match=r"no connection: is the server running at .*consolidation\.base_url"):
         ask(gone_model)
 
 
-def test_missing_key_sends_locally_only(provider: str, api: ModelApi, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_key_sends_nothing(provider: str, api: ModelApi, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A key is needed by the provider's own server, and wherever its variable is named."""
     monkeypatch.delenv("MY_KEY")
-    api.script = lambda asked: Said(answer(provider, "ok"))
-    assert ask(model(provider, api)) == "ok"
-    assert KEY not in api.asked[0].headers["authorization"]
-    theirs: LanguageModel
-    if provider == "anthropic":
-        theirs = AnthropicModel("tiny", base_url="", key_variable="MY_KEY")
-    else:
-        theirs = OpenAIModel("tiny", base_url="", key_variable="MY_KEY", temperature=0.1)
-    with pytest.raises(ModelMissing, match="MY_KEY is not set"):
-        ask(theirs)
+    monkeypatch.delenv(provider.upper() + "_API_KEY")
+    own = PROVIDERS[provider]
+    for asked, variable in (
+        (model(provider, api), "MY_KEY"),
+        (reader(provider=provider, api_key_env="MY_KEY"), "MY_KEY"),
+        (reader(provider=provider, base_url=own.url + "/"), own.key_variable),
+    ):
+        with pytest.raises(ModelMissing, match=variable + " is not set where the daemon was started: .* restart"):
+            ask(asked)
+        with pytest.raises(ModelMissing, match=variable):
+            asked.check()
+    assert api.asked == []
 
 
 @pytest.mark.parametrize("status", [200, 401])
@@ -152,17 +172,16 @@ def test_another_address_gets_no_key_that_was_not_named_for_it(
 ) -> None:
     monkeypatch.setenv(provider.upper() + "_API_KEY", KEY)
     api.script = lambda asked: Said(answer(provider, "답"), status)
-    chosen = {"provider": provider, "model": "tiny", "base_url": model_url(provider, api)}
-    usual = compose.language_model(Settings.model_validate({"consolidation": chosen}))
+    url = model_url(provider, api)
+    usual = reader(provider=provider, base_url=url)
     if status == 200:
         assert ask(usual) == "답"
     else:
-        with pytest.raises(ConsolidationError, match=r"HTTP 401: name a key's variable in consolidation\.api_key_env"):
+        with pytest.raises(ConsolidationError, match=r"name the variable that holds it in consolidation\.api_key_env"):
             ask(usual)
     assert KEY not in json.dumps([asked.headers for asked in api.asked])
-    named = {**chosen, "api_key_env": "MY_KEY"}
     with contextlib.suppress(ConsolidationError):
-        ask(compose.language_model(Settings.model_validate({"consolidation": named})))
+        ask(reader(provider=provider, base_url=url, api_key_env="MY_KEY"))
     assert api.asked[-1].headers["authorization"] == "Bearer " + KEY
 
 
@@ -183,7 +202,8 @@ def test_an_answer_without_usage_is_taken(api: ModelApi, monkeypatch: pytest.Mon
     assert (done.text, done.input_tokens, done.output_tokens) == ("ok", 0, 0)
 
 
-def test_an_answer_without_text_is_empty(api: ModelApi) -> None:
+def test_an_answer_without_text_is_empty(api: ModelApi, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_KEY", KEY)
     api.script = lambda asked: Said(chat_answer(None))
     assert ask(model("openai", api)) == ""
 

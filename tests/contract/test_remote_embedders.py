@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.adapters.embedding.remote_embedder import Asking, RemoteEmbedder, load
 from memlayer.errors import EmbedderError
+from memlayer.providers.remote_embedder import Asking, RemoteEmbedder, load
 from memlayer.records.model_budget import ModelBudget
 from tests.support.embedding_api import (
     GEMINI,

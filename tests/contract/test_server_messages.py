@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from memlayer.adapters.chat import waiting
-from memlayer.adapters.chat.endpoint import NotCharged
 from memlayer.edge.home import paths
 from memlayer.errors import ChatError
+from memlayer.providers import waiting
+from memlayer.providers.endpoint import NotCharged
 from tests.support.chat_api import Call, ChatScript, Spoken, anthropic_said, openai_said
 from tests.support.model_api import ModelApi, Said
 from tests.support.talks import KEY, PROMPT, SDKS, SEARCH, ask, talk, tokens_today

@@ -16,9 +16,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from memlayer.adapters.embedding.remote_embedder import Asking, RemoteEmbedder, load
-from memlayer.adapters.embedding.service import Service
+from memlayer.config.providers import PROVIDERS
 from memlayer.ports import Vector
+from memlayer.providers.endpoint import Asker, Endpoint
+from memlayer.providers.remote_embedder import Asking, RemoteEmbedder, load
+from memlayer.providers.vector_services import SERVICES, Service
 from memlayer.records.model_budget import ModelBudget
 from tests.support.hash_embedder import HashEmbedder
 from tests.support.model_api import Asked, ModelApi, Said
@@ -115,12 +117,9 @@ def is_installed(provider: str) -> bool:
 
 def service(provider: str, url: str, dimensions: int = 0) -> Service:
     """Return the adapter of a provider at an address, "" for its own."""
-    from memlayer.adapters.embedding.gemini_embedder import GeminiEmbeddings
-    from memlayer.adapters.embedding.openai_embedder import OpenAIEmbeddings
-
-    kind = OpenAIEmbeddings if provider == OPENAI else GeminiEmbeddings
     address = url and url + ("/v1" if provider == OPENAI else "")
-    return kind("tiny", base_url=address, key_variable=KEY_VARIABLE, dimensions=dimensions)
+    endpoint = Endpoint(PROVIDERS[provider], Asker("embedding"), address, KEY_VARIABLE)
+    return SERVICES[provider](endpoint, "tiny", dimensions)
 
 
 @contextlib.contextmanager

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from memlayer.adapters.chat.budgeted_chat import chat_provider
 from memlayer.chat import ChatProvider, ChatRequest, Reply, ToolSpec, WireMessage
 from memlayer.config import Settings, load_settings
 from memlayer.edge.home import paths
+from memlayer.providers.chosen import chat_provider
 from memlayer.records.model_budget import ModelBudget
 from tests.support.model_api import ModelApi
 

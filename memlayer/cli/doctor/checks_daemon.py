@@ -199,6 +199,6 @@ def model(found: dict[str, Any]) -> Check:
     if status.get("provider") == "none":
         return Check("model", OK, "none, as set: search by full text only")
     remedy = "memories are still found by their words; see embedding.model in docs/configuration.md"
-    if status.get("provider") in ("openai", "gemini", "auto"):
+    if (status.get("provider") or "fastembed") != "fastembed":
         remedy = "memories are still found by their words; see docs/language-model.md"
     return Check("model", WARN, f"search by full text only: {line(found.get('why')) or 'no reason given'}", remedy)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from memlayer import compose
-from memlayer.adapters.llm.claude_cli_model import ClaudeCliModel
+from memlayer.config.providers import PROVIDERS
 from memlayer.daemon.ops.requests import Fields, Progress, Table, project_of, services_of
 from memlayer.daemon.resources.state import State
 from memlayer.daemon.tasks import reading
@@ -126,7 +126,7 @@ def read(state: State, arguments: ops.ReadSessions, progress: Progress) -> Field
 def _unread(state: State, project_id: str, last: int, progress: Progress) -> Iterator[Estimate]:
     """Yield sessions that a model may read, the newest first."""
     services, now_ms = services_of(state), int(time.time() * 1000)
-    own_tokens = services.reader.own_tokens if services.reader is not None else ClaudeCliModel.own_tokens
+    own_tokens = services.reader.own_tokens if services.reader is not None else PROVIDERS["claude-cli"].own_tokens
     count = 0
     for session in _sessions(state, services, project_id):
         is_new = session.said_ms > session.noted_ms and is_session_over(session, now_ms)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from memlayer.adapters.embedding.availability import FIRST_PAUSE_S, MAX_PAUSE_S, MAX_RETRY_AFTER_S, Availability
 from memlayer.errors import EmbedderError
+from memlayer.providers.availability import FIRST_PAUSE_S, MAX_PAUSE_S, MAX_RETRY_AFTER_S, Availability
 from tests.support.embedding_api import Clock
 
 

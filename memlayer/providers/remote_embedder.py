@@ -11,18 +11,18 @@ import hashlib
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Protocol
 
 import numpy as np
 
 from memlayer.adapters.embedding import calibration as calibrations
-from memlayer.adapters.embedding import model_folder
-from memlayer.adapters.embedding.availability import Availability
+from memlayer.adapters.embedding import lazy_import, model_folder
 from memlayer.adapters.embedding.calibration import Centring, Matrix
-from memlayer.adapters.embedding.service import LateError, RequestLoop, Service, ServiceError
 from memlayer.edge.redaction.privacy import redact
 from memlayer.errors import EmbedderError
 from memlayer.ports import Calibration, Vector
+from memlayer.providers.availability import Availability
+from memlayer.providers.vector_services import LateError, RequestLoop, Service, ServiceError
+from memlayer.records.model_budget import ModelBudget, Reserved
 
 PIPELINE_VERSION = 1  # raise it when the same text would get another vector
 MAX_CHARS = 4000  # of one text; chunks are shorter, and no model that is offered here reads less
@@ -30,16 +30,6 @@ BATCH_TEXTS = 64
 SHORT_CHARS = 1000
 CLOSE_S = 1.0
 PROBE = "."  # sent to see whether a server answers
-
-
-class TokenBudget(Protocol):
-    """Tokens of a local day; see ModelBudget."""
-
-    def reserve(self, tokens: int) -> Any | None:
-        """Count tokens before they are sent; None when there are none left."""
-
-    def settle(self, reserved: Any, tokens: int) -> None:
-        """Note the tokens that a request took; 0: as reserved."""
 
 
 class RemoteEmbedder:
@@ -100,7 +90,7 @@ class RemoteEmbedder:
 class Asking:
     """Requests to one service, within deadlines, breaker and budget."""
 
-    def __init__(self, service: Service, budget: TokenBudget, *, query_deadline_s: float, deadline_s: float) -> None:
+    def __init__(self, service: Service, budget: ModelBudget, *, query_deadline_s: float, deadline_s: float) -> None:
         """deadline_s: of a request with passages."""
         self.service, self._budget = service, budget
         self._query_deadline_s, self._deadline_s = query_deadline_s, deadline_s
@@ -110,7 +100,7 @@ class Asking:
 
     @property
     def place(self) -> str:
-        return "%s %s at %s" % (self.service.name, self.service.model, self.service.host)
+        return "%s %s at %s" % (self.service.name, self.service.model, self.service.endpoint.host)
 
     @property
     def problem(self) -> str:
@@ -186,7 +176,7 @@ class Asking:
             self._probe_if_due()
             raise
 
-    def _reserve(self, tokens: int) -> Any:
+    def _reserve(self, tokens: int) -> Reserved:
         reserved = self._budget.reserve(tokens)
         if reserved is None:
             self._spent_on = _today()
@@ -270,7 +260,8 @@ def load(asking: Asking, cache_dir: Path) -> RemoteEmbedder:
 
 def _loaded(asking: Asking, cache_dir: Path) -> RemoteEmbedder:
     service = asking.service
-    service.prepare()
+    with lazy_import.ONE_AT_A_TIME:
+        service.prepare()
     place = cache_dir / "calibration" / _slug(service)
     known = _known(place)
     try:
@@ -288,7 +279,7 @@ def _loaded(asking: Asking, cache_dir: Path) -> RemoteEmbedder:
         )
         calibrations.write(place, known, "measured on this machine on %s" % _today())
         known = _known(place) or known
-    return RemoteEmbedder(asking, known, _fingerprint(service, width, corpus))
+    return RemoteEmbedder(asking, known, fingerprint_of(service, width, corpus))
 
 
 def as_sent(text: str) -> str:
@@ -307,15 +298,16 @@ def _known(place: Path) -> Centring | None:
 
 
 def _slug(service: Service) -> str:
-    named = "%s:%s:%d:%s" % (service.name, service.model, service.dimensions, service.host)
+    named = "%s:%s:%d:%s" % (service.name, service.model, service.dimensions, service.endpoint.host)
     readable = "".join(char if char.isascii() and char.isalnum() else "-" for char in service.model)[:60]
     return "%s-%s-%s" % (service.name, readable, hashlib.sha256(named.encode()).hexdigest()[:12])
 
 
-def _fingerprint(service: Service, width: int, corpus: Path) -> str:
+def fingerprint_of(service: Service, width: int, corpus: Path) -> str:
+    """Return the name of a model's vectors: see RemoteEmbedder.fingerprint."""
     files = (corpus / name for name in (calibrations.BACKGROUND_FILE, calibrations.PAIRS_FILE))
     centring = hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:8]
-    host = "" if service.is_own_address else ":" + service.host
+    host = "" if service.endpoint.is_own else ":" + service.endpoint.host
     return "%s:%s:%d%s/%d-%s" % (service.name, service.model, width, host, PIPELINE_VERSION, centring)
 
 

@@ -1,4 +1,4 @@
-"""A talk within a day's tokens, and the choice of its provider."""
+"""The chosen provider: a talk within its budget, a reader."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import contextlib
 import json
 from collections.abc import Callable
 
-from memlayer.adapters.chat.endpoint import NotCharged
-from memlayer.adapters.chat.tool_findings import ToolFindings
-from memlayer.adapters.chat.tool_support import TRY_TOKENS
-from memlayer.chat import ChatProvider, ChatRequest, OnText, OnWait, Reply
+from memlayer.chat import ChatProvider, ChatRequest, OnText, OnWait, Reply, WireMessage
 from memlayer.config import Settings
-from memlayer.config.consolidation import CLAUDE_VARIABLES, NETWORK_VARIABLES
+from memlayer.config.providers import PROVIDERS
 from memlayer.edge.home import error_log, paths
-from memlayer.errors import ChatError
+from memlayer.errors import ChatError, ConsolidationError
+from memlayer.ports import Completion, ModelMissing
+from memlayer.providers.endpoint import Asker, Endpoint, NotCharged, NotSent
+from memlayer.providers.tools import TRY_TOKENS, ToolFindings
 from memlayer.records.model_budget import ModelBudget, Reserved
 from memlayer.text.chunking import estimate_tokens
 
@@ -110,7 +110,42 @@ def _arguments(found: object) -> str:
     return json.dumps(found, ensure_ascii=False, default=dict)
 
 
-def chat_provider(settings: Settings, home: str) -> ChatProvider:
+class Completions:
+    """LanguageModel over a talk of one question and one JSON answer.
+
+    hang_up: ends the call that runs.
+    """
+
+    def __init__(
+        self, chat: ChatProvider, model: str, temperature: float | None, hang_up: Callable[[], None] = lambda: None
+    ) -> None:
+        self._chat, self._model, self._temperature = chat, model, temperature
+        self.close = hang_up
+
+    def check(self) -> None:
+        """Look for program, package and key. Raises ModelMissing.
+
+        Loads and sends nothing.
+        """
+        try:
+            self._chat.check()
+        except ChatError as bad:
+            raise ModelMissing(str(bad)) from bad
+
+    def complete(self, system: str, prompt: str, *, max_tokens: int, deadline_s: float) -> Completion:
+        """See LanguageModel."""
+        messages = WireMessage("system", system), WireMessage("user", prompt)
+        request = ChatRequest(self._model, messages, (), self._temperature, max_tokens, as_json=True)
+        try:
+            reply = self._chat.chat(request, deadline_s=deadline_s)
+        except NotSent as bad:
+            raise ModelMissing(str(bad)) from bad
+        except ChatError as bad:
+            raise ConsolidationError(str(bad)) from bad
+        return Completion(reply.text, reply.use.input_tokens, reply.use.output_tokens, reply.use.cost_usd)
+
+
+def chat_provider(settings: Settings, home: str) -> BudgetedChat:
     """Return the provider that the person has named, within its budget.
 
     Loads no SDK and sends nothing. A key in the environment names none. Raises ChatError when none is set up.
@@ -118,48 +153,43 @@ def chat_provider(settings: Settings, home: str) -> ChatProvider:
     chosen = settings.agent
     if not chosen.provider:
         raise ChatError(NOT_SET_UP)
-    return _PROVIDERS[chosen.provider](settings, home)
+    endpoint = Endpoint(
+        PROVIDERS[chosen.provider], Asker("agent", is_daemon=False), chosen.base_url, chosen.key_variable,
+        chosen.max_retries,
+    )  # fmt: skip
+    provider = _provider(endpoint, chosen.model_name, ToolFindings(paths.tool_findings(home)))
 
-
-def _anthropic(settings: Settings, home: str) -> BudgetedChat:
-    from memlayer.adapters.chat.anthropic_chat import AnthropicChat, anthropic_endpoint
-
-    chosen = settings.agent
-    endpoint = anthropic_endpoint(
-        chosen.base_url, chosen.key_variable, is_key_named=bool(chosen.api_key_env), max_retries=chosen.max_retries
-    )
-    return _budgeted(AnthropicChat(endpoint), settings, home)
-
-
-def _openai(settings: Settings, home: str) -> BudgetedChat:
-    from memlayer.adapters.chat.openai_chat import OpenAIChat, openai_endpoint
-
-    chosen = settings.agent
-    endpoint = openai_endpoint(
-        chosen.base_url, chosen.key_variable, is_key_named=bool(chosen.api_key_env), max_retries=chosen.max_retries
-    )
-    provider = OpenAIChat(endpoint, chosen.model_name, ToolFindings(paths.tool_findings(home)))
-    return _budgeted(provider, settings, home, asks_server=provider.asks_server)
-
-
-def _claude_cli(settings: Settings, home: str) -> BudgetedChat:
-    from memlayer.adapters.chat.claude_cli_chat import ClaudeCliChat
-
-    provider = ClaudeCliChat((*CLAUDE_VARIABLES, *NETWORK_VARIABLES))
-    return _budgeted(provider, settings, home, own_tokens=provider.own_tokens)
-
-
-_PROVIDERS: dict[str, Callable[[Settings, str], BudgetedChat]] = {
-    "anthropic": _anthropic, "openai": _openai, "claude-cli": _claude_cli,
-}  # fmt: skip
-
-
-def _budgeted(
-    provider: ChatProvider, settings: Settings, home: str, *, own_tokens: int = 0, asks_server: bool = False
-) -> BudgetedChat:
     def log(message: str) -> None:
         with contextlib.suppress(OSError):  # a failed log must not hide the failure
             error_log.write(paths.agent_log(home), message, provider=provider.name)
 
-    budget = ModelBudget(paths.agent_use(home), daily_tokens=settings.agent.daily_tokens)
-    return BudgetedChat(provider, budget, own_tokens=own_tokens, asks_server=asks_server, on_failure=log)
+    return BudgetedChat(
+        provider,
+        ModelBudget(paths.agent_use(home), daily_tokens=chosen.daily_tokens),
+        own_tokens=endpoint.provider.own_tokens,
+        asks_server=getattr(provider, "asks_server", False),
+        on_failure=log,
+    )
+
+
+def language_model(settings: Settings) -> Completions:
+    """Return the model that reads turns and sessions; not for `rules`."""
+    chosen = settings.consolidation
+    endpoint = Endpoint(PROVIDERS[chosen.provider], Asker("consolidation"), chosen.base_url, chosen.key_variable)
+    provider = _provider(endpoint, chosen.model_name)
+    return Completions(provider, chosen.model_name, chosen.temperature, getattr(provider, "close", lambda: None))
+
+
+def _provider(endpoint: Endpoint, model: str, findings: ToolFindings | None = None) -> ChatProvider:
+    """Return the provider at an endpoint, without its SDK loaded."""
+    if endpoint.name == "claude-cli":
+        from memlayer.providers.claude_cli import ClaudeCliChat
+
+        return ClaudeCliChat(endpoint.provider, endpoint.asker)
+    if endpoint.name == "anthropic":
+        from memlayer.providers.anthropic_chat import AnthropicChat
+
+        return AnthropicChat(endpoint)
+    from memlayer.providers.openai_chat import OpenAIChat
+
+    return OpenAIChat(endpoint, model, findings)

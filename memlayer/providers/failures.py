@@ -38,15 +38,6 @@ def refuses_tools(status: int, message: str) -> bool:
     return "tool" in message and (status in (400, 422, 501) or (status == 500 and "param" in message))
 
 
-def server_message(bad: Exception, hidden: Sequence[str], key: str) -> str:
-    """Return an SDK error's message as one line, "" for none.
-
-    hidden: texts of the request, which a server may repeat. key: never shown. Secrets are redacted.
-    """
-    message = message_in(getattr(bad, "body", None))
-    return presentable(message, hidden, key)
-
-
 def presentable(message: str, hidden: Sequence[str] = (), key: str = "") -> str:
     """Return a server's words as one line to show and to log."""
     shown = page_title(message) if is_page(message) else message[:MAX_READ_CHARS]

@@ -1,1 +1,0 @@
-"""Language models that a person talks to."""

@@ -1,0 +1,111 @@
+"""Providers of language models and of vectors: a row for each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+# Variables for the way to a provider, besides the key; the daemon's environment is otherwise bare.
+NETWORK_VARIABLES = (
+    "HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY", "https_proxy", "http_proxy", "all_proxy", "no_proxy",
+    "SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS",
+)  # fmt: skip
+# How the host's command line signs in, where it does not use its own login under HOME.
+CLAUDE_VARIABLES = (
+    "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "ANTHROPIC_CUSTOM_HEADERS",
+    "ANTHROPIC_DEFAULT_HAIKU_MODEL", "CLAUDE_CONFIG_DIR", "CLAUDE_CODE_OAUTH_TOKEN",
+    "CLAUDE_CODE_USE_BEDROCK", "ANTHROPIC_BEDROCK_BASE_URL", "AWS_PROFILE", "AWS_REGION", "AWS_BEARER_TOKEN_BEDROCK",
+    "CLAUDE_CODE_USE_VERTEX", "ANTHROPIC_VERTEX_PROJECT_ID", "CLOUD_ML_REGION", "GOOGLE_APPLICATION_CREDENTIALS",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Provider:
+    """A provider, with all that rooms ask of it.
+
+    url: of its own server, "" for a program on this machine. key_variable: the usual one of its key. package: its SDK.
+    model, vectors: the default language and embedding model, "" for none. dimensions: of vectors to ask for, 0: the
+    model's own. unknown: parameters that its own server is not sent; unknown_elsewhere: those that other servers of its
+    interface are not. variables: of the environment, that its program needs. own_tokens: that it adds to a request.
+    """
+
+    name: str
+    url: str = ""
+    key_variable: str = ""
+    package: str = ""
+    model: str = ""
+    vectors: str = ""
+    dimensions: int = 0
+    unknown: frozenset[str] = frozenset()
+    unknown_elsewhere: frozenset[str] = frozenset()
+    variables: tuple[str, ...] = ()
+    own_tokens: int = 0
+
+    def is_own(self, base_url: str) -> bool:
+        """Return whether an address is the provider's own server; "" is."""
+        return not base_url or urlsplit(base_url).hostname == urlsplit(self.url).hostname
+
+    def key_for(self, base_url: str, named: str) -> str:
+        """Return the variable with the key to send, "" for none.
+
+        A key that lies about belongs to the provider's own server: another address is sent a key only if the person
+        names its variable (named).
+        """
+        return (named or self.key_variable * self.is_own(base_url)) if self.key_variable else ""
+
+    def known(self, base_url: str, parameters: dict[str, Any]) -> dict[str, Any]:
+        """Return those of a request's parameters that a server is sent."""
+        unknown = self.unknown if self.is_own(base_url) else self.unknown_elsewhere
+        return {name: value for name, value in parameters.items() if name not in unknown}
+
+
+PROVIDERS = {
+    row.name: row
+    for row in (
+        Provider(
+            "claude-cli",
+            model="haiku",
+            variables=CLAUDE_VARIABLES,
+            own_tokens=1500,  # the host's own words around a turn; up to 3,600 characters were seen
+        ),
+        Provider(
+            "anthropic",
+            url="https://api.anthropic.com",
+            key_variable="ANTHROPIC_API_KEY",
+            package="anthropic",
+            model="claude-haiku-5-5",
+        ),
+        Provider(
+            "openai",
+            url="https://api.openai.com/v1",
+            key_variable="OPENAI_API_KEY",
+            package="openai",
+            vectors="text-embedding-3-small",
+            # Its newer models refuse the old name of the bound, many compatible servers know that name alone. Vectors
+            # come as numbers elsewhere; the SDK asks OpenAI for a denser form.
+            unknown=frozenset({"max_tokens", "encoding_format"}),
+            unknown_elsewhere=frozenset({"max_completion_tokens"}),
+        ),
+        Provider(
+            "gemini",
+            url="https://generativelanguage.googleapis.com",
+            key_variable="GEMINI_API_KEY",
+            package="google.genai",
+            vectors="gemini-embedding-001",
+            dimensions=768,  # its own 3,072 take four times the memory and the cache for little
+        ),
+    )
+}
+# Those of vectors, in the order in which `auto` tries them.
+VECTOR_PROVIDERS = tuple(name for name, row in PROVIDERS.items() if row.vectors)
+
+
+def usual_model(provider: str) -> str:
+    """Return the default language model of a provider, "" for none."""
+    return PROVIDERS[provider].model if provider in PROVIDERS else ""
+
+
+def key_variable(provider: str, base_url: str, named: str) -> str:
+    """Return the variable with the key to send: see Provider."""
+    return PROVIDERS[provider].key_for(base_url, named) if provider in PROVIDERS else ""

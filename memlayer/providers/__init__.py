@@ -1,0 +1,1 @@
+"""Whoever calls a language model or a server of vectors."""

@@ -1,0 +1,256 @@
+"""The way to a provider's server, and its failures in a line."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import importlib.util
+import json
+import os
+import shlex
+import sys
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+from memlayer.chat import ChatRequest, OnWait
+from memlayer.config.providers import Provider
+from memlayer.edge.bootstrap import extras
+from memlayer.errors import ChatError, ContextTooLong
+from memlayer.providers.failures import is_page, is_too_long, message_in, presentable, refuses_tools
+from memlayer.providers.waiting import Wait
+
+T = TypeVar("T")
+NO_KEY = "none"  # the SDKs insist on one; a server of one's own does not look at it
+UNREACHED = ("ConnectError", "ConnectTimeout")
+
+
+class NotCharged(ChatError):
+    """A request that no model has read: nothing is to be paid."""
+
+
+class NotSent(NotCharged):
+    """A request that was not sent: no program, package or key."""
+
+
+class ToolsRefused(NotCharged):
+    """A request that the server refuses for its tools."""
+
+
+class TooLong(NotCharged, ContextTooLong):
+    """A request that the server refuses for its length."""
+
+
+@dataclass(frozen=True)
+class Asker:
+    """The settings on whose behalf a provider is asked.
+
+    group: their name. is_daemon: the daemon asks, in an environment of its own, and nobody waits: failures do not
+    repeat the server's words, which may hold a turn's.
+    """
+
+    group: str
+    is_daemon: bool = True
+
+    @property
+    def again(self) -> str:
+        """Advice after a failure that may pass."""
+        return "it is asked again later" if self.is_daemon else "ask again"
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """Address and key of a provider.
+
+    base_url "": the provider's own server. key_variable: the environment variable with the key to send, "" for none.
+    """
+
+    provider: Provider
+    asker: Asker
+    base_url: str = ""
+    key_variable: str = ""
+    max_retries: int = 0
+
+    @property
+    def name(self) -> str:
+        """The provider, as settings name it."""
+        return self.provider.name
+
+    @property
+    def url(self) -> str:
+        """Address that requests go to."""
+        return self.base_url or self.provider.url
+
+    @property
+    def host(self) -> str:
+        """Host, and port where one is given."""
+        return urlsplit(self.url).netloc
+
+    @property
+    def is_own(self) -> bool:
+        """True for the provider's own server."""
+        return self.provider.is_own(self.base_url)
+
+    def known(self, **parameters: Any) -> dict[str, Any]:
+        """Return those of a request's parameters that this server is sent."""
+        return self.provider.known(self.base_url, parameters)
+
+    def key(self) -> str:
+        """Return the key. Raises NotSent when it is needed and unset."""
+        variable, group = self.key_variable, self.asker.group
+        if not variable:
+            return NO_KEY
+        key = os.environ.get(variable, "").strip()
+        if not key and self.asker.is_daemon:
+            raise NotSent(
+                f"{variable} is not set where the daemon was started: in a shell that has it, run memlayer daemon "
+                "restart"
+            )
+        if not key:
+            raise NotSent(f"{variable} is not set: export it, or name another one in {group}.api_key_env")
+        if not (key.isascii() and key.isprintable()):
+            raise NotSent(f"{variable} does not hold a key: it has other characters than a header may have")
+        return key
+
+    def check(self) -> None:
+        """Look for package and key; loads and sends nothing. Raises NotSent."""
+        command = install_command(self.provider)
+        if command:
+            restart = ", then memlayer daemon restart" if self.asker.is_daemon else ""
+            raise NotSent(f"the {self.provider.package} package is not installed: run {command}{restart}")
+        self.key()
+
+    def wait(self, model: str, tell: OnWait | None, deadline_s: float, doing: Callable[[], str]) -> Wait:
+        """Return the wait for an answer; see Wait."""
+        return Wait(f"{self.name} ({model} at {self.url})", tell, deadline_s, doing)
+
+    def run(self, call: Callable[[], Awaitable[T]], deadline_s: float, wait: Wait) -> T:
+        """Return the call's result. Raises ChatError at the deadline.
+
+        The deadline also holds when the other side sends a byte at a time.
+        """
+
+        async def bounded() -> T:
+            wait.begin()
+            async with asyncio.timeout(deadline_s):
+                return await call()
+
+        try:
+            return asyncio.run(bounded())
+        except TimeoutError as late:
+            raise ChatError(f"{self.name} did not answer within {deadline_s:g} s: {self._slow}") from late
+
+    def broken_off(self) -> ChatError:
+        """Return the error for an answer that ends in the middle."""
+        return ChatError(f"{self.name}: the answer broke off in the middle: {self.asker.again}")
+
+    def failure(self, bad: Exception, request: ChatRequest) -> ChatError:
+        """Return an SDK's error as one line, with the server's message.
+
+        Without any text of the request and without the key, which that message may repeat.
+        """
+        status, body, kind = getattr(bad, "status_code", None), getattr(bad, "body", None), type(bad).__name__
+        message = self._words(message_in(body), request)
+        if isinstance(status, int) and status >= 300:
+            read = f"{bad} {message_in(body)}".lower()
+            if isinstance(body, str) and is_page(body) and status < 500 and status not in (401, 403, 429):
+                return self.web_page(body, f" (HTTP {status})")
+            refused = ToolsRefused if request.tools and refuses_tools(status, read) else NotCharged
+            kind_of = TooLong if is_too_long(status, read) else refused
+            advice = f"{self.name}: {self._advice(status, request.model, read)} (HTTP {status})"
+            return kind_of(with_message(advice, message))
+        if kind in ("APITimeoutError", "APIConnectionError"):
+            is_unreached = type(bad.__cause__).__name__ in UNREACHED
+            if kind == "APITimeoutError" and not is_unreached:
+                return ChatError(f"{self.name} did not answer in time: {self._slow}")
+            return (NotCharged if is_unreached else ChatError)(self._unreached())
+        group = self.asker.group
+        if isinstance(bad, json.JSONDecodeError) and is_page(bad.doc):
+            return self.web_page(bad.doc)
+        if isinstance(bad, (AttributeError, TypeError, ValueError, LookupError)):
+            return ChatError(f"{self.name}: {self.url} gives no answer of its interface ({kind}): see {group}.base_url")
+        return ChatError(with_message(f"{self.name}: the answer broke off ({kind}): {self.asker.again}", message))
+
+    def web_page(self, page: str, status: str = "") -> ChatError:
+        """Return the error for a web page in an answer's place."""
+        what = presentable(page, key=self._sent_key())
+        see = f"see {self.asker.group}.base_url"
+        return NotCharged(f"{self.name}: {self.url} answers with {what}, not as a model{status}: {see}")
+
+    def refused(self, body: object, request: ChatRequest) -> ChatError:
+        """Return the error that came with a status of success."""
+        advice = f"{self.name}: the server gives no answer: see {self.asker.group}.model"
+        return ChatError(with_message(advice, self._words(message_in(body), request)))
+
+    def _words(self, message: str, request: ChatRequest) -> str:
+        """Return a server's message as it may be shown, "" for none."""
+        return "" if self.asker.is_daemon else presentable(message, texts_of(request), self._sent_key())
+
+    def _sent_key(self) -> str:
+        with contextlib.suppress(ChatError):
+            key = self.key()
+            return "" if key == NO_KEY else key
+        return ""
+
+    @property
+    def _slow(self) -> str:
+        return f"{self.asker.again}, or raise {self.asker.group}.timeout_s"
+
+    def _unreached(self) -> str:
+        if self.is_own:
+            return f"{self.name}: no connection to {self.url}: is this machine online?"
+        return f"{self.name}: no connection: is the server running at {self.url}? See {self.asker.group}.base_url"
+
+    def _advice(self, status: int, model: str, message: str) -> str:
+        """Return how to go on.
+
+        message: the server's, in lower case.
+        """
+        group = self.asker.group
+        if status in (401, 403):
+            if not self.key_variable:
+                return f"the server wants a key: name the variable that holds it in {group}.api_key_env"
+            return f"the key in {self.key_variable} is refused: set a valid one"
+        if status < 400:
+            return f"the server sends the talk elsewhere, where it does not go: correct {group}.base_url"
+        if status == 404:
+            see = f"{group}.model" if self.is_own else f"{group}.model and {group}.base_url"
+            return f"no model {model!r} there: see {see}"
+        is_agent = not self.asker.is_daemon
+        if is_too_long(status, message):
+            return "the text is too long for the model" + ": lower agent.max_context_tokens" * is_agent
+        if status == 429:
+            return "too many requests, or the quota is used up: wait, or look at your plan"
+        if is_agent and refuses_tools(status, message):
+            return "the server takes no tools: set agent.tool_dispatcher to xml"
+        if status >= 500:
+            return f"the server fails: {self.asker.again}" + " later" * is_agent
+        return f"the request is refused: see {group}.model" + " and agent.max_tokens" * is_agent
+
+
+def install_command(provider: Provider) -> str:
+    """Return the command that installs an SDK, "" for an installed one."""
+    try:
+        if importlib.util.find_spec(provider.package) is not None:
+            return ""
+    except (ModuleNotFoundError, ValueError):  # no such parent; it is being kept out
+        pass
+    command = extras.command_for(provider.name)
+    if command:
+        return command
+    python, requirement = shlex.quote(sys.executable), extras.EXTRAS[provider.name]
+    with_pip = importlib.util.find_spec("pip") is not None
+    return f"{python} -m pip install '{requirement}'" if with_pip else f"uv pip install -p {python} '{requirement}'"
+
+
+def with_message(advice: str, message: str) -> str:
+    """Return advice with the server's message behind it, if any."""
+    return f"{advice}. The server says: {message}" if message else advice
+
+
+def texts_of(request: ChatRequest) -> list[str]:
+    """Return the texts that a request sends."""
+    texts = [text for one in request.messages for text in (one.text, one.reasoning)]
+    texts += [json.dumps(dict(call.arguments), ensure_ascii=False) for one in request.messages for call in one.calls]
+    return texts

@@ -1,0 +1,189 @@
+"""Chat completions by the OpenAI SDK: OpenAI, llama.cpp, Ollama, vLLM."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+from memlayer.chat import ChatRequest, OnText, OnWait, Reply, TokenUse, WireMessage
+from memlayer.errors import ChatError
+from memlayer.providers.endpoint import NO_KEY, Endpoint, ToolsRefused
+from memlayer.providers.sdk_chat import JsonObject, Reading, Sdk, SdkChat, tokens_of
+from memlayer.providers.tools import CallPart, ToolFindings, arguments_text, asks_for_tools
+
+# Fields in which servers return a model's reasoning.
+REASONING = ("reasoning_content", "reasoning")
+
+
+class OpenAIChat(SdkChat):
+    """A talk over chat completions.
+
+    model: asked about when the server is asked for tools. findings: earlier answers to that.
+    """
+
+    def __init__(self, endpoint: Endpoint, model: str, findings: ToolFindings | None = None) -> None:
+        super().__init__(endpoint)
+        self._model, self._findings = model, findings or ToolFindings()
+        self._takes_tools = True if endpoint.is_own else self._findings.get(endpoint.url, model)
+
+    @property
+    def asks_server(self) -> bool:
+        """Whether the question for tools will cost a request."""
+        return self._takes_tools is None
+
+    def supports_native_tools(self) -> bool:
+        """See ChatProvider.
+
+        Asks a server of another address once, with at most one short request. False, and to be asked again, while it
+        cannot be asked: a model that is told of tools in the prompt needs nothing of its server.
+        """
+        if self._takes_tools is None:
+            try:
+                self.check()
+                key = self._endpoint.key()
+            except ChatError:
+                return False
+            self._takes_tools = asks_for_tools(self._endpoint.url, self._model, "" if key == NO_KEY else key)
+            self._findings.put(self._endpoint.url, self._model, self._takes_tools)
+        return bool(self._takes_tools)
+
+    def chat(
+        self, request: ChatRequest, *, deadline_s: float, on_text: OnText | None = None, on_wait: OnWait | None = None
+    ) -> Reply:
+        """See ChatProvider."""
+        try:
+            return super().chat(request, deadline_s=deadline_s, on_text=on_text, on_wait=on_wait)
+        except ToolsRefused:
+            self._findings.put(self._endpoint.url, self._model, None)  # the next talk asks again
+            raise
+
+    def load(self) -> Sdk:
+        """See SdkChat."""
+        import openai
+
+        return Sdk(openai, openai.AsyncOpenAI, openai.OpenAIError)
+
+    async def create(self, client: Any, body: JsonObject) -> Any:
+        """See SdkChat."""
+        return await client.chat.completions.create(**body)
+
+    def body(self, request: ChatRequest) -> JsonObject:
+        """See SdkChat."""
+        length = self._endpoint.known(max_tokens=request.max_tokens, max_completion_tokens=request.max_tokens)
+        body = {"model": request.model, "messages": [_message(one) for one in request.messages], **length}
+        if request.tools:
+            body["tools"] = [
+                {
+                    "type": "function",
+                    "function": {
+                        "name": tool.name,
+                        "description": tool.description,
+                        "parameters": dict(tool.parameters),
+                    },
+                }
+                for tool in request.tools
+            ]
+        return body
+
+    def extras(self, request: ChatRequest, *, is_stream: bool) -> JsonObject:
+        """See SdkChat."""
+        extras: JsonObject = {} if request.temperature is None else {"temperature": request.temperature}
+        if request.as_json:
+            extras["response_format"] = {"type": "json_object"}
+        return {**extras, "stream_options": {"include_usage": True}} if is_stream else extras
+
+    def reading(self, model: str) -> Reading:
+        """See SdkChat."""
+        return _Reading(model)
+
+    def construct(self, answer: JsonObject) -> Any:
+        """See SdkChat."""
+        from openai.types.chat import ChatCompletion
+
+        return ChatCompletion.construct(**{"usage": None, **answer})
+
+
+def _message(message: WireMessage) -> JsonObject:
+    if message.role == "tool":
+        text = f"Error: {message.text}" if message.is_error else message.text  # no field says so here
+        return {"role": "tool", "tool_call_id": message.call_id, "content": text}
+    sent: JsonObject = {"role": message.role, "content": message.text}
+    if message.reasoning:
+        sent["reasoning_content"] = message.reasoning
+    if message.calls:
+        sent["content"] = message.text or None
+        sent["tool_calls"] = [
+            {
+                "id": call.id,
+                "type": "function",
+                "function": {"name": call.name, "arguments": json.dumps(dict(call.arguments), ensure_ascii=False)},
+            }
+            for call in message.calls
+        ]
+    return sent
+
+
+@dataclass
+class _Reading(Reading):
+    """An answer in deltas."""
+
+    reasoning: str = ""
+    by_index: dict[int, CallPart] = field(default_factory=dict)
+
+    def take(self, event: Any) -> str:
+        """See Reading."""
+        self._count(getattr(event, "usage", None))
+        text = ""
+        for choice in event.choices[:1]:
+            text = self._take_message(choice.delta)
+            self.stop = choice.finish_reason or self.stop
+        self.is_whole = bool(self.stop)
+        return text
+
+    def take_whole(self, answer: Any) -> str:
+        """See Reading."""
+        text = self._take_message(answer.choices[0].message)
+        self.stop = answer.choices[0].finish_reason or "stop"
+        self._count(answer.usage)
+        return text
+
+    def _take_message(self, message: Any) -> str:
+        """Take a message, or a part of one; return its text."""
+        for name in REASONING:
+            thought = getattr(message, name, None)
+            if isinstance(thought, str):
+                self.reasoning += thought
+                break
+        for place, call in enumerate(message.tool_calls or []):
+            index = getattr(call, "index", None)
+            self._take_call(call, place if index is None else index)
+        text = message.content or ""
+        self.text += text
+        return str(text)
+
+    def _take_call(self, call: Any, index: int) -> None:
+        """Add a part to its call.
+
+        Some servers count every call as the first: a part with another id is another call.
+        """
+        part = self.by_index.get(index)
+        if part is None or (call.id and part.id and call.id != part.id):
+            part = self.by_index[index] = CallPart()
+            self.calls.append(part)
+        part.id = part.id or call.id or ""
+        part.name = part.name or call.function.name or ""
+        part.arguments += arguments_text(call.function.arguments)
+
+    def _count(self, usage: Any) -> None:
+        if usage is not None:
+            self.use = TokenUse(tokens_of(usage.prompt_tokens), tokens_of(usage.completion_tokens))
+
+    def thought(self) -> str:
+        """See Reading."""
+        return self.reasoning
+
+    @property
+    def is_cut(self) -> bool:
+        """See Reading."""
+        return self.stop == "length"
