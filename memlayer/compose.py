@@ -50,6 +50,9 @@ from memlayer.text.context_block import Budget
 from memlayer.transcripts import host_memory
 from memlayer.transcripts.importer import Reached
 
+PROMPT_S = 0.5  # what the hook of a prompt waits for the daemon at most
+QUERY_SHARE = 0.6  # of a recall's time for the vector of its query; the rest is for the search by words
+
 
 @dataclass(frozen=True)
 class Rules:
@@ -197,10 +200,6 @@ def open_services(
         levels=LevelKeeper(store), usages=usages, readings=readings,
         reader=session_reader(settings, home, store, indexer),
     )  # fmt: skip
-
-
-PROMPT_S = 0.5  # what the hook of a prompt waits for the daemon at most
-QUERY_SHARE = 0.6  # of a recall's time for the vector of its query; the rest is for the search by words
 
 
 def embedder_maker(home: str, settings: Settings) -> Callable[[], Embedder] | None:

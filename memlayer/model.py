@@ -30,6 +30,8 @@ _BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 CITATION_CHARS = 6
 PROVEN = 3  # level from which age deletes no memory, and an order stands above newer ones
 
+SHOWN, CITED, OPENED = "shown", "cited", "opened"
+
 
 @dataclass(frozen=True)
 class Event:
@@ -95,9 +97,6 @@ class Memory:
     def place(self) -> str:
         """The `name:start-end` of a piece of a person's own Markdown, else ""."""
         return self.kind if self.known_kind is Kind.PIECE else ""
-
-
-SHOWN, CITED, OPENED = "shown", "cited", "opened"
 
 
 @dataclass(frozen=True)

@@ -58,6 +58,17 @@ _SAID = re.compile(r"[\w`\"'(/]")  # a diff's line, a log's and a mention of a f
 _SUPPOSED = re.compile(r"^(?:if|when)\b|\bwould\b|→", re.IGNORECASE)
 _TITLE = re.compile(r"^#+ (?:Plan: )?(.+)$", re.MULTILINE)
 
+MAX_OPEN_CHARS = 180
+ASKED_CHARS = 80
+
+_DATED = re.compile(r"\[(\d{4}-\d\d-\d\d)\]")  # the date that consolidation adds to "today" and "5월 2일"
+_FAREWELL = re.compile(
+    r"여기까지|that'?s (?:it|all)\b|call it a day|수고하|good night|see you|자자\b|퇴근", re.IGNORECASE
+)
+
+# A sentence of fewer words is judged as if it had so many: two frequent words alone say little.
+SHORTEST_TERMS = 8
+
 
 def pending(sessions: Iterable[Session], now_ms: int) -> list[Session]:
     """Sessions that ended or died, and changed since their last summary."""
@@ -286,15 +297,6 @@ def _causes(texts: Sequence[str]) -> list[str]:
     return list(found.values())[-2:]
 
 
-MAX_OPEN_CHARS = 180
-ASKED_CHARS = 80
-
-_DATED = re.compile(r"\[(\d{4}-\d\d-\d\d)\]")  # the date that consolidation adds to "today" and "5월 2일"
-_FAREWELL = re.compile(
-    r"여기까지|that'?s (?:it|all)\b|call it a day|수고하|good night|see you|자자\b|퇴근", re.IGNORECASE
-)
-
-
 def left_open(turns: Sequence[tuple[str, Sequence[str]]]) -> str:
     """The unanswered request or closing question, "" for none.
 
@@ -326,10 +328,6 @@ def is_due(commitment: str, today: str) -> bool:
     dates = _DATED.findall(commitment)
     bare = _DATED.sub("", commitment)
     return recallable(bare) and not is_farewell(bare) and (not dates or max(dates) >= today)
-
-
-# A sentence of fewer words is judged as if it had so many: two frequent words alone say little.
-SHORTEST_TERMS = 8
 
 
 def centrality(sentences: Sequence[str], session: Sequence[str]) -> list[float]:

@@ -15,6 +15,8 @@ from click.shell_completion import CompletionItem
 
 from memlayer import __version__
 
+SLASH_WITH_PROJECT = ("forget", "list", "remember", "review", "search")
+
 
 class Verb(NamedTuple):
     """A verb. module: in memlayer.cli.verbs; summary: its help's first line."""
@@ -60,7 +62,6 @@ VERBS = {
     "completion": Verb("installation", "Print the script that completes verbs, options and settings in your shell."),
     "version": Verb("installation", "Show the versions of memlayer, its protocol and its Python."),
 }
-SLASH_WITH_PROJECT = ("forget", "list", "remember", "review", "search")
 
 
 class Verbs(click.Group):

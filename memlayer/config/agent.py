@@ -19,6 +19,9 @@ _DURATION = re.compile(r"(\d{1,4})\s*([smh])")
 _UNIT_S = {"s": 1, "m": 60, "h": 3600}
 DAY_S = 86_400
 
+# Settings of one provider: another one has other models, another address and another key.
+OF_PROVIDER = ("model", "base_url", "api_key_env")
+
 
 class AgentSettings(Group):
     """The agent: a talk with a language model on this memory.
@@ -81,10 +84,6 @@ def _hint(text: str) -> str:
     if not re.fullmatch(r"[\w-]{1,40}", text):
         raise ValueError("a hint is 1 to 40 letters, digits, _ and -")
     return text
-
-
-# Settings of one provider: another one has other models, another address and another key.
-OF_PROVIDER = ("model", "base_url", "api_key_env")
 
 
 def for_provider(from_file: Mapping[str, Any], provider: object) -> Mapping[str, Any]:

@@ -7,6 +7,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
+# Settings of recall that went with version 0.2.
+RETIRED = frozenset(("min_score", "weight_relevance", "weight_importance", "weight_recency", "half_life_days"))
+
 
 def _no_bool(value: object) -> object:
     """Refuse `true` for the number 1: a slip that pydantic takes."""
@@ -33,10 +36,6 @@ class Group(BaseModel):
     def valid_part(cls, values: Mapping[str, Any]) -> dict[str, Any]:
         """Return the part of wrong values that holds: none, but for privacy."""
         return {}
-
-
-# Settings of recall that went with version 0.2.
-RETIRED = frozenset(("min_score", "weight_relevance", "weight_importance", "weight_recency", "half_life_days"))
 
 
 class RecallSettings(Group):

@@ -21,6 +21,8 @@ from memlayer.errors import UserError
 # whatever repository it was started in, and gives them to the hook that starts the daemon of all projects.
 FILE_ONLY_GROUPS = ("consolidation", "privacy", "agent", "query_classification", "soul")
 
+_BOOL = TypeAdapter(bool)
+
 
 def load_settings(home: str, environ: Mapping[str, str], flags: Mapping[str, object] | None = None) -> Settings:
     """Load the settings: defaults < home/config.yaml < environ < flags ({"agent.model": "haiku"}).
@@ -211,9 +213,6 @@ def _short(value: object) -> str:
 def did_you_mean(word: str, known: Any) -> str:
     close = get_close_matches(word, list(known), n=1)
     return f"; did you mean {close[0]}?" if close else ""
-
-
-_BOOL = TypeAdapter(bool)
 
 
 def load_what_holds(home: str, environ: Mapping[str, str]) -> tuple[Settings, str]:

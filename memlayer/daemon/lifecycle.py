@@ -33,6 +33,15 @@ from memlayer.records.sessions import Sessions
 
 TOLD_TO_GO = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
+# A daemon that is told to go settles first; the next one waits for it this long.
+LOCK_WAIT_S = 15.0
+SETTLE_S = 10.0
+TICK_S = 5.0
+SPOOL_WAITS_S = 5.0
+MAX_LOG_BYTES = 1_000_000
+
+logger = logging.getLogger(__name__)
+
 
 def set_on_signal(event: threading.Event) -> None:
     """Have `event` set when a signal of TOLD_TO_GO arrives.
@@ -88,16 +97,6 @@ def still_ours(home: str, fd: int) -> bool:
         return False
     ours = os.fstat(fd)
     return (named.st_dev, named.st_ino) == (ours.st_dev, ours.st_ino)
-
-
-# A daemon that is told to go settles first; the next one waits for it this long.
-LOCK_WAIT_S = 15.0
-SETTLE_S = 10.0
-TICK_S = 5.0
-SPOOL_WAITS_S = 5.0
-MAX_LOG_BYTES = 1_000_000
-
-logger = logging.getLogger(__name__)
 
 
 def run(home: str) -> int:

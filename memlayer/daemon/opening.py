@@ -29,6 +29,8 @@ SLOW_S = 20.0  # a second or two is usual; ten when every processor has eight ot
 WARM_WAIT_S = 60.0
 EMBEDDER_AGAIN_S = 60.0
 
+Took = Callable[[str, int, float], None]  # ("query" | "passage", texts, milliseconds)
+
 
 def begin(state: State) -> None:
     """Have the writer open the store, first of all."""
@@ -150,9 +152,6 @@ def warm(state: State, project_id: str) -> None:
     if embedder is not None:
         for scope in scopes:
             services.store.warm(scope, embedder.fingerprint)
-
-
-Took = Callable[[str, int, float], None]  # ("query" | "passage", texts, milliseconds)
 
 
 class TimedEmbedder:

@@ -30,6 +30,17 @@ INSTRUCTIONS = (
 MAX_QUERY_CHARS = 2_000
 MAX_IDS = 20
 
+NOTE_KINDS = ("decision", "preference", "fact", "cause", "attempt", "commitment")  # of kinds.NOTED
+_IDS = {"type": "array", "items": {"type": "string"}, "description": "Ids, as in [mem:id]"}
+
+# Oldest first; a client that asks for another gets the newest.
+PROTOCOLS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
+MAX_LINE_BYTES = 1 << 20
+MAX_CALLS = 4  # at a time; the next one waits for its turn
+DAEMON_WAIT_S = 5.0  # for a daemon that has to be started
+ANSWER_S = 5.0
+PARSE_ERROR, INVALID_REQUEST, NO_METHOD, INVALID_PARAMS = -32700, -32600, -32601, -32602
+
 
 def _tool(
     name: str, description: str, properties: dict[str, Any], needs: str = "", *, writes: bool = False
@@ -42,8 +53,6 @@ def _tool(
     return {"name": name, "description": description, "inputSchema": schema, "annotations": annotations}
 
 
-NOTE_KINDS = ("decision", "preference", "fact", "cause", "attempt", "commitment")  # of kinds.NOTED
-_IDS = {"type": "array", "items": {"type": "string"}, "description": "Ids, as in [mem:id]"}
 TOOLS = (
     _tool(
         "mem-search",
@@ -131,15 +140,6 @@ def _value(name: str, schema: dict[str, Any], value: object) -> object:
     if name == "query":
         return value[:MAX_QUERY_CHARS]
     return value
-
-
-# Oldest first; a client that asks for another gets the newest.
-PROTOCOLS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
-MAX_LINE_BYTES = 1 << 20
-MAX_CALLS = 4  # at a time; the next one waits for its turn
-DAEMON_WAIT_S = 5.0  # for a daemon that has to be started
-ANSWER_S = 5.0
-PARSE_ERROR, INVALID_REQUEST, NO_METHOD, INVALID_PARAMS = -32700, -32600, -32601, -32602
 
 
 class Server:

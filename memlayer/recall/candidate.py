@@ -24,6 +24,11 @@ NEAR_DUPLICATE = 0.8  # Jaccard coefficient of the terms of near duplicates
 AT_START = "start:"  # and a citation, in Session.shown
 MAX_SHOWN = 2000  # newest ids that are remembered as shown to one session
 
+DIRECT_RELEVANCE = 0.4  # from which a memory answers a direct question, as in a search
+# The weight of each input, then the intercept.
+NEED = (0.37, 0.935, -0.074, 1.14, 5.309, -3.145)
+HELP = (0.494, 2.637, 1.174, 0.304, -6.228)
+
 
 class Reason(Enum):
     """Why a candidate was kept or left out; the value is display."""
@@ -156,12 +161,6 @@ def near_duplicates(one: frozenset[str], other: frozenset[str]) -> bool:
         return False  # the coefficient is at most the ratio of their sizes
     shared = len(one & other)
     return shared > 0 and shared >= NEAR_DUPLICATE * (len(one) + len(other) - shared)
-
-
-DIRECT_RELEVANCE = 0.4  # from which a memory answers a direct question, as in a search
-# The weight of each input, then the intercept.
-NEED = (0.37, 0.935, -0.074, 1.14, 5.309, -3.145)
-HELP = (0.494, 2.637, 1.174, 0.304, -6.228)
 
 
 def need(signals: PromptSignals) -> float:

@@ -28,6 +28,8 @@ from memlayer.turns.questions import is_still_open
 
 SURER = 2.0  # times min_chance for each entry after the first: on real sessions they are noise far more often
 
+MAX_QUERY_CHARS = 100_000
+
 
 class Pipeline:
     """The stages of a prompt.
@@ -146,9 +148,6 @@ class Pipeline:
 
 def _terms(text: str) -> frozenset[str]:
     return frozenset(text.split())
-
-
-MAX_QUERY_CHARS = 100_000
 
 
 class Gate(Enum):

@@ -26,6 +26,12 @@ NEIGHBOUR = 0.25  # share of the best other fit in the same session
 NEIGHBOUR_HALF_LIFE_MS = 600_000  # about two turns; from a half to eight turns made no difference
 STEEPNESS, BIAS = 5.8, 2.05  # see Evidence.relevance()
 
+MOST_HEARD = 48  # words of a query
+_WORD = re.compile("[a-z]{3,}|[가-힣]{2,}")
+
+IDEAL_SHARE = 0.6  # of the ideal document's BM25; a search whose best is below it found no good words at all
+RARE_CHUNKS, RARE_SHARE = 3, 0.02  # a rare term is in at most so many chunks of its project, or such a share
+
 
 @dataclass(frozen=True)
 class Weights:
@@ -137,16 +143,10 @@ def session_boost(places: Sequence[tuple[str, int]], fits: Sequence[float]) -> l
     return out
 
 
-MOST_HEARD = 48  # words of a query
-_WORD = re.compile("[a-z]{3,}|[가-힣]{2,}")
-
-
 def _bare(word: str) -> str:
     return without_particles(word, shortest=2) if is_hangul_run(word) else word
 
 
-IDEAL_SHARE = 0.6  # of the ideal document's BM25; a search whose best is below it found no good words at all
-RARE_CHUNKS, RARE_SHARE = 3, 0.02  # a rare term is in at most so many chunks of its project, or such a share
 Found = tuple[Chunk, Score]
 
 

@@ -20,6 +20,14 @@ from memlayer.recall.retriever import Retriever, Score, Weights
 MAX_SCANNED = 20_000
 MIN_CHARS, MIN_KOREAN_CHARS = 3, 2  # of the longest word: shorter words are everywhere
 
+FILTERED_CANDIDATES = 2000  # chunks of each search: those that a filter admits may rank low
+MEMORIES_AT_ONCE = 100
+# A hit shares words with the query, or is near to it in meaning. Measured on the dialogues: docs/quality.md.
+LEAST_WORDS = 0.2
+LEAST_RELEVANCE = 0.4
+
+PathOf = Callable[[Memory], str]
+
 
 def find(
     store: Store,
@@ -45,15 +53,6 @@ def find(
     newest = sorted(found, key=lambda memory_id: -found[memory_id].at_ms)[: limit * 2]
     turns = {one.id: one for one in store.memories(MemoryQuery(ids=newest, limit=len(newest) + 1))} if newest else {}
     return [(turns[memory_id], found[memory_id]) for memory_id in newest if memory_id in turns][:limit]
-
-
-FILTERED_CANDIDATES = 2000  # chunks of each search: those that a filter admits may rank low
-MEMORIES_AT_ONCE = 100
-# A hit shares words with the query, or is near to it in meaning. Measured on the dialogues: docs/quality.md.
-LEAST_WORDS = 0.2
-LEAST_RELEVANCE = 0.4
-
-PathOf = Callable[[Memory], str]
 
 
 @dataclass(frozen=True)

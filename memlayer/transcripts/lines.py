@@ -29,6 +29,10 @@ _MACHINE_META = re.compile(rb'"(?:isMeta|isSidechain|isCompactSummary)"\s*:\s*tr
 # Only records with one of these matter; it saves parsing most lines.
 _WANTED = (b'"user"', b'"assistant"', b"compact_boundary", b"queued_command")
 
+MAX_READ_BYTES = 32 * 1024 * 1024
+MAX_CALLS = 5000
+MAX_TARGET_CHARS = 600
+
 
 @dataclass
 class Tally:
@@ -117,11 +121,6 @@ def parse(line: bytes) -> dict[str, object] | None:
     except (ValueError, RecursionError):
         return None
     return record if isinstance(record, dict) else None
-
-
-MAX_READ_BYTES = 32 * 1024 * 1024
-MAX_CALLS = 5000
-MAX_TARGET_CHARS = 600
 
 
 def read_calls(path: str) -> list[Call]:

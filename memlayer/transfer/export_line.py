@@ -35,6 +35,8 @@ _is_id = re.compile("[0-9a-f]{32}").fullmatch
 _is_project_id = re.compile("[0-9a-f]{16}").fullmatch
 _is_key = re.compile(r"[a-z]{2,20}(?:_\d{4}-\d\d-\d\d)?(?:_[0-9a-z]{1,16})+").fullmatch
 
+REQUIRED_OF_PROJECT = ("id", "keys")
+
 
 class Project(NamedTuple):
     """An entry of another home's registry."""
@@ -146,7 +148,6 @@ PROJECT = {
     "keys": _Rule(_is_keys, "a list of keys such as path:/srv/shop"),
     "since_ms": MOMENT,
 }
-REQUIRED_OF_PROJECT = ("id", "keys")
 
 
 def read(raw: bytes) -> Read | None:

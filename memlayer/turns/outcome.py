@@ -31,48 +31,11 @@ _PROMISES = re.compile(
     re.IGNORECASE,
 )
 
-
-def outcome(prompt: str, answers: Sequence[str]) -> str:
-    """The sentence about the result of a turn, "" for none.
-
-    Small talk, a promise and a missing answer have none.
-    """
-    if not answers or is_open_question(prompt, list(answers)):
-        return ""
-    sentences = [
-        candidate for candidate in candidates(answers[-1], ASSISTANT) if _tells(candidate.text) and not candidate.asks
-    ]
-    for pattern in (_DID, _IS):
-        for candidate in sentences:
-            if pattern.search(candidate.plain):
-                return trimmed(candidate.text) or candidate.text
-    return ""
-
-
 _HAPPENED = re.compile(
     r"\b(?:\w+ed|found|wrote|rewrote|made|set|ran|built|split|moved|is|are|was|were)\b|[했됐었았였겼꿨]습니다"
     r"|습니다|입니다",
     re.IGNORECASE,
 )
-
-
-def happened(answers: Sequence[str]) -> str:
-    """The first sentence about an action or a state, "" for none."""
-    for answer in answers:
-        for candidate in candidates(answer, ASSISTANT):
-            if not candidate.asks and _HAPPENED.search(candidate.text) and not _PROMISES.search(candidate.text):
-                return candidate.text
-    return ""
-
-
-def says_done(sentence: str) -> bool:
-    """True for a sentence about something that was done."""
-    return bool(_DID.search(sentence)) and not _PROMISES.search(sentence)
-
-
-def _tells(sentence: str) -> bool:
-    return len(sentence) >= _MIN_CHARS and not sentence.endswith((":", "：")) and not _PROMISES.search(sentence)
-
 
 MAX_FILES = 12
 MAX_COMMANDS = 6
@@ -98,6 +61,41 @@ _COMMAND = re.compile(
 )
 _TOOK = re.compile(re.escape(TOOK) + r"(\d{1,9}(?:\.\d)?) (ms|s)")
 _PLACEHOLDER = re.compile(r"[<{]\w[\w -]*[>}]|\.\.\.|…")
+
+
+def outcome(prompt: str, answers: Sequence[str]) -> str:
+    """The sentence about the result of a turn, "" for none.
+
+    Small talk, a promise and a missing answer have none.
+    """
+    if not answers or is_open_question(prompt, list(answers)):
+        return ""
+    sentences = [
+        candidate for candidate in candidates(answers[-1], ASSISTANT) if _tells(candidate.text) and not candidate.asks
+    ]
+    for pattern in (_DID, _IS):
+        for candidate in sentences:
+            if pattern.search(candidate.plain):
+                return trimmed(candidate.text) or candidate.text
+    return ""
+
+
+def happened(answers: Sequence[str]) -> str:
+    """The first sentence about an action or a state, "" for none."""
+    for answer in answers:
+        for candidate in candidates(answer, ASSISTANT):
+            if not candidate.asks and _HAPPENED.search(candidate.text) and not _PROMISES.search(candidate.text):
+                return candidate.text
+    return ""
+
+
+def says_done(sentence: str) -> bool:
+    """True for a sentence about something that was done."""
+    return bool(_DID.search(sentence)) and not _PROMISES.search(sentence)
+
+
+def _tells(sentence: str) -> bool:
+    return len(sentence) >= _MIN_CHARS and not sentence.endswith((":", "：")) and not _PROMISES.search(sentence)
 
 
 class Call(NamedTuple):

@@ -18,15 +18,6 @@ from memlayer.text.word_lists import words
 MAX_PROMPT_CHARS = 300  # a longer prompt quotes, or orders something else besides
 ASIDE_WORDS = 2  # "hmm", "ok then"
 
-
-class Order(Enum):
-    """The effect of a prompt on the work before it."""
-
-    NONE = "none"
-    TAKES_BACK = "takes back"
-    REINSTATES = "reinstates"
-
-
 _CLAUSE = re.compile(
     r"[.,;:!?~\n—–]+|\s-+\s|\s(?:and|but|because|since|then|instead|so|as it|until|그리고|왜냐하면|대신에?)(?=\s|$)",
     re.IGNORECASE,
@@ -107,6 +98,14 @@ _COMPLAINS = re.compile(
     r"|이상해|별로야|별로다|아니다|에러야|더라|구나|해요|어요|아요|[ㅠㅜ]+)$"
 )
 _HANGUL = re.compile("[가-힣]")
+
+
+class Order(Enum):
+    """The effect of a prompt on the work before it."""
+
+    NONE = "none"
+    TAKES_BACK = "takes back"
+    REINSTATES = "reinstates"
 
 
 def order_of(prompt: str) -> Order:

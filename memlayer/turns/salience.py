@@ -27,6 +27,9 @@ _COMMIT_ORDER = re.compile(
 )
 _COMMITS = re.compile(r"commit|push|merge|rebase|stage|커밋|푸시|머지|올려|올리고", re.IGNORECASE)
 
+SIGNAL_STEP = 0.1
+MAX_SIGNAL = 0.2
+
 
 def is_routine(prompt: str, answers: Sequence[str]) -> bool:
     """True if nothing in the turn is worth recalling; in doubt False.
@@ -48,10 +51,6 @@ def is_routine_text(text: str) -> bool:
     """The same for the text of a turn (turns.turn.turn_text)."""
     prompt, answer = prompt_and_answer(text)
     return is_routine(prompt, [answer])
-
-
-SIGNAL_STEP = 0.1
-MAX_SIGNAL = 0.2
 
 
 def _signal(english: str, korean: str) -> re.Pattern[str]:

@@ -14,6 +14,18 @@ ASSISTANT = "Assistant: "
 MAX_MEMORY_CHARS = 4000
 CONTEXT_CHARS = 240  # how much of the prompt each later piece of a long turn carries along
 
+MAX_TURN_CHARS = 4000
+_MAX_CLUSTER_CHARS = 32  # a base character with more marks than that is no writing
+
+_MEDIA = re.compile(
+    r"!\[[^\]\n]{0,200}\]\([^)\n]{0,2000}\)"  # Markdown images
+    r"|(?<!\w)\[\s*(?:image|screenshot|video|audio|file|media|pasted (?:text|image)|이미지|사진|동영상|파일)\b"
+    r"[^\]\n]{0,300}\]"
+    r"|\bdata:[\w.+-]+/[\w.+-]+;base64,[A-Za-z0-9+/=]+"
+    r"|<(image|img|video|audio|media)\b[^<>]{0,2000}(?:/>|>(?:[^<]{0,2000}</\1>)?)",
+    re.IGNORECASE,
+)
+
 
 def turn_text(prompt: str, answers: list[str]) -> str:
     """`User: …\\nAssistant: …`; either part may be missing."""
@@ -66,19 +78,6 @@ def pieces(text: str, *, max_tokens: int, overlap_tokens: int) -> list[tuple[int
         piece = text[span.start : span.end]
         out.append((span.start, span.end, head + piece if i and head else piece))
     return out
-
-
-MAX_TURN_CHARS = 4000
-_MAX_CLUSTER_CHARS = 32  # a base character with more marks than that is no writing
-
-_MEDIA = re.compile(
-    r"!\[[^\]\n]{0,200}\]\([^)\n]{0,2000}\)"  # Markdown images
-    r"|(?<!\w)\[\s*(?:image|screenshot|video|audio|file|media|pasted (?:text|image)|이미지|사진|동영상|파일)\b"
-    r"[^\]\n]{0,300}\]"
-    r"|\bdata:[\w.+-]+/[\w.+-]+;base64,[A-Za-z0-9+/=]+"
-    r"|<(image|img|video|audio|media)\b[^<>]{0,2000}(?:/>|>(?:[^<]{0,2000}</\1>)?)",
-    re.IGNORECASE,
-)
 
 
 def readable(prompt: str, answers: Sequence[str], max_chars: int = MAX_TURN_CHARS) -> tuple[str, list[str]]:

@@ -16,6 +16,8 @@ _DEAD = -1
 _MAX_DEAD_SHARE = 0.25
 GOES_FIRST_S = 0.08  # a query and the search that follows it
 
+Key = tuple[str, str]  # project and model, "" for words
+
 
 class ProjectRows:
     """Chunk ids and sessions by row; `len` counts rows alive.
@@ -122,7 +124,6 @@ class Project(Protocol):
 
 
 P = TypeVar("P", bound=Project)
-Key = tuple[str, str]  # project and model, "" for words
 
 
 class RecentProjects(Generic[P]):

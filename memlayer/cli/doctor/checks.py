@@ -26,6 +26,13 @@ STYLES = {OK: "green", WARN: "yellow", FAIL: "bold red"}
 SLOW_START_MS = 60
 SCRIPT = re.compile(r"hooks/(run)\"? (\w+)")
 
+SPOOL_MAX_AGE_S = 300.0
+SPOOL_GRACE_S = 5.0  # a daemon that has just started needs a moment to store the events that wait
+LOW_BYTES = 200_000_000
+FULL_BYTES = 20_000_000
+HARMLESS = (paths.SOCKET_NAME, "python", "runtime", "runtime.lock", "runtime.failed")  # no memory text
+BY_HAND = (".md", ".yaml", ".yml", ".txt")  # settings and personas, with the umask of the person's editor
+
 
 class Check(NamedTuple):
     """A result. state: ok, warn (works less well), fail (data at risk)."""
@@ -163,14 +170,6 @@ def auto_memory(environ: Mapping[str, str]) -> Check:
     if switched_off or (isinstance(settings, dict) and settings.get("autoMemoryEnabled") is False):
         return Check(name, OK, "Claude Code's own auto memory is off")
     return Check(name, OK, "Claude Code's own auto memory is on as well; neither changes the other's files")
-
-
-SPOOL_MAX_AGE_S = 300.0
-SPOOL_GRACE_S = 5.0  # a daemon that has just started needs a moment to store the events that wait
-LOW_BYTES = 200_000_000
-FULL_BYTES = 20_000_000
-HARMLESS = (paths.SOCKET_NAME, "python", "runtime", "runtime.lock", "runtime.failed")  # no memory text
-BY_HAND = (".md", ".yaml", ".yml", ".txt")  # settings and personas, with the umask of the person's editor
 
 
 def permissions(home: str) -> Check:

@@ -36,6 +36,11 @@ home = paths.home_of
 STREAM = "-"  # standard input, or standard output
 NO_MEMORY = "Give a memory's citation, such as a7Bc3x"
 
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+global_option = click.option("--global", "is_global", is_flag=True, help="Only memories for every project.")
+all_projects_option = click.option("--all-projects", is_flag=True, help="Every project.")
+
 
 class Incomplete(click.UsageError):
     """A missing or surplus argument; names the right ones. Exit code 2."""
@@ -51,15 +56,12 @@ def complete_file(_: click.Context, option: click.Parameter, typed: str) -> list
     return [CompletionItem(typed, type="file")]
 
 
-json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 project_option = click.option(
     "--project",
     metavar="PATH",
     shell_complete=complete_folder,
     help="The project of this folder; default: of the folder you are in.",
 )
-global_option = click.option("--global", "is_global", is_flag=True, help="Only memories for every project.")
-all_projects_option = click.option("--all-projects", is_flag=True, help="Every project.")
 
 
 def not_empty(_: click.Context, option: click.Parameter, value: str | None) -> str | None:

@@ -19,6 +19,9 @@ from memlayer.edge.bootstrap.runtime import plugin_root
 from memlayer.edge.terminal import launch
 from memlayer.errors import UserError
 
+client_option = click.option("--client", "name", type=click.Choice(list(CLIENTS)), required=True, help="The program.")
+dry_run_option = click.option("--dry-run", is_flag=True, help="Show the file's new text and change nothing.")
+
 
 @click.command("setup")
 @click.option(
@@ -118,10 +121,6 @@ def mcp_verb(context: click.Context, project: str | None, all_projects: bool) ->
 
         folder = ["--all-projects"] if all_projects else ["--project", project] if project else []
         sys.exit(mcp.main(plugin_root(), home(), folder))
-
-
-client_option = click.option("--client", "name", type=click.Choice(list(CLIENTS)), required=True, help="The program.")
-dry_run_option = click.option("--dry-run", is_flag=True, help="Show the file's new text and change nothing.")
 
 
 @mcp_verb.command("install")

@@ -25,6 +25,16 @@ from memlayer.edge.ipc import ops
 from memlayer.errors import UserError
 from memlayer.kinds import CATEGORIES
 
+# Nouns for rows, by a memory's category or an event's kind.
+NAMES = {
+    **{category.value: row.noun for category, row in CATEGORIES.items()},
+    "user": "prompt",
+    "assistant": "answer",
+    "tool": "tool call",
+}
+
+names_argument = click.argument("names", nargs=-1, metavar="[NAME]...")
+
 
 @click.command("flush")
 @click.option("--wait", is_flag=True, help="Wait until everything is stored, indexed and on disk.")
@@ -97,15 +107,6 @@ def repair_verb(as_json: bool) -> None:
         say(f"Damaged files are kept in {line(done['folder'])}. Remove that folder when you no longer need it.")
 
 
-# Nouns for rows, by a memory's category or an event's kind.
-NAMES = {
-    **{category.value: row.noun for category, row in CATEGORIES.items()},
-    "user": "prompt",
-    "assistant": "answer",
-    "tool": "tool call",
-}
-
-
 @click.command("gc")
 @click.option("--dry-run", is_flag=True, help="Only show the rows that would be removed.")
 @json_option
@@ -175,9 +176,6 @@ def files_verb(project: str | None, is_global: bool, now: bool, as_json: bool) -
         say(line(path), f"  also searched: {counted(count, 'file')}")
     for notice in found.get("notices") or []:
         say(("Note", "yellow"), f": {line(notice)}")
-
-
-names_argument = click.argument("names", nargs=-1, metavar="[NAME]...")
 
 
 @click.group("quarantine")

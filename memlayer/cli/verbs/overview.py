@@ -29,6 +29,9 @@ from memlayer.errors import MemlayerError
 
 HEAD = ("session", "last active", "state", "turns", "tokens", "compactions", "flushes", "project")
 
+PROJECTS_SHOWN = 10
+NOUNS = {"memories": "memory", "events": "event"}
+
 
 @click.command("sessions")
 @click.argument("id_", metavar="[ID]", default="")
@@ -113,10 +116,6 @@ def _figure(session: Mapping[str, Any], name: str) -> str:
     value = session.get(name)
     is_known = isinstance(value, int) and (value or name != "total_tokens")  # 0 tokens: not measured yet
     return f"{value:,}" if is_known else "-"
-
-
-PROJECTS_SHOWN = 10
-NOUNS = {"memories": "memory", "events": "event"}
 
 
 @click.command("stats")

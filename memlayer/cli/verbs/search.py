@@ -41,6 +41,10 @@ SNIPPET_CHARS = 400
 NO_WORDS = "Give words to search for, or - to read them from standard input"
 NO_PROMPT = "Give a prompt's text, or - to read it from standard input"
 
+PROMPT_CHARS = 100
+NOTE_CHARS = 160
+LEFT_OUT_SHOWN = 3  # --json prints up to ten
+
 
 @click.command("search")
 @click.argument("query", nargs=-1)
@@ -222,11 +226,6 @@ def score_parts(parts: object) -> str:
     legs = ", ".join(f"{name} {scores.pop(name)}" for name in ("lexical", "vector") if name in scores)
     relevance = f"relevance {scores.pop('relevance', '-')}" + (f" ({legs})" if legs else "")
     return ", ".join([relevance, *(f"{name} {value}" for name, value in scores.items())])
-
-
-PROMPT_CHARS = 100
-NOTE_CHARS = 160
-LEFT_OUT_SHOWN = 3  # --json prints up to ten
 
 
 @click.command("given")

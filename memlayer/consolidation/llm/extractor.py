@@ -45,6 +45,13 @@ written as YYYY-MM-DD. [redacted:...] stands for a secret: say nothing about it.
     ", ".join(KINDS[kind].drawn for kind in LASTING),
 )
 
+log = logging.getLogger(__name__)
+
+MIN_TURN_CHARS = 60  # below it the rules see all that there is
+PAUSE_AFTER = 3  # failures in a row
+PAUSE_S = 600.0
+DAY_MS = 86_400_000
+
 
 def turn_as_sent(prompt: str, answers: Sequence[str]) -> str:
     """A turn as text without media, secrets and private spans.
@@ -60,14 +67,6 @@ def question(turn: str, at_ms: int) -> str:
     mark = "turn-%s" % hashlib.sha256(turn.encode("utf-8", "replace")).hexdigest()[:12]
     day = datetime.datetime.fromtimestamp(at_ms / 1000).date().isoformat()
     return "The turn was on %s.\n<%s>\n%s\n</%s>\nAnswer with the JSON object." % (day, mark, turn, mark)
-
-
-log = logging.getLogger(__name__)
-
-MIN_TURN_CHARS = 60  # below it the rules see all that there is
-PAUSE_AFTER = 3  # failures in a row
-PAUSE_S = 600.0
-DAY_MS = 86_400_000
 
 
 @dataclass

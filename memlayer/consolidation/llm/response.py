@@ -24,6 +24,31 @@ from memlayer.turns.turn import ASSISTANT as ASSISTANT_LABEL
 MAX_ANSWER_CHARS = 20_000
 _MAX_TRIES = 40  # places where a JSON object may begin
 
+_THOUGHTS = re.compile(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
+_NOTHING = re.compile(r"\W*(?:null|none|nil|n/?a|nothing|없음|없다|없습니다|해당 없음)?\W*", re.IGNORECASE)
+_BULLET = re.compile(r"^\s*(?:[-*\u2022\u00b7]|\d{1,2}[.)])\s+")
+
+MIN_CHARS, MAX_CHARS = 6, 400
+MIN_GROUNDED = 0.4  # share of a statement's terms that stand in the turn; the rest is wording
+MIN_GROUNDED_DAILY = 0.3
+
+_NAMED: dict[str, Kind] = {kind.value: kind for kind in LASTING} | {KINDS[kind].korean[0]: kind for kind in LASTING}
+_KIND = re.compile(
+    r"^(?:\[(?P<in>\w+)\]|\((?P<of>\w+)\)|(?P<before>%s)(?=:))\s*[:\-–]?\s*" % "|".join(_NAMED),
+    re.IGNORECASE,
+)
+_ECHO = re.compile(
+    r"history_entry|memory_update|</?turn-|\bJSON\b.*\bobject\b|\[mem:|\[redacted:|language model|long-term memory of",
+    re.IGNORECASE,
+)
+_NOTHING_NEW = re.compile(
+    r"^\W*(?:there (?:is|was) )?(?:no|nothing|none)\b.*\b(?:new|learn\w*|remember|update\w*|memor\w*|lasting|noted)\b"
+    r"|(?:새로|기억|저장|업데이트)[^.]*(?:없음|없습니다|없다|없어)",
+    re.IGNORECASE,
+)
+_NUMBER = re.compile(r"\d+")
+_DATE = re.compile(r"\d{4}-\d\d-\d\d|\d{4}년 ?\d{1,2}월 ?\d{1,2}일")
+
 
 class Answer(NamedTuple):
     """The parts of an answer; None where it lacks them.
@@ -38,11 +63,6 @@ class Answer(NamedTuple):
 def parse(text: str) -> Answer | None:
     """The answer in `text`, None when it holds neither key. Never raises."""
     return _first(_THOUGHTS.sub("", text[:MAX_ANSWER_CHARS]))
-
-
-_THOUGHTS = re.compile(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
-_NOTHING = re.compile(r"\W*(?:null|none|nil|n/?a|nothing|없음|없다|없습니다|해당 없음)?\W*", re.IGNORECASE)
-_BULLET = re.compile(r"^\s*(?:[-*\u2022\u00b7]|\d{1,2}[.)])\s+")
 
 
 def _first(text: str) -> Answer | None:
@@ -89,28 +109,6 @@ def _text(value: object) -> str | None:
 def _lines(text: str) -> tuple[str, ...]:
     lines = (_BULLET.sub("", line).strip() for line in text.splitlines())
     return tuple(line for line in lines if line and not line.startswith("#") and not _NOTHING.fullmatch(line))
-
-
-MIN_CHARS, MAX_CHARS = 6, 400
-MIN_GROUNDED = 0.4  # share of a statement's terms that stand in the turn; the rest is wording
-MIN_GROUNDED_DAILY = 0.3
-
-_NAMED: dict[str, Kind] = {kind.value: kind for kind in LASTING} | {KINDS[kind].korean[0]: kind for kind in LASTING}
-_KIND = re.compile(
-    r"^(?:\[(?P<in>\w+)\]|\((?P<of>\w+)\)|(?P<before>%s)(?=:))\s*[:\-–]?\s*" % "|".join(_NAMED),
-    re.IGNORECASE,
-)
-_ECHO = re.compile(
-    r"history_entry|memory_update|</?turn-|\bJSON\b.*\bobject\b|\[mem:|\[redacted:|language model|long-term memory of",
-    re.IGNORECASE,
-)
-_NOTHING_NEW = re.compile(
-    r"^\W*(?:there (?:is|was) )?(?:no|nothing|none)\b.*\b(?:new|learn\w*|remember|update\w*|memor\w*|lasting|noted)\b"
-    r"|(?:새로|기억|저장|업데이트)[^.]*(?:없음|없습니다|없다|없어)",
-    re.IGNORECASE,
-)
-_NUMBER = re.compile(r"\d+")
-_DATE = re.compile(r"\d{4}-\d\d-\d\d|\d{4}년 ?\d{1,2}월 ?\d{1,2}일")
 
 
 def statements_of(lines: Sequence[str], turn: str, at_ms: int) -> tuple[Statement, ...]:

@@ -26,6 +26,8 @@ _PAST_YEARS_DAYS = 75  # `March 24` said in May was this year's; said in June it
 
 Found = "re.Match[str]"
 
+_NO_YEAR = r"(?!,? 20\d\d)"
+
 
 def with_dates(text: str, today: datetime.date) -> str:
     """The text with ` [2026-03-13]` behind each relative or yearless date."""
@@ -100,7 +102,6 @@ def _rule(
     return re.compile(pattern, re.IGNORECASE), resolve, of_a_week
 
 
-_NO_YEAR = r"(?!,? 20\d\d)"
 _RULES = (
     _rule(rf"\b{_MONTH}\.? (?P<day>\d{{1,2}})(?:st|nd|rd|th)?\b{_NO_YEAR}(?![.:]\d)", _month_day),
     _rule(rf"\b(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? {_MONTH}\b{_NO_YEAR}", _month_day),

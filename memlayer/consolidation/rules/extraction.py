@@ -22,6 +22,31 @@ from memlayer.turns.outcome import happened
 MAX_STATEMENTS = 6  # of one turn, from a language model; the rules keep fewer
 MAX_DAILY_CHARS = 320
 
+# A thing that has a name: code, a path, a flag, a quoted string, a proper noun within the sentence.
+NAMES = re.compile(
+    r"`[^`]+`|\b[a-z]+[A-Z]\w*|\b\w+[_/]\w+|\w\.(?:go|py|md|json|ya?ml|toml|sh|ts|js|rs|java|sql)\b|(?<!\w)--\w+"
+    r"|\b[A-Z]{2,}\w*|\b[A-Za-z]+-[a-z]+\b|\"[^\"]+\"|\b[A-Z][a-z]+[A-Z]\w*|(?<!^)(?<![.] )\b[A-Z][a-z]{2,}"
+    r"|(?<![A-Za-z])[A-Za-z]{2,}(?=[은는이가을를로와과도의에])"
+)
+
+__all__ = ["Extraction", "Statement", "extract", "has", "kind_of"]
+
+MAX_OF_RULES = 2  # statements of one speaker in one turn
+MAX_OWN_PROMPT_CHARS = 1500  # of a longer prompt only the first line and the last paragraph are the person's own
+MAX_OWN_PARAGRAPH_CHARS = 400
+MAX_SHORT_PROMPT_CHARS = 300  # a longer one may quote a review or a report
+MAX_CLOSING_CHARS = 2000  # longer answers explain, weigh and propose
+MAX_TOLD_CHARS = 120  # a prompt that does nothing but tell a fact is short
+_TAIL_CHARS = 400
+_DEFINES = re.compile(r"^(?:the|our|we)\b.*\b(?:is|are) (?:an?|the|in|on|called|stored)\b", re.IGNORECASE)
+_VALUE = re.compile(r"\d|`[^`]+`|https?://|\b[\w-]+\.(?:com|dev|io|org|net|internal)\b|\bowns?\b|\bbelongs? to\b|담당")
+_SAME = 0.6  # Jaccard on terms
+_KOREAN_WORD = 1.6  # a Korean word says as much as that many English ones
+
+# Signs of a sentence that needs its answer, or will not be true next month.
+_UNFIT = ("question", "unfinished", "fleeting", "points_away", "report", "label", "pronoun")
+_UNFIT_PLAIN = ("outside", "talks", "hedge", "of_the_day")
+
 
 class Statement(NamedTuple):
     """One lasting statement. kind: of kinds.LASTING. speaker: user | assistant.
@@ -43,29 +68,6 @@ class Extraction(NamedTuple):
 
     daily: str | None
     statements: tuple[Statement, ...]
-
-
-# A thing that has a name: code, a path, a flag, a quoted string, a proper noun within the sentence.
-NAMES = re.compile(
-    r"`[^`]+`|\b[a-z]+[A-Z]\w*|\b\w+[_/]\w+|\w\.(?:go|py|md|json|ya?ml|toml|sh|ts|js|rs|java|sql)\b|(?<!\w)--\w+"
-    r"|\b[A-Z]{2,}\w*|\b[A-Za-z]+-[a-z]+\b|\"[^\"]+\"|\b[A-Z][a-z]+[A-Z]\w*|(?<!^)(?<![.] )\b[A-Z][a-z]{2,}"
-    r"|(?<![A-Za-z])[A-Za-z]{2,}(?=[은는이가을를로와과도의에])"
-)
-
-
-__all__ = ["Extraction", "Statement", "extract", "has", "kind_of"]
-
-MAX_OF_RULES = 2  # statements of one speaker in one turn
-MAX_OWN_PROMPT_CHARS = 1500  # of a longer prompt only the first line and the last paragraph are the person's own
-MAX_OWN_PARAGRAPH_CHARS = 400
-MAX_SHORT_PROMPT_CHARS = 300  # a longer one may quote a review or a report
-MAX_CLOSING_CHARS = 2000  # longer answers explain, weigh and propose
-MAX_TOLD_CHARS = 120  # a prompt that does nothing but tell a fact is short
-_TAIL_CHARS = 400
-_DEFINES = re.compile(r"^(?:the|our|we)\b.*\b(?:is|are) (?:an?|the|in|on|called|stored)\b", re.IGNORECASE)
-_VALUE = re.compile(r"\d|`[^`]+`|https?://|\b[\w-]+\.(?:com|dev|io|org|net|internal)\b|\bowns?\b|\bbelongs? to\b|담당")
-_SAME = 0.6  # Jaccard on terms
-_KOREAN_WORD = 1.6  # a Korean word says as much as that many English ones
 
 
 def extract(prompt: str, answers: Sequence[str], at_ms: int, *, zone: datetime.tzinfo | None = None) -> Extraction:
@@ -160,11 +162,6 @@ def _closing(answers: Sequence[str]) -> list[Statement]:
         if kind:
             found.append(Statement(kind, trimmed(candidate.text), candidate.text, ASSISTANT))
     return found[:MAX_OF_RULES]
-
-
-# Signs of a sentence that needs its answer, or will not be true next month.
-_UNFIT = ("question", "unfinished", "fleeting", "points_away", "report", "label", "pronoun")
-_UNFIT_PLAIN = ("outside", "talks", "hedge", "of_the_day")
 
 
 def _kind_closing(candidate: Candidate) -> Kind | None:

@@ -35,6 +35,22 @@ setup_log = paths.under("logs", "setup.log")
 failure_file = paths.under("runtime.failed")
 remembered_python = paths.under("python")
 
+# All that a daemon inherits: a host's environment holds API keys. A key that the user's settings name for a language
+# model or for embeddings comes on top: daemon_variables().
+KEPT_NAMES = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "LD_LIBRARY_PATH")
+KEPT_PREFIX = "MEMLAYER_"
+MAX_NAMES_CHARS = 4000
+# The daemon's many threads would each keep a heap of their own: two hold a third less memory, and none waits for them.
+DAEMON_ENVIRONMENT = {"MALLOC_ARENA_MAX": "2", "ARROW_DEFAULT_MEMORY_POOL": "system"}
+# How long hooks leave a failed setup alone: without a network each prompt would otherwise start a setup.
+RETRY_AFTER_S = 600
+
+# Variables that an install may need, and none that could change the code that runs.
+PASSED_ON = ("PATH", "HOME", "USER", "LOGNAME", "LANG", "TZ", "TMPDIR", "TERM", "SSL_CERT_FILE", "SSL_CERT_DIR",
+             "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "NIX_SSL_CERT_FILE", "NETRC")  # fmt: skip
+PASSED_ON_PREFIXES = ("LC_", "PIP_", "UV_", "XDG_", "MEMLAYER_")
+PASSED_ON_PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "FTP_PROXY")
+
 
 def remembers_python(home: str) -> bool:
     """True if `<home>/python` names an existing interpreter."""
@@ -117,23 +133,6 @@ def setup_failure(home: str) -> str | None:
 def setup_is_running(home: str) -> bool:
     """True while a process builds this home's runtime."""
     return paths.is_locked(build_lock(home))
-
-
-# All that a daemon inherits: a host's environment holds API keys. A key that the user's settings name for a language
-# model or for embeddings comes on top: daemon_variables().
-KEPT_NAMES = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "LD_LIBRARY_PATH")
-KEPT_PREFIX = "MEMLAYER_"
-MAX_NAMES_CHARS = 4000
-# The daemon's many threads would each keep a heap of their own: two hold a third less memory, and none waits for them.
-DAEMON_ENVIRONMENT = {"MALLOC_ARENA_MAX": "2", "ARROW_DEFAULT_MEMORY_POOL": "system"}
-# How long hooks leave a failed setup alone: without a network each prompt would otherwise start a setup.
-RETRY_AFTER_S = 600
-
-# Variables that an install may need, and none that could change the code that runs.
-PASSED_ON = ("PATH", "HOME", "USER", "LOGNAME", "LANG", "TZ", "TMPDIR", "TERM", "SSL_CERT_FILE", "SSL_CERT_DIR",
-             "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "NIX_SSL_CERT_FILE", "NETRC")  # fmt: skip
-PASSED_ON_PREFIXES = ("LC_", "PIP_", "UV_", "XDG_", "MEMLAYER_")
-PASSED_ON_PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "FTP_PROXY")
 
 
 def plugin_root() -> str:

@@ -24,11 +24,6 @@ TAG_BEGINNINGS = (
     "thinking", "claudemd", "environment", "hook", "stop-hook", "channel", *GENERATED_TAGS,
 )  # fmt: skip
 
-
-def _word_set(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
 # A block counts only at the start and only as a block: a question about `<task-notification>` is a question.
 _GENERATED_BLOCK = re.compile(rf"<({'|'.join(GENERATED_TAGS)})(?:\s[^<>]*)?>")
 _REMINDER = re.compile(r"<(system-reminder|system_reminder)>.*?(?:</\1>|\Z)", re.DOTALL)
@@ -62,6 +57,20 @@ _HEARTBEAT_REPLY = re.compile(r"\b(?:reply|respond|answer|return)\b[^\n?]{0,60}\
 # A slash command is one name after the slash, perhaps with a plugin's prefix; a path has a second slash or
 # a dot.
 _SLASH_COMMAND = re.compile(r"/([A-Za-z][\w-]*(?::[\w-]+)*)(?=\s|\Z)")
+
+_WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)*")
+# Exact things with no letter in them: an issue, a version, a port with its colon.
+_NAMED_NUMBER = re.compile(r"#\d+|\bv?\d+\.\d+\.\d+|:\d{2,5}\b")
+# Jamo as they are typed: the jamo of a decomposed word are no laughter.
+_JAMO_ONLY = re.compile("[\u3131-\u318e]+")
+# Small talk is short: a longer prompt has content, whatever its words are.
+_MAX_SMALL_TALK_WORDS = 12
+
+
+def _word_set(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
 _ROOT_FOLDERS = _word_set(
     """
     tmp etc usr var home opt bin sbin lib lib64 root dev proc sys mnt media run srv boot Users Applications
@@ -97,13 +106,6 @@ _KOREAN_SMALL_TALK = _word_set(
 _OTHER_SMALL_TALK = _word_set(
     "はい うん ええ ありがとう ありがとうございます お願いします 谢谢 謝謝 好 好的 是 是的 继续 繼續 可以 对"
 )
-_WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)*")
-# Exact things with no letter in them: an issue, a version, a port with its colon.
-_NAMED_NUMBER = re.compile(r"#\d+|\bv?\d+\.\d+\.\d+|:\d{2,5}\b")
-# Jamo as they are typed: the jamo of a decomposed word are no laughter.
-_JAMO_ONLY = re.compile("[\u3131-\u318e]+")
-# Small talk is short: a longer prompt has content, whatever its words are.
-_MAX_SMALL_TALK_WORDS = 12
 
 
 def is_noise(prompt: str) -> bool:

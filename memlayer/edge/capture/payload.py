@@ -46,6 +46,25 @@ _KINDS = {
 _DETAILS = {"session_start": "source", "session_end": "reason", "pre_compact": "trigger", "post_compact": "trigger"}
 _OWN_COMMANDS = ("/memlayer:", "/memory-")
 
+_EVENT_NAMES = {
+    "session_start": "SessionStart",
+    "user_prompt_submit": "UserPromptSubmit",
+    "subagent_start": "SubagentStart",
+    "post_tool_use": "PostToolUse",
+    "post_tool_use_failure": "PostToolUseFailure",
+}
+_PLAIN = ("pre_compact", "post_compact")
+NO_REPLY = "NO_REPLY"
+_MARK = "memlayer asks, before this conversation is compacted:"
+REQUEST = (
+    _MARK + " if it has brought up facts, decisions, preferences or commitments that later sessions will need and that"
+    ' you have not stored yet, store each of them now with the Bash command `memlayer remember "..."`: one sentence'
+    " that can be understood without this conversation, with its exact names, values and paths, in the user's language;"
+    " at most five. Then, or if there is nothing to store, answer with exactly " + NO_REPLY + " and nothing else."
+)
+_MOST_CHARS = len(NO_REPLY) + 8
+HOST_LIMIT_CHARS = 10_000  # longer values reach the model as a file name and a preview
+
 
 class Payload:
     """A hook call. event: what to keep, or None; problem: why not."""
@@ -218,26 +237,6 @@ def prompt_detail(prompt: str) -> str:
 def _text(data: dict[object, object], name: str) -> str:
     value = data.get(name)
     return value if isinstance(value, str) else ""
-
-
-_EVENT_NAMES = {
-    "session_start": "SessionStart",
-    "user_prompt_submit": "UserPromptSubmit",
-    "subagent_start": "SubagentStart",
-    "post_tool_use": "PostToolUse",
-    "post_tool_use_failure": "PostToolUseFailure",
-}
-_PLAIN = ("pre_compact", "post_compact")
-NO_REPLY = "NO_REPLY"
-_MARK = "memlayer asks, before this conversation is compacted:"
-REQUEST = (
-    _MARK + " if it has brought up facts, decisions, preferences or commitments that later sessions will need and that"
-    ' you have not stored yet, store each of them now with the Bash command `memlayer remember "..."`: one sentence'
-    " that can be understood without this conversation, with its exact names, values and paths, in the user's language;"
-    " at most five. Then, or if there is nothing to store, answer with exactly " + NO_REPLY + " and nothing else."
-)
-_MOST_CHARS = len(NO_REPLY) + 8
-HOST_LIMIT_CHARS = 10_000  # longer values reach the model as a file name and a preview
 
 
 def hook_reply(hook: str, context: str, notice: str = "") -> bytes:

@@ -24,6 +24,21 @@ LATEST_MS = 253_370_764_800_000  # the year 9999, the last that a date can name
 _REQUIRED = ("id", "kind", "session_id", "prompt_id", "text", "detail", "project_dir", "transcript_path", "source")
 KINDS = ("user", "assistant", "tool", "remember", "session_start", "session_end", "pre_compact", "post_compact")
 
+# Command -> verb. `memory-stats` takes no words, and those of `memory-import` are for the model.
+VERB_OF = {
+    "memory-forget": "forget",
+    "memory-history": "history",
+    "memory-list": "list",
+    "memory-notes": "notes",
+    "memory-remember": "remember",
+    "memory-review": "review",
+    "memory-search": "search",
+    "memory-show": "show",
+}
+MAX_TYPED_CHARS = 100_000
+
+TYPED_KEPT_S = 600.0  # a command that the host refused never takes its words
+
 
 def event_id(session_id: str, prompt_id: str, kind: str, extra: str = "") -> str:
     """Return 32 hex characters made of session, prompt id and kind.
@@ -150,27 +165,10 @@ def sweep(home: str, now_s: float) -> int:
     return paths.sweep(paths.spool(home), now_s, TEMPORARY_KEPT_S, TEMPORARY_OF_DEAD_KEPT_S)
 
 
-# Command -> verb. `memory-stats` takes no words, and those of `memory-import` are for the model.
-VERB_OF = {
-    "memory-forget": "forget",
-    "memory-history": "history",
-    "memory-list": "list",
-    "memory-notes": "notes",
-    "memory-remember": "remember",
-    "memory-review": "review",
-    "memory-search": "search",
-    "memory-show": "show",
-}
-MAX_TYPED_CHARS = 100_000
-
-
 def own_command(name: str) -> str:
     """Return an own command's bare name; "" for any other."""
     bare = name.rpartition(":")[2]
     return bare if bare in VERB_OF and name in (bare, "memlayer:" + bare) else ""
-
-
-TYPED_KEPT_S = 600.0  # a command that the host refused never takes its words
 
 
 def keep_typed(raw: bytes, home_raw: bytes, project_raw: bytes) -> None:

@@ -32,6 +32,8 @@ IDENTITY = ("remote:", "commit:")
 # project id -> {"name", "root", "keys": [...], "since_ms", "born": {git folder: Place.born when it was last seen}}
 Registry = dict[str, dict[str, "Any"]]
 
+MAX_BYTES = 60_000
+
 
 def is_path_part(text: str) -> bool:
     """True for ASCII letters and digits alone: no foreign id leads elsewhere."""
@@ -135,9 +137,6 @@ def differ(known: list[str], keys: list[str], sorts: tuple[str, ...] = IDENTITY)
         if ours and theirs and not ours & theirs:
             return True
     return False
-
-
-MAX_BYTES = 60_000
 
 
 def working_set_path(home: str, project_id: str) -> str:

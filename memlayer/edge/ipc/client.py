@@ -50,6 +50,9 @@ _BUSY = "busy"
 _VERSION = "version"
 _LOST = "lost"
 
+MAX_ADDRESS_BYTES = 103  # macOS: 104 with the closing zero; Linux: 108
+_LOCAL_PEERCRED = 1  # macOS, <sys/un.h>; level 0 is SOL_LOCAL
+
 
 class Client:
     """A person's side of the socket: a connection per call, one thread."""
@@ -238,10 +241,6 @@ def _error(body: bytes) -> MemlayerError:
     if colon and kind.isidentifier():
         return ERROR_KINDS.get(kind, DaemonError)(message)
     return DaemonError(text or "the daemon failed and does not say why: see its log")
-
-
-MAX_ADDRESS_BYTES = 103  # macOS: 104 with the closing zero; Linux: 108
-_LOCAL_PEERCRED = 1  # macOS, <sys/un.h>; level 0 is SOL_LOCAL
 
 
 def connect(sock: socket.socket, home: str) -> None:

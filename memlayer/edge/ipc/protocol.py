@@ -28,6 +28,15 @@ REPLY = b"reply"
 ERROR = b"error"
 VERSION = b"version"
 
+SOCKET_NAME = b"daemon.sock"  # paths.SOCKET_NAME as bytes, without importing os
+
+# Outcomes.
+TAKEN = "taken"  # answered; the event is durable
+KEPT = "kept"  # durable, but the answer did not come in time
+ABSENT = "absent"  # no daemon listens
+LATE = "late"  # connected, but nothing durable within the deadline
+REFUSED = "refused"  # a daemon of another version, now leaving
+
 
 class Request:
     """A request. deadline_ms: the client's wait; at_ms: Unix time."""
@@ -123,16 +132,6 @@ class AnswerReader:
                 return frames
             frames.append((tag, rest[:size]))
             self._buffer = rest[size:]
-
-
-SOCKET_NAME = b"daemon.sock"  # paths.SOCKET_NAME as bytes, without importing os
-
-# Outcomes.
-TAKEN = "taken"  # answered; the event is durable
-KEPT = "kept"  # durable, but the answer did not come in time
-ABSENT = "absent"  # no daemon listens
-LATE = "late"  # connected, but nothing durable within the deadline
-REFUSED = "refused"  # a daemon of another version, now leaving
 
 
 def forward(home: bytes, op: str, raw: bytes, project_dir: bytes, deadline_s: float, at_ms: int) -> tuple[str, bytes]:

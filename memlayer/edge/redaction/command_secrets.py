@@ -49,37 +49,6 @@ _USER_CALLS = (
 _AUTH_PAIR = r"auth(?<![a-z]auth)[\"']?[ ]?(?:=|:|=>)[ ]?[(\[]\s{0,20}" + _ARGUMENT + _SECRET
 _ORACLE_ADDRESS = r"jdbc:oracle:(?:thin|oci8?):[\w.-]{1,60}/\\{0,3}[\"']?(?P<secret>[^\s\"'@]{3,100})@"
 
-
-def call_cuts(text: str, low: str) -> list[tuple[int, int, str]]:
-    """Return (start, end, kind) of secrets in calls; low: lower case."""
-    cuts: list[tuple[int, int, str]] = []
-    if "log" in low or "sign" in low or "auth" in low:
-        cuts += _found(text, low, _LOGIN)
-    if "jdbc:oracle" in low:
-        cuts += _found(text, low, _ORACLE_ADDRESS)
-    for literal, pattern in _USER_CALLS if "(" in low else ():
-        if literal in low:
-            cuts += _found(text, low, pattern)
-    if "auth" in low:
-        cuts += [cut for cut in _found(text, low, _AUTH_PAIR) if not text[cut[0] : cut[1]].isalpha()]
-    return cuts
-
-
-def _found(text: str, low: str, pattern: str) -> list[tuple[int, int, str]]:
-    """Return the password spans that a pattern finds."""
-    cuts = []
-    for match in re.compile(pattern).finditer(low):
-        start, end = match.span("secret")
-        value = text[start:end].rstrip("\\")
-        if _may_be_password(value):
-            cuts.append((start, start + len(value), "password"))
-    return cuts
-
-
-def _may_be_password(value: str) -> bool:
-    return not (is_no_literal(value) or is_ordinary_word(value))
-
-
 _OPTIONS = r"(?:[ ]-[a-z0-9]{1,8}){1,5}"
 _WITH_B = r"(?=(?:[ ]-[a-z0-9]{1,8}){0,4}[ ]-[a-z]{0,5}b)"
 _WITH_N = _WITH_B + r"(?=(?:[ ]-[a-z0-9]{1,8}){0,4}[ ]-[a-z]{0,5}n)"
@@ -148,6 +117,63 @@ _PIPED = (
 )
 _FLAG_VALUE = r"[^\s\"'`<>]+"
 
+_URL_REST = r"://[^\s\"'`<>\\]+"
+_URL_SIGNATURE = r"(?i)([?&;](?:sig|signature|x-amz-signature|x-goog-signature)=)(?=[^&#]*\d)[0-9A-Za-z%+/=_-]{16,}"
+_DATABASE_SCHEME = (
+    r"(?:postgres(?:ql)?|mysql|mariadb|mongodb|rediss?|amqps?|mssql|sqlserver|oracle|clickhouse|cockroachdb|nats|mqtts?"
+    r"|kafka|neo4j|bolt|ldaps?|smtps?|s?ftp|imaps?)(?:\+\w{1,20})?$"
+)
+_SURE_HOST = (
+    r"(?:[\w-]+(?:\.[\w-]+)*:\d{2,5}|localhost|\d{1,3}(?:\.\d{1,3}){3}|[\w-]+(?:\.[\w-]+)*\.[A-Za-z]{2,24}|\[[0-9a-fA-F:]+\])"
+    r"(?=[/?#,;)\]]|:\d|$)"
+)
+# Parameters that carry a credential; a vague name needs a value that looks like one.
+_URL_PARAMETER = (
+    r"(?i)([?&;](?:(?:[a-z0-9]{1,20}[_.-]?)?(?:api_?key|access_?key|secret_?key|client_?secret|access_?token|refresh_?token"
+    r"|auth_?token|id_?token|session_?token)|service_?key|auth_?key|crtfc_?key|confm_?key|app_?id|app_?key"
+    r"|subscription-key|(?P<vague>token|key|secret|auth|code|state|sid|jwt))=)(?P<value>[0-9A-Za-z%+/=_.~-]{16,})"
+)
+_UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$"
+_REGISTRY_AUTH = r"\"auth\\{0,7}\"\s{0,3}:\s{0,3}\\{0,7}\"(?P<secret>[0-9A-Za-z+/]{11,}={0,2})\\{0,7}\""
+_HEADER = (
+    r"authorization[\"'\]]{0,2}\s{0,3}[:=,]\s{0,3}[\"'`]{0,5}"
+    r"(?:(?P<scheme>bearer|basic|token|apikey|bot|key|digest|ssws|geniekey|kakaoak|oauth|splunk|api-token)[ ]?)?(?=\S)"
+    r"|bearer(?<![a-z]bearer)[ ]+(?=\S)|basic(?<![a-z]basic)[ ]+(?=\S)"
+)
+_HEADER_VALUE = r"[^\s\"'`,;<>\\]+"
+_COOKIE = r"cookie(?<![a-z]cookie)[\"']?:[ ]?[\"']{0,5}(?=[\w.-]{1,80}=)"
+_COOKIE_FLAG = r"(?:-b(?<=\s-b)|--cookie)[ =]?[\"']{0,5}(?=[\w.-]{1,80}=)"
+
+
+def call_cuts(text: str, low: str) -> list[tuple[int, int, str]]:
+    """Return (start, end, kind) of secrets in calls; low: lower case."""
+    cuts: list[tuple[int, int, str]] = []
+    if "log" in low or "sign" in low or "auth" in low:
+        cuts += _found(text, low, _LOGIN)
+    if "jdbc:oracle" in low:
+        cuts += _found(text, low, _ORACLE_ADDRESS)
+    for literal, pattern in _USER_CALLS if "(" in low else ():
+        if literal in low:
+            cuts += _found(text, low, pattern)
+    if "auth" in low:
+        cuts += [cut for cut in _found(text, low, _AUTH_PAIR) if not text[cut[0] : cut[1]].isalpha()]
+    return cuts
+
+
+def _found(text: str, low: str, pattern: str) -> list[tuple[int, int, str]]:
+    """Return the password spans that a pattern finds."""
+    cuts = []
+    for match in re.compile(pattern).finditer(low):
+        start, end = match.span("secret")
+        value = text[start:end].rstrip("\\")
+        if _may_be_password(value):
+            cuts.append((start, start + len(value), "password"))
+    return cuts
+
+
+def _may_be_password(value: str) -> bool:
+    return not (is_no_literal(value) or is_ordinary_word(value))
+
 
 def flag_cuts(text: str, low: str) -> list[tuple[int, int, str]]:
     """Return (start, end, kind) of secrets in commands; low: lower case."""
@@ -204,34 +230,6 @@ def _end_of_quoted(text: str, at: int) -> int:
     mark = text[at - 1]
     end = text.find(mark, at, at + 200) if mark in "\"'" else -1
     return 0 if end < 0 or "\n" in text[at:end] else end
-
-
-_URL_REST = r"://[^\s\"'`<>\\]+"
-_URL_SIGNATURE = r"(?i)([?&;](?:sig|signature|x-amz-signature|x-goog-signature)=)(?=[^&#]*\d)[0-9A-Za-z%+/=_-]{16,}"
-_DATABASE_SCHEME = (
-    r"(?:postgres(?:ql)?|mysql|mariadb|mongodb|rediss?|amqps?|mssql|sqlserver|oracle|clickhouse|cockroachdb|nats|mqtts?"
-    r"|kafka|neo4j|bolt|ldaps?|smtps?|s?ftp|imaps?)(?:\+\w{1,20})?$"
-)
-_SURE_HOST = (
-    r"(?:[\w-]+(?:\.[\w-]+)*:\d{2,5}|localhost|\d{1,3}(?:\.\d{1,3}){3}|[\w-]+(?:\.[\w-]+)*\.[A-Za-z]{2,24}|\[[0-9a-fA-F:]+\])"
-    r"(?=[/?#,;)\]]|:\d|$)"
-)
-# Parameters that carry a credential; a vague name needs a value that looks like one.
-_URL_PARAMETER = (
-    r"(?i)([?&;](?:(?:[a-z0-9]{1,20}[_.-]?)?(?:api_?key|access_?key|secret_?key|client_?secret|access_?token|refresh_?token"
-    r"|auth_?token|id_?token|session_?token)|service_?key|auth_?key|crtfc_?key|confm_?key|app_?id|app_?key"
-    r"|subscription-key|(?P<vague>token|key|secret|auth|code|state|sid|jwt))=)(?P<value>[0-9A-Za-z%+/=_.~-]{16,})"
-)
-_UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$"
-_REGISTRY_AUTH = r"\"auth\\{0,7}\"\s{0,3}:\s{0,3}\\{0,7}\"(?P<secret>[0-9A-Za-z+/]{11,}={0,2})\\{0,7}\""
-_HEADER = (
-    r"authorization[\"'\]]{0,2}\s{0,3}[:=,]\s{0,3}[\"'`]{0,5}"
-    r"(?:(?P<scheme>bearer|basic|token|apikey|bot|key|digest|ssws|geniekey|kakaoak|oauth|splunk|api-token)[ ]?)?(?=\S)"
-    r"|bearer(?<![a-z]bearer)[ ]+(?=\S)|basic(?<![a-z]basic)[ ]+(?=\S)"
-)
-_HEADER_VALUE = r"[^\s\"'`,;<>\\]+"
-_COOKIE = r"cookie(?<![a-z]cookie)[\"']?:[ ]?[\"']{0,5}(?=[\w.-]{1,80}=)"
-_COOKIE_FLAG = r"(?:-b(?<=\s-b)|--cookie)[ =]?[\"']{0,5}(?=[\w.-]{1,80}=)"
 
 
 def hide_request_secrets(text: str) -> str:

@@ -57,6 +57,22 @@ PASS_OWNERS = (
     "jenkins", "nexus", "vault", "default", "old", "temp",
 )  # fmt: skip
 
+OWNED_KEY = "(?:%s)[ _-]?key$" % "|".join(_KEY_OWNERS)
+
+_PREPOSED = r"(?:(?:for|of|to|on|in|at|from)[ ](?:[\w.'@/-]{1,40}[ ]){1,6}?)?"
+
+# After digits or a Korean word these mark a count or a means, not a secret.
+_COUNTERS = (
+    "자", "글자", "개", "번", "회", "일", "분", "초", "시간", "년", "월", "원", "명", "건",
+    "토큰", "비트", "바이트", "차", "단계", "%",
+)  # fmt: skip
+_COPULAS = (
+    "야", "이야", "입니다", "이에요", "예요", "에요", "이고", "임", "이다", "이니", "인데", "였",
+    "이었", "라고", "이라고",
+)  # fmt: skip
+_FIELD = r"(?:칸|필드|입력|화면|버튼)"  # where a password is typed; a name may follow
+_PLACE = " 안에"  # a key lies inside it
+
 
 def _owned(key: str, owners: tuple[str, ...], joint: str) -> str:
     """Return a pattern that begins with key: the engine skips the rest."""
@@ -75,7 +91,6 @@ _NAMES = "|".join(
         "키(?=[\\s는은가이를을:=：\"'])(?:" + _owned("키", _KOREAN_KEY_OWNERS, " ") + ")",
     ]
 )  # fmt: skip
-OWNED_KEY = "(?:%s)[ _-]?key$" % "|".join(_KEY_OWNERS)
 # A run that goes on for 60 characters is no name; looking further from each of its parts would be slow.
 NAME_START = r"\[redacted:[a-z0-9-]+\]|(?:" + _NAMES + r")(?![a-z0-9_-]{60})"
 _NAME = (
@@ -84,7 +99,6 @@ _NAME = (
     r"|test|live|old|new|current|root|admin|user|db|default|main|word|\d{1,3})(?![a-z])){0,3})"
     r"(?P<other>[a-z0-9_-]{0,40})(?![a-z0-9_-])"
 )
-_PREPOSED = r"(?:(?:for|of|to|on|in|at|from)[ ](?:[\w.'@/-]{1,40}[ ]){1,6}?)?"
 NAMED_VALUE = _NAME + (
     r"(?P<close>(?:['](?!s )|[\"`\])*}\\]){0,9})(?:[ ]?[(（][^()（）\n]{1,30}[)）])?"
     r"(?:(?P<element>(?:[ ][^<>\n]{0,80})?>)(?=[^<>\s]{1,400}</)"
@@ -103,19 +117,6 @@ NAMED_VALUE = _NAME + (
     r"(?:[가-힣 ()]{0,20}(?:[:=：＝→]|->)[ ]?\n?|(?:[가-힣]{1,8}[ ]){0,3})(?=[!-~‘“가-힣]))"
     r"|(?P<bare>[ ](?=[!-~])))"
 )
-
-
-# After digits or a Korean word these mark a count or a means, not a secret.
-_COUNTERS = (
-    "자", "글자", "개", "번", "회", "일", "분", "초", "시간", "년", "월", "원", "명", "건",
-    "토큰", "비트", "바이트", "차", "단계", "%",
-)  # fmt: skip
-_COPULAS = (
-    "야", "이야", "입니다", "이에요", "예요", "에요", "이고", "임", "이다", "이니", "인데", "였",
-    "이었", "라고", "이라고",
-)  # fmt: skip
-_FIELD = r"(?:칸|필드|입력|화면|버튼)"  # where a password is typed; a name may follow
-_PLACE = " 안에"  # a key lies inside it
 
 
 def kind_of(match: re.Match[str]) -> str:

@@ -50,6 +50,25 @@ _BLOCK_HEADER = "[Memory context]"
 _MAX_EXPLANATION_LINES = 2  # lines between the header and the first entry
 _HOST_LABEL = r"[\s>]*(?:<system-reminder>\s*)?\w+(?::\w+)? hook (?:additional context|success):\s*$"
 
+_MAX_ATTRIBUTES = 400  # characters looked at for the end of an opening tag
+_SHAPES = ("comment", "bracket", "escaped", "angle")
+
+_SLASH = r"\s{0,32}(?P<%s>(?:\\{0,3}/)?)\s{0,32}private"
+_MORE = r"(?P<%s_more>(?:[\s:=/\\,][^\n]{0,200}?)??)"
+_TAG = (
+    "<!--" + _SLASH % "comment" + _MORE % "comment" + r"\s{0,32}-->"
+    r"|\[[ \t]{0,32}(?P<bracket>(?:\\{0,3}/)?)[ \t]{0,32}private(?P<bracket_more>(?:[ \t:=/\\,][^\[\]\n]{0,200})?)\]"
+    r"|(?:&(?:amp;)?(?:lt|#0{0,4}60|#x0{0,4}3c);|\\{1,3}u003c)" + _SLASH % "escaped" + _MORE % "escaped" + r"\s{0,32}"
+    r"(?:&(?:amp;)?(?:gt|#0{0,4}62|#x0{0,4}3e);|\\{1,3}u003e|>)"
+    r"|<" + _SLASH % "angle" + r"(?![\w-])"
+)
+_TAG_END = r"""(?:"[^"]*"|'[^']*'|[^<>"'])*>|[^<>]*>"""
+
+# Full-width signs and letters, and the brackets of a Korean keyboard, to their ASCII forms.
+_NARROW = {wide: wide - 0xFEE0 for wide in range(0xFF01, 0xFF5F)}
+
+_WIDE_LETTERS = "ｒｉｖａｔｅＲＩＶＡＴＥ"
+
 
 def redact(text: str) -> str:
     """Replace secrets by `[redacted:<kind>]` and private spans by PRIVATE.
@@ -172,24 +191,7 @@ def _is_entry(line: str) -> bool:
     return "[mem:" in line and re.match(_ENTRY, line) is not None
 
 
-_MAX_ATTRIBUTES = 400  # characters looked at for the end of an opening tag
-_SHAPES = ("comment", "bracket", "escaped", "angle")
-
-_SLASH = r"\s{0,32}(?P<%s>(?:\\{0,3}/)?)\s{0,32}private"
-_MORE = r"(?P<%s_more>(?:[\s:=/\\,][^\n]{0,200}?)??)"
-_TAG = (
-    "<!--" + _SLASH % "comment" + _MORE % "comment" + r"\s{0,32}-->"
-    r"|\[[ \t]{0,32}(?P<bracket>(?:\\{0,3}/)?)[ \t]{0,32}private(?P<bracket_more>(?:[ \t:=/\\,][^\[\]\n]{0,200})?)\]"
-    r"|(?:&(?:amp;)?(?:lt|#0{0,4}60|#x0{0,4}3c);|\\{1,3}u003c)" + _SLASH % "escaped" + _MORE % "escaped" + r"\s{0,32}"
-    r"(?:&(?:amp;)?(?:gt|#0{0,4}62|#x0{0,4}3e);|\\{1,3}u003e|>)"
-    r"|<" + _SLASH % "angle" + r"(?![\w-])"
-)
-_TAG_END = r"""(?:"[^"]*"|'[^']*'|[^<>"'])*>|[^<>]*>"""
-
-# Full-width signs and letters, and the brackets of a Korean keyboard, to their ASCII forms.
-_NARROW = {wide: wide - 0xFEE0 for wide in range(0xFF01, 0xFF5F)}
 _NARROW.update(zip(map(ord, "　〈〉【】〔〕"), map(ord, " <>[][]")))
-_WIDE_LETTERS = "ｒｉｖａｔｅＲＩＶＡＴＥ"
 
 
 def private_spans(text: str) -> list[tuple[int, int, bool]]:

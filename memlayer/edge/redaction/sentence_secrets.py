@@ -47,54 +47,6 @@ _TALK = (
 )  # fmt: skip
 _SENTENCE = r"[ ].*(?:다|요|까|오|음|함|됨)[.!?]?$"
 
-
-def hangul_cuts(low: str) -> list[tuple[int, int, str]]:
-    """Return (start, end, kind) of each password in lower-case text."""
-    if low.isascii() or not any(name in low for name in _NAMES):
-        return []
-    cuts = []
-    for match in re.compile(_NAMED_IN_HANGUL).finditer(low):
-        quoted = match.group("quoted")
-        if quoted is not None:
-            given = " " not in quoted or bool(match.group("assign") or match.group("said"))
-            if given and not re.search(_SENTENCE, quoted) and _is_password(quoted):
-                start = match.start("quoted")
-                cuts.append((start, start + len(quoted.rstrip()), "password"))
-        else:
-            core = _given(match.group("bare"), low[match.end() : match.end() + 12], bool(match.group("assign")))
-            if core and _is_password(core):
-                cuts.append((match.start("bare"), match.start("bare") + len(core), "password"))
-    return cuts
-
-
-def is_hangul_password(value: str) -> bool:
-    """True for a password alone in its line, below its name."""
-    return re.match("[%s!-~]{4,40}$" % _HANGUL, value) is not None and _is_password(value)
-
-
-def _given(value: str, rest: str, assigned: bool) -> str:
-    """Return the value without its sentence's ending; "" for none."""
-    value = value.rstrip(".,;:)]}")
-    ending = re.search(_ENDING, value)
-    if ending is not None and any(char.isdigit() for char in value[: ending.start()]):
-        core = value[: ending.start()]
-        if ending.group("copula") or (ending.group("means") and not ending.group("more") and re.match(_CHANGES, rest)):
-            return core
-    if re.match(_GIVES, rest) or re.match(_LINE_ENDS, rest):
-        return value
-    means = re.match(_MEANS, rest)
-    if means and re.match(_CHANGES, rest[means.end() :]):
-        return value
-    return value if assigned and not rest.strip() else ""
-
-
-def _is_password(value: str) -> bool:
-    if not any("0" <= char <= "9" for char in value) or is_placeholder(value) or is_technical(value):
-        return False
-    letters = re.sub("[^%s]" % _HANGUL, "", re.sub(_TALK, "", value))
-    return len(letters) >= 2
-
-
 _SEED = (
     r"(?:seed|recovery|mnemonic|secret recovery|backup)(?: phrase| words?)?[\"']?(?: is|[ ]?[:=]|는|은)[ ]?[\"'`]?"
     r"(?P<secret>(?:[a-z]{3,8}[ ]){11,23}[a-z]{3,8})(?![a-z])"
@@ -178,6 +130,76 @@ _PIN = (
     r"(?:(?:[ ]is|[ ]?[:=]|[ ]?(?:는|은))[ ]?[\"']?|(?:(?<=핀번호)|(?<=핀 번호)|(?<=핀코드))[ ])"
     r"(?P<secret>\d{4,8})(?![\w.,-]|[ ]?(?:자리|개|번|회|명|건|원|초|분|일))"
 )
+
+_NAMED = (
+    r"(?P<name>token|key|secret|pass(?:word|wd|code|phrase)|credential)s?[ ]?[:=]?[ ][\"'`]?"
+    r"(?P<secret>[!#-&(-~]{6,200})"
+)
+_HANDS_OVER = (
+    r"(?:^|[^a-z])(?:(?P<sure>here(?:[ ]{0,15}['’]s| is| are|s| you (?:go|are),?)|this is)|us(?:e|ing)|with|try|put|set"
+    r"|got|add(?:ed)?)[ ](?:(?:the|this|that|my|your|our|its|a|an|new|old)[ ]){0,2}(?:[a-z-]{1,20}[ ]){0,2}$"
+)
+_MAX_LOOKBACK = 100  # characters looked back for the verb that hands a value over
+_KINDS = {"token": "token", "key": "api-key", "secret": "secret", "credential": "credential"}
+
+_BELOW_NAME = r"(?:pass(?:word|wd|phrase|code)|pw(?<![a-z]pw)|비밀 ?번호|비번|패스워드|패스프레이즈|암호)"
+_BELOW = (
+    _BELOW_NAME
+    + r"[*_`\"']{0,3}(?P<join>[ ]?(?:는|은|가|이)(?:[ ](?:아래|다음)[^\n]{0,12})?|[ ]is(?:[ ](?:below|as[ ]follows))?:?"
+    + r"|[ ]?[:：=])?[*_]{0,2}[ \t]{0,8}\r?\n"
+    + r"(?:[ \t]{0,8}(?:\d{1,6}\t)?[ \t]{0,8}(?:```[a-z]{0,10})?[ \t]{0,8}\r?\n){0,2}"
+    + r"[ \t]{0,8}(?:\d{1,6}\t)?[ \t]{0,16}(?:[>*-][ ])?[\"'`*]{0,2}(?P<secret>[^\s\"'`]{4,80})"
+    + r"[ ]{0,8}[\"'`*]{0,2}[.,]?[ \t]{0,8}(?=\r?\n|$|[\"'}\]),])"
+)
+_LABEL = r"[\w가-힣.-]+[:=：]|[{<#/$-]|.*[({]$"
+_TAIL = r"(?:이?야|입니다|이?예요|이에요|임|이다)?[.,!]?$"
+
+
+def hangul_cuts(low: str) -> list[tuple[int, int, str]]:
+    """Return (start, end, kind) of each password in lower-case text."""
+    if low.isascii() or not any(name in low for name in _NAMES):
+        return []
+    cuts = []
+    for match in re.compile(_NAMED_IN_HANGUL).finditer(low):
+        quoted = match.group("quoted")
+        if quoted is not None:
+            given = " " not in quoted or bool(match.group("assign") or match.group("said"))
+            if given and not re.search(_SENTENCE, quoted) and _is_password(quoted):
+                start = match.start("quoted")
+                cuts.append((start, start + len(quoted.rstrip()), "password"))
+        else:
+            core = _given(match.group("bare"), low[match.end() : match.end() + 12], bool(match.group("assign")))
+            if core and _is_password(core):
+                cuts.append((match.start("bare"), match.start("bare") + len(core), "password"))
+    return cuts
+
+
+def is_hangul_password(value: str) -> bool:
+    """True for a password alone in its line, below its name."""
+    return re.match("[%s!-~]{4,40}$" % _HANGUL, value) is not None and _is_password(value)
+
+
+def _given(value: str, rest: str, assigned: bool) -> str:
+    """Return the value without its sentence's ending; "" for none."""
+    value = value.rstrip(".,;:)]}")
+    ending = re.search(_ENDING, value)
+    if ending is not None and any(char.isdigit() for char in value[: ending.start()]):
+        core = value[: ending.start()]
+        if ending.group("copula") or (ending.group("means") and not ending.group("more") and re.match(_CHANGES, rest)):
+            return core
+    if re.match(_GIVES, rest) or re.match(_LINE_ENDS, rest):
+        return value
+    means = re.match(_MEANS, rest)
+    if means and re.match(_CHANGES, rest[means.end() :]):
+        return value
+    return value if assigned and not rest.strip() else ""
+
+
+def _is_password(value: str) -> bool:
+    if not any("0" <= char <= "9" for char in value) or is_placeholder(value) or is_technical(value):
+        return False
+    letters = re.sub("[^%s]" % _HANGUL, "", re.sub(_TALK, "", value))
+    return len(letters) >= 2
 
 
 def phrase_cuts(text: str, low: str) -> list[tuple[int, int, str]]:
@@ -275,30 +297,6 @@ def _is_passwordlike(value: str) -> bool:
 def _stands_alone(value: str) -> bool:
     """True for a plausible password that no name introduces."""
     return has_digit_and_letter(value) and not is_no_literal(value)
-
-
-_NAMED = (
-    r"(?P<name>token|key|secret|pass(?:word|wd|code|phrase)|credential)s?[ ]?[:=]?[ ][\"'`]?"
-    r"(?P<secret>[!#-&(-~]{6,200})"
-)
-_HANDS_OVER = (
-    r"(?:^|[^a-z])(?:(?P<sure>here(?:[ ]{0,15}['’]s| is| are|s| you (?:go|are),?)|this is)|us(?:e|ing)|with|try|put|set"
-    r"|got|add(?:ed)?)[ ](?:(?:the|this|that|my|your|our|its|a|an|new|old)[ ]){0,2}(?:[a-z-]{1,20}[ ]){0,2}$"
-)
-_MAX_LOOKBACK = 100  # characters looked back for the verb that hands a value over
-_KINDS = {"token": "token", "key": "api-key", "secret": "secret", "credential": "credential"}
-
-_BELOW_NAME = r"(?:pass(?:word|wd|phrase|code)|pw(?<![a-z]pw)|비밀 ?번호|비번|패스워드|패스프레이즈|암호)"
-_BELOW = (
-    _BELOW_NAME
-    + r"[*_`\"']{0,3}(?P<join>[ ]?(?:는|은|가|이)(?:[ ](?:아래|다음)[^\n]{0,12})?|[ ]is(?:[ ](?:below|as[ ]follows))?:?"
-    + r"|[ ]?[:：=])?[*_]{0,2}[ \t]{0,8}\r?\n"
-    + r"(?:[ \t]{0,8}(?:\d{1,6}\t)?[ \t]{0,8}(?:```[a-z]{0,10})?[ \t]{0,8}\r?\n){0,2}"
-    + r"[ \t]{0,8}(?:\d{1,6}\t)?[ \t]{0,16}(?:[>*-][ ])?[\"'`*]{0,2}(?P<secret>[^\s\"'`]{4,80})"
-    + r"[ ]{0,8}[\"'`*]{0,2}[.,]?[ \t]{0,8}(?=\r?\n|$|[\"'}\]),])"
-)
-_LABEL = r"[\w가-힣.-]+[:=：]|[{<#/$-]|.*[({]$"
-_TAIL = r"(?:이?야|입니다|이?예요|이에요|임|이다)?[.,!]?$"
 
 
 def given_cuts(text: str, low: str) -> list[tuple[int, int, str]]:

@@ -71,6 +71,24 @@ _WORD_ENDINGS = (
     "ed", "ing", "able", "ible", "ful", "less", "ous", "ive", "ly", "tion", "ness", "ment", "ity",
 )  # fmt: skip
 
+HANGUL_VALUE = r"[가-힣]{1,12}[0-9]+[!-~]*"
+FOUR_GROUPS = r"[a-z]{4}(?:[ ][a-z]{4}){3}(?![a-z0-9]|[ ][a-z])"
+# Words of sentences and names about passwords, rarely of a password.
+_TALK_WORDS = """
+password passwords passwd passphrase pass pw pin secret secrets token tokens key keys name names file path ref env var
+value type typed field page form screen reset change changed forgot forgotten hint hash hashed prompt input label
+title subject text message error invalid required must should enter your please character characters letters digits
+digit symbols least minimum maximum min max default none null true false config vault manager policy confirm
+confirmation mismatch match expired user username email login sign again choose pick repeat wrong incorrect cannot not
+is are was be been too short long weak strong empty missing set unset new current contain contains
+"""
+_TALK = frozenset(_TALK_WORDS.split())
+_KOREAN_TALK = ("비밀번호", "비번", "암호", "입력", "이상", "확인", "자리", "글자", "하세요", "해주세요", "주세요")
+_MEANS = r"(?:으로|로)? ?(?:해시|해싱|암호화|인코딩)| ?(?:화면|페이지|버튼|컴포넌트|탭|폼|필드|칸)"
+_ANOTHER_NOUN = r" (?!값|내용|자체|문자열)[가-힣]{2,8}(?:은|는) $"
+_COPULA = r" ?(?:이?야|이?에요|예요|입니다|이다|임|이고|인데)"
+_BASE64 = r"(?:[0-9A-Za-z+/_-]{4})+(?:[0-9A-Za-z+/_-]{2}==|[0-9A-Za-z+/_-]{3}=)$"
+
 
 def is_placeholder(value: str) -> bool:
     """True for `${DB_PASSWORD}`, `<your-key>`, `xxxx`, `changeme`, `****`, `[redacted:...]`."""
@@ -158,25 +176,6 @@ def looks_random(value: str) -> bool:
 def _entropy_bits(value: str) -> float:
     """Return the Shannon entropy per character."""
     return -sum((n / len(value)) * math.log2(n / len(value)) for n in (value.count(char) for char in set(value)))
-
-
-HANGUL_VALUE = r"[가-힣]{1,12}[0-9]+[!-~]*"
-FOUR_GROUPS = r"[a-z]{4}(?:[ ][a-z]{4}){3}(?![a-z0-9]|[ ][a-z])"
-# Words of sentences and names about passwords, rarely of a password.
-_TALK_WORDS = """
-password passwords passwd passphrase pass pw pin secret secrets token tokens key keys name names file path ref env var
-value type typed field page form screen reset change changed forgot forgotten hint hash hashed prompt input label
-title subject text message error invalid required must should enter your please character characters letters digits
-digit symbols least minimum maximum min max default none null true false config vault manager policy confirm
-confirmation mismatch match expired user username email login sign again choose pick repeat wrong incorrect cannot not
-is are was be been too short long weak strong empty missing set unset new current contain contains
-"""
-_TALK = frozenset(_TALK_WORDS.split())
-_KOREAN_TALK = ("비밀번호", "비번", "암호", "입력", "이상", "확인", "자리", "글자", "하세요", "해주세요", "주세요")
-_MEANS = r"(?:으로|로)? ?(?:해시|해싱|암호화|인코딩)| ?(?:화면|페이지|버튼|컴포넌트|탭|폼|필드|칸)"
-_ANOTHER_NOUN = r" (?!값|내용|자체|문자열)[가-힣]{2,8}(?:은|는) $"
-_COPULA = r" ?(?:이?야|이?에요|예요|입니다|이다|임|이고|인데)"
-_BASE64 = r"(?:[0-9A-Za-z+/_-]{4})+(?:[0-9A-Za-z+/_-]{2}==|[0-9A-Za-z+/_-]{3}=)$"
 
 
 def is_base64(value: str) -> bool:
