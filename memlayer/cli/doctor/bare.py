@@ -101,7 +101,6 @@ def all_checks(
     yield checks.quarantine(home)
     yield from checks.logs(home, worked_ms(), is_well=is_well)
     yield checks.project_state(folder, os.environ)
-    yield checks.auto_memory(os.environ)
 
 
 def beside(work: Callable[[], Result]) -> Future[Result]:

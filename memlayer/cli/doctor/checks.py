@@ -157,21 +157,6 @@ def is_script(program: str) -> bool:
         return False
 
 
-def auto_memory(environ: Mapping[str, str]) -> Check:
-    """Report, from one key of its settings, the host's own memory."""
-    folder = environ.get("CLAUDE_CONFIG_DIR") or os.path.expanduser("~/.claude")
-    name = "host's memory"
-    try:
-        with open(os.path.join(folder, "settings.json"), encoding="utf-8") as file:
-            settings = json.load(file)
-    except (OSError, ValueError):
-        settings = {}
-    switched_off = environ.get("CLAUDE_CODE_DISABLE_AUTO_MEMORY", "").lower() in ("1", "true", "yes", "on")
-    if switched_off or (isinstance(settings, dict) and settings.get("autoMemoryEnabled") is False):
-        return Check(name, OK, "Claude Code's own auto memory is off")
-    return Check(name, OK, "Claude Code's own auto memory is on as well; neither changes the other's files")
-
-
 def permissions(home: str) -> Check:
     """Check that only this user can read and write the home."""
     name = "permissions"

@@ -189,16 +189,6 @@ def test_disabled_capture_names_its_source(made: Path, project: Path) -> None:
     assert (off.name, off.state) == ("capture", WARN) and "config.yaml" in off.says
 
 
-def test_host_memory_on_and_off(tmp_path: Path) -> None:
-    environ = {"CLAUDE_CONFIG_DIR": str(tmp_path)}
-    assert "on as well" in checks.auto_memory(environ).says
-    (tmp_path / "settings.json").write_text('{"autoMemoryEnabled": false}')
-    assert checks.auto_memory(environ).says.endswith("off")
-    (tmp_path / "settings.json").write_text("{torn")
-    assert "on as well" in checks.auto_memory(environ).says
-    assert checks.auto_memory({**environ, "CLAUDE_CODE_DISABLE_AUTO_MEMORY": "1"}).says.endswith("off")
-
-
 @pytest.mark.parametrize(
     ("told", "states", "part"),
     [
