@@ -108,7 +108,11 @@ def test_slow_model_delays_nothing(reading: Callable[..., Daemon], api: ModelApi
 
 
 @pytest.mark.parametrize(
-    ("said", "problem"), [(Said({}, 500), "openai: HTTP 500"), (Said(chat_answer("I'd rather not.")), "not the JSON")]
+    ("said", "problem"),
+    [
+        (Said({}, 500), "the server fails: it is asked again later (HTTP 500)"),
+        (Said(chat_answer("I'd rather not.")), "not the JSON"),
+    ],
 )
 def test_useless_model_falls_back_to_rules(
     reading: Callable[..., Daemon], api: ModelApi, hook: HookRunner, said: Said, problem: str
