@@ -47,6 +47,7 @@ from memlayer.records.sessions import Sessions
 from memlayer.records.tombstones import Tombstones
 from memlayer.records.usages import UsageLog
 from memlayer.text.context_block import Budget
+from memlayer.topics.keeper import TopicKeeper
 from memlayer.transcripts import host_memory
 from memlayer.transcripts.importer import Reached
 
@@ -100,6 +101,7 @@ class Services:
     forget: Forget
     retention: Retention
     levels: LevelKeeper
+    topics: TopicKeeper
     imports: Reached
     consolidator: Consolidator
     files: MemoryFiles
@@ -197,7 +199,7 @@ def open_services(
         store=store, cache=cache, terms=terms, indexer=indexer, ingest=ingest, retriever=retriever, live=live,
         recall=recall, errors=KnownErrors(store), forget=forget, retention=retention, consolidator=consolidator,
         files=files, extra=extra, imports=ImportLog(Path(paths.cache(home)) / "imports.sqlite"),
-        levels=LevelKeeper(store), usages=usages, readings=readings,
+        levels=LevelKeeper(store), topics=TopicKeeper(store, tombstones), usages=usages, readings=readings,
         reader=session_reader(settings, home, store, indexer),
     )  # fmt: skip
 

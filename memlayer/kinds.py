@@ -39,6 +39,7 @@ class Kind(StrEnum):
     ENTRY = "entry"
     SESSION_SUMMARY = "session_summary"
     COMPACTION = "compaction"
+    TOPIC = "topic"
     NOTE = "note"
     PIECE = "piece"
 
@@ -130,6 +131,7 @@ KINDS: dict[Kind, KindRow] = {
     Kind.ENTRY: KindRow("day", Start.PINNED, searched=False, recalled=False),
     Kind.SESSION_SUMMARY: KindRow("day", Start.LAST_SESSION, searched=False, recalled=False, of_session=True),
     Kind.COMPACTION: KindRow("day", Start.PINNED, searched=False, recalled=False, of_session=True),
+    Kind.TOPIC: KindRow("day", Start.PINNED, searched=False, recalled=False),
 }  # fmt: skip
 
 LASTING = tuple(kind for kind in Kind if KINDS[kind].drawn)

@@ -192,6 +192,7 @@ def _part_of(kind: Kind) -> str:
             | Kind.ENTRY
             | Kind.SESSION_SUMMARY
             | Kind.COMPACTION
+            | Kind.TOPIC
         ):
             return ""
         case _:

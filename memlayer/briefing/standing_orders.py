@@ -103,6 +103,7 @@ def is_order(kind: Kind, text: str) -> bool:
             | Kind.ENTRY
             | Kind.SESSION_SUMMARY
             | Kind.COMPACTION
+            | Kind.TOPIC
         ):
             is_wish = False
         case _:

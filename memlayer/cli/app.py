@@ -43,6 +43,8 @@ VERBS = {
     "restore": Verb("memories", "Bring a replaced memory back."),
     "review": Verb("curation.review", "Go through memories that are doubtful, contradict, are stale or never used."),
     "notes": Verb("notes", "Have a language model read finished sessions and write notes."),
+    "topics": Verb("project.topics", "Show a month's work as topics of sessions that share words."),
+    "mode": Verb("project.topics", "Show or choose the mode: session, or endless."),
     "agent": Verb("agent", "Talk with a language model that has this memory."),
     "stats": Verb("overview", "Show counts, disk use, index, model, daemon and hook timings."),
     "files": Verb("maintenance", "Show the paths of a project's memory files."),

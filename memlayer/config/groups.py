@@ -72,6 +72,14 @@ class WorkingSetSettings(Group):
     max_chars: Whole = setting(1200, "Length of the whole working set.", unit="characters", ge=0, le=9500)
 
 
+class MemorySettings(Group):
+    """The span of work that a session's start goes on with."""
+
+    mode: Literal["session", "endless"] = setting(
+        "session", "endless: a start goes on with the last day's work, and topics of a month are kept."
+    )
+
+
 class FlushSettings(Group):
     """Nothing important is lost when the host compacts the model's context."""
 

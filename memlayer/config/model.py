@@ -19,6 +19,7 @@ from memlayer.config.groups import (
     FileSettings,
     FlushSettings,
     Group,
+    MemorySettings,
     MomentSettings,
     NoteSettings,
     Real,
@@ -46,6 +47,7 @@ class Settings(Group):
 
     recall: RecallSettings = RecallSettings()
     working_set: WorkingSetSettings = WorkingSetSettings()
+    memory: MemorySettings = MemorySettings()
     flush: FlushSettings = FlushSettings()
     capture: CaptureSettings = CaptureSettings()
     tools: ToolSettings = ToolSettings()

@@ -25,6 +25,7 @@ from memlayer.daemon.ops import (
     sessions,
     transfer,
 )
+from memlayer.daemon.ops.project import topics
 from memlayer.daemon.ops.requests import Table
 from memlayer.daemon.resources.jobs import where
 from memlayer.daemon.resources.state import Send, State
@@ -42,6 +43,7 @@ TABLE: Table = {
     **sessions.OPERATIONS,
     **notes.OPERATIONS,
     **review.OPERATIONS,
+    **topics.OPERATIONS,
     **deletion.OPERATIONS,
     **transfer.OPERATIONS,
     **maintenance.OPERATIONS,

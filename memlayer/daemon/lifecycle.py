@@ -24,7 +24,7 @@ from memlayer.daemon.dispatch import Dispatch, Server
 from memlayer.daemon.ops import deletion, maintenance
 from memlayer.daemon.resources.jobs import switch_often
 from memlayer.daemon.resources.state import State
-from memlayer.daemon.tasks import derived, flush, growth, intake, reading, vectors
+from memlayer.daemon.tasks import derived, flush, growth, intake, reading, topics, vectors
 from memlayer.edge.capture import spool
 from memlayer.edge.home import paths
 from memlayer.edge.redaction.own_patterns import OWN
@@ -161,6 +161,7 @@ def _live(state: State, held: int) -> bool:
             flush.look(state)
             reading.look(state)
             growth.look(state)
+            topics.look(state)
             if maintenance.waiting_age_s(state.home) > SPOOL_WAITS_S and state.is_open:
                 state.jobs.submit("drain", lambda: intake.drain(state))
             elif not derived.look(state) and idle_s and time.monotonic() - state.last_request > idle_s:

@@ -69,6 +69,7 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]
             "review edit": f"review edit {doubtful} gzip slows it", "review undo edit": "review undo",
             "review merge": f"review merge {doubtful} {citation}", "review undo merge": "review undo",
             "review drop": f"review drop {doubtful}",
+            "topics": "topics", "mode": "mode",
             "notes status": "notes status", "notes refused": "notes refused", "notes read": "notes read --dry-run",
         }  # fmt: skip
         said = {verb: json.loads(run(*words.split(" "), "--json").stdout) for verb, words in typed.items()}

@@ -86,6 +86,7 @@ OTHER_MEANINGS = {
     "memlayer/cli/terminal/talk_output.py": {"compaction"},
     "memlayer/cli/verbs/maintenance.py": {"turn"},
     "memlayer/cli/verbs/notes.py": {"note"},
+    "memlayer/cli/verbs/project/topics.py": {"turn"},
     "memlayer/cli/verbs/overview.py": {"core", "entry"},
     "memlayer/cli/verbs/search.py": {"note"},
     "memlayer/cli/verbs/installation.py": {"entry"},

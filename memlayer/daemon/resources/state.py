@@ -110,6 +110,8 @@ class State:
     filed_s: float = 0.0  # monotonic: when memory files were last written, and the extra ones looked at
     extra_s: float = 0.0
     has_global: bool = False  # some memories are for every project
+    topics_s: float = -1e9  # when due topics were last looked for (monotonic clock)
+    topics_ms: dict[str, int] = field(default_factory=dict)  # when a project's topics were last made
     grown_s: float = -1e9  # when levels of memories were last computed (monotonic clock)
     gc_s: float = -1e9  # when deletion by age was last begun by itself (monotonic clock)
     opened_s: float = 0.0  # when the store was last begun to be opened (monotonic clock)

@@ -18,7 +18,10 @@ from memlayer.edge.home import registry
 from memlayer.kinds import Category
 from memlayer.memory_files.edits import EditCounts
 from memlayer.model import GLOBAL
-from memlayer.ports import MemoryQuery
+from memlayer.ports import MemoryQuery, Store
+from memlayer.topics.continuity import Transition, steps
+from memlayer.topics.profile import profiles
+from memlayer.topics.recent import DAY_MS, MAX_EVENTS, goes_on
 
 log = logging.getLogger(__name__)
 APART_S = 2.0  # between two writings: a long import changes memories many times a second
@@ -66,7 +69,19 @@ def _write_working_sets(state: State, services: Services, project_id: str) -> No
         )
     rules = state.rules.working_set
     for scope in state.projects.scopes() if project_id == GLOBAL else (project_id,):
-        registry.write_working_set(state.home, scope, working_set.compose(services.store, scope, rules))
+        block = working_set.compose(services.store, scope, rules)
+        if state.settings.memory.mode == "endless":
+            block = _with_last_day(services.store, scope, block, rules.max_chars)
+        registry.write_working_set(state.home, scope, block)
+
+
+def _with_last_day(store: Store, project_id: str, block: str, max_chars: int) -> str:
+    """Return a start that tells where the last day's work stopped."""
+    rows = profiles(store, project_id, int(time.time() * 1000) - DAY_MS, MAX_EVENTS)
+    if not rows:
+        return block
+    transition = steps(project_id, rows)[-1].transition if len(rows) > 1 else Transition.SEAMLESS
+    return goes_on(block, rows, transition, max_chars)
 
 
 def write(state: State) -> None:

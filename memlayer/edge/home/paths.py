@@ -60,6 +60,7 @@ own_patterns = under("own_patterns.json")  # of secrets, for hooks without a dae
 logs = under("logs")
 hook_log = under("logs", "hook.log")
 mcp_log = under("logs", "mcp.log")
+continuity = under("logs", "continuity.jsonl")
 agent_log = under("logs", "agent.log")
 daemon_log = under("logs", "daemon.log")
 lock = under("daemon.lock")

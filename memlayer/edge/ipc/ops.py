@@ -252,6 +252,18 @@ class UsageShare(Arguments, op="usage_share"):
 
 
 @dataclass(frozen=True)
+class Topics(Arguments, op="topics"):
+    project_dir: Path = ""
+    days: Limit = 30
+    limit: Limit = 10
+
+
+@dataclass(frozen=True)
+class Mode(Arguments, op="mode"):
+    project_dir: Path = ""
+
+
+@dataclass(frozen=True)
 class Notes(Arguments, op="notes"):
     """project_dir: to say whether that project allows it."""
 

@@ -1,0 +1,1 @@
+"""Verbs about the knowledge of a project: its work, files and topics."""

@@ -1,0 +1,99 @@
+"""The verbs topics and mode."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+from memlayer.cli.terminal.invocation import (
+    ask,
+    client,
+    end_with_json,
+    home,
+    json_option,
+    project_dir,
+    project_option,
+    start_daemon,
+)
+from memlayer.cli.terminal.output import counted, line, number, pairs, say, session_name, when
+from memlayer.edge.ipc import ops
+
+MODES = ("session", "endless")
+
+
+@click.command("topics")
+@project_option
+@click.option("--days", type=click.IntRange(1, 3650), default=30, show_default=True, help="Age of the oldest session.")
+@click.option("--limit", type=click.IntRange(1, 100), default=10, show_default=True, help="Topics at most.")
+@click.option("--sessions", "with_sessions", is_flag=True, help="Also the sessions of each topic.")
+@json_option
+def topics_verb(project: str | None, days: int, limit: int, with_sessions: bool, as_json: bool) -> None:
+    """Show a month's work as topics of sessions that share words.
+
+    No model is asked. Each line tells how its newest session ended; --sessions lists their citations.
+
+    \b
+    Examples:
+      memlayer topics
+      memlayer topics --days 7 --sessions
+    """
+    answer = ask(ops.Topics(project_dir(project), days, limit), as_json)
+    rows = answer.get("topics") or []
+    if not rows:
+        say(f"No sessions in the last {counted(days, 'day')}. `memlayer import` reads earlier ones.")
+    for row in rows:
+        say_topic(row, with_sessions)
+
+
+def say_topic(row: Mapping[str, Any], with_sessions: bool) -> None:
+    """Print a topic's line, and its sessions on demand."""
+    say(("- ", "dim"), line(row.get("text"), 400))
+    if not with_sessions:
+        return
+    for session in row.get("members") or []:
+        say(
+            (f"[mem:{line(session.get('citation'))}] {session_name(session)} {when(session.get('at_ms'))[:10]}", "dim"),
+            f" {line(session.get('text'), 120)}",
+            indent=2,
+        )
+
+
+@click.command("mode")
+@click.argument("mode", type=click.Choice(MODES), required=False)
+@project_option
+@json_option
+def mode_verb(mode: str | None, project: str | None, as_json: bool) -> None:
+    """Show or choose the mode: session, or endless.
+
+    In endless mode a start also tells where the last day's work stopped, over all its sessions, and topics of a month
+    are kept with the day's memories. Going back to session changes nothing that is stored.
+
+    \b
+    Examples:
+      memlayer mode
+      memlayer mode endless
+      memlayer mode session
+    """
+    if mode is not None:
+        from memlayer.config.edit import set_settings
+
+        set_settings(home(), {"memory.mode": [mode]})
+        client().stop()
+        start_daemon()
+    state = ask(ops.Mode(project_dir(project)))
+    if as_json:
+        end_with_json(state)
+    score, turns = state.get("score"), state.get("turns") or 0
+    since = f" since {when(state.get('first_ms'))}" if turns else ""
+    rows = [
+        ("mode", line(state.get("mode"))),
+        ("last day", counted(turns, "turn") + since),
+        ("continuity", f"{number(score)} ({line(state.get('transition'))})" if score is not None else ""),
+        ("topics kept", str(state.get("kept_topics") or 0)),
+        ("last made", when(state.get("renewed_ms")) if state.get("renewed_ms") else ""),
+        ("about", ", ".join(line(name) for name in state.get("names") or [])),
+        ("files", ", ".join(line(name) for name in state.get("files") or [])),
+    ]
+    pairs("Mode", rows)

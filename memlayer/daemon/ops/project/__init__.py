@@ -1,0 +1,1 @@
+"""Operations on the knowledge of a project: its work, files and topics."""

@@ -1,0 +1,67 @@
+"""Operations on topics, and the state of endless mode."""
+
+from __future__ import annotations
+
+import time
+
+from memlayer.daemon.ops.requests import Fields, Progress, Table, project_of, services_of
+from memlayer.daemon.resources.state import State
+from memlayer.edge.ipc import ops
+from memlayer.kinds import Category
+from memlayer.ports import MemoryQuery
+from memlayer.topics.continuity import read_log
+from memlayer.topics.grouping import Topic, line_of, topics_of
+from memlayer.topics.profile import profiles
+from memlayer.topics.recent import DAY_MS, MAX_EVENTS, within_a_day
+
+DAYS_MS = 86_400_000
+SHOWN_SESSIONS = 12  # of a topic
+
+
+def topics(state: State, arguments: ops.Topics, progress: Progress) -> Fields:
+    """Return a project's matters of some days, the largest first."""
+    store = services_of(state).store
+    since_ms = int(time.time() * 1000) - arguments.days * DAYS_MS
+    rows = profiles(store, project_of(state, arguments.project_dir), since_ms)
+    grouped = topics_of(rows, arguments.limit)
+    return {"topics": [_fields(topic) for topic in grouped], "session_count": len(rows)}
+
+
+def _fields(topic: Topic) -> Fields:
+    return {
+        "text": line_of(topic),
+        "names": list(topic.names),
+        "first_ms": topic.profiles[0].first_ms,
+        "last_ms": topic.last_ms,
+        "turns": topic.turns,
+        "members": [
+            {"session_id": row.session_id, "at_ms": row.first_ms, "citation": row.citation, "text": row.best}
+            for row in topic.profiles[-SHOWN_SESSIONS:]
+        ],
+        "session_count": len(topic.profiles),
+    }
+
+
+def mode(state: State, arguments: ops.Mode, progress: Progress) -> Fields:
+    """Return the mode, and the last day's work of a project."""
+    store, now_ms = services_of(state).store, int(time.time() * 1000)
+    project_id = project_of(state, arguments.project_dir)
+    query = MemoryQuery(project_id=project_id, category=Category.CONVERSATION, limit=MAX_EVENTS)
+    turns = within_a_day(store.memories(query), now_ms) if project_id else []
+    rows = profiles(store, project_id, now_ms - DAY_MS, MAX_EVENTS) if project_id else []
+    log = [step for step in read_log(state.home) if step.project_id == project_id]
+    kept = services_of(state).topics.known(project_id) if project_id else []
+    return {
+        "mode": state.settings.memory.mode,
+        "turns": len(turns),
+        "first_ms": min((turn.at_ms for turn in turns), default=0),
+        "score": log[-1].score if log else None,
+        "transition": log[-1].transition if log else "",
+        "kept_topics": len(kept),
+        "renewed_ms": state.topics_ms.get(project_id, 0),
+        "names": list(topics_of(rows, 1)[0].names) if rows else [],
+        "files": sorted({path for row in rows for path in row.files})[:SHOWN_SESSIONS],
+    }
+
+
+OPERATIONS: Table = {ops.Topics: topics, ops.Mode: mode}

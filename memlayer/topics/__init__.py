@@ -1,0 +1,1 @@
+"""Work over many sessions: its matters and its continuity."""

@@ -1,0 +1,108 @@
+"""Continuity of work from session to session, and its log.
+
+The score is claude-memory-layer's: topics .3, nearness in time .3, files .2, names .2, with Jaccard's measure.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+
+from memlayer.edge.home import paths
+from memlayer.topics.profile import Profile
+
+TOPICS, TIME, FILES, NAMES = 0.3, 0.3, 0.2, 0.2
+FADES_MS = 48 * 3_600_000
+SEAMLESS, SHIFT = 0.7, 0.4
+FIRST_EVER = 0.5
+TOP_TERMS = 40
+MAX_LINES = 500  # of the log; the oldest go
+
+
+class Transition(StrEnum):
+    """How a session follows the one before it."""
+
+    SEAMLESS = "seamless"
+    TOPIC_SHIFT = "topic_shift"
+    BREAK = "break"
+
+
+@dataclass(frozen=True)
+class Step:
+    """A line of the log: a step between sessions, without text."""
+
+    project_id: str
+    from_session: str
+    to_session: str
+    at_ms: int
+    score: float
+    transition: Transition
+
+
+def score(before: Profile | None, after: Profile) -> float:
+    """Return the share of a session that goes on, in [0, 1]."""
+    if before is None:
+        return FIRST_EVER
+    nearness = max(0.0, 1.0 - max(0, after.first_ms - before.last_ms) / FADES_MS)
+    return min(
+        1.0,
+        TOPICS * _shared(_top(before), _top(after))
+        + TIME * nearness
+        + FILES * _shared(before.files, after.files)
+        + NAMES * _shared(before.names, after.names),
+    )
+
+
+def transition_of(value: float, *, is_first: bool = False) -> Transition:
+    """Return the name of a score; the first session ever begins anew."""
+    if is_first or value < SHIFT:
+        return Transition.BREAK
+    return Transition.SEAMLESS if value >= SEAMLESS else Transition.TOPIC_SHIFT
+
+
+def steps(project_id: str, profiles: Sequence[Profile]) -> list[Step]:
+    """Return the step to each session. profiles: oldest first."""
+    made = []
+    for before, after in zip([None, *profiles], profiles, strict=False):
+        value = round(score(before, after), 3)
+        name = before.session_id if before is not None else ""
+        transition = transition_of(value, is_first=before is None)
+        made.append(Step(project_id, name, after.session_id, after.first_ms, value, transition))
+    return made
+
+
+def _top(profile: Profile) -> frozenset[str]:
+    return frozenset(term for term, _ in profile.terms.most_common(TOP_TERMS))
+
+
+def _shared(left: frozenset[str], right: frozenset[str]) -> float:
+    """Jaccard's measure; two empty sets share nothing."""
+    return len(left & right) / len(left | right) if left and right else 0.0
+
+
+def read_log(home: str) -> list[Step]:
+    """Return the steps on record, oldest first; unreadable lines are left out."""
+    found = []
+    try:
+        with open(paths.continuity(home), encoding="utf-8") as file:
+            lines = file.read().splitlines()
+    except (OSError, UnicodeDecodeError):
+        return []
+    for line in lines:
+        try:
+            row = json.loads(line)
+            found.append(Step(**{**row, "transition": Transition(row["transition"])}))
+        except (ValueError, TypeError, KeyError):
+            continue
+    return found
+
+
+def write_log(home: str, new: Sequence[Step]) -> None:
+    """Add steps, each session's once and its last one. Raises OSError."""
+    known = {(step.project_id, step.to_session): step for step in read_log(home)}
+    known.update({(step.project_id, step.to_session): step for step in new})
+    kept = sorted(known.values(), key=lambda step: step.at_ms)[-MAX_LINES:]
+    text = "".join(json.dumps(asdict(step)) + "\n" for step in kept)
+    paths.write_whole(paths.continuity(home), text.encode())

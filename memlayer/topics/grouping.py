@@ -1,0 +1,139 @@
+"""Matters of a month: sessions grouped by shared words, names and files.
+
+Average linkage over the cosine of weighted terms, as in document clustering (Manning et al., Introduction to
+Information Retrieval, 17.3).
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memlayer.text.context_block import cut, flatten
+from memlayer.text.terms import inverse_document_frequency
+from memlayer.topics.profile import Profile
+
+MIN_ALIKE = 0.12  # below it sessions of the real sets had read as different matters
+FILE_WEIGHT, NAME_WEIGHT = 2.0, 1.5  # a shared file says more than a shared word
+MAX_SHARE = 0.4  # of the sessions: a term in more of them is the project's own name
+MAX_SESSIONS = 600
+MAX_TOPICS = 10
+MAX_NAMES = 4
+TEXT_CHARS = 180
+
+
+@dataclass(frozen=True)
+class Topic:
+    """Sessions on one matter, oldest first.
+
+    names: words that tell it from others.
+    """
+
+    profiles: tuple[Profile, ...]
+    names: tuple[str, ...]
+
+    @property
+    def turns(self) -> int:
+        """The number of their turns."""
+        return sum(profile.turns for profile in self.profiles)
+
+    @property
+    def last_ms(self) -> int:
+        """The time of the newest turn."""
+        return max(profile.last_ms for profile in self.profiles)
+
+    @property
+    def source_ids(self) -> tuple[str, ...]:
+        """The events of their turns."""
+        return tuple(source for profile in self.profiles for source in profile.source_ids)
+
+
+def topics_of(profiles: Sequence[Profile], most: int = MAX_TOPICS) -> list[Topic]:
+    """Group sessions into matters, those with most turns first."""
+    rows = list(profiles)[-MAX_SESSIONS:]
+    if not rows:
+        return []
+    features = [_features(row) for row in rows]
+    held = Counter(feature for row in features for feature in row)
+    shared = [name for name, count in held.items() if 1 < count <= max(2, MAX_SHARE * len(rows))]
+    kept = {name: at for at, name in enumerate(shared)}
+    groups = _grouped(_alike(features, kept, held, len(rows)), len(rows))
+    topics = [Topic(tuple(rows[at] for at in group), _names(group, features, held, len(rows))) for group in groups]
+    return sorted(topics, key=lambda topic: (-topic.turns, -topic.last_ms))[:most]
+
+
+def line_of(topic: Topic) -> str:
+    """Return a topic as one readable line, its newest session's text last."""
+    days = [time.strftime("%m-%d", time.localtime(ms / 1000)) for ms in (topic.profiles[0].first_ms, topic.last_ms)]
+    when = days[0] if days[0] == days[1] else " to ".join(days)
+    count = "1 session" if len(topic.profiles) == 1 else "%d sessions" % len(topic.profiles)
+    head = ", ".join(topic.names)
+    text = cut(flatten(topic.profiles[-1].best), TEXT_CHARS)
+    return "%s%s, %s: %s" % (head + " (" if head else "(", count, when + ")", text)
+
+
+def _features(profile: Profile) -> dict[str, float]:
+    """Return a session's terms, names and files with their weights."""
+    found = {term: 1.0 + np.log(count) for term, count in profile.terms.items()}
+    found.update({"name:" + name.casefold(): NAME_WEIGHT for name in profile.names})
+    found.update({"file:" + path: FILE_WEIGHT for path in profile.files})
+    return found
+
+
+def _alike(
+    features: Sequence[dict[str, float]], kept: dict[str, int], held: Counter[str], sessions: int
+) -> NDArray[np.float64]:
+    """Return the cosine of each two sessions."""
+    table = np.zeros((len(features), max(1, len(kept))))
+    for at, row in enumerate(features):
+        for name, weight in row.items():
+            if name in kept:
+                table[at, kept[name]] = weight * inverse_document_frequency(sessions, held[name])
+    lengths = np.linalg.norm(table, axis=1, keepdims=True)
+    table /= np.where(lengths > 0, lengths, 1.0)
+    return np.asarray(table @ table.T)
+
+
+def _grouped(alike: NDArray[np.float64], count: int) -> list[list[int]]:
+    """Join the two most similar groups until none are."""
+    groups = {at: [at] for at in range(count)}
+    linked = alike.copy()
+    np.fill_diagonal(linked, -1.0)
+    while len(groups) > 1:
+        first, second = divmod(int(np.argmax(linked)), count)
+        if linked[first, second] < MIN_ALIKE:
+            break
+        sizes = len(groups[first]), len(groups[second])
+        joined = (linked[first] * sizes[0] + linked[second] * sizes[1]) / sum(sizes)
+        linked[first], linked[:, first] = joined, joined
+        linked[first, first] = -1.0
+        linked[second], linked[:, second] = -1.0, -1.0
+        for other in range(count):
+            if other not in groups or other == first:
+                linked[first, other] = linked[other, first] = -1.0
+        groups[first] = sorted(groups[first] + groups.pop(second))
+    return list(groups.values())
+
+
+def _names(
+    group: Sequence[int], features: Sequence[dict[str, float]], held: Counter[str], sessions: int
+) -> tuple[str, ...]:
+    """Return the names and files that the group shares and others lack."""
+    inside = Counter(name for at in group for name in features[at] if name.startswith(("name:", "file:")))
+    enough = 2 if len(group) > 1 else 1
+    scored = {
+        name.partition(":")[2].rpartition("/")[2]: count * inverse_document_frequency(sessions, held[name])
+        for name, count in inside.items()
+        if count >= enough
+    }
+    best = sorted(scored, key=lambda name: (-scored[name], name))
+    chosen: list[str] = []
+    for name in best:
+        if not any(name in other or other in name for other in chosen):
+            chosen.append(name)
+    return tuple(chosen[:MAX_NAMES])

@@ -1,0 +1,109 @@
+"""A session's files, names and words, by which sessions are compared."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from memlayer.edge.capture.tool_use import EDITS
+from memlayer.kinds import Category, Kind
+from memlayer.model import Event, Memory
+from memlayer.ports import MemoryQuery, Store
+from memlayer.text.terms import index_terms
+from memlayer.turns.outcome import call_of
+from memlayer.turns.turn import prompt_and_answer
+
+MAX_ROWS = 20_000
+PROMPT_CHARS, ANSWER_CHARS = 400, 300  # of a turn; what follows is detail
+# Names of code and things, as people write them: `push_sessions`, `shadow-branch`, `GoReleaser`, `PROJ-12`, `api.py`.
+_NAME = re.compile(
+    r"(?<![A-Za-z0-9_])(?:[A-Za-z]+[_.-][A-Za-z0-9][A-Za-z0-9_.-]*[A-Za-z0-9_]|[A-Z]?[a-z]+[A-Z][A-Za-z0-9_]+)"
+    r"(?![A-Za-z0-9_])"
+)
+
+
+@dataclass(frozen=True)
+class Profile:
+    """The matter of a session.
+
+    files: changed in it. names: of code and things. terms: of its turns, each once a turn. best: the text that tells
+    it best: a note, else its summary, else its last turn; citation: of that. source_ids: events of its turns.
+    """
+
+    session_id: str
+    first_ms: int
+    last_ms: int
+    turns: int
+    files: frozenset[str]
+    names: frozenset[str]
+    terms: Counter[str]
+    best: str
+    citation: str
+    source_ids: tuple[str, ...]
+
+
+def profiles(store: Store, project_id: str, since_ms: int, limit: int = MAX_ROWS) -> list[Profile]:
+    """Return profiles of sessions since a time, oldest first.
+
+    limit: of memories, and of tool calls. Raises StoreError.
+    """
+    query = MemoryQuery(project_id=project_id, is_current=True, limit=limit)
+    by_session: dict[str, list[Memory]] = {}
+    for row in store.memories(query):
+        if row.session_id and row.at_ms >= since_ms and row.category != Category.CUSTOM:
+            by_session.setdefault(row.session_id, []).append(row)
+    files: dict[str, set[str]] = {}
+    for event in store.events(project_id=project_id, kind="tool", limit=limit):
+        if event.session_id in by_session:
+            files.setdefault(event.session_id, set()).update(changed_files([event]))
+    made = [profile_of(rows, files.get(session_id, set())) for session_id, rows in by_session.items()]
+    return sorted((row for row in made if row is not None), key=lambda row: row.first_ms)
+
+
+def changed_files(events: Iterable[Event]) -> set[str]:
+    """Return the last two parts of the paths that these calls changed."""
+    calls = [call_of(event.text, event.detail) for event in events]
+    paths = [call.target for call in calls if call.tool in EDITS and call.target and not call.is_failed]
+    return {posixpath.join(*path.rstrip("/").split("/")[-2:]) for path in paths}
+
+
+def profile_of(rows: Sequence[Memory], files: Iterable[str]) -> Profile | None:
+    """Make a session's profile; None without a turn worth recalling."""
+    turns = sorted(
+        (row for row in rows if row.known_kind in (Kind.TURN, Kind.OPEN_QUESTION)), key=lambda row: row.at_ms
+    )
+    if not turns:
+        return None
+    terms: Counter[str] = Counter()
+    names: set[str] = set()
+    for turn in turns:
+        prompt, answer = prompt_and_answer(turn.text)
+        text = prompt[:PROMPT_CHARS] + "\n" + answer[:ANSWER_CHARS]
+        terms.update(set(index_terms(text).split()))
+        names.update(_NAME.findall(text))
+    best = _best(rows, turns)
+    return Profile(
+        session_id=turns[0].session_id,
+        first_ms=turns[0].at_ms,
+        last_ms=turns[-1].at_ms,
+        turns=len(turns),
+        files=frozenset(files),
+        names=frozenset(names),
+        terms=terms,
+        best=best.text,
+        citation=best.citation,
+        source_ids=tuple(source for turn in turns for source in turn.source_ids),
+    )
+
+
+def _best(rows: Sequence[Memory], turns: Sequence[Memory]) -> Memory:
+    """Return the memory that tells a session best.
+
+    Its summary, else its newest statement, else its last turn.
+    """
+    summaries = [row for row in rows if row.known_kind is Kind.SESSION_SUMMARY]
+    stated = sorted((row for row in rows if row.category == Category.CORE), key=lambda row: row.at_ms)
+    return (summaries[-1:] or stated[-1:] or list(turns[-1:]))[0]

@@ -1,0 +1,53 @@
+"""The last day's work across sessions, for a start in endless mode."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from memlayer.model import Memory
+from memlayer.text.context_block import Entry, cut, day_of, flatten, line_of
+from memlayer.topics.continuity import Transition
+from memlayer.topics.profile import Profile
+
+DAY_MS = 24 * 3_600_000
+HOUR_MS = 3_600_000
+IDLE_MS = 30 * 60_000
+MAX_EVENTS = 100
+MAX_FILES = 5
+LINE_CHARS = 240
+
+
+def within_a_day(turns: Sequence[Memory], now_ms: int) -> list[Memory]:
+    """Return the turns of a sliding day, newest first, at most MAX_EVENTS.
+
+    turns: newest first.
+    """
+    return [turn for turn in turns if now_ms - turn.at_ms < DAY_MS][:MAX_EVENTS]
+
+
+def goes_on(block: str, profiles: Sequence[Profile], transition: Transition, max_chars: int) -> str:
+    """Return a start that tells where seamless work stopped.
+
+    profiles: of the last day's sessions, oldest first. Nothing is added to a full or empty block.
+    """
+    if not block or not profiles or transition is not Transition.SEAMLESS:
+        return block
+    last = profiles[-1]
+    files = sorted({path for profile in profiles for path in profile.files})[:MAX_FILES]
+    turns = sum(profile.turns for profile in profiles)
+    text = "(last day) %d turns in %d sessions%s; last: %s" % (
+        turns, len(profiles), "; files: " + ", ".join(files) if files else "", flatten(last.best),
+    )  # fmt: skip
+    line = line_of(Entry(last.citation, day_of(last.last_ms), cut(text, LINE_CHARS)), LINE_CHARS)
+    return block + "\n" + line if len(block) + len(line) + 1 <= max_chars and last.citation not in block else block
+
+
+def is_due(last_ms: int, said_ms: int, turns: Callable[[], int], now_ms: int) -> bool:
+    """Return whether topics are to be made again.
+
+    An hour after the last time, after MAX_EVENTS turns, or when nobody has said anything for half an hour; never while
+    nothing new was said. last_ms: of the last time, 0 for never. turns: counts those since.
+    """
+    if said_ms <= last_ms:
+        return False
+    return now_ms - last_ms >= HOUR_MS or now_ms - said_ms >= IDLE_MS or turns() >= MAX_EVENTS

@@ -1,0 +1,64 @@
+"""The verbs topics and mode over a daemon (22.1, 22.11, 22.13, 22.15)."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.cli_process import runner
+from tests.support.processes import Daemon, HookRunner
+
+ROOT = Path(__file__).resolve().parents[2]
+SESSIONS = {
+    "s1": ("결제 웹훅이 두 번 와. toss_webhook.py 봐줘", "toss_webhook.py의 재시도 때문에 결제 웹훅이 두 번 옵니다."),
+    "s2": ("The search index in search_index.rs is slow", "search_index.rs splits its segments now, so it is quick."),
+    "s3": ("결제 웹훅 서명 검증을 toss_webhook.py에 넣어줘", "toss_webhook.py에 결제 웹훅 서명 검증을 넣었습니다."),
+    "s4": ("Shrink the search index in search_index.rs", "search_index.rs writes half the index now."),
+}
+
+
+@pytest.fixture
+def daemon(home: Path) -> Iterator[Daemon]:
+    with Daemon(ROOT, home, {"embedding": {"provider": "none"}, "memory": {"mode": "endless"}}) as running:
+        yield running
+
+
+def play(hook: HookRunner, daemon: Daemon) -> None:
+    for session, (prompt, answer) in SESSIONS.items():
+        hook("session_start", session, source="startup")
+        hook.turn(session, session + "-p", prompt, answer)
+        hook("session_end", session, reason="exit")
+    daemon.settle()
+
+
+def test_topics_of_sessions_with_citations(home: Path, project: Path, hook: HookRunner, daemon: Daemon) -> None:
+    run = runner(home, project)
+    assert "No sessions in the last 30 days" in run("topics").stdout
+    play(hook, daemon)
+    topics = json.loads(run("topics", "--json").stdout)["topics"]
+    assert {tuple(row["session_id"] for row in topic["members"]) for topic in topics} == {("s1", "s3"), ("s2", "s4")}
+    shown = run("topics", "--sessions").stdout
+    assert "toss_webhook.py (2 sessions" in shown and shown.count("[mem:") == 4
+    assert run("topics", "--days", "0", code=2).stderr
+
+
+def test_endless_goes_on_with_the_day_and_session_mode_is_as_before(
+    home: Path, project: Path, hook: HookRunner, daemon: Daemon
+) -> None:
+    run = runner(home, project)
+    play(hook, daemon)
+    ends = time.monotonic() + 30
+    while json.loads(run("mode", "--json").stdout)["score"] is None:  # the first look of the daemon
+        assert time.monotonic() < ends
+        time.sleep(0.2)
+    state = json.loads(run("mode", "--json").stdout)
+    assert (state["mode"], state["counts"]["turns"]) == ("endless", 4) and state["transition"]
+    assert "endless" in run("mode").stdout and "4 turns" in run("mode").stdout
+    listed = run("list", "--category", "conversation", "--json").stdout
+    assert "mode" in run("mode", "session").stdout and json.loads(run("mode", "--json").stdout)["mode"] == "session"
+    assert run("list", "--category", "conversation", "--json").stdout == listed
+    assert "(last day)" not in hook("session_start", "s5", source="startup").context
