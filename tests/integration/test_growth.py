@@ -47,8 +47,8 @@ def test_rule_points_at_its_words_and_grows(home: Path, project: Path, hook: Hoo
     english, korean = rules(run)
     for row, words in ((english, ENGLISH), (korean, RULE)):
         [match] = json.loads(run("show", row["citation"], "--json").stdout)["matches"]
-        assert [proof["quote"].rstrip(".") for proof in match["evidence"]] == [words.rstrip(".")] * 3
-        assert {(proof["speaker"], proof["method"], proof["confidence"]) for proof in match["evidence"]} == {
+        assert [proof["quote"].rstrip(".") for proof in match["quotes"]] == [words.rstrip(".")] * 3
+        assert {(proof["speaker"], proof["method"], proof["confidence"]) for proof in match["quotes"]} == {
             ("user", "exact", 1.0)
         }
         growth = match["growth"]
@@ -69,4 +69,4 @@ def test_remembered_text_has_no_quote_and_counts_as_evidence(
     run = runner(home, project)
     made = json.loads(run("remember", "배포는 화요일 오전", "--json").stdout)["memory"]
     [match] = json.loads(run("show", made["citation"], "--json").stdout)["matches"]
-    assert match["evidence"] == [] and match["growth"]["has_evidence"] is True
+    assert match["quotes"] == [] and match["growth"]["has_evidence"] is True

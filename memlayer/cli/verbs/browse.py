@@ -121,7 +121,7 @@ def say_proof(match: Mapping[str, Any]) -> None:
             *([f"not {line(growth.get('reason'))}"] if growth.get("reason") else []),
         ]
         say((", ".join(parts), "dim"))
-    for row in match.get("evidence") or []:
+    for row in match.get("quotes") or []:
         say(
             ("Rests on", "bold"),
             f" the {'person' if row.get('speaker') == 'user' else 'model'}'s words, {when(row.get('at_ms'))}",

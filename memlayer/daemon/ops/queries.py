@@ -166,7 +166,7 @@ def _match(state: State, services: compose.Services, memory: Memory) -> Fields:
         "cited_in": [
             {"session_id": session_id, "at_ms": at_ms} for session_id, at_ms in sessions_citing(store, memory.id)
         ],
-        "evidence": _quotes(memory, events),
+        "quotes": _quotes(memory, events),
         "growth": _growth(store, memory),
         "missing": services.forget.missing(memory, [event.id for event in events]),
         "neighbours": [

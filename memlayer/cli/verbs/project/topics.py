@@ -93,7 +93,7 @@ def mode_verb(mode: str | None, project: str | None, as_json: bool) -> None:
         ("continuity", f"{number(score)} ({line(state.get('transition'))})" if score is not None else ""),
         ("topics kept", str(state.get("kept_topics") or 0)),
         ("last made", when(state.get("renewed_ms")) if state.get("renewed_ms") else ""),
-        ("about", ", ".join(line(name) for name in state.get("names") or [])),
+        ("about", ", ".join(line(name) for name in state.get("words") or [])),
         ("files", ", ".join(line(name) for name in state.get("files") or [])),
     ]
     pairs("Mode", rows)

@@ -30,7 +30,7 @@ def topics(state: State, arguments: ops.Topics, progress: Progress) -> Fields:
 def _fields(topic: Topic) -> Fields:
     return {
         "text": line_of(topic),
-        "names": list(topic.names),
+        "words": list(topic.names),
         "first_ms": topic.profiles[0].first_ms,
         "last_ms": topic.last_ms,
         "turns": topic.turns,
@@ -59,7 +59,7 @@ def mode(state: State, arguments: ops.Mode, progress: Progress) -> Fields:
         "transition": log[-1].transition if log else "",
         "kept_topics": len(kept),
         "renewed_ms": state.topics_ms.get(project_id, 0),
-        "names": list(topics_of(rows, 1)[0].names) if rows else [],
+        "words": list(topics_of(rows, 1)[0].names) if rows else [],
         "files": sorted({path for row in rows for path in row.files})[:SHOWN_SESSIONS],
     }
 
