@@ -27,7 +27,7 @@ from memlayer.edge.capture.tool_use import EDITS
 from memlayer.edge.home import paths
 from memlayer.edge.home import project as places
 from memlayer.edge.ipc import ops
-from memlayer.edge.ipc.arguments import Arguments
+from memlayer.edge.ipc.arguments import Answer, Arguments
 from memlayer.edge.ipc.client import Client
 from memlayer.edge.ipc.ops import AGENT_SESSION
 from memlayer.edge.redaction import own_patterns
@@ -203,9 +203,10 @@ class TalkMemory:
             self.problem = str(bad)
             return {}
 
-    def ask(self, step: Arguments, deadline_s: float = ASK_S) -> dict[str, Any]:
-        """Return the daemon's reply. Raises MemlayerError; see DaemonLine."""
-        return self._line.call(step.op, step.fields(), project_dir=self.project_dir, deadline_s=deadline_s)
+    def ask(self, step: Arguments[Answer], deadline_s: float = ASK_S) -> Answer:
+        """Return the daemon's answer. Raises MemlayerError; see DaemonLine."""
+        reply = self._line.call(step.op, step.fields(), project_dir=self.project_dir, deadline_s=deadline_s)
+        return step.read_answer(reply)
 
 
 @contextlib.contextmanager

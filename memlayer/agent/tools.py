@@ -16,7 +16,7 @@ from memlayer.agent.files import Approve, EditFile, Folder, ReadFile, WriteFile,
 from memlayer.agent.memory import TalkMemory, with_own_tools
 from memlayer.agent.shell import OnOutput, Shell
 from memlayer.edge.capture import spool
-from memlayer.edge.ipc import ops
+from memlayer.edge.ipc import answers, ops
 from memlayer.edge.ipc.arguments import Arguments
 from memlayer.errors import DaemonError, MemlayerError, ToolError, UserError
 from memlayer.turns.remembered import is_all_redacted, refuse_too_long, remember_event
@@ -135,11 +135,11 @@ class MemoryRemember:
 MEMORY_TOOLS = (MemorySearch, MemoryDetails, MemoryTimeline, MemoryRemember)
 
 
-def answer_of(memory: TalkMemory, arguments: Arguments) -> str:
+def answer_of(memory: TalkMemory, arguments: Arguments[answers.TextForModel]) -> str:
     """Return the daemon's answer in text for a model. Raises MemlayerError."""
     if not memory.is_on:
         raise UserError("Memory is switched off in this talk")
-    return with_own_tools(str(memory.ask(arguments).get("text") or ""))
+    return with_own_tools(memory.ask(arguments)["text"])
 
 
 def tools_of(

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from memlayer.consolidation import lineage
 from memlayer.deletion.erase import Erasure
 from memlayer.edge.capture import spool
+from memlayer.edge.ipc import answers
 from memlayer.kinds import KINDS, Category, Kind
 from memlayer.model import Memory
 from memlayer.ports import DeletionPlan, MemoryQuery, Removed, Selection, Store
@@ -90,9 +91,9 @@ class Forget:
         event_ids = dict.fromkeys((*plan.event_ids, *self._orphaned_requests(alone, ids)))
         return DeletionPlan(tuple(event_ids), tuple(ids))
 
-    def missing(self, memory: Memory, event_ids: Sequence[str]) -> list[dict[str, object]]:
+    def missing(self, memory: Memory, event_ids: Sequence[str]) -> list[answers.MissingSource]:
         """Return sources that these events lack: [{id, why, at_ms (0: unknown)}]."""
-        out: list[dict[str, object]] = []
+        out: list[answers.MissingSource] = []
         for source in memory.source_ids:
             deleted_ms = self.tombstones.deleted_by_age_ms(memory.at_ms)
             if source not in event_ids:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import click
 
@@ -21,7 +20,7 @@ from memlayer.cli.terminal.invocation import (
     project_option,
 )
 from memlayer.cli.terminal.output import counted, line, memory_title, number, say, say_body, session_name, when
-from memlayer.edge.ipc import ops
+from memlayer.edge.ipc import answers, ops
 from memlayer.edge.redaction.privacy import plain
 from memlayer.errors import UserError
 from memlayer.kinds import Category
@@ -50,8 +49,8 @@ def show_verb(ids: tuple[str, ...], from_stdin: bool, brief: bool, as_json: bool
     if brief:
         end_with_text(ask(ops.MemDetails(tuple(wanted))), as_json)
     found = ask(ops.Show(tuple(wanted)))
-    matches = found.get("matches") or []
-    unknown = [line(id_, 80) for id_ in found.get("unknown") or ([] if matches else wanted)]
+    matches = found["matches"]
+    unknown = [line(id_, 80) for id_ in found["unknown"] or ([] if matches else wanted)]
     if as_json and matches:
         end_with_json(found, 1 if unknown else 0)
     for place, match in enumerate(matches):
@@ -62,77 +61,76 @@ def show_verb(ids: tuple[str, ...], from_stdin: bool, brief: bool, as_json: bool
         raise UserError(f"No memory has the id {', '.join(map(repr, unknown))}. `memlayer search` shows citations")
 
 
-def say_match(match: Mapping[str, Any]) -> None:
+def say_match(match: answers.Shown) -> None:
     """Print a memory in full."""
-    memory = match.get("memory") or {}
+    memory = match["memory"]
     say(*memory_title(memory))
     say(
-        (f"{line(memory.get('category'))} {line(memory.get('kind'))}, ", "dim"),
-        (f"importance {number(memory.get('importance'))}, id {line(memory.get('id'))}", "dim"),
+        (f"{line(memory['category'])} {line(memory['kind'])}, ", "dim"),
+        (f"importance {number(memory['importance'])}, id {line(memory['id'])}", "dim"),
     )
-    if memory.get("pinned"):
+    if memory["pinned"]:
         say(("pinned", "green"))
-    say_text(memory.get("text"))
-    newer = match.get("newer") or []
-    if memory.get("superseded_by") == memory.get("id"):
-        say(("retired ", "yellow"), when(memory.get("superseded_ms")))
-    elif memory.get("superseded_by"):
+    say_text(memory["text"])
+    newer = match["newer"]
+    if memory["superseded_by"] == memory["id"]:
+        say(("retired ", "yellow"), when(memory["superseded_ms"]))
+    elif memory["superseded_by"]:
         say(
             ("replaced ", "yellow"),
-            when(memory.get("superseded_ms")),
+            when(memory["superseded_ms"]),
             "" if newer else ", by a memory that was forgotten since",
         )
         for successor in newer:
-            say("by ", *memory_title(successor), "  ", line(successor.get("text"), 120), indent=2)
-    older = match.get("older") or []
+            say("by ", *memory_title(successor), "  ", line(successor["text"], 120), indent=2)
+    older = match["older"]
     if older:
         say(("Replaces", "bold"))
     for predecessor in older:
-        say(*memory_title(predecessor), "  ", line(predecessor.get("text"), 120), indent=2)
+        say(*memory_title(predecessor), "  ", line(predecessor["text"], 120), indent=2)
     say_proof(match)
-    for event in match.get("events") or []:
-        say((f"{line(event.get('kind'))}, {when(event.get('at_ms'))}, {line(event.get('source'))}", "bold"))
-        say_text(event.get("text"))
-    cited = match.get("cited_in") or []
+    for event in match["events"]:
+        say((f"{line(event['kind'])}, {when(event['at_ms'])}, {line(event['source'])}", "bold"))
+        say_text(event["text"])
+    cited = match["cited_in"]
     if cited:
-        sessions = ", ".join(f"{session_name(one)} ({when(one.get('at_ms'))[:10]})" for one in cited[:12])
+        sessions = ", ".join(f"{session_name(one)} ({when(one['at_ms'])[:10]})" for one in cited[:12])
         say((f"Cited in {counted(len(cited), 'session')}", "bold"), f": {sessions}")
-    for source in match.get("missing") or []:
-        since = when(source.get("at_ms"))[:10]
-        removal = f"source {line(source.get('why'))}" + (f" on {since}" if since else "")
-        say((removal, "yellow"), (f", id {line(source.get('id'), 12)}", "dim"))
-    neighbours = match.get("neighbours") or []
+    for source in match["missing"]:
+        since = when(source["at_ms"])[:10]
+        removal = f"source {line(source['why'])}" + (f" on {since}" if since else "")
+        say((removal, "yellow"), (f", id {line(source['id'], 12)}", "dim"))
+    neighbours = match["neighbours"]
     if neighbours:
         say(("In the same session", "bold"))
     for neighbour in neighbours:
-        mark = "> " if neighbour.get("mine") else "  "
-        say(mark, *memory_title(neighbour), "  ", line(neighbour.get("text"), 120))
+        mark = "> " if neighbour["mine"] else "  "
+        say(mark, *memory_title(neighbour), "  ", line(neighbour["text"], 120))
 
 
-def say_proof(match: Mapping[str, Any]) -> None:
+def say_proof(match: answers.Shown) -> None:
     """Print a statement's level and the words that it rests on."""
-    growth = match.get("growth") or {}
+    growth = match["growth"]
     if growth:
-        said = growth.get("said") or 1
         parts = [
-            f"level L{growth.get('level') or 0} ({line(growth.get('name'))})",
-            f"{counted(growth.get('accesses') or 0, 'use')}, confidence {growth.get('confidence') or 0.0:.2f}",
-            *([f"said in {said} sessions"] if said > 1 else []),
-            *([f"not {line(growth.get('reason'))}"] if growth.get("reason") else []),
+            f"level L{growth['level']} ({line(growth['name'])})",
+            f"{counted(growth['accesses'], 'use')}, confidence {growth['confidence']:.2f}",
+            *([f"said in {growth['said']} sessions"] if growth["said"] > 1 else []),
+            *([f"not {line(growth['reason'])}"] if growth["reason"] else []),
         ]
         say((", ".join(parts), "dim"))
-    for row in match.get("quotes") or []:
+    for row in match["quotes"]:
         say(
             ("Rests on", "bold"),
-            f" the {'person' if row.get('speaker') == 'user' else 'model'}'s words, {when(row.get('at_ms'))}",
-            (f", {line(row.get('method'))} {row.get('confidence') or 0.0:.2f}", "dim"),
+            f" the {'person' if row['speaker'] == 'user' else 'model'}'s words, {when(row['at_ms'])}",
+            (f", {line(row['method'])} {row['confidence']:.2f}", "dim"),
         )
-        say_text(row.get("quote"))
+        say_text(row["quote"])
 
 
-def say_text(text: object) -> None:
+def say_text(text: str) -> None:
     """Print a text in full, with its lines."""
-    for part in plain(str(text or "")).split("\n"):
+    for part in plain(text).split("\n"):
         say(part, indent=2)
 
 
@@ -172,15 +170,15 @@ def list_verb(
         if category not in ("", *CATEGORIES):
             raise UserError(f"{quoted(category, 40)} is no category. Give one of {', '.join(CATEGORIES)}")
     found = ask(ops.List(folder, is_global, session or "", category or "", limit, with_superseded), as_json)
-    memories = found.get("memories") or []
+    memories = found["memories"]
     if not memories:
         of_session = f" of session {line(session)}" if session else " yet"
         place = f" in this project ({folder}). Try --all-projects" if folder else of_session
         say(f"No memories{place}.")
     for memory in memories:
-        mark = "replaced" if memory.get("superseded_by") else "pinned" if memory.get("pinned") else ""
+        mark = "replaced" if memory["superseded_by"] else "pinned" if memory["pinned"] else ""
         say(*memory_title(memory), ("  " + mark if mark else "", "yellow"))
-        say_body(memory.get("text"), 200)
+        say_body(memory["text"], 200)
 
 
 @click.command("timeline")
@@ -210,18 +208,18 @@ def timeline_verb(
     end_with_text(ask(ops.MemTimeline(tuple(memory_ids(ids)), window, folder)), as_json)
 
 
-def end_with_text(found: dict[str, Any], as_json: bool) -> NoReturn:
+def end_with_text(found: answers.TextForModel, as_json: bool) -> NoReturn:
     """Print the text about named memories; exit code 1 for none known."""
-    code = 0 if found.get("ids") else 1
+    code = 0 if found["ids"] else 1
     if as_json:
         end_with_json(found, code)
     say_for_model(found)
     sys.exit(code)
 
 
-def say_for_model(found: Mapping[str, Any]) -> None:
+def say_for_model(found: answers.TextForModel) -> None:
     """Print the text of an answer of the model's tools."""
-    for shown in str(found.get("text") or "").split("\n"):
+    for shown in found["text"].split("\n"):
         say(plain(shown))
 
 
@@ -251,12 +249,12 @@ def citations_verb(
     folder = project_dir(project, all_projects)
     order = "popular" if popular else "unused" if unused else ""
     found = ask(ops.Citations(order, days or 0, limit, folder), as_json)
-    memories = found.get("memories") or []
+    memories = found["memories"]
     if not memories:
         say("No memory was shown often and never cited." if unused else "No answer has cited a memory yet.")
     for memory in memories:
         say(*memory_title(memory))
-        told = f"cited {counted(memory.get('cited'), 'time')} in {counted(memory.get('cited_sessions'), 'session')}"
-        last = f", last {when(memory.get('last_cited_ms'))[:10]}" if memory.get("last_cited_ms") else ""
-        say((f"{told}{last}, shown to {counted(memory.get('shown_sessions'), 'session')}", "dim"), indent=2)
-        say_body(memory.get("text"), 160)
+        told = f"cited {counted(memory['cited'], 'time')} in {counted(memory['cited_sessions'], 'session')}"
+        last = f", last {when(memory['last_cited_ms'])[:10]}" if memory["last_cited_ms"] else ""
+        say((f"{told}{last}, shown to {counted(memory['shown_sessions'], 'session')}", "dim"), indent=2)
+        say_body(memory["text"], 160)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Literal
 
 import click
 
@@ -21,7 +21,7 @@ from memlayer.cli.terminal.invocation import (
     words,
 )
 from memlayer.cli.terminal.output import counted, line, memory_title, print_json, say
-from memlayer.edge.ipc import ops
+from memlayer.edge.ipc import answers, ops
 from memlayer.edge.redaction.privacy import plain
 from memlayer.errors import UserError
 from memlayer.text.context_block import bare_id
@@ -29,7 +29,11 @@ from memlayer.text.context_block import bare_id
 SHOWN = 30
 NO_SELECTION = "Give an ID, --session, --project, --query or --before"
 NOTHING = "Nothing matches. Nothing is forgotten."
-REMOVED = (("memories", "memory"), ("events", "event"), ("chunks", "chunk"))
+REMOVED: Sequence[tuple[Literal["memories", "events", "chunks"], str]] = (
+    ("memories", "memory"),
+    ("events", "event"),
+    ("chunks", "chunk"),
+)
 MAX_IDS = 100
 
 
@@ -108,9 +112,9 @@ def forget_verb(
         moment_ms(before) if before else 0, keep_sources, dry_run=True,
     )  # fmt: skip
     found = ask(wanted, is_long=True, quiet=True)
-    selected = found.get("memories") or []
+    selected = found["memories"]
     # A session or a project may hold events that no memory was made of yet; they can be forgotten, too.
-    is_empty = not selected and not found.get("events")
+    is_empty = not selected and not found["events"]
     if dry_run or is_empty:
         if as_json:
             print_json(found)
@@ -118,12 +122,12 @@ def forget_verb(
             is_whole = project and not (query or ids)
             say(f"Nothing is remembered of {folder}. Nothing is forgotten." if is_whole else NOTHING)
         else:
-            say_selected(selected, found.get("events"), "Would be forgotten")
+            say_selected(selected, found["events"], "Would be forgotten")
         return
     if not yes:
         confirm(found, as_json)
     if query:  # forget the memories that were shown, even if the search would find others by now
-        named = tuple(str(memory.get("id")) for memory in selected if not memory.get("along"))
+        named = tuple(memory["id"] for memory in selected if not memory["along"])
         wanted = replace(wanted, query="", ids=named)
     say_done(ask(replace(wanted, dry_run=False), as_json, is_long=True))
 
@@ -144,8 +148,8 @@ def forget_from_stdin(text: str, folder: str, keep_sources: bool, as_json: bool)
     ids = tuple(bare_id(word) for word in text.split()[:MAX_IDS])
     wanted = ops.Forget(ids, project_dir=folder, keep_sources=keep_sources, dry_run=True, tolerant=True)
     found = ask(wanted, is_long=True, quiet=True)
-    unknown = [line(word, 80) for word in found.get("unknown") or []]
-    if unknown and found.get("memories"):
+    unknown = [line(word, 80) for word in found["unknown"]]
+    if unknown and found["memories"]:
         if not as_json:
             say(", ".join(f'"{word}"' for word in unknown) + (" is" if len(unknown) == 1 else " are") + " no citation.")
         say_found(found, as_json)
@@ -155,52 +159,52 @@ def forget_from_stdin(text: str, folder: str, keep_sources: bool, as_json: bool)
         say_done(ask(replace(wanted, dry_run=False, tolerant=False), as_json, is_long=True))
 
 
-def say_found(found: Mapping[str, Any], as_json: bool) -> None:
+def say_found(found: answers.Forgotten, as_json: bool) -> None:
     """Print the memories that words select, and how to forget them."""
-    selected = found.get("memories") or []
+    selected = found["memories"]
     if as_json:
         print_json(found)
     elif not selected:
         say(NOTHING)
     else:
-        say_selected(selected, found.get("events"), "Nothing is forgotten yet. This would go")
-        named = " ".join(line(memory.get("citation")) for memory in selected if not memory.get("along"))
+        say_selected(selected, found["events"], "Nothing is forgotten yet. This would go")
+        named = " ".join(line(memory["citation"]) for memory in selected if not memory["along"])
         say("To forget it, give these ids instead: " + named)
 
 
-def say_done(done: Mapping[str, Any]) -> None:
+def say_done(done: answers.Forgotten) -> None:
     """Print the number of rows that were erased."""
-    removed = done.get("removed") or {}
-    if not any(removed.values()):
+    removed = done["removed"]
+    if not any(removed[name] for name, _ in REMOVED):
         say(NOTHING)
     else:
         say("Forgotten: " + ", ".join(counted(removed.get(name), noun) for name, noun in REMOVED) + ".")
-    say_left(done)
+    say_left(done["left"])
 
 
-def say_left(done: Mapping[str, Any]) -> None:
+def say_left(left: Sequence[str]) -> None:
     """Print memory files to be cleaned once they can be read."""
-    for path in done.get("left") or []:
+    for path in left:
         say(("It may still stand in ", "yellow"), line(path))
 
 
-def confirm(found: Mapping[str, Any], as_json: bool) -> None:
+def confirm(found: answers.Forgotten, as_json: bool) -> None:
     """Show the selection and ask. Raises UserError at a no."""
-    selected = found.get("memories") or []
+    selected = found["memories"]
     if as_json or not (sys.stdin.isatty() and sys.stdout.isatty()):
-        rows = counted(len(selected), "memory") if selected else counted(found.get("events"), "event")
+        rows = counted(len(selected), "memory") if selected else counted(found["events"], "event")
         raise UserError(f"This would forget {rows}. Add --yes, or --dry-run to see them")
-    say_selected(selected, found.get("events"), "Will be forgotten")
+    say_selected(selected, found["events"], "Will be forgotten")
     if not click.confirm("Forget them for good?"):
         raise UserError("Nothing is forgotten")
 
 
-def say_selected(selected: list[dict[str, Any]], events: object, title: str) -> None:
+def say_selected(selected: Sequence[answers.ForgottenMemory], events: int, title: str) -> None:
     """Print the first SHOWN of the memories to be forgotten."""
     with_events = f", with {counted(events, 'event')}" if events else ""
     say((f"{title}: {counted(len(selected), 'memory')}{with_events}", "bold"))
     for memory in selected[:SHOWN]:
-        along = ("  drawn from the same turns", "yellow") if memory.get("along") else ""
-        say(*memory_title(memory), "  ", line(memory.get("text"), 100), along, indent=2)
+        along = ("  drawn from the same turns", "yellow") if memory["along"] else ""
+        say(*memory_title(memory), "  ", line(memory["text"], 100), along, indent=2)
     if len(selected) > SHOWN:
         say(f"... and {len(selected) - SHOWN} more (--dry-run --json lists all)", indent=2)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from typing import Any
 
 import click
 
@@ -21,7 +19,7 @@ from memlayer.cli.terminal.output import counted, line, pairs, print_json, say, 
 from memlayer.cli.verbs.forget import say_left
 from memlayer.edge.capture import spool
 from memlayer.edge.home import paths
-from memlayer.edge.ipc import ops
+from memlayer.edge.ipc import answers, ops
 from memlayer.errors import UserError
 from memlayer.kinds import CATEGORIES
 
@@ -122,26 +120,26 @@ def gc_verb(dry_run: bool, as_json: bool) -> None:
       MEMLAYER_RETENTION__CONVERSATION_DAYS=90 memlayer config
     """
     found = ask(ops.Gc(dry_run), as_json, is_long=True)
-    days = {name: count for name, count in (found.get("days") or {}).items() if count}
+    days = {name: count for name, count in found["days"].items() if count}
     if not days:
         say("Nothing is removed by age. To change that: `memlayer config set retention.conversation_days 90`.")
     else:
         say("Kept: " + ", ".join(f"{line(name).removesuffix('_days')} {counted(n, 'day')}" for name, n in days.items()))
-    rows = found.get("rows") or []
+    rows = found["rows"]
     if days:
         say((("Would go" if dry_run else "Gone") + ("" if rows else ": nothing"), "bold"))
     for row in rows:
         say_row(row)
-    say_left(found)
+    say_left(found["left"])
     if not dry_run and not days:
         say("The store is compacted.")
 
 
-def say_row(row: Mapping[str, Any]) -> None:
+def say_row(row: answers.AgedRows) -> None:
     """Print the number of rows of a kind in a project."""
-    noun = NAMES.get(str(row.get("what")), line(row.get("what")).replace("_", " "))
-    project = line(row.get("project")) or line(row.get("project_id"))
-    say(counted(row.get("rows"), noun), "  ", (project, "cyan"), f"  since {when(row.get('oldest_ms'))[:10]}", indent=2)
+    noun = NAMES.get(row["what"], line(row["what"]).replace("_", " "))
+    project = line(row["project"]) or line(row["project_id"])
+    say(counted(row["rows"], noun), "  ", (project, "cyan"), f"  since {when(row['oldest_ms'])[:10]}", indent=2)
 
 
 @click.command("files")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping
-from typing import Any
+from typing import Literal
 
 import click
 
@@ -26,7 +26,7 @@ from memlayer.edge.capture import spool
 from memlayer.edge.home import paths
 from memlayer.edge.home import project as places
 from memlayer.edge.home.registry import GLOBAL
-from memlayer.edge.ipc import ops
+from memlayer.edge.ipc import answers, ops
 from memlayer.edge.redaction import own_patterns
 from memlayer.errors import MemlayerError, UserError
 from memlayer.text.context_block import quoted
@@ -38,7 +38,7 @@ NO_TEXT = "Give a text to remember, or - to read it from standard input"
 WHOLE = 100_000
 WHOLE_ID = 36  # characters of the host's session ids
 # Field of an answer -> the relation of its memories to the one that was remembered.
-RELATIONS = {
+RELATIONS: Mapping[Literal["older", "newer", "contradicts"], str] = {
     "older": "Replaces ",
     "newer": "Already replaced by ",
     "contradicts": "Stays, since it is pinned (`memlayer edit` changes it): ",
@@ -97,14 +97,14 @@ def remember_verb(
         raise UserError(f"Kept, and remembered as soon as the daemon is well again: {bad}") from bad
     if as_json:
         end_with_json(done)
-    memory = done.get("memory") or {}
-    where = " for every project" if memory.get("project_id") == GLOBAL else ""
-    say(f"Remembered{where}" if done.get("is_new") else f"Already known{where}:", " ", *memory_title(memory))
-    say_body(memory.get("text"), WHOLE)
+    memory = done["memory"]
+    where = " for every project" if memory["project_id"] == GLOBAL else ""
+    say(f"Remembered{where}" if done["is_new"] else f"Already known{where}:", " ", *memory_title(memory))
+    say_body(memory["text"], WHOLE)
     for name, relation in RELATIONS.items():
-        for other in done.get(name) or []:
+        for other in done[name]:
             say((relation, "yellow"), *memory_title(other))
-            say_body(other.get("text"), 200)
+            say_body(other["text"], 200)
 
 
 def _session_id(start: str) -> str:
@@ -119,7 +119,7 @@ def _session_id(start: str) -> str:
     except MemlayerError:  # unknown, or no daemon: the statement is kept all the same
         return start
     if len(sessions) > 1:
-        ids = ", ".join(line(session.get("id"), 40) for session in sessions[:8])
+        ids = ", ".join(line(session["id"], 40) for session in sessions[:8])
         raise UserError(f"{len(sessions)} sessions begin with {quoted(start)}: {ids}. Give more of the id")
     return str(sessions[0]["id"]) if sessions else start
 
@@ -189,13 +189,13 @@ def history_verb(id_: tuple[str, ...], from_stdin: bool, as_json: bool) -> None:
       memlayer history core_81d2 --json
     """
     found = ask(ops.History(memory_id(id_, from_stdin)), as_json)
-    for version in found.get("versions") or []:
-        _say_version(version, version.get("id") == found.get("asked"))
+    for version in found["versions"]:
+        _say_version(version, version["id"] == found["asked"])
 
 
-def _say_version(version: Mapping[str, Any], is_asked: bool) -> None:
-    state = str(version.get("state"))
-    ended = when(version.get("superseded_ms"))
+def _say_version(version: answers.Version, is_asked: bool) -> None:
+    state = version["state"]
+    ended = when(version["superseded_ms"])
     labels = {"current": "current", "superseded": "replaced", "reworded": "earlier wording", "retired": "retired"}
     colour = "green" if state == "current" else "yellow"
     say(
@@ -204,16 +204,15 @@ def _say_version(version: Mapping[str, Any], is_asked: bool) -> None:
         f" {ended}  " if ended else "  ",
         *memory_title(version),
     )
-    say_text(version.get("text"))
+    say_text(version["text"])
     sources = [
-        f"{line(source.get('kind'))} {when(source.get('at_ms'))} {session_name(source)}"
-        for source in version.get("sources") or []
+        f"{line(source['kind'])} {when(source['at_ms'])} {session_name(source)}" for source in version["sources"]
     ]
     if sources:
         say(("from " + ", ".join(sources), "dim"), indent=2)
 
 
-def _say_done(done: Mapping[str, Any], change: str) -> None:
-    memory = done.get("memory") or {}
+def _say_done(done: answers.Changed, change: str) -> None:
+    memory = done["memory"]
     say(change, " ", *memory_title(memory))
-    say_body(memory.get("text"), WHOLE)
+    say_body(memory["text"], WHOLE)

@@ -34,7 +34,7 @@ from memlayer.cli.terminal.output import (
     when,
 )
 from memlayer.cli.verbs.browse import CATEGORIES, say_for_model
-from memlayer.edge.ipc import ops
+from memlayer.edge.ipc import answers, ops
 from memlayer.text.context_block import quoted
 
 SNIPPET_CHARS = 400
@@ -115,8 +115,7 @@ def search_verb(
     wanted = ops.Search(text, folder, limit, min_score, *span, category or "", kind, session or "", file)
     found = ask(wanted, as_json)
     say_mode(found)
-    hits = found.get("hits") or []
-    done = found.get("done") or []
+    hits, done = found["hits"], found["done"]
     if not hits and not done:
         is_filtered = any((since, until, day, category, kind, session, file))
         rest = " with these filters" if is_filtered else ""
@@ -126,20 +125,20 @@ def search_verb(
     for place, hit in enumerate(hits, 1):
         if place > 1:
             say("")
-        say(f"{place}. ", *memory_title(hit), "  ", (f"score {number(hit.get('score'))}", "green"))
-        if hit.get("path"):
-            lines = f":{hit.get('start_line')}-{hit.get('end_line')}"
-            say((short_path(line(hit.get("path"))) + lines, "cyan"), indent=3)
-        say_body(hit.get("snippet"), SNIPPET_CHARS, indent=3)
+        say(f"{place}. ", *memory_title(hit), "  ", (f"score {number(hit['score'])}", "green"))
+        if hit["path"]:
+            lines = f":{hit['start_line']}-{hit['end_line']}"
+            say((short_path(line(hit["path"])) + lines, "cyan"), indent=3)
+        say_body(hit["snippet"], SNIPPET_CHARS, indent=3)
         if explain:
-            say((score_parts(hit.get("parts")), "dim"), indent=3)
+            say((score_parts(hit["parts"]), "dim"), indent=3)
     if done:
         say("")
         say(("Done in", "bold"))
     for turn in done:
         say(*memory_title(turn), indent=2)
-        say(line(turn.get("snippet"), SNIPPET_CHARS), indent=4)
-    first = line((hits or done)[0].get("citation"))
+        say(line(turn["snippet"], SNIPPET_CHARS), indent=4)
+    first = line((hits or done)[0]["citation"])
     say("")
     say((f"All of a hit: `memlayer show {first}`; the turns around it: `memlayer timeline {first}`.", "dim"))
 
@@ -174,7 +173,7 @@ def recall_verb(
     text = words(prompt, from_stdin, NO_PROMPT)
     folder = project_dir(project)
     found = ask(ops.Recall(text, folder, session or ""), as_json)
-    block = str(found.get("block") or "")
+    block = found["block"]
     if not explain:
         sys.stdout.write(block + ("\n" if block and sys.stdout.isatty() else ""))
         return
@@ -184,45 +183,38 @@ def recall_verb(
         print(block)
 
 
-def say_explanation(found: Mapping[str, Any]) -> None:
+def say_explanation(found: answers.Recalled) -> None:
     """Print everything about a recall except its block."""
     say_mode(found)
-    took = found.get("took_ms")
-    say(
-        ("Gate", "bold"),
-        f" {line(found.get('gate')) or 'open'}",
-        f", {number(took, 0)} ms" if took is not None else "",
-    )
-    for name, query in zip(("Query", "Terms"), found.get("queries") or [], strict=False):
+    say(("Gate", "bold"), f" {line(found['gate']) or 'open'}, {number(found['took_ms'], 0)} ms")
+    for name, query in zip(("Query", "Terms"), found["queries"], strict=False):
         say((name, "bold"), f" {line(query)}")
-    candidates = found.get("candidates") or []
+    candidates = found["candidates"]
     say(("Candidates", "bold"), f" {len(candidates)}")
     for candidate in candidates:
-        kept = bool(candidate.get("kept"))
-        reason = line(candidate.get("reason"))
+        kept = candidate["kept"]
+        reason = line(candidate["reason"])
         say(
             ("kept    " if kept else "dropped ", "green" if kept else "yellow"),
             *memory_title(candidate),
-            f"  score {number(candidate.get('score'))}",
+            f"  score {number(candidate['score'])}",
             f"  {reason}" if reason else "",
             indent=2,
         )
-        say((score_parts(candidate.get("parts")), "dim"), indent=10)
-        say(line(candidate.get("snippet"), SNIPPET_CHARS), indent=10)
+        say((score_parts(candidate["parts"]), "dim"), indent=10)
+        say(line(candidate["snippet"], SNIPPET_CHARS), indent=10)
 
 
-def say_mode(found: Mapping[str, Any]) -> None:
+def say_mode(found: answers.Mode) -> None:
     """Print the reason if the search was by full text only."""
-    if found.get("mode") == "lexical":
-        why = line(found.get("why"))
+    if found["mode"] == "lexical":
+        why = line(found["why"])
         say(("Full-text search only", "yellow"), f": {why}" if why else "")
 
 
-def score_parts(parts: object) -> str:
+def score_parts(parts: answers.Parts) -> str:
     """Return the parts of a score on one line."""
-    if not isinstance(parts, dict):
-        return ""
-    scores = {str(name): number(value) for name, value in parts.items()}
+    scores = {name: number(value) for name, value in parts.items()}
     legs = ", ".join(f"{name} {scores.pop(name)}" for name in ("lexical", "vector") if name in scores)
     relevance = f"relevance {scores.pop('relevance', '-')}" + (f" ({legs})" if legs else "")
     return ", ".join([relevance, *(f"{name} {value}" for name, value in scores.items())])

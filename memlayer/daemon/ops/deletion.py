@@ -10,10 +10,9 @@ from dataclasses import asdict
 from memlayer.compose import Services
 from memlayer.daemon.ops.requests import (
     OPEN_WAIT_S,
-    Fields,
     Progress,
     Table,
-    memory_fields,
+    memory_row,
     named,
     project_of,
     services_of,
@@ -23,7 +22,7 @@ from memlayer.daemon.resources import memory
 from memlayer.daemon.resources.state import State
 from memlayer.daemon.tasks import derived, intake
 from memlayer.deletion.forget import ForgetPlan
-from memlayer.edge.ipc import ops
+from memlayer.edge.ipc import answers, ops
 from memlayer.errors import DaemonError, StoreError, UserError
 from memlayer.kinds import Category
 from memlayer.model import Scope
@@ -35,7 +34,7 @@ log = logging.getLogger(__name__)
 APART_S = 10.0  # between two looks whether deletion by age is due
 UNFINISHED = "not everything is gone: %s: %s; ask again, or the daemon finishes it when it starts next"
 FLOOR = 0.4  # relevance from which words name a memory
-NOTHING: Fields = {
+NOTHING: answers.Forgotten = {
     "memories": [],
     "events": 0,
     "removed": {"events": 0, "memories": 0, "chunks": 0},
@@ -44,7 +43,7 @@ NOTHING: Fields = {
 }
 
 
-def forget(state: State, arguments: ops.Forget, progress: Progress) -> Fields:
+def forget(state: State, arguments: ops.Forget, progress: Progress) -> answers.Forgotten:
     """Forget a selection of memories, or only show it (`dry_run`).
 
     memories: all that go, each with `along`: whether it goes because of another one. events: how many go. left: memory
@@ -75,11 +74,13 @@ def forget(state: State, arguments: ops.Forget, progress: Progress) -> Fields:
     else:
         job = lambda: erase(state, selection, keep_sources=keep_sources)  # noqa: E731
         plan, removed, left = state.jobs.submit("forget %d" % id(arguments), job).result()
-    memories = [{**memory_fields(state, memory), "along": memory.id not in plan.named_ids} for memory in plan.memories]
+    memories: list[answers.ForgottenMemory] = [
+        {**memory_row(state, memory), "along": memory.id not in plan.named_ids} for memory in plan.memories
+    ]
     return {
         "memories": memories,
         "events": len(plan.rows.event_ids),
-        "removed": asdict(removed),
+        "removed": _counts(removed),
         "left": left,
         "unknown": unknown,
     }
@@ -107,7 +108,7 @@ def _chosen(
     return found, unknown if found else []
 
 
-def gc(state: State, arguments: ops.Gc, progress: Progress) -> Fields:
+def gc(state: State, arguments: ops.Gc, progress: Progress) -> answers.Aged:
     """Delete memories that are too old, or only show them (`dry_run`).
 
     rows: counts by project and kind. days: the settings. left: see forget.
@@ -120,7 +121,7 @@ def gc(state: State, arguments: ops.Gc, progress: Progress) -> Fields:
         state.embedder.settled.wait(OPEN_WAIT_S)
         state.jobs.submit("take in", lambda: intake.take_in(state)).result()
         removed, left = state.jobs.submit("gc", lambda: collect(state)).result()
-    rows = [
+    rows: list[answers.AgedRows] = [
         {
             "project_id": count.project_id,
             "what": count.kind,
@@ -130,7 +131,11 @@ def gc(state: State, arguments: ops.Gc, progress: Progress) -> Fields:
         }
         for count in plan.counts
     ]
-    return {"days": asdict(rules), "rows": rows, "removed": asdict(removed), "left": left}
+    return {"days": asdict(rules), "rows": rows, "removed": _counts(removed), "left": left}
+
+
+def _counts(removed: Removed) -> answers.RemovedRows:
+    return {"events": removed.events, "memories": removed.memories, "chunks": removed.chunks}
 
 
 # -- the writer's jobs

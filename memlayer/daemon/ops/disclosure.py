@@ -18,7 +18,7 @@ from memlayer.disclosure import Detail, IndexEntry, Span
 from memlayer.edge.capture import spool
 from memlayer.edge.capture.payload import clean
 from memlayer.edge.home import project as places
-from memlayer.edge.ipc import ops
+from memlayer.edge.ipc import answers, ops
 from memlayer.errors import UserError
 from memlayer.kinds import CATEGORIES, NOTED, Category, category_named
 from memlayer.model import Memory, Scope
@@ -39,7 +39,7 @@ COUNTED = 100_000
 MAX_FILES, MAX_PATH_CHARS = 8, 300  # of a model's memory
 
 
-def search(state: State, arguments: ops.MemSearch, progress: Progress) -> Fields:
+def search(state: State, arguments: ops.MemSearch, progress: Progress) -> answers.TextForModel:
     """Return index lines of the best hits, with their citations."""
     scope = scope_of(state, arguments.project_dir)
     session_id = session_named(state, arguments.session, scope)
@@ -73,7 +73,7 @@ def entries_of(
     ]
 
 
-def timeline(state: State, arguments: ops.MemTimeline, progress: Progress) -> Fields:
+def timeline(state: State, arguments: ops.MemTimeline, progress: Progress) -> answers.TextForModel:
     """Return the turns around each memory in its session, or a session's."""
     if arguments.session:
         return _session_timeline(state, arguments)
@@ -87,7 +87,7 @@ def timeline(state: State, arguments: ops.MemTimeline, progress: Progress) -> Fi
     return {"text": disclosure.timeline_text(spans, unknown), "ids": [memory.citation for memory in found]}
 
 
-def _session_timeline(state: State, arguments: ops.MemTimeline) -> Fields:
+def _session_timeline(state: State, arguments: ops.MemTimeline) -> answers.TextForModel:
     """Return all turns of a session. Raises UserError."""
     session_id = session_named(state, arguments.session, scope_of(state, arguments.project_dir))
     query = MemoryQuery(session_id=session_id, category=Category.CONVERSATION, limit=COUNTED)
@@ -95,7 +95,7 @@ def _session_timeline(state: State, arguments: ops.MemTimeline) -> Fields:
     return {"text": disclosure.session_text(session_id, turns), "ids": [turn.citation for turn in turns]}
 
 
-def details(state: State, arguments: ops.MemDetails, progress: Progress) -> Fields:
+def details(state: State, arguments: ops.MemDetails, progress: Progress) -> answers.TextForModel:
     """Return memories whole, with versions, sources, files and commands."""
     found, unknown = _found(state, arguments.ids, arguments.project_dir)
     text = disclosure.details_text([_detail(state, memory) for memory in found], unknown, start=max(0, arguments.from_))
@@ -128,7 +128,7 @@ def stats(state: State, arguments: ops.MemStats, progress: Progress) -> Fields:
     return {"text": "Remembered of this project: %s.%s%s" % (listed or "nothing yet", span, uses), **counts}
 
 
-def remember(state: State, arguments: ops.MemRemember, progress: Progress) -> Fields:
+def remember(state: State, arguments: ops.MemRemember, progress: Progress) -> answers.TextForModel:
     """Keep a statement as a core memory, on disk before its merge."""
     scope_of(state, arguments.project_dir)
     if not arguments.project_dir:
@@ -157,7 +157,7 @@ def remember(state: State, arguments: ops.MemRemember, progress: Progress) -> Fi
     return {"text": " ".join(lines), "ids": [citation]}
 
 
-def _described(state: State, arguments: ops.MemRemember, done: Fields) -> tuple[list[Memory], list[Memory]]:
+def _described(state: State, arguments: ops.MemRemember, done: answers.Remembered) -> tuple[list[Memory], list[Memory]]:
     """Return (memories replaced, memories that stay) for a new one.
 
     It is given its kind and files. A model replaces the words of rules and models, never a person's.

@@ -5,21 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from memlayer.consolidation import lineage
-from memlayer.daemon.ops.requests import Fields, Progress, Table, memory_fields, one_named, services_of
+from memlayer.daemon.ops.requests import Progress, Table, memory_row, one_named, services_of
 from memlayer.daemon.resources.state import State
 from memlayer.daemon.tasks import derived, intake
 from memlayer.edge.capture.payload import clean
-from memlayer.edge.ipc import ops
+from memlayer.edge.ipc import answers, ops
 from memlayer.errors import UserError
 from memlayer.kinds import Category
-from memlayer.model import Memory
+from memlayer.model import Event, Memory
 from memlayer.ports import MemoryQuery
 
 SAID = ("user", "assistant", "remember")
-SOURCE_FIELDS = ("id", "kind", "at_ms", "session_id", "source")
 
 
-def remember(state: State, arguments: ops.Remember, progress: Progress) -> Fields:
+def remember(state: State, arguments: ops.Remember, progress: Progress) -> answers.Remembered:
     """Take in a `remember` event from the spool; return its core memory.
 
     older: memories that it superseded. newer: the memory that superseded it already. contradicts: pinned memories that
@@ -40,22 +39,22 @@ def remember(state: State, arguments: ops.Remember, progress: Progress) -> Field
         old for old in store.memories(MemoryQuery(superseded_by=[memory.id])) if not lineage.is_wording_of(old, memory)
     ]
     return {
-        "memory": memory_fields(state, memory),
+        "memory": memory_row(state, memory),
         "is_new": memory.source_ids == (event_id,),
-        "older": [memory_fields(state, old) for old in older if old.superseded_ms == memory.at_ms],
-        "newer": [memory_fields(state, newest)] if newest.id != memory.id else [],
-        "contradicts": [memory_fields(state, pinned) for pinned in services.consolidator.pinned_against(memory)],
+        "older": [memory_row(state, old) for old in older if old.superseded_ms == memory.at_ms],
+        "newer": [memory_row(state, newest)] if newest.id != memory.id else [],
+        "contradicts": [memory_row(state, pinned) for pinned in services.consolidator.pinned_against(memory)],
     }
 
 
-def pin(state: State, arguments: ops.Pin, progress: Progress) -> Fields:
+def pin(state: State, arguments: ops.Pin, progress: Progress) -> answers.Changed:
     """Pin a memory, or unpin it (`off`)."""
     services = services_of(state)
     memory = one_named(services.store, arguments.id_)
     return _changed(state, lambda: services.consolidator.pin(memory, not arguments.off))
 
 
-def edit(state: State, arguments: ops.Edit, progress: Progress) -> Fields:
+def edit(state: State, arguments: ops.Edit, progress: Progress) -> answers.Changed:
     """Give a memory another text, redacted here too."""
     services = services_of(state)
     memory = one_named(services.store, arguments.id_)
@@ -63,14 +62,14 @@ def edit(state: State, arguments: ops.Edit, progress: Progress) -> Fields:
     return _changed(state, lambda: services.consolidator.edit(memory, text))
 
 
-def restore(state: State, arguments: ops.Restore, progress: Progress) -> Fields:
+def restore(state: State, arguments: ops.Restore, progress: Progress) -> answers.Changed:
     """Make a superseded memory current again."""
     services = services_of(state)
     memory = one_named(services.store, arguments.id_)
     return _changed(state, lambda: services.consolidator.restore(memory, keep_both=arguments.keep_both))
 
 
-def _changed(state: State, change: Callable[[], Memory]) -> Fields:
+def _changed(state: State, change: Callable[[], Memory]) -> answers.Changed:
     """Have the writer make a change and publish it."""
     services = services_of(state)
 
@@ -79,10 +78,10 @@ def _changed(state: State, change: Callable[[], Memory]) -> Fields:
         derived.memories_changed(state, services.consolidator.changed_projects())
         return memory
 
-    return {"memory": memory_fields(state, state.jobs.submit("change %d" % id(change), job).result())}
+    return {"memory": memory_row(state, state.jobs.submit("change %d" % id(change), job).result())}
 
 
-def history(state: State, arguments: ops.History, progress: Progress) -> Fields:
+def history(state: State, arguments: ops.History, progress: Progress) -> answers.Versions:
     """Return a memory's versions, newest first, with states and sources."""
     store = services_of(state).store
     memory = one_named(store, arguments.id_)
@@ -95,16 +94,24 @@ def history(state: State, arguments: ops.History, progress: Progress) -> Fields:
         "asked": memory.id,
         "versions": [
             {
-                **memory_fields(state, version),
+                **memory_row(state, version),
                 "state": lineage.state_of(version, by_id.get),
                 "sources": [
-                    {name: getattr(events[key], name) for name in SOURCE_FIELDS}
-                    for key in version.source_ids
-                    if key in events and events[key].kind in SAID
+                    _source(events[key]) for key in version.source_ids if key in events and events[key].kind in SAID
                 ],
             }
             for version in versions
         ],
+    }
+
+
+def _source(event: Event) -> answers.SourceRow:
+    return {
+        "id": event.id,
+        "kind": event.kind,
+        "at_ms": event.at_ms,
+        "session_id": event.session_id,
+        "source": event.source,
     }
 
 

@@ -10,21 +10,21 @@ from memlayer import compose
 from memlayer.consolidation import lineage
 from memlayer.daemon.ops.disclosure import note_opened
 from memlayer.daemon.ops.requests import (
-    Fields,
     Progress,
     Table,
     category_given,
-    memory_fields,
+    memory_row,
     named,
     project_of,
     scope_of,
     score_parts,
     services_of,
     session_named,
+    share_row,
 )
 from memlayer.daemon.resources.state import State
 from memlayer.disclosure import label_of
-from memlayer.edge.ipc import ops
+from memlayer.edge.ipc import answers, ops
 from memlayer.edge.redaction.privacy import redact
 from memlayer.growth.facts import facts_of
 from memlayer.growth.levels import grow
@@ -51,10 +51,9 @@ TOOL_HITS = 5
 DAY_MS = 86_400_000
 DEFAULT_DAYS = 30
 UNUSED_AFTER = 3  # sessions that were shown a memory, and did not cite it
-EVENT_FIELDS = ("id", "kind", "text", "at_ms", "source")
 
 
-def recall(state: State, arguments: ops.Recall, progress: Progress) -> Fields:
+def recall(state: State, arguments: ops.Recall, progress: Progress) -> answers.Recalled:
     """Return the block for a prompt, with its gate and candidates."""
     services = services_of(state)
     project_id, place = state.projects.find(arguments.project_dir)
@@ -75,7 +74,7 @@ def recall(state: State, arguments: ops.Recall, progress: Progress) -> Fields:
     }
 
 
-def _candidate(candidate: Candidate, found: Recalled, services: compose.Services) -> Fields:
+def _candidate(candidate: Candidate, found: Recalled, services: compose.Services) -> answers.Candidate:
     text = candidate.snippet
     if not text and found.query:  # left out: a short look at it
         text = snippet(candidate.chunk.text, services.terms.weights(found.query.terms), LEFT_OUT_CHARS)
@@ -84,14 +83,14 @@ def _candidate(candidate: Candidate, found: Recalled, services: compose.Services
         "citation": candidate.citation,
         "score": candidate.score.score,
         "chance": round(candidate.chance, 4),
-        "parts": {"helps": round(candidate.helps, 4), **score_parts(asdict(candidate.score))},
+        "parts": {"helps": round(candidate.helps, 4), **score_parts(candidate.score)},
         "kept": candidate.kept,
         "reason": candidate.reason.value,
         "snippet": text,
     }
 
 
-def search(state: State, arguments: ops.Search, progress: Progress) -> Fields:
+def search(state: State, arguments: ops.Search, progress: Progress) -> answers.Hits:
     """Return memories above a floor, and turns by their tool calls.
 
     Best first. The tool calls of the turns hold the words. hits: each with score, parts, snippet, preview (the start of
@@ -116,15 +115,18 @@ def search(state: State, arguments: ops.Search, progress: Progress) -> Fields:
     mode, why = state.mode()  # as it is after the query was embedded, or not
     rarity = services.terms.weights(query.terms)
 
-    def fields(hit: Found) -> Fields:
+    def row(hit: Found) -> answers.Hit:
+        place = lines.of(hit.memory)
         return {
-            **memory_fields(state, hit.memory),
+            **memory_row(state, hit.memory),
             "score": hit.score.score,
-            "parts": score_parts(asdict(hit.score)),
+            "parts": score_parts(hit.score),
             "snippet": mark_of(hit.memory) + snippet(hit.chunk.text, rarity, SNIPPET_CHARS, most=SNIPPET_SENTENCES),
             "preview": cut(flatten(marked_text(hit.memory)), PREVIEW_CHARS),
             "event_type": label_of(hit.memory),
-            **lines.of(hit.memory)._asdict(),
+            "path": place.path,
+            "start_line": place.start_line,
+            "end_line": place.end_line,
         }
 
     done = []
@@ -133,14 +135,12 @@ def search(state: State, arguments: ops.Search, progress: Progress) -> Fields:
     return {
         "mode": mode,
         "why": why,
-        "hits": [fields(hit) for hit in found],
-        "done": [
-            {**memory_fields(state, memory), "snippet": event.text, "at_ms": event.at_ms} for memory, event in done
-        ],
+        "hits": [row(hit) for hit in found],
+        "done": [{**memory_row(state, memory), "snippet": event.text, "at_ms": event.at_ms} for memory, event in done],
     }
 
 
-def show(state: State, arguments: ops.Show, progress: Progress) -> Fields:
+def show(state: State, arguments: ops.Show, progress: Progress) -> answers.Matches:
     """Return memories with their events, versions and neighbours in the session."""
     services = services_of(state)
     by_name = {name: named(services.store, name) for name in map(bare_id, arguments.ids)}
@@ -152,17 +152,20 @@ def show(state: State, arguments: ops.Show, progress: Progress) -> Fields:
     }
 
 
-def _match(state: State, services: compose.Services, memory: Memory) -> Fields:
+def _match(state: State, services: compose.Services, memory: Memory) -> answers.Shown:
     store = services.store
     events = store.events(ids=memory.source_ids)
     turn = lineage.own_turn(store, memory)
     around = lineage.turns_around(store, turn, NEIGHBOURS) if turn is not None else []
     older = [found for found in store.memories(MemoryQuery(superseded_by=[memory.id])) if found != memory]
     return {
-        "memory": memory_fields(state, memory),
-        "newer": [memory_fields(state, newer) for newer in store.memories(MemoryQuery(ids=[memory.superseded_by]))],
-        "older": [memory_fields(state, found) for found in older],
-        "events": [{name: getattr(event, name) for name in EVENT_FIELDS} for event in events],
+        "memory": memory_row(state, memory),
+        "newer": [memory_row(state, newer) for newer in store.memories(MemoryQuery(ids=[memory.superseded_by]))],
+        "older": [memory_row(state, found) for found in older],
+        "events": [
+            {"id": event.id, "kind": event.kind, "text": event.text, "at_ms": event.at_ms, "source": event.source}
+            for event in events
+        ],
         "cited_in": [
             {"session_id": session_id, "at_ms": at_ms} for session_id, at_ms in sessions_citing(store, memory.id)
         ],
@@ -171,7 +174,9 @@ def _match(state: State, services: compose.Services, memory: Memory) -> Fields:
         "missing": services.forget.missing(memory, [event.id for event in events]),
         "neighbours": [
             {
-                **{name: getattr(near, name) for name in ("key", "citation", "at_ms")},
+                "key": near.key,
+                "citation": near.citation,
+                "at_ms": near.at_ms,
                 "text": marked_text(near),
                 "mine": turn is not None and near.id == turn.id,
             }
@@ -180,32 +185,51 @@ def _match(state: State, services: compose.Services, memory: Memory) -> Fields:
     }
 
 
-def _growth(store: Store, memory: Memory) -> Fields:
+def _growth(store: Store, memory: Memory) -> answers.Growth:
     """Return a memory's level and the facts behind it."""
     if memory.category != Category.CORE:
         return {}
     facts = facts_of(store, [memory])[memory.id]
     level, reason = grow(facts, int(time.time() * 1000))
-    return {"level": int(level), "name": level.name.lower(), "reason": reason, **asdict(facts)}
+    return {
+        "level": int(level),
+        "name": level.name.lower(),
+        "reason": reason,
+        "accesses": facts.accesses,
+        "confidence": facts.confidence,
+        "sessions": facts.sessions,
+        "last_ms": facts.last_ms,
+        "said": facts.said,
+        "has_evidence": facts.has_evidence,
+    }
 
 
-def _quotes(memory: Memory, events: Sequence[Event]) -> list[Fields]:
+def _quotes(memory: Memory, events: Sequence[Event]) -> list[answers.Quote]:
     """Return the words that a statement rests on.
 
     None of a turn that has changed since.
     """
-    quotes = []
+    quotes: list[answers.Quote] = []
     for row in evidence.from_json(memory.evidence):
         prompt, answer = spoken_parts([event for event in events if event.prompt_id == row.prompt_id])
         words = evidence.words_of(row, prompt, answer)
         at_ms = min((event.at_ms for event in events if event.prompt_id == row.prompt_id), default=0)
         if words:
-            fields = {"speaker": row.speaker, "method": row.method, "confidence": row.confidence}
-            quotes.append({"quote": words, "at_ms": at_ms, "start": row.start, "end": row.end, **fields})
+            quotes.append(
+                {
+                    "quote": words,
+                    "at_ms": at_ms,
+                    "start": row.start,
+                    "end": row.end,
+                    "speaker": row.speaker,
+                    "method": row.method,
+                    "confidence": row.confidence,
+                }
+            )
     return quotes
 
 
-def list_memories(state: State, arguments: ops.List, progress: Progress) -> Fields:
+def list_memories(state: State, arguments: ops.List, progress: Progress) -> answers.Memories:
     """Return memories of a project and every project, newest first."""
     store, folder, category = services_of(state).store, arguments.project_dir, category_given(arguments.category)
     project_id = project_of(state, folder, is_global=arguments.is_global)
@@ -227,13 +251,13 @@ def list_memories(state: State, arguments: ops.List, progress: Progress) -> Fiel
         )
     ]
     found = sorted(found, key=lambda memory: -memory.at_ms)[: arguments.limit]
-    return {"memories": [memory_fields(state, memory) for memory in found]}
+    return {"memories": [memory_row(state, memory) for memory in found]}
 
 
 # -- uses
 
 
-def citations(state: State, arguments: ops.Citations, progress: Progress) -> Fields:
+def citations(state: State, arguments: ops.Citations, progress: Progress) -> answers.Cited:
     """Return memories by use: newest, most cited, or never cited."""
     store, folder, order = services_of(state).store, arguments.project_dir, arguments.order
     days = arguments.days or (DEFAULT_DAYS if order else 0)
@@ -249,7 +273,7 @@ def citations(state: State, arguments: ops.Citations, progress: Progress) -> Fie
     return {
         "memories": [
             {
-                **memory_fields(state, memories[memory_id]),
+                **memory_row(state, memories[memory_id]),
                 "cited": len(cited.get(memory_id, ())),
                 "cited_sessions": _sessions(cited.get(memory_id, [])),
                 "shown_sessions": _sessions(shown.get(memory_id, [])),
@@ -261,10 +285,10 @@ def citations(state: State, arguments: ops.Citations, progress: Progress) -> Fie
     }
 
 
-def usage_share(state: State, arguments: ops.UsageShare, progress: Progress) -> Fields:
+def usage_share(state: State, arguments: ops.UsageShare, progress: Progress) -> answers.UsageShare:
     """Count notes shown, cited and opened lately, once a session."""
     since_ms = int(time.time() * 1000) - arguments.days * DAY_MS
-    return {"window_days": arguments.days, **share_since(services_of(state).store, since_ms)._asdict()}
+    return share_row(arguments.days, share_since(services_of(state).store, since_ms))
 
 
 def _chosen(order: str, cited: dict[str, list[Usage]], shown: dict[str, list[Usage]]) -> list[str]:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from memlayer import compose
 from memlayer.daemon.resources.state import Progress as Progress
 from memlayer.daemon.resources.state import State
+from memlayer.edge.ipc import answers
 from memlayer.edge.ipc.arguments import Arguments
 from memlayer.errors import UserError
 from memlayer.kinds import Category
 from memlayer.model import GLOBAL, Memory, Scope
 from memlayer.ports import MemoryQuery, Store
+from memlayer.recall.retriever import Score
 from memlayer.records.sessions import Session
+from memlayer.records.usages import Share
 from memlayer.text.context_block import bare_id, day_of, flatten, quoted
 from memlayer.turns.turn_memory import marked_text
 
@@ -23,8 +26,9 @@ MATCHES_SHOWN, MATCH_CHARS = 8, 40  # of the sessions that a start of an id may 
 ANYWHERE = Scope(None)
 
 Fields = dict[str, Any]
-Handler = Callable[[State, Any, Progress], Fields]  # of the operation's own arguments
-Table = dict[type[Arguments], Handler]
+# Of the operation's own arguments, to its own answer; a test compares both.
+Handler = Callable[[State, Any, Progress], Mapping[str, Any]]
+Table = dict[type[Arguments[Any]], Handler]
 
 
 def services_of(state: State) -> compose.Services:
@@ -114,16 +118,45 @@ def category_given(value: str) -> Category | None:
         raise UserError("%.40r is no category. Give one of %s" % (value, ", ".join(Category))) from None
 
 
-def memory_fields(state: State, memory: Memory) -> Fields:
+def memory_row(state: State, memory: Memory) -> answers.MemoryRow:
     """Return a memory as every answer has it, with its project's name."""
     return {
-        **asdict(memory),
+        "id": memory.id,
+        "key": memory.key,
+        "citation": memory.citation,
+        "category": memory.category,
+        "kind": memory.kind,
         "text": marked_text(memory),
-        "source_ids": list(memory.source_ids),
+        "importance": memory.importance,
+        "project_id": memory.project_id,
         "project": state.projects.name(memory.project_id),
+        "session_id": memory.session_id,
+        "prompt_id": memory.prompt_id,
+        "source_ids": list(memory.source_ids),
+        "at_ms": memory.at_ms,
+        "superseded_by": memory.superseded_by,
+        "superseded_ms": memory.superseded_ms,
+        "pinned": memory.pinned,
+        "settled": memory.settled,
+        "evidence": memory.evidence,
+        "level": memory.level,
+        "files": list(memory.files),
+        "error": memory.error,
     }
 
 
-def score_parts(score: Fields) -> Fields:
+def share_row(days: int, share: Share) -> answers.UsageShare:
+    """Return the uses within some days."""
+    return {
+        "window_days": days,
+        "shown": share.shown,
+        "cited": share.cited,
+        "opened": share.opened,
+        "cited_of_shown": share.cited_of_shown,
+    }
+
+
+def score_parts(score: Score) -> dict[str, float | None]:
     """Return the parts of a score, rounded to four digits."""
-    return {name: None if value is None else round(value, 4) for name, value in score.items() if name != "score"}
+    parts = {name: value for name, value in asdict(score).items() if name != "score"}
+    return {name: None if value is None else round(value, 4) for name, value in parts.items()}

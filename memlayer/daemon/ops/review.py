@@ -6,11 +6,11 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
-from memlayer.daemon.ops.requests import Fields, Progress, Table, memory_fields, one_named, project_of, services_of
+from memlayer.daemon.ops.requests import Progress, Table, memory_row, one_named, project_of, services_of
 from memlayer.daemon.resources.state import State
 from memlayer.daemon.tasks import derived
 from memlayer.edge.capture.payload import clean
-from memlayer.edge.ipc import ops
+from memlayer.edge.ipc import answers, ops
 from memlayer.errors import UserError
 from memlayer.model import Memory
 from memlayer.notes.review import How, Item, Place, Review
@@ -19,16 +19,13 @@ from memlayer.notes.review_log import ReviewLog
 Value = TypeVar("Value")
 
 
-def review(state: State, arguments: ops.Review, progress: Progress) -> Fields:
-    """Return a project's memories under review, the most urgent first.
-
-    items: [{memory, reason, why, against: a memory or None}].
-    """
+def review(state: State, arguments: ops.Review, progress: Progress) -> answers.ReviewList:
+    """Return a project's memories under review, the most urgent first."""
     items = _review_of(state).items(_place_of(state, arguments.project_dir), _now_ms())
     return {"items": [_item_fields(state, item) for item in items[: arguments.limit]], "total": len(items)}
 
 
-def decide(state: State, arguments: ops.Decide, progress: Progress) -> Fields:
+def decide(state: State, arguments: ops.Decide, progress: Progress) -> answers.Decided:
     """Carry out a person's decision on a memory under review."""
     reviewer, place = _review_of(state), _place_of(state, arguments.project_dir)
     try:
@@ -43,17 +40,17 @@ def decide(state: State, arguments: ops.Decide, progress: Progress) -> Fields:
     item = _item_of(reviewer.items(place, _now_ms()), memory)
     text = clean(arguments.text).strip()
     held = _written(state, lambda: reviewer.decide(item, how, _now_ms(), text=text, other=other))
-    return {"how": how, "memory": memory_fields(state, held)}
+    return {"how": how, "memory": memory_row(state, held)}
 
 
-def undo(state: State, arguments: ops.UndoReview, progress: Progress) -> Fields:
+def undo(state: State, arguments: ops.UndoReview, progress: Progress) -> answers.Undone:
     """Take the last decision of a project back.
 
     memory: None for a kept one.
     """
     reviewer, project_id = _review_of(state), _place_of(state, arguments.project_dir).project_id
     decision, memory = _written(state, lambda: reviewer.undo(project_id))
-    return {"how": decision.how, "memory": memory_fields(state, memory) if memory is not None else None}
+    return {"how": decision.how, "memory": memory_row(state, memory) if memory is not None else None}
 
 
 def _item_of(items: list[Item], memory: Memory) -> Item:
@@ -69,9 +66,9 @@ def _item_of(items: list[Item], memory: Memory) -> Item:
     raise UserError(f"{memory.key} is not under review. `memlayer edit` and `memlayer forget` change any memory")
 
 
-def _item_fields(state: State, item: Item) -> Fields:
-    against = memory_fields(state, item.against) if item.against is not None else None
-    return {"memory": memory_fields(state, item.memory), "reason": item.reason, "why": item.why, "against": against}
+def _item_fields(state: State, item: Item) -> answers.ReviewItem:
+    against = memory_row(state, item.against) if item.against is not None else None
+    return {"memory": memory_row(state, item.memory), "reason": item.reason, "why": item.why, "against": against}
 
 
 def _review_of(state: State) -> Review:

@@ -1,8 +1,8 @@
-"""Arguments of the daemon's operations: sent as JSON, read back with checks.
+"""Arguments and answers of the daemon's operations: sent as JSON, read back.
 
 The command line makes a record and sends it (`fields`); the daemon reads it back (`read`). Whoever can reach the socket
 can send anything, so `read` checks each value. A missing name has its default and an unknown one is ignored: two
-versions may meet for a moment. Hooks do not import this module.
+versions may meet for a moment. So it is with answers (`read_answer`). Hooks do not import this module.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from dataclasses import fields as fields_of
-from typing import Any, ClassVar, TypeVar
+from functools import cache
+from typing import Any, ClassVar, Generic, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from memlayer.errors import UserError
 
@@ -26,21 +27,39 @@ Limit = int  # from 1 to MAX_LISTED; 0 is the default
 Names = tuple[str, ...]
 
 
+Answer = TypeVar("Answer")  # a TypedDict
+
+
 @dataclass(frozen=True)
-class Arguments:
-    """Arguments of one operation. op: its name in a request."""
+class Arguments(Generic[Answer]):
+    """Arguments of one operation.
+
+    op: its name in a request. answer: the type of its answer.
+    """
 
     op: ClassVar[str]
+    answer: ClassVar[Any]
 
     def __init_subclass__(cls, op: str) -> None:
+        super().__init_subclass__()
         cls.op = op
+        cls.answer = get_args(cls.__orig_bases__[0])[0]  # type: ignore[attr-defined]
 
     def fields(self) -> dict[str, Any]:
         """Return the JSON object that is sent."""
         return {_wire_name(field.name): getattr(self, field.name) for field in fields_of(self)}
 
+    def read_answer(self, sent: Mapping[str, Any]) -> Answer:
+        """Return a whole answer: each name of its type has a value.
 
-Record = TypeVar("Record", bound=Arguments)
+        A missing value, and a wrong text or number, is the empty one of the type, None if it may be. Raises TypeError
+        for a wrong list or object.
+        """
+        whole: Answer = _read_value(self.answer, sent)
+        return whole
+
+
+Record = TypeVar("Record", bound=Arguments[Any])
 
 
 def read(kind: type[Record], sent: Mapping[str, Any]) -> Record:
@@ -111,3 +130,41 @@ _READERS: dict[str, Callable[[Any, str, Any], Any]] = {
     "bool": _flag,
     "Names": _names,
 }
+
+
+def _read_value(kind: Any, value: Any) -> Any:
+    """Return the value, or the empty value of its type."""
+    if kind is Any or kind is object:
+        return value
+    origin, parts = get_origin(kind), get_args(kind)
+    if origin is Union:  # Optional
+        return None if value is None else _read_value(parts[0], value)
+    if origin is list:
+        return [_read_value(parts[0], part) for part in _whole_or_empty(value, list)]
+    if origin is dict:
+        return {name: _read_value(parts[1], part) for name, part in _whole_or_empty(value, dict).items()}
+    required = getattr(kind, "__required_keys__", None)
+    if required is None:
+        is_right = isinstance(value, (int, float) if kind is float else kind) and not (
+            isinstance(value, bool) and kind is not bool
+        )
+        return value if is_right else kind()
+    sent = _whole_or_empty(value, dict)
+    known = {
+        name: _read_value(hint, sent.get(name))
+        for name, hint in _hints_of(kind).items()
+        if name in required or name in sent
+    }
+    return {**sent, **known}
+
+
+def _whole_or_empty(value: Any, kind: type[Any]) -> Any:
+    """Return a list or an object. Raises TypeError for another value."""
+    if value is not None and not isinstance(value, kind):
+        raise TypeError("a %s of an answer is a %s" % (kind.__name__, type(value).__name__))
+    return kind() if value is None else value
+
+
+@cache
+def _hints_of(kind: Any) -> Mapping[str, Any]:
+    return get_type_hints(kind)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
-    from memlayer.edge.ipc.arguments import Arguments
+    from memlayer.edge.ipc.arguments import Answer, Arguments
 
     Progress = Callable[[dict[str, Any]], None]
 
@@ -111,10 +111,11 @@ class Client:
             time.sleep(POLL_S)
 
     def ask(
-        self, arguments: Arguments, *, deadline_s: float = 10.0, on_progress: Progress | None = None
-    ) -> dict[str, Any]:
-        """Return the daemon's reply to a typed operation; see call."""
-        return self.call(arguments.op, arguments.fields(), deadline_s=deadline_s, on_progress=on_progress)
+        self, arguments: Arguments[Answer], *, deadline_s: float = 10.0, on_progress: Progress | None = None
+    ) -> Answer:
+        """Return the daemon's answer to a typed operation; see call."""
+        reply = self.call(arguments.op, arguments.fields(), deadline_s=deadline_s, on_progress=on_progress)
+        return arguments.read_answer(reply)
 
     def status(self) -> dict[str, Any] | None:
         """Return a running daemon's status; None when none runs.

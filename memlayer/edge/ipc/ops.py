@@ -1,12 +1,14 @@
-"""The daemon's operations, each by the record of its arguments.
+"""The daemon's operations, by the records of their arguments.
 
-Hooks do not import this module.
+Each names the type of its answer. Hooks do not import this module.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
+from memlayer.edge.ipc import answers
 from memlayer.edge.ipc.arguments import Arguments, Limit, Names, Path
 
 AGENT_SESSION = "agent-"  # the start of the id of each talk with the agent
@@ -15,14 +17,14 @@ FILE_SESSION = "file_"  # the start of the session id of a text from a file
 
 
 @dataclass(frozen=True)
-class Recall(Arguments, op="recall"):
+class Recall(Arguments[answers.Recalled], op="recall"):
     prompt: str = ""
     project_dir: Path = ""
     session_id: str = ""
 
 
 @dataclass(frozen=True)
-class Search(Arguments, op="search"):
+class Search(Arguments[answers.Hits], op="search"):
     query: str = ""
     project_dir: Path = ""
     limit: Limit = 10
@@ -36,13 +38,13 @@ class Search(Arguments, op="search"):
 
 
 @dataclass(frozen=True)
-class Show(Arguments, op="show"):
+class Show(Arguments[answers.Matches], op="show"):
     ids: Names = ()
     session_id: str = ""
 
 
 @dataclass(frozen=True)
-class List(Arguments, op="list"):
+class List(Arguments[answers.Memories], op="list"):
     project_dir: Path = ""
     is_global: bool = False
     session_id: str = ""
@@ -52,21 +54,21 @@ class List(Arguments, op="list"):
 
 
 @dataclass(frozen=True)
-class Given(Arguments, op="given"):
+class Given(Arguments[dict[str, Any]], op="given"):
     limit: Limit = 5
     session_id: str = ""
     project_dir: Path = ""
 
 
 @dataclass(frozen=True)
-class Sessions(Arguments, op="sessions"):
+class Sessions(Arguments[dict[str, Any]], op="sessions"):
     id_: str = ""
     project_dir: Path = ""
     limit: Limit = 20
 
 
 @dataclass(frozen=True)
-class Files(Arguments, op="files"):
+class Files(Arguments[dict[str, Any]], op="files"):
     """now: bring the files in step first."""
 
     project_dir: Path = ""
@@ -75,37 +77,37 @@ class Files(Arguments, op="files"):
 
 
 @dataclass(frozen=True)
-class Remember(Arguments, op="remember"):
+class Remember(Arguments[answers.Remembered], op="remember"):
     """id_: of a `remember` event in the spool."""
 
     id_: str = ""
 
 
 @dataclass(frozen=True)
-class Pin(Arguments, op="pin"):
+class Pin(Arguments[answers.Changed], op="pin"):
     id_: str = ""
     off: bool = False
 
 
 @dataclass(frozen=True)
-class Edit(Arguments, op="edit"):
+class Edit(Arguments[answers.Changed], op="edit"):
     id_: str = ""
     text: str = ""
 
 
 @dataclass(frozen=True)
-class Restore(Arguments, op="restore"):
+class Restore(Arguments[answers.Changed], op="restore"):
     id_: str = ""
     keep_both: bool = False
 
 
 @dataclass(frozen=True)
-class History(Arguments, op="history"):
+class History(Arguments[answers.Versions], op="history"):
     id_: str = ""
 
 
 @dataclass(frozen=True)
-class Forget(Arguments, op="forget"):
+class Forget(Arguments[answers.Forgotten], op="forget"):
     """tolerant: with dry_run, unknown ids are no error."""
 
     ids: Names = ()
@@ -120,12 +122,12 @@ class Forget(Arguments, op="forget"):
 
 
 @dataclass(frozen=True)
-class Gc(Arguments, op="gc"):
+class Gc(Arguments[answers.Aged], op="gc"):
     dry_run: bool = False
 
 
 @dataclass(frozen=True)
-class Import(Arguments, op="import"):
+class Import(Arguments[dict[str, Any]], op="import"):
     """paths: transcripts or folders. again: read from the start."""
 
     subagents: bool = False
@@ -136,24 +138,24 @@ class Import(Arguments, op="import"):
 
 
 @dataclass(frozen=True)
-class Export(Arguments, op="export"):
+class Export(Arguments[dict[str, Any]], op="export"):
     path: Path = ""
     force: bool = False
 
 
 @dataclass(frozen=True)
-class ImportExport(Arguments, op="import_export"):
+class ImportExport(Arguments[dict[str, Any]], op="import_export"):
     path: Path = ""
     dry_run: bool = False
 
 
 @dataclass(frozen=True)
-class Flush(Arguments, op="flush"):
+class Flush(Arguments[dict[str, Any]], op="flush"):
     wait: bool = False
 
 
 @dataclass(frozen=True)
-class MemSearch(Arguments, op="mem.search"):
+class MemSearch(Arguments[answers.TextForModel], op="mem.search"):
     """Arguments of a search by a model.
 
     session_id: the asking session. session: the only session to search. kind: turn, settled, day or note.
@@ -168,7 +170,7 @@ class MemSearch(Arguments, op="mem.search"):
 
 
 @dataclass(frozen=True)
-class MemTimeline(Arguments, op="mem.timeline"):
+class MemTimeline(Arguments[answers.TextForModel], op="mem.timeline"):
     """Arguments of a timeline.
 
     window: turns on either side. session: a session whose turns are all meant.
@@ -182,7 +184,7 @@ class MemTimeline(Arguments, op="mem.timeline"):
 
 
 @dataclass(frozen=True)
-class MemDetails(Arguments, op="mem.details"):
+class MemDetails(Arguments[answers.TextForModel], op="mem.details"):
     """from_: the character of a single long text to go on from."""
 
     ids: Names = ()
@@ -192,12 +194,12 @@ class MemDetails(Arguments, op="mem.details"):
 
 
 @dataclass(frozen=True)
-class MemStats(Arguments, op="mem.stats"):
+class MemStats(Arguments[dict[str, Any]], op="mem.stats"):
     project_dir: Path = ""
 
 
 @dataclass(frozen=True)
-class MemRemember(Arguments, op="mem.remember"):
+class MemRemember(Arguments[answers.TextForModel], op="mem.remember"):
     """at_ms: of the call, Unix time; sent twice, it counts once.
 
     kind: of kinds.NOTED, "" for that of its words. replaces: citations of memories that it makes untrue.
@@ -213,7 +215,7 @@ class MemRemember(Arguments, op="mem.remember"):
 
 
 @dataclass(frozen=True)
-class Turn(Arguments, op="turn"):
+class Turn(Arguments[dict[str, Any]], op="turn"):
     """A step of the agent's talk; its events are in the spool.
 
     phase: start, prompt, end, compact, history, undo or finish. text: redacted; the prompt, the answer, or the summary
@@ -234,7 +236,7 @@ class Turn(Arguments, op="turn"):
 
 
 @dataclass(frozen=True)
-class Citations(Arguments, op="citations"):
+class Citations(Arguments[answers.Cited], op="citations"):
     """Arguments of a list of citations.
 
     order: "" for the newest citation first, popular, or unused. days: 0 for any time, or 30 with an order.
@@ -247,37 +249,37 @@ class Citations(Arguments, op="citations"):
 
 
 @dataclass(frozen=True)
-class UsageShare(Arguments, op="usage_share"):
+class UsageShare(Arguments[answers.UsageShare], op="usage_share"):
     days: int = 30
 
 
 @dataclass(frozen=True)
-class Topics(Arguments, op="topics"):
+class Topics(Arguments[dict[str, Any]], op="topics"):
     project_dir: Path = ""
     days: Limit = 30
     limit: Limit = 10
 
 
 @dataclass(frozen=True)
-class Mode(Arguments, op="mode"):
+class Mode(Arguments[dict[str, Any]], op="mode"):
     project_dir: Path = ""
 
 
 @dataclass(frozen=True)
-class Notes(Arguments, op="notes"):
+class Notes(Arguments[dict[str, Any]], op="notes"):
     """project_dir: to say whether that project allows it."""
 
     project_dir: Path = ""
 
 
 @dataclass(frozen=True)
-class RefusedNotes(Arguments, op="notes.refused"):
+class RefusedNotes(Arguments[dict[str, Any]], op="notes.refused"):
     project_dir: Path = ""
     limit: Limit = 50
 
 
 @dataclass(frozen=True)
-class ReadSessions(Arguments, op="notes.read"):
+class ReadSessions(Arguments[dict[str, Any]], op="notes.read"):
     """last: sessions at most, the newest that a model has not read."""
 
     last: Limit = 30
@@ -286,13 +288,13 @@ class ReadSessions(Arguments, op="notes.read"):
 
 
 @dataclass(frozen=True)
-class Review(Arguments, op="review"):
+class Review(Arguments[answers.ReviewList], op="review"):
     project_dir: Path = ""
     limit: Limit = 50
 
 
 @dataclass(frozen=True)
-class Decide(Arguments, op="review.decide"):
+class Decide(Arguments[answers.Decided], op="review.decide"):
     """A decision on a memory under review.
 
     how: keep, edit, merge or drop. other: the second memory of a merge, "" for the contradicting one.
@@ -306,31 +308,31 @@ class Decide(Arguments, op="review.decide"):
 
 
 @dataclass(frozen=True)
-class UndoReview(Arguments, op="review.undo"):
+class UndoReview(Arguments[answers.Undone], op="review.undo"):
     project_dir: Path = ""
 
 
-class Stats(Arguments, op="stats"):
+class Stats(Arguments[dict[str, Any]], op="stats"):
     pass
 
 
-class Reindex(Arguments, op="reindex"):
+class Reindex(Arguments[dict[str, Any]], op="reindex"):
     pass
 
 
-class Repair(Arguments, op="repair"):
+class Repair(Arguments[dict[str, Any]], op="repair"):
     pass
 
 
-class Witness(Arguments, op="witness"):
+class Witness(Arguments[dict[str, Any]], op="witness"):
     pass
 
 
-class Status(Arguments, op="status"):
+class Status(Arguments[dict[str, Any]], op="status"):
     pass
 
 
-class Stop(Arguments, op="stop"):
+class Stop(Arguments[dict[str, Any]], op="stop"):
     pass
 
 

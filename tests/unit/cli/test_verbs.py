@@ -95,7 +95,7 @@ def test_unexpected_error_writes_report(cli: Cli) -> None:
     with ScriptedDaemon(cli.home, {"search": {"hits": [{"parts": {}}, "비밀 no object"]}}):
         done = cli("search", "비밀번호")
     assert done.returncode == 1
-    assert done.stderr.startswith("memlayer: unexpected AttributeError") and done.stderr.count("\n") == 1
+    assert done.stderr.startswith("memlayer: unexpected TypeError") and done.stderr.count("\n") == 1
     (report,) = (cli.home / "logs").glob("cli-*.txt")
     text = report.read_text()
     assert "verb: search" in text and "search.py" in text and "비밀" not in text

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Sequence
 
 import click
 
@@ -18,7 +17,7 @@ from memlayer.cli.terminal.invocation import (
     words,
 )
 from memlayer.cli.terminal.output import line, memory_title, say, say_body
-from memlayer.edge.ipc import ops
+from memlayer.edge.ipc import answers, ops
 from memlayer.edge.redaction.privacy import plain
 from memlayer.text.context_block import bare_id
 
@@ -64,11 +63,11 @@ def review_verb(context: click.Context, project: str | None, limit: int, from_st
             _typed(typed[0], typed[1].strip() if len(typed) > 1 else "", folder, as_json)
             return
     found = ask(ops.Review(folder, limit), as_json)
-    items = found.get("items") or []
+    items = found["items"]
     if not items:
         say(NOTHING)
     elif from_stdin or not (sys.stdin.isatty() and sys.stdout.isatty()):
-        _list(items, int(found.get("total") or 0))
+        _list(items, found["total"])
     else:
         _walk(items, folder)
 
@@ -176,31 +175,31 @@ def _typed(how: str, rest: str, folder: str, as_json: bool) -> None:
 
 def _decide(how: str, named: str, other: str = "", text: str = "", folder: str = "", as_json: bool = False) -> None:
     done = ask(ops.Decide(how, named, other, text, folder), as_json)
-    memory = done.get("memory") or {}
+    memory = done["memory"]
     say(DONE[how], " ", *memory_title(memory))
     if how != "keep":
-        say_body(memory.get("text"), TEXT_CHARS)
+        say_body(memory["text"], TEXT_CHARS)
         say(("`memlayer review undo` takes it back.", "dim"))
 
 
 def _undo(folder: str, as_json: bool) -> None:
     done = ask(ops.UndoReview(folder), as_json)
-    memory = done.get("memory")
-    say(f"Undone: {line(done.get('how'))}", *([" ", *memory_title(memory)] if memory else []))
+    memory = done["memory"]
+    say(f"Undone: {line(done['how'])}", *([" ", *memory_title(memory)] if memory else []))
     if memory:
-        say_body(memory.get("text"), TEXT_CHARS)
+        say_body(memory["text"], TEXT_CHARS)
 
 
-def _say_item(item: Mapping[str, Any], place: str = "") -> None:
-    memory = item.get("memory") or {}
-    say(place, (line(item.get("reason")), "yellow"), f" ({line(item.get('why'))})  ", *memory_title(memory))
-    say_body(memory.get("text"), TEXT_CHARS)
-    if item.get("against"):
+def _say_item(item: answers.ReviewItem, place: str = "") -> None:
+    memory = item["memory"]
+    say(place, (line(item["reason"]), "yellow"), f" ({line(item['why'])})  ", *memory_title(memory))
+    say_body(memory["text"], TEXT_CHARS)
+    if item["against"]:
         say(("against ", "yellow"), *memory_title(item["against"]), indent=2)
-        say_body(item["against"].get("text"), TEXT_CHARS, indent=4)
+        say_body(item["against"]["text"], TEXT_CHARS, indent=4)
 
 
-def _list(items: list[Mapping[str, Any]], total: int) -> None:
+def _list(items: Sequence[answers.ReviewItem], total: int) -> None:
     for item in items:
         _say_item(item)
     if total > len(items):
@@ -208,7 +207,7 @@ def _list(items: list[Mapping[str, Any]], total: int) -> None:
     say(("`memlayer review keep ID`, `edit ID TEXT`, `merge ID OTHER [TEXT]`, `drop ID`, `undo`", "dim"))
 
 
-def _walk(items: list[Mapping[str, Any]], folder: str) -> None:
+def _walk(items: Sequence[answers.ReviewItem], folder: str) -> None:
     """Show the items one by one, and do as the person says."""
     place = 0
     while place < len(items):
@@ -227,10 +226,10 @@ def _walk(items: list[Mapping[str, Any]], folder: str) -> None:
         place += 1
 
 
-def _asked(how: str, item: Mapping[str, Any], folder: str) -> None:
+def _asked(how: str, item: answers.ReviewItem, folder: str) -> None:
     """Ask for the words that a decision needs, and carry it out."""
-    memory, other, text = item.get("memory") or {}, "", ""
-    if how == "merge" and not item.get("against"):
+    memory, other, text = item["memory"], "", ""
+    if how == "merge" and not item["against"]:
         other = bare_id(click.prompt("with (citation)", type=str))
     if how == "edit":
         text = plain(click.prompt("new text", type=str))
@@ -238,4 +237,4 @@ def _asked(how: str, item: Mapping[str, Any], folder: str) -> None:
         text = plain(
             click.prompt("text of both (empty: one after the other)", type=str, default="", show_default=False)
         )
-    _decide(how, str(memory.get("id")), other, text, folder)
+    _decide(how, memory["id"], other, text, folder)
