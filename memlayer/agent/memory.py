@@ -30,6 +30,7 @@ from memlayer.edge.ipc import ops
 from memlayer.edge.ipc.arguments import Answer, Arguments
 from memlayer.edge.ipc.client import Client
 from memlayer.edge.ipc.ops import AGENT_SESSION
+from memlayer.edge.ipc.session_answers import TalkStep
 from memlayer.edge.redaction import own_patterns
 from memlayer.errors import DaemonError, MemlayerError
 
@@ -91,7 +92,7 @@ class TalkMemory:
         """Begin the talk; return the working set, "" for none."""
         event = self._keep("session_start", source="resume" if is_resumed else "startup", model=model)
         found = self._tell("start", event, model=model)
-        self.notice = str(found.get("notice") or "")
+        self.notice = found.get("notice", "")
         return _notes(found)
 
     def recall(self, prompt: str) -> str:
@@ -136,9 +137,7 @@ class TalkMemory:
         if summary:
             event = self._keep("session_start", source="compact")
         found = self._tell("compact", event, deadline_s=COMPACT_S, text=clean(summary), kept=tuple(kept))
-        return Survivors(
-            with_own_tools(str(found.get("orders") or "")), tuple(map(str, found.get("constraints") or ()))
-        )
+        return Survivors(with_own_tools(found.get("orders", "")), tuple(found.get("constraints", ())))
 
     def finish(self, reason: str = "exit") -> None:
         """End the talk: the daemon settles it and writes its summary."""
@@ -161,8 +160,8 @@ class TalkMemory:
             raise DaemonError("memory is switched off here, so no talk is known")
         arguments = ops.Turn(phase=phase, session_id=session_id, project_dir=self.project_dir)
         found = self.ask(arguments, COMPACT_S)
-        self.session_id = str(found["session_id"])
-        return PastTalk(self.session_id, str(found["summary"]), turns_of(found["events"]))
+        self.session_id = found["session_id"]
+        return PastTalk(self.session_id, found["summary"], turns_of(found["events"]))
 
     def _keep(self, hook: str, **fields: Any) -> dict[str, Any] | None:
         """Put an event into the spool, redacted.
@@ -182,9 +181,7 @@ class TalkMemory:
                 self.problem = f"this turn is not kept: {bad.strerror}"
         return event
 
-    def _tell(
-        self, phase: str, event: dict[str, Any] | None, *, deadline_s: float = ASK_S, **fields: Any
-    ) -> dict[str, Any]:
+    def _tell(self, phase: str, event: dict[str, Any] | None, *, deadline_s: float = ASK_S, **fields: Any) -> TalkStep:
         """Tell the daemon of an event; {} where it does not answer."""
         if event is None or not self.is_on:
             return {}
@@ -228,8 +225,8 @@ def with_own_tools(text: str) -> str:
     return _HOST_TOOL.sub(lambda match: "memory_" + str(match[match.lastindex or 0]), text)
 
 
-def _notes(found: dict[str, Any]) -> str:
-    return with_own_tools(str(found.get("context") or ""))
+def _notes(found: TalkStep) -> str:
+    return with_own_tools(found.get("context", ""))
 
 
 def _now_ms() -> int:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from memlayer.chat import AssistantToolCalls, Chat, Message, ToolCall, ToolResult, ToolResults
+from memlayer.edge.ipc.session_answers import TalkEvent
 
 # Tools are stored under the names that the host has for them, so that summaries and rules know them.
 HOST_NAMES = {"shell": "Bash", "write_file": "Write", "edit_file": "Edit"}
@@ -40,14 +40,14 @@ class PastTalk:
     turns: tuple[PastTurn, ...] = ()
 
 
-def turns_of(events: Sequence[Mapping[str, Any]]) -> tuple[PastTurn, ...]:
+def turns_of(events: Sequence[TalkEvent]) -> tuple[PastTurn, ...]:
     """Return the turns of a talk's events, oldest first."""
-    found: dict[str, list[Mapping[str, Any]]] = {}
+    found: dict[str, list[TalkEvent]] = {}
     for event in events:
-        found.setdefault(str(event["prompt_id"]), []).append(event)
+        found.setdefault(event["prompt_id"], []).append(event)
 
-    def texts(of: Sequence[Mapping[str, Any]], kind: str) -> tuple[str, ...]:
-        return tuple(str(event["text"]) for event in of if event["kind"] == kind)
+    def texts(of: Sequence[TalkEvent], kind: str) -> tuple[str, ...]:
+        return tuple(event["text"] for event in of if event["kind"] == kind)
 
     return tuple(
         PastTurn(
@@ -55,7 +55,7 @@ def turns_of(events: Sequence[Mapping[str, Any]]) -> tuple[PastTurn, ...]:
             "\n\n".join(texts(of, "user")),
             texts(of, "tool"),
             "\n\n".join(texts(of, "assistant")),
-            int(of[0]["at_ms"]),
+            of[0]["at_ms"],
         )
         for prompt_id, of in found.items()
     )

@@ -115,7 +115,7 @@ def _session_id(start: str) -> str:
     if len(start) >= WHOLE_ID:
         return start
     try:
-        sessions = ask(ops.Sessions(start)).get("sessions") or [] if start else []
+        sessions = ask(ops.Sessions(start))["sessions"] if start else []
     except MemlayerError:  # unknown, or no daemon: the statement is kept all the same
         return start
     if len(sessions) > 1:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
-from typing import Any
 from urllib.parse import urlsplit
 
 import click
@@ -25,6 +23,7 @@ from memlayer.cli.terminal.invocation import (
 )
 from memlayer.cli.terminal.output import counted, line, pairs, say, table, when
 from memlayer.edge.ipc import ops
+from memlayer.edge.ipc.session_answers import NotesState, SessionsRead
 from memlayer.edge.redaction.privacy import plain
 from memlayer.errors import UserError
 
@@ -101,7 +100,7 @@ def on_verb(
     state = ask(ops.Notes(os.getcwd()))
     if as_json:
         end_with_json(state)
-    if not state.get("is_on"):
+    if not state["is_on"]:
         say(("Not in force", "yellow"), ": another setting says no; see `memlayer config`.")
         return
     name, payer = reader_of(state)
@@ -118,7 +117,7 @@ def on_verb(
         "Its notes: `memlayer list core`. Refused ones: `memlayer notes --refused`. Earlier sessions: "
         "`memlayer notes read --last 30 --dry-run`. Off: `memlayer notes off`."
     )
-    if state.get("model_missing"):
+    if state["model_missing"]:
         say(("But it cannot be asked yet", "yellow"), f": {line(state['model_missing'], 300)}")
 
 
@@ -183,40 +182,40 @@ def status_verb(as_json: bool) -> None:
     pairs("Memory notes", status_rows(state))
 
 
-def status_rows(state: Mapping[str, Any]) -> list[tuple[str, str]]:
+def status_rows(state: NotesState) -> list[tuple[str, str]]:
     """Return the state as (name, value), without counts of nothing."""
-    is_on, waiting = state.get("is_on"), state.get("waiting") or 0
-    is_used = is_on or state.get("read")
-    waits_for = state.get("why") or ("its turn" if waiting else "")
+    is_on, waiting = state["is_on"], state["waiting"]
+    is_used = is_on or state["read"]
+    waits_for = state["why"] or ("its turn" if waiting else "")
     return [
         ("state", state_line(state)),
-        ("here", "" if state.get("is_allowed") or not is_on else "this project's .memlayer.yaml says no"),
-        ("reading now", f"session {line(state['reading'])[:8]}" if state.get("reading") else ""),
+        ("here", "" if state["is_allowed"] or not is_on else "this project's .memlayer.yaml says no"),
+        ("reading now", f"session {line(state['reading'])[:8]}" if state["reading"] else ""),
         ("sessions read", f"{state['read']:,}" if is_used else ""),
-        ("given up", f"{counted(state['gave_up'], 'part')}: no usable answer" if state.get("gave_up") else ""),
+        ("given up", f"{counted(state['gave_up'], 'part')}: no usable answer" if state["gave_up"] else ""),
         ("waiting", (f"{waiting:,}" + (f": {line(waits_for, 300)}" if waits_for else "")) if is_on else ""),
         ("notes written", f"{state['notes']:,}, {state['refused_notes']:,} refused" if is_used else ""),
         ("tokens today", f"{state['today_tokens']:,} of {state['daily_tokens']:,}" if is_on else ""),
-        ("tokens in all", f"{state['all_tokens']:,}" if state.get("all_tokens") else ""),
-        ("last error", f"{line(state['problem'], 300)} ({when(state['problem_ms'])})" if state.get("problem") else ""),
+        ("tokens in all", f"{state['all_tokens']:,}" if state["all_tokens"] else ""),
+        ("last error", f"{line(state['problem'], 300)} ({when(state['problem_ms'])})" if state["problem"] else ""),
     ]
 
 
-def state_line(state: Mapping[str, Any]) -> str:
+def state_line(state: NotesState) -> str:
     """Return who reads, or how to turn it on."""
-    if state.get("is_on"):
+    if state["is_on"]:
         return f"on: {reader_of(state)[0]} reads each session once, when it is over"
-    if state.get("provider") != "rules" and state.get("reads") != "session":
+    if state["provider"] != "rules" and state["reads"] != "session":
         return "off: each turn is read instead (consolidation.reads); `memlayer notes on` changes that"
-    if state.get("provider") != "rules" and not state.get("is_enabled"):
+    if state["provider"] != "rules" and not state["is_enabled"]:
         return "off by notes.enabled: nothing is read or sent; `memlayer notes on` turns it on"
     return "off: nothing is read or sent; `memlayer notes on` turns it on"
 
 
-def reader_of(state: Mapping[str, Any]) -> tuple[str, str]:
+def reader_of(state: NotesState) -> tuple[str, str]:
     """Return who reads, with the model, and who pays."""
-    name, payer = READERS[str(state["provider"])]
-    host = urlsplit(str(state.get("base_url") or "")).hostname
+    name, payer = READERS[state["provider"]]
+    host = urlsplit(state["base_url"]).hostname
     return f"{line(host) or name} ({line(state['model'])})", "there" if host else payer
 
 
@@ -234,15 +233,14 @@ def refused_verb(project: str | None, all_projects: bool, limit: int, as_json: b
       memlayer notes refused --all-projects --json
     """
     found = ask(ops.RefusedNotes(project_dir(project, all_projects), limit), as_json)
-    rows = found.get("refusals") or []
+    rows = found["refusals"]
     if not rows:
         say("No note was refused." if all_projects else "No note was refused in this project; try --all-projects.")
     cells = [
-        [when(row.get("at_ms")), line(row.get("reason")), line(row.get("kind")), line(row.get("text"), TEXT_CHARS)]
-        for row in rows
+        [when(row["at_ms"]), line(row["reason"]), line(row["kind"]), line(row["text"], TEXT_CHARS)] for row in rows
     ]
     table(("refused", "reason", "kind", "note"), cells)
-    if found.get("total", 0) > len(rows):
+    if found["total"] > len(rows):
         say((f"{found['total'] - len(rows)} more: --limit", "dim"))
 
 
@@ -275,7 +273,7 @@ def read_verb(last: int, project: str | None, dry_run: bool, yes: bool, as_json:
         say_plan(plan, estimate)
     if dry_run:
         return
-    if not plan.get("is_on"):
+    if not plan["is_on"]:
         raise UserError("No model reads sessions. `memlayer notes on` turns it on")
     if not yes:
         confirm(estimate, as_json)
@@ -288,15 +286,15 @@ def read_verb(last: int, project: str | None, dry_run: bool, yes: bool, as_json:
         f"Read {done['read']:,} of {count:,} sessions: {counted(done['notes'], 'note')}, {done['refused_notes']:,} "
         f"refused, {done['tokens']:,} tokens."
     )
-    if done.get("problem"):
+    if done["problem"]:
         say(("The rest wait", "yellow"), f": {line(done['problem'], 300)}. `memlayer notes status` says more.")
 
 
-def say_plan(plan: Mapping[str, Any], estimate: str) -> None:
+def say_plan(plan: SessionsRead, estimate: str) -> None:
     """Print the sessions to be read, by project, and the estimate."""
     cells = [
         [line(row["project"]) or line(row["project_id"]), f"{row['sessions']:,}", f"{row['tokens']:,}"]
-        for row in plan.get("by_project") or []
+        for row in plan["by_project"]
     ]
     table(("project", "sessions", "tokens"), cells)
     say((f"Would be read: {estimate}", "bold"), ", estimated high.")

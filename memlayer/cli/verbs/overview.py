@@ -24,6 +24,7 @@ from memlayer.edge.bootstrap import health
 from memlayer.edge.capture import spool
 from memlayer.edge.home import paths, registry
 from memlayer.edge.ipc import ops
+from memlayer.edge.ipc.session_answers import SessionRow
 from memlayer.edge.redaction.privacy import plain
 from memlayer.errors import MemlayerError
 
@@ -52,70 +53,69 @@ def sessions_verb(id_: str, project: str | None, all_projects: bool, limit: int,
     """
     folder = "" if id_ else project_dir(project, all_projects)
     found = ask(ops.Sessions(id_, folder, limit), as_json)
-    sessions = found.get("sessions") or []
+    sessions = found["sessions"]
     if not sessions:
         say(f"No sessions in this project ({folder}); try --all-projects." if folder else "No sessions.")
     elif id_ and len(sessions) == 1:
         say_session(sessions[0])
     else:
         table(HEAD, [row_of(session) for session in sessions])
-        if found.get("total", 0) > len(sessions):
+        if found["total"] > len(sessions):
             say((f"{found['total'] - len(sessions)} more: --limit", "dim"))
 
 
-def row_of(session: Mapping[str, Any]) -> list[str]:
+def row_of(session: SessionRow) -> list[str]:
     """Return a session's row of the table."""
-    counts = [_figure(session, name) for name in ("turns", "total_tokens", "compaction_count", "flush_count")]
-    state = "ended" if session.get("ended") else "open"
+    counts = [session["turns"], session["total_tokens"] or None, session["compaction_count"], session["flush_count"]]
+    state = "ended" if session["ended"] else "open"
     return [
         session_name(session, "id"),
-        when(session.get("last_ms")),
+        when(session["last_ms"]),
         state,
-        *counts,
+        *map(_figure, counts),
         _project_of(session),
     ]
 
 
-def say_session(session: Mapping[str, Any]) -> None:
+def say_session(session: SessionRow) -> None:
     """Print all details of a session."""
-    given = session.get("given") or {}
-    flushed = when(session.get("memory_flush_at"))
+    given = session["given"]
+    flushed = when(session["memory_flush_at"])
     pairs(
         f"Session {line(session.get('id'))}",
         [
             ("project", _project_of(session)),
-            ("folder", line(session.get("project_dir"))),
-            ("transcript", line(session.get("transcript_path"))),
-            ("began", when(session.get("since_ms"))),
-            ("last active", when(session.get("last_ms"))),
-            ("state", f"ended ({line(session['ended'])})" if session.get("ended") else "open"),
-            ("model", line(session.get("model"))),
-            ("turns", _figure(session, "turns")),
-            ("events", _figure(session, "events")),
-            ("core memories drawn", _figure(session, "core")),
-            ("tokens in the context", _figure(session, "total_tokens")),
-            ("compactions", _figure(session, "compaction_count")),
-            ("flushes", _figure(session, "flush_count") + (f", the last {flushed}" if flushed else "")),
+            ("folder", line(session["project_dir"])),
+            ("transcript", line(session["transcript_path"])),
+            ("began", when(session["since_ms"])),
+            ("last active", when(session["last_ms"])),
+            ("state", f"ended ({line(session['ended'])})" if session["ended"] else "open"),
+            ("model", line(session["model"])),
+            ("turns", _figure(session["turns"])),
+            ("events", _figure(session["events"])),
+            ("core memories drawn", _figure(session["core"])),
+            ("tokens in the context", _figure(session["total_tokens"] or None)),
+            ("compactions", _figure(session["compaction_count"])),
+            ("flushes", _figure(session["flush_count"]) + (f", the last {flushed}" if flushed else "")),
             (
                 "notes given",
-                f"{given.get('notes', 0)} for {given.get('answered', 0)} of {given.get('prompts', 0)} prompts",
+                f"{given['notes']} for {given['answered']} of {given['prompts']} prompts",
             ),
         ],
     )
-    if session.get("summary"):
+    if session["summary"]:
         say(("Summary", "bold"))
-        for part in plain(str(session["summary"])).split("\n"):
+        for part in plain(session["summary"]).split("\n"):
             say(line(part), indent=2)
 
 
 def _project_of(session: Mapping[str, Any]) -> str:
-    return line(session.get("project")) or line(session.get("project_id"))
+    return line(session["project"]) or line(session["project_id"])
 
 
-def _figure(session: Mapping[str, Any], name: str) -> str:
-    value = session.get(name)
-    is_known = isinstance(value, int) and (value or name != "total_tokens")  # 0 tokens: not measured yet
-    return f"{value:,}" if is_known else "-"
+def _figure(value: int | None) -> str:
+    """Return a count; None: not measured yet."""
+    return "-" if value is None else f"{value:,}"
 
 
 @click.command("stats")

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
-from typing import Any
 
 import click
 
@@ -35,6 +33,7 @@ from memlayer.cli.terminal.output import (
 )
 from memlayer.cli.verbs.browse import CATEGORIES, say_for_model
 from memlayer.edge.ipc import answers, ops
+from memlayer.edge.ipc.session_answers import GivenNote, GivenPrompt
 from memlayer.text.context_block import quoted
 
 SNIPPET_CHARS = 400
@@ -242,7 +241,7 @@ def given_verb(last: int, session: str | None, project: str | None, all_projects
     """
     folder = "" if session and not project else project_dir(project, all_projects)
     found = ask(ops.Given(last, session or "", folder), as_json)
-    prompts = found.get("prompts") or []
+    prompts = found["prompts"]
     if not prompts:
         where = f"session {line(session)}" if session else f"this project ({folder})" if folder else "any project"
         say(f"No prompt is on record in {where}.")
@@ -252,19 +251,19 @@ def given_verb(last: int, session: str | None, project: str | None, all_projects
         say_prompt(prompt)
 
 
-def say_prompt(prompt: Mapping[str, Any]) -> None:
+def say_prompt(prompt: GivenPrompt) -> None:
     """Print a prompt or session start, its notes, and those left out."""
-    given, left_out = prompt.get("given") or [], (prompt.get("left_out") or [])[:LEFT_OUT_SHOWN]
+    given, left_out = prompt["given"], prompt["left_out"][:LEFT_OUT_SHOWN]
     say(
-        (when(prompt.get("at_ms")), "dim"),
+        (when(prompt["at_ms"]), "dim"),
         "  ",
         (_title(prompt), "bold"),
-        (f"  {line(prompt.get('project'))}  session {session_name(prompt)}", "dim"),
+        (f"  {line(prompt['project'])}  session {session_name(prompt)}", "dim"),
     )
-    if not prompt.get("delivered", True):
+    if not prompt["delivered"]:
         say(("too late", "yellow"), ": the host went on without these notes", indent=2)
     if given:
-        facts = [counted(len(given), "note"), f"{prompt.get('chars', 0)} characters"]
+        facts = [counted(len(given), "note"), f"{prompt['chars']} characters"]
         facts += [f"{number(prompt['took_ms'], 0)} ms"] if "took_ms" in prompt else []
         facts += ["by words alone"] if prompt.get("mode") == "lexical" else []
         say(("given", "green"), f"  {', '.join(facts)}", indent=2)
@@ -273,13 +272,13 @@ def say_prompt(prompt: Mapping[str, Any]) -> None:
     for note in given:
         say_note(note)
     if left_out:
-        count = int(prompt.get("left_out_count") or 0)
+        count = prompt.get("left_out_count", 0)
         say(("left out", "dim"), f"  the best {len(left_out)} of {count}" if count > len(left_out) else "", indent=2)
     for note in left_out:
         say_note(note)
 
 
-def say_note(note: Mapping[str, Any]) -> None:
+def say_note(note: GivenNote) -> None:
     """Print a note, and below it the reason for its choice."""
     if note.get("forgotten"):
         say(("forgotten since", "yellow"), indent=4)
@@ -291,16 +290,16 @@ def say_note(note: Mapping[str, Any]) -> None:
         say((why, "dim"), indent=6)
 
 
-def _title(prompt: Mapping[str, Any]) -> str:
+def _title(prompt: GivenPrompt) -> str:
     if "start" in prompt:
-        return f"session start ({line(prompt.get('start'))})"
+        return f"session start ({line(prompt['start'])})"
     if "moment" in prompt:
         return line(prompt["moment"])
-    text = prompt.get("prompt")
+    text = prompt["prompt"]
     return line(text, PROMPT_CHARS) if text else "(prompt not kept, or forgotten)"
 
 
-def _why(note: Mapping[str, Any]) -> str:
+def _why(note: GivenNote) -> str:
     """Return the scores and the reason in words."""
     facts = []
     if note.get("chance") is not None:
@@ -315,11 +314,11 @@ def _why(note: Mapping[str, Any]) -> str:
     return "; ".join(facts)
 
 
-def _silence(prompt: Mapping[str, Any]) -> str:
+def _silence(prompt: GivenPrompt) -> str:
     """Return the reason why a prompt was given no note."""
     if prompt.get("gate"):
         return line(prompt["gate"])
-    count = int(prompt.get("left_out_count") or 0)
+    count = prompt.get("left_out_count", 0)
     return f"none of {counted(count, 'memory')} was fit" if count else "no memory resembles it"
 
 

@@ -15,12 +15,13 @@ from memlayer.daemon.hook_call import Answer, begin_call, count_kept, serve
 from memlayer.daemon.hooks import HANDLERS
 from memlayer.daemon.ops import agent_compaction as compaction
 from memlayer.daemon.ops.agent_compaction import Talk
-from memlayer.daemon.ops.requests import Fields, Progress, Table, project_of, services_of, several_sessions
+from memlayer.daemon.ops.requests import Progress, Table, project_of, services_of, several_sessions
 from memlayer.daemon.resources.state import State
 from memlayer.daemon.tasks import derived, flush, intake
 from memlayer.edge.capture.payload import Payload, clean, spool_event
 from memlayer.edge.home import project
 from memlayer.edge.ipc import ops
+from memlayer.edge.ipc.session_answers import TalkEvent, TalkStep
 from memlayer.errors import MemlayerError, UserError
 from memlayer.model import Memory
 from memlayer.records.sessions import Session
@@ -38,12 +39,8 @@ HOOKS = {
 }
 
 
-def turn(state: State, arguments: ops.Turn, progress: Progress) -> Fields:
-    """Take a step of a talk; {} where memory is switched off.
-
-    start: {context, notice}. prompt: {context, notice, ids} with the notes for the prompt. end and finish: {}. compact:
-    {orders, constraints, citation}. history and undo: {session_id, summary, events}.
-    """
+def turn(state: State, arguments: ops.Turn, progress: Progress) -> TalkStep:
+    """Take a step of a talk; {} where memory is switched off."""
     if not arguments.project_dir or not project.enabled(project.locate(arguments.project_dir).root):
         return {}
     if arguments.phase in HOOKS:
@@ -53,7 +50,7 @@ def turn(state: State, arguments: ops.Turn, progress: Progress) -> Fields:
     return PHASES[arguments.phase](state, arguments)
 
 
-def _as_hook(state: State, arguments: ops.Turn) -> Fields:
+def _as_hook(state: State, arguments: ops.Turn) -> TalkStep:
     """Serve a step as its hook is served."""
     started = time.monotonic()
     hook, kind = HOOKS[arguments.phase]
@@ -79,7 +76,7 @@ def _as_hook(state: State, arguments: ops.Turn) -> Fields:
     answers: list[Answer] = []
     serve(state, HANDLERS[hook], call, started + DUE_S, keep=lambda: count_kept(state), reply=answers.append)
     answer = answers[0]
-    found: Fields = {"context": answer.context, "notice": answer.notice}
+    found: TalkStep = {"context": answer.context, "notice": answer.notice}
     if answer.recalled is not None:
         found["ids"] = [candidate.citation for candidate in answer.recalled.entries]
     return found
@@ -110,7 +107,7 @@ def _begin_context(state: State, session: Session, since_ms: int) -> None:
     state.sessions.changed(session)
 
 
-def _compact(state: State, arguments: ops.Turn) -> Fields:
+def _compact(state: State, arguments: ops.Turn) -> TalkStep:
     """Flush a talk, store its summary, and return what must survive."""
     services = services_of(state)
     session = _known(state, arguments)
@@ -145,7 +142,7 @@ def _put_summary(state: State, session: Session, arguments: ops.Turn) -> Memory 
     return memory
 
 
-def _history(state: State, arguments: ops.Turn) -> Fields:
+def _history(state: State, arguments: ops.Turn) -> TalkStep:
     """Return a talk to go on with."""
     services = services_of(state)
     state.jobs.submit("drain and publish", lambda: intake.drain_and_publish(state)).result()
@@ -153,7 +150,7 @@ def _history(state: State, arguments: ops.Turn) -> Fields:
     return _talk(session, compaction.restored(services.store, session.id))
 
 
-def _undo(state: State, arguments: ops.Turn) -> Fields:
+def _undo(state: State, arguments: ops.Turn) -> TalkStep:
     """Undo a talk's last compaction, and return the whole of it."""
     services = services_of(state)
     session = _known(state, arguments)
@@ -168,9 +165,17 @@ def _undo(state: State, arguments: ops.Turn) -> Fields:
     return _talk(session, talk)
 
 
-def _talk(session: Session, talk: Talk) -> Fields:
-    names = ("kind", "prompt_id", "text", "detail", "at_ms")
-    events = [{name: getattr(event, name) for name in names} for event in talk.events]
+def _talk(session: Session, talk: Talk) -> TalkStep:
+    events: list[TalkEvent] = [
+        {
+            "kind": event.kind,
+            "prompt_id": event.prompt_id,
+            "text": event.text,
+            "detail": event.detail,
+            "at_ms": event.at_ms,
+        }
+        for event in talk.events
+    ]
     return {"session_id": session.id, "summary": talk.summary, "events": events}
 
 
@@ -198,5 +203,5 @@ def _known(state: State, arguments: ops.Turn) -> Session:
     raise UserError("No talk is known%s. `memlayer sessions` lists them" % named)
 
 
-PHASES: dict[str, Callable[[State, ops.Turn], Fields]] = {"compact": _compact, "history": _history, "undo": _undo}
+PHASES: dict[str, Callable[[State, ops.Turn], TalkStep]] = {"compact": _compact, "history": _history, "undo": _undo}
 OPERATIONS: Table = {ops.Turn: turn}

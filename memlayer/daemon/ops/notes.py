@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from memlayer import compose
 from memlayer.config.providers import PROVIDERS
-from memlayer.daemon.ops.requests import Fields, Progress, Table, project_of, services_of
+from memlayer.daemon.ops.requests import Progress, Table, project_of, services_of
 from memlayer.daemon.resources.state import State
 from memlayer.daemon.tasks import reading
 from memlayer.edge.ipc import ops
+from memlayer.edge.ipc.arguments import value_of
+from memlayer.edge.ipc.session_answers import NotesState, ProjectEstimate, RefusedNote, RefusedNotes, SessionsRead
 from memlayer.errors import UserError
 from memlayer.kinds import Category
 from memlayer.notes.reader import SessionReader, is_session_over, unread_turns
@@ -37,7 +40,7 @@ class Estimate:
     tokens: int
 
 
-def notes(state: State, arguments: ops.Notes, progress: Progress) -> Fields:
+def notes(state: State, arguments: ops.Notes, progress: Progress) -> NotesState:
     """Return whether and by whom sessions are read, and counts.
 
     is_allowed: by the project that was asked for. why: sessions wait, "" for no reason but their turn. problem: the
@@ -61,35 +64,37 @@ def notes(state: State, arguments: ops.Notes, progress: Progress) -> Fields:
         "is_over": bool(use.get("is_over")),
         "why": found["why"] or str(use.get("missing") or use.get("problem") or ""),
         "problem": str(use.get("problem") or ""),
-        "problem_ms": use.get("problem_ms") or 0,
+        "problem_ms": int(str(use.get("problem_ms") or 0)),
         "model_missing": str(use.get("missing") or ""),
     }
 
 
-def _tokens(use: Fields, name: str) -> int:
+def _tokens(use: Mapping[str, Any], name: str) -> int:
     counts = use.get(name)
     return int(counts["tokens"]) if isinstance(counts, dict) else 0
 
 
-def refused(state: State, arguments: ops.RefusedNotes, progress: Progress) -> Fields:
+def refused(state: State, arguments: ops.RefusedNotes, progress: Progress) -> RefusedNotes:
     """Return refused notes with their reasons, newest first."""
     readings, wanted = services_of(state).readings, project_of(state, arguments.project_dir)
     if arguments.project_dir and not wanted:
         return {"refusals": [], "total": 0}
-    rows = [
-        {**row, "session_id": held.session_id, "project": state.projects.name(held.project_id)}
+    rows: list[RefusedNote] = [
+        value_of(
+            RefusedNote, {**row, "session_id": held.session_id, "project": state.projects.name(held.project_id)}
+        )  # it was read from a file
         for held in readings.all()
         for row in held.refused
         if not wanted or held.project_id == wanted
     ]
-    rows.sort(key=lambda row: -int(row.get("at_ms") or 0))
+    rows.sort(key=lambda row: -row["at_ms"])
     return {"refusals": rows[: arguments.limit], "total": len(rows)}
 
 
 # -- earlier sessions
 
 
-def read(state: State, arguments: ops.ReadSessions, progress: Progress) -> Fields:
+def read(state: State, arguments: ops.ReadSessions, progress: Progress) -> SessionsRead:
     """Have earlier sessions read, oldest first; return once they are.
 
     It returns earlier where the model cannot be asked: then the rest wait, and `problem` says why. When the client goes
@@ -100,16 +105,17 @@ def read(state: State, arguments: ops.ReadSessions, progress: Progress) -> Field
     project_id = project_of(state, folder)
     estimates = [] if folder and not project_id else list(_unread(state, project_id, arguments.last, progress))
     estimates.sort(key=lambda row: row.session.last_ms)
-    planned: Fields = {
+    reader = reading.reader_of(state)
+    planned: SessionsRead = {
+        "is_on": reader is not None,
         "dry_run": arguments.dry_run,
         "sessions": len(estimates),
         "calls": sum(row.calls for row in estimates),
         "tokens": sum(row.tokens for row in estimates),
         "by_project": _by_project(state, estimates),
     }
-    reader = reading.reader_of(state)
     if arguments.dry_run or not estimates:
-        return {**planned, "is_on": reader is not None}
+        return planned
     if reader is None:
         raise UserError("No model reads sessions. `memlayer notes on` turns it on")
     ids = [row.session.id for row in estimates]
@@ -119,8 +125,16 @@ def read(state: State, arguments: ops.ReadSessions, progress: Progress) -> Field
     before = _counts(services.readings.get(session_id) for session_id in ids)
     left, problem = _wait(state, reader, ids, progress)
     after = _counts(services.readings.get(session_id) for session_id in ids)
-    done = {name: after[name] - count for name, count in before.items()}
-    return {**planned, **done, "is_on": True, "read": len(ids) - left, "waiting": left, "problem": problem}
+    return {
+        **planned,
+        "calls": after["calls"] - before["calls"],
+        "tokens": after["tokens"] - before["tokens"],
+        "notes": after["notes"] - before["notes"],
+        "refused_notes": after["refused_notes"] - before["refused_notes"],
+        "read": len(ids) - left,
+        "waiting": left,
+        "problem": problem,
+    }
 
 
 def _unread(state: State, project_id: str, last: int, progress: Progress) -> Iterator[Estimate]:
@@ -169,7 +183,7 @@ def _sessions(state: State, services: compose.Services, project_id: str) -> list
     return sorted([*known.values(), *imported.values()], key=lambda session: -session.last_ms)
 
 
-def _by_project(state: State, estimates: Sequence[Estimate]) -> list[Fields]:
+def _by_project(state: State, estimates: Sequence[Estimate]) -> list[ProjectEstimate]:
     ids = dict.fromkeys(row.session.project_id for row in estimates)
     return [
         {

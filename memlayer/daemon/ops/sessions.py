@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
+from typing import Any
 
-from memlayer.daemon.ops.requests import Fields, Progress, Table, project_of, services_of, session_named
+from memlayer.daemon.ops.requests import Progress, Table, project_of, services_of, session_named
 from memlayer.daemon.resources.state import State
 from memlayer.edge.home import given_notes as record
 from memlayer.edge.ipc import ops
+from memlayer.edge.ipc.arguments import value_of
+from memlayer.edge.ipc.session_answers import GivenPrompt, GivenPrompts, SessionDetails, SessionRow, Sessions
 from memlayer.errors import UserError
 from memlayer.kinds import Category, Kind
 from memlayer.ports import MemoryQuery, Store
@@ -19,7 +22,7 @@ from memlayer.text.context_block import quoted
 MAX_TURNS = 100_000
 
 
-def given(state: State, arguments: ops.Given, progress: Progress) -> Fields:
+def given(state: State, arguments: ops.Given, progress: Progress) -> GivenPrompts:
     """Return the record of the last prompts with their notes, newest first."""
     store = services_of(state).store
     folder, limit = arguments.project_dir, arguments.limit
@@ -37,13 +40,16 @@ def given(state: State, arguments: ops.Given, progress: Progress) -> Fields:
         oldest_ms = recorded[-1]["at_ms"]
         entries += [unanswered(event) for event in prompts if is_unanswered(event, known, oldest_ms)]
         entries.sort(key=lambda entry: -int(entry["at_ms"]))
-    shown = with_texts(entries[:limit], store, state.home)
-    for prompt in shown:
-        prompt["project"] = state.projects.name(prompt["project_id"])
-    return {"prompts": shown}
+    return {"prompts": [_prompt(state, entry) for entry in with_texts(entries[:limit], store, state.home)]}
 
 
-def _session_on_record(state: State, start: str, recorded: Iterable[Fields]) -> str:
+def _prompt(state: State, entry: Mapping[str, Any]) -> GivenPrompt:
+    named = {"delivered": True, **entry, "project": state.projects.name(entry["project_id"])}
+    prompt: GivenPrompt = value_of(GivenPrompt, named)  # it was read from a file
+    return prompt
+
+
+def _session_on_record(state: State, start: str, recorded: Iterable[Mapping[str, Any]]) -> str:
     """Return a session's id by its start; else as given.
 
     A forgotten session is on record by its prompts alone. Raises UserError for several.
@@ -53,7 +59,7 @@ def _session_on_record(state: State, start: str, recorded: Iterable[Fields]) -> 
     return next((str(entry["session_id"]) for entry in recorded if entry["session_id"].startswith(start)), start)
 
 
-def sessions(state: State, arguments: ops.Sessions, progress: Progress) -> Fields:
+def sessions(state: State, arguments: ops.Sessions, progress: Progress) -> Sessions:
     """Return the sessions of a project, or a single session's facts."""
     store = services_of(state).store
     start = arguments.id_
@@ -67,24 +73,22 @@ def sessions(state: State, arguments: ops.Sessions, progress: Progress) -> Field
     shown = known[: arguments.limit]
     found = [_session(state, store, session) for session in shown]
     if start and len(shown) == 1:
-        found[0].update(_details(state, store, shown[0]))
+        found = [{**found[0], **_details(state, store, shown[0])}]
     return {"sessions": found, "total": len(known)}
 
 
-def _session(state: State, store: Store, session: Session) -> Fields:
+def _session(state: State, store: Store, session: Session) -> SessionRow:
     facts = asdict(session)
     for name in ("shown", "inherited"):  # marks of notes, no names
         facts[name] = len(facts[name])
     turns = store.memories(MemoryQuery(session_id=session.id, category=Category.CONVERSATION, limit=MAX_TURNS))
-    return {
-        **facts,
-        "project": state.projects.name(session.project_id),
-        "turns": len(turns),
-        "flush_count": session.flush_count or int(session.memory_flush_at > 0),
-    }
+    facts["project"], facts["turns"] = state.projects.name(session.project_id), len(turns)
+    facts["flush_count"] = session.flush_count or int(session.memory_flush_at > 0)
+    row: SessionRow = value_of(SessionRow, facts)  # a test compares the fields of both
+    return row
 
 
-def _details(state: State, store: Store, session: Session) -> Fields:
+def _details(state: State, store: Store, session: Session) -> SessionDetails:
     """Return a session's core memories, events, summary and notes, counted."""
     entries = [entry for entry in record.entries(state.home) if entry["session_id"] == session.id]
     prompts = [entry for entry in entries if is_of_prompt(entry)]

@@ -10,13 +10,13 @@ import logging
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from memlayer.config import load_project_settings
 from memlayer.daemon.resources.jobs import go_second
 from memlayer.daemon.resources.state import State
 from memlayer.daemon.tasks import derived
 from memlayer.edge.home import paths, project
+from memlayer.edge.ipc.session_answers import ReadingState
 from memlayer.notes.reader import Part, SessionReader
 from memlayer.records.sessions import Session
 
@@ -119,11 +119,8 @@ def _finish(state: State, reader: SessionReader, session: Session, said_ms: int)
     state.sessions.save_changed()
 
 
-def status(state: State) -> dict[str, Any]:
-    """Return counts and states for people.
-
-    {is_on, reading: a session's id or "", waiting, read, gave_up, notes, refused_notes, calls, tokens, why}.
-    """
+def status(state: State) -> ReadingState:
+    """Return counts and states for people."""
     reader = reader_of(state)
     rows = state.services.result().readings.all() if state.is_open else []
     return {

@@ -55,7 +55,7 @@ class Arguments(Generic[Answer]):
         A missing value, and a wrong text or number, is the empty one of the type, None if it may be. Raises TypeError
         for a wrong list or object.
         """
-        whole: Answer = _read_value(self.answer, sent)
+        whole: Answer = value_of(self.answer, sent)
         return whole
 
 
@@ -132,17 +132,17 @@ _READERS: dict[str, Callable[[Any, str, Any], Any]] = {
 }
 
 
-def _read_value(kind: Any, value: Any) -> Any:
+def value_of(kind: Any, value: Any) -> Any:
     """Return the value, or the empty value of its type."""
     if kind is Any or kind is object:
         return value
     origin, parts = get_origin(kind), get_args(kind)
     if origin is Union:  # Optional
-        return None if value is None else _read_value(parts[0], value)
+        return None if value is None else value_of(parts[0], value)
     if origin is list:
-        return [_read_value(parts[0], part) for part in _whole_or_empty(value, list)]
+        return [value_of(parts[0], part) for part in _whole_or_empty(value, list)]
     if origin is dict:
-        return {name: _read_value(parts[1], part) for name, part in _whole_or_empty(value, dict).items()}
+        return {name: value_of(parts[1], part) for name, part in _whole_or_empty(value, dict).items()}
     required = getattr(kind, "__required_keys__", None)
     if required is None:
         is_right = isinstance(value, (int, float) if kind is float else kind) and not (
@@ -151,7 +151,7 @@ def _read_value(kind: Any, value: Any) -> Any:
         return value if is_right else kind()
     sent = _whole_or_empty(value, dict)
     known = {
-        name: _read_value(hint, sent.get(name))
+        name: value_of(hint, sent.get(name))
         for name, hint in _hints_of(kind).items()
         if name in required or name in sent
     }

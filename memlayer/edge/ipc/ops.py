@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from memlayer.edge.ipc import answers
+from memlayer.edge.ipc import answers, session_answers
 from memlayer.edge.ipc.arguments import Arguments, Limit, Names, Path
 
 AGENT_SESSION = "agent-"  # the start of the id of each talk with the agent
@@ -54,14 +54,14 @@ class List(Arguments[answers.Memories], op="list"):
 
 
 @dataclass(frozen=True)
-class Given(Arguments[dict[str, Any]], op="given"):
+class Given(Arguments[session_answers.GivenPrompts], op="given"):
     limit: Limit = 5
     session_id: str = ""
     project_dir: Path = ""
 
 
 @dataclass(frozen=True)
-class Sessions(Arguments[dict[str, Any]], op="sessions"):
+class Sessions(Arguments[session_answers.Sessions], op="sessions"):
     id_: str = ""
     project_dir: Path = ""
     limit: Limit = 20
@@ -215,7 +215,7 @@ class MemRemember(Arguments[answers.TextForModel], op="mem.remember"):
 
 
 @dataclass(frozen=True)
-class Turn(Arguments[dict[str, Any]], op="turn"):
+class Turn(Arguments[session_answers.TalkStep], op="turn"):
     """A step of the agent's talk; its events are in the spool.
 
     phase: start, prompt, end, compact, history, undo or finish. text: redacted; the prompt, the answer, or the summary
@@ -266,20 +266,20 @@ class Mode(Arguments[dict[str, Any]], op="mode"):
 
 
 @dataclass(frozen=True)
-class Notes(Arguments[dict[str, Any]], op="notes"):
+class Notes(Arguments[session_answers.NotesState], op="notes"):
     """project_dir: to say whether that project allows it."""
 
     project_dir: Path = ""
 
 
 @dataclass(frozen=True)
-class RefusedNotes(Arguments[dict[str, Any]], op="notes.refused"):
+class RefusedNotes(Arguments[session_answers.RefusedNotes], op="notes.refused"):
     project_dir: Path = ""
     limit: Limit = 50
 
 
 @dataclass(frozen=True)
-class ReadSessions(Arguments[dict[str, Any]], op="notes.read"):
+class ReadSessions(Arguments[session_answers.SessionsRead], op="notes.read"):
     """last: sessions at most, the newest that a model has not read."""
 
     last: Limit = 30

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any, get_type_hints
 
 import pytest
 
 from memlayer.daemon.dispatch import TABLE
-from memlayer.edge.ipc import answers, ops
+from memlayer.edge.ipc import answers, ops, session_answers
+from memlayer.model import Memory
+from memlayer.records.sessions import Session
 
 ROW = {
     "id": "m1",
@@ -59,9 +62,12 @@ def test_values_and_unknown_names_stay() -> None:
     assert (recalled["candidates"][0]["score"], dict(recalled["candidates"][0])["later"]) == (1, "새 값")
 
 
-def test_memory_row_has_every_field_of_a_memory() -> None:
-    from dataclasses import fields
-
-    from memlayer.model import Memory
-
-    assert {field.name for field in fields(Memory)} | {"project"} == answers.MemoryRow.__required_keys__
+@pytest.mark.parametrize(
+    ("record", "row", "more"),
+    [
+        (Memory, answers.MemoryRow, {"project"}),
+        (Session, session_answers.SessionRow, {"project", "turns"}),
+    ],
+)
+def test_row_has_every_field_of_its_record(record: Any, row: Any, more: set[str]) -> None:
+    assert {field.name for field in fields(record)} | more == row.__required_keys__
