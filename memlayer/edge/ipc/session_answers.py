@@ -234,10 +234,10 @@ class TalkEvent(TypedDict):
 
 
 class TalkStep(TypedDict, total=False):
-    """The answer to a step of a talk, {} where memory is switched off.
+    """The answer to a step of a talk.
 
-    start: context, notice. prompt: also ids of the notes. compact: orders, constraints, citation. history, undo:
-    session_id, summary, events.
+    It is {} where memory is switched off. start: context, notice. prompt: also ids of the notes. compact: orders,
+    constraints, citation. history, undo: session_id, summary, events.
     """
 
     context: str
