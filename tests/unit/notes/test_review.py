@@ -91,9 +91,9 @@ def test_question_of_a_reading_model_waits_for_the_person(project: Reviewed) -> 
     assert old.superseded_by == newer.id
 
 
-@pytest.mark.parametrize("wish", ["the API listens on port 9090 now", "API 포트는 이제 9090이다"])
+@pytest.mark.parametrize("wish", ["the API listens on port 9090 now", "배포는 이제 화요일에 한다"])
 def test_pinned_memory_and_its_contradiction(project: Reviewed, wish: str) -> None:
-    before = "the API listens on port 8080" if "API listens" in wish else "API 포트는 8080이다"
+    before = "the API listens on port 8080" if "API listens" in wish else "배포는 금요일에 한다"
     pinned = project.consolidator.pin(project.remember(before), True)
     newer = project.remember(wish, at=5)
     [item] = project.items()
