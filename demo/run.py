@@ -7,6 +7,7 @@ come back did not, or one came where nothing belongs.
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import signal
 import statistics
@@ -20,11 +21,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from demo.local_model import LocalModel
 from demo.screen import Screen
-from demo.sessions import AGENT_FILE, Session, load_search, load_sessions
+from demo.sessions import AGENT_FILE, READING_FILE, Session, load_reading, load_search, load_sessions
 from demo.stage import Stage
 from memlayer.errors import MemlayerError
 
 STORY = Path(__file__).resolve().parent / "story"
+READ_S, POLL_S = 30.0, 0.3  # for the model to read a session
 
 
 def main() -> int:
@@ -80,6 +82,7 @@ def play(stage: Stage, screen: Screen, story: Path) -> list[str]:
         wrong.append("`memlayer search %s`: %s" % (search.words, missing))
     screen.printed("memlayer stats", stage.command("stats"))
     wrong += ask_agent(stage, screen, story)
+    wrong += read_session(stage, screen, story)
     stage.stop_daemon()
     wrong += ["%r is on disk" % text for text in stage.found_on_disk(secrets)]
     return list(dict.fromkeys(wrong))
@@ -135,6 +138,35 @@ def ask_agent(stage: Stage, screen: Screen, story: Path) -> list[str]:
     screen.printed("memlayer agent %r" % asked.words, said)
     missing = asked.expected.missing(said)
     return ["`memlayer agent`: %s" % missing] if missing else []
+
+
+def read_session(stage: Stage, screen: Screen, story: Path) -> list[str]:
+    """Have a scripted model read a finished session; return failures.
+
+    Its notes are given to the next session. Needs the package openai, and a story with a reading.
+    """
+    if not (story / READING_FILE).exists() or find_spec("openai") is None:
+        return []
+    told = load_reading(story)
+    screen.chapter(told.session.title)
+    with LocalModel(told.answer) as model:
+        words = ("--provider", "openai", "--model", "local", "--base-url", model.url)
+        screen.printed("memlayer notes on", stage.command("notes", "on", *words))
+        wrong = play_session(stage, screen, told.session)
+        stage.settle()
+        deadline = time.monotonic() + READ_S
+        while not json.loads(stage.command("notes", "status", "--json"))["read"]:
+            if time.monotonic() > deadline:
+                return [*wrong, "the session was not read: %s" % stage.command("notes", "status")]
+            time.sleep(POLL_S)
+        screen.say("\nThe session ends, and the model reads it once. A note that it made up is refused:", "dim")
+        refused = stage.command("notes", "refused", "--all-projects")
+        screen.printed("memlayer notes --refused", refused)
+        wrong += ["the note about %r was kept" % text for text in told.refused if text not in refused]
+        screen.chapter(told.next.title)
+        wrong += play_session(stage, screen, told.next)
+        stage.command("notes", "off")
+    return wrong
 
 
 def why_missing(stage: Stage, folder: Path, prompt: str, words: tuple[str, ...]) -> str:

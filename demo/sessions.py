@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-SEARCH_FILE, AGENT_FILE = "search.json", "agent.json"
+SEARCH_FILE, AGENT_FILE, READING_FILE = "search.json", "agent.json", "reading.json"
 
 
 @dataclass(frozen=True)
@@ -75,12 +75,25 @@ class Search:
     expected: Expected
 
 
+@dataclass(frozen=True)
+class Reading:
+    """A session that a model reads, its scripted answer, and the session after it.
+
+    refused: words of notes that must not be kept.
+    """
+
+    session: Session
+    answer: str
+    refused: tuple[str, ...]
+    next: Session
+
+
 def load_sessions(folder: Path) -> list[Session]:
     """Return the sessions of the story's folder.
 
     In the order of their file names.
     """
-    files = sorted(path for path in folder.glob("*.json") if path.name not in (SEARCH_FILE, AGENT_FILE))
+    files = sorted(path for path in folder.glob("*.json") if path.name not in (SEARCH_FILE, AGENT_FILE, READING_FILE))
     return [_session(json.loads(path.read_text(encoding="utf-8"))) for path in files]
 
 
@@ -88,6 +101,13 @@ def load_search(folder: Path, name: str = SEARCH_FILE) -> Search:
     """The search of the story's folder, or the prompt for the agent."""
     told = json.loads((folder / name).read_text(encoding="utf-8"))
     return Search(told["project"], told["words"], _expected(told["expect"]))
+
+
+def load_reading(folder: Path) -> Reading:
+    """Return the reading of the story's folder. Raises OSError."""
+    told = json.loads((folder / READING_FILE).read_text(encoding="utf-8"))
+    answer = json.dumps(told["answer"], ensure_ascii=False)
+    return Reading(_session(told["session"]), answer, tuple(told["refused"]), _session(told["next"]))
 
 
 def _session(told: dict[str, Any]) -> Session:

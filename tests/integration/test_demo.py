@@ -14,9 +14,12 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import pytest
+
 from demo.stage import Stage
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+pytestmark = pytest.mark.timeout(200)  # five sessions, a daemon that is started again for the reading
 STORY = ROOT / "demo" / "story"
 
 
@@ -31,7 +34,7 @@ def run_demo(scratch: Path, *words: str) -> subprocess.CompletedProcess[str]:
         "LC_ALL": "C",
     }
     return subprocess.run(
-        [sys.executable, str(ROOT / "demo" / "run.py"), *words], env=environment, capture_output=True, timeout=55,
+        [sys.executable, str(ROOT / "demo" / "run.py"), *words], env=environment, capture_output=True, timeout=150,
         encoding="utf-8", cwd=scratch.parent, check=False,
     )  # fmt: skip
 
@@ -57,6 +60,8 @@ def test_demo_succeeds_and_cleans_up(tmp_path: Path) -> None:
     assert "WRONG" not in done.stdout
     for shown in (
         "[Memory context]",
+        "its quote does not stand in the session",
+        "(attempt)",
         "ClickHouse",
         "화요일",
         "nothing is added",

@@ -110,7 +110,7 @@ def on_verb(
         "files and first lines of errors, redacted.",
     )
     say(
-        f"It costs about 3,000 tokens a session {payer}, at most {state['daily_tokens']:,} a day; "
+        f"It costs about 6,000 tokens a session {payer}, at most {state['daily_tokens']:,} a day; "
         "beyond that, sessions wait.",
     )
     say(

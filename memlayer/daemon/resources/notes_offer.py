@@ -13,7 +13,7 @@ log = logging.getLogger(__name__)
 MAX_OFFERS = 3  # ever
 LINE = (
     "memlayer: shall a model read each finished session and write notes for the next ones? Your own `claude` (haiku), "
-    "about 3,000 tokens a session of your plan. Nothing is read until you type /memlayer:memory-notes on "
+    "about 6,000 tokens a session of your plan. Nothing is read until you type /memlayer:memory-notes on "
     "(off: never asked again; what is read: memlayer notes --help)."
 )
 _lock = threading.Lock()
