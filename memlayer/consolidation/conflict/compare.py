@@ -38,7 +38,7 @@ def judge(older: str, newer: str) -> Verdict:
         return Verdict.MERGE
     if is_question(newer) or not _begin_alike(older, newer):
         return Verdict.KEEP
-    before, after = (slots(_CHANGE_WORDS.sub(" ", text)) for text in (older, newer))
+    before, after = (slots(" ".join(_CHANGE_WORDS.sub(" ", text).split())) for text in (older, newer))
     old, new = content(before), content(after)
     lost = old - new
     added = new.difference(old, *before.values.values())  # `no longer 8443`

@@ -33,6 +33,7 @@ CHANGES = [
     ("당일 배송 마감은 오후 2시다.", "당일 배송 마감이 오후 1시로 당겨졌다."),
     ("Steam 출시일은 6월 18일로 잡혔어.", "Steam 출시가 7월 2일로 미뤄졌어."),
     ("The staging port is 8443.", "The staging port is 9443."),
+    ("API 포트는 8080이다", "API 포트는 이제 9090이다"),
     ("The timeout of the export worker is 30 seconds.", "The timeout of the export worker is 2 minutes."),
     ("서비스 svc-10 포트는 8010으로 하기로 했어.", "서비스 svc-10 포트는 8510으로 하기로 했어."),
     ("The staging port is 8443.", "The staging port is 9000 now, no longer 8443."),
