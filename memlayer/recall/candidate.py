@@ -195,7 +195,7 @@ def judge(found: Iterable[Found], signals: PromptSignals, rarity: Rarity, said: 
         if signals.is_direct and score.relevance >= DIRECT_RELEVANCE:
             chance = max(chance, score.relevance)
         if signals.names_only:
-            chance = score.relevance if states(chunk.text, list(rarity.weight)) else 0.0
+            chance = score.relevance if states(chunk.text, list(rarity.weight), rarity.alike) else 0.0
         candidates.append(Candidate(chunk, score, chance=chance, helps=helpful, signals=features))
     candidates.sort(key=lambda one: (-round(one.chance, 2), one.chunk.category == Category.CORE, -one.chunk.at_ms))
     return candidates

@@ -31,6 +31,7 @@ _WORD = re.compile("[a-z]{3,}|[가-힣]{2,}")
 
 IDEAL_SHARE = 0.6  # of the ideal document's BM25; a search whose best is below it found no good words at all
 RARE_CHUNKS, RARE_SHARE = 3, 0.02  # a rare term is in at most so many chunks of its project, or such a share
+UNTRANSLATED = 0.5  # of the weight of a word that may stand in the other language
 
 
 @dataclass(frozen=True)
@@ -161,12 +162,21 @@ class Rarity(NamedTuple):
     """The rarity of a query's terms.
 
     weight: term -> inverse document frequency. rare: terms that few chunks of the project hold. alike: words of the
-    other script that stand for the query's, by sound.
+    other script that stand for the query's, by sound. unknown: terms that no chunk of the project holds.
     """
 
     weight: dict[str, float]
     rare: frozenset[str]
     alike: tuple[Alike, ...] = ()
+    unknown: frozenset[str] = frozenset()
+
+    @property
+    def translatable(self) -> dict[str, float]:
+        """Return the weights for a text in the other script.
+
+        A word that the project has nowhere may stand there translated: it counts UNTRANSLATED.
+        """
+        return {term: share * (UNTRANSLATED if term in self.unknown else 1) for term, share in self.weight.items()}
 
     @property
     def shown(self) -> dict[str, float]:
@@ -219,7 +229,14 @@ class Retriever:
         if project is None:
             return Rarity(weight, frozenset(), alike)
         most = max(RARE_CHUNKS, RARE_SHARE * project.chunks)
-        return Rarity(weight, frozenset(term for term in terms if 0 < project.by_term.get(term, 0) <= most), alike)
+        heard = {term for own, _ in alike for term in own}
+        counts = {term: project.by_term.get(term, 0) for term in terms}
+        return Rarity(
+            weight,
+            frozenset(term for term in terms if 0 < counts[term] <= most),
+            alike,
+            frozenset(term for term in terms if not counts[term]) - heard,
+        )
 
     def _alike(self, text: str, weight: dict[str, float], scope: Scope) -> tuple[Alike, ...]:
         """Find words that sound alike; they bound a word's weight."""
@@ -272,7 +289,8 @@ class Retriever:
                 for own, other in rarity.alike:
                     if all(term in split[key] for term in other):
                         found.update({term: 1 for term in own if term not in found})
-                covered = coverage(found, rarity.weight)
+                is_other = bool(rarity.alike) and is_hangul(split[key]) != hangul
+                covered = coverage(found, rarity.translatable if is_other else rarity.weight)
                 lexical = bm25(found, rarity.weight, len(split[key]) / max(1.0, mean_length))
             # A chunk without a vector of this model is measured by its words alone, as far as it has been embedded.
             if embedder is not None and (key in cosines or chunk.model == embedder.fingerprint):

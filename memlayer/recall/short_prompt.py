@@ -78,10 +78,16 @@ def names_a_thing(text: str) -> bool:
     return words[-1] not in word_set(__package__, "korean_order") and not _VERB_END.search(words[-1])
 
 
-def states(text: str, terms: Sequence[str]) -> bool:
-    """True if a statement of a memory has all the terms."""
-    wanted = set(terms)
-    return bool(wanted) and any(
-        wanted <= set(index_terms(sentence.text).split()) and not is_question(sentence.text)
+def states(text: str, terms: Sequence[str], alike: Sequence[tuple[Sequence[str], Sequence[str]]] = ()) -> bool:
+    """True if a statement of a memory has all the terms.
+
+    alike: terms of the prompt, and terms of the other script that stand for them.
+    """
+    return bool(terms) and any(
+        set(terms) <= _with_alike(set(index_terms(sentence.text).split()), alike) and not is_question(sentence.text)
         for sentence in sentences_of(text)
     )
+
+
+def _with_alike(held: set[str], alike: Sequence[tuple[Sequence[str], Sequence[str]]]) -> set[str]:
+    return held.union(*(own for own, other in alike if held.issuperset(other)))

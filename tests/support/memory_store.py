@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
+from memlayer.adapters.search.word_sounds import WordSounds
 from memlayer.errors import StoreError
 from memlayer.model import PROVEN, Chunk, Event, Hit, Memory, Scope, Usage
 from memlayer.ports import (
@@ -139,7 +140,12 @@ class MemoryStore:
         return hits[:limit]
 
     def sounding_like(self, words: Sequence[str], project_id: str) -> dict[str, list[str]]:
-        return {}
+        sounds = WordSounds()
+        with self._lock:
+            for chunk in self._chunks.values():
+                if chunk.project_id == project_id:
+                    sounds.hear(chunk.terms.split())
+        return {word: hits for word in words if (hits := sounds.alike(word))}
 
     def holding(self, terms: Sequence[str], project_id: str) -> Holding:
         with self._lock:
