@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Collection, Container, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, zip_longest
@@ -23,8 +24,10 @@ from memlayer.recall.superseded import Replacement, replacement_of
 from memlayer.text import context_block
 from memlayer.text.sentences import prose
 from memlayer.transcripts import host_memory
+from memlayer.turns.opening import TEMPLATE_TURNS, opening_term
 from memlayer.turns.plans import is_done, plan_of
 from memlayer.turns.questions import asks_a_fact, is_still_open
+from memlayer.turns.retraction import Order, order_of
 from memlayer.turns.turn import ASSISTANT, USER, prompt_and_answer
 
 SHORTEST_CHARS = 25  # "ok", "계속": a turn that says nothing to somebody who was not there
@@ -159,10 +162,12 @@ def _chosen(store: Store, project_id: str, excluded_session_id: str) -> Iterator
         MemoryQuery(project_id=project_id, category=Category.CORE, is_current=False, limit=_OVER_LOOKED_AT)
     )
     gone = {(entry.session_id, entry.prompt_id) for entry in over if entry.prompt_id}  # turns of superseded statements
+    scripts = _of_a_script(reports)
     turns = [
         entry
         for entry in reports
         if entry.session_id != excluded_session_id
+        and entry.id not in scripts
         and (entry.session_id, entry.prompt_id) not in gone
         and _says_something(entry)
     ]
@@ -171,7 +176,9 @@ def _chosen(store: Store, project_id: str, excluded_session_id: str) -> Iterator
             project_id=project_id, category=Category.DAILY, kind=Kind.SESSION_SUMMARY, is_current=True, limit=_LOOKED_AT
         )
     )
-    summaries = [entry for entry in summaries if entry.session_id != excluded_session_id]
+    typed = {entry.session_id for entry in reports if entry.id not in scripts}
+    sent = {entry.session_id for entry in reports} - typed
+    summaries = [entry for entry in summaries if entry.session_id not in {excluded_session_id, *sent}]
     core = store.memories(
         MemoryQuery(
             project_id=project_id, category=Category.CORE, is_current=True, limit=_CORE_LOOKED_AT, order="importance"
@@ -268,13 +275,21 @@ def _was_carried_out(turn: Memory, reports: Sequence[Memory]) -> bool:
     return bool(plan) and is_done(plan, [later.text for later in reports if later.at_ms > turn.at_ms])
 
 
+def _of_a_script(turns: Sequence[Memory]) -> frozenset[str]:
+    """The ids of turns whose prompts begin like many of the others."""
+    openings = {turn.id: opening_term(prompt_and_answer(turn.text)[0]) for turn in turns}
+    counted = Counter(openings.values())
+    return frozenset(turn for turn, term in openings.items() if term and counted[term] > TEMPLATE_TURNS)
+
+
 def _says_something(memory: Memory) -> bool:
     is_open = memory.known_kind is Kind.OPEN_QUESTION and is_still_open(memory.text)
     is_shown = _start_of(memory) is Start.NEWEST_TURN or memory.known_kind is Kind.OPEN_QUESTION
     if is_open or not is_shown or memory.superseded_by:
         return False
     said, _, _ = memory.text.partition("\n" + ASSISTANT)
-    if said.startswith(USER) and (not recallable(said[len(USER) :]) or is_farewell(said)):
+    asked = said.removeprefix(USER)
+    if asked != said and (not recallable(asked) or is_farewell(said) or order_of(asked) is Order.TAKES_BACK):
         return False
     return len(prose(without_marks(memory.text)).replace(USER, "").replace(ASSISTANT, "").strip()) >= SHORTEST_CHARS
 

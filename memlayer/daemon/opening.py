@@ -80,6 +80,7 @@ def _open(state: State) -> compose.Services:
     def on_new(events: Sequence[Event]) -> None:
         state.metrics.redacted(event.text for event in events)
         services.usages.heard(events)
+        state.rule_notices.heard(events)
 
     services.ingest.on_new = on_new
     services.consolidator.on_rules = state.rule_notices.consolidated

@@ -95,6 +95,20 @@ def test_next_session_tells_what_the_last_could_not(person: Person) -> None:
     assert len(person.lines()) == 1
 
 
+def test_rule_of_a_prompt_before_the_daemon_is_told(home: Path, project: Path) -> None:
+    person = Person(home, project)
+    person.call("session_start", "s1", source="startup")
+    person.call("user_prompt_submit", "s1", "p1", prompt=RULE)
+    with person.daemon:
+        person.daemon.settle()
+        person.call("stop", "s1", "p1", last_assistant_message=ANSWER)
+        person.daemon.settle()
+        person.call("user_prompt_submit", "s1", "p2", prompt="go on with the cart")
+        person.call("user_prompt_submit", "s1", "p3", prompt="and the checkout?")
+    [line] = person.lines()
+    assert RULE in line
+
+
 def test_forgotten_rule_is_not_told(person: Person) -> None:
     person.call("user_prompt_submit", "s1", "p1", prompt=RULE)
     person.call("session_end", "s1", reason="other")

@@ -72,7 +72,8 @@ def _joined(found: list[Candidate]) -> Iterator[Rule]:
         while place + 1 < len(found):
             following = found[place + 1]
             is_rest = has("rest_none", following.text) and (is_rule or has("enumerates", rule))
-            is_stump = is_rule and _is_rule(following) and len(following.text.split()) <= STUMP_WORDS
+            is_short = len(following.text.split()) <= STUMP_WORDS and _is_rule(following)
+            is_stump = is_short and (is_rule or _forbids(found[place]))
             if found[place].asks or not (is_rest or is_stump) or len(rule) + len(following.text) > MAX_RULE_CHARS:
                 break
             rule, source, is_rule = rule + " " + following.text, source + " " + following.text, True
@@ -87,6 +88,13 @@ def _is_rule(candidate: Candidate) -> bool:
     if candidate.asks or any(has(sign, plain) for sign in _UNFIT) or _CODE.search(text):
         return False
     return _is_korean_rule(plain) if _HANGUL.search(plain) else has("rule_always", plain) or has("rule_each", plain)
+
+
+def _forbids(candidate: Candidate) -> bool:
+    """True for a prohibition that a short rule behind it makes lasting."""
+    plain = trimmed(candidate.plain)
+    is_fit = not candidate.asks and not any(has(sign, plain) for sign in _UNFIT) and not _CODE.search(plain)
+    return is_fit and has("forbids", plain)
 
 
 def _is_korean_rule(plain: str) -> bool:

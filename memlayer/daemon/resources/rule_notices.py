@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from memlayer.consolidation.rules.standing import laid_down
-from memlayer.model import Memory
+from memlayer.edge.ipc.ops import AGENT_SESSION
+from memlayer.model import Event, Memory
 
 MAX_EXPECTED = 200  # live prompts whose turns are not consolidated
 MAX_WAITING = 200  # sessions
@@ -34,6 +35,13 @@ class RuleNotices:
             self._expected.setdefault(turn, False)
             while len(self._expected) > MAX_EXPECTED:
                 self._expected.popitem(last=False)
+
+    def heard(self, events: Iterable[Event]) -> None:
+        """Note the prompts of new events, also those spooled without a daemon."""
+        for event in events:
+            is_live = event.kind == "user" and event.source == "hook" and not event.detail
+            if is_live and not event.session_id.startswith(AGENT_SESSION):
+                self.expect((event.session_id, event.prompt_id))
 
     def look(self, turn: Turn, prompt: str) -> None:
         """Look for a rule in an expected prompt, whose Stop then waits."""

@@ -286,3 +286,31 @@ def test_a_plan_that_was_carried_out_is_not_due(kept: Kept, plan: str, report: s
     kept.turn("User: go on\nAssistant: " + report, days=0.1)
     assert not any(plan[:12] in line for line in kept.lines())
     assert any("release notes" in line for line in kept.lines())
+
+
+@pytest.mark.parametrize(
+    ("template", "answer"),
+    [
+        ("다음 커밋을 검토하고 위험한 점을 세 가지로 정리해줘. 커밋 a%d", "커밋 a%d 의 위험: 재시도 한도가 없습니다."),
+        (
+            "Review the pull request and write a verdict in JSON for change %d",
+            "Change %d rounds correctly.",
+        ),
+    ],
+)
+def test_sessions_of_a_script_are_no_last_work(kept: Kept, template: str, answer: str) -> None:
+    kept.turn("User: 장바구니 합계를 고쳐줘, 세금이 두 번 더해져\nAssistant: 세금을 한 번만 더하게 고쳤습니다.", days=1)
+    for number in range(6):
+        kept.turn("User: %s\nAssistant: %s" % (template % number, answer % number), session="run%d" % number)
+    kept.summary(session="run5", **{GOAL: [template % 5], DONE: [answer % 5]})
+    lines = kept.lines()
+    assert len(lines) == 1 and "장바구니" in lines[0]
+
+
+@pytest.mark.parametrize("order", ["did not work, restore it", "안 되네, 전부 원래대로 되돌려"])
+def test_order_that_takes_work_back_is_not_the_last_work(kept: Kept, order: str) -> None:
+    kept.turn("User: 환불 화면의 버튼 색을 파랗게 바꿔줘\nAssistant: 버튼을 파랗게 바꿨습니다.", days=0.2)
+    kept("conversation", Kind.DID_NOT_HOLD, "User: 세금 계산을 캐시해줘\nAssistant: 캐시를 넣었습니다.", days=0.1)
+    kept.turn("User: %s\nAssistant: 요청하신 대로 전부 되돌렸습니다. Restored all of it." % order)
+    lines = kept.lines()
+    assert "환불 화면" in lines[0] and not any("되돌" in line for line in lines)

@@ -51,6 +51,12 @@ def test_unseen_rules_are_kept_and_unseen_look_alikes_are_not() -> None:
     ("prompt", "whole"),
     [
         ("main 에는 절대 직접 푸시하지 마. 항상 PR 로.", "main 에는 절대 직접 푸시하지 마. 항상 PR 로."),
+        ("main 에는 직접 푸시하지 마. 항상 PR 로.", "main 에는 직접 푸시하지 마. 항상 PR 로."),
+        (
+            "운영 DB는 고치지 말아줘. 항상 마이그레이션으로.",
+            "운영 DB는 고치지 말아줘. 항상 마이그레이션으로.",
+        ),
+        ("Don't push to main. Always open PRs.", "Don't push to main. Always open PRs."),
         (
             "The payment states are: new, held, settled. No others.",
             "The payment states are: new, held, settled. No others.",
@@ -63,6 +69,13 @@ def test_unseen_rules_are_kept_and_unseen_look_alikes_are_not() -> None:
 )
 def test_short_sentence_behind_a_rule_belongs_to_it(prompt: str, whole: str) -> None:
     assert [row.text for row in stated(prompt) if row.is_rule] == [whole]
+
+
+@pytest.mark.parametrize(
+    "prompt", ["지금은 푸시하지 마. 항상 PR 로.", "Don't push yet. Always open PRs.", "푸시하지 말까? 항상 PR 로."]
+)
+def test_order_of_the_moment_is_no_part_of_a_rule(prompt: str) -> None:
+    assert not any("푸시" in row.text or "push" in row.text for row in stated(prompt))
 
 
 def test_each_rule_of_a_prompt_is_a_statement_of_its_own() -> None:
