@@ -46,6 +46,8 @@ from memlayer.records.projects import Projects, root_commit
 from memlayer.records.sessions import Sessions
 from memlayer.records.tombstones import Tombstones
 from memlayer.records.usages import UsageLog
+from memlayer.tasks.book import TaskBook
+from memlayer.tasks.graph import Graph
 from memlayer.text.context_block import Budget
 from memlayer.topics.keeper import TopicKeeper
 from memlayer.transcripts import host_memory
@@ -98,6 +100,7 @@ class Services:
     live: LiveSessions
     recall: Recall
     errors: KnownErrors
+    tasks: TaskBook
     forget: Forget
     retention: Retention
     levels: LevelKeeper
@@ -159,6 +162,8 @@ def open_services(
         capturing=settings.capture.enabled,
         tools=Rules.of(settings).tools,
     )
+    graph = Graph(Path(paths.cache(home)) / "graph.sqlite")
+    tasks = TaskBook(store, indexer, tombstones, graph)
     retriever = Retriever(store=store, embedder=embedder, terms=terms)
     live = LiveSessions(store)
     recall = Recall(retriever, live, SupersededStatements(store), ProjectNotes(store, terms))
@@ -171,8 +176,11 @@ def open_services(
         conflicts=Conflicts(store),
     )
     ingest.on_remember = consolidator.remember
+    ingest.on_task = tasks.take
+    indexer.on_index = graph.index
+    consolidator.on_turns = tasks.heard
     readings = ReadingLog(home)
-    erasure = Erasure(home, store, cache, sessions, readings)
+    erasure = Erasure(home, store, cache, sessions, readings, tasks)
     forget = Forget(home, store, erasure, tombstones, sessions, projects)
     retention = Retention(home, store, erasure, tombstones)
     files = MemoryFiles(
@@ -197,10 +205,11 @@ def open_services(
     usages = UsageLog(home, store, is_tracking=settings.citations.track)
     return Services(
         store=store, cache=cache, terms=terms, indexer=indexer, ingest=ingest, retriever=retriever, live=live,
-        recall=recall, errors=KnownErrors(store), forget=forget, retention=retention, consolidator=consolidator,
-        files=files, extra=extra, imports=ImportLog(Path(paths.cache(home)) / "imports.sqlite"),
+        recall=recall, errors=KnownErrors(store), tasks=tasks, forget=forget, retention=retention,
+        consolidator=consolidator, files=files, extra=extra,
+        imports=ImportLog(Path(paths.cache(home)) / "imports.sqlite"),
         levels=LevelKeeper(store), topics=TopicKeeper(store, tombstones), usages=usages, readings=readings,
-        reader=session_reader(settings, home, store, indexer),
+        reader=session_reader(settings, home, store, indexer, tasks),
     )  # fmt: skip
 
 
@@ -320,7 +329,9 @@ def extractor(settings: Settings, home: str, now_ms: Callable[[], int] = _now_ms
     )
 
 
-def session_reader(settings: Settings, home: str, store: Store, indexer: Indexer) -> SessionReader | None:
+def session_reader(
+    settings: Settings, home: str, store: Store, indexer: Indexer, tasks: TaskBook
+) -> SessionReader | None:
     """Return the reader of finished sessions, if a model is on.
 
     Sends nothing by itself.
@@ -331,7 +342,7 @@ def session_reader(settings: Settings, home: str, store: Store, indexer: Indexer
     model = language_model(settings)
     return SessionReader(
         store=store,
-        keeper=NoteKeeper(store, indexer, Tombstones(home)),
+        keeper=NoteKeeper(store, indexer, Tombstones(home), tasks),
         readings=ReadingLog(home),
         model=model,
         budget=ModelBudget(paths.model_use(home), daily_calls=chosen.daily_calls, daily_tokens=chosen.daily_tokens),

@@ -37,7 +37,7 @@ SHOWN, CITED, OPENED = "shown", "cited", "opened"
 class Event:
     """A prompt, answer, tool call or session event; append-only.
 
-    kind: user | assistant | tool | remember | session_start | session_end | pre_compact | post_compact.
+    kind: user | assistant | tool | task | remember | session_start | session_end | pre_compact | post_compact.
     source: hook | transcript | import.
     prompt_id groups a prompt with its answer (one turn); empty for session events. uuid is the transcript's record
     uuid where known. at_ms: Unix time, milliseconds.

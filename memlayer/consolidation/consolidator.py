@@ -59,6 +59,7 @@ class Consolidator:
     conflicts: Conflicts
     now_ms: Callable[[], int] = _now_ms
     on_rules: Callable[[Sequence[Memory], Sequence[Memory]], object] = lambda turns, rules: None
+    on_turns: Callable[[Sequence[Memory]], object] = lambda turns: None  # that are about to be settled
     _changed: set[str] = field(default_factory=set)
 
     def settle_turns(self, limit: int) -> int:
@@ -93,6 +94,7 @@ class Consolidator:
             self._keep_days(draft, same)
             rules = [rule for turn, read in same for rule in self._keep_statements(draft, turn, read, known)]
             draft.commit()
+            self.on_turns([turn for turn, _ in same])
             # Last: as long as a turn is not settled, all of this is done again.
             self.store.put_memories([replace(turn, settled=self.extractor.fingerprint) for turn, _ in same])
             self._changed |= {turn.project_id for turn, _ in same}

@@ -321,6 +321,8 @@ HANDLERS: dict[str, Handler] = {
     ),
     "hook.post_tool_use": Handler(after=_no_jobs),
     "hook.post_tool_use_failure": Handler(answer=moments.answer_failed_call, after=_no_jobs),
+    "hook.task_created": Handler(after=_no_jobs),
+    "hook.task_completed": Handler(after=_no_jobs),
     "hook.stop": Handler(
         ignores=flushing.is_answer_to_us,
         answer=_answer_stop,

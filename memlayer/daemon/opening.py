@@ -91,6 +91,7 @@ def _open(state: State) -> compose.Services:
     spool.sweep(state.home, time.time())
     registry.sweep_working_sets(state.home)
     state.sessions.all()  # read once, here, and not while a session start waits
+    state.jobs.submit("tasks", lambda: intake.catch_up_tasks(state))
     state.jobs.submit("drain", lambda: intake.drain(state))
     if services.store.damage():
         maintenance.submit_repair(state, services.store)

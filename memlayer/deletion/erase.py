@@ -16,6 +16,7 @@ from memlayer.indexing.indexer import drop_unused
 from memlayer.notes.reading_log import ReadingLog
 from memlayer.ports import DeletionPlan, Removed, Store, VectorCache
 from memlayer.records.sessions import Sessions
+from memlayer.tasks.book import TaskBook
 
 JOURNAL = "forgetting.json"  # ids only; it exists while an erasure is unfinished
 UNTAKEN_S = 30.0  # by then a running command has read its words
@@ -31,6 +32,7 @@ class Erasure:
     cache: VectorCache
     sessions: Sessions
     readings: ReadingLog
+    tasks: TaskBook
 
     def erase(self, plan: DeletionPlan, project_ids: Sequence[str]) -> tuple[Removed, list[str]]:
         """Erase the planned rows, after those an earlier call left.
@@ -110,6 +112,7 @@ class Erasure:
                 self.sessions.changed(session)
         self.sessions.save_changed()
         self.readings.forget(events)
+        self.tasks.forget(plan)
         removed = self.store.forget(plan)
         drop_unused(self.store, self.cache)
         return removed

@@ -71,6 +71,7 @@ class Forget:
             return ForgetPlan(selection)
         named = self.select(selection)
         rows = self._rows_of(named, keep_sources) if selection.memory_ids else self.store.plan_deletion(selection)
+        rows = self.erasure.tasks.with_events(rows)
         ids = rows.memory_ids
         memories = self.store.memories(MemoryQuery(ids=ids, limit=len(ids))) if ids else []
         return ForgetPlan(selection, rows, tuple(memories), frozenset(memory.id for memory in named))

@@ -58,7 +58,9 @@ class Retention:
 
     def plan(self, rules: RetentionRules, now_ms: int) -> DeletionPlan:
         """Return the rows that are too old now."""
-        return self.store.plan_retention(rules.cutoffs(now_ms)) if rules.is_on else DeletionPlan()
+        if not rules.is_on:
+            return DeletionPlan()
+        return self.erasure.tasks.with_events(self.store.plan_retention(rules.cutoffs(now_ms)))
 
     def delete(self, rules: RetentionRules, now_ms: int) -> tuple[Removed, list[str]]:
         """Delete the rows that are too old; idempotent. Raises StoreError or OSError.

@@ -45,6 +45,7 @@ class Indexer:
         self._max_tokens = max_tokens
         self._overlap_tokens = overlap_tokens
         self.lock = threading.RLock()
+        self.on_index: Callable[[Sequence[Memory]], object] = lambda memories: None  # before their chunks are written
 
     def index(self, memories: Sequence[Memory], *, texts: Mapping[str, str] | None = None, embed: bool = True) -> None:
         """Replace the chunks of these memories; unsearched memories lose theirs.
@@ -53,6 +54,7 @@ class Indexer:
         texts of turns by memory id, where the caller has them already.
         """
         with self.lock:
+            self.on_index(memories)
             texts = self._turn_texts(memories) if texts is None else texts
             chunks = [
                 chunk

@@ -12,11 +12,13 @@ from memlayer.edge.capture.payload import OWN_COMMAND, spool_event
 from memlayer.edge.capture.tool_use import EVERY_TOOL, ToolRules
 from memlayer.indexing.indexer import Indexer
 from memlayer.indexing.retracted import Turn, retracted
+from memlayer.kinds import Kind
 from memlayer.model import GLOBAL, Event, Memory
 from memlayer.ports import MemoryQuery, Progress, Store
 from memlayer.records.projects import Projects
 from memlayer.records.sessions import Sessions
 from memlayer.records.tombstones import Tombstones
+from memlayer.turns.remembered import NO_SESSION
 from memlayer.turns.turn_memory import carried_over, full_text, turn_memory, with_force
 
 MAX_EVENTS = 100_000  # of a batch's turns
@@ -53,6 +55,8 @@ class Ingest:
         # Called with events of kind `remember`; they leave the spool only after it.
         self.on_remember: Callable[[Sequence[Event]], object] = lambda events: None
         self.on_new: Callable[[Sequence[Event]], object] = lambda events: None  # events that were not there before
+        # Called with events of kind `task`, which it stores: what they say is decided first.
+        self.on_task: Callable[[Sequence[Event]], object] = lambda events: None
 
     def drain(self, on_progress: Progress = lambda done, total: None) -> tuple[int, set[str]]:
         """Take in all waiting spool events; return (count, project ids).
@@ -114,6 +118,9 @@ class Ingest:
             events = self._admitted(list(captured), is_history)
             if not events:
                 return set()
+            self.on_task([event for event in events if event.kind == Kind.TASK])
+            projects = {event.project_id for event in events}
+            events = [event for event in events if event.kind != Kind.TASK]
             events = self._with_distinct_ids(_without_repeats(events, self._store))
             added = frozenset(self._store.add_events(events))
             self.on_new([event for event in events if event.id in added])
@@ -121,7 +128,7 @@ class Ingest:
             turns = {(event.session_id, event.prompt_id) for event in events if event.prompt_id}
             self.remember(turns, embed=not is_history)
             self.on_remember([event for event in events if event.kind == "remember"])
-            return {event.project_id for event in events}
+            return projects
 
     def remember(self, turns: set[tuple[str, str]], *, embed: bool = True) -> None:
         """Make and index the memories of turns (session id, prompt id) anew."""
@@ -161,13 +168,16 @@ class Ingest:
         not_forgotten = {id(event) for event in self._tombstones.not_forgotten(captured, is_history=is_history)}
         events = []
         for fields in captured:
-            if not (self._capturing or is_history) and fields["kind"] != "remember":
+            is_typed = (
+                fields["kind"] == "remember" or fields["session_id"] == NO_SESSION
+            )  # in a terminal, for the memory
+            if not (self._capturing or is_history or is_typed):
                 continue
             if fields["kind"] == "tool" and not self._tools.keeps(fields["detail"]):
                 continue  # a hook without a daemon keeps every tool that might be wanted
             event = self._event(fields)
             # Before the event can be found: whose context it is in must be known by then.
-            if event.kind != "remember" and not is_history:  # said for the memory, perhaps outside any session
+            if not (is_typed or is_history):
                 self._sessions.heard(fields, event.project_id)
             if id(fields) in not_forgotten:
                 events.append(event)

@@ -12,7 +12,7 @@ from memlayer.consolidation.rules.standing import laid_down
 from memlayer.consolidation.statement import statement_of
 from memlayer.indexing.indexer import Indexer
 from memlayer.kinds import Category, Kind
-from memlayer.model import Memory
+from memlayer.model import Memory, citation_of
 from memlayer.notes.answer import DraftNote, DraftTask, SessionAnswer
 from memlayer.notes.checks import CheckedNote, Refusal, RefusedNote, check, summary_problem
 from memlayer.notes.merging import is_machine_made, is_unconfirmed, merge, taken_back
@@ -21,13 +21,13 @@ from memlayer.notes.session_turns import SessionTurn
 from memlayer.ports import MemoryQuery, Store
 from memlayer.records.sessions import Session
 from memlayer.records.tombstones import Tombstones, summary_mark
+from memlayer.tasks.book import Place, TaskBook, memory_of
+from memlayer.tasks.events import CREATED, Observation
+from memlayer.tasks.states import OPEN, By, Status, Task
 from memlayer.text.terms import index_terms
 from memlayer.turns import evidence
 
-OPEN_STATUSES = ("pending", "in_progress", "blocked")
-CLOSED_STATUSES = ("done", "cancelled")
 MAX_ROWS = 10_000
-MAX_TITLE_CHARS = 140
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Kept:
     """The effect of one answer."""
 
     notes: list[Memory] = field(default_factory=list)
-    tasks: list[Memory] = field(default_factory=list)
+    tasks: list[Task] = field(default_factory=list)
     refused: list[RefusedNote] = field(default_factory=list)
     questions: list[Question] = field(default_factory=list)
 
@@ -59,6 +59,7 @@ class NoteKeeper:
     store: Store
     indexer: Indexer
     tombstones: Tombstones
+    tasks: TaskBook
 
     def in_force(self, project_id: str) -> list[Memory]:
         """Return the project's core memories in force, newest first, tasks left out."""
@@ -66,8 +67,8 @@ class NoteKeeper:
         return [row for row in rows if row.kind != Kind.TASK]
 
     def open_tasks(self, project_id: str) -> list[Memory]:
-        """Return the project's open tasks, newest first."""
-        return [row for row in self._current(project_id) if row.kind == Kind.TASK]
+        """Return the memories of the project's open tasks, newest first."""
+        return [memory_of(task) for task in self.tasks.open_tasks(project_id)]
 
     def keep(self, session: Session, turns: Sequence[SessionTurn], answer: SessionAnswer, *, summary: str = "") -> Kept:
         """Write what holds of an answer about these turns. Raises StoreError.
@@ -77,15 +78,14 @@ class NoteKeeper:
         kept = Kept()
         with self.indexer.lock:
             draft = Draft(self.store, self.indexer)
-            by_citation = {row.citation: row for row in self._current(session.project_id)}
+            by_citation = {row.citation: row for row in self.in_force(session.project_id)}
             for note in answer.notes:
                 self._keep_note(draft, kept, session, turns, note, by_citation)
             for citation in answer.drop:
                 self._drop(draft, kept, by_citation.get(citation), turns[-1].at_ms)
-            for task in answer.tasks:
-                self._keep_task(draft, kept, session, turns, task, by_citation)
             self._retire_rules(draft, session, turns)
             draft.commit()
+            self._keep_tasks(kept, session, turns, answer.tasks)
             self._keep_summary(session, turns, answer.summary, summary)
         return kept
 
@@ -167,38 +167,36 @@ class NoteKeeper:
         else:
             draft.put(replace(row, superseded_by=row.id, superseded_ms=row.at_ms))
 
-    def _keep_task(
-        self,
-        draft: Draft,
-        kept: Kept,
-        session: Session,
-        turns: Sequence[SessionTurn],
-        task: DraftTask,
-        by_citation: dict[str, Memory],
+    def _keep_tasks(
+        self, kept: Kept, session: Session, turns: Sequence[SessionTurn], tasks: Sequence[DraftTask]
     ) -> None:
-        """Open, change or close a task; a known one only on evidence."""
-        known = by_citation.get(task.id)
-        known = known if known is not None and known.kind == Kind.TASK and is_machine_made(known) else None
+        """Open, change or close tasks, each on evidence; those of rules from these turns go."""
+        known = {citation_of(task.id): task for task in self.tasks.open_tasks(session.project_id)}
+        rows: dict[str, list[Observation]] = {}
+        for task in tasks:
+            turn = self._checked(kept, turns, task, known.get(task.id))
+            if turn is not None:
+                rows.setdefault(turn.prompt_id, []).append(_observation(task, turn, known.get(task.id)))
+        by_prompt = {turn.prompt_id: turn for turn in turns}
+        self.tasks.withdraw(session.project_id, session.id, by_prompt)
+        for prompt_id, said in rows.items():
+            place = Place(session.project_id, session.id, prompt_id, by_prompt[prompt_id].at_ms)
+            origin = By.READER + repr([(row.wish, row.title, row.task_id) for row in said])
+            kept.tasks += self.tasks.observe(said, By.READER, place, origin)
+
+    def _checked(
+        self, kept: Kept, turns: Sequence[SessionTurn], task: DraftTask, known: Task | None
+    ) -> SessionTurn | None:
+        """Return the turn that says so; None for a refused task."""
         place = align_in_turns(task.quote, task.turn, turns)
-        note = DraftNote(Kind.COMMITMENT, task.title, task.quote, task.turn)
-        result = check(note, turns, [known.text] if known is not None else [])
-        if place is None or isinstance(result, RefusedNote) or task.status not in (*OPEN_STATUSES, *CLOSED_STATUSES):
+        title = task.title or (known.title if known is not None else "")
+        note = DraftNote(Kind.COMMITMENT, title, task.quote, task.turn)
+        result = check(note, turns, list(known.titles) if known is not None else [])
+        if place is None or isinstance(result, RefusedNote) or task.status not in tuple(Status):
             reason = result.reason if isinstance(result, RefusedNote) else Refusal.UNKNOWN_KIND
             kept.refused.append(RefusedNote(replace(note, kind=Kind.TASK), reason))
-            return
-        if task.status in CLOSED_STATUSES:
-            if known is not None:
-                draft.put(replace(known, superseded_by=known.id, superseded_ms=place[0].at_ms))
-            return
-        waits = " (waits for: %s)" % task.blocked_by if task.blocked_by and task.status == "blocked" else ""
-        made = self._memory_of(session, turns, result, task.title[:MAX_TITLE_CHARS] + waits)
-        made = replace(made, kind=Kind.TASK)
-        if self.tombstones.covers_memory(made):
-            return
-        if known is not None and known.id != made.id:
-            draft.put(replace(known, superseded_by=made.id, superseded_ms=made.at_ms))
-        draft.put(made)
-        kept.tasks.append(made)
+            return None
+        return place[0]
 
     def _retire_rules(self, draft: Draft, session: Session, turns: Sequence[SessionTurn]) -> None:
         """Retire the rules' statements of these turns.
@@ -241,3 +239,13 @@ def _attempt_of(cause: Memory, at_ms: int) -> Memory | None:
     return replace(
         made, settled=SESSION_READER, evidence=cause.evidence, level=cause.level, files=cause.files, error=cause.error
     )
+
+
+def _observation(task: DraftTask, turn: SessionTurn, known: Task | None) -> Observation:
+    """Return what the model says of a task, with the turn that it rests on."""
+    is_new = known is None and task.status in OPEN
+    blockers = (task.blocked_by,) if task.blocked_by and task.status == Status.BLOCKED else ()
+    return Observation(
+        CREATED if is_new else task.status, task.title, task_id=known.id if known is not None else "",
+        status=task.status, blockers=blockers, quote=task.quote, sources=turn.event_ids, files=turn.files,
+    )  # fmt: skip

@@ -37,6 +37,7 @@ class Consolidating(TurnsInMemory):
             self._now,
         )
         self.ingest.on_remember = self.consolidator.remember
+        self.consolidator.on_turns = self.tasks.heard
 
     def _now(self) -> int:
         self.now_ms += 1

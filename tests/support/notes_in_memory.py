@@ -30,7 +30,7 @@ class Noting(Consolidating):
 
     def __init__(self, home: Path) -> None:
         super().__init__(home)
-        self.keeper = NoteKeeper(self.store, self.indexer, self.tombstones)
+        self.keeper = NoteKeeper(self.store, self.indexer, self.tombstones, self.tasks)
 
     def tell(self, session: str, *turns: tuple[str, str]) -> list[SessionTurn]:
         """Take in a session's turns; return them as the model reads them."""

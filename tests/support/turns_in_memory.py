@@ -24,6 +24,8 @@ from memlayer.recall.superseded import SupersededStatements
 from memlayer.records.projects import Projects
 from memlayer.records.sessions import Session, Sessions
 from memlayer.records.tombstones import Tombstones
+from memlayer.tasks.book import TaskBook
+from memlayer.tasks.graph import Graph
 from tests.support.memory_store import MemoryStore
 
 T0_MS = 1_795_260_000_000
@@ -62,6 +64,10 @@ class TurnsInMemory:
             home=str(home), store=self.store, indexer=self.indexer, projects=self.projects, sessions=self.sessions,
             tombstones=self.tombstones,
         )  # fmt: skip
+        self.graph = Graph(home / "graph.sqlite")
+        self.tasks = TaskBook(self.store, self.indexer, self.tombstones, self.graph, lambda: T0_MS + 10**9)
+        self.ingest.on_task = self.tasks.take
+        self.indexer.on_index = self.graph.index
         self.live = LiveSessions(self.store)
         superseded = SupersededStatements(self.store)
         notes = ProjectNotes(self.store, terms)

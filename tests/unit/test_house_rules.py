@@ -93,7 +93,10 @@ OTHER_MEANINGS = {
     "memlayer/config/consolidation.py": {"turn"},
     "memlayer/consolidation/rules/extraction.py": {"cause"},
     "memlayer/daemon/ops/sessions.py": {"core"},
-    "memlayer/edge/capture/payload.py": {"decision"},
+    "memlayer/edge/capture/payload.py": {"decision", "task"},
+    "memlayer/edge/capture/spool.py": {"task"},
+    "memlayer/tasks/keys.py": {"task"},
+    "memlayer/tasks/sentences.py": {"task"},
     "memlayer/edge/ipc/ops.py": {"turn"},
     "memlayer/edge/terminal/status_line.py": {"turn"},
     "memlayer/notes/answer.py": {"turn"},
@@ -130,7 +133,8 @@ def test_scripts_handlers_launcher_and_registered_events_are_the_same_hooks() ->
     said = json.dumps(
         {
             "session_id": "s", "prompt": "물어본 것", "last_assistant_message": "answered", "source": "startup",
-            "tool_name": "Bash", "tool_input": {"command": "make"}, "error": "Exit code 2",
+            "tool_name": "Bash", "tool_input": {"command": "make"}, "error": "Exit code 2", "task_id": "1",
+            "task_subject": "배포",
         }
     )  # fmt: skip
     for script in DEADLINE_S.keys() - {*ASKING}:

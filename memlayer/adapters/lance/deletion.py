@@ -12,6 +12,7 @@ from memlayer.kinds import Category
 from memlayer.model import PROVEN
 from memlayer.ports import DeletionPlan, Removed, RetentionCutoffs, RowCount, Selection
 
+SPOKEN = "kind NOT IN ('tool', 'task')"  # a task's events go with its memory
 _FRAGMENT_SHIFT = 32  # a row id is its fragment's number and its offset in there
 
 
@@ -58,7 +59,7 @@ def plan_retention(tables: dict[str, LanceTable], cutoffs: RetentionCutoffs) -> 
     """Return the rows older than the cutoffs; see ports.Store.plan_retention."""
     events = [
         _older(tables[EVENTS], "kind", before_ms, of_kind)
-        for before_ms, of_kind in ((cutoffs.conversation_ms, "kind != 'tool'"), (cutoffs.tools_ms, "kind = 'tool'"))
+        for before_ms, of_kind in ((cutoffs.conversation_ms, SPOKEN), (cutoffs.tools_ms, "kind = 'tool'"))
     ]
     memories = [
         _older(tables[MEMORIES], "category", before_ms, f"pinned = false AND level < {PROVEN} AND {of_category}")

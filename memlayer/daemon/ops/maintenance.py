@@ -190,6 +190,7 @@ def embed_missing(state: State, progress: Progress = unheard) -> int:
 def rebuild(state: State, progress: Progress = unheard) -> int:
     """Build the search index anew; return the number of memories."""
     services = state.services.result()
+    services.tasks.rebuild()
     with _reporting(state, "indexing", "index", progress) as report:
         return repairing.rebuild(services.store, services.indexer, report)
 
@@ -204,6 +205,7 @@ def mend(state: State, progress: Progress = unheard, *, is_requested: bool = Fal
     report = lambda done, total: progress("repair", done, total)  # noqa: E731
     intake.drain(state)
     done = repairing.repair(services.store, services.ingest, state.sessions, report)
+    services.tasks.rebuild()
     derived.renew(state, state.projects.scopes())
     intake.save_small(state)
     if is_requested or (not done.missing and all(note.is_minor for note in damage)):

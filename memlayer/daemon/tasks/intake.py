@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import os
 import time
+from collections.abc import Sequence
 from concurrent.futures import Future
 from pathlib import Path
 
@@ -52,6 +53,20 @@ def drain(state: State, progress: Progress = unheard) -> int:
     if taken >= MANY:
         memory.give_back()
     return taken
+
+
+def catch_up_tasks(state: State) -> None:
+    """Bring tasks in step with the store; what memories name follows in small jobs."""
+    tasks = state.services.result().tasks
+    tasks.catch_up()
+    _index_graph(state, tasks.unindexed())
+
+
+def _index_graph(state: State, left: Sequence[str]) -> None:
+    go_second()
+    left = state.services.result().tasks.index_some(left) if left else []
+    if left and not state.leaving.is_set():
+        state.jobs.submit("graph %d" % len(left), lambda: _index_graph(state, left))
 
 
 def drain_and_publish(state: State) -> None:

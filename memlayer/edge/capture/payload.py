@@ -37,6 +37,8 @@ _KINDS = {
     "user_prompt_submit": "user",
     "post_tool_use": "tool",
     "post_tool_use_failure": "tool",
+    "task_created": "task",
+    "task_completed": "task",
     "stop": "assistant",
     "session_end": "session_end",
     "pre_compact": "pre_compact",
@@ -106,13 +108,16 @@ def read_payload(hook: str, raw: bytes, *, project_dir: str, at_ms: int, tools: 
         return found
     kind = _KINDS[hook]
     if data.get("agent_id"):
-        found.problem = "" if kind == "tool" else "sub-agent"  # a sub-agent calls hundreds of tools
+        found.problem = "sub-agent" if kind not in ("tool", "task") else ""  # a sub-agent calls hundreds of tools
         return found
     prompt_id = found.prompt_id = _text(data, "prompt_id")
     if hook == "user_prompt_submit":
         content = _prompt(data, found)
     elif hook == "stop":
         content = _answer(data, found)
+    elif kind == "task" or (hook == "post_tool_use" and _is_list(data)):
+        kind = "task"
+        content = _task(data, hook, at_ms)
     elif kind == "tool":
         content = _tool_call(data, hook, tools, at_ms)
     else:
@@ -175,6 +180,20 @@ def _tool_call(
 
     text, detail = tool_event(data, hook == "post_tool_use_failure", tools or EVERY_TOOL)
     return (text, detail, _text(data, "tool_use_id") or "%s %d" % (text, at_ms)) if text else None
+
+
+def _is_list(data: dict[object, object]) -> bool:
+    from memlayer.edge.capture.task_use import TOOLS
+
+    return data.get("tool_name") in TOOLS
+
+
+def _task(data: dict[object, object], hook: str, at_ms: int) -> tuple[str, str, str] | None:
+    """Return (text, detail, extra) of the host's own tasks, or None."""
+    from memlayer.edge.capture.task_use import task_text
+
+    text = task_text(hook, data, clean)
+    return (text, "", _text(data, "tool_use_id") or "%s %d" % (text, at_ms)) if text else None
 
 
 def spool_event(

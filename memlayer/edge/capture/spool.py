@@ -22,7 +22,7 @@ TEMPORARY_KEPT_S = 3600  # of a hook that lives: the machine may sleep in the mi
 TEMPORARY_OF_DEAD_KEPT_S = 3
 LATEST_MS = 253_370_764_800_000  # the year 9999, the last that a date can name
 _REQUIRED = ("id", "kind", "session_id", "prompt_id", "text", "detail", "project_dir", "transcript_path", "source")
-KINDS = ("user", "assistant", "tool", "remember", "session_start", "session_end", "pre_compact", "post_compact")
+KINDS = ("user", "assistant", "tool", "task", "remember", "session_start", "session_end", "pre_compact", "post_compact")
 
 # Command -> verb. `memory-stats` takes no words, and those of `memory-import` are for the model.
 VERB_OF = {
@@ -34,6 +34,7 @@ VERB_OF = {
     "memory-review": "review",
     "memory-search": "search",
     "memory-show": "show",
+    "memory-tasks": "tasks",
 }
 MAX_TYPED_CHARS = 100_000
 

@@ -15,6 +15,8 @@ DEADLINE_S = {
     "user_prompt_submit": 0.6,
     "post_tool_use": 0.3,
     "post_tool_use_failure": 0.3,
+    "task_created": 0.3,
+    "task_completed": 0.3,
     "stop": 0.3,
     "session_end": 0.4,
     "pre_compact": 0.3,

@@ -23,7 +23,7 @@ class Aging(TurnsInMemory):
         super().__init__(home)
         self.home = home
         self.turn("s1", "p1", "배포는 언제 하지?", "화요일에 합니다.")
-        erasure = Erasure(str(home), self.store, NoCache(), self.sessions, ReadingLog(str(home)))
+        erasure = Erasure(str(home), self.store, NoCache(), self.sessions, ReadingLog(str(home)), self.tasks)
         self.retention = Retention(str(home), self.store, erasure, Tombstones(str(home)))
 
     def is_due(self, at: int) -> bool:

@@ -1,0 +1,9 @@
+"""TaskCreated: keep the host's new task."""
+
+import sys
+
+sys.path.insert(0, __file__.rpartition("/hooks/")[0])
+
+from memlayer.edge.hook.main import run
+
+run("task_created")

@@ -1,0 +1,54 @@
+"""What a task waits for: an URL, an issue, another task, else a condition in words.
+
+Never a task that nobody made.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from memlayer.model import citation_of
+from memlayer.tasks.keys import EntityType, artifact, condition, entities_in
+from memlayer.tasks.matcher import match
+from memlayer.tasks.states import Blocker, Task, placeholder
+
+MAX_RAW_CHARS = 200
+_TASK = re.compile(r"^task:[^:]+:[^:]+$")
+_CITED = re.compile(r"^\[?(?:mem:)?([0-9A-Za-z]{6})\]?$")
+EMBEDDED = 0.95  # of an URL or issue inside a sentence
+
+
+def resolve(raw: str, project_id: str, tasks: Sequence[Task], refs: dict[str, str] | None = None) -> Blocker:
+    """Return the blocker that words name.
+
+    tasks: of the project. refs: the host's "#id" -> task id. Without words it is a placeholder.
+    """
+    raw = " ".join(raw.split())[:MAX_RAW_CHARS]
+    if not raw:
+        return placeholder(project_id)
+    if refs and raw in refs:
+        return Blocker(EntityType.WORK, refs[raw], raw)
+    if entity := artifact(raw):
+        return Blocker(EntityType.ARTIFACT, entity.key, raw)
+    if task := _named(raw, tasks):
+        return Blocker(EntityType.WORK, task.id, raw)
+    inside = [row for row in entities_in(project_id, raw) if row.type is EntityType.ARTIFACT]
+    if len(inside) == 1:
+        return Blocker(EntityType.ARTIFACT, inside[0].key, raw, EMBEDDED)
+    matched = match(raw, tasks)
+    if matched.sure is not None:
+        return Blocker(EntityType.WORK, matched.sure.id, raw, EMBEDDED)
+    candidates = tuple(task.id for task in matched.candidates)
+    return Blocker(EntityType.CONDITION, condition(project_id, raw).key, raw, 1.0, candidates)
+
+
+def _named(raw: str, tasks: Sequence[Task]) -> Task | None:
+    """Return the task with this id, key or citation."""
+    cited = _CITED.match(raw)
+    for task in tasks:
+        if raw == task.id or (cited and citation_of(task.id) == cited[1]):
+            return task
+        if _TASK.match(raw) and match(raw, [task]).sure is not None:
+            return task
+    return None

@@ -1,0 +1,194 @@
+"""Decide what an observation does to the tasks that are known.
+
+Pure: the same observations and tasks give the same steps. In doubt it asks, and changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from memlayer.kinds import Kind
+from memlayer.model import event_id
+from memlayer.tasks import blockers as resolving
+from memlayer.tasks.events import CREATED, MAX_TITLE_CHARS, MENTIONED, REOPENED, Observation, Question, TaskEvent
+from memlayer.tasks.keys import EntityType, task_key
+from memlayer.tasks.matcher import match
+from memlayer.tasks.states import (
+    OPEN,
+    PRIORITIES,
+    REPLACE,
+    SUGGEST,
+    By,
+    Op,
+    Placed,
+    Status,
+    Step,
+    Task,
+    after,
+    refusal,
+)
+
+_STATUSES = frozenset(Status)
+SURE = (By.HOST, By.PERSON)  # their words for a task are its name
+
+
+@dataclass
+class _Draft:
+    """The tasks as the steps so far leave them."""
+
+    project_id: str
+    session_id: str
+    event_id: str
+    by: By
+    tasks: dict[str, Task]
+    steps: list[Step] = field(default_factory=list)
+    questions: list[Question] = field(default_factory=list)
+
+    def add(self, *steps: Step) -> None:
+        """Append steps, each upon the one before."""
+        for step in steps:
+            step = replace(step, by=self.by)
+            self.steps.append(step)
+            known = self.tasks.get(step.task_id)
+            at_ms = known.touched_ms if known is not None else 0
+            task = after(known, self.project_id, Placed(step, self.event_id, at_ms, self.session_id, ""))
+            if task is not None:
+                self.tasks[step.task_id] = task
+
+    @property
+    def refs(self) -> dict[str, str]:
+        """The host's names of this session's tasks: "#id" -> task id."""
+        start = self.session_id + ":"
+        return {
+            "#" + ref.removeprefix(start): task.id
+            for task in self.tasks.values()
+            for ref in task.refs
+            if ref.startswith(start)
+        }
+
+
+def decided(content: TaskEvent, tasks: Iterable[Task], project_id: str, session_id: str, event_id_: str) -> TaskEvent:
+    """Return the event with steps and questions in place of its observations."""
+    draft = _Draft(project_id, session_id, event_id_, content.by, {task.id: task for task in tasks})
+    for row in content.observed:
+        _decide(draft, replace(row, title=" ".join(row.title.split())[:MAX_TITLE_CHARS]))
+    return TaskEvent(content.by, (), (*content.steps, *draft.steps), tuple(draft.questions), content.answers)
+
+
+def _decide(draft: _Draft, row: Observation) -> None:
+    if row.wish == CREATED:
+        _create(draft, row)
+        return
+    task, candidates = _meant(draft, row)
+    if task is None:
+        if candidates and row.wish in _STATUSES:
+            draft.questions.append(Question(row.wish, row.title, row.quote, tuple(one.id for one in candidates)))
+        elif row.wish == Status.BLOCKED and draft.by in (*SURE, By.RULES) and row.title and row.blockers:
+            _create(draft, replace(row, wish=CREATED, status=Status.BLOCKED))
+        return
+    _change(draft, task, row)
+
+
+def _meant(draft: _Draft, row: Observation) -> tuple[Task | None, Sequence[Task]]:
+    """Return the task that is meant for sure, else the candidates."""
+    if row.task_id:
+        return draft.tasks.get(row.task_id), ()
+    named = draft.refs.get("#" + row.ref) if row.ref else None
+    if named is not None:
+        return draft.tasks[named], ()
+    if not row.title:
+        return None, ()
+    matched = match(row.title, draft.tasks.values())
+    if matched.sure is None and draft.by in SURE:
+        return _with_title(draft, row.title), matched.candidates
+    return matched.sure, matched.candidates
+
+
+def _with_title(draft: _Draft, title: str) -> Task | None:
+    """Return the task that has, or had, exactly this title; an open one before a closed one."""
+    key = task_key(draft.project_id, title)
+    same = [
+        task for task in draft.tasks.values() if any(task_key(draft.project_id, known) == key for known in task.titles)
+    ]
+    return max(same, key=lambda task: (task.is_open, task.touched_ms, task.id), default=None)
+
+
+def _create(draft: _Draft, row: Observation) -> None:
+    """Create a task, unless it is known; a closed one of the same title is opened again."""
+    known = draft.tasks.get(row.task_id) if row.task_id else _with_title(draft, row.title)
+    if known is None and draft.by not in SURE and not row.task_id:
+        known = match(row.title, draft.tasks.values()).sure
+    ref = "%s:%s" % (draft.session_id, row.ref) if row.ref else ""
+    if known is not None:
+        if not known.is_open and draft.by is By.RULES:
+            return
+        again = Op.MENTIONED if known.is_open else Op.REOPENED
+        draft.add(Step(known.id, again, quote=row.quote, ref=ref, files=row.files))
+        _change(draft, draft.tasks[known.id], replace(row, wish=row.status or MENTIONED))
+        return
+    if not task_key(draft.project_id, row.title).partition(draft.project_id + ":")[2]:
+        return
+    key = task_key(draft.project_id, row.title)
+    task_id = row.task_id or event_id(draft.project_id, draft.event_id, Kind.TASK, key)
+    draft.add(Step(task_id, Op.CREATED, row.title, quote=row.quote, ref=ref, sources=row.sources, files=row.files))
+    if row.priority in PRIORITIES:
+        draft.add(Step(task_id, Op.PRIORITY, row.priority))
+    _resolve_conditions(draft, task_id)
+    if row.status in _STATUSES and row.status != Status.PENDING:
+        _change(draft, draft.tasks[task_id], replace(row, wish=row.status))
+    elif row.blockers:
+        _set_blockers(draft, draft.tasks[task_id], row)
+
+
+def _change(draft: _Draft, task: Task, row: Observation) -> None:
+    if row.wish == REOPENED:
+        draft.add(Step(task.id, Op.REOPENED, quote=row.quote, reason=row.reason))
+        return
+    if row.task_id and row.title and draft.by is By.READER and row.title != task.title and task.is_open:
+        draft.add(Step(task.id, Op.TITLED, row.title, quote=row.quote))
+    if row.priority in PRIORITIES and row.priority != task.priority:
+        draft.add(Step(task.id, Op.PRIORITY, row.priority, task.priority))
+    if row.wish not in _STATUSES:
+        draft.add(Step(task.id, Op.MENTIONED, quote=row.quote))
+        return
+    wanted = Status(row.wish)
+    if draft.by is By.READER and By.PERSON in task.by and wanted not in OPEN and task.is_open:
+        draft.questions.append(Question(wanted, task.title, row.quote, (task.id,)))  # only a person closes their own
+        return
+    if wanted is Status.BLOCKED:
+        _set_blockers(draft, task, row)
+    _move(draft, draft.tasks[task.id], wanted, row)
+
+
+def _move(draft: _Draft, task: Task, wanted: Status, row: Observation) -> None:
+    if task.status is wanted:
+        draft.add(Step(task.id, Op.MENTIONED, quote=row.quote))
+        return
+    if task.status is Status.PENDING and wanted is Status.DONE:  # it was begun, and nobody said so
+        draft.add(Step(task.id, Op.STATUS, Status.IN_PROGRESS, task.status, reason="it is reported as done"))
+        task = draft.tasks[task.id]
+    why = refusal(task.status, wanted)
+    if why:
+        draft.add(Step(task.id, Op.REJECTED, wanted, task.status, reason=why, quote=row.quote))
+        return
+    draft.add(Step(task.id, Op.STATUS, wanted, task.status, quote=row.quote, reason=row.reason))
+
+
+def _set_blockers(draft: _Draft, task: Task, row: Observation) -> None:
+    """Replace a task's blockers where the words that say so are known, else suggest them."""
+    others = [other for other in draft.tasks.values() if other.id != task.id]
+    found = tuple(resolving.resolve(raw, draft.project_id, others, draft.refs) for raw in row.blockers)
+    if not found:
+        return
+    mode = REPLACE if row.is_aligned else SUGGEST
+    draft.add(Step(task.id, Op.BLOCKERS, quote=row.quote, mode=mode, blockers=found))
+
+
+def _resolve_conditions(draft: _Draft, task_id: str) -> None:
+    """Note for tasks that wait for a condition that it has become a task."""
+    new = draft.tasks[task_id]
+    for task in list(draft.tasks.values()):
+        for blocker in task.blockers if task.is_open else ():
+            if blocker.kind == EntityType.CONDITION and blocker.raw and match(blocker.raw, [new]).sure is not None:
+                draft.add(Step(task.id, Op.RESOLVED, task_id, blockers=(blocker,)))

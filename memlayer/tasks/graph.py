@@ -1,0 +1,152 @@
+"""Entities and edges in one SQLite file, a projection of task events and memories.
+
+It can be lost: TaskBook.rebuild makes it anew, row for row the same. What a change leaves of a row depends on the
+events and memories that are there, not on the order in which they came.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from importlib import resources
+from pathlib import Path
+
+from memlayer.adapters.sqlite_files import DispensableFile, in_batches, marks
+from memlayer.model import Event, Memory
+from memlayer.tasks import projection
+from memlayer.tasks.keys import task_key
+from memlayer.tasks.projection import Neighbour
+from memlayer.tasks.states import Placed, Task
+
+VERSION = "1"
+
+
+class Graph(DispensableFile):
+    """The tables; thread-safe. Nothing raises: without the file there is nothing to tell."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path, resources.files(__package__).joinpath("graph.sql").read_text(encoding="utf-8"))
+
+    # -- the whole
+
+    @property
+    def is_whole(self) -> bool:
+        """True once a rebuild of this version ended."""
+        return self._value("version") == VERSION
+
+    def begin(self) -> None:
+        """Empty all tables but the remarks on history."""
+        tables = ("meta", "entities", "entity_aliases", "edges", "steps", "events")
+        self.run(lambda base: base.executescript(";".join("DELETE FROM " + table for table in tables)), None)
+
+    def ended(self) -> None:
+        """Note that a rebuild is over."""
+        self.run(lambda base: base.execute("INSERT OR REPLACE INTO meta VALUES ('version', ?)", (VERSION,)), None)
+
+    def rows(self) -> dict[str, list[tuple[object, ...]]]:
+        """Return all rows of the projection, to compare two of them."""
+        tables = ("entities", "entity_aliases", "edges", "steps", "events")
+        return self.run(
+            lambda base: {table: sorted(base.execute("SELECT * FROM " + table), key=repr) for table in tables}, {}
+        )
+
+    def known_events(self) -> set[str]:
+        """Return the ids of the events that are projected."""
+        return self.run(lambda base: {row[0] for row in base.execute("SELECT event_id FROM events")}, set())
+
+    # -- tasks
+
+    def project(self, rows: Sequence[Event]) -> list[Task]:
+        """Take task events in; return the tasks that they touch, as they are now. Twice is once."""
+        return self.run(lambda base: projection.project(base, rows), [])
+
+    def tasks(self, project_id: str = "", status: str = "") -> list[Task]:
+        """Return the tasks of a project, or of all, newest first."""
+        where = "entity_type = 'task'" + (" AND project_id = ?" if project_id else "")
+        where += " AND status = ?" if status else ""
+        given = [value for value in (project_id, status) if value]
+        return self.run(lambda base: projection.tasks(base, where, given), [])
+
+    def tasks_by_id(self, ids: Sequence[str]) -> list[Task]:
+        """Return the tasks with these ids."""
+        return self.run(
+            lambda base: [
+                task
+                for some in in_batches(ids)
+                for task in projection.tasks(base, "entity_id IN (%s)" % marks(len(some)), some)
+            ],
+            [],
+        )
+
+    def task_with_key(self, project_id: str, title: str) -> Task | None:
+        """Return the task that has, or had, a title."""
+        key = task_key(project_id, title)
+        ids = self._ids("SELECT entity_id FROM entity_aliases WHERE entity_type = 'task' AND canonical_key = ?", (key,))
+        return next(iter(self.tasks_by_id(ids)), None)
+
+    def history(self, task_id: str) -> list[Placed]:
+        """Return a task's steps, oldest first."""
+        return self.run(lambda base: projection.history(base, task_id), [])
+
+    def asked(self, project_id: str = "") -> list[Event]:
+        """Return the events with questions or answers, oldest first."""
+        where = "(body LIKE '%\"questions\"%' OR body LIKE '%\"answers\"%')" + (
+            " AND project_id = ?" if project_id else ""
+        )
+        return self.run(
+            lambda base: [
+                projection.event(row)
+                for row in base.execute(
+                    "SELECT * FROM events WHERE %s ORDER BY at_ms, event_id" % where, [project_id] if project_id else []
+                )
+            ],
+            [],
+        )
+
+    def events_of(self, task_ids: Sequence[str]) -> list[str]:
+        """Return the ids of all events with steps of these tasks alone."""
+        found = {
+            event_id
+            for some in in_batches(task_ids)
+            for event_id in self._ids("SELECT event_id FROM steps WHERE task_id IN (%s)" % marks(len(some)), some)
+        }
+        of_others = "SELECT DISTINCT task_id FROM steps WHERE event_id = ?"
+        return sorted(one for one in found if set(self._ids(of_others, (one,))) <= set(task_ids))
+
+    def effective_blockers(self, task: Task) -> list[tuple[str, str]]:
+        """Return (title, raw words) of what a task still waits for."""
+        return self.run(lambda base: projection.effective(base, task), [])
+
+    def set_maybe_done(self, task_id: str, why: str) -> None:
+        """Keep a remark on the history of a task's files; "" takes it back."""
+
+        def put(base: sqlite3.Connection) -> None:
+            base.execute("DELETE FROM maybe_done WHERE task_id = ?", (task_id,))
+            if why:
+                base.execute("INSERT INTO maybe_done VALUES (?, ?)", (task_id, why))
+
+        self.run(put, None)
+
+    # -- memories
+
+    def index(self, memories: Sequence[Memory]) -> None:
+        """Replace the entities and edges of these memories."""
+        self.run(lambda base: projection.index(base, memories), None)
+
+    def forget(self, event_ids: Sequence[str], memory_ids: Sequence[str]) -> list[str]:
+        """Drop events and memories with their edges; return the ids of the tasks touched."""
+        return self.run(lambda base: projection.forget(base, event_ids, memory_ids), [])
+
+    def about(self, name: str, project_ids: Sequence[str] | None) -> list[str]:
+        """Return the ids of the memories about a thing, by its name, alias or the end of its path."""
+        return self.run(lambda base: projection.about(base, name, project_ids), [])
+
+    def neighbours(self, memory_id: str) -> list[Neighbour]:
+        """Return the entities beside a memory, the rarer first."""
+        return self.run(lambda base: projection.neighbours(base, memory_id), [])
+
+    def _ids(self, query: str, given: Sequence[str]) -> list[str]:
+        return self.run(lambda base: [row[0] for row in base.execute(query, given)], [])
+
+    def _value(self, name: str) -> str:
+        return next(iter(self._ids("SELECT value FROM meta WHERE name = ?", (name,))), "")

@@ -1,0 +1,116 @@
+"""Which task some words mean: strict, since closing the wrong one is worse than none.
+
+A match counts from STRICT on, with GAP to the next one; from SUGGESTED on a task is a candidate for a question.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from functools import cache, lru_cache
+from typing import NamedTuple
+
+from memlayer.tasks.keys import norm, task_key
+from memlayer.tasks.states import Task
+from memlayer.text.korean import without_particles
+from memlayer.text.terms import stem
+from memlayer.text.word_lists import word_list, word_set
+
+STRICT, GAP = 0.92, 0.03
+SUGGESTED, MAX_SUGGESTED = 0.75, 5
+EXACT, ALIAS, SAME_WORDS, OBJECT_ONLY, CONTAINED, REST = 1.0, 0.98, 0.97, 0.92, 0.9, 0.7
+_TOKEN = re.compile(r"[a-z0-9_]+(?:[./#:'-][a-z0-9_]+)*|[가-힣]+")
+
+
+class Match(NamedTuple):
+    """A task and how surely some words mean it, in [0, 1]."""
+
+    task: Task
+    score: float
+
+
+class Matched(NamedTuple):
+    """The task that is meant for sure, or None; and the candidates, best first."""
+
+    sure: Task | None
+    candidates: tuple[Task, ...]
+
+
+def match(words: str, tasks: Iterable[Task]) -> Matched:
+    """Match words with the open ones of these tasks."""
+    rows = [Match(task, score(words, task)) for task in tasks if task.is_open]
+    return decide(sorted(rows, key=lambda row: (-row.score, row.task.id)))
+
+
+def decide(rows: Sequence[Match]) -> Matched:
+    """Take the best match if it is strict and alone. rows: best first."""
+    near = [row for row in rows if row.score >= SUGGESTED][:MAX_SUGGESTED]
+    candidates = tuple(row.task for row in near)
+    is_alone = len(near) == 1 or (len(near) > 1 and near[0].score - near[1].score >= GAP - 1e-9)
+    return Matched(near[0].task if near and near[0].score >= STRICT and is_alone else None, candidates)
+
+
+def score(words: str, task: Task) -> float:
+    """Return how surely words mean a task, by the best of its titles."""
+    if words.strip() in (task.id, task_key(task.project_id, task.title)):
+        return EXACT
+    scores = [_title_score(words, title) * (ALIAS if title != task.title else 1.0) for title in task.titles]
+    return round(max(scores), 4)
+
+
+def _title_score(words: str, title: str) -> float:
+    said, named = norm(words), norm(title)
+    if said == named:
+        return EXACT if said else 0.0
+    terms, of_title = matter_of(words), matter_of(title)
+    if not terms or not of_title:
+        return 0.0
+    if terms == of_title:
+        return SAME_WORDS
+    shared = terms & of_title
+    if terms < of_title:
+        missing = of_title - terms
+        is_object = len(missing) == 1 and missing <= _making() and (len(terms) > 1 or len(next(iter(terms))) > 3)
+        return OBJECT_ONLY if is_object else CONTAINED
+    return REST * len(shared) / len(of_title | terms) if shared else 0.0
+
+
+@lru_cache(maxsize=4096)
+def matter_of(text: str) -> frozenset[str]:
+    """Return the words of a title that tell it from others, in their base form."""
+    tokens = _TOKEN.findall(unicodedata.normalize("NFKC", text).lower())
+    return frozenset(filter(None, map(_base, tokens)))
+
+
+def _base(token: str) -> str:
+    if token in word_set(__package__, "filler") or token in word_set(__package__, "closing"):
+        return ""
+    if token.isascii():
+        base = stem(_irregular().get(token, token))
+        return "" if base in _closing_stems() else base
+    token = _irregular().get(token, token)
+    base = _without_tail(without_particles(token, shortest=1) if len(token) > 2 else token)
+    return "" if base in word_set(__package__, "closing") or base in word_set(__package__, "filler") else base
+
+
+def _without_tail(word: str) -> str:
+    for tail in word_list(__package__, "korean_tail"):
+        if word.endswith(tail) and len(word) > len(tail):
+            return word[: -len(tail)]
+    return word
+
+
+@cache
+def _irregular() -> dict[str, str]:
+    return dict((pair.split(":")[0], pair.split(":")[1]) for pair in word_list(__package__, "irregular"))
+
+
+@cache
+def _closing_stems() -> frozenset[str]:
+    return frozenset(map(stem, word_list(__package__, "closing")))
+
+
+@cache
+def _making() -> frozenset[str]:
+    return frozenset(stem(word) if word.isascii() else word for word in word_list(__package__, "making"))

@@ -1,0 +1,68 @@
+"""Sentences of a person that speak of a task in so many words.
+
+Few forms, no guess: a task is made only where somebody says that it is one, and what is said to be done closes a task
+only by the matcher.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+
+from memlayer.tasks.events import Observation
+from memlayer.tasks.states import Status
+from memlayer.text.sentences import is_question, sentences
+from memlayer.text.word_lists import rows
+
+MAX_TEXT_CHARS = 4_000  # a longer prompt is pasted text
+MAX_FOUND = 8
+_DENIED = re.compile(
+    r"\b(?:not|isn't|aren't|wasn't|never|almost|nearly|half|once|when|if|after|until|unless|should|must|before|whether"
+    r"|make sure|ensure|think|hope|partly|will)\b|n't\b|안 (?:끝|됐|했|고)|못 |아직|거의|만약|[하되끝났]면|[았었했]으면"
+    r"|전에|때까지|(?:인지|는지|던지|줄)\b|예정|것 같|듯",
+    re.IGNORECASE,
+)
+_QUOTED = re.compile(r"^\s*(?:>|\||```|[$#]\s)")
+_FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
+
+
+@cache
+def _patterns() -> list[tuple[str, re.Pattern[str]]]:
+    return [(wish, re.compile(pattern, re.IGNORECASE)) for wish, pattern in rows(__package__, "sentences.tsv")]
+
+
+def observed(prompt: str) -> list[Observation]:
+    """Return what a prompt says of tasks, in its order."""
+    if len(prompt) > MAX_TEXT_CHARS:
+        return []
+    return list(_observed(_FENCE.sub("\n", prompt)))[:MAX_FOUND]
+
+
+def _observed(prompt: str) -> Iterator[Observation]:
+    for line in prompt.split("\n"):
+        if _QUOTED.match(line):
+            continue
+        whole = _of_sentence(line.strip(" -*\t"), ("created",))
+        if whole is not None:
+            yield whole
+            continue
+        for start, end in sentences(line):
+            row = _of_sentence(line[start:end].strip(" -*\t"), ())
+            if row is not None:
+                yield row
+
+
+def _of_sentence(sentence: str, wishes: tuple[str, ...]) -> Observation | None:
+    for wish, pattern in _patterns():
+        match = pattern.match(sentence) if not wishes or wish in wishes else None
+        if match is None:
+            continue
+        if wish != "created" and (is_question(sentence) or _DENIED.search(sentence)):
+            return None
+        given = match.groupdict()
+        title = " ".join(filter(None, (given["task"].strip(" .,:"), given.get("verb"))))
+        blocker = (given.get("blocker") or "").strip(" .,")
+        status = Status.BLOCKED if wish == Status.BLOCKED else ""
+        return Observation(wish, title, status=status, blockers=(blocker,) if blocker else (), quote=sentence)
+    return None

@@ -1,0 +1,258 @@
+"""Tasks from their sources to their memories: row 27 of the design, by its numbers."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from memlayer.kinds import Kind
+from memlayer.model import Event
+from memlayer.ports import MemoryQuery
+from memlayer.tasks import events as task_events
+from memlayer.tasks.events import CREATED, Observation, TaskEvent
+from memlayer.tasks.states import OPEN, By, Op, Status, Task
+from tests.support.notes_in_memory import Noting
+from tests.support.turns_in_memory import PROJECT, T0_MS
+
+
+class Booking(Noting):
+    """A project with a book of tasks."""
+
+    def host(self, session: str, at: int, *rows: dict[str, object]) -> None:
+        """Take in an event of the host's own tasks."""
+        text = json.dumps({"by": "host", "observed": list(rows)}, ensure_ascii=False)
+        project_id = self.projects.resolve(PROJECT)[0]
+        self.tasks.take([Event("host-%d" % at, "task", session, project_id, "p-%d" % at, text, T0_MS + at)])
+
+    def person(self, at: int, *rows: Observation) -> list[Task]:
+        """Take in what a person types in a terminal."""
+        captured = task_events.captured(TaskEvent(By.PERSON, rows), project_dir=PROJECT, at_ms=T0_MS + at)
+        self.ingest.take([captured])
+        return self.all()
+
+    def all(self) -> list[Task]:
+        return self.graph.tasks()
+
+    def one(self, title: str) -> Task:
+        [task] = [task for task in self.all() if task.title == title]
+        return task
+
+
+@pytest.fixture
+def book(tmp_path: Path) -> Booking:
+    return Booking(tmp_path)
+
+
+def test_same_title_in_several_sessions_is_one_entity_27_1_27_2(book: Booking) -> None:
+    book.host("s1", 1, {"wish": "created", "ref": "1", "title": "로그인 테스트 추가"})
+    book.host("s2", 2, {"wish": "created", "ref": "1", "title": "로그인  테스트 추가"})
+    [task] = book.all()
+    assert task.sessions == ("s1", "s2")
+    [entity] = [row for row in book.graph.rows()["entities"] if row[1] == "task"]
+    assert entity[2] == "task:%s:로그인_테스트_추가" % task.project_id
+
+
+def test_host_hooks_open_begin_and_close_27_4_27_6(book: Booking) -> None:
+    book.host("s1", 1, {"wish": "created", "ref": "1", "title": "Fix the login redirect"})
+    book.host("s1", 2, {"wish": "in_progress", "ref": "1"})
+    book.host("s1", 3, {"wish": "done", "ref": "1", "title": "Fix the login redirect"})
+    [task] = book.all()
+    assert task.status is Status.DONE
+    ops = [(row.step.op, row.step.to) for row in book.tasks.history(task.id)]
+    assert ops == [(Op.CREATED, task.title), (Op.STATUS, "in_progress"), (Op.STATUS, "done")]
+
+
+def test_refs_of_the_host_hold_within_their_session(book: Booking) -> None:
+    book.host("s1", 1, {"wish": "created", "ref": "1", "title": "Write the guide"})
+    book.host("s2", 2, {"wish": "created", "ref": "1", "title": "Ship the release"})
+    book.host("s2", 3, {"wish": "done", "ref": "1"})
+    assert book.one("Write the guide").status is Status.PENDING
+    assert book.one("Ship the release").status is Status.DONE
+
+
+def test_done_from_pending_passes_through_begun_27_5(book: Booking) -> None:
+    book.host("s1", 1, {"wish": "created", "ref": "1", "title": "Write the guide"})
+    book.host("s1", 2, {"wish": "done", "ref": "1"})
+    steps = [row.step.to for row in book.tasks.history(book.all()[0].id) if row.step.op is Op.STATUS]
+    assert steps == ["in_progress", "done"]
+
+
+def test_a_refused_transition_is_recorded_27_4(book: Booking) -> None:
+    book.host("s1", 1, {"wish": "created", "ref": "1", "title": "Write the guide", "status": "in_progress"})
+    book.host("s1", 2, {"wish": "pending", "ref": "1"})
+    [task] = book.all()
+    assert task.status is Status.IN_PROGRESS
+    assert [(before, after) for before, after, _, _ in task.rejected] == [("in_progress", "pending")]
+    assert Op.REJECTED in [row.step.op for row in book.tasks.history(task.id)]
+
+
+def test_blocked_has_a_blocker_and_done_none_27_5_27_8(book: Booking) -> None:
+    book.person(1, Observation(CREATED, "배포"))
+    book.person(2, Observation(Status.BLOCKED, "배포", blockers=("https://example.com/review/1",)))
+    [task] = book.all()
+    assert (task.status, [blocker.kind for blocker in task.blockers]) == (Status.BLOCKED, ["artifact"])
+    book.person(3, Observation(Status.BLOCKED, "배포"))
+    assert book.all()[0].blockers
+    book.person(4, Observation(Status.DONE, "배포"))
+    [task] = book.all()
+    assert (task.status, task.blockers) == (Status.DONE, ())
+    assert book.tasks.graph.effective_blockers(task) == []
+
+
+def test_blocked_without_words_waits_for_a_placeholder_27_8(book: Booking) -> None:
+    book.person(1, Observation(CREATED, "Deploy", status=Status.BLOCKED))
+    [blocker] = book.all()[0].blockers
+    assert (blocker.kind, blocker.confidence, blocker.raw) == ("condition", 0.0, "")
+
+
+def test_an_unknown_title_becomes_a_condition_never_a_task_27_8(book: Booking) -> None:
+    book.person(1, Observation(CREATED, "Deploy"))
+    book.person(2, Observation(Status.BLOCKED, "Deploy", blockers=("the security review of the team",)))
+    [task] = book.all()
+    assert [(one.kind, one.raw) for one in task.blockers] == [("condition", "the security review of the team")]
+
+
+def test_a_condition_that_becomes_a_task_resolves_to_it_27_11(book: Booking) -> None:
+    book.person(1, Observation(CREATED, "Deploy", status=Status.BLOCKED, blockers=("Security review",)))
+    deploy = book.one("Deploy")
+    assert [title for title, _ in book.graph.effective_blockers(deploy)] == ["security review"]
+    book.person(2, Observation(CREATED, "Security review"))
+    assert [title for title, _ in book.graph.effective_blockers(deploy)] == ["Security review"]
+    book.person(3, Observation(Status.DONE, "Security review"))
+    assert book.graph.effective_blockers(book.one("Deploy")) == []
+
+
+def test_words_that_no_turn_holds_only_suggest_a_blocker_27_9(book: Booking) -> None:
+    book.person(1, Observation(CREATED, "Deploy", status=Status.BLOCKED, blockers=("PROJ-12",)))
+    book.person(2, Observation(Status.BLOCKED, "Deploy", blockers=("PROJ-13",), is_aligned=False))
+    task = book.one("Deploy")
+    assert [one.key for one in task.blockers] == ["art:jira:PROJ-12"]
+    assert [one.key for one in task.suggested] == ["art:jira:PROJ-13"]
+    rels = {(row[2], row[4]) for row in book.graph.rows()["edges"] if row[0] == "task"}
+    assert {rel for rel, _ in rels} == {"blocked_by", "blocked_by_suggested"}
+
+
+def test_two_tasks_alike_make_a_question_and_close_none_27_7(book: Booking) -> None:
+    book.person(1, Observation(CREATED, "Fix the login test 3"))
+    book.person(2, Observation(CREATED, "Fix the login test 4"))
+    book.say("s1", "p1", "the login test is done", "Good.", at=5)
+    assert [task.status in OPEN for task in book.all()] == [True, True]
+    [asked] = book.tasks.questions()
+    assert {task.title for task in asked.candidates} == {"Fix the login test 3", "Fix the login test 4"}
+    assert asked.quote == "the login test is done"
+
+
+def test_an_answered_question_closes_and_goes(book: Booking) -> None:
+    book.person(1, Observation(CREATED, "로그인 테스트 3 수정"))
+    book.person(2, Observation(CREATED, "로그인 테스트 4 수정"))
+    book.say("s1", "p1", "로그인 테스트 끝났어", "네.", at=5)
+    [asked] = book.tasks.questions()
+    book.tasks.answer(asked.id, asked.candidates[0].id)
+    assert book.tasks.questions() == []
+    assert sorted(task.status for task in book.all()) == ["done", "pending"]
+
+
+def test_none_of_them_is_an_answer(book: Booking) -> None:
+    book.person(1, Observation(CREATED, "Fix the login test 3"))
+    book.say("s1", "p1", "the login test is done", "Good.", at=5)
+    [asked] = book.tasks.questions()
+    book.tasks.answer(asked.id, "")
+    assert book.tasks.questions() == []
+    assert book.one("Fix the login test 3").is_open
+
+
+@pytest.mark.parametrize(
+    ("title", "sentence"),
+    [
+        ("Finish the vector search", "The vector search task is done now."),
+        ("벡터 검색 마무리", "벡터 검색 작업 끝났어"),
+    ],
+)
+def test_a_plain_sentence_closes_its_task(book: Booking, title: str, sentence: str) -> None:
+    book.say("s1", "p1", ("할 일: " if "벡" in title else "todo: ") + title, "OK.", at=1)
+    assert book.one(title).by == (By.PERSON,)
+    book.say("s2", "p2", sentence, "Good.", at=9)
+    assert book.one(title).status is Status.DONE
+
+
+def test_a_question_or_a_plan_closes_nothing(book: Booking) -> None:
+    book.person(1, Observation(CREATED, "Finish the vector search"))
+    for at, text in enumerate(
+        ("Is the vector search done?", "Once the vector search is done, deploy.", "the vector search isn't done yet")
+    ):
+        book.say("s1", "p%d" % at, text, "Hm.", at=5 + at)
+    assert book.all()[0].is_open
+
+
+def test_a_private_span_or_secret_reaches_no_table(book: Booking) -> None:
+    book.say("s1", "p1", "todo: rotate the key ghp_abcdefghijklmnopqrstuvwxyz0123456789", "OK.", at=1)
+    book.say("s1", "p2", "할 일: <private>합병 준비</private>", "네.", at=2)
+    raw = repr(book.graph.rows()) + repr(book.everything())
+    assert "ghp_abcdef" not in raw
+    assert "합병" not in raw
+
+
+def test_the_memory_of_a_task_follows_it(book: Booking) -> None:
+    book.person(1, Observation(CREATED, "Deploy", status=Status.BLOCKED, blockers=("PROJ-12",)))
+    [row] = book.store.memories(MemoryQuery(kind=Kind.TASK))
+    assert row.text == "Deploy (waits for: PROJ-12)"
+    assert row.id in book.searched()
+    book.person(2, Observation(Status.CANCELLED, "Deploy"))
+    [row] = book.store.memories(MemoryQuery(kind=Kind.TASK))
+    assert row.superseded_by == row.id
+    assert row.id not in book.searched()
+
+
+def test_an_older_homes_task_is_taken_over_under_its_citation(book: Booking) -> None:
+    turns = book.tell("s1", ("배포 문서를 고쳐야 하는데 보안 검토를 기다려", "알겠습니다."))
+    book.answer("s1", turns, {"summary": "", "notes": [], "tasks": []})
+    from dataclasses import replace
+
+    from memlayer.consolidation.statement import statement_of
+
+    old = statement_of(
+        book.projects.resolve(PROJECT)[0], "배포 문서 고치기 (waits for: 보안 검토)", Kind.TASK, session_id="s1",
+        prompt_id="s1-0", source_ids=turns[0].event_ids, at_ms=T0_MS,
+    )  # fmt: skip
+    book.store.put_memories([replace(old, settled="notes-1")])
+    book.tasks.catch_up()
+    book.tasks.catch_up()
+    [task] = book.all()
+    assert (task.id, task.title, task.status) == (old.id, "배포 문서 고치기", Status.BLOCKED)
+    assert [one.raw for one in task.blockers] == ["보안 검토"]
+
+
+def test_a_rebuild_gives_the_same_tables_27_10(book: Booking) -> None:
+    book.person(1, Observation(CREATED, "Deploy", status=Status.BLOCKED, blockers=("Security review", "acme/core#42")))
+    book.person(2, Observation(CREATED, "Security review"))
+    book.say(
+        "s1", "p1", "src/cart.py 는 PROJ-12 때문에 고쳐야 해. todo는 없음", "@mina 님께 물어보세요: redis:6379", at=3
+    )
+    book.say("s1", "p2", "todo: 장바구니 고치기", "네.", at=4)
+    book.person(9, Observation(Status.DONE, "Security review"))
+    before = book.graph.rows()
+    book.tasks.rebuild()
+    assert book.graph.rows() == before
+    assert len(before["edges"]) > 6
+
+
+def test_a_reader_closes_by_id_and_asks_before_it_closes_a_persons_own(book: Booking) -> None:
+    turns = book.tell("s1", ("장바구니 테스트는 다음에 고치자고 하자", "네, 장바구니 테스트는 남겨 둡니다."))
+    quote = "장바구니 테스트는 남겨 둡니다"
+    book.answer("s1", turns, {"summary": "", "notes": [], "tasks": [
+        {"title": "장바구니 테스트 고치기", "status": "pending", "quote": quote, "turn": 1}]})  # fmt: skip
+    [memory] = book.keeper.open_tasks(book.projects.resolve(PROJECT)[0])
+    book.person(-1, Observation(CREATED, "결제 모듈 정리"))
+    other = book.one("결제 모듈 정리")
+    turns = book.tell("s2", ("장바구니 테스트와 결제 모듈 정리 모두 끝냈어", "두 가지 모두 끝냈습니다."))
+    from memlayer.model import citation_of
+
+    book.answer("s2", turns, {"summary": "", "notes": [], "tasks": [
+        {"id": memory.citation, "title": "장바구니 테스트 고치기", "status": "done", "quote": turns[0].prompt, "turn": 1},
+        {"id": citation_of(other.id), "title": "결제 모듈 정리", "status": "done", "quote": turns[0].prompt, "turn": 1},
+    ]})  # fmt: skip
+    assert book.one("장바구니 테스트 고치기").status is Status.DONE
+    assert book.one("결제 모듈 정리").is_open
+    assert [asked.candidates[0].title for asked in book.tasks.questions()] == ["결제 모듈 정리"]
