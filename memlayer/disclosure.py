@@ -57,7 +57,7 @@ class Detail:
     """All that is known of a memory.
 
     turn: citation of the turn that a statement was drawn from. missing: how many of its sources are gone. cited_in:
-    sessions whose answers cited it, with the newest day.
+    sessions whose answers cited it, with the newest day. beside: the things that it is about or waits for.
     """
 
     memory: Memory
@@ -68,6 +68,7 @@ class Detail:
     turn: str = ""
     missing: int = 0
     cited_in: Sequence[tuple[str, str]] = ()
+    beside: Sequence[str] = ()
 
 
 def label_of(memory: Memory) -> str:
@@ -182,6 +183,8 @@ def _facts(detail: Detail) -> list[str]:
             facts.append("%s [mem:%s] %s: %s" % (label, one.citation, day_of(one.at_ms), cut(flatten(one.text), 160)))
     if detail.turn and detail.turn != detail.memory.citation:
         facts.append("Drawn from [mem:%s]" % detail.turn)
+    if detail.beside:
+        facts.append("Beside: " + ", ".join(cut(flatten(name), 100) for name in detail.beside[:MAX_LISTED]))
     if detail.missing:
         facts.append("%d of its sources were forgotten" % detail.missing)
     if detail.cited_in:

@@ -11,13 +11,13 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from memlayer.consolidation.extractor import SESSION_READER
-from memlayer.kinds import KINDS, Category, Kind, Start
+from memlayer.kinds import Category, Kind
 from memlayer.model import Memory
 from memlayer.ports import MemoryQuery, Store
+from memlayer.tasks.resting import is_resting
 from memlayer.text.context_block import flatten
 
 MAX_TASKS = 3
-TASK_SESSIONS = 5  # a task that so many later sessions did not mention has died
 DAY_MS = 86_400_000
 MAX_SUMMARIES = 3
 SUMMARY_CHARS = 280
@@ -31,18 +31,25 @@ _NAME = re.compile(
 
 
 def notes_in_force(store: Store, project_id: str, limit: int) -> list[Memory]:
-    """Return a model's notes and tasks, newest first. Raises StoreError."""
+    """Return a model's notes, newest first. Raises StoreError."""
     rows = store.memories(MemoryQuery(project_id=project_id, category=Category.CORE, is_current=True, limit=limit))
     return [row for row in rows if row.settled == SESSION_READER]
 
 
-def live_tasks(notes: Sequence[Memory], sessions: Sequence[str]) -> list[Memory]:
-    """Return the open tasks of the last sessions, newest first.
+def live_tasks(core: Sequence[Memory], heard: Sequence[Memory]) -> list[Memory]:
+    """Return the open tasks that do not rest, the one last spoken of first.
 
-    sessions: ids, newest first."""
-    recent = set(sessions[:TASK_SESSIONS])
-    tasks = [note for note in notes if KINDS[note.known_kind].start is Start.OPEN_WORK]
-    return [task for task in tasks if task.session_id in recent][:MAX_TASKS]
+    core: memories in force. heard: turns and summaries, by which sessions are counted."""
+    now_ms = max([row.at_ms for row in heard], default=0)
+    began: dict[str, int] = {}
+    for row in heard:
+        began[row.session_id] = min(row.at_ms, began.get(row.session_id, row.at_ms))
+    tasks = sorted((row for row in core if row.known_kind is Kind.TASK), key=lambda row: -row.at_ms)
+    return [
+        task
+        for task in tasks
+        if not is_resting(task.at_ms, now_ms, [one for one, at_ms in began.items() if at_ms > task.at_ms])
+    ][:MAX_TASKS]
 
 
 def recent_summaries(summaries: Sequence[Memory]) -> list[Memory]:

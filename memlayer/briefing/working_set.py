@@ -186,9 +186,10 @@ def _chosen(store: Store, project_id: str, excluded_session_id: str) -> Iterator
     )
     now_ms = max([entry.at_ms for entry in (*turns[:1], *summaries[:1], *core)], default=0)
     notes = noted_start.notes_in_force(store, project_id, _CORE_LOOKED_AT)
+    tasks = noted_start.live_tasks(core, (*reports, *summaries))
+    core = [entry for entry in core if entry.known_kind is not Kind.TASK]
     if notes:
-        heard = sorted((*turns, *summaries), key=lambda entry: -entry.at_ms)
-        yield from _with_notes(notes, summaries, list(dict.fromkeys(entry.session_id for entry in heard)))
+        yield from _with_notes(tasks, summaries)
         yield from map(_stated, [entry for entry in core if entry.pinned])
         yield from _everywhere(store, project_id)
         return
@@ -201,6 +202,7 @@ def _chosen(store: Store, project_id: str, excluded_session_id: str) -> Iterator
         yield _Line(told, shortened(told.text))
     if newest is not None:
         yield _Line(newest, summary_in_short(newest.text, SUMMARY_CHARS, _gone(store, newest, over)), SUMMARY_CHARS)
+    yield from map(_open, tasks)
     for entry in [entry for entry in core if entry.pinned]:
         yield _stated(entry)
     if project_id == GLOBAL:  # all of it is there because the person put it there
@@ -232,10 +234,9 @@ def _chosen(store: Store, project_id: str, excluded_session_id: str) -> Iterator
         yield _Line(last[0], shortened(last[0].text))
 
 
-def _with_notes(notes: Sequence[Memory], summaries: Sequence[Memory], sessions: Sequence[str]) -> Iterator[_Line]:
-    """Open work and the last day's sessions. sessions: ids, newest first."""
-    for task in noted_start.live_tasks(notes, sessions):
-        yield _Line(task, "(open) " + task.text)
+def _with_notes(tasks: Sequence[Memory], summaries: Sequence[Memory]) -> Iterator[_Line]:
+    """Open work and the last day's sessions."""
+    yield from map(_open, tasks)
     for summary in noted_start.recent_summaries(summaries):
         text = summary_in_short(summary.text, noted_start.SUMMARY_CHARS)
         yield _Line(summary, "(last session) " + text if summary is summaries[0] else text, noted_start.SUMMARY_CHARS)
@@ -255,6 +256,10 @@ def _gone(store: Store, summary: Memory, over: Sequence[Memory]) -> list[Replace
     return [
         replacement_of(entry, lineage.head(store, entry)) for entry in over if entry.session_id == summary.session_id
     ]
+
+
+def _open(task: Memory) -> _Line:
+    return _Line(task, "(open) " + task.text)
 
 
 def _stated(memory: Memory) -> _Line:

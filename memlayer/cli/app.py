@@ -15,7 +15,7 @@ from click.shell_completion import CompletionItem
 
 from memlayer import __version__
 
-SLASH_WITH_PROJECT = ("forget", "list", "remember", "review", "search")
+SLASH_WITH_PROJECT = ("forget", "list", "remember", "review", "search", "tasks")
 
 
 class Verb(NamedTuple):
@@ -45,6 +45,8 @@ VERBS = {
     "notes": Verb("notes", "Have a language model read finished sessions and write notes."),
     "topics": Verb("project.topics", "Show a month's work as topics of sessions that share words."),
     "mode": Verb("project.topics", "Show or choose the mode: session, or endless."),
+    "tasks": Verb("project.tasks", "List this project's open tasks, with the things that each waits for."),
+    "task": Verb("project.tasks", "Add, close, block or show a task."),
     "agent": Verb("agent", "Talk with a language model that has this memory."),
     "stats": Verb("overview", "Show counts, disk use, index, model, daemon and hook timings."),
     "files": Verb("maintenance", "Show the paths of a project's memory files."),

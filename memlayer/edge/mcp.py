@@ -57,12 +57,12 @@ TOOLS = (
     _tool(
         "mem-search",
         "Search what was said and decided in earlier sessions of this project. One line a hit: id, day, kind, "
-        "sentence. Use the words of the matter, in the user's language.",
+        "sentence. Use the words of the matter, in the user's language; about:NAME keeps to a file, issue or person.",
         {
             "query": {"type": "string"},
             "limit": {"type": "integer", "minimum": 1, "maximum": 20, "default": 5},
             "session": {"type": "string", "description": "Only this session's id"},
-            "kind": {"type": "string", "enum": ["turn", "settled", "day", "note"]},
+            "kind": {"type": "string", "enum": ["turn", "settled", "day", "note", "task"]},
         },
         "query",
     ),

@@ -55,7 +55,7 @@ class Ingest:
         # Called with events of kind `remember`; they leave the spool only after it.
         self.on_remember: Callable[[Sequence[Event]], object] = lambda events: None
         self.on_new: Callable[[Sequence[Event]], object] = lambda events: None  # events that were not there before
-        # Called with events of kind `task`, which it stores: what they say is decided first.
+        # Called with events of kind `task`, which it stores, decided.
         self.on_task: Callable[[Sequence[Event]], object] = lambda events: None
 
     def drain(self, on_progress: Progress = lambda done, total: None) -> tuple[int, set[str]]:

@@ -14,7 +14,7 @@ from memlayer.indexing.indexer import Indexer
 from memlayer.kinds import Category, Kind
 from memlayer.model import Memory, citation_of
 from memlayer.notes.answer import DraftNote, DraftTask, SessionAnswer
-from memlayer.notes.checks import CheckedNote, Refusal, RefusedNote, check, summary_problem
+from memlayer.notes.checks import MIN_TEXT_CHARS, CheckedNote, Refusal, RefusedNote, check, summary_problem
 from memlayer.notes.merging import is_machine_made, is_unconfirmed, merge, taken_back
 from memlayer.notes.quotes import align_in_turns
 from memlayer.notes.session_turns import SessionTurn
@@ -190,7 +190,8 @@ class NoteKeeper:
         """Return the turn that says so; None for a refused task."""
         place = align_in_turns(task.quote, task.turn, turns)
         title = task.title or (known.title if known is not None else "")
-        note = DraftNote(Kind.COMMITMENT, title, task.quote, task.turn)
+        text = title if len(title) >= MIN_TEXT_CHARS else "%s: %s" % (title, task.quote)  # few syllables name a task
+        note = DraftNote(Kind.COMMITMENT, text, task.quote, task.turn)
         result = check(note, turns, list(known.titles) if known is not None else [])
         if place is None or isinstance(result, RefusedNote) or task.status not in tuple(Status):
             reason = result.reason if isinstance(result, RefusedNote) else Refusal.UNKNOWN_KIND

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import fnmatch
 import os
+import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -26,6 +27,7 @@ MEMORIES_AT_ONCE = 100
 LEAST_WORDS = 0.2
 LEAST_RELEVANCE = 0.4
 
+_ABOUT = re.compile(r'(?<!\S)about:(?:"([^"]+)"|(\S+))')
 PathOf = Callable[[Memory], str]
 
 
@@ -60,7 +62,7 @@ class Filters:
     """Filters of a search; empty fields do not restrict.
 
     since_ms and until_ms: Unix time, until_ms excluded. file: a name, a path or a pattern of the hit's own file, or a
-    name in its text.
+    name in its text. memory_ids: those alone, None for any.
     """
 
     category: Category | None = None
@@ -69,6 +71,7 @@ class Filters:
     file: str = ""
     since_ms: int = 0
     until_ms: int = 0
+    memory_ids: frozenset[str] | None = None
 
     @property
     def is_any(self) -> bool:
@@ -87,6 +90,8 @@ class Filters:
     def admits(self, memory: Memory, path: str) -> bool:
         """True if all filters admit the memory. path: of its file."""
         if self.kind and memory.kind != self.kind:
+            return False
+        if self.memory_ids is not None and memory.id not in self.memory_ids:
             return False
         return not self.file or is_of_file(path, self.file) or self.file.casefold() in memory.text.casefold()
 
@@ -133,6 +138,16 @@ class Search:
             if len(out) >= limit:
                 break
         return out[:limit]
+
+
+def split_about(query: str) -> tuple[str, list[str]]:
+    """Return a query without its `about:NAME`, and the names.
+
+    Where nothing else is asked the names are the query.
+    """
+    names = [quoted or bare for quoted, bare in _ABOUT.findall(query)]
+    rest = " ".join(_ABOUT.sub(" ", query).split())
+    return rest or " ".join(names), names
 
 
 def is_hit(score: Score) -> bool:

@@ -1,21 +1,17 @@
-"""What a task waits for: an URL, an issue, another task, else a condition in words.
+"""The things that a task waits for: an URL, an issue, another task, else a condition in words.
 
 Never a task that nobody made.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
-from memlayer.model import citation_of
 from memlayer.tasks.keys import EntityType, artifact, condition, entities_in
-from memlayer.tasks.matcher import match
+from memlayer.tasks.matcher import match, named
 from memlayer.tasks.states import Blocker, Task, placeholder
 
 MAX_RAW_CHARS = 200
-_TASK = re.compile(r"^task:[^:]+:[^:]+$")
-_CITED = re.compile(r"^\[?(?:mem:)?([0-9A-Za-z]{6})\]?$")
 EMBEDDED = 0.95  # of an URL or issue inside a sentence
 
 
@@ -45,10 +41,4 @@ def resolve(raw: str, project_id: str, tasks: Sequence[Task], refs: dict[str, st
 
 def _named(raw: str, tasks: Sequence[Task]) -> Task | None:
     """Return the task with this id, key or citation."""
-    cited = _CITED.match(raw)
-    for task in tasks:
-        if raw == task.id or (cited and citation_of(task.id) == cited[1]):
-            return task
-        if _TASK.match(raw) and match(raw, [task]).sure is not None:
-            return task
-    return None
+    return next((task for task in tasks if named(raw, task)), None)

@@ -1,6 +1,6 @@
 """The book of tasks: observations become steps, steps become tasks and their memories.
 
-Events of kind `task` in the store are what is kept; the graph and the tasks' memories are made of them. All writes are
+Events of kind `task` are kept in the store; the graph and the tasks' memories are made of them. All writes are
 the daemon's writer's, and applying an event twice changes nothing.
 """
 
@@ -29,6 +29,8 @@ from memlayer.turns.turn_memory import prompt_of
 EVERYTHING = 10_000_000
 BATCH = 200
 WAITS_FOR = " (waits for: %s)"
+MAYBE_DONE = " (maybe done: %s)"
+MAX_REMARK_CHARS = 120
 MADE_BY_BOOK = "tasks-1"  # Memory.settled of a task's memory
 
 
@@ -85,7 +87,7 @@ class TaskBook:
     def observe(
         self, rows: Sequence[Observation], by: By, place: Place, origin: str, *, answers: str = ""
     ) -> list[Task]:
-        """Take in what a source says. The same origin at a place is the same event."""
+        """Take in the observations of a source. The same origin at a place is the same event."""
         if not rows and not answers:
             return []
         text = task_events.to_json(TaskEvent(by, tuple(rows), answers=answers))
@@ -93,7 +95,7 @@ class TaskBook:
         return [] if made in self.tombstones else self.take([_event(made, place, text)])
 
     def heard(self, turns: Sequence[Memory]) -> None:
-        """Take in what the prompts of turns say of tasks, before they are settled."""
+        """Take in the tasks that the prompts of turns name, before the turns are settled."""
         for turn in turns:
             if turn.superseded_by or turn.known_kind is Kind.DID_NOT_HOLD or not turn.prompt_id:
                 continue
@@ -260,7 +262,7 @@ class TaskBook:
         touched = self.graph.forget(plan.event_ids, plan.memory_ids)
         self.publish(task for task in self.graph.tasks_by_id(touched) if task.id not in plan.memory_ids)
 
-    # -- questions, and what others find out
+    # -- questions, and remarks of others
 
     def questions(self, project_id: str = "") -> list[TaskQuestion]:
         """Return the open questions, oldest first.
@@ -297,7 +299,8 @@ class TaskBook:
 
     def maybe_done(self, task_id: str, why: str) -> None:
         """Remark that history seems to have done a task; "" takes the remark back."""
-        self.graph.set_maybe_done(task_id, why)
+        self.graph.set_maybe_done(task_id, " ".join(why.split())[:MAX_REMARK_CHARS])
+        self.publish(self.graph.tasks_by_id([task_id]))
 
     def neighbours(self, memory_id: str) -> list[Neighbour]:
         """Return the entities beside a memory."""
@@ -311,7 +314,8 @@ class TaskBook:
 def text_of(task: Task) -> str:
     """Return a task as its memory has it."""
     waits = [blocker.raw for blocker in task.blockers if blocker.raw]
-    return task.title + (WAITS_FOR % ", ".join(waits) if waits and task.status is Status.BLOCKED else "")
+    text = task.title + (WAITS_FOR % ", ".join(waits) if waits and task.status is Status.BLOCKED else "")
+    return text + (MAYBE_DONE % task.maybe_done if task.maybe_done and task.is_open else "")
 
 
 def memory_of(task: Task) -> Memory:

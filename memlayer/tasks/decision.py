@@ -1,4 +1,4 @@
-"""Decide what an observation does to the tasks that are known.
+"""Turn an observation into steps of the tasks that are known.
 
 Pure: the same observations and tasks give the same steps. In doubt it asks, and changes nothing.
 """
@@ -13,7 +13,7 @@ from memlayer.model import event_id
 from memlayer.tasks import blockers as resolving
 from memlayer.tasks.events import CREATED, MAX_TITLE_CHARS, MENTIONED, REOPENED, Observation, Question, TaskEvent
 from memlayer.tasks.keys import EntityType, task_key
-from memlayer.tasks.matcher import match
+from memlayer.tasks.matcher import match, named
 from memlayer.tasks.states import (
     OPEN,
     PRIORITIES,
@@ -84,7 +84,7 @@ def _decide(draft: _Draft, row: Observation) -> None:
     if task is None:
         if candidates and row.wish in _STATUSES:
             draft.questions.append(Question(row.wish, row.title, row.quote, tuple(one.id for one in candidates)))
-        elif row.wish == Status.BLOCKED and draft.by in (*SURE, By.RULES) and row.title and row.blockers:
+        elif row.wish == Status.BLOCKED and draft.by is By.RULES and row.title and row.blockers:
             _create(draft, replace(row, wish=CREATED, status=Status.BLOCKED))
         return
     _change(draft, task, row)
@@ -109,7 +109,9 @@ def _with_title(draft: _Draft, title: str) -> Task | None:
     """Return the task that has, or had, exactly this title; an open one before a closed one."""
     key = task_key(draft.project_id, title)
     same = [
-        task for task in draft.tasks.values() if any(task_key(draft.project_id, known) == key for known in task.titles)
+        task
+        for task in draft.tasks.values()
+        if named(title, task) or any(task_key(draft.project_id, known) == key for known in task.titles)
     ]
     return max(same, key=lambda task: (task.is_open, task.touched_ms, task.id), default=None)
 

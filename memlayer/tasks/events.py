@@ -1,6 +1,6 @@
-"""Task events: what was observed, the steps that were decided, their JSON.
+"""Task events: observations, the steps decided from them, their JSON.
 
-An observation is what a source says of a task, which may not be known yet. Decided once, when it is taken in, it
+An observation is a source's word about a task, which may not be known yet. Decided once, when it is taken in, it
 becomes steps of known tasks or a question; the event in the store holds these.
 """
 
@@ -24,7 +24,7 @@ CREATED, REOPENED, MENTIONED = "created", "reopened", "mentioned"
 
 @dataclass(frozen=True)
 class Observation:
-    """What a source says of a task.
+    """The word of a source about a task.
 
     wish: created, mentioned, reopened, or a status. task_id: of a task that is known for sure. ref: the host's id.
     blockers: in words; refs of the host begin with "#". is_aligned: the words that say so stand in their turn, so that

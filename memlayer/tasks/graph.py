@@ -1,7 +1,7 @@
 """Entities and edges in one SQLite file, a projection of task events and memories.
 
-It can be lost: TaskBook.rebuild makes it anew, row for row the same. What a change leaves of a row depends on the
-events and memories that are there, not on the order in which they came.
+It can be lost: TaskBook.rebuild makes it anew, row for row the same. A row depends on the events and memories
+that are there, not on the order in which they came.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ class Graph(DispensableFile):
         return sorted(one for one in found if set(self._ids(of_others, (one,))) <= set(task_ids))
 
     def effective_blockers(self, task: Task) -> list[tuple[str, str]]:
-        """Return (title, raw words) of what a task still waits for."""
+        """Return (title, raw words) of each thing that a task still waits for."""
         return self.run(lambda base: projection.effective(base, task), [])
 
     def set_maybe_done(self, task_id: str, why: str) -> None:

@@ -85,7 +85,7 @@ def artifact(text: str) -> Entity | None:
 
 
 def entities_in(project_id: str, text: str, files: Iterable[str] = ()) -> list[Entity]:
-    """Return what a text names, each once, in the order of its kinds.
+    """Return the entities that a text names, each once, in the order of its kinds.
 
     files: paths that it is about. At most MAX_ENTITIES.
     """

@@ -11,8 +11,10 @@ from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
 from typing import NamedTuple
 
+from memlayer.model import citation_of
 from memlayer.tasks.keys import norm, task_key
 from memlayer.tasks.states import Task
+from memlayer.text.context_block import bare_id
 from memlayer.text.korean import without_particles
 from memlayer.text.terms import stem
 from memlayer.text.word_lists import word_list, word_set
@@ -20,7 +22,7 @@ from memlayer.text.word_lists import word_list, word_set
 STRICT, GAP = 0.92, 0.03
 SUGGESTED, MAX_SUGGESTED = 0.75, 5
 EXACT, ALIAS, SAME_WORDS, OBJECT_ONLY, CONTAINED, REST = 1.0, 0.98, 0.97, 0.92, 0.9, 0.7
-_TOKEN = re.compile(r"[a-z0-9_]+(?:[./#:'-][a-z0-9_]+)*|[가-힣]+")
+_TOKEN = re.compile(r"[a-z0-9_]+(?:(?:[./#:']|-(?=\d))[a-z0-9_]+)*|[가-힣]+")  # PROJ-12 is a word, login-test two
 
 
 class Match(NamedTuple):
@@ -51,9 +53,21 @@ def decide(rows: Sequence[Match]) -> Matched:
     return Matched(near[0].task if near and near[0].score >= STRICT and is_alone else None, candidates)
 
 
+def named(words: str, task: Task) -> bool:
+    """Return whether words are a task's id, citation or key."""
+    name = bare_id(words)
+    return name in (task.id, citation_of(task.id)) or words.strip() == task_key(task.project_id, task.title)
+
+
+def near(words: str, tasks: Iterable[Task]) -> list[Task]:
+    """Return the tasks that words may mean, closed ones too, best first."""
+    rows = sorted((Match(task, score(words, task)) for task in tasks), key=lambda row: (-row.score, row.task.id))
+    return [row.task for row in rows if row.score >= SUGGESTED][:MAX_SUGGESTED]
+
+
 def score(words: str, task: Task) -> float:
     """Return how surely words mean a task, by the best of its titles."""
-    if words.strip() in (task.id, task_key(task.project_id, task.title)):
+    if named(words, task):
         return EXACT
     scores = [_title_score(words, title) * (ALIAS if title != task.title else 1.0) for title in task.titles]
     return round(max(scores), 4)

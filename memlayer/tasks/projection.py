@@ -73,6 +73,12 @@ class Neighbour:
     title: str
     others: int = 0
 
+    @property
+    def told(self) -> str:
+        """The entity with its relation, as a reader sees it."""
+        rel = "" if self.rel == Rel.ABOUT else self.rel.replace("_", " ") + " "
+        return rel + self.title + (" (%d more)" % self.others if self.others else "")
+
 
 # -- steps and tasks
 
@@ -220,7 +226,7 @@ def effective(base: sqlite3.Connection, task: Task) -> list[tuple[str, str]]:
 
 
 def index(base: sqlite3.Connection, memories: Sequence[Memory]) -> None:
-    """Replace what these memories name."""
+    """Replace the entities and edges of these memories."""
     for memory in memories:
         _index(base, memory)
 
@@ -282,7 +288,9 @@ def forget(base: sqlite3.Connection, event_ids: Sequence[str], memory_ids: Seque
         base.execute("DELETE FROM events WHERE event_id = ?", (event_id,))
     for memory_id in memory_ids:
         _drop_edges_of(base, memory_id)
+        targets = [row[0] for row in base.execute("SELECT dst_id FROM edges WHERE src_id = ?", (memory_id,))]
         base.execute("DELETE FROM edges WHERE src_id = ? OR dst_id = ?", (memory_id, memory_id))
+        _drop_orphans(base, targets)
         base.execute("DELETE FROM maybe_done WHERE task_id = ?", (memory_id,))
     for task_id in touched:
         _refold(base, task_id)

@@ -1,6 +1,6 @@
 """Sentences of a person that speak of a task in so many words.
 
-Few forms, no guess: a task is made only where somebody says that it is one, and what is said to be done closes a task
+Few forms, no guess: a task is made only where somebody says that it is one, and a sentence closes one
 only by the matcher.
 """
 
@@ -33,7 +33,7 @@ def _patterns() -> list[tuple[str, re.Pattern[str]]]:
 
 
 def observed(prompt: str) -> list[Observation]:
-    """Return what a prompt says of tasks, in its order."""
+    """Return the tasks that a prompt speaks of, in its order."""
     if len(prompt) > MAX_TEXT_CHARS:
         return []
     return list(_observed(_FENCE.sub("\n", prompt)))[:MAX_FOUND]

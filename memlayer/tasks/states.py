@@ -148,7 +148,7 @@ class Task:
 
 
 def placeholder(project_id: str) -> Blocker:
-    """Return the blocker of a task that waits for nobody knows what."""
+    """Return the blocker of a task that waits for something unknown."""
     return Blocker("condition", "cond:%s:unknown" % project_id, "", 0.0)
 
 

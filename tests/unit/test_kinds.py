@@ -43,8 +43,8 @@ def test_edge_repeats_the_kinds_of_notes() -> None:
 
 def test_edge_repeats_the_names_of_categories() -> None:
     offered = BY_NAME["mem-search"]["inputSchema"]["properties"]["kind"]["enum"]
-    assert offered == [row.name for row in CATEGORIES.values()]
-    assert [category_named(name) for name in offered] == list(CATEGORIES)
+    assert offered == [*(row.name for row in CATEGORIES.values()), Kind.TASK]
+    assert [category_named(name) for name in offered] == [*CATEGORIES, None]
     assert category_named("결정") is None
 
 

@@ -100,6 +100,9 @@ def say_match(match: answers.Shown) -> None:
         since = when(source["at_ms"])[:10]
         removal = f"source {line(source['why'])}" + (f" on {since}" if since else "")
         say((removal, "yellow"), (f", id {line(source['id'], 12)}", "dim"))
+    beside = match["beside"]
+    if beside:
+        say(("Beside", "bold"), ": " + ", ".join(line(one, 100) for one in beside[:12]))
     neighbours = match["neighbours"]
     if neighbours:
         say(("In the same session", "bold"))

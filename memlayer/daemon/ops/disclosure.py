@@ -10,7 +10,15 @@ from memlayer.compose import Services
 from memlayer.consolidation import lineage
 from memlayer.consolidation.extractor import is_rule_made
 from memlayer.daemon.ops import memories as by_hand
-from memlayer.daemon.ops.requests import Fields, Progress, Table, named, services_of, session_named
+from memlayer.daemon.ops.requests import (
+    Fields,
+    Progress,
+    Table,
+    about_given,
+    named,
+    services_of,
+    session_named,
+)
 from memlayer.daemon.ops.requests import scope_of as scope_of_folder
 from memlayer.daemon.resources.state import State
 from memlayer.daemon.tasks import derived
@@ -20,7 +28,7 @@ from memlayer.edge.capture.payload import clean
 from memlayer.edge.home import project as places
 from memlayer.edge.ipc import answers, ops
 from memlayer.errors import UserError
-from memlayer.kinds import CATEGORIES, NOTED, Category, category_named
+from memlayer.kinds import CATEGORIES, NOTED, Category, Kind, category_named
 from memlayer.model import Memory, Scope
 from memlayer.ports import MemoryQuery, Store
 from memlayer.recall.query import typed_query
@@ -43,9 +51,11 @@ def search(state: State, arguments: ops.MemSearch, progress: Progress) -> answer
     """Return index lines of the best hits, with their citations."""
     scope = scope_of(state, arguments.project_dir)
     session_id = session_named(state, arguments.session, scope)
-    filters = Filters(category=category_named(arguments.kind), session_id=session_id)
+    words, memory_ids = about_given(state, arguments.query, scope)
+    kind = Kind.TASK if arguments.kind == Kind.TASK else ""
+    filters = Filters(category=category_named(arguments.kind), kind=kind, session_id=session_id, memory_ids=memory_ids)
     limit = min(MAX_HITS, arguments.limit)
-    entries = entries_of(services_of(state), state.rules.recall, arguments.query, scope, filters, limit)
+    entries = entries_of(services_of(state), state.rules.recall, words, scope, filters, limit)
     if scope.project_ids is None:
         entries = [replace(entry, project=state.projects.name(entry.memory.project_id)) for entry in entries]
     text = disclosure.index_text(arguments.query, entries)
@@ -229,6 +239,7 @@ def _detail(state: State, memory: Memory) -> Detail:
         turn.citation if turn is not None else "",
         len(services.forget.missing(memory, [event.id for event in events])),
         [(session_id, day_of(at_ms)) for session_id, at_ms in sessions_citing(store, memory.id)],
+        [one.told for one in services.tasks.neighbours(memory.id)],
     )
 
 

@@ -12,6 +12,7 @@ from memlayer.daemon.ops.disclosure import note_opened
 from memlayer.daemon.ops.requests import (
     Progress,
     Table,
+    about_given,
     category_given,
     memory_row,
     named,
@@ -97,8 +98,9 @@ def search(state: State, arguments: ops.Search, progress: Progress) -> answers.H
     its text), event_type (turn, day, note or the kind of a statement), path, start_line and end_line. done: the turns.
     """
     services = services_of(state)
-    query = typed_query(arguments.query)
     scope, lines = scope_of(state, arguments.project_dir), FileLines(services.files, services.extra)
+    words, memory_ids = about_given(state, arguments.query, scope)
+    query = typed_query(words)
     filters = Filters(
         category=category_given(arguments.category),
         kind=arguments.kind,
@@ -106,6 +108,7 @@ def search(state: State, arguments: ops.Search, progress: Progress) -> answers.H
         file=arguments.file,
         since_ms=arguments.since_ms,
         until_ms=arguments.until_ms,
+        memory_ids=memory_ids,
     )
     rules = state.rules.recall
     finder = Search(services.store, services.retriever, rules.weights, rules.candidates)
@@ -130,7 +133,7 @@ def search(state: State, arguments: ops.Search, progress: Progress) -> answers.H
         }
 
     done = []
-    if filters.kind in ("", Kind.TURN) and filters.category in (None, Category.CONVERSATION):
+    if memory_ids is None and filters.kind in ("", Kind.TURN) and filters.category in (None, Category.CONVERSATION):
         done = find(services.store, arguments.query, scope.project_ids, TOOL_HITS, filters.admits_event)
     return {
         "mode": mode,
@@ -165,6 +168,7 @@ def _match(state: State, services: compose.Services, memory: Memory) -> answers.
         "events": [
             {"id": event.id, "kind": event.kind, "text": event.text, "at_ms": event.at_ms, "source": event.source}
             for event in events
+            if event.kind != Kind.TASK  # `task show` has its steps
         ],
         "cited_in": [
             {"session_id": session_id, "at_ms": at_ms} for session_id, at_ms in sessions_citing(store, memory.id)
@@ -172,6 +176,7 @@ def _match(state: State, services: compose.Services, memory: Memory) -> answers.
         "quotes": _quotes(memory, events),
         "growth": _growth(store, memory),
         "missing": services.forget.missing(memory, [event.id for event in events]),
+        "beside": [one.told for one in services.tasks.neighbours(memory.id)],
         "neighbours": [
             {
                 "key": near.key,

@@ -16,6 +16,7 @@ from memlayer.kinds import Category
 from memlayer.model import GLOBAL, Memory, Scope
 from memlayer.ports import MemoryQuery, Store
 from memlayer.recall.retriever import Score
+from memlayer.recall.search import split_about
 from memlayer.records.sessions import Session
 from memlayer.records.usages import Share
 from memlayer.text.context_block import bare_id, day_of, flatten, quoted
@@ -116,6 +117,16 @@ def category_given(value: str) -> Category | None:
         return Category(value)
     except ValueError:
         raise UserError("%.40r is no category. Give one of %s" % (value, ", ".join(Category))) from None
+
+
+def about_given(state: State, query: str, scope: Scope) -> tuple[str, frozenset[str] | None]:
+    """Return the words of a query, and the memories about all things that it names by `about:`; None for any."""
+    words, names = split_about(query)
+    if not names:
+        return words, None
+    tasks = services_of(state).tasks
+    rows = [frozenset(tasks.graph.about(name, scope.project_ids)) for name in names]
+    return words, frozenset.intersection(*rows)
 
 
 def memory_row(state: State, memory: Memory) -> answers.MemoryRow:

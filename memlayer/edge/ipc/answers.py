@@ -180,7 +180,10 @@ class Growth(TypedDict, total=False):
 
 
 class Shown(TypedDict):
-    """A memory with its sources, versions and uses."""
+    """A memory with its sources, versions and uses.
+
+    beside: the things that it is about or waits for.
+    """
 
     memory: MemoryRow
     newer: list[MemoryRow]
@@ -188,6 +191,7 @@ class Shown(TypedDict):
     events: list[EventRow]
     cited_in: list[UseRow]
     missing: list[MissingSource]
+    beside: list[str]
     neighbours: list[Neighbour]
     quotes: list[Quote]
     growth: Growth

@@ -158,7 +158,7 @@ class Flush(Arguments[dict[str, Any]], op="flush"):
 class MemSearch(Arguments[answers.TextForModel], op="mem.search"):
     """Arguments of a search by a model.
 
-    session_id: the asking session. session: the only session to search. kind: turn, settled, day or note.
+    session_id: the asking session. session: the only session to search. kind: turn, settled, day, note or task.
     """
 
     query: str = ""
@@ -285,6 +285,30 @@ class ReadSessions(Arguments[session_answers.SessionsRead], op="notes.read"):
     last: Limit = 30
     project_dir: Path = ""
     dry_run: bool = False
+
+
+@dataclass(frozen=True)
+class Tasks(Arguments[dict[str, Any]], op="tasks"):
+    """status: "" for open ones that do not rest, "all", "resting", or a status. is_blocked: those alone that wait."""
+
+    project_dir: Path = ""
+    status: str = ""
+    is_blocked: bool = False
+
+
+@dataclass(frozen=True)
+class TaskShow(Arguments[dict[str, Any]], op="tasks.show"):
+    """id_: a citation, an id, or words."""
+
+    id_: str = ""
+    project_dir: Path = ""
+
+
+@dataclass(frozen=True)
+class TaskChange(Arguments[dict[str, Any]], op="tasks.change"):
+    """id_: of a task event in the spool."""
+
+    id_: str = ""
 
 
 @dataclass(frozen=True)

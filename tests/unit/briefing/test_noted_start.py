@@ -34,9 +34,23 @@ def test_few_notes_have_no_contents() -> None:
     assert contents_line([note(number, "남은 일 %d" % number, Kind.TASK) for number in range(5)]) == ""
 
 
-def test_tasks_of_old_sessions_have_died() -> None:
-    tasks = [note(1, "리뷰 답글 달기", Kind.TASK, "s9"), note(2, "Publish 2.0", Kind.TASK, "s1")]
-    assert live_tasks(tasks, ["s9", "s8", "s7", "s6", "s5", "s1"]) == [tasks[0]]
+def turns_of(sessions: int, at_ms: int) -> list[Memory]:
+    rows = [note(number, "턴 %d" % number, Kind.TURN, "s%d" % number) for number in range(sessions)]
+    return [replace(row, category=Category.CONVERSATION, at_ms=at_ms) for row in rows]
+
+
+def test_tasks_rest_after_fourteen_days_and_five_sessions() -> None:
+    tasks = [note(1, "리뷰 답글 달기", Kind.TASK), note(2, "Publish 2.0", Kind.TASK)]
+    tasks = [replace(task, at_ms=at_ms) for at_ms, task in enumerate(tasks)]
+    fortnight = 14 * 24 * HOUR_MS
+    assert live_tasks(tasks, turns_of(5, fortnight)) == [tasks[1]]
+    assert live_tasks(tasks, turns_of(5, fortnight - 1)) == [tasks[1], tasks[0]]
+    assert live_tasks(tasks, turns_of(4, 2 * fortnight)) == [tasks[1], tasks[0]]
+
+
+def test_a_start_holds_three_tasks_at_most() -> None:
+    tasks = [replace(note(number, "할 일 %d" % number, Kind.TASK), at_ms=number) for number in range(5)]
+    assert [row.at_ms for row in live_tasks(tasks, turns_of(1, 9))] == [4, 3, 2]
 
 
 def test_summaries_of_a_day_and_at_least_the_newest() -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from memlayer.consolidation.statement import statement_of
 from memlayer.kinds import Kind
-from memlayer.model import Event
+from memlayer.model import Event, citation_of
 from memlayer.ports import MemoryQuery
 from memlayer.tasks import events as task_events
 from memlayer.tasks.events import CREATED, Observation, TaskEvent
@@ -208,9 +210,6 @@ def test_the_memory_of_a_task_follows_it(book: Booking) -> None:
 def test_an_older_homes_task_is_taken_over_under_its_citation(book: Booking) -> None:
     turns = book.tell("s1", ("배포 문서를 고쳐야 하는데 보안 검토를 기다려", "알겠습니다."))
     book.answer("s1", turns, {"summary": "", "notes": [], "tasks": []})
-    from dataclasses import replace
-
-    from memlayer.consolidation.statement import statement_of
 
     old = statement_of(
         book.projects.resolve(PROJECT)[0], "배포 문서 고치기 (waits for: 보안 검토)", Kind.TASK, session_id="s1",
@@ -247,12 +246,9 @@ def test_a_reader_closes_by_id_and_asks_before_it_closes_a_persons_own(book: Boo
     book.person(-1, Observation(CREATED, "결제 모듈 정리"))
     other = book.one("결제 모듈 정리")
     turns = book.tell("s2", ("장바구니 테스트와 결제 모듈 정리 모두 끝냈어", "두 가지 모두 끝냈습니다."))
-    from memlayer.model import citation_of
-
-    book.answer("s2", turns, {"summary": "", "notes": [], "tasks": [
-        {"id": memory.citation, "title": "장바구니 테스트 고치기", "status": "done", "quote": turns[0].prompt, "turn": 1},
-        {"id": citation_of(other.id), "title": "결제 모듈 정리", "status": "done", "quote": turns[0].prompt, "turn": 1},
-    ]})  # fmt: skip
+    done = {"status": "done", "quote": turns[0].prompt, "turn": 1}
+    named = [{"id": memory.citation, "title": memory.text}, {"id": citation_of(other.id), "title": other.title}]
+    book.answer("s2", turns, {"summary": "", "notes": [], "tasks": [{**row, **done} for row in named]})
     assert book.one("장바구니 테스트 고치기").status is Status.DONE
     assert book.one("결제 모듈 정리").is_open
     assert [asked.candidates[0].title for asked in book.tasks.questions()] == ["결제 모듈 정리"]

@@ -1,0 +1,267 @@
+"""The verbs of tasks: tasks, task."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import click
+
+from memlayer.cli.terminal.invocation import (
+    Incomplete,
+    all_projects_option,
+    ask,
+    end_with_json,
+    home,
+    json_option,
+    project_dir,
+    project_option,
+    words,
+)
+from memlayer.cli.terminal.output import counted, line, say, table, when
+from memlayer.edge.capture import spool
+from memlayer.edge.capture.payload import clean
+from memlayer.edge.home import paths
+from memlayer.edge.home import project as places
+from memlayer.edge.ipc import ops
+from memlayer.edge.redaction import own_patterns
+from memlayer.edge.redaction.privacy import plain
+from memlayer.errors import MemlayerError, UserError
+from memlayer.tasks.events import CREATED, REOPENED, Observation, TaskEvent, captured
+from memlayer.tasks.states import PRIORITIES, By, Status
+from memlayer.turns.remembered import is_all_redacted
+
+TITLE_CHARS, QUOTE_CHARS = 90, 200
+STATUS_WORDS = (*(status.value for status in Status), "resting", "all")
+NAME = "Give the task: its id as `memlayer tasks` shows it, or its words"
+stdin_option = click.option("--stdin", "from_stdin", is_flag=True, help="Read the words from stdin.")
+task_argument = click.argument("task", metavar="TASK", nargs=-1)
+# Op of a step -> how a person reads it.
+STEP_WORDS = {
+    "task_created": "made",
+    "task_priority_changed": "priority",
+    "task_blockers_set": "waits for",
+    "task_blocker_resolved": "its blocker became a task",
+    "task_transition_rejected": "refused",
+    "task_titled": "renamed",
+    "task_mentioned": "spoken of",
+    "task_reopened": "opened again",
+    "task_withdrawn": "no task",
+}
+
+
+@click.command("tasks")
+@click.option("--status", type=click.Choice(STATUS_WORDS), help="Default: open ones that do not rest.")
+@click.option("--blocked", "is_blocked", is_flag=True, help="Those alone that wait for something.")
+@stdin_option
+@project_option
+@all_projects_option
+@json_option
+def tasks_verb(
+    status: str | None, is_blocked: bool, from_stdin: bool, project: str | None, all_projects: bool, as_json: bool
+) -> None:
+    """List this project's open tasks, with the things that each waits for.
+
+    They come from Claude Code's own task lists, from `memlayer task add`, from prompts ("todo: ...", "할 일: ..."), and
+    from the model that reads sessions, if one is on. A task that nobody has spoken of for 14 days and five sessions
+    rests: --status resting shows it.
+
+    \b
+    Examples:
+      memlayer tasks
+      memlayer tasks --blocked
+      memlayer tasks --status done --json
+    """
+    if from_stdin:
+        typed = plain(sys.stdin.buffer.read().decode("utf-8", "replace")).split()
+        is_blocked = is_blocked or "blocked" in typed[:1]
+        status = status or next((word for word in typed[:1] if word in STATUS_WORDS and word != Status.BLOCKED), None)
+    found = ask(ops.Tasks(project_dir(project, all_projects), status or "", is_blocked), as_json)
+    rows = found.get("tasks") or []
+    if not rows:
+        say(
+            "No task is known here."
+            if status == "all"
+            else "No such task is open. `memlayer tasks --status all` shows all."
+        )
+    else:
+        table(("TASK", "STATUS", "SINCE", "TITLE"), [_row(row, all_projects) for row in rows])
+    if found.get("questions"):
+        asked = counted(found["questions"], "sentence")
+        say(f"{asked} may be about a task, and closed none; `memlayer task done ID` does.")
+    if found.get("resting") and status not in ("resting", "all"):
+        say(f"{found['resting']} more at rest: `memlayer tasks --status resting`.")
+
+
+def _row(row: Mapping[str, Any], with_project: bool) -> Sequence[str]:
+    title = line(row.get("title"), TITLE_CHARS)
+    waits = ", ".join(line(one, 60) for one in row.get("waits_for") or [])
+    title += f" (waits for {waits})" if waits else ""
+    title += f" (maybe done: {line(row['maybe_done'], 80)})" if row.get("maybe_done") else ""
+    title = f"{line(row.get('project'), 24)}: {title}" if with_project else title
+    return f"[mem:{line(row.get('citation'))}]", line(row.get("status")), when(row.get("created_ms"))[:10], title
+
+
+@click.group("task")
+def task_verb() -> None:
+    """Add, close, block or show a task.
+
+    TASK is a citation such as a7Bc3x, or words of its title. Words that may mean several tasks change none.
+
+    \b
+    Examples:
+      memlayer task add "배포 문서 고치기" --priority high
+      memlayer task block "배포 문서" --by PROJ-12
+      memlayer task done a7Bc3x
+      memlayer task show a7Bc3x
+    """
+
+
+@task_verb.command("add")
+@task_argument
+@stdin_option
+@click.option("--by", "blockers", multiple=True, metavar="THING", help="It waits for this: an URL, issue, task, words.")
+@click.option("--priority", type=click.Choice(PRIORITIES), help="Default: medium.")
+@project_option
+@json_option
+def add_verb(
+    task: tuple[str, ...], from_stdin: bool, blockers: tuple[str, ...], priority: str | None, project: str | None,
+    as_json: bool,
+) -> None:  # fmt: skip
+    """Add a task to this project. One of that title that is closed is opened again.
+
+    \b
+    Examples:
+      memlayer task add "write the migration guide"
+      memlayer task add "배포" --by https://example.com/reviews/4
+    """
+    title = words(task, from_stdin, "Give the task's title, or - to read it from standard input")
+    status = Status.BLOCKED if blockers else ""
+    row = Observation(CREATED, title, status=status, priority=priority or "", blockers=blockers)
+    _change(row, project, as_json)
+
+
+def _changing(name: str, wish: str, help_: str, example: str) -> click.Command:
+    """Return a verb that changes the status of a task."""
+
+    @task_verb.command(name, help=f"{help_}\n\n\\b\nExamples:\n  memlayer task {name} {example}")
+    @task_argument
+    @stdin_option
+    @click.option("--because", default="", metavar="TEXT", help="Why, for its history.")
+    @project_option
+    @json_option
+    def verb(task: tuple[str, ...], from_stdin: bool, because: str, project: str | None, as_json: bool) -> None:
+        _change(Observation(wish, words(task, from_stdin, NAME), reason=because), project, as_json)
+
+    return verb
+
+
+_changing("start", Status.IN_PROGRESS, "Say that a task is being worked on.", "a7Bc3x")
+_changing("done", Status.DONE, "Close a task that is done.", '"migration guide"')
+_changing("drop", Status.CANCELLED, "Close a task that nobody will do.", 'a7Bc3x --because "v2 replaces it"')
+_changing("reopen", REOPENED, "Open a closed task again.", "a7Bc3x")
+
+
+@task_verb.command("block")
+@task_argument
+@stdin_option
+@click.option("--by", "blockers", multiple=True, metavar="THING", help="An URL, an issue's key, a task, or words.")
+@project_option
+@json_option
+def block_verb(
+    task: tuple[str, ...], from_stdin: bool, blockers: tuple[str, ...], project: str | None, as_json: bool
+) -> None:
+    """Say that a task waits for something.
+
+    \b
+    Examples:
+      memlayer task block a7Bc3x --by acme/core#42
+      memlayer task block "배포" --by "보안 검토"
+    """
+    _change(Observation(Status.BLOCKED, words(task, from_stdin, NAME), blockers=blockers), project, as_json)
+
+
+@task_verb.command("show")
+@task_argument
+@stdin_option
+@project_option
+@json_option
+def show_task_verb(task: tuple[str, ...], from_stdin: bool, project: str | None, as_json: bool) -> None:
+    """Show a task: its blockers, its history, and the words behind each step.
+
+    \b
+    Examples:
+      memlayer task show a7Bc3x
+      memlayer task show "migration guide" --json
+    """
+    found = ask(ops.TaskShow(words(task, from_stdin, NAME), project_dir(project)), as_json)
+    for row in found.get("tasks") or []:
+        _say_task(row)
+        for step in row.get("history") or []:
+            _say_step(step)
+        for near in row.get("neighbours") or []:
+            say((f"{line(near.get('rel'))} ", "dim"), line(near.get("title"), TITLE_CHARS), indent=2)
+
+
+def _say_task(row: Mapping[str, Any]) -> None:
+    say((f"[mem:{line(row.get('citation'))}] ", "cyan"), line(row.get("title"), 400))
+    state = line(row.get("status")) + (", at rest" if row.get("is_resting") else "")
+    say((f"{state}, priority {line(row.get('priority'))}, since {when(row.get('created_ms'))[:10]}", "dim"), indent=2)
+    for name, label in (("waits_for", "waits for"), ("suggested", "may wait for"), ("earlier_titles", "was called")):
+        for one in row.get(name) or []:
+            say((f"{label} ", "yellow"), line(one, QUOTE_CHARS), indent=2)
+    if row.get("maybe_done"):
+        say(("maybe done: ", "yellow"), line(row["maybe_done"], QUOTE_CHARS), indent=2)
+
+
+def _say_step(step: Mapping[str, Any]) -> None:
+    waits = ", ".join(line(one, 80) for one in step.get("waits_for") or [])
+    told = STEP_WORDS.get(str(step.get("op")), "")
+    told = " ".join(filter(None, (told, waits if waits else line(step.get("to"), TITLE_CHARS))))
+    reason = f": {line(step['reason'], QUOTE_CHARS)}" if step.get("reason") else ""
+    say((f"{when(step.get('at_ms'))} ", "dim"), f"{told}{reason}", (f" ({line(step.get('by'))})", "dim"), indent=2)
+    if step.get("quote"):
+        say((f'"{line(step["quote"], QUOTE_CHARS)}"', "dim"), indent=4)
+
+
+def _change(row: Observation, project: str | None, as_json: bool) -> None:
+    """Put a change on disk, have it taken in, and print the task."""
+    event = _event(row, project)
+    spool.put(home(), event)
+    try:
+        found = ask(ops.TaskChange(str(event["id"])))
+    except UserError:
+        raise
+    except MemlayerError as bad:
+        raise UserError(f"Kept, and done as soon as the daemon is well again: {bad}") from bad
+    changed, candidates = found.get("tasks") or [], found.get("candidates") or []
+    if as_json:
+        end_with_json(found, 0 if changed else 1)
+    if not changed and candidates:
+        ids = ", ".join(f"{line(one.get('citation'))} ({line(one.get('title'), 60)})" for one in candidates)
+        raise UserError(f"Nothing is changed: that may mean {ids}. Give the id")
+    if not changed:
+        raise UserError(f"No task is known by {row.title[:80]!r}. `memlayer tasks --status all` lists them")
+    for one in changed:
+        _say_task(one)
+    for why in found.get("refused") or []:
+        raise Incomplete(f"Refused: {line(why)}. `memlayer task reopen` opens a closed task again")
+
+
+def _event(row: Observation, project: str | None) -> dict[str, object]:
+    """Return a change as the spool holds it, redacted. Raises UserError."""
+    folder = project_dir(project)
+    if not places.enabled(places.locate(folder).root):
+        raise UserError(f"Memory is switched off for this project. See .memlayer.yaml in {folder}")
+    try:
+        own_patterns.use_file(paths.own_patterns(home()))
+    except (OSError, ValueError) as bad:
+        raise UserError(f"Nothing is changed: {bad}") from bad
+    title = clean(row.title).strip()
+    if not title or is_all_redacted(title):
+        raise UserError("Nothing is changed: all of it is private")
+    said = replace(row, title=title, blockers=tuple(map(clean, row.blockers)), reason=clean(row.reason))
+    return captured(TaskEvent(By.PERSON, (said,)), project_dir=folder, at_ms=time.time_ns() // 1_000_000)

@@ -1,0 +1,141 @@
+"""Operations on tasks: a list, one with its history, a person's change."""
+
+from __future__ import annotations
+
+import time
+
+from memlayer.daemon.ops.requests import Fields, Progress, Table, project_of, services_of
+from memlayer.daemon.resources.state import State
+from memlayer.daemon.tasks import derived, intake
+from memlayer.edge.ipc import ops
+from memlayer.errors import UserError
+from memlayer.model import citation_of
+from memlayer.tasks import events as task_events
+from memlayer.tasks.matcher import named, near
+from memlayer.tasks.resting import is_resting
+from memlayer.tasks.states import OPEN, Placed, Status, Task
+from memlayer.text.context_block import quoted
+
+ALL, RESTING = "all", "resting"
+STATUSES = (*(status.value for status in Status), RESTING, ALL)
+HISTORY_SHOWN = 200
+
+
+def tasks(state: State, arguments: ops.Tasks, progress: Progress) -> Fields:
+    """Return tasks, newest first, and how many rest. Raises UserError for an unknown status."""
+    wanted = arguments.status
+    if wanted and wanted not in STATUSES:
+        raise UserError("%s is no status. Give one of %s" % (quoted(wanted), ", ".join(STATUSES)))
+    _drained(state)
+    book, project_id = services_of(state).tasks, project_of(state, arguments.project_dir)
+    if arguments.project_dir and not project_id:
+        return {"tasks": [], "resting": 0, "questions": 0}
+    rows = [row for row in book.graph.tasks(project_id) if not arguments.is_blocked or row.status is Status.BLOCKED]
+    at_rest = {row.id for row in rows if row.is_open and _rests(state, row)}
+    rows = [row for row in rows if _is_wanted(row, wanted, row.id in at_rest)]
+    return {
+        "tasks": [_fields(state, row) for row in rows],
+        "resting": len(at_rest),
+        "questions": len(book.questions(project_id)),
+    }
+
+
+def _is_wanted(task: Task, wanted: str, is_at_rest: bool) -> bool:
+    if wanted in (ALL, RESTING):
+        return wanted == ALL or is_at_rest
+    return task.status == wanted if wanted else task.is_open and not is_at_rest
+
+
+def show(state: State, arguments: ops.TaskShow, progress: Progress) -> Fields:
+    """Return the tasks that a name means, each with history, blockers and quotes."""
+    _drained(state)
+    book, project_id = services_of(state).tasks, project_of(state, arguments.project_dir)
+    rows = [row for row in book.graph.tasks() if named(arguments.id_, row)]
+    rows = rows or near(arguments.id_, book.graph.tasks(project_id))
+    if not rows:
+        raise UserError("No task is known by %s. `memlayer tasks` lists them" % quoted(arguments.id_))
+    return {
+        "tasks": [
+            {
+                **_fields(state, row),
+                "history": [_step(placed) for placed in book.history(row.id)[-HISTORY_SHOWN:]],
+                "rejected": [dict(zip(("from", "to", "why", "at_ms"), one, strict=True)) for one in row.rejected],
+                "neighbours": [vars(one) for one in book.neighbours(row.id) if one.rel != "blocked_by"],
+            }
+            for row in rows
+        ]
+    }
+
+
+def change(state: State, arguments: ops.TaskChange, progress: Progress) -> Fields:
+    """Take in a person's change from the spool; return the tasks that it touched.
+
+    candidates: where it may be about several, or about one that is not named for sure, and nothing was changed.
+    """
+    _drained(state)
+    services = services_of(state)
+    stored = services.store.events(ids=[arguments.id_])
+    content = task_events.from_json(stored[0].text) if stored else None
+    if content is None:
+        raise UserError("Nothing is changed: the text is private, or was forgotten before")
+    ids = list(dict.fromkeys(step.task_id for step in content.steps))
+    candidates = [task_id for asked in content.questions for task_id in asked.candidates]
+    return {
+        "tasks": [_fields(state, row) for row in services.tasks.graph.tasks_by_id(ids)],
+        "candidates": [_fields(state, row) for row in services.tasks.graph.tasks_by_id(candidates)],
+        "refused": [step.reason for step in content.steps if step.op == "task_transition_rejected"],
+    }
+
+
+def _drained(state: State) -> None:
+    services_of(state)
+    state.jobs.submit("drain and publish", lambda: _drain(state)).result()
+
+
+def _drain(state: State) -> None:
+    intake.drain(state)
+    derived.publish(state)
+
+
+def _rests(state: State, task: Task) -> bool:
+    later = [
+        session.id
+        for session in state.sessions.all()
+        if session.project_id == task.project_id and session.since_ms > task.touched_ms
+    ]
+    return is_resting(task.touched_ms, time.time_ns() // 1_000_000, later)
+
+
+def _fields(state: State, task: Task) -> Fields:
+    waits = services_of(state).tasks.graph.effective_blockers(task)
+    return {
+        "id": task.id,
+        "citation": citation_of(task.id),
+        "title": task.title,
+        "status": task.status.value,
+        "priority": task.priority,
+        "waits_for": [raw or title for title, raw in waits],
+        "suggested": [blocker.raw for blocker in task.suggested],
+        "maybe_done": task.maybe_done,
+        "is_open": task.status in OPEN,
+        "is_resting": task.is_open and _rests(state, task),
+        "by": list(task.by),
+        "files": list(task.files),
+        "earlier_titles": list(task.titles[:-1]),
+        "sessions": len(task.sessions),
+        "created_ms": task.created_ms,
+        "touched_ms": task.touched_ms,
+        "project": state.projects.name(task.project_id),
+    }
+
+
+def _step(placed: Placed) -> Fields:
+    step = placed.step
+    return {
+        "op": step.op.value, "to": step.to, "from": step.from_, "by": step.by, "quote": step.quote,
+        "reason": step.reason, "waits_for": [blocker.raw for blocker in step.blockers], "at_ms": placed.at_ms,
+        "session_id": placed.session_id, "event_id": placed.event_id,
+    }  # fmt: skip
+
+
+OPERATIONS: Table = {ops.Tasks: tasks, ops.TaskShow: show, ops.TaskChange: change}
