@@ -37,7 +37,7 @@ def notes_in_force(store: Store, project_id: str, limit: int) -> list[Memory]:
 
 
 def live_tasks(core: Sequence[Memory], heard: Sequence[Memory]) -> list[Memory]:
-    """Return the open tasks that do not rest, the one last spoken of first.
+    """Return the open tasks that do not rest, newest first.
 
     core: memories in force. heard: turns and summaries, by which sessions are counted."""
     now_ms = max([row.at_ms for row in heard], default=0)

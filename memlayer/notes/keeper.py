@@ -170,7 +170,10 @@ class NoteKeeper:
     def _keep_tasks(
         self, kept: Kept, session: Session, turns: Sequence[SessionTurn], tasks: Sequence[DraftTask]
     ) -> None:
-        """Open, change or close tasks, each on evidence; those of rules from these turns go."""
+        """Open, change or close tasks, each on evidence.
+
+        Those of rules from these turns go.
+        """
         known = {citation_of(task.id): task for task in self.tasks.open_tasks(session.project_id)}
         rows: dict[str, list[Observation]] = {}
         for task in tasks:
@@ -243,7 +246,7 @@ def _attempt_of(cause: Memory, at_ms: int) -> Memory | None:
 
 
 def _observation(task: DraftTask, turn: SessionTurn, known: Task | None) -> Observation:
-    """Return what the model says of a task, with the turn that it rests on."""
+    """Return the model's word about a task, with its turn."""
     is_new = known is None and task.status in OPEN
     blockers = (task.blocked_by,) if task.blocked_by and task.status == Status.BLOCKED else ()
     return Observation(

@@ -1,1 +1,1 @@
-"""Tasks, the things they wait for, and how both hang together with memories."""
+"""Tasks, their blockers, and the edges between these and memories."""

@@ -1,4 +1,4 @@
-"""The things that a task waits for: an URL, an issue, another task, else a condition in words.
+"""Blockers: an URL, an issue, another task, else a condition.
 
 Never a task that nobody made.
 """

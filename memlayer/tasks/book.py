@@ -1,4 +1,4 @@
-"""The book of tasks: observations become steps, steps become tasks and their memories.
+"""The book of tasks: from observations to steps, tasks and memories.
 
 Events of kind `task` are kept in the store; the graph and the tasks' memories are made of them. All writes are
 the daemon's writer's, and applying an event twice changes nothing.
@@ -75,7 +75,10 @@ class TaskBook:
     # -- taking in
 
     def take(self, events: Sequence[Event]) -> list[Task]:
-        """Store task events, decide those that are only observed; return the tasks touched. Raises StoreError."""
+        """Store task events, decide those that are only observed.
+
+        Return the tasks touched. Raises StoreError.
+        """
         out: dict[str, Task] = {}
         with self.indexer.lock:
             for event in sorted(events, key=lambda row: (row.at_ms, row.id)):
@@ -87,7 +90,10 @@ class TaskBook:
     def observe(
         self, rows: Sequence[Observation], by: By, place: Place, origin: str, *, answers: str = ""
     ) -> list[Task]:
-        """Take in the observations of a source. The same origin at a place is the same event."""
+        """Take in the observations of a source.
+
+        The same origin at a place is the same event.
+        """
         if not rows and not answers:
             return []
         text = task_events.to_json(TaskEvent(by, tuple(rows), answers=answers))
@@ -95,7 +101,7 @@ class TaskBook:
         return [] if made in self.tombstones else self.take([_event(made, place, text)])
 
     def heard(self, turns: Sequence[Memory]) -> None:
-        """Take in the tasks that the prompts of turns name, before the turns are settled."""
+        """Take in the tasks that prompts of unsettled turns name."""
         for turn in turns:
             if turn.superseded_by or turn.known_kind is Kind.DID_NOT_HOLD or not turn.prompt_id:
                 continue
@@ -106,7 +112,7 @@ class TaskBook:
                 self.observe([replace(row, sources=turn.source_ids) for row in said], by, place, by)
 
     def withdraw(self, project_id: str, session_id: str, prompt_ids: Iterable[str]) -> None:
-        """Take back the tasks that rules alone found in these turns: a model reads them better."""
+        """Take back these turns' tasks of rules: a model reads better."""
         wanted = set(prompt_ids)
         for task in self.graph.tasks(project_id):
             if set(task.by) == {By.RULES} and task.session_id == session_id and task.prompt_id in wanted:
@@ -138,7 +144,7 @@ class TaskBook:
     # -- changes of a person in the memory files
 
     def _by_hand(self, task: Task) -> Step | None:
-        """Return the step of a person who edited or removed a task's line in a file."""
+        """Return a person's change of a task's line in a file."""
         rows = self.store.memories(MemoryQuery(ids=[task.id]))
         if not rows or not task.is_open:
             return None
@@ -188,7 +194,7 @@ class TaskBook:
     # -- whole
 
     def catch_up(self) -> None:
-        """Project events that a crash, an import or an older version left out; take older tasks over."""
+        """Project events that a crash, import or older version left out."""
         with self.indexer.lock:
             if not self.graph.is_whole and not self.graph.known_events():
                 self.graph.begin()
@@ -215,13 +221,16 @@ class TaskBook:
                 progress(total - len(left), total)
 
     def unindexed(self) -> list[str]:
-        """Return the ids of the memories that a graph begun anew has not seen; [] for a whole one."""
+        """Return the ids of memories that a new graph lacks."""
         if self.graph.is_whole:
             return []
         return [row.id for row in self.store.memories(MemoryQuery(limit=EVERYTHING))] or [""]
 
     def index_some(self, ids: Sequence[str]) -> list[str]:
-        """Take the first of these memories into the graph; return the ids that are left."""
+        """Take the first of these memories into the graph.
+
+        Return the ids that are left.
+        """
         with self.indexer.lock:
             self.graph.index(self.store.memories(MemoryQuery(ids=ids[:BATCH], limit=BATCH)))
             left = list(ids[BATCH:])
@@ -230,7 +239,7 @@ class TaskBook:
             return left
 
     def _take_over(self) -> None:
-        """Make events of tasks that only a memory holds, as earlier versions kept them."""
+        """Make events of earlier versions' tasks, which only a memory holds."""
         rows = self.store.memories(MemoryQuery(category=Category.CORE, kind=Kind.TASK, limit=EVERYTHING))
         rows = [row for row in rows if row.settled != MADE_BY_BOOK and row.superseded_by in ("", row.id)]
         known = {task.id for task in self.graph.tasks_by_id([row.id for row in rows])}
@@ -258,7 +267,10 @@ class TaskBook:
         )
 
     def forget(self, plan: DeletionPlan) -> None:
-        """Drop the plan's rows from the graph; renew the memories of tasks that stay."""
+        """Drop the plan's rows from the graph.
+
+        Renew the memories of tasks that stay.
+        """
         touched = self.graph.forget(plan.event_ids, plan.memory_ids)
         self.publish(task for task in self.graph.tasks_by_id(touched) if task.id not in plan.memory_ids)
 
@@ -298,7 +310,10 @@ class TaskBook:
         return [task for task in self.graph.tasks(project_id) if task.is_open]
 
     def maybe_done(self, task_id: str, why: str) -> None:
-        """Remark that history seems to have done a task; "" takes the remark back."""
+        """Remark that history seems to have done a task.
+
+        "" takes the remark back.
+        """
         self.graph.set_maybe_done(task_id, " ".join(why.split())[:MAX_REMARK_CHARS])
         self.publish(self.graph.tasks_by_id([task_id]))
 

@@ -106,7 +106,10 @@ def _meant(draft: _Draft, row: Observation) -> tuple[Task | None, Sequence[Task]
 
 
 def _with_title(draft: _Draft, title: str) -> Task | None:
-    """Return the task that has, or had, exactly this title; an open one before a closed one."""
+    """Return the task that has, or had, exactly this title.
+
+    An open one before a closed one.
+    """
     key = task_key(draft.project_id, title)
     same = [
         task
@@ -117,7 +120,10 @@ def _with_title(draft: _Draft, title: str) -> Task | None:
 
 
 def _create(draft: _Draft, row: Observation) -> None:
-    """Create a task, unless it is known; a closed one of the same title is opened again."""
+    """Create a task, unless it is known.
+
+    A closed one of the same title is opened again.
+    """
     known = draft.tasks.get(row.task_id) if row.task_id else _with_title(draft, row.title)
     if known is None and draft.by not in SURE and not row.task_id:
         known = match(row.title, draft.tasks.values()).sure
@@ -178,7 +184,7 @@ def _move(draft: _Draft, task: Task, wanted: Status, row: Observation) -> None:
 
 
 def _set_blockers(draft: _Draft, task: Task, row: Observation) -> None:
-    """Replace a task's blockers where the words that say so are known, else suggest them."""
+    """Replace a task's blockers, or suggest them for words unknown."""
     others = [other for other in draft.tasks.values() if other.id != task.id]
     found = tuple(resolving.resolve(raw, draft.project_id, others, draft.refs) for raw in row.blockers)
     if not found:
@@ -188,7 +194,7 @@ def _set_blockers(draft: _Draft, task: Task, row: Observation) -> None:
 
 
 def _resolve_conditions(draft: _Draft, task_id: str) -> None:
-    """Note for tasks that wait for a condition that it has become a task."""
+    """Note that a condition, for which tasks wait, became a task."""
     new = draft.tasks[task_id]
     for task in list(draft.tasks.values()):
         for blocker in task.blockers if task.is_open else ():

@@ -47,7 +47,7 @@ class Observation:
 
 @dataclass(frozen=True)
 class Question:
-    """A statement about a task that more than one, or none for sure, may be meant by."""
+    """A statement about a task that is not known for sure."""
 
     wish: str = ""
     title: str = ""
@@ -100,7 +100,10 @@ def placed(event: Event) -> list[Placed]:
 def captured(
     content: TaskEvent, *, project_dir: str, at_ms: int, session_id: str = "", prompt_id: str = "", extra: str = ""
 ) -> dict[str, object]:
-    """Return a task event as the spool holds it. Texts are redacted before."""
+    """Return a task event as the spool holds it.
+
+    Texts are redacted before.
+    """
     text = to_json(content)
     return spool_event(
         kind=Kind.TASK, session_id=session_id or NO_SESSION, prompt_id=prompt_id, text=text, at_ms=at_ms,
@@ -120,7 +123,7 @@ def _rows(value: dict[str, Any], name: str) -> Sequence[dict[str, Any]]:
 
 
 def _known(kind: type[Observation | Question | Step | Blocker], row: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields of a row that a class has, with values of their types."""
+    """Return a row's known fields, with values of their types."""
     out: dict[str, Any] = {}
     for field in fields(kind):
         value = row.get(field.name)

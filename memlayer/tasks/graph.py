@@ -1,4 +1,4 @@
-"""Entities and edges in one SQLite file, a projection of task events and memories.
+"""Entities and edges, a projection of task events and memories.
 
 It can be lost: TaskBook.rebuild makes it anew, row for row the same. A row depends on the events and memories
 that are there, not on the order in which they came.
@@ -22,7 +22,10 @@ VERSION = "1"
 
 
 class Graph(DispensableFile):
-    """The tables; thread-safe. Nothing raises: without the file there is nothing to tell."""
+    """The tables.
+
+    Thread-safe. Nothing raises: without the file there is nothing to tell.
+    """
 
     def __init__(self, path: Path) -> None:
         super().__init__(path, resources.files(__package__).joinpath("graph.sql").read_text(encoding="utf-8"))
@@ -57,7 +60,10 @@ class Graph(DispensableFile):
     # -- tasks
 
     def project(self, rows: Sequence[Event]) -> list[Task]:
-        """Take task events in; return the tasks that they touch, as they are now. Twice is once."""
+        """Take task events in.
+
+        Return the tasks that they touch, as they are now. Twice is once.
+        """
         return self.run(lambda base: projection.project(base, rows), [])
 
     def tasks(self, project_id: str = "", status: str = "") -> list[Task]:
@@ -114,11 +120,14 @@ class Graph(DispensableFile):
         return sorted(one for one in found if set(self._ids(of_others, (one,))) <= set(task_ids))
 
     def effective_blockers(self, task: Task) -> list[tuple[str, str]]:
-        """Return (title, raw words) of each thing that a task still waits for."""
+        """Return (title, raw words) of each blocker still in force."""
         return self.run(lambda base: projection.effective(base, task), [])
 
     def set_maybe_done(self, task_id: str, why: str) -> None:
-        """Keep a remark on the history of a task's files; "" takes it back."""
+        """Keep a remark on the history of a task's files.
+
+        "" takes it back.
+        """
 
         def put(base: sqlite3.Connection) -> None:
             base.execute("DELETE FROM maybe_done WHERE task_id = ?", (task_id,))
@@ -134,11 +143,14 @@ class Graph(DispensableFile):
         self.run(lambda base: projection.index(base, memories), None)
 
     def forget(self, event_ids: Sequence[str], memory_ids: Sequence[str]) -> list[str]:
-        """Drop events and memories with their edges; return the ids of the tasks touched."""
+        """Drop events and memories with their edges.
+
+        Return the ids of the tasks touched.
+        """
         return self.run(lambda base: projection.forget(base, event_ids, memory_ids), [])
 
     def about(self, name: str, project_ids: Sequence[str] | None) -> list[str]:
-        """Return the ids of the memories about a thing, by its name, alias or the end of its path."""
+        """Return the ids of the memories about a named thing."""
         return self.run(lambda base: projection.about(base, name, project_ids), [])
 
     def neighbours(self, memory_id: str) -> list[Neighbour]:

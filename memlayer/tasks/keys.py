@@ -73,7 +73,7 @@ def condition(project_id: str, text: str) -> Entity:
 
 
 def artifact(text: str) -> Entity | None:
-    """Return the artifact that a text is: an URL or an issue's key; None for others."""
+    """Return the artifact of an URL or an issue's key, else None."""
     text = text.strip()
     if _URL.fullmatch(text):
         return _of_url(text.rstrip(_URL_END))
@@ -85,7 +85,7 @@ def artifact(text: str) -> Entity | None:
 
 
 def entities_in(project_id: str, text: str, files: Iterable[str] = ()) -> list[Entity]:
-    """Return the entities that a text names, each once, in the order of its kinds.
+    """Return the entities that a text names, each once.
 
     files: paths that it is about. At most MAX_ENTITIES.
     """
@@ -120,7 +120,7 @@ def _named_in(project_id: str, text: str) -> Iterator[Entity]:
 
 
 def name_key(name: str) -> str:
-    """Return a name as `about:` compares it: lower case, no mark before it."""
+    """Return a name as `about:` compares it, in lower case."""
     return unicodedata.normalize("NFKC", name).strip().lower().lstrip("@").removeprefix("./")
 
 

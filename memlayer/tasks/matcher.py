@@ -1,4 +1,4 @@
-"""Which task some words mean: strict, since closing the wrong one is worse than none.
+"""The task that words mean; a wrong match is worse than none.
 
 A match counts from STRICT on, with GAP to the next one; from SUGGESTED on a task is a candidate for a question.
 """
@@ -33,7 +33,10 @@ class Match(NamedTuple):
 
 
 class Matched(NamedTuple):
-    """The task that is meant for sure, or None; and the candidates, best first."""
+    """The task that is meant for sure, or None.
+
+    And the candidates, best first.
+    """
 
     sure: Task | None
     candidates: tuple[Task, ...]
@@ -46,7 +49,10 @@ def match(words: str, tasks: Iterable[Task]) -> Matched:
 
 
 def decide(rows: Sequence[Match]) -> Matched:
-    """Take the best match if it is strict and alone. rows: best first."""
+    """Take the best match if it is strict and alone.
+
+    Rows: best first.
+    """
     near = [row for row in rows if row.score >= SUGGESTED][:MAX_SUGGESTED]
     candidates = tuple(row.task for row in near)
     is_alone = len(near) == 1 or (len(near) > 1 and near[0].score - near[1].score >= GAP - 1e-9)
@@ -66,7 +72,7 @@ def near(words: str, tasks: Iterable[Task]) -> list[Task]:
 
 
 def score(words: str, task: Task) -> float:
-    """Return how surely words mean a task, by the best of its titles."""
+    """Return how surely words mean a task, by its best title."""
     if named(words, task):
         return EXACT
     scores = [_title_score(words, title) * (ALIAS if title != task.title else 1.0) for title in task.titles]
@@ -92,7 +98,7 @@ def _title_score(words: str, title: str) -> float:
 
 @lru_cache(maxsize=4096)
 def matter_of(text: str) -> frozenset[str]:
-    """Return the words of a title that tell it from others, in their base form."""
+    """Return a title's telling words in their base form."""
     tokens = _TOKEN.findall(unicodedata.normalize("NFKC", text).lower())
     return frozenset(filter(None, map(_base, tokens)))
 

@@ -1,4 +1,4 @@
-"""Rows of the projection: how task events and memories become entities and edges."""
+"""Rows of the projection: entities and edges of events and memories."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from memlayer.tasks.keys import Entity, EntityType, artifact, condition, entitie
 from memlayer.tasks.states import Blocker, Op, Placed, Status, Task, fold
 
 MEMORY = "memory"
+BLOCKERS = (EntityType.WORK, EntityType.CONDITION, EntityType.ARTIFACT)
 MAX_LISTED = 200
 
 
@@ -31,12 +32,11 @@ class Rel(StrEnum):
     SAID_AGAIN = "said_again"  # a turn spoke of a task that another one had made
 
 
-_BLOCKERS = (EntityType.WORK, EntityType.CONDITION, EntityType.ARTIFACT)
 # The only combinations that an edge may have: (source, relation, target).
 ALLOWED = frozenset(
     {
         *((MEMORY, Rel.ABOUT, target) for target in EntityType),
-        *((EntityType.WORK, rel, target) for rel in (Rel.BLOCKED_BY, Rel.BLOCKED_BY_SUGGESTED) for target in _BLOCKERS),
+        *((EntityType.WORK, rel, target) for rel in (Rel.BLOCKED_BY, Rel.BLOCKED_BY_SUGGESTED) for target in BLOCKERS),
         (EntityType.CONDITION, Rel.RESOLVES_TO, EntityType.WORK),
         (MEMORY, Rel.RESOLVES, EntityType.WORK),
         (MEMORY, Rel.SAID_AGAIN, EntityType.WORK),
@@ -147,7 +147,10 @@ def _refold(base: sqlite3.Connection, task_id: str) -> Task | None:
 
 
 def _drop_task(base: sqlite3.Connection, task_id: str) -> list[Task]:
-    """Drop a task's rows; return the tasks that share a condition that has resolved."""
+    """Drop a task's rows.
+
+    Return the tasks that share a condition that has resolved.
+    """
     base.execute("DELETE FROM entities WHERE entity_id = ?", (task_id,))
     base.execute("DELETE FROM entity_aliases WHERE entity_id = ?", (task_id,))
     targets = base.execute("SELECT dst_id FROM edges WHERE src_type = 'task' AND src_id = ?", (task_id,)).fetchall()

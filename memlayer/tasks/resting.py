@@ -1,4 +1,4 @@
-"""When a task rests: nobody has spoken of it for days and sessions."""
+"""The rest of a task, unmentioned for days and sessions."""
 
 from __future__ import annotations
 
@@ -9,5 +9,8 @@ REST_SESSIONS = 5
 
 
 def is_resting(touched_ms: int, now_ms: int, later_sessions: Collection[str]) -> bool:
-    """Return whether a task is shown no more. later_sessions: those that began since it was last spoken of."""
+    """Return whether a task is shown no more.
+
+    Later_sessions: those that began since it was last spoken of.
+    """
     return now_ms - touched_ms >= REST_MS and len(later_sessions) >= REST_SESSIONS

@@ -1,4 +1,4 @@
-"""Sentences of a person that speak of a task in so many words.
+"""Sentences of a person about a task, in so many words.
 
 Few forms, no guess: a task is made only where somebody says that it is one, and a sentence closes one
 only by the matcher.

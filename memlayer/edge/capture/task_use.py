@@ -61,7 +61,7 @@ def _update(given: dict[object, object], response: dict[object, object]) -> list
 def _todos(
     given: dict[object, object], response: dict[object, object], clean: Callable[[str], str]
 ) -> list[dict[str, object]]:
-    """Return the changes of a list: new and changed entries, and open ones that it left out."""
+    """Return a list's new, changed and left out entries."""
     new, old = _list(given.get("todos"), clean), _list(response.get("oldTodos"), clean)
     rows: list[dict[str, object]] = []
     for title, status in new.items():

@@ -289,7 +289,7 @@ class ReadSessions(Arguments[session_answers.SessionsRead], op="notes.read"):
 
 @dataclass(frozen=True)
 class Tasks(Arguments[dict[str, Any]], op="tasks"):
-    """status: "" for open ones that do not rest, "all", "resting", or a status. is_blocked: those alone that wait."""
+    """status: "" for open ones at work, "all", "resting", or a status."""
 
     project_dir: Path = ""
     status: str = ""

@@ -131,7 +131,9 @@ def add_verb(
     task: tuple[str, ...], from_stdin: bool, blockers: tuple[str, ...], priority: str | None, project: str | None,
     as_json: bool,
 ) -> None:  # fmt: skip
-    """Add a task to this project. One of that title that is closed is opened again.
+    """Add a task to this project.
+
+    One of that title that is closed is opened again.
 
     \b
     Examples:
@@ -190,7 +192,7 @@ def block_verb(
 @project_option
 @json_option
 def show_task_verb(task: tuple[str, ...], from_stdin: bool, project: str | None, as_json: bool) -> None:
-    """Show a task: its blockers, its history, and the words behind each step.
+    """Show a task: blockers, history, and the words behind each step.
 
     \b
     Examples:
@@ -228,7 +230,7 @@ def _say_step(step: Mapping[str, Any]) -> None:
 
 
 def _change(row: Observation, project: str | None, as_json: bool) -> None:
-    """Put a change on disk, have it taken in, and print the task."""
+    """Put a change on disk, have it taken in, print it."""
     event = _event(row, project)
     spool.put(home(), event)
     try:

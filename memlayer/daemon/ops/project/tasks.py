@@ -22,7 +22,10 @@ HISTORY_SHOWN = 200
 
 
 def tasks(state: State, arguments: ops.Tasks, progress: Progress) -> Fields:
-    """Return tasks, newest first, and how many rest. Raises UserError for an unknown status."""
+    """Return tasks, newest first, and how many rest.
+
+    Raises UserError for an unknown status.
+    """
     wanted = arguments.status
     if wanted and wanted not in STATUSES:
         raise UserError("%s is no status. Give one of %s" % (quoted(wanted), ", ".join(STATUSES)))
@@ -47,7 +50,7 @@ def _is_wanted(task: Task, wanted: str, is_at_rest: bool) -> bool:
 
 
 def show(state: State, arguments: ops.TaskShow, progress: Progress) -> Fields:
-    """Return the tasks that a name means, each with history, blockers and quotes."""
+    """Return a name's tasks, each with history, blockers and quotes."""
     _drained(state)
     book, project_id = services_of(state).tasks, project_of(state, arguments.project_dir)
     rows = [row for row in book.graph.tasks() if named(arguments.id_, row)]
@@ -68,7 +71,9 @@ def show(state: State, arguments: ops.TaskShow, progress: Progress) -> Fields:
 
 
 def change(state: State, arguments: ops.TaskChange, progress: Progress) -> Fields:
-    """Take in a person's change from the spool; return the tasks that it touched.
+    """Take in a person's change from the spool.
+
+    Return the tasks that it touched.
 
     candidates: where it may be about several, or about one that is not named for sure, and nothing was changed.
     """
