@@ -84,8 +84,8 @@ class NoteKeeper:
             for citation in answer.drop:
                 self._drop(draft, kept, by_citation.get(citation), turns[-1].at_ms)
             self._retire_rules(draft, session, turns)
-            draft.commit()
             self._keep_tasks(kept, session, turns, answer.tasks)
+            draft.commit()
             self._keep_summary(session, turns, answer.summary, summary)
         return kept
 

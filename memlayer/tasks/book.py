@@ -146,12 +146,13 @@ class TaskBook:
     def _by_hand(self, task: Task) -> Step | None:
         """Return a person's change of a task's line in a file."""
         rows = self.store.memories(MemoryQuery(ids=[task.id]))
-        if not rows or not task.is_open:
+        written = self.graph.published().get(task.id)
+        if not rows or written is None or not task.is_open:
             return None
         [row] = rows
-        if row.superseded_by == row.id:
+        if row.superseded_by == row.id and written[1]:
             return Step(task.id, Op.STATUS, Status.CANCELLED, task.status, By.PERSON)
-        if row.settled == MADE_BY_BOOK and row.text != text_of(task):
+        if row.text not in (written[0], text_of(task)):
             return Step(task.id, Op.TITLED, row.text.partition(WAITS_FOR.partition("%")[0])[0], by=By.PERSON)
         return None
 
@@ -170,18 +171,16 @@ class TaskBook:
 
     def publish(self, tasks: Iterable[Task]) -> None:
         """Write the memories of tasks, those that were forgotten aside."""
-        rows = [memory_of(task) for task in tasks]
-        rows = [row for row in rows if row.id not in self.tombstones]
+        rows = [row for row in map(memory_of, tasks) if row.id not in self.tombstones]
         ids = [row.id for row in rows]
         known = {row.id: row for row in self.store.memories(MemoryQuery(ids=ids, limit=len(ids) + 1))} if ids else {}
-        changed = [
-            replace(row, pinned=known[row.id].pinned) if row.id in known else row
-            for row in rows
-            if row.id not in known or replace(row, pinned=known[row.id].pinned) != known[row.id]
-        ]
+        written = self.graph.published()
+        rows = [_with_uses(row, known.get(row.id)) for row in rows]
+        changed = [row for row in rows if known.get(row.id) != row or written.get(row.id) != _record(row)[1:]]
         if changed:
             self.store.put_memories(changed)
             self.indexer.index(changed)
+            self.graph.set_published([_record(row) for row in changed])  # last: a kill before it writes them again
 
     def _retire(self, ids: Sequence[str]) -> None:
         """Have tasks that are none any more hold no more."""
@@ -204,6 +203,8 @@ class TaskBook:
             missing = [event for event in events if event.id not in known]
             for start in range(0, len(missing), BATCH):
                 self._projected(missing[start : start + BATCH])
+            written = self.graph.published()
+            self.publish(task for task in self.graph.tasks() if written.get(task.id) != (text_of(task), task.is_open))
             gone = known - {event.id for event in events}
             if gone:
                 self.graph.forget(sorted(gone), [])
@@ -213,7 +214,6 @@ class TaskBook:
         with self.indexer.lock:
             self.graph.begin()
             self.catch_up()
-            self.publish(self.graph.tasks())
             left = self.unindexed()
             total = len(left)
             while left:
@@ -324,6 +324,15 @@ class TaskBook:
     def history(self, task_id: str) -> list[Placed]:
         """Return a task's steps, oldest first."""
         return self.graph.history(task_id)
+
+
+def _with_uses(row: Memory, known: Memory | None) -> Memory:
+    """Return a task's memory with the pin and level that it has."""
+    return row if known is None else replace(row, pinned=known.pinned, level=known.level)
+
+
+def _record(row: Memory) -> tuple[str, str, bool]:
+    return row.id, row.text, not row.superseded_by
 
 
 def text_of(task: Task) -> str:

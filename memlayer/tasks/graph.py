@@ -136,6 +136,15 @@ class Graph(DispensableFile):
 
         self.run(put, None)
 
+    def published(self) -> dict[str, tuple[str, bool]]:
+        """Return task id -> (text, open) of the memories last written."""
+        query = "SELECT task_id, text, is_open FROM published"
+        return self.run(lambda base: {row[0]: (row[1], bool(row[2])) for row in base.execute(query)}, {})
+
+    def set_published(self, rows: Sequence[tuple[str, str, bool]]) -> None:
+        """Record memories that were written."""
+        self.run(lambda base: base.executemany("INSERT OR REPLACE INTO published VALUES (?, ?, ?)", rows), None)
+
     # -- memories
 
     def index(self, memories: Sequence[Memory]) -> None:

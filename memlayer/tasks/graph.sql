@@ -26,6 +26,8 @@ CREATE TABLE IF NOT EXISTS events (
     prompt_id TEXT NOT NULL, body TEXT NOT NULL
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS maybe_done (task_id TEXT PRIMARY KEY, why TEXT NOT NULL) WITHOUT ROWID;
+-- The memory of a task as it was last written: another one is a person's change.
+CREATE TABLE IF NOT EXISTS published (task_id TEXT PRIMARY KEY, text TEXT NOT NULL, is_open INTEGER NOT NULL) WITHOUT ROWID;
 -- A blocker stands for what it turned out to be; a task that is closed blocks nobody any more.
 CREATE VIEW IF NOT EXISTS task_blockers_effective AS
 SELECT edge.src_id AS task_id, edge.rel_type AS rel_type,

@@ -295,6 +295,7 @@ def forget(base: sqlite3.Connection, event_ids: Sequence[str], memory_ids: Seque
         base.execute("DELETE FROM edges WHERE src_id = ? OR dst_id = ?", (memory_id, memory_id))
         _drop_orphans(base, targets)
         base.execute("DELETE FROM maybe_done WHERE task_id = ?", (memory_id,))
+        base.execute("DELETE FROM published WHERE task_id = ?", (memory_id,))
     for task_id in touched:
         _refold(base, task_id)
     return list(touched)

@@ -70,6 +70,10 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]
             "review merge": f"review merge {doubtful} {citation}", "review undo merge": "review undo",
             "review drop": f"review drop {doubtful}",
             "topics": "topics", "mode": "mode",
+            "task add": "task add 배포 문서 고치기 --by PROJ-12", "tasks": "tasks --status all",
+            "task show": "task show 배포 문서 고치기", "task start": "task start 배포 문서 고치기",
+            "task block": "task block 배포 문서 고치기 --by acme/core#42", "task done": "task done 배포 문서 고치기",
+            "task reopen": "task reopen 배포 문서 고치기", "task drop": "task drop 배포 문서 고치기",
             "notes status": "notes status", "notes refused": "notes refused", "notes read": "notes read --dry-run",
         }  # fmt: skip
         said = {verb: json.loads(run(*words.split(" "), "--json").stdout) for verb, words in typed.items()}

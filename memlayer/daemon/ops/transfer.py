@@ -219,6 +219,7 @@ def _settle(state: State, services: compose.Services, touched: set[str]) -> None
         return
 
     def job() -> None:
+        services.tasks.catch_up()
         derived.renew(state, touched)
         services.store.upkeep()
         intake.save_small(state)

@@ -1,0 +1,126 @@
+"""Tasks through real hooks, a real daemon and the command line."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from tests.support.cli_process import Cli
+from tests.support.processes import Daemon, HookRunner
+
+ROOT = Path(__file__).resolve().parents[2]
+FIXTURES = ROOT / "tests" / "fixtures" / "host"
+HOOKS = {"TaskCreated": "task_created", "TaskCompleted": "task_completed", "PostToolUse": "post_tool_use"}
+
+
+class Working(NamedTuple):
+    """A home with a project, its hooks and its command line."""
+
+    home: Path
+    hook: HookRunner
+    cli: Cli
+
+    def json(self, *words: str) -> dict[str, Any]:
+        done = self.cli(*words, "--json")
+        return dict(json.loads(done.stdout))
+
+    def tasks(self, *words: str) -> dict[str, str]:
+        """Return title -> status of the tasks that are listed."""
+        return {row["title"]: row["status"] for row in self.json("tasks", *words)["tasks"]}
+
+
+@pytest.fixture
+def working(tmp_path: Path) -> Iterator[Working]:
+    home, project = tmp_path / "home", tmp_path / "가게"
+    project.mkdir()
+    hook = HookRunner(ROOT, home, project, python=getattr(sys, "_base_executable", sys.executable))
+    hook.forbid_background()
+    with Daemon(ROOT, home):
+        yield Working(home, hook, Cli(home, project))
+
+
+@pytest.mark.parametrize("version", ["2.1.197", "2.1.331"])
+def test_recorded_hooks_of_the_host_keep_its_tasks_27_6(working: Working, version: str) -> None:
+    for line in (FIXTURES / f"hook_stdin_tasks_{version}.jsonl").read_text(encoding="utf-8").splitlines():
+        payload = json.loads(line)
+        if payload["hook_event_name"] != "PostToolUse" or payload["tool_name"] in ("TaskUpdate", "TodoWrite"):
+            done = working.hook.raw(HOOKS[payload["hook_event_name"]], line.encode())
+            assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert working.tasks("--status", "all") == {
+        "Fix the login redirect": "done",
+        "로그인 테스트 추가": "cancelled",
+        "Write the migration": "done",
+        "배포 문서 고치기": "in_progress",
+    }
+    shown = working.json("task", "show", "로그인 테스트 추가")["tasks"][0]
+    assert "Fix the login redirect" not in shown["title"]
+    assert [step["op"] for step in shown["history"]].count("task_blockers_set") == 1
+
+
+def test_a_task_told_in_one_session_stands_in_the_start_of_the_next_27_12(working: Working) -> None:
+    working.hook("user_prompt_submit", session="s1", prompt_id="p1", prompt="할 일: 배포 문서 고치기")
+    working.hook("stop", session="s1", prompt_id="p1", last_assistant_message="알겠습니다.")
+    working.hook("session_end", session="s1", reason="other")
+    working.cli("flush", "--wait")
+    started = working.hook("session_start", session="s2", source="startup").stdout
+    assert "(open) 배포 문서 고치기" in json.dumps(json.loads(started), ensure_ascii=False)
+
+
+def test_block_list_show_and_close_27_12(working: Working) -> None:
+    working.cli("task", "add", "배포 문서 고치기", "--by", "PROJ-12")
+    working.cli("task", "add", "Write the migration guide")
+    assert set(working.tasks("--blocked")) == {"배포 문서 고치기"}
+    assert working.json("tasks", "--blocked")["tasks"][0]["waits_for"] == ["PROJ-12"]
+    working.cli("task", "done", "migration guide")
+    assert working.tasks("--status", "done") == {"Write the migration guide": "done"}
+    history = working.json("task", "show", "migration guide")["tasks"][0]["history"]
+    assert [step["to"] for step in history] == ["Write the migration guide", "in_progress", "done"]
+    refused = working.cli("task", "start", "Write the migration guide")
+    assert refused.returncode == 2 and "it is done" in refused.stderr
+    unknown = working.cli("task", "done", "없는 일")
+    assert unknown.returncode == 1 and "No task is known" in unknown.stderr
+
+
+def test_search_keeps_to_a_thing_and_show_lists_it_27_1(working: Working) -> None:
+    working.cli("task", "add", "배포 문서 고치기", "--by", "PROJ-12")
+    working.cli("remember", "src/cart.py rounds the total down, PROJ-12 asked for it")
+    working.cli("remember", "src/order.py rounds the total up")
+    hits = working.json("search", "about:PROJ-12 rounds")["hits"]
+    assert [hit["text"] for hit in hits] == ["src/cart.py rounds the total down, PROJ-12 asked for it"]
+    assert [hit["text"][:12] for hit in working.json("search", "about:cart.py")["hits"]] == ["src/cart.py "]
+    [shown] = working.json("show", hits[0]["citation"])["matches"]
+    assert any(row.startswith("PROJ-12") for row in shown["beside"])
+
+
+def test_a_forgotten_task_takes_events_and_edges_along(working: Working) -> None:
+    working.cli("task", "add", "비밀 계획 세우기", "--by", "secret-review.example")
+    citation = working.json("tasks")["tasks"][0]["citation"]
+    assert working.cli("forget", citation, "--yes").returncode == 0
+    assert working.tasks("--status", "all") == {}
+    working.cli("reindex")
+    assert working.tasks("--status", "all") == {}
+    working.cli("daemon", "stop")
+    kept = [path for path in working.home.rglob("*") if path.is_file() and "logs" not in path.parts]
+    assert [path for path in kept if "비밀 계획".encode() in path.read_bytes()] == []
+    assert [path for path in kept if b"secret-review" in path.read_bytes()] == []
+
+
+def test_a_lost_graph_is_made_anew_and_an_export_brings_tasks_along(working: Working, tmp_path: Path) -> None:
+    working.cli("task", "add", "배포 문서 고치기", "--by", "PROJ-12")
+    working.cli("task", "add", "Write the guide")
+    working.cli("task", "done", "Write the guide")
+    before = working.tasks("--status", "all")
+    working.cli("export", str(tmp_path / "all.jsonl"))
+    working.cli("daemon", "stop")
+    (working.home / "cache" / "graph.sqlite").unlink()
+    assert working.tasks("--status", "all") == before
+    other = Cli(tmp_path / "other", working.hook.project)
+    other("import", str(tmp_path / "all.jsonl"))
+    rows = json.loads(other("tasks", "--status", "all", "--json").stdout)["tasks"]
+    assert {row["title"]: row["status"] for row in rows} == before
+    other("daemon", "stop")
