@@ -249,7 +249,7 @@ def _change(row: Observation, project: str | None, as_json: bool) -> None:
         raise UserError(f"No task is known by {row.title[:80]!r}. `memlayer tasks --status all` lists them")
     for one in changed:
         _say_task(one)
-    for why in found.get("refused") or []:
+    for why in found.get("refusals") or []:
         raise Incomplete(f"Refused: {line(why)}. `memlayer task reopen` opens a closed task again")
 
 

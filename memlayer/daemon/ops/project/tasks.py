@@ -88,7 +88,7 @@ def change(state: State, arguments: ops.TaskChange, progress: Progress) -> Field
     return {
         "tasks": [_fields(state, row) for row in services.tasks.graph.tasks_by_id(ids)],
         "candidates": [_fields(state, row) for row in services.tasks.graph.tasks_by_id(candidates)],
-        "refused": [step.reason for step in content.steps if step.op == "task_transition_rejected"],
+        "refusals": [step.reason for step in content.steps if step.op == "task_transition_rejected"],
     }
 
 
@@ -124,7 +124,7 @@ def _fields(state: State, task: Task) -> Fields:
         "maybe_done": task.maybe_done,
         "is_open": task.status in OPEN,
         "is_resting": task.is_open and _rests(state, task),
-        "by": list(task.by),
+        "sources": list(task.by),
         "files": list(task.files),
         "earlier_titles": list(task.titles[:-1]),
         "sessions": len(task.sessions),
