@@ -143,5 +143,7 @@ def _hook_lines() -> dict[str, str]:
     """The shell line of each hook, by its script's stem, from hooks.json."""
     registered = json.loads((ROOT / "hooks.json").read_text("utf-8"))["hooks"]
     lines = [groups[0]["hooks"][0]["command"] for groups in registered.values()]
-    stems = ("session_start", "user_prompt_submit", "stop", "session_end")
+    stems = (
+        "session_start", "user_prompt_submit", "post_tool_use", "post_tool_use_failure", "stop", "session_end",
+    )  # fmt: skip
     return {stem: next(line for line in lines if " %s " % stem in line + " ") for stem in stems}

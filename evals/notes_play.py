@@ -221,6 +221,13 @@ class Player:
 
     def _call(self, home: Home, turn: Turn, call: JsonObject, number: int, asked: Mapping[str, str]) -> None:
         """Spool a tool call, as a hook without a daemon does: there are many."""
+        hook, fields = self.fields(home, turn, call, number, asked)
+        home.spool(hook, PROJECT, turn.session, fields, int(time.time() * 1000))
+
+    def fields(
+        self, home: Home, turn: Turn, call: JsonObject, number: int, asked: Mapping[str, str]
+    ) -> tuple[str, JsonObject]:
+        """Return (hook, payload) of a tool call, its paths in the project's folder."""
         path = str(call.get("path", ""))
         if self.root and path.startswith(self.root + "/"):
             path = str(home.folder(PROJECT)) + path.removeprefix(self.root)
@@ -229,8 +236,11 @@ class Player:
             **asked, "tool_name": call["tool"], "tool_input": given, "tool_use_id": "%s-%d" % (turn.n, number),
             "tool_response": {}, "error": call.get("error", ""),
         }  # fmt: skip
-        hook = "post_tool_use_failure" if call.get("failed") else "post_tool_use"
-        home.spool(hook, PROJECT, turn.session, fields, int(time.time() * 1000))
+        return "post_tool_use_failure" if call.get("failed") else "post_tool_use", fields
+
+    def name_of(self, turn: Turn) -> str:
+        """The session's id in the host's form."""
+        return session_id(turn.session)
 
 
 def _wait_until_read(home: Home, name: str) -> None:

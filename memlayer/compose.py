@@ -30,6 +30,7 @@ from memlayer.memory_files.edits import Edits
 from memlayer.memory_files.extra_files import ExtraFiles
 from memlayer.memory_files.folders import FileRules
 from memlayer.memory_files.sync import MemoryFiles
+from memlayer.moments.changed_ground import ChangedGround
 from memlayer.moments.known_errors import KnownErrors
 from memlayer.notes.keeper import NoteKeeper
 from memlayer.notes.reader import SessionReader
@@ -101,6 +102,7 @@ class Services:
     recall: Recall
     errors: KnownErrors
     tasks: TaskBook
+    ground: ChangedGround
     forget: Forget
     retention: Retention
     levels: LevelKeeper
@@ -166,7 +168,8 @@ def open_services(
     tasks = TaskBook(store, indexer, tombstones, graph)
     retriever = Retriever(store=store, embedder=embedder, terms=terms)
     live = LiveSessions(store)
-    recall = Recall(retriever, live, SupersededStatements(store), ProjectNotes(store, terms))
+    ground = ChangedGround(store, sessions)
+    recall = Recall(retriever, live, SupersededStatements(store), ProjectNotes(store, terms, ground.marks))
     consolidator = Consolidator(
         store=store,
         indexer=indexer,
@@ -205,7 +208,7 @@ def open_services(
     usages = UsageLog(home, store, is_tracking=settings.citations.track)
     return Services(
         store=store, cache=cache, terms=terms, indexer=indexer, ingest=ingest, retriever=retriever, live=live,
-        recall=recall, errors=KnownErrors(store), tasks=tasks, forget=forget, retention=retention,
+        recall=recall, errors=KnownErrors(store), ground=ground, tasks=tasks, forget=forget, retention=retention,
         consolidator=consolidator, files=files, extra=extra,
         imports=ImportLog(Path(paths.cache(home)) / "imports.sqlite"),
         levels=LevelKeeper(store), topics=TopicKeeper(store, tombstones), usages=usages, readings=readings,

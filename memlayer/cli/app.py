@@ -30,6 +30,8 @@ VERBS = {
     "search": Verb("search", "Search memories of earlier sessions."),
     "recall": Verb("search", "Print the block that the hook would add to a prompt."),
     "given": Verb("search", "Show the notes that the last prompts were given, and why."),
+    "blame": Verb("browse", "Show a file's notes, failed attempts on it, and its sessions."),
+    "fix": Verb("browse", "Show what worked after this error in earlier sessions."),
     "statusline": Verb("search", "Print Claude Code's status line: notes given, turns waiting, errors."),
     "show": Verb("browse", "Show memories with their source events and the turns around them."),
     "list": Verb("browse", "List memories, newest first, with those for every project."),

@@ -128,6 +128,12 @@ class MomentSettings(Group):
     failing_calls: bool = setting(
         True, "Tell of a call that failed as in an earlier session, and of the call that worked then."
     )
+    changed_ground: bool = setting(
+        True, "Ask git, in the background at a session's start, which notes' files have commits since."
+    )
+    changed_files: bool = setting(
+        False, "Give a note about exactly this file when a session first changes it, five a session at most."
+    )
 
 
 class ToolSettings(Group):

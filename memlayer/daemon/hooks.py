@@ -142,6 +142,8 @@ def _start_context(state: State, call: Call) -> str:
     if services is not None:
         services.errors.refresh(session.project_id)
     state.loader.submit("warm " + session.project_id, lambda: opening.warm(state, session.project_id))
+    root, project_id = call.place.root, session.project_id
+    state.loader.submit("git " + project_id, lambda: moments.look_at_ground(state, project_id, root))
     # While the store opens, which takes longer, nothing is waited for.
     wait_until = min(call.ends_s, time.monotonic() + CATCH_UP_WAIT_S) if state.is_open else 0.0
     catching_up = [
@@ -173,8 +175,9 @@ def _after_compaction(state: State, session: Session, ends_s: float) -> str:
         return ""
     orders, given = standing_orders(services.store, session.project_id)
     rest = working_set.compose(
-        services.store, session.project_id, rules, excluded_session_id=session.id, excluded_ids=given
-    )
+        services.store, session.project_id, rules, excluded_session_id=session.id, excluded_ids=given,
+        moved=services.ground.marks(session.project_id),
+    )  # fmt: skip
     return "\n\n".join(filter(None, (orders, working_set.without_said(rest, _host_lines(state, session)))))
 
 
@@ -319,7 +322,7 @@ HANDLERS: dict[str, Handler] = {
     "hook.user_prompt_submit": Handler(
         begin=_begin_recall, answer=_answer_prompt, answered=_after_prompt, after=_no_jobs
     ),
-    "hook.post_tool_use": Handler(after=_no_jobs),
+    "hook.post_tool_use": Handler(answer=moments.answer_changed_file, after=_no_jobs),
     "hook.post_tool_use_failure": Handler(answer=moments.answer_failed_call, after=_no_jobs),
     "hook.task_created": Handler(after=_no_jobs),
     "hook.task_completed": Handler(after=_no_jobs),

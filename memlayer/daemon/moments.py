@@ -6,11 +6,15 @@ import logging
 
 from memlayer.daemon.hook_call import Answer, Call
 from memlayer.daemon.resources.state import State
-from memlayer.edge.capture.tool_use import FAILED
+from memlayer.daemon.tasks import derived
+from memlayer.edge.capture.tool_use import EDITS, FAILED
 from memlayer.errors import MemlayerError
+from memlayer.moments.changed_files import moment_of
 from memlayer.moments.failing_calls import error_of
 from memlayer.moments.moment import Moment
+from memlayer.recall.candidate import AT_START
 
+OPEN_WAIT_S = 60.0
 log = logging.getLogger(__name__)
 
 
@@ -29,9 +33,31 @@ def answer_failed_call(state: State, call: Call) -> Answer:
     return _answer(moment)
 
 
+def answer_changed_file(state: State, call: Call) -> Answer:
+    """Give a note that binds the changed file, if switched on."""
+    detail = str(call.event["detail"])
+    if not state.settings.moments.changed_files or detail not in EDITS or not _is_on(state, call):
+        return Answer()
+    session, path = call.session, str(call.event["text"]).partition("\n")[0].partition(": ")[2]
+    try:
+        notes = [note.memory for note in state.services.result().recall.notes.of(session.project_id)]
+    except MemlayerError as bad:
+        log.error("a changed file was not looked up: %s", bad)
+        return Answer()
+    starts = frozenset(mark.removeprefix(AT_START) for mark in session.shown if mark.startswith(AT_START))
+    return _answer(moment_of(path, notes, frozenset(session.shown), starts))
+
+
 def _is_on(state: State, call: Call) -> bool:
     return state.is_open and state.rules_for(call.place).recall.enabled
 
 
 def _answer(moment: Moment | None) -> Answer:
     return Answer(moment.block, moment=moment) if moment is not None else Answer()
+
+
+def look_at_ground(state: State, project_id: str, folder: str) -> None:
+    """Ask git which notes' files have changed: a job of the loader."""
+    services = state.ready(OPEN_WAIT_S)
+    if services is not None and state.settings.moments.changed_ground and services.ground.look(project_id, folder):
+        state.jobs.submit("mark changed ground", lambda: derived.memories_changed(state, (project_id,)))

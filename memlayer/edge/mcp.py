@@ -63,8 +63,9 @@ TOOLS = (
             "limit": {"type": "integer", "minimum": 1, "maximum": 20, "default": 5},
             "session": {"type": "string", "description": "Only this session's id"},
             "kind": {"type": "string", "enum": ["turn", "settled", "day", "note", "task"]},
+            "file": {"type": "string", "description": "Only about this path"},
+            "error": {"type": "string", "description": "An error line, for what cured it; needs no query"},
         },
-        "query",
     ),
     _tool(
         "mem-timeline",

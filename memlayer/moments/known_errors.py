@@ -97,6 +97,11 @@ class KnownErrors:
                     cures.append(Cure(line, command, sessions, failure))
         return cures
 
+    def met(self, error: str, project_id: str) -> int:
+        """Return how many sessions met this error. Raises StoreError."""
+        known = self._of(project_id).failures
+        return len({row.session_id for signature in signatures(error) for row in known.get(signature, ())})
+
     def explanations(self, error: str, project_id: str) -> list[Memory]:
         """Return the notes in force that explain this error. Raises StoreError."""
         known = self._of(project_id)

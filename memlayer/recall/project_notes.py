@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from memlayer.consolidation.extractor import SESSION_READER
@@ -32,7 +32,9 @@ MAX_TURNS = 2  # lines left to turns that recall is sure of
 # Thirty times a note's share of words in the prompt weighs as much as e times the rank; 8, 16 and 30 gave 20, 20 and 22
 # of the 24 facts that the notebook of sessions 0 to 59 of a real set held (docs/quality.md).
 COVERAGE_WEIGHT = 30.0
-LEAST_SCORE = -2.0  # the seventh newest note without a word of the prompt
+# A note with a smaller share is given only as the newest one: 170 and 283 lines give 17 of 23 and 26 of 40 facts
+# (sessions 0 to 59, and from 60 on), where without the bound 297 and 351 lines gave 22 and 25.
+LEAST_SHARE, NEWEST_ALWAYS = 0.04, 1
 MAX_NOTES = 2000
 # Weights hardly move while the corpus grows by a tenth: log(1.1) of 7 and more.
 MAX_GROWTH, MIN_GROWTH = 0.1, 100
@@ -64,6 +66,7 @@ class ProjectNotes:
 
     store: Store
     stats: TermStats
+    moved: Callable[[str], Mapping[str, str]] = lambda project_id: {}  # a note's id -> words about its changed files
     _known: dict[str, Loaded] = field(default_factory=dict)
     _changes: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -106,14 +109,18 @@ class ProjectNotes:
         scored: list[tuple[float, float, Note]] = []
         for rank, note in enumerate(self.of(project_id)):
             share = _share(note, weight)
+            if share < LEAST_SHARE and rank >= NEWEST_ALWAYS:
+                continue
             scored.append((COVERAGE_WEIGHT * share - math.log1p(rank), share, note))
         chosen: list[Candidate] = []
+        moved = self.moved(project_id)
         for score, share, note in sorted(scored, key=lambda row: -row[0]):
-            if score < LEAST_SCORE or len(chosen) >= MAX_LINES:
+            if len(chosen) >= MAX_LINES:
                 break
             chunk = whole_chunk(note.memory)
             if in_context(chunk, session) is None and not shown_at_start(note.memory.citation, session):
-                text = "(%s) %s" % (KINDS[note.memory.known_kind].label, note.memory.text)
+                label = "; ".join(filter(None, (KINDS[note.memory.known_kind].label, moved.get(note.memory.id))))
+                text = "(%s) %s" % (label, note.memory.text)
                 chosen.append(Candidate(chunk, Score(score, share, share, None), Reason.KEPT, share, share, None, text))
         return chosen
 

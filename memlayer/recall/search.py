@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 
 from memlayer.kinds import Category
 from memlayer.model import Chunk, Event, Memory, Scope, turn_memory_id
+from memlayer.moments.file_history import is_same_file
 from memlayer.ports import MemoryQuery, Store
 from memlayer.recall.query import Query
 from memlayer.recall.retriever import Retriever, Score, Weights
@@ -93,7 +94,9 @@ class Filters:
             return False
         if self.memory_ids is not None and memory.id not in self.memory_ids:
             return False
-        return not self.file or is_of_file(path, self.file) or self.file.casefold() in memory.text.casefold()
+        if not self.file or is_of_file(path, self.file) or self.file.casefold() in memory.text.casefold():
+            return True
+        return any(is_same_file(name, self.file) for name in memory.files)
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from memlayer.model import turn_memory_id
+from tests.integration.test_session_reading import CAUSE, GOOD, TURNS, answer, core
 from tests.support.cli_process import Cli
+from tests.support.model_api import ModelApi
 from tests.support.processes import Daemon, HookRunner
 
 ERROR = "Exit code 1\n# shop/e2e\ncmd/e2e/testenv.go:%d:26: undefined: defaultAgent"
@@ -98,3 +103,70 @@ def test_failed_read_is_kept(hook: HookRunner, daemon: Daemon) -> None:
     assert [event["text"].split("\n")[1] for event in shown["events"] if event["kind"] == "tool"] == [
         "File does not exist. Did you mean .golangci.yaml?"
     ]
+
+
+def test_fix_and_search_by_error(hook: HookRunner, daemon: Daemon, home: Path, project: Path) -> None:
+    session(hook, "s1", (BUILD, ERROR % 40), (TEST, ""))
+    daemon.settle()
+    cli = Cli(home, project)
+    assert TEST in cli("fix", "other.go:3:9: undefined: defaultAgent").stdout
+    assert "No session has met this error" in cli("fix", "오류: 정산 계좌가 잠겨 있습니다").stdout
+    searched = daemon.call("mem.search", error=ERROR % 7, project_dir=str(project))
+    assert "this worked: " + TEST in searched["text"]
+    assert searched["ids"]
+
+
+def test_fix_says_where_nothing_worked(hook: HookRunner, daemon: Daemon, home: Path, project: Path) -> None:
+    session(hook, "s1", (BUILD, ERROR % 40))
+    daemon.settle()
+    printed = Cli(home, project)("fix", "undefined: defaultAgent").stdout
+    assert "It came in 1 session, and nothing is known to have worked." in printed
+
+
+def test_blame_of_a_file(hook: HookRunner, daemon: Daemon, home: Path, project: Path) -> None:
+    hook("session_start", "s1", source="startup")
+    hook("user_prompt_submit", "s1", "s1-p", prompt="정산 반올림을 고쳐 줘")
+    edit = {"file_path": str(project / "결제" / "정산.py"), "old_string": "round(x)", "new_string": "floor(x)"}
+    hook("post_tool_use", "s1", "s1-p", tool_name="Edit", tool_input=edit, tool_use_id="toolu_1", tool_response={})
+    hook("stop", "s1", "s1-p", last_assistant_message="반올림을 내림으로 고쳤습니다.")
+    daemon.settle()
+    text = "정산.py 의 반올림은 내림이어야 한다: 은행이 내림으로 받는다."
+    daemon.call(
+        "mem.remember", text=text, kind="decision", files=["결제/정산.py"], at_ms=1, project_dir=str(project),
+        session_id="s1",
+    )  # fmt: skip
+    cli = Cli(home, project)
+    printed = cli("blame", "정산.py").stdout
+    assert "은행이 내림으로" in printed and "1 edit" in printed
+    assert "Nothing is kept about" in cli("blame", "checkout.py").stdout
+    assert "은행이 내림으로" in daemon.call("mem.search", file="결제/정산.py", project_dir=str(project))["text"]
+
+
+@pytest.mark.skipif(importlib.util.find_spec("openai") is None, reason="the SDK is optional")
+@pytest.mark.parametrize("is_on", [True, False])
+def test_changed_file_only_where_switched_on(hook: HookRunner, home: Path, project: Path, is_on: bool) -> None:
+    edit = {"file_path": str(project / "결제" / "웹훅.py"), "old_string": "handle()", "new_string": "ok(); handle()"}
+    noted = {**GOOD, "notes": [{**GOOD["notes"][0], "files": ["결제/웹훅.py"]}], "tasks": []}
+
+    def changed(name: str) -> str:
+        more = {"tool_name": "Edit", "tool_input": edit, "tool_use_id": "toolu_" + name, "tool_response": {}}
+        return hook("post_tool_use", name, name + "-p0", **more).stdout.decode()
+
+    with ModelApi() as api:
+        api.script = lambda asked: answer(noted)
+        settings = {
+            "embedding": {"provider": "none"}, "moments": {"changed_files": is_on},
+            "consolidation": {"provider": "openai", "model": "tiny", "base_url": api.url + "/v1"},
+        }  # fmt: skip
+        with Daemon(Path(__file__).resolve().parents[2], home, settings) as daemon:
+            hook("session_start", "s1", source="startup")
+            assert changed("s1") == ""
+            for number, (prompt, said) in enumerate(TURNS):
+                hook.turn("s1", "s1-p%d" % number, prompt, said)
+            hook("session_end", "s1", reason="other")
+            daemon.wait_for(lambda: CAUSE in core(daemon), "the notes", 40)
+            hook("session_start", "s2", source="startup")
+            daemon.settle()
+            told = [changed("s2"), changed("s2")]
+    assert (CAUSE[:30] in json.dumps(json.loads(told[0] or "{}"), ensure_ascii=False)) is is_on
+    assert told[1] == ""

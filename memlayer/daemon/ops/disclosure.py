@@ -29,7 +29,7 @@ from memlayer.edge.home import project as places
 from memlayer.edge.ipc import answers, ops
 from memlayer.errors import UserError
 from memlayer.kinds import CATEGORIES, NOTED, Category, Kind, category_named
-from memlayer.model import Memory, Scope
+from memlayer.model import Memory, Scope, turn_memory_id
 from memlayer.ports import MemoryQuery, Store
 from memlayer.recall.query import typed_query
 from memlayer.recall.recall import RecallRules
@@ -49,17 +49,38 @@ MAX_FILES, MAX_PATH_CHARS = 8, 300  # of a model's memory
 
 def search(state: State, arguments: ops.MemSearch, progress: Progress) -> answers.TextForModel:
     """Return index lines of the best hits, with their citations."""
-    scope = scope_of(state, arguments.project_dir)
+    if not (arguments.query or arguments.file or arguments.error):
+        raise UserError("query is missing")
+    scope, limit = scope_of(state, arguments.project_dir), min(MAX_HITS, arguments.limit)
+    if arguments.error:
+        project_id = (scope.project_ids or ("",))[0]
+        cured = _cures(services_of(state), arguments.error, project_id, arguments.session_id)[:limit]
+        return {
+            "text": disclosure.index_text(arguments.error, cured),
+            "ids": [entry.memory.citation for entry in cured],
+        }
     session_id = session_named(state, arguments.session, scope)
-    words, memory_ids = about_given(state, arguments.query, scope)
+    words, memory_ids = about_given(state, arguments.query or arguments.file, scope)
     kind = Kind.TASK if arguments.kind == Kind.TASK else ""
-    filters = Filters(category=category_named(arguments.kind), kind=kind, session_id=session_id, memory_ids=memory_ids)
-    limit = min(MAX_HITS, arguments.limit)
+    filters = Filters(
+        category=category_named(arguments.kind), kind=kind, session_id=session_id, file=arguments.file,
+        memory_ids=memory_ids,
+    )  # fmt: skip
     entries = entries_of(services_of(state), state.rules.recall, words, scope, filters, limit)
     if scope.project_ids is None:
         entries = [replace(entry, project=state.projects.name(entry.memory.project_id)) for entry in entries]
     text = disclosure.index_text(arguments.query, entries)
     return {"text": text, "ids": [entry.memory.citation for entry in entries]}
+
+
+def _cures(services: Services, error: str, project_id: str, session_id: str) -> list[IndexEntry]:
+    """Return the notes on an error, and the turns that cured it."""
+    services.errors.refresh(project_id)
+    entries = [IndexEntry(row, row.text) for row in services.errors.explanations(error, project_id)]
+    cures = services.errors.cures(error, project_id, session_id)
+    ids = {turn_memory_id(cure.failure.session_id, cure.failure.prompt_id): cure for cure in reversed(cures)}
+    turns = services.store.memories(MemoryQuery(ids=sorted(ids), limit=len(ids))) if ids else []
+    return entries + [IndexEntry(turn, "this worked: " + ids[turn.id].command) for turn in turns]
 
 
 def entries_of(

@@ -61,6 +61,20 @@ class Given(Arguments[session_answers.GivenPrompts], op="given"):
 
 
 @dataclass(frozen=True)
+class Blame(Arguments[session_answers.FileHistory], op="blame"):
+    path: str = ""
+    project_dir: Path = ""
+    limit: Limit = 10
+
+
+@dataclass(frozen=True)
+class Fix(Arguments[session_answers.Cures], op="fix"):
+    error: str = ""
+    project_dir: Path = ""
+    limit: Limit = 10
+
+
+@dataclass(frozen=True)
 class Sessions(Arguments[session_answers.Sessions], op="sessions"):
     id_: str = ""
     project_dir: Path = ""
@@ -158,13 +172,16 @@ class Flush(Arguments[dict[str, Any]], op="flush"):
 class MemSearch(Arguments[answers.TextForModel], op="mem.search"):
     """Arguments of a search by a model.
 
-    session_id: the asking session. session: the only session to search. kind: turn, settled, day, note or task.
+    session_id: the asking session. session: the only session to search. kind: turn, settled, day, note or task. file:
+    only what is about this file. error: a line of an error, instead of a query.
     """
 
     query: str = ""
     limit: Limit = 5
     session: str = ""
     kind: str = ""
+    file: str = ""
+    error: str = ""
     project_dir: Path = ""
     session_id: str = ""
 

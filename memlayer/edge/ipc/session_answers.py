@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Optional, TypedDict
 
+from memlayer.edge.ipc.answers import MemoryRow
+
 
 class GivenCounts(TypedDict):
     """Notes given in a session: to how many prompts, of how many."""
@@ -72,6 +74,44 @@ class Sessions(TypedDict):
 
     sessions: list[SessionRow]
     total: int
+
+
+class FileSession(TypedDict):
+    """A session that changed a file. turns: citations, oldest first."""
+
+    session_id: str
+    at_ms: int
+    edits: int
+    turns: list[str]
+
+
+class FileHistory(TypedDict):
+    """All that is kept about a file, newest first."""
+
+    notes: list[MemoryRow]
+    attempts: list[MemoryRow]
+    sessions: list[FileSession]
+
+
+class CureRow(TypedDict):
+    """A call that worked after an error.
+
+    line: of the error. sessions: how many met it. citation: of the turn.
+    """
+
+    line: str
+    command: str
+    sessions: int
+    at_ms: int
+    citation: str
+
+
+class Cures(TypedDict):
+    """The notes about an error, and its cures. met: sessions that had it."""
+
+    notes: list[MemoryRow]
+    cures: list[CureRow]
+    met: int
 
 
 class GivenNote(TypedDict, total=False):

@@ -83,3 +83,12 @@ def test_notes_are_weighed_anew_in_a_grown_corpus() -> None:
     after = notes.of("p1")
     assert {row.memory.id for row in after} == {row.memory.id for row in before}
     assert [row.weight for row in after] != [row.weight for row in before]
+
+
+def test_note_says_that_its_files_changed() -> None:
+    store = stored(MemoryStore())
+    [moved, *_] = ProjectNotes(store, TermStats()).of("p1")
+    notes = ProjectNotes(store, TermStats(), lambda project_id: {moved.memory.id: "its file changed since"})
+    chosen = {row.chunk.memory_id: row.snippet for row in notes.choose(reduce_prompt("결제 포트원 배포"), "p1", None)}
+    assert chosen[moved.memory.id].startswith("(decision; its file changed since) ")
+    assert sum("changed since" in text for text in chosen.values()) == 1

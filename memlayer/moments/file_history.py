@@ -1,0 +1,84 @@
+"""History of a file: its notes, the attempts that failed, its sessions."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from memlayer.edge.capture.tool_use import EDITS
+from memlayer.kinds import Category, Kind
+from memlayer.model import Event, Memory, citation_of, turn_memory_id
+from memlayer.moments.failing_calls import call_of
+from memlayer.ports import MemoryQuery, Store
+
+MAX_EVENTS = 20_000
+MAX_MEMORIES = 2000
+FAILED_KINDS = (Kind.ATTEMPT, Kind.DID_NOT_HOLD)
+
+
+@dataclass(frozen=True)
+class FileSession:
+    """A session that changed the file. turns: their citations, oldest first."""
+
+    session_id: str
+    at_ms: int
+    edits: int
+    turns: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class FileHistory:
+    """All that is kept about a file, newest first."""
+
+    notes: tuple[Memory, ...]
+    attempts: tuple[Memory, ...]
+    sessions: tuple[FileSession, ...]
+
+
+def is_same_file(path: str, wanted: str) -> bool:
+    """True for the same path, or one that ends with the other."""
+    one, other = posixpath.normpath(path), posixpath.normpath(wanted)
+    return one == other or one.endswith("/" + other) or (other.endswith("/" + one) and "/" in one)
+
+
+def history_of(store: Store, project_id: str, path: str) -> FileHistory:
+    """Return a file's history in a project. Raises StoreError.
+
+    path: as a person types it, absolute or the end of one.
+    """
+    rows = store.memories(
+        MemoryQuery(project_id=project_id, category=Category.CORE, is_current=True, limit=MAX_MEMORIES)
+    )
+    about = [row for row in rows if any(is_same_file(file, path) for file in row.files)]
+    events = store.events(project_id=project_id, kind="tool", limit=MAX_EVENTS)
+    sessions = _sessions(events, path)
+    ids = {turn_memory_id(event.session_id, event.prompt_id) for event in _edits(events, path)}
+    turns = store.memories(MemoryQuery(ids=sorted(ids), limit=len(ids))) if ids else []
+    failed = [row for row in (*about, *turns) if row.known_kind in FAILED_KINDS]
+    return FileHistory(
+        tuple(row for row in about if row not in failed),
+        tuple(sorted(failed, key=lambda row: -row.at_ms)),
+        tuple(sessions),
+    )
+
+
+def _edits(events: Iterable[Event], path: str) -> Iterable[Event]:
+    for event in events:
+        call = call_of(event)
+        if call.tool in EDITS and not call.is_failed and is_same_file(call.target, path):
+            yield event
+
+
+def _sessions(events: Sequence[Event], path: str) -> list[FileSession]:
+    by_session: dict[str, list[Event]] = {}
+    for event in _edits(events, path):
+        by_session.setdefault(event.session_id, []).append(event)
+    rows = [
+        FileSession(
+            name, max(event.at_ms for event in of_session), len(of_session),
+            tuple(dict.fromkeys(citation_of(turn_memory_id(name, event.prompt_id)) for event in of_session)),
+        )
+        for name, of_session in by_session.items()
+    ]  # fmt: skip
+    return sorted(rows, key=lambda row: -row.at_ms)
