@@ -74,7 +74,7 @@ class Candidate:
 
     chance: that the prompt needs this memory; helps: that it helps if one is needed; in [0, 1]. snippet: its entry's
     text, if kept. chunk: of the successor where a superseded statement gave way to it. newer: another candidate that
-    gives the same thing a newer value. deed: one that tells of this one's plan as done.
+    gives the same thing a newer value. deed: one that tells of this one's plan as done. why: a note was chosen.
     """
 
     chunk: Chunk
@@ -86,6 +86,7 @@ class Candidate:
     snippet: str = ""
     newer: Candidate | None = None
     deed: Candidate | None = None
+    why: str = ""
 
     @property
     def kept(self) -> bool:

@@ -26,6 +26,7 @@ def of_prompt(event: Mapping[str, Any], project_id: str, found: Recalled, *, is_
     return {
         **_head(event, project_id, found.block, is_delivered),
         "gate": found.gate.value,
+        "place": "first prompt" if found.is_first else "",
         "need": round(found.need, 3),
         "mode": found.mode,
         "took_ms": round(found.took_ms, 1),
@@ -90,6 +91,7 @@ def _head(event: Mapping[str, Any], project_id: str, block: str, is_delivered: b
 def _scored(candidate: Candidate) -> Row:
     row: Row = {"id": candidate.chunk.memory_id, "chance": round(candidate.chance, 3)}
     row.update(helps=round(candidate.helps, 3), reason=candidate.reason.value)
+    row.update({"why": candidate.why} if candidate.why else {})
     scores = {"lexical": candidate.score.lexical, "vector": candidate.score.vector}
     return {**row, **{name: round(value, 3) for name, value in scores.items() if value is not None}}
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from memlayer.consolidation.extractor import SESSION_READER
 from memlayer.indexing.term_stats import TermStats
 from memlayer.kinds import KINDS, Category, Kind
-from memlayer.model import Memory
+from memlayer.model import Chunk, Memory
 from memlayer.ports import MemoryQuery, Store
 from memlayer.recall.candidate import Candidate, Reason, in_context, shown_at_start, whole_chunk
 from memlayer.recall.query import Query
@@ -36,6 +36,7 @@ COVERAGE_WEIGHT = 30.0
 # (sessions 0 to 59, and from 60 on), where without the bound 297 and 351 lines gave 22 and 25.
 LEAST_SHARE, NEWEST_ALWAYS = 0.04, 1
 MAX_NOTES = 2000
+SHARES_WORDS, NEWEST = "the first prompt shares its words", "the newest note"
 # Weights hardly move while the corpus grows by a tenth: log(1.1) of 7 and more.
 MAX_GROWTH, MIN_GROWTH = 0.1, 100
 
@@ -121,8 +122,14 @@ class ProjectNotes:
             if in_context(chunk, session) is None and not shown_at_start(note.memory.citation, session):
                 label = "; ".join(filter(None, (KINDS[note.memory.known_kind].label, moved.get(note.memory.id))))
                 text = "(%s) %s" % (label, note.memory.text)
-                chosen.append(Candidate(chunk, Score(score, share, share, None), Reason.KEPT, share, share, None, text))
+                chosen.append(_candidate(chunk, Score(score, share, share, None), text))
         return chosen
+
+
+def _candidate(chunk: Chunk, score: Score, text: str) -> Candidate:
+    share = score.lexical or 0.0
+    why = SHARES_WORDS if share >= LEAST_SHARE else NEWEST
+    return Candidate(chunk, score, Reason.KEPT, share, share, None, text, why=why)
 
 
 def _share(note: Note, weight: Mapping[str, float]) -> float:

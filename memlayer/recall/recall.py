@@ -194,6 +194,7 @@ class Recalled:
     need: float = 0.0
     candidates: tuple[Candidate, ...] = ()
     took_ms: float = 0.0
+    is_first: bool = False  # prompt of its session
 
     @property
     def entries(self) -> tuple[Candidate, ...]:
@@ -268,7 +269,7 @@ class Recall:
             notes, block = first_block(notes, [row for row in candidates if row.kept], rules.budget, session)
         took_ms = (time.perf_counter() - started) * 1000
         rows = (*notes, *candidates)
-        return Recalled(block, self._mode(), Gate.OPEN, query, signals, need(signals), rows, took_ms)
+        return Recalled(block, self._mode(), Gate.OPEN, query, signals, need(signals), rows, took_ms, is_first)
 
     def _notes(self, query: Query, scope: Scope, rules: RecallRules, session: Session | None) -> list[Candidate]:
         if not scope.project_ids or not rules.budget.max_entries:

@@ -326,7 +326,7 @@ def fix_verb(error: str, project: str | None, limit: int, as_json: bool) -> None
         say(f"{known}, and nothing is known to have worked." if met else f"{known}.")
 
 
-def _say_rows(title: str, rows: list[MemoryRow]) -> None:
+def _say_rows(title: str, rows: list[answers.MemoryRow]) -> None:
     if rows:
         say((title, "bold"))
     for row in rows:

@@ -265,6 +265,7 @@ def say_prompt(prompt: GivenPrompt) -> None:
     if given:
         facts = [counted(len(given), "note"), f"{prompt['chars']} characters"]
         facts += [f"{number(prompt['took_ms'], 0)} ms"] if "took_ms" in prompt else []
+        facts += [line(prompt["place"])] if prompt.get("place") else []
         facts += ["by words alone"] if prompt.get("mode") == "lexical" else []
         say(("given", "green"), f"  {', '.join(facts)}", indent=2)
     else:
@@ -309,6 +310,8 @@ def _why(note: GivenNote) -> str:
     reason = line(note.get("reason"))
     if reason not in ("", "kept"):
         facts.append(reason)
+    if note.get("why"):
+        facts.append(line(note["why"]))
     if note.get("newer"):
         facts.append(f"older than [mem:{line(note['newer'])}]")
     return "; ".join(facts)

@@ -107,7 +107,10 @@ class CureRow(TypedDict):
 
 
 class Cures(TypedDict):
-    """The notes about an error, and its cures. met: sessions that had it."""
+    """Notes about an error, and its cures.
+
+    met: how many sessions had it.
+    """
 
     notes: list[MemoryRow]
     cures: list[CureRow]
@@ -117,7 +120,7 @@ class Cures(TypedDict):
 class GivenNote(TypedDict, total=False):
     """A note on record, with its memory unless that is forgotten.
 
-    chance, helps, lexical, vector in [0, 1]; reason: why it was chosen or left out.
+    chance, helps, lexical, vector in [0, 1]; reason: why it was chosen or left out; why: of a note.
     """
 
     id: str
@@ -132,6 +135,7 @@ class GivenNote(TypedDict, total=False):
     chance: float
     helps: float
     reason: str
+    why: str
     lexical: float
     vector: float
     newer: str
@@ -140,10 +144,12 @@ class GivenNote(TypedDict, total=False):
 class GivenFacts(TypedDict, total=False):
     """Facts of a prompt that a daemon answered.
 
-    start: the source of a session's start. moment: the event that notes were given at, if no prompt.
+    start: the source of a session's start. place: "first prompt" of its session, or "". moment: the event that notes were
+    given at, if no prompt.
     """
 
     gate: str
+    place: str
     need: float
     mode: str
     took_ms: float
