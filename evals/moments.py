@@ -6,8 +6,9 @@
 Plays a set like evals/notes.py, with every command and change of its tool calls: failed calls and first changes of a
 file go through the real hooks, and what they answer is a moment. By moment: how often it fired, its lines by their
 labels (2 useful, 1 same matter, 0 idle, -1 misleading), and the facts met of those that were due and noted. --files
-switches the notes of changed files on. --labels: {moment: {"turn": {place of the line: label}}}; lines without a label
-are counted apart. --rows writes a JSON line a session, for reading and labelling.
+switches the notes of changed files on. --labels: {moment: {turn: {source: label}}} by turn number, where the source of
+a line is the turn that it comes from, or the place of the failed call in its turn; lines without a label are counted
+apart. --rows writes a JSON line a session, for reading and labelling.
 """
 
 from __future__ import annotations
@@ -98,18 +99,20 @@ def load_all_calls(path: Path) -> dict[int, list[JsonObject]]:
 
 def blocks_of(lived: Lived, fired: Sequence[Fired]) -> Iterator[tuple[str, int, str]]:
     """Yield (moment, turn's number, block) of all that a session was given."""
+    for name, n, block, _ in given_by(lived, fired):
+        yield name, n, block
+
+
+def given_by(lived: Lived, fired: Sequence[Fired]) -> Iterator[tuple[str, int, str, Sequence[frozenset[int]]]]:
+    """Yield (moment, turn's number, block, the sources of each line)."""
     if lived.start:
-        yield "start", lived.turns[0].n, lived.start
+        yield "start", lived.turns[0].n, lived.start, [line.turns for line in lived.start_lines]
     for place, (turn, block) in enumerate(zip(lived.turns, lived.blocks, strict=True)):
         if block:
-            yield "later prompt" if place else "first prompt", turn.n, block
+            sources = [line.turns for line in lived.block_lines[place]]
+            yield "later prompt" if place else "first prompt", turn.n, block, sources
     for one in fired:
-        yield one.name, one.n, one.block
-
-
-def entries(block: str) -> list[str]:
-    """The lines of a block that tell something."""
-    return [line for line in block.split("\n") if line.startswith("- ")]
+        yield one.name, one.n, one.block, [frozenset({one.call})]
 
 
 def figures(
@@ -123,13 +126,13 @@ def figures(
     for lived in sessions:
         useful = False
         total = 0
-        for name, n, block in blocks_of(lived, fired.get(lived.place, ())):
+        for name, n, block, lines in given_by(lived, fired.get(lived.place, ())):
             counts = moments.setdefault(name, Counter())
             counts["fired"] += 1
             total += len(block)
             given = labels.get(name, {}).get(str(n), {})
-            for place, _ in enumerate(entries(block)):
-                label = given.get(str(place))
+            for sources in lines:
+                label = max((given[str(one)] for one in sources if str(one) in given), default=None)
                 counts["lines"] += 1
                 counts[LABELS[label] if label is not None else "unread"] += 1
                 useful = useful or label == 2

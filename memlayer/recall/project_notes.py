@@ -25,10 +25,10 @@ from memlayer.records.sessions import Session
 from memlayer.text import context_block
 from memlayer.text.context_block import Budget
 
-# Against a later prompt's block a first one's has twice the lines, and half as much room again.
-MAX_LINES, LINES_FACTOR, ROOM_FACTOR = 6, 2, 1.5
+# Against a later prompt's block a first one's has twice the lines, and a quarter more room: 1,000 characters.
+MAX_LINES, LINES_FACTOR, ROOM_FACTOR = 6, 2, 1.25
 LINE_CHARS = 130
-MAX_TURNS = 2  # lines left to turns that recall is sure of
+MAX_TURNS = 2  # that recall is sure of, where notes leave lines
 # Thirty times a note's share of words in the prompt weighs as much as e times the rank; 8, 16 and 30 gave 20, 20 and 22
 # of the 24 facts that the notebook of sessions 0 to 59 of a real set held (docs/quality.md).
 COVERAGE_WEIGHT = 30.0
@@ -149,8 +149,8 @@ def first_block(
     Notes before turns. budget: of a later prompt's block.
     """
     most = min(MAX_LINES, LINES_FACTOR * budget.max_entries)
-    few = turns[: min(MAX_TURNS, budget.max_entries)]
-    lines = [(row, context_block.cut(row.snippet, LINE_CHARS)) for row in notes[: most - len(few)]]
+    few = turns[: min(MAX_TURNS, budget.max_entries, max(0, most - len(notes)))]
+    lines = [(row, context_block.cut(row.snippet, LINE_CHARS)) for row in notes[:most]]
     lines += [(row, row.snippet) for row in few]
     entries = [
         context_block.Entry(row.citation, context_block.day_of(row.chunk.at_ms), snippet) for row, snippet in lines

@@ -144,8 +144,8 @@ class GivenNote(TypedDict, total=False):
 class GivenFacts(TypedDict, total=False):
     """Facts of a prompt that a daemon answered.
 
-    start: the source of a session's start. place: "first prompt" of its session, or "". moment: the event that notes were
-    given at, if no prompt.
+    start: the source of a session's start. place: "first prompt" of its session, or "". moment: the event that notes
+    were given at, if no prompt.
     """
 
     gate: str
