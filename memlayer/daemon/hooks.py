@@ -175,9 +175,8 @@ def _after_compaction(state: State, session: Session, ends_s: float) -> str:
         return ""
     orders, given = standing_orders(services.store, session.project_id)
     rest = working_set.compose(
-        services.store, session.project_id, rules, excluded_session_id=session.id, excluded_ids=given,
-        moved=services.ground.marks(session.project_id),
-    )  # fmt: skip
+        services.store, session.project_id, rules, excluded_session_id=session.id, excluded_ids=given
+    )
     return "\n\n".join(filter(None, (orders, working_set.without_said(rest, _host_lines(state, session)))))
 
 

@@ -6,13 +6,14 @@ import logging
 
 from memlayer.daemon.hook_call import Answer, Call
 from memlayer.daemon.resources.state import State
-from memlayer.daemon.tasks import derived
 from memlayer.edge.capture.tool_use import EDITS, FAILED
 from memlayer.errors import MemlayerError
 from memlayer.moments.changed_files import moment_of
+from memlayer.moments.changed_ground import changed_files, changes_since
 from memlayer.moments.failing_calls import error_of
 from memlayer.moments.moment import Moment
 from memlayer.recall.candidate import AT_START
+from memlayer.tasks.states import Task
 
 OPEN_WAIT_S = 60.0
 log = logging.getLogger(__name__)
@@ -57,7 +58,28 @@ def _answer(moment: Moment | None) -> Answer:
 
 
 def look_at_ground(state: State, project_id: str, folder: str) -> None:
-    """Ask git which notes' files have changed: a job of the loader."""
+    """Ask git which files have changed: a job of the loader."""
     services = state.ready(OPEN_WAIT_S)
-    if services is not None and state.settings.moments.changed_ground and services.ground.look(project_id, folder):
-        state.jobs.submit("mark changed ground", lambda: derived.memories_changed(state, (project_id,)))
+    if services is None or not state.settings.moments.changed_ground:
+        return
+    services.ground.look(project_id, folder)
+    tasks = [task for task in services.tasks.open_tasks(project_id) if task.files]
+    if not tasks:
+        return
+    changes = changes_since(folder, min(task.touched_ms for task in tasks) // 1000)
+    for task in tasks:
+        changed = changed_files(task.files, _known_until_s(state, task), changes)
+        why = "%d of its files have commits since" % changed if changed else ""
+        if why != task.maybe_done:
+            _remark(state, task.id, why)
+
+
+def _known_until_s(state: State, task: Task) -> float:
+    """The last moment of the session that last spoke of a task, Unix seconds."""
+    sessions = [state.sessions.get(name) for name in task.sessions]
+    return max([task.touched_ms, *(session.last_ms for session in sessions if session is not None)]) / 1000
+
+
+def _remark(state: State, task_id: str, why: str) -> None:
+    tasks = state.services.result().tasks
+    state.jobs.submit("maybe done " + task_id, lambda: tasks.maybe_done(task_id, why))

@@ -20,7 +20,6 @@ from memlayer.records.sessions import Sessions
 GIT_LIMIT_S = 10.0
 MAX_COMMITS = 3000
 MAX_NOTES = 2000
-MAYBE_DONE = "maybe done"
 # A repository's own configuration can name programs; these switch off the ones that a log would start.
 _SAFE = ("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "log.showSignature=false")
 _COMMIT = "\x01"
@@ -76,8 +75,6 @@ def mark_of(memory: Memory, changed: int) -> str:
     """Return the words about a memory's changed files, "" for none."""
     if not changed:
         return ""
-    if memory.known_kind is Kind.TASK:
-        return MAYBE_DONE
     if len(memory.files) == 1:
         return "its file changed since"
     return "%d of its files changed since" % changed
@@ -100,7 +97,7 @@ class ChangedGround:
     def look(self, project_id: str, folder: str) -> bool:
         """Ask git about a project; return whether the marks changed. Raises StoreError."""
         query = MemoryQuery(project_id=project_id, category=Category.CORE, is_current=True, limit=MAX_NOTES)
-        rows = [row for row in self.store.memories(query) if row.files]
+        rows = [row for row in self.store.memories(query) if row.files and row.known_kind is not Kind.TASK]
         since = {row.id: self._since_s(row) for row in rows}
         changes = changes_since(folder, int(min(since.values()))) if rows else {}
         marks = dict(_marked(rows, since, changes))

@@ -67,7 +67,6 @@ def test_words() -> None:
     two = note(Kind.CAUSE, "a/b.py", "a/c.py")
     assert mark_of(two, 2) == "2 of its files changed since"
     assert mark_of(note(Kind.CAUSE, "a/b.py"), 1) == "its file changed since"
-    assert mark_of(note(Kind.TASK, "a/b.py"), 1) == "maybe done"
     assert mark_of(two, 0) == ""
 
 
@@ -85,7 +84,7 @@ def test_own_sessions_commits_do_not_count(repository: Path, home: Path) -> None
     assert not ground.look("p", str(repository))
     commit(repository, NOTED_S + 5000, 결제__정산_py="3")
     assert ground.look("p", str(repository))
-    assert ground.marks("p") == {row.id: "its file changed since", task.id: "maybe done"}
+    assert ground.marks("p") == {row.id: "its file changed since"}  # tasks have a book of their own
     assert not ground.look("p", str(repository))  # nothing new
 
 
