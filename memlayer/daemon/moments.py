@@ -75,7 +75,7 @@ def look_at_ground(state: State, project_id: str, folder: str) -> None:
 
 
 def _known_until_s(state: State, task: Task) -> float:
-    """The last moment of the session that last spoke of a task, Unix seconds."""
+    """The last moment of a task's sessions, Unix seconds."""
     sessions = [state.sessions.get(name) for name in task.sessions]
     return max([task.touched_ms, *(session.last_ms for session in sessions if session is not None)]) / 1000
 

@@ -29,6 +29,7 @@ INSTRUCTIONS = (
 )
 MAX_QUERY_CHARS = 2_000
 MAX_IDS = 20
+SEARCHED_BY = ("query", "file", "error")  # of mem-search; any will do
 
 NOTE_KINDS = ("decision", "preference", "fact", "cause", "attempt", "commitment")  # of kinds.NOTED
 _IDS = {"type": "array", "items": {"type": "string"}, "description": "Ids, as in [mem:id]"}
@@ -112,6 +113,8 @@ def checked(tool: dict[str, Any], arguments: object) -> dict[str, Any]:
     for name, schema in tool["inputSchema"]["properties"].items():
         if arguments.get(name) is not None:
             found[name] = _value(name, schema, arguments[name])
+    if tool["name"] == "mem-search" and not any(found.get(name) for name in SEARCHED_BY):
+        raise ValueError("query is missing")
     missing = [name for name in tool["inputSchema"].get("required", ()) if not found.get(name)]
     if missing:
         raise ValueError("%s is missing" % missing[0])
