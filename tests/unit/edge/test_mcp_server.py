@@ -61,7 +61,7 @@ def test_missing_runtime_is_an_error_text(server: McpServer) -> None:
         ({"query": 7}, "query: a string is expected"),
         ({"query": "x", "limit": "many"}, "limit: a number is expected"),
         ({"query": "x", "limit": True}, "limit: a number is expected"),
-        ({"query": "x", "kind": "메모"}, "kind: one of turn, settled, day, note is expected"),
+        ({"query": "x", "kind": "메모"}, "kind: one of turn, settled, day, note, task is expected"),
         ([1], "arguments: an object is expected"),
     ],
 )
