@@ -14,6 +14,7 @@ from memlayer.model import Event, citation_of
 from memlayer.ports import MemoryQuery
 from memlayer.tasks import events as task_events
 from memlayer.tasks.events import CREATED, Observation, TaskEvent
+from memlayer.tasks.projection import Edge, Rel
 from memlayer.tasks.states import OPEN, By, Op, Status, Task
 from tests.support.notes_in_memory import Noting
 from tests.support.turns_in_memory import PROJECT, T0_MS
@@ -252,3 +253,19 @@ def test_a_reader_closes_by_id_and_asks_before_it_closes_a_persons_own(book: Boo
     assert book.one("장바구니 테스트 고치기").status is Status.DONE
     assert book.one("결제 모듈 정리").is_open
     assert [asked.candidates[0].title for asked in book.tasks.questions()] == ["결제 모듈 정리"]
+
+
+def test_a_remark_of_history_closes_nothing(book: Booking) -> None:
+    book.person(1, Observation(CREATED, "장바구니 고치기"))
+    task = book.one("장바구니 고치기")
+    book.tasks.maybe_done(task.id, "3 commits touched cart.py since")
+    [row] = book.store.memories(MemoryQuery(kind=Kind.TASK))
+    assert row.text == "장바구니 고치기 (maybe done: 3 commits touched cart.py since)"
+    assert book.one("장바구니 고치기").is_open
+    book.tasks.maybe_done(task.id, "")
+    assert book.store.memories(MemoryQuery(kind=Kind.TASK))[0].text == "장바구니 고치기"
+
+
+def test_an_edge_of_another_combination_is_refused_27_3() -> None:
+    with pytest.raises(TypeError, match="no edge goes from file by blocked_by to task"):
+        Edge("file", "f", Rel.BLOCKED_BY, "task", "t")
