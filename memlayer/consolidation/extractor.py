@@ -16,7 +16,7 @@ from memlayer.turns.turn import spoken_text
 SESSION_READER = "notes-1"  # Memory.settled of all that a language model wrote of a session
 BY_RULES = "rules-"  # turns read by rules alone are settled anew when the rules change
 RULES = BY_RULES + "5"  # goes up when the rules would read old turns differently: they are then consolidated again
-MIN_SENTENCE_CHARS = 4  # "PR만 써." is a rule
+MIN_SENTENCE_COLUMNS = 4  # "PR만 써." is a rule
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ def with_evidence(extracted: Extracted, prompt_id: str, prompt: str, answer: str
     said = spoken_text(prompt, answer)
     statements = []
     for statement in extracted.statements:
-        span = align(statement.source[:MAX_QUOTE_CHARS], said, min_chars=MIN_SENTENCE_CHARS)
+        span = align(statement.source[:MAX_QUOTE_CHARS], said, min_columns=MIN_SENTENCE_COLUMNS)
         proof = [evidence_of(span, prompt_id, prompt, answer)] if span is not None else []
         statements.append(statement._replace(evidence=to_json(proof)))
     return replace(extracted, statements=tuple(statements))

@@ -12,13 +12,15 @@ from memlayer.notes.addressed import addressed_spans, is_addressed
 from memlayer.notes.answer import DraftNote
 from memlayer.notes.quotes import align_in_turns
 from memlayer.notes.session_turns import SessionTurn
-from memlayer.text.sentences import is_question
+from memlayer.text.sentences import is_question, sentences
 from memlayer.text.terms import index_terms
 from memlayer.turns.evidence import Evidence
 
 MIN_TEXT_CHARS, MAX_TEXT_CHARS = 12, 420
 MIN_GROUNDED = 0.3  # share of a note's terms that stand in the session; the rest is wording
 MAX_ERROR_CHARS = 160
+LEAST_SCRIPT = 0.1  # of a session's letters, from which a note's words in that script are looked for
+_HANGUL, _LETTER = re.compile("[가-힣]"), re.compile(r"[^\W\d_]")
 _NUMBER = re.compile(r"\d+")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d|\d{4}년 ?\d{1,2}월 ?\d{1,2}일")
 _PART = r"[A-Za-z0-9_.+@-]"
@@ -90,6 +92,15 @@ class SessionText:
         self.text = "\n".join(parts).lower()
         self.numbers = set(_NUMBER.findall(self.text))
         self.terms = frozenset(index_terms(self.text).split())
+        self.hangul_share = len(_HANGUL.findall(self.text)) / max(1, len(_LETTER.findall(self.text)))
+
+    def lacks_script(self, term: str) -> bool:
+        """Return whether the session hardly has words of this term's script.
+
+        A Korean note on a pasted English plan shares no word with it, and an English one on a Korean talk only names.
+        """
+        is_hangul = bool(_HANGUL.search(term))
+        return (self.hangul_share if is_hangul else 1 - self.hangul_share) < LEAST_SCRIPT
 
     def has_name(self, name: str) -> bool:
         """Return whether a path (or its end), address or id occurs."""
@@ -140,7 +151,11 @@ def _form_problem(draft: DraftNote) -> Refusal | None:
         return Refusal.ECHO
     if _INSTRUCTS.search(draft.text):
         return Refusal.ADDRESSED
-    return Refusal.QUESTION if is_question(draft.text) else None
+    return (
+        Refusal.QUESTION
+        if all(is_question(draft.text[span.start : span.end]) for span in sentences(draft.text))
+        else None
+    )
 
 
 def _content_problem(text: str, session: SessionText) -> Refusal | None:
@@ -148,8 +163,8 @@ def _content_problem(text: str, session: SessionText) -> Refusal | None:
         return Refusal.NEW_NUMBER
     if any(not session.has_name(name) for name in _NAME.findall(text)):
         return Refusal.NEW_NAME
-    terms = frozenset(index_terms(text).split())
-    if len(terms & session.terms) < MIN_GROUNDED * len(terms):
+    terms = [term for term in set(index_terms(text).split()) if not session.lacks_script(term)]
+    if len(session.terms.intersection(terms)) < MIN_GROUNDED * len(terms):
         return Refusal.OFF_TOPIC
     return None
 
@@ -162,12 +177,15 @@ def _known_error(error: str, session: SessionText) -> str:
     return error[:MAX_ERROR_CHARS]
 
 
-def summary_problem(summary: str, turns: Sequence[SessionTurn]) -> Refusal | None:
-    """Return why a summary is refused; None for a good one."""
+def summary_problem(summary: str, turns: Sequence[SessionTurn], shown: Iterable[str] = ()) -> Refusal | None:
+    """Return why a summary is refused; None for a good one.
+
+    shown: texts of the notes and tasks in its request, which it may name.
+    """
     if not summary:
         return None
     if _ECHO.search(summary):
         return Refusal.ECHO
     if addressed_spans(summary) or _INSTRUCTS.search(summary):
         return Refusal.ADDRESSED
-    return _content_problem(summary, SessionText(turns))
+    return _content_problem(summary, SessionText(turns, shown))

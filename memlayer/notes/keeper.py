@@ -86,7 +86,8 @@ class NoteKeeper:
             self._retire_rules(draft, session, turns)
             self._keep_tasks(kept, session, turns, answer.tasks)
             draft.commit()
-            self._keep_summary(session, turns, answer.summary, summary)
+            shown = [row.text for row in (*by_citation.values(), *self.open_tasks(session.project_id))]
+            self._keep_summary(session, turns, answer.summary, summary, shown)
         return kept
 
     def _current(self, project_id: str) -> list[Memory]:
@@ -209,7 +210,9 @@ class NoteKeeper:
 
         The model saw the same turns, and judges better what will matter (docs/quality.md).
         """
-        sources = sorted({event_id for turn in turns for event_id in turn.event_ids})
+        prompts = [turn.prompt_id for turn in turns]
+        events = self.store.events(session_id=session.id, prompt_ids=prompts, limit=MAX_ROWS) if prompts else []
+        sources = sorted(event.id for event in events)  # tool calls too, which a statement of rules also rests on
         if not sources:
             return
         orders = {rule.text for turn in turns for rule in laid_down(turn.prompt)}
@@ -220,9 +223,11 @@ class NoteKeeper:
             if is_ours and not row.superseded_by and row.text not in orders:
                 draft.put(replace(row, superseded_by=row.id, superseded_ms=session.said_ms))
 
-    def _keep_summary(self, session: Session, turns: Sequence[SessionTurn], text: str, before: str) -> None:
+    def _keep_summary(
+        self, session: Session, turns: Sequence[SessionTurn], text: str, before: str, shown: Sequence[str]
+    ) -> None:
         """Put the model's summary in the place of the rules'."""
-        if not text or summary_problem(text, turns) is not None or summary_mark(session.id) in self.tombstones:
+        if not text or summary_problem(text, turns, shown) is not None or summary_mark(session.id) in self.tombstones:
             return
         events = self.store.events(session_id=session.id, project_id=session.project_id, limit=MAX_ROWS)
         events = [event for event in events if event.kind in ("user", "assistant", "tool")]

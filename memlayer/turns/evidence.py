@@ -14,9 +14,10 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
+from memlayer.text.sentences import width
 from memlayer.turns.turn import USER, spoken_text
 
-MIN_QUOTE_CHARS = 12  # Korean says in twelve syllables what takes thirty letters
+MIN_QUOTE_COLUMNS = 16  # a syllable counts as two letters: "이것도 수정부탁해." is an order
 MAX_QUOTE_CHARS = 400
 MIN_FUZZY = 0.85
 _PLAIN = {"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"', "\u2013": "-", "\u2014": "-", "\u00a0": " "}
@@ -58,20 +59,20 @@ class Evidence:
     speaker: str
 
 
-def align(quote: str, text: str, *, min_chars: int = MIN_QUOTE_CHARS) -> Span | None:
+def align(quote: str, text: str, *, min_columns: int = MIN_QUOTE_COLUMNS) -> Span | None:
     """Find a quote in a text; None without a similar passage.
 
-    min_chars: of the quote; a model that quotes less proves nothing.
+    min_columns: of the quote, see width(); a model that quotes less proves nothing.
     """
     quote = quote.strip()
-    if not min_chars <= len(quote) <= MAX_QUOTE_CHARS:
+    if width(quote) < min_columns or len(quote) > MAX_QUOTE_CHARS:
         return None
     start = text.find(quote)
     if start >= 0:
         return Span(start, start + len(quote), 1.0, Method.EXACT)
     plain, places = _normalised(text)
     wanted = _normalised(quote)[0].strip()
-    if len(wanted) < min_chars:
+    if width(wanted) < min_columns:
         return None
     start = plain.find(wanted)
     if start >= 0:

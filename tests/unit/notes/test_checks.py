@@ -1,0 +1,98 @@
+"""Notes and summaries that a recording showed to be refused wrongly."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from memlayer.kinds import Kind
+from memlayer.notes.answer import DraftNote
+from memlayer.notes.checks import CheckedNote, Refusal, RefusedNote, check, summary_problem
+from memlayer.notes.reader import SessionReader
+from memlayer.notes.reading_log import ReadingLog
+from memlayer.notes.session_turns import turns_of
+from memlayer.records.model_budget import ModelBudget
+from tests.support.notes_in_memory import Noting, turn
+from tests.support.turns_in_memory import PROJECT
+
+PLAN = turn(
+    1,
+    "Implement the plan: keep the vector search behind a feature flag named SEARCH_V2, and run both for a week.",
+    "Both searches run now; SEARCH_V2 switches between them. The old one is the default until the numbers are in.",
+)
+
+
+def note(text: str, quote: str, kind: Kind = Kind.ATTEMPT) -> DraftNote:
+    return DraftNote(kind, text, quote, 1)
+
+
+def test_open_question_behind_a_finding_is_kept() -> None:
+    quote = "Both searches run now; SEARCH_V2 switches between them."
+    text = "SEARCH_V2 switches between both searches. Open question: is the old one still the default?"
+    assert isinstance(check(note(text, quote), [PLAN]), CheckedNote)
+    alone = check(note("Is the old search still the default behind SEARCH_V2?", quote), [PLAN])
+    assert isinstance(alone, RefusedNote) and alone.reason is Refusal.QUESTION
+    both = check(note("SEARCH_V2는 언제 켜나요? 예전 검색은 계속 기본인가요?", quote), [PLAN])
+    assert isinstance(both, RefusedNote) and both.reason is Refusal.QUESTION
+
+
+def test_korean_note_on_an_english_plan_is_kept() -> None:
+    quote = "keep the vector search behind a feature flag named SEARCH_V2"
+    kept = check(note("벡터 검색은 SEARCH_V2 플래그 뒤에 두고 일주일 동안 둘 다 돌린다.", quote, Kind.DECISION), [PLAN])
+    assert isinstance(kept, CheckedNote)
+    invented = check(note("벡터 검색은 SEARCH_V3 플래그 뒤에 둔다.", quote, Kind.DECISION), [PLAN])
+    assert isinstance(invented, RefusedNote) and invented.reason is Refusal.NEW_NUMBER
+    off = check(note("The mobile team moves its invoices to another bank next spring", quote), [PLAN])
+    assert isinstance(off, RefusedNote) and off.reason is Refusal.OFF_TOPIC
+
+
+def test_short_korean_order_is_a_quote() -> None:
+    said = turn(1, "배포 스크립트도 고쳐줘. 이것도 수정부탁해.", "배포 스크립트를 고쳤습니다.")
+    assert isinstance(check(note("배포 스크립트도 수정해야 한다", "이것도 수정부탁해."), [said]), CheckedNote)
+    short = check(note("배포 스크립트도 수정해야 한다", "고쳐줘."), [said])
+    assert isinstance(short, RefusedNote) and short.reason is Refusal.NO_QUOTE
+
+
+def test_summary_may_name_what_its_request_showed() -> None:
+    summary = "SEARCH_V2 is in; hooks_git_cmd.go is not adapted yet."
+    assert summary_problem(summary, [PLAN]) is Refusal.NEW_NAME
+    assert summary_problem(summary, [PLAN], ["hooks_git_cmd.go not adapted"]) is None
+
+
+def with_a_call(tmp_path: Path) -> Noting:
+    """Return a project with a turn that states a decision and edits a file."""
+    (tmp_path / "메모리").mkdir()
+    noting = Noting(tmp_path / "메모리")
+    said: dict[str, Any] = {
+        "tool_name": "Edit",
+        "tool_input": {"file_path": PROJECT + "/deploy.sh"},
+        "tool_response": {},
+    }
+    prompt = "배포는 화요일 오전에 하기로 했어. deploy.sh 고쳐줘." + " 스크립트가 멈추는 까닭을 함께 찾아보자." * 4
+    noting.hook("user_prompt_submit", "s1", "s1-0", 0, prompt=prompt)
+    noting.hook("post_tool_use", "s1", "s1-0", 1, **said)
+    noting.say("s1", "s1-0", prompt, "네, deploy.sh를 고쳤습니다.", at=2)
+    return noting
+
+
+def test_statements_of_rules_go_with_their_turn_and_its_calls(tmp_path: Path) -> None:
+    noting = with_a_call(tmp_path)
+    session = noting.sessions.get("s1")
+    assert session is not None
+    rules = noting.keeper.in_force(session.project_id)
+    assert rules and all(len(rule.source_ids) == 3 for rule in rules)  # the prompt, its call, the answer
+    turns = turns_of(noting.store.events(session_id="s1"), PROJECT)
+    noting.answer("s1", turns, {"summary": "", "notes": [], "tasks": [], "drop": []})
+    assert noting.keeper.in_force(session.project_id) == []
+
+
+def test_request_lists_no_statement_of_the_turns_that_it_shows(tmp_path: Path) -> None:
+    noting = with_a_call(tmp_path)
+    session = noting.sessions.get("s1")
+    assert session is not None
+    session.summarized_ms, session.ended = session.said_ms, "exit"
+    budget = ModelBudget(str(tmp_path / "use.json"), daily_tokens=10**6)
+    model: Any = None  # nothing is asked
+    reader = SessionReader(noting.store, noting.keeper, ReadingLog(str(tmp_path)), model, budget, 1.0, 0)
+    part = reader.next_part(session)
+    assert part is not None and part.request.prompt.startswith("The project has no notes yet.")
