@@ -123,7 +123,7 @@ def test_config_shows_values_and_sources(cli: Cli) -> None:
     assert shown["recall.max_entries"][:2] == ["3", "entries"]
     assert shown["retention.core_days"] == ["0", "days"] and shown["recall.weight_vector"] == ["0.5"]
     assert shown["files.extra_paths"] == ["none"] and shown["embedding.provider"] == ["fastembed"]
-    assert shown["tools.failures"][:2] == ["Bash,", "Edit,"] and shown["consolidation.model"] == ["empty"]
+    assert shown["tools.failures"] == ["*"] and shown["consolidation.model"] == ["empty"]
     (cli.home / "config.yaml").write_text("recall:\n  max: 3\n")
     wrong = cli("config")
     assert wrong.returncode == 1 and "recall.max" in wrong.stderr and "config.yaml" in wrong.stderr
