@@ -15,7 +15,7 @@ import pytest
 from memlayer.adapters.embedding.fastembed_embedder import load
 from memlayer.adapters.embedding.model_folder import SHIPPED_MODEL
 from memlayer.ports import Embedder, Vector
-from tests.support.embedding_api import KEY, KEY_VARIABLE, EmbeddingApi, is_installed, remote
+from tests.support.embedding_api import KEY_VARIABLE, EmbeddingApi, is_installed, remote
 from tests.support.hash_embedder import HashEmbedder
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -38,7 +38,7 @@ def embedder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
         if not is_installed(request.param):
             pytest.skip("the SDK is optional")
         with pytest.MonkeyPatch.context() as environment, EmbeddingApi() as api:
-            environment.setenv(KEY_VARIABLE, KEY)
+            environment.setenv(KEY_VARIABLE, "sk-test-0123456789")
             with remote(request.param, api, tmp_path_factory.mktemp("remote")) as served:
                 yield served
 
