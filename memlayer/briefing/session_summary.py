@@ -160,8 +160,9 @@ def text_of(events: Sequence[Event], known: Sequence[tuple[Kind, str]] | None, w
     is_worth_it = bool(work.files or work.commands or decided or left) or len(outcomes) >= 2
     if not is_worth_it:
         return ""
+    work_turns = [turn for turn in real if not asks_a_fact(turn[0])]
     said = {
-        GOAL: _goals(real),
+        GOAL: _goals(work_turns) if work_turns else [],  # a question for a fact is no goal
         DONE: _outcomes(outcomes, _said(real)),
         FILES: work.files,
         COMMANDS: work.commands,

@@ -125,6 +125,7 @@ def test_forgotten_rule_is_not_told(person: Person) -> None:
         "<task-notification>Never push to main, always ask first</task-notification>",
         "run the linters",
         "배포 요일 언제야?",
+        "Rust는 메모리 안전성이 중요해",
         "/memlayer:memory-remember main 에는 절대 직접 푸시하지 마",
     ],
 )

@@ -7,6 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
+from memlayer.briefing.standing_orders import is_order
 from memlayer.consolidation.rules.standing import laid_down
 from memlayer.edge.ipc.ops import AGENT_SESSION
 from memlayer.model import Event, Memory
@@ -56,11 +57,14 @@ class RuleNotices:
             return self._expected.get(turn, False)
 
     def consolidated(self, turns: Sequence[Memory], rules: Sequence[Memory]) -> None:
-        """Take note of consolidated turns and of their new rules."""
+        """Take note of consolidated turns and of their new rules.
+
+        An opinion is kept, too, but binds nobody: nothing is told of it.
+        """
         with self._changed:
             settled = {(turn.session_id, turn.prompt_id) for turn in turns}.intersection(self._expected)
             for rule in rules:
-                if (rule.session_id, rule.prompt_id) in settled:
+                if (rule.session_id, rule.prompt_id) in settled and is_order(rule.known_kind, rule.text):
                     self._waiting.setdefault(rule.session_id, []).append(rule)
             for turn in settled:
                 del self._expected[turn]

@@ -197,6 +197,19 @@ def test_left_open(prompt: str, answer: str, left: str) -> None:
     assert left_open([earlier, (prompt, [answer])]) == left
 
 
+@pytest.mark.parametrize("question", ["redis 포트가 뭐야?", "Which port does redis listen on?"])
+def test_question_for_a_fact_is_no_goal(question: str) -> None:
+    told = Told().turn(question, "redis는 6380 포트를 씁니다. 설정은 deploy/redis.conf에 있습니다.")
+    told.core("decision", "redis는 6380 포트를 쓴다")
+    summary = sum_up(told.store, told.session, with_transcript=False)
+    assert summary is not None and GOAL not in parts_of(summary.text) and "6380" in parts_of(summary.text)[DECIDED]
+    told.turn(
+        "deploy.sh 를 재시도하게 고쳐줘, 세 번까지", "deploy.sh가 이제 세 번까지 재시도합니다. 테스트도 통과했습니다."
+    )
+    again = sum_up(told.store, told.session, with_transcript=False)
+    assert again is not None and "deploy.sh" in parts_of(again.text)[GOAL] and "?" not in parts_of(again.text)[GOAL]
+
+
 def test_goal_is_the_matter_of_the_session() -> None:
     """The first prompt is often an aside; a log or a diff is no goal."""
     told = Told().turn("hmm, can you explain line 12 there?", "It closes the file.")
