@@ -76,12 +76,17 @@ def label_of(memory: Memory) -> str:
     return KINDS[memory.known_kind].label
 
 
-def index_text(query: str, entries: Sequence[IndexEntry], max_tokens: int = INDEX_TOKENS) -> str:
-    """The hits of a search, a line each, best first."""
+def index_text(query: str, entries: Sequence[IndexEntry], max_tokens: int = INDEX_TOKENS, *, total: int = 0) -> str:
+    """The hits of a search, a line each, best first.
+
+    total: how many there are, those that are not listed counted.
+    """
     asked = cut(flatten(query), SUMMARY_CHARS)
     if not entries:
         return within(['No memory matches "%s". Try other words, or fewer.' % asked], max_tokens)
     many = "1 memory matches" if len(entries) == 1 else "%d memories match" % len(entries)
+    if total > len(entries):
+        many = "%d of %d memories match" % (len(entries), total)
     head = '%s "%s", best first:' % (many, asked)
     return within(
         [head, *map(_index_line, entries), "Open with mem-details, look around with mem-timeline."], max_tokens

@@ -11,6 +11,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from memlayer.kinds import Category
 from memlayer.model import Chunk, Event, Memory, Scope, turn_memory_id
@@ -79,6 +80,11 @@ class Filters:
         """True if anything is filtered."""
         return self != Filters()
 
+    @property
+    def reads_memory(self) -> bool:
+        """True if a hit's memory decides, and not its chunk alone."""
+        return bool(self.kind or self.file) or self.memory_ids is not None
+
     def admits_time(self, at_ms: int) -> bool:
         """True if the moment is within the span."""
         return at_ms >= self.since_ms and (not self.until_ms or at_ms < self.until_ms)
@@ -108,6 +114,13 @@ class Found:
     memory: Memory
 
 
+class Counted(NamedTuple):
+    """The best hits, and how many there are among the candidates."""
+
+    best: list[Found]
+    total: int
+
+
 @dataclass(frozen=True)
 class Search:
     """Search for a user: no gate, no guess at intent."""
@@ -121,6 +134,15 @@ class Search:
         self, query: Query, scope: Scope, filters: Filters, limit: int, min_score: float, path_of: PathOf
     ) -> list[Found]:
         """Return the best hits above the floor, best first. Raises StoreError."""
+        return self.counted(query, scope, filters, limit, min_score, path_of).best
+
+    def counted(
+        self, query: Query, scope: Scope, filters: Filters, limit: int, min_score: float, path_of: PathOf
+    ) -> Counted:
+        """Return the best hits above the floor, and the number of all.
+
+        Raises StoreError.
+        """
         candidates = FILTERED_CANDIDATES if filters.is_any else max(self.candidates, limit)
         extra: dict[str, str] = {"category": filters.category} if filters.category else {}
         narrowed = replace(scope, session_id=filters.session_id, extra=extra)
@@ -138,9 +160,9 @@ class Search:
                 memory = memories.get(chunk.memory_id)  # None: forgotten meanwhile
                 if memory is not None and filters.admits(memory, path_of(memory) if filters.file else ""):
                     out.append(Found(chunk, score, memory))
-            if len(out) >= limit:
-                break
-        return out[:limit]
+            if len(out) >= limit and not filters.reads_memory:
+                return Counted(out[:limit], len(out) + len(ranked[start + MEMORIES_AT_ONCE :]))
+        return Counted(out[:limit], len(out))
 
 
 def split_about(query: str) -> tuple[str, list[str]]:

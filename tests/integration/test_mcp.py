@@ -80,6 +80,16 @@ def test_korean_search(server: McpServer) -> None:
     assert "포트원" in server.call("mem-search", query="결제 모듈을 뭘로 바꾸기로 했지?")
 
 
+def test_search_tells_how_many_there_are(server: McpServer) -> None:
+    for number, what in enumerate(("영수증", "환불", "쿠폰", "재고", "배송")):
+        server.call("mem-remember", text="%s 창고 서버는 %d번 랙에 있고 담당자가 따로 있다." % (what, number + 3))
+    every = server.call("mem-search", query="창고 서버", limit=20)
+    assert every.startswith("5 memories match"), every
+    part = server.call("mem-search", query="창고 서버", limit=2)
+    assert part.startswith("2 of 5 memories match") and len(cited(part)) == 2, part
+    assert server.call("mem-search", query="창고 서버", limit=2, kind="turn").startswith("No memory matches")
+
+
 def test_nothing_found_is_said(server: McpServer) -> None:
     assert server.call("mem-search", query="blorptastic frimble").startswith("No memory matches")
 

@@ -46,6 +46,8 @@ def test_index_has_a_line_each() -> None:
         "- [mem:b8Cd4y] 2026-11-21 decision (shop) (outdated, see [mem:c9De5z]): Deploys happen on Tuesdays.",
         "Open with mem-details, look around with mem-timeline.",
     ]
+    assert index_text("배포 언제", entries, total=17).startswith('2 of 17 memories match "배포 언제", best first:')
+    assert index_text("배포 언제", entries, total=2).startswith("2 memories match")
     assert index_text("없는 말", []).startswith('No memory matches "없는 말"')
 
 

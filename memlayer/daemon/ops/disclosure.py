@@ -54,10 +54,10 @@ def search(state: State, arguments: ops.MemSearch, progress: Progress) -> answer
     scope, limit = scope_of(state, arguments.project_dir), min(MAX_HITS, arguments.limit)
     if arguments.error:
         project_id = (scope.project_ids or ("",))[0]
-        cured = _cures(services_of(state), arguments.error, project_id, arguments.session_id)[:limit]
+        cures = _cures(services_of(state), arguments.error, project_id, arguments.session_id)
         return {
-            "text": disclosure.index_text(arguments.error, cured),
-            "ids": [entry.memory.citation for entry in cured],
+            "text": disclosure.index_text(arguments.error, cures[:limit], total=len(cures)),
+            "ids": [entry.memory.citation for entry in cures[:limit]],
         }
     session_id = session_named(state, arguments.session, scope)
     words, memory_ids = about_given(state, arguments.query or arguments.file, scope)
@@ -66,10 +66,10 @@ def search(state: State, arguments: ops.MemSearch, progress: Progress) -> answer
         category=category_named(arguments.kind), kind=kind, session_id=session_id, file=arguments.file,
         memory_ids=memory_ids,
     )  # fmt: skip
-    entries = entries_of(services_of(state), state.rules.recall, words, scope, filters, limit)
+    entries, total = counted_entries(services_of(state), state.rules.recall, words, scope, filters, limit)
     if scope.project_ids is None:
         entries = [replace(entry, project=state.projects.name(entry.memory.project_id)) for entry in entries]
-    text = disclosure.index_text(arguments.query, entries)
+    text = disclosure.index_text(arguments.query, entries, total=total)
     return {"text": text, "ids": [entry.memory.citation for entry in entries]}
 
 
@@ -87,14 +87,24 @@ def entries_of(
     services: Services, rules: RecallRules, query_text: str, scope: Scope, filters: Filters, limit: int
 ) -> list[IndexEntry]:
     """The best hits as index entries, best first. Raises StoreError."""
+    return counted_entries(services, rules, query_text, scope, filters, limit)[0]
+
+
+def counted_entries(
+    services: Services, rules: RecallRules, query_text: str, scope: Scope, filters: Filters, limit: int
+) -> tuple[list[IndexEntry], int]:
+    """Return the best hits as index entries, and the number of all.
+
+    Raises StoreError.
+    """
     if scope.project_ids == ():
-        return []
+        return [], 0
     query = typed_query(query_text)
     finder = Search(services.store, services.retriever, rules.weights, rules.candidates)
-    found = finder.find(query, scope, filters, limit, 0.0, lambda _: "")
+    found, total = finder.counted(query, scope, filters, limit, 0.0, lambda _: "")
     newer = _successors(services.store, [hit.memory for hit in found])
     rarity = services.terms.weights(query.terms)
-    return [
+    entries = [
         IndexEntry(
             hit.memory,
             mark_of(hit.memory) + snippet(hit.chunk.text, rarity, 2 * disclosure.SUMMARY_CHARS, most=1),
@@ -102,6 +112,7 @@ def entries_of(
         )
         for hit in found
     ]
+    return entries, total
 
 
 def timeline(state: State, arguments: ops.MemTimeline, progress: Progress) -> answers.TextForModel:
