@@ -108,7 +108,8 @@ def search_verb(
         if any((since, until, day, kind, file, min_score, explain)):
             raise Incomplete("--brief goes with --category, --session and --limit alone")
         called = kinds.CATEGORIES[kinds.Category(category)].name if category else ""
-        say_for_model(ask(ops.MemSearch(text, limit, session or "", called, folder), as_json))
+        index = ops.MemSearch(text, limit, session or "", called, project_dir=folder)
+        say_for_model(ask(index, as_json))
         return
     span = span_of(since, until, day)
     wanted = ops.Search(text, folder, limit, min_score, *span, category or "", kind, session or "", file)
