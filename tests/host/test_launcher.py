@@ -19,7 +19,7 @@ from tests.support.host.plugin_copy import REPOSITORY
 TELL = "import sys; sys.stdout.write(sys.executable + '|' + __file__ + '|' + sys.stdin.read())\n"
 STEMS = [
     "session_start", "user_prompt_submit", "user_prompt_expansion", "post_tool_use", "post_tool_use_failure", "stop",
-    "session_end", "pre_compact", "post_compact", "subagent_start",
+    "session_end", "pre_compact", "post_compact", "subagent_start", "task_created", "task_completed",
 ]  # fmt: skip
 
 

@@ -108,6 +108,8 @@ def test_all_verbs_are_asked(answers: dict[str, Any]) -> None:
         "notes on",
         "notes off",
         "agent",
+        "blame",
+        "fix",
     }  # agent prints a line for each event
 
 
