@@ -148,7 +148,8 @@ from memlayer import compose
 from memlayer.config import Settings
 extractor = compose.extractor(Settings(), %r)
 found = extractor.extract("결제 모듈은 포트원으로 바꾸기로 했어.", ["네, 바꿨습니다."], 1795000000000)
-loaded = [name for name in sys.modules if name.startswith("memlayer.adapters.") and name != "memlayer.adapters.sqlite_files" or name.partition(".")[0] in (
+sys.modules.pop("memlayer.adapters.sqlite_files", None)
+loaded = [name for name in sys.modules if name.startswith("memlayer.adapters.") or name.partition(".")[0] in (
     "anthropic", "openai", "httpx", "httpx2")]
 print(json.dumps([extractor.fingerprint, len(found.statements), loaded, started, compose.model_use(Settings(), %r)]))
 """ % (str(ROOT), str(home), str(home))
