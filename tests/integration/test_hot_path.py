@@ -30,7 +30,8 @@ BUILT_IN = {"sys", "posix", "time", "_socket"}
 DEAR = {"asyncio", "argparse", "dataclasses", "inspect", "logging", "pathlib", "socket", "subprocess", "tempfile",
         "traceback", "typing"}  # fmt: skip
 SAID = {"prompt": "포트가 몇 번이었지?", "last_assistant_message": "5433", "source": "startup", "reason": "other",
-        "tool_name": "Bash", "tool_input": {"command": "make deploy"}, "error": "exit 2"}  # fmt: skip
+        "tool_name": "Bash", "tool_input": {"command": "make deploy"}, "error": "exit 2",
+        "task_id": "1", "task_subject": "장바구니 고치기"}  # fmt: skip
 
 
 def imported(hook: HookRunner, *arguments: str, stdin: bytes = b"") -> set[str]:
