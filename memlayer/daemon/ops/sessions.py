@@ -122,7 +122,7 @@ def blame(state: State, arguments: ops.Blame, progress: Progress) -> FileHistory
     """Return the notes, failed attempts and sessions of a file, newest first."""
     history = history_of(services_of(state).store, project_of(state, arguments.project_dir), arguments.path)
     return {
-        "notes": [memory_row(state, row) for row in history.notes[: arguments.limit]],
+        "memories": [memory_row(state, row) for row in history.notes[: arguments.limit]],
         "attempts": [memory_row(state, row) for row in history.attempts[: arguments.limit]],
         "sessions": [
             {"session_id": row.session_id, "at_ms": row.at_ms, "edits": row.edits, "turns": list(row.turns)}
@@ -144,7 +144,7 @@ def fix(state: State, arguments: ops.Fix, progress: Progress) -> Cures:
     ]  # fmt: skip
     notes = errors.explanations(arguments.error, project_id)
     return {
-        "notes": [memory_row(state, row) for row in notes[: arguments.limit]],
+        "memories": [memory_row(state, row) for row in notes[: arguments.limit]],
         "cures": cures[: arguments.limit],
         "met": errors.met(arguments.error, project_id),
     }

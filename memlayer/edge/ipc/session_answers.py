@@ -88,7 +88,7 @@ class FileSession(TypedDict):
 class FileHistory(TypedDict):
     """All that is kept about a file, newest first."""
 
-    notes: list[MemoryRow]
+    memories: list[MemoryRow]
     attempts: list[MemoryRow]
     sessions: list[FileSession]
 
@@ -112,7 +112,7 @@ class Cures(TypedDict):
     met: how many sessions had it.
     """
 
-    notes: list[MemoryRow]
+    memories: list[MemoryRow]
     cures: list[CureRow]
     met: int
 
