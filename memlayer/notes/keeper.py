@@ -182,7 +182,6 @@ class NoteKeeper:
             if turn is not None:
                 rows.setdefault(turn.prompt_id, []).append(_observation(task, turn, known.get(task.id)))
         by_prompt = {turn.prompt_id: turn for turn in turns}
-        self.tasks.withdraw(session.project_id, session.id, by_prompt)
         for prompt_id, said in rows.items():
             place = Place(session.project_id, session.id, prompt_id, by_prompt[prompt_id].at_ms)
             origin = By.READER + repr([(row.wish, row.title, row.task_id) for row in said])

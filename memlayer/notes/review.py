@@ -20,6 +20,7 @@ from memlayer.notes.merging import is_unconfirmed
 from memlayer.notes.reading_log import ReadingLog
 from memlayer.notes.review_log import Before, Decision, ReviewLog
 from memlayer.ports import MemoryQuery, Store, UsageQuery
+from memlayer.tasks.book import TaskBook, TaskQuestion, memory_of
 from memlayer.text.context_block import day_of
 from memlayer.text.terms import index_terms
 from memlayer.turns import evidence
@@ -30,6 +31,7 @@ UNUSED_AFTER_MS = 30 * DAY_MS
 UNUSED_AFTER_SESSIONS = 10  # that could have used it
 ASKED_AGAIN_MS = 90 * DAY_MS  # about a memory that time alone made doubtful
 MAX_ROWS = 10_000
+TASK_QUESTION = "asked"  # begins the key of an answer, which ends with the answer's event
 NEAREST = 5  # memories that each is compared with
 MIN_SHARED = 0.5  # of the shorter text's terms: those that share less are of two matters
 
@@ -44,12 +46,14 @@ class Reason(StrEnum):
 
 
 class How(StrEnum):
-    """The decisions that a person may take."""
+    """A decision on a memory, or (yes, no) on a task."""
 
     KEEP = "keep"
     EDIT = "edit"
     MERGE = "merge"
     DROP = "drop"
+    YES = "yes"
+    NO = "no"
 
 
 @dataclass(frozen=True)
@@ -89,6 +93,7 @@ class Review:
     readings: ReadingLog
     log: ReviewLog
     consolidator: Consolidator
+    tasks: TaskBook
 
     def items(self, place: Place, now_ms: int) -> list[Item]:
         """Return the memories to look at, the most urgent first.
@@ -131,14 +136,31 @@ class Review:
         self.log.add(Decision(how, item.key, memory.project_id, now_ms, before, wording))
         return memory
 
+    def answer(self, question: TaskQuestion, task_id: str, now_ms: int) -> Memory | None:
+        """Answer a question on a task; return the task's memory.
+
+        task_id: "" for none of the candidates; the memory is then None. Raises UserError where it was answered before.
+        """
+        answer_id, tasks = self.tasks.answer(question.id, task_id)
+        if not answer_id:
+            raise UserError("This question is answered already. Nothing is changed")
+        key = ":".join((TASK_QUESTION, question.id, answer_id))
+        self.log.add(Decision(How.YES if task_id else How.NO, key, question.project_id, now_ms))
+        return next((memory_of(task) for task in tasks if task.id == task_id), None)
+
     def undo(self, project_id: str) -> tuple[Decision, Memory | None]:
         """Take the last decision back; return it with its memory.
 
-        The memory is None where it was kept. Raises UserError without a decision, and where a memory was forgotten.
+        The memory is None where it was kept, and for no task. Raises UserError without a decision, and where a memory
+        was forgotten.
         """
         decision = self.log.last(project_id)
         if decision is None:
             raise UserError("Nothing was decided in this project")
+        if decision.how in (How.YES, How.NO):
+            tasks = self.tasks.take_back(decision.key.rpartition(":")[2])
+            self.log.take_back(decision)
+            return decision, memory_of(tasks[0]) if tasks else None
         ids = [row.id for row in decision.before] + ([decision.wording] if decision.wording else [])
         rows = {row.id: row for row in self.store.memories(MemoryQuery(ids=ids, limit=len(ids)))} if ids else {}
         if len(rows) < len(ids):

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from memlayer.errors import UserError
 from memlayer.indexing.indexer import Indexer
 from memlayer.kinds import CATEGORIES, Category, Kind
 from memlayer.model import Event, Memory, citation_of, event_id, memory_key
@@ -110,16 +111,6 @@ class TaskBook:
                 said = [row for row in rows if (row.wish == task_events.CREATED) == (by is By.PERSON)]
                 place = Place(turn.project_id, turn.session_id, turn.prompt_id, turn.at_ms)
                 self.observe([replace(row, sources=turn.source_ids) for row in said], by, place, by)
-
-    def withdraw(self, project_id: str, session_id: str, prompt_ids: Iterable[str]) -> None:
-        """Take back these turns' tasks of rules: a model reads better."""
-        wanted = set(prompt_ids)
-        for task in self.graph.tasks(project_id):
-            if set(task.by) == {By.RULES} and task.session_id == session_id and task.prompt_id in wanted:
-                content = TaskEvent(By.READER, steps=(Step(task.id, Op.WITHDRAWN, by=By.READER),))
-                made = event_id(session_id, task.prompt_id, Kind.TASK, "withdrawn " + task.id)
-                place = Place(project_id, session_id, task.prompt_id, task.touched_ms + 1)
-                self.take([_event(made, place, task_events.to_json(content))])
 
     def _decided(self, event: Event) -> Event:
         content = task_events.from_json(event.text)
@@ -283,7 +274,8 @@ class TaskBook:
         """
         out = []
         rows = [(event, task_events.from_json(event.text)) for event in self.graph.asked(project_id)]
-        answered = {content.answers for _, content in rows if content.answers}
+        undone = {content.takes_back for _, content in rows}
+        answered = {content.answers for event, content in rows if content.answers and event.id not in undone}
         for event, content in rows:
             for asked in content.questions:
                 tasks = self.graph.tasks_by_id(asked.candidates)
@@ -296,14 +288,34 @@ class TaskBook:
                     out.append(TaskQuestion(event.id, event.project_id, asked.wish, quote, ranked, event.at_ms))
         return out
 
-    def answer(self, question_id: str, task_id: str) -> list[Task]:
-        """Answer a question: by a task, or "" for none of them."""
+    def answer(self, question_id: str, task_id: str) -> tuple[str, list[Task]]:
+        """Answer a question: by a task, or "" for none of them.
+
+        Return the answer's event, for take_back(), and the tasks touched; ("", []) for a question that is not open.
+        """
         asked = next((row for row in self.questions() if row.id == question_id), None)
         if asked is None:
-            return []
+            return "", []
         rows = [Observation(asked.wish, task_id=task_id, quote=asked.quote)] if task_id else []
         place = Place(asked.project_id, NO_SESSION, "", self.now_ms())
-        return self.observe(rows, By.PERSON, place, "%s %s" % (question_id, task_id), answers=question_id)
+        rounds = sum(question_id in event.text for event in self.graph.asked(asked.project_id))
+        origin = "%s %s %d" % (question_id, task_id, rounds)
+        tasks = self.observe(rows, By.PERSON, place, origin, answers=question_id)
+        return event_id(NO_SESSION, "", Kind.TASK, origin), tasks
+
+    def take_back(self, answer_id: str) -> list[Task]:
+        """Undo an answer: its steps count no more, its question is open.
+
+        Raises UserError where it was forgotten.
+        """
+        event = next(iter(self.store.events(ids=[answer_id])), None)
+        if event is None:
+            raise UserError("The last answer was forgotten since. Nothing is changed")
+        touched = dict.fromkeys(row.step.task_id for row in task_events.placed(event))
+        steps = tuple(Step(task_id, Op.TAKEN_BACK, event.id, by=By.PERSON) for task_id in touched)
+        place = Place(event.project_id, NO_SESSION, "", self.now_ms())
+        text = task_events.to_json(TaskEvent(By.PERSON, steps=steps, takes_back=event.id))
+        return self.take([_event(event_id(NO_SESSION, "", Kind.TASK, "takes back " + event.id), place, text)])
 
     def open_tasks(self, project_id: str) -> list[Task]:
         """Return a project's open tasks, newest first."""

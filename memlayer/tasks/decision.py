@@ -73,7 +73,7 @@ def decided(content: TaskEvent, tasks: Iterable[Task], project_id: str, session_
     draft = _Draft(project_id, session_id, event_id_, content.by, {task.id: task for task in tasks})
     for row in content.observed:
         _decide(draft, replace(row, title=" ".join(row.title.split())[:MAX_TITLE_CHARS]))
-    return TaskEvent(content.by, (), (*content.steps, *draft.steps), tuple(draft.questions), content.answers)
+    return replace(content, observed=(), steps=(*content.steps, *draft.steps), questions=tuple(draft.questions))
 
 
 def _decide(draft: _Draft, row: Observation) -> None:
@@ -84,8 +84,6 @@ def _decide(draft: _Draft, row: Observation) -> None:
     if task is None:
         if candidates and row.wish in _STATUSES:
             draft.questions.append(Question(row.wish, row.title, row.quote, tuple(one.id for one in candidates)))
-        elif row.wish == Status.BLOCKED and draft.by is By.RULES and row.title and row.blockers:
-            _create(draft, replace(row, wish=CREATED, status=Status.BLOCKED))
         return
     _change(draft, task, row)
 
@@ -129,8 +127,6 @@ def _create(draft: _Draft, row: Observation) -> None:
         known = match(row.title, draft.tasks.values()).sure
     ref = "%s:%s" % (draft.session_id, row.ref) if row.ref else ""
     if known is not None:
-        if not known.is_open and draft.by is By.RULES:
-            return
         again = Op.MENTIONED if known.is_open else Op.REOPENED
         draft.add(Step(known.id, again, quote=row.quote, ref=ref, files=row.files))
         _change(draft, draft.tasks[known.id], replace(row, wish=row.status or MENTIONED))

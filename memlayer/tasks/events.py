@@ -59,7 +59,8 @@ class Question:
 class TaskEvent:
     """The content of an event.
 
-    observed: until it is decided. answers: id of the question's event that a person answered.
+    observed: until it is decided. answers: id of the question's event that a person answered. takes_back: id of the
+    answer's event that a person undid.
     """
 
     by: By
@@ -67,6 +68,7 @@ class TaskEvent:
     steps: tuple[Step, ...] = ()
     questions: tuple[Question, ...] = ()
     answers: str = ""
+    takes_back: str = ""
 
 
 def to_json(content: TaskEvent) -> str:
@@ -88,6 +90,7 @@ def from_json(text: str) -> TaskEvent:
         tuple(step for row in _rows(value, "steps") if (step := _step(row)) is not None),
         tuple(Question(**_known(Question, row)) for row in _rows(value, "questions") if row.get("candidates")),
         str(value.get("answers") or ""),
+        str(value.get("takes_back") or ""),
     )
 
 

@@ -96,9 +96,8 @@ class Graph(DispensableFile):
 
     def asked(self, project_id: str = "") -> list[Event]:
         """Return the events with questions or answers, oldest first."""
-        where = "(body LIKE '%\"questions\"%' OR body LIKE '%\"answers\"%')" + (
-            " AND project_id = ?" if project_id else ""
-        )
+        where = " OR ".join("body LIKE '%%\"%s\"%%'" % name for name in ("questions", "answers", "takes_back"))
+        where = "(" + where + ")" + (" AND project_id = ?" if project_id else "")
         return self.run(
             lambda base: [
                 projection.event(row)

@@ -10,19 +10,12 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from memlayer.tasks.events import Observation
-from memlayer.tasks.states import Status
+from memlayer.tasks.events import CREATED, Observation
 from memlayer.text.sentences import is_question, sentences
 from memlayer.text.word_lists import rows
 
 MAX_TEXT_CHARS = 4_000  # a longer prompt is pasted text
 MAX_FOUND = 8
-_DENIED = re.compile(
-    r"\b(?:not|isn't|aren't|wasn't|never|almost|nearly|half|once|when|if|after|until|unless|should|must|before|whether"
-    r"|make sure|ensure|think|hope|partly|will)\b|n't\b|안 (?:끝|됐|했|고)|못 |아직|거의|만약|[하되끝났]면|[았었했]으면"
-    r"|전에|때까지|(?:인지|는지|던지|줄)\b|예정|것 같|듯",
-    re.IGNORECASE,
-)
 _QUOTED = re.compile(r"^\s*(?:>|\||```|[$#]\s)")
 _FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 
@@ -43,7 +36,7 @@ def _observed(prompt: str) -> Iterator[Observation]:
     for line in prompt.split("\n"):
         if _QUOTED.match(line):
             continue
-        whole = _of_sentence(line.strip(" -*\t"), ("created",))
+        whole = _of_sentence(line.strip(" -*\t"), (CREATED,))
         if whole is not None:
             yield whole
             continue
@@ -56,13 +49,7 @@ def _observed(prompt: str) -> Iterator[Observation]:
 def _of_sentence(sentence: str, wishes: tuple[str, ...]) -> Observation | None:
     for wish, pattern in _patterns():
         match = pattern.match(sentence) if not wishes or wish in wishes else None
-        if match is None:
-            continue
-        if wish != "created" and (is_question(sentence) or _DENIED.search(sentence)):
-            return None
-        given = match.groupdict()
-        title = " ".join(filter(None, (given["task"].strip(" .,:"), given.get("verb"))))
-        blocker = (given.get("blocker") or "").strip(" .,")
-        status = Status.BLOCKED if wish == Status.BLOCKED else ""
-        return Observation(wish, title, status=status, blockers=(blocker,) if blocker else (), quote=sentence)
+        if match is not None:
+            is_asked = wish != CREATED and is_question(sentence)
+            return None if is_asked else Observation(wish, match["task"].strip(" .,:"), quote=sentence)
     return None

@@ -26,7 +26,7 @@ class Op(StrEnum):
     """A step in the history of a task.
 
     MENTIONED keeps it from resting. REOPENED is a new life of a closed one. REJECTED records a transition that the
-    table refuses. WITHDRAWN: rules took a sentence for a task, and a model that read the session did not.
+    table refuses. TAKEN_BACK: a person undid the event that it names; its steps count no more.
     """
 
     CREATED = "task_created"
@@ -38,7 +38,7 @@ class Op(StrEnum):
     TITLED = "task_titled"
     MENTIONED = "task_mentioned"
     REOPENED = "task_reopened"
-    WITHDRAWN = "task_withdrawn"
+    TAKEN_BACK = "task_step_taken_back"
 
 
 class By(StrEnum):
@@ -79,8 +79,9 @@ class Blocker:
 class Step:
     """One step of one task, as an event holds it.
 
-    to: a status, title, priority, or the key that a blocker turned out to be. from_: the status before, for the
-    record. mode: of blockers. ref: the host's own id of the task. sources: ids of further events that it rests on.
+    to: a status, title, priority, the key that a blocker turned out to be, or an event that is taken back. from_: the
+    status before, for the record. mode: of blockers. ref: the host's own id of the task. sources: ids of further events
+    that it rests on.
     """
 
     task_id: str
@@ -169,9 +170,12 @@ def fold(project_id: str, placed: Iterable[Placed]) -> Task | None:
 
     placed: of one task, oldest first. Any sequence gives a legal state: blocked with a blocker, closed without one.
     """
+    rows = list(placed)
+    over = {row.step.to for row in rows if row.step.op is Op.TAKEN_BACK}
     task: Task | None = None
-    for row in placed:
-        task = after(task, project_id, row)
+    for row in rows:
+        if row.event_id not in over and row.step.op is not Op.TAKEN_BACK:
+            task = after(task, project_id, row)
     return task
 
 
@@ -180,8 +184,6 @@ def after(task: Task | None, project_id: str, row: Placed) -> Task | None:
     step = row.step
     if task is None:
         return _created(project_id, row) if step.op is Op.CREATED and step.to.strip() else None
-    if step.op is Op.WITHDRAWN:
-        return None if set(task.by) <= {By.RULES} else task
     return _changed(_heard(task, row), row)
 
 

@@ -81,3 +81,60 @@ def test_person_goes_through_them_on_a_terminal(cli: Run, home: Path, project: P
     code, screen = Cli(home, project).on_terminal("review", types=f"k\ne\n{SURE}\n")
     assert code == 0 and "1/2" in screen and "2/2" in screen, screen
     assert len(core(cli)) == 2 and SURE in core(cli) and listed(cli) == {}
+
+
+UNCLEAR = "로그인 테스트 작업 끝났어"
+
+
+def unclear(cli: Run, hook: HookRunner) -> dict[str, Any]:
+    """Have a prompt report an end that may be of two tasks; return the question."""
+    for title in ("로그인 테스트 3 수정", "로그인 테스트 4 수정"):
+        cli("task", "add", title)
+    hook.turn("s1", "p1", UNCLEAR, "네, 알겠습니다.")
+    cli("flush", "--wait")
+    [asked] = json.loads(cli("review", "--json").stdout)["asked"]
+    return dict(asked)
+
+
+def statuses(cli: Run) -> dict[str, str]:
+    rows = json.loads(cli("tasks", "--status", "all", "--json").stdout)["tasks"]
+    return {row["title"]: row["status"] for row in rows}
+
+
+def test_question_on_a_task_is_answered_and_undone_27_7(cli: Run, hook: HookRunner) -> None:
+    asked = unclear(cli, hook)
+    before = statuses(cli)
+    titles = {task["title"]: task["citation"] for task in asked["candidates"]}
+    assert (asked["wish"], asked["quote"], set(titles)) == ("done", UNCLEAR, set(before))
+    listed = cli("review").stdout
+    assert "Is one of these tasks done?" in listed and UNCLEAR in listed and titles["로그인 테스트 4 수정"] in listed
+    assert "name the task that is meant" in cli("review", "yes", asked["id"], code=1).stderr
+    assert "No question is known" in cli("review", "yes", "zzzzzz", code=1).stderr
+    cli("review", "yes", asked["id"], titles["로그인 테스트 4 수정"])
+    assert statuses(cli) == {**before, "로그인 테스트 4 수정": "done"}
+    assert json.loads(cli("review", "--json").stdout)["asked"] == []
+    assert "Undone: yes" in cli("review", "undo").stdout and statuses(cli) == before
+    assert json.loads(cli("review", "--json").stdout)["asked"] == [asked]
+    assert "No task" in cli("review", "no", asked["id"]).stdout and statuses(cli) == before
+    assert "Undone: no" in cli("review", "undo").stdout
+    assert json.loads(cli("review", "--json").stdout)["asked"] == [asked]
+
+
+def test_question_on_a_task_in_a_session_and_on_a_terminal(
+    cli: Run, hook: HookRunner, home: Path, project: Path
+) -> None:
+    asked = unclear(cli, hook)
+    first = asked["candidates"][0]
+    typed = f"yes {asked['id']} [mem:{first['citation']}]"
+    hook(
+        "user_prompt_expansion", "s1", "p1", hook_event_name="UserPromptExpansion",
+        command_name="memlayer:memory-review", command_args=typed, prompt="/memory-review " + typed,
+    )  # fmt: skip
+    assert first["title"] in cli("slash", "memory-review", "s1").stdout
+    assert statuses(cli)[first["title"]] == "done"
+    code, screen = Cli(home, project).on_terminal("review", types="u\n2\nq\n")
+    assert code == 0, screen
+    code, screen = Cli(home, project).on_terminal("review", types="2\nq\n")
+    assert code == 0 and "1/3" in screen and UNCLEAR in screen, screen
+    assert statuses(cli)[first["title"]] == "pending"
+    assert statuses(cli)[asked["candidates"][1]["title"]] == "done"

@@ -12,17 +12,28 @@ from memlayer.daemon.tasks import derived
 from memlayer.edge.capture.payload import clean
 from memlayer.edge.ipc import answers, ops
 from memlayer.errors import UserError
-from memlayer.model import Memory
+from memlayer.model import Memory, citation_of
 from memlayer.notes.review import How, Item, Place, Review
 from memlayer.notes.review_log import ReviewLog
+from memlayer.tasks.book import TaskQuestion
+from memlayer.tasks.matcher import named
+from memlayer.text.context_block import bare_id, quoted
 
 Value = TypeVar("Value")
 
 
 def review(state: State, arguments: ops.Review, progress: Progress) -> answers.ReviewList:
-    """Return a project's memories under review, the most urgent first."""
-    items = _review_of(state).items(_place_of(state, arguments.project_dir), _now_ms())
-    return {"items": [_item_fields(state, item) for item in items[: arguments.limit]], "total": len(items)}
+    """Return a project's questions on tasks, and its memories under review.
+
+    The most urgent first.
+    """
+    reviewer, place = _review_of(state), _place_of(state, arguments.project_dir)
+    items, asked = reviewer.items(place, _now_ms()), _asked(reviewer, place)
+    return {
+        "items": [_item_fields(state, item) for item in items[: arguments.limit]],
+        "total": len(items),
+        "asked": [_asked_fields(row) for row in asked[: arguments.limit]],
+    }
 
 
 def decide(state: State, arguments: ops.Decide, progress: Progress) -> answers.Decided:
@@ -32,6 +43,8 @@ def decide(state: State, arguments: ops.Decide, progress: Progress) -> answers.D
         how = How(arguments.how)
     except ValueError:
         raise UserError("%.40r is no decision. Give one of %s" % (arguments.how, ", ".join(How))) from None
+    if how in (How.YES, How.NO):
+        return _answered(state, reviewer, place, how, arguments)
     store = services_of(state).store
     memory = one_named(store, arguments.id_)
     other = one_named(store, arguments.other) if arguments.other else None
@@ -43,10 +56,30 @@ def decide(state: State, arguments: ops.Decide, progress: Progress) -> answers.D
     return {"how": how, "memory": memory_row(state, held)}
 
 
+def _answered(state: State, reviewer: Review, place: Place, how: How, arguments: ops.Decide) -> answers.Decided:
+    """Answer a question on a task. Raises UserError where none is meant."""
+    asked = [row for row in _asked(reviewer, place) if citation_of(row.id) == bare_id(arguments.id_)]
+    if not asked:
+        raise UserError("No question is known by %s. `memlayer review` lists them" % quoted(arguments.id_))
+    [question, *_] = asked
+    task_id = _meant(question, arguments.other) if how is How.YES else ""
+    memory = _written(state, lambda: reviewer.answer(question, task_id, _now_ms()))
+    return {"how": how, "memory": memory_row(state, memory) if memory is not None else None}
+
+
+def _meant(question: TaskQuestion, name: str) -> str:
+    """Return the candidate of a name, or the only one. Raises UserError."""
+    rows = [task for task in question.candidates if not name or named(name, task)]
+    if len(rows) != 1:
+        choice = ", ".join("%s (%s)" % (citation_of(task.id), quoted(task.title)) for task in question.candidates)
+        raise UserError("Nothing is changed: name the task that is meant, one of %s" % choice)
+    return rows[0].id
+
+
 def undo(state: State, arguments: ops.UndoReview, progress: Progress) -> answers.Undone:
     """Take the last decision of a project back.
 
-    memory: None for a kept one.
+    memory: None for a kept one, and for no task.
     """
     reviewer, project_id = _review_of(state), _place_of(state, arguments.project_dir).project_id
     decision, memory = _written(state, lambda: reviewer.undo(project_id))
@@ -71,9 +104,24 @@ def _item_fields(state: State, item: Item) -> answers.ReviewItem:
     return {"memory": memory_row(state, item.memory), "reason": item.reason, "why": item.why, "against": against}
 
 
+def _asked(reviewer: Review, place: Place) -> list[TaskQuestion]:
+    return reviewer.tasks.questions(place.project_id) if place.project_id else []
+
+
+def _asked_fields(question: TaskQuestion) -> answers.TaskAsked:
+    tasks: list[answers.TaskMeant] = [
+        {"citation": citation_of(task.id), "title": task.title, "status": task.status.value}
+        for task in question.candidates
+    ]
+    return {
+        "id": citation_of(question.id), "wish": question.wish, "quote": question.quote, "at_ms": question.at_ms,
+        "candidates": tasks,
+    }  # fmt: skip
+
+
 def _review_of(state: State) -> Review:
     services = services_of(state)
-    return Review(services.store, services.readings, ReviewLog(state.home), services.consolidator)
+    return Review(services.store, services.readings, ReviewLog(state.home), services.consolidator, services.tasks)
 
 
 def _place_of(state: State, folder: str) -> Place:

@@ -343,21 +343,46 @@ class ReviewItem(TypedDict):
     against: Optional[MemoryRow]  # noqa: UP045 - evaluated on Python 3.9, too
 
 
-class ReviewList(TypedDict):
-    """Memories under review, the most urgent first.
+class TaskMeant(TypedDict):
+    """A task that a sentence may be about."""
 
-    total: also those beyond the limit.
+    citation: str
+    title: str
+    status: str
+
+
+class TaskAsked(TypedDict):
+    """A sentence that may be about a task.
+
+    id: six characters, for the answer. wish: the status that it reports. candidates: the likeliest first.
+    """
+
+    id: str
+    wish: str
+    quote: str
+    at_ms: int
+    candidates: list[TaskMeant]
+
+
+class ReviewList(TypedDict):
+    """Memories under review, and questions on tasks.
+
+    total: also the memories beyond the limit.
     """
 
     items: list[ReviewItem]
     total: int
+    asked: list[TaskAsked]
 
 
 class Decided(TypedDict):
-    """A decision on a memory under review, and the memory after it."""
+    """A decision on a memory under review, and the memory after it.
+
+    memory: None where no task is meant.
+    """
 
     how: str
-    memory: MemoryRow
+    memory: Optional[MemoryRow]  # noqa: UP045 - evaluated on Python 3.9, too
 
 
 class Undone(TypedDict):

@@ -338,7 +338,8 @@ class Review(Arguments[answers.ReviewList], op="review"):
 class Decide(Arguments[answers.Decided], op="review.decide"):
     """A decision on a memory under review.
 
-    how: keep, edit, merge or drop. other: the second memory of a merge, "" for the contradicting one.
+    how: keep, edit, merge or drop; yes or no to a question on tasks, whose id is id_. other: the second memory of a
+    merge, "" for the contradicting one; the task that is meant, "" for the only candidate.
     """
 
     how: str = ""

@@ -26,7 +26,7 @@ class Reviewed(Noting):
     def __init__(self, home: Path, root: Path) -> None:
         super().__init__(home)
         self.readings = ReadingLog(str(home))
-        self.review = Review(self.store, self.readings, ReviewLog(str(home)), self.consolidator)
+        self.review = Review(self.store, self.readings, ReviewLog(str(home)), self.consolidator, self.tasks)
         self.root = root
         self.sessions_since: Callable[[int], int] = lambda at_ms: 0
 

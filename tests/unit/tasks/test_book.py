@@ -140,26 +140,44 @@ def test_words_that_no_turn_holds_only_suggest_a_blocker_27_9(book: Booking) -> 
 def test_two_tasks_alike_make_a_question_and_close_none_27_7(book: Booking) -> None:
     book.person(1, Observation(CREATED, "Fix the login test 3"))
     book.person(2, Observation(CREATED, "Fix the login test 4"))
-    book.say("s1", "p1", "the login test is done", "Good.", at=5)
+    book.say("s1", "p1", "the login test task is done", "Good.", at=5)
     assert [task.status in OPEN for task in book.all()] == [True, True]
     [asked] = book.tasks.questions()
     assert {task.title for task in asked.candidates} == {"Fix the login test 3", "Fix the login test 4"}
-    assert asked.quote == "the login test is done"
+    assert asked.quote == "the login test task is done"
 
 
 def test_an_answered_question_closes_and_goes(book: Booking) -> None:
     book.person(1, Observation(CREATED, "로그인 테스트 3 수정"))
     book.person(2, Observation(CREATED, "로그인 테스트 4 수정"))
-    book.say("s1", "p1", "로그인 테스트 끝났어", "네.", at=5)
+    book.say("s1", "p1", "로그인 테스트 작업 끝났어", "네.", at=5)
     [asked] = book.tasks.questions()
     book.tasks.answer(asked.id, asked.candidates[0].id)
     assert book.tasks.questions() == []
     assert sorted(task.status for task in book.all()) == ["done", "pending"]
 
 
+@pytest.mark.parametrize("is_done", [True, False])
+def test_answer_taken_back_is_asked_again(book: Booking, is_done: bool) -> None:
+    book.person(1, Observation(CREATED, "로그인 테스트 3 수정", status=Status.BLOCKED, blockers=("PROJ-12",)))
+    book.say("s1", "p1", "로그인 테스트 작업 끝났어", "네.", at=5)
+    [asked] = book.tasks.questions()
+    before = book.all()
+    for _ in range(2):
+        answer_id, tasks = book.tasks.answer(asked.id, asked.candidates[0].id if is_done else "")
+        assert (book.all()[0].status is Status.DONE) is bool(tasks) is is_done
+        assert book.tasks.questions() == []
+        book.tasks.take_back(answer_id)
+        assert book.tasks.questions() == [asked]
+        assert book.all() == before
+    rows = book.graph.rows()
+    book.tasks.rebuild()
+    assert book.graph.rows() == rows
+
+
 def test_none_of_them_is_an_answer(book: Booking) -> None:
     book.person(1, Observation(CREATED, "Fix the login test 3"))
-    book.say("s1", "p1", "the login test is done", "Good.", at=5)
+    book.say("s1", "p1", "the login test task is done", "Good.", at=5)
     [asked] = book.tasks.questions()
     book.tasks.answer(asked.id, "")
     assert book.tasks.questions() == []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from functools import partial
 
 import click
 
@@ -17,6 +17,7 @@ from memlayer.cli.terminal.invocation import (
     words,
 )
 from memlayer.cli.terminal.output import line, memory_title, say, say_body
+from memlayer.cli.verbs.curation.task_questions import choice, say_question
 from memlayer.edge.ipc import answers, ops
 from memlayer.edge.redaction.privacy import plain
 from memlayer.text.context_block import bare_id
@@ -24,10 +25,12 @@ from memlayer.text.context_block import bare_id
 TEXT_CHARS = 1000
 KEYS = {"k": "keep", "e": "edit", "m": "merge", "d": "drop", "u": "undo", "s": "skip", "q": "quit"}
 ASKED = "[k]eep, [e]dit, [m]erge, [d]rop, [u]ndo, [s]kip or [q]uit"
-DONE = {"keep": "Kept", "edit": "Changed", "merge": "Merged into", "drop": "Dropped"}
-TYPED = ("keep", "edit", "merge", "drop", "undo")
+DONE = {"keep": "Kept", "edit": "Changed", "merge": "Merged into", "drop": "Dropped", "yes": "Changed", "no": "No task"}
+TYPED = ("keep", "edit", "merge", "drop", "yes", "no", "undo")
 NO_NEW_TEXT = "Give the new text after the ID, or - to read it from standard input"
-NOTHING = "Nothing to review: no memory is doubtful, contradicts another, is stale or was never used."
+NOTHING = (
+    "Nothing to review: no memory is doubtful, contradicts another, is stale or was never used, no task is unclear."
+)
 
 
 @click.group("review", invoke_without_command=True)
@@ -39,10 +42,10 @@ NOTHING = "Nothing to review: no memory is doubtful, contradicts another, is sta
 def review_verb(context: click.Context, project: str | None, limit: int, from_stdin: bool, as_json: bool) -> None:
     """Go through memories that are doubtful, contradict, are stale or never used.
 
-    On a terminal one by one, else a list. Doubtful: a cause that nobody confirmed, a note whose quote is only similar.
-    Contradicting: a newer memory says otherwise, also where a reading model speaks against a memory of yours. Stale:
-    its day is over, or its files are gone. Never used: for 30 days and 10 sessions. A dropped memory is not forgotten:
-    undo or `memlayer restore` brings it back.
+    Before them, sentences that may say that a task is done. On a terminal one by one, else a list. Doubtful: a cause
+    that nobody confirmed, a note whose quote is only similar. Contradicting: a newer memory says otherwise, also where
+    a reading model speaks against a memory of yours. Stale: its day is over, or its files are gone. Never used: for 30
+    days and 10 sessions. A dropped memory is not forgotten: undo or `memlayer restore` brings it back.
 
     \b
     Examples:
@@ -50,6 +53,7 @@ def review_verb(context: click.Context, project: str | None, limit: int, from_st
       memlayer review --json
       memlayer review keep a7Bc3x
       memlayer review merge a7Bc3x x9Yz2w "배포는 화요일 오전 10시에 한다"
+      memlayer review yes k3Lm9p x9Yz2w
       memlayer review undo
     """
     if context.invoked_subcommand is not None:
@@ -63,13 +67,12 @@ def review_verb(context: click.Context, project: str | None, limit: int, from_st
             _typed(typed[0], typed[1].strip() if len(typed) > 1 else "", folder, as_json)
             return
     found = ask(ops.Review(folder, limit), as_json)
-    items = found["items"]
-    if not items:
+    if not found["items"] and not found["asked"]:
         say(NOTHING)
     elif from_stdin or not (sys.stdin.isatty() and sys.stdout.isatty()):
-        _list(items, found["total"])
+        _list(found)
     else:
-        _walk(items, folder)
+        _walk(found, folder)
 
 
 @review_verb.command("keep")
@@ -140,6 +143,36 @@ def drop_verb(id_: tuple[str, ...], project: str | None, as_json: bool) -> None:
     _decide("drop", memory_id(id_), folder=project_dir(project), as_json=as_json)
 
 
+@review_verb.command("yes")
+@click.argument("id_", metavar="QUESTION", default="")
+@click.argument("meant", metavar="[TASK]", default="")
+@project_option
+@json_option
+def yes_verb(id_: str, meant: str, project: str | None, as_json: bool) -> None:
+    """Say that a sentence is about TASK, or its only candidate.
+
+    \b
+    Examples:
+      memlayer review yes k3Lm9p
+      memlayer review yes k3Lm9p x9Yz2w
+    """
+    _decide("yes", memory_id((id_,) if id_ else ()), bare_id(plain(meant)), "", project_dir(project), as_json)
+
+
+@review_verb.command("no")
+@click.argument("id_", metavar="QUESTION", nargs=-1)
+@project_option
+@json_option
+def no_verb(id_: tuple[str, ...], project: str | None, as_json: bool) -> None:
+    """Say that a sentence is about no task.
+
+    \b
+    Examples:
+      memlayer review no k3Lm9p
+    """
+    _decide("no", memory_id(id_), folder=project_dir(project), as_json=as_json)
+
+
 @review_verb.command("undo")
 @project_option
 @json_option
@@ -166,7 +199,7 @@ def _typed(how: str, rest: str, folder: str, as_json: bool) -> None:
     if how == "edit":
         named, text = memory_id(parts[:1]), " ".join(parts[1:])
         _decide(how, named, text=words((text,), False, NO_NEW_TEXT), folder=folder, as_json=as_json)
-    elif how == "merge":
+    elif how in ("merge", "yes"):
         other, text = "".join(parts[1:2]), "".join(parts[2:])
         _decide(how, memory_id(parts[:1]), bare_id(other), text, folder, as_json)
     else:
@@ -176,9 +209,10 @@ def _typed(how: str, rest: str, folder: str, as_json: bool) -> None:
 def _decide(how: str, named: str, other: str = "", text: str = "", folder: str = "", as_json: bool = False) -> None:
     done = ask(ops.Decide(how, named, other, text, folder), as_json)
     memory = done["memory"]
-    say(DONE[how], " ", *memory_title(memory))
-    if how != "keep":
+    say(DONE[how], *([" ", *memory_title(memory)] if memory else []))
+    if memory and how != "keep":
         say_body(memory["text"], TEXT_CHARS)
+    if how != "keep":
         say(("`memlayer review undo` takes it back.", "dim"))
 
 
@@ -199,31 +233,48 @@ def _say_item(item: answers.ReviewItem, place: str = "") -> None:
         say_body(item["against"]["text"], TEXT_CHARS, indent=4)
 
 
-def _list(items: Sequence[answers.ReviewItem], total: int) -> None:
-    for item in items:
+def _list(found: answers.ReviewList) -> None:
+    for row in found["asked"]:
+        say_question(row)
+    if found["asked"]:
+        say(("`memlayer review yes QUESTION TASK`, `no QUESTION`, `undo`", "dim"))
+    for item in found["items"]:
         _say_item(item)
-    if total > len(items):
-        say((f"{total - len(items)} more: --limit", "dim"))
-    say(("`memlayer review keep ID`, `edit ID TEXT`, `merge ID OTHER [TEXT]`, `drop ID`, `undo`", "dim"))
+    if found["total"] > len(found["items"]):
+        say((f"{found['total'] - len(found['items'])} more: --limit", "dim"))
+    if found["items"]:
+        say(("`memlayer review keep ID`, `edit ID TEXT`, `merge ID OTHER [TEXT]`, `drop ID`, `undo`", "dim"))
 
 
-def _walk(items: Sequence[answers.ReviewItem], folder: str) -> None:
-    """Show the items one by one, and do as the person says."""
+def _walk(found: answers.ReviewList, folder: str) -> None:
+    """Walk through questions and memories, and do as the person says."""
+    steps = [partial(_ask_task, row, folder) for row in found["asked"]]
+    steps += [partial(_ask_memory, item, folder) for item in found["items"]]
     place = 0
-    while place < len(items):
-        item = items[place]
-        _say_item(item, f"{place + 1}/{len(items)}  ")
-        key = click.prompt(ASKED, type=click.Choice(list(KEYS)), show_choices=False, default="s", show_default=False)
-        how = KEYS[key]
+    while place < len(steps):
+        how = steps[place](f"{place + 1}/{len(steps)}  ")
         if how == "quit":
             return
         if how == "undo":
             _undo(folder, False)
-            place = max(0, place - 1)
-            continue
-        if how != "skip":
-            _asked(how, item, folder)
-        place += 1
+        place = max(0, place - 1) if how == "undo" else place + 1
+
+
+def _ask_task(row: answers.TaskAsked, folder: str, place: str) -> str:
+    say_question(row, place)
+    how, task = choice(row)
+    if how in ("yes", "no"):
+        _decide(how, row["id"], task, folder=folder)
+    return how
+
+
+def _ask_memory(item: answers.ReviewItem, folder: str, place: str) -> str:
+    _say_item(item, place)
+    key = click.prompt(ASKED, type=click.Choice(list(KEYS)), show_choices=False, default="s", show_default=False)
+    how = KEYS[key]
+    if how not in ("quit", "undo", "skip"):
+        _asked(how, item, folder)
+    return how
 
 
 def _asked(how: str, item: answers.ReviewItem, folder: str) -> None:

@@ -49,7 +49,7 @@ STEP_WORDS = {
     "task_titled": "renamed",
     "task_mentioned": "spoken of",
     "task_reopened": "opened again",
-    "task_withdrawn": "no task",
+    "task_step_taken_back": "an answer was taken back",
 }
 
 
@@ -91,7 +91,7 @@ def tasks_verb(
         table(("TASK", "STATUS", "SINCE", "TITLE"), [_row(row, all_projects) for row in rows])
     if found.get("questions"):
         asked = counted(found["questions"], "sentence")
-        say(f"{asked} may be about a task, and closed none; `memlayer task done ID` does.")
+        say(f"{asked} may be about a task, and closed none: `memlayer review`.")
     if found.get("resting") and status not in ("resting", "all"):
         say(f"{found['resting']} more at rest: `memlayer tasks --status resting`.")
 

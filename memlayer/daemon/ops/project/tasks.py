@@ -13,7 +13,7 @@ from memlayer.model import citation_of
 from memlayer.tasks import events as task_events
 from memlayer.tasks.matcher import named, near
 from memlayer.tasks.resting import is_resting
-from memlayer.tasks.states import OPEN, Placed, Status, Task
+from memlayer.tasks.states import OPEN, Op, Placed, Status, Task
 from memlayer.text.context_block import quoted
 
 ALL, RESTING = "all", "resting"
@@ -137,9 +137,9 @@ def _fields(state: State, task: Task) -> Fields:
 def _step(placed: Placed) -> Fields:
     step = placed.step
     return {
-        "op": step.op.value, "to": step.to, "from": step.from_, "by": step.by, "quote": step.quote,
-        "reason": step.reason, "waits_for": [blocker.raw for blocker in step.blockers], "at_ms": placed.at_ms,
-        "session_id": placed.session_id, "event_id": placed.event_id,
+        "op": step.op.value, "to": "" if step.op is Op.TAKEN_BACK else step.to, "from": step.from_, "by": step.by,
+        "quote": step.quote, "reason": step.reason, "waits_for": [blocker.raw for blocker in step.blockers],
+        "at_ms": placed.at_ms, "session_id": placed.session_id, "event_id": placed.event_id,
     }  # fmt: skip
 
 
