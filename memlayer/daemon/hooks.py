@@ -313,6 +313,12 @@ def _after_pre_compact(state: State, session: Session) -> None:
         flushing.submit(state, session, "it is about to be compacted")
 
 
+def _after_session_end(state: State, session: Session) -> None:
+    _submit(state, "settle " + session.id, intake.settle, session)
+    project_id, root = session.project_id, state.projects.root(session.project_id)
+    state.loader.submit("git of tasks " + project_id, lambda: moments.look_at_tasks(state, project_id, root))
+
+
 HANDLERS: dict[str, Handler] = {
     "hook.session_start": Handler(
         answer=_answer_start,
@@ -330,9 +336,7 @@ HANDLERS: dict[str, Handler] = {
         answer=_answer_stop,
         after=_after_stop,
     ),
-    "hook.session_end": Handler(
-        after=lambda state, session: _submit(state, "settle " + session.id, intake.settle, session)
-    ),
+    "hook.session_end": Handler(after=_after_session_end),
     "hook.pre_compact": Handler(answer=_answer_pre_compact, after=_after_pre_compact),
     "hook.post_compact": Handler(),
 }

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 
 from memlayer.daemon.hook_call import Answer, Call
 from memlayer.daemon.resources.state import State
+from memlayer.daemon.tasks import derived
 from memlayer.edge.capture.tool_use import EDITS, FAILED
 from memlayer.errors import MemlayerError
 from memlayer.moments.changed_files import moment_of
@@ -13,6 +15,7 @@ from memlayer.moments.changed_ground import changed_files, changes_since
 from memlayer.moments.failing_calls import error_of
 from memlayer.moments.moment import Moment
 from memlayer.recall.candidate import AT_START
+from memlayer.tasks.keys import files_of
 from memlayer.tasks.states import Task
 
 OPEN_WAIT_S = 60.0
@@ -63,15 +66,30 @@ def look_at_ground(state: State, project_id: str, folder: str) -> None:
     if services is None or not state.settings.moments.changed_ground:
         return
     services.ground.look(project_id, folder)
-    tasks = [task for task in services.tasks.open_tasks(project_id) if task.files]
+    look_at_tasks(state, project_id, folder)
+
+
+def look_at_tasks(state: State, project_id: str, folder: str) -> None:
+    """Ask git which open tasks' files have commits since.
+
+    It waits for the writer to remark them. folder: "" for none.
+    """
+    services = state.ready(OPEN_WAIT_S) if folder and state.settings.moments.changed_ground else None
+    if services is None:
+        return
+    tasks = {task: files_of(task) for task in services.tasks.open_tasks(project_id)}
+    tasks = {task: files for task, files in tasks.items() if files}
     if not tasks:
         return
     changes = changes_since(folder, min(task.touched_ms for task in tasks) // 1000)
-    for task in tasks:
-        changed = changed_files(task.files, _known_until_s(state, task), changes)
-        why = "%d of its files have commits since" % changed if changed else ""
-        if why != task.maybe_done:
-            _remark(state, task.id, why)
+    remarks = {}
+    for task, files in tasks.items():
+        changed = changed_files(files, _known_until_s(state, task), changes)
+        why = "%d of its files have commits since" % changed if changed > 1 else "its file has commits since"
+        remarks[task.id] = why if changed else ""
+    new = {task.id: remarks[task.id] for task in tasks if remarks[task.id] != task.maybe_done}
+    if new:
+        state.jobs.submit("maybe done " + project_id, lambda: _remark(state, project_id, new)).result()
 
 
 def _known_until_s(state: State, task: Task) -> float:
@@ -80,6 +98,7 @@ def _known_until_s(state: State, task: Task) -> float:
     return max([task.touched_ms, *(session.last_ms for session in sessions if session is not None)]) / 1000
 
 
-def _remark(state: State, task_id: str, why: str) -> None:
-    tasks = state.services.result().tasks
-    state.jobs.submit("maybe done " + task_id, lambda: tasks.maybe_done(task_id, why))
+def _remark(state: State, project_id: str, remarks: Mapping[str, str]) -> None:
+    for task_id, why in remarks.items():
+        state.services.result().tasks.maybe_done(task_id, why)
+    derived.memories_changed(state, [project_id])

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -124,3 +127,51 @@ def test_a_lost_graph_is_made_anew_and_an_export_brings_tasks_along(working: Wor
     rows = json.loads(other("tasks", "--status", "all", "--json").stdout)["tasks"]
     assert {row["title"]: row["status"] for row in rows} == before
     other("daemon", "stop")
+
+
+def committed(folder: Path, name: str, at_s: float) -> None:
+    """Change a file and commit it as of a moment."""
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(path.read_text() + "내림\n" if path.exists() else "올림\n")
+    at = "%d +0000" % at_s
+    environment = {
+        "PATH": os.environ["PATH"], "HOME": str(folder), "GIT_CONFIG_NOSYSTEM": "1", "GIT_AUTHOR_DATE": at,
+        "GIT_COMMITTER_DATE": at, "GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@example.com",
+        "GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@example.com",
+    }  # fmt: skip
+    for words in (["add", "-A"], ["commit", "--quiet", "-m", "정산을 고친다"]):
+        subprocess.run(["git", "-C", str(folder), *words], check=True, env=environment)
+
+
+def start(working: Working, session: str) -> str:
+    return working.hook("session_start", session=session, source="startup").context
+
+
+def test_commits_to_its_files_make_a_task_maybe_done_and_close_none(working: Working) -> None:
+    project = working.hook.project
+    subprocess.run(["git", "init", "--quiet", str(project)], check=True)
+    committed(project, "결제/정산.py", time.time() - 5000)
+    working.cli("task", "add", "결제/정산.py 의 반올림 고치기")
+    working.cli("task", "add", "Write the guide")
+    assert "maybe done" not in working.cli("tasks").stdout
+    committed(project, "결제/정산.py", time.time() + 60)
+    listed = working.cli("tasks").stdout
+    assert "정산.py 의 반올림 고치기 (maybe done: its file has commits since)" in listed
+    assert listed.count("maybe done") == 1
+    assert "maybe done: its file has commits since" in working.cli("task", "show", "반올림 고치기").stdout
+    assert set(working.tasks().values()) == {"pending"}
+    assert "반올림 고치기 (maybe done: its file has commits since)" in start(working, "s2")
+
+
+def test_start_itself_looks_for_commits(working: Working) -> None:
+    project = working.hook.project
+    subprocess.run(["git", "init", "--quiet", str(project)], check=True)
+    committed(project, "cart.py", time.time() - 5000)
+    working.cli("task", "add", "cart.py 정리")
+    committed(project, "cart.py", time.time() + 60)
+    assert "(open) cart.py 정리" in start(working, "s2")
+    ends = time.monotonic() + 20
+    while "cart.py 정리 (maybe done" not in (told := start(working, "s3")) and time.monotonic() < ends:
+        time.sleep(0.2)
+    assert "cart.py 정리 (maybe done: its file has commits since)" in told

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 
+from memlayer.daemon import moments
 from memlayer.daemon.ops.requests import Fields, Progress, Table, project_of, services_of
 from memlayer.daemon.resources.state import State
 from memlayer.daemon.tasks import derived, intake
@@ -33,6 +34,7 @@ def tasks(state: State, arguments: ops.Tasks, progress: Progress) -> Fields:
     book, project_id = services_of(state).tasks, project_of(state, arguments.project_dir)
     if arguments.project_dir and not project_id:
         return {"tasks": [], "resting": 0, "questions": 0}
+    moments.look_at_tasks(state, project_id, state.projects.root(project_id))
     rows = [row for row in book.graph.tasks(project_id) if not arguments.is_blocked or row.status is Status.BLOCKED]
     at_rest = {row.id for row in rows if row.is_open and _rests(state, row)}
     rows = [row for row in rows if _is_wanted(row, wanted, row.id in at_rest)]
@@ -53,6 +55,7 @@ def show(state: State, arguments: ops.TaskShow, progress: Progress) -> Fields:
     """Return a name's tasks, each with history, blockers and quotes."""
     _drained(state)
     book, project_id = services_of(state).tasks, project_of(state, arguments.project_dir)
+    moments.look_at_tasks(state, project_id, state.projects.root(project_id))
     rows = [row for row in book.graph.tasks() if named(arguments.id_, row)]
     rows = rows or near(arguments.id_, book.graph.tasks(project_id))
     if not rows:
