@@ -103,7 +103,7 @@ def entities_in(project_id: str, text: str, files: Iterable[str] = ()) -> list[E
 
 
 def files_of(task: Task) -> tuple[str, ...]:
-    """Return the files of a task: its sources' and those in its title."""
+    """Return a task's files, those in its title too."""
     named = (entity.title for entity in entities_in(task.project_id, task.title) if entity.type is EntityType.FILE)
     return tuple(dict.fromkeys((*task.files, *named)))
 
