@@ -23,8 +23,9 @@ def resolve(raw: str, project_id: str, tasks: Sequence[Task], refs: dict[str, st
     raw = " ".join(raw.split())[:MAX_RAW_CHARS]
     if not raw:
         return placeholder(project_id)
-    if refs and raw in refs:
-        return Blocker(EntityType.WORK, refs[raw], raw)
+    if refs and raw in refs:  # a number of the host's tells a reader nothing
+        title = next((task.title for task in tasks if task.id == refs[raw]), raw)
+        return Blocker(EntityType.WORK, refs[raw], title)
     if entity := artifact(raw):
         return Blocker(EntityType.ARTIFACT, entity.key, raw)
     if task := _named(raw, tasks):

@@ -75,6 +75,15 @@ def test_refs_of_the_host_hold_within_their_session(book: Booking) -> None:
     assert book.one("Ship the release").status is Status.DONE
 
 
+def test_blocker_by_the_hosts_number_is_told_by_its_title_27_8(book: Booking) -> None:
+    book.host("s1", 1, {"wish": "created", "ref": "1", "title": "보안 검토"})
+    book.host("s1", 2, {"wish": "created", "ref": "2", "title": "배포"})
+    book.host("s1", 3, {"wish": "blocked", "ref": "2", "blockers": ["#1"]})
+    assert [(row.kind, row.key, row.raw) for row in book.one("배포").blockers] == [
+        ("task", book.one("보안 검토").id, "보안 검토")
+    ]
+
+
 def test_done_from_pending_passes_through_begun_27_5(book: Booking) -> None:
     book.host("s1", 1, {"wish": "created", "ref": "1", "title": "Write the guide"})
     book.host("s1", 2, {"wish": "done", "ref": "1"})
