@@ -101,12 +101,12 @@ def _rest(entries: Sequence[_Line], orders: Sequence[Memory], project_id: str, m
     """The lines below the rules: at most so many entries and characters."""
     lines: list[str] = []
     counted, everywhere = 0, left // 2  # memories of every project: no entry, at most half of the room
-    seen: list[str] = []
+    seen: list[_Line] = []
     sources: set[str] = set()
     for entry in entries:
         if not entry.text or _is_told(entry, seen, sources, orders):
             continue
-        seen.append(entry.text)
+        seen.append(entry)
         sources.update(entry.memory.source_ids if entry.memory.category == Category.CORE else ())
         day = context_block.day_of(entry.memory.at_ms)
         label = len(context_block.line_of(context_block.Entry(entry.memory.citation, day, ""), 0)) + 1
@@ -127,10 +127,10 @@ def _rest(entries: Sequence[_Line], orders: Sequence[Memory], project_id: str, m
     return lines
 
 
-def _is_told(entry: _Line, seen: Sequence[str], sources: Container[str], orders: Sequence[Memory]) -> bool:
+def _is_told(entry: _Line, seen: Sequence[_Line], sources: Container[str], orders: Sequence[Memory]) -> bool:
     """True for an entry said already.
 
-    Alone, in a summary, or by a statement of its turn.
+    Alone, in a summary, or by a statement of its turn. A task that another task waits for is not told by it.
     """
     memory = entry.memory
     if memory.category == Category.CONVERSATION:
@@ -140,7 +140,9 @@ def _is_told(entry: _Line, seen: Sequence[str], sources: Container[str], orders:
         said, _, _ = memory.text.removeprefix(USER).partition("\n" + ASSISTANT)
         if drawn and drawn >= RULE_SHARE * len(said):
             return True
-    return any(entry.text in other or memory.text in other for other in seen)
+    is_task = memory.known_kind is Kind.TASK
+    others = [other.text for other in seen if not (is_task and other.memory.known_kind is Kind.TASK)]
+    return any(entry.text in other or memory.text in other for other in others)
 
 
 def shortened(text: str, max_chars: int = ENTRY_CHARS) -> str:

@@ -74,6 +74,13 @@ def test_a_task_told_in_one_session_stands_in_the_start_of_the_next_27_12(workin
     assert "(open) 배포 문서 고치기" in json.dumps(json.loads(started), ensure_ascii=False)
 
 
+def test_start_tells_a_task_beside_the_one_that_waits_for_it_27_12(working: Working) -> None:
+    working.cli("task", "add", "보안 검토")
+    working.cli("task", "add", "배포", "--by", "보안 검토")
+    told = working.hook("session_start", session="s2", source="startup").context
+    assert "(open) 보안 검토\n" in told + "\n" and "(open) 배포 (waits for: 보안 검토)" in told
+
+
 def test_block_list_show_and_close_27_12(working: Working) -> None:
     working.cli("task", "add", "배포 문서 고치기", "--by", "PROJ-12")
     working.cli("task", "add", "Write the migration guide")
