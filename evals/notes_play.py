@@ -215,7 +215,7 @@ class Player:
         folder = str(home.folder(PROJECT))
         rows: list[JsonObject] = []
         for category in ("core", "daily"):
-            asked = {"project_dir": folder, "category": category, "limit": LISTED, "with_superseded": True}
+            asked = {"project_dir": folder, "category": category, "limit": LISTED, "all": True}
             rows += home.client.call("list", asked, deadline_s=60)["memories"]
         return Notebook(rows, self.sessions)
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import yaml
 
+from memlayer.config import plugin_option
 from memlayer.edge.home import paths
 from memlayer.errors import UserError
 
@@ -75,6 +76,7 @@ def settings_stamp(home: str) -> str:
         raw = _user_bytes(path)
         groups = parse_user_text(raw, path)
         raw = repr([group for group in sorted(groups.items(), key=str) if group[0] not in AGENT_GROUPS]).encode()
+    raw += b"%d" % (plugin_option.notes_answer(home) is True)
     return hashlib.sha256(raw).hexdigest()[:16]
 
 

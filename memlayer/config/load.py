@@ -10,7 +10,7 @@ from typing import Any, get_origin
 
 from pydantic import TypeAdapter, ValidationError
 
-from memlayer.config import embedding
+from memlayer.config import embedding, plugin_option
 from memlayer.config.agent import for_provider
 from memlayer.config.files import read_untrusted, read_user_file, switched_off
 from memlayer.config.model import PREFIX, PROJECT_KEYS, ProjectSettings, Settings, fields_of, keys, variable
@@ -25,7 +25,7 @@ _BOOL = TypeAdapter(bool)
 
 
 def load_settings(home: str, environ: Mapping[str, str], flags: Mapping[str, object] | None = None) -> Settings:
-    """Load the settings: defaults < home/config.yaml < environ < flags ({"agent.model": "haiku"}).
+    """Load the settings: defaults < plugin's option < home/config.yaml < environ < flags ({"agent.model": "haiku"}).
 
     Raises UserError, one line that names the key, the mistake in its value, and the file or variable.
     """
@@ -44,7 +44,9 @@ def merge_settings(
     from_file = for_provider(from_file, from_flags.get("agent", {}).get("provider"))
     merged: dict[str, Any] = {}
     origins: dict[str, str] = {}
-    for source, values in ((file, from_file), ("", read_variables(environ)), ("flag", from_flags)):
+    option = {"consolidation": plugin_option.consolidation(home)}
+    sources = (plugin_option.settings_file(home), option), (file, from_file), ("", read_variables(environ))
+    for source, values in (*sources, ("flag", from_flags)):
         for group, fields in values.items():
             if not isinstance(fields, dict):
                 if fields is None and source == file:  # `recall:` with every line under it commented out
@@ -227,8 +229,10 @@ def load_what_holds(home: str, environ: Mapping[str, str]) -> tuple[Settings, st
     except UserError as bad:
         problem = str(bad)
     file = paths.settings(home)
+    option: Mapping[str, Any] = {}
     try:
         from_file: Mapping[str, Any] = read_user_file(file)
+        option = {"consolidation": plugin_option.consolidation(home)}  # an unreadable file may say no
     except UserError:
         from_file = switched_off(file)
     try:
@@ -239,7 +243,8 @@ def load_what_holds(home: str, environ: Mapping[str, str]) -> tuple[Settings, st
     origins: dict[str, str] = {}
     for group, field in Settings.model_fields.items():
         sources = [_fields(from_file.get(group)), _fields(from_environ.get(group))]
-        values = {**sources[0], **sources[1]}
+        chosen = _fields(option.get(group)) if group not in from_file or isinstance(from_file[group], dict) else {}
+        values = {**chosen, **sources[0], **sources[1]}
         kind: Any = field.annotation
         try:
             held[group] = kind.model_validate(values)
@@ -247,7 +252,8 @@ def load_what_holds(home: str, environ: Mapping[str, str]) -> tuple[Settings, st
             values = {"enabled": False} if _is_off(sources) else kind.valid_part(values)
             held[group] = kind.model_validate(values)
         for name in values:
-            origins[f"{group}.{name}"] = variable(group, name) if name in sources[1] else file
+            own = plugin_option.settings_file(home) if name in chosen and name not in sources[0] else file
+            origins[f"{group}.{name}"] = variable(group, name) if name in sources[1] else own
     return placed(Settings(**held), home, origins), problem
 
 

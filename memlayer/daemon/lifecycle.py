@@ -18,7 +18,7 @@ from io import TextIOWrapper
 from typing import cast
 
 from memlayer import compose
-from memlayer.config import load_what_holds, settings_stamp, write_daemon_variables, write_own_patterns
+from memlayer.config import load_what_holds, plugin_option, settings_stamp, write_daemon_variables, write_own_patterns
 from memlayer.daemon import opening
 from memlayer.daemon.dispatch import Dispatch, Server
 from memlayer.daemon.ops import deletion, maintenance
@@ -107,6 +107,7 @@ def run(home: str) -> int:
     if held is None:
         return 0
     stamp = settings_stamp(home)  # first: a file written while it is read counts as changed
+    answered = plugin_option.notes_answer(home)
     settings, problem = load_what_holds(home, os.environ)
     start_log(home, settings.daemon.log_level)
     if problem:
@@ -137,13 +138,16 @@ def run(home: str) -> int:
     state.loader.submit("model", lambda: opening.load_model(state))
     state.loader.start()
     state.reader.start()
-    at_home = _live(state, held)
+    at_home = _live(state, held, answered)
     _leave(state, server, held, at_home)
     return 0
 
 
-def _live(state: State, held: int) -> bool:
-    """Wait for the end and return whether the home is still there."""
+def _live(state: State, held: int, answered: bool | None) -> bool:
+    """Wait for the end and return whether the home is still there.
+
+    answered: the plugin's own setting when the settings were loaded.
+    """
     idle_s = state.settings.daemon.idle_minutes * 60
     while not state.leaving.wait(min(TICK_S, idle_s or TICK_S)):
         if not still_ours(state.home, held):
@@ -162,12 +166,31 @@ def _live(state: State, held: int) -> bool:
             reading.look(state)
             growth.look(state)
             topics.look(state)
+            if _is_answered_anew(state, answered):
+                logger.info("leaving: the plugin's setting of notes has changed")
+                break
             if maintenance.waiting_age_s(state.home) > SPOOL_WAITS_S and state.is_open:
                 state.jobs.submit("drain", lambda: intake.drain(state))
             elif not derived.look(state) and idle_s and time.monotonic() - state.last_request > idle_s:
                 logger.info("leaving: idle")
                 break
     return still_ours(state.home, held)
+
+
+def _is_answered_anew(state: State, answered: bool | None) -> bool:
+    """True where a changed setting of the plugin asks for another daemon.
+
+    The variables that the next one needs are written then: no command line does it.
+    """
+    answer = plugin_option.notes_answer(state.home)
+    if answer == answered:
+        return False
+    settings, problem = load_what_holds(state.home, os.environ)
+    if problem or settings.consolidation == state.settings.consolidation:
+        return False
+    with contextlib.suppress(OSError):
+        write_daemon_variables(state.home, settings)
+    return True
 
 
 def _leave(state: State, server: Server, held: int, at_home: bool) -> None:

@@ -26,6 +26,7 @@ from memlayer.tasks.events import CREATED, Observation
 from memlayer.tasks.states import OPEN, By, Status, Task
 from memlayer.text.terms import index_terms
 from memlayer.turns import evidence
+from memlayer.turns.evidence import from_json
 
 MAX_ROWS = 10_000
 
@@ -66,6 +67,25 @@ class NoteKeeper:
         rows = self._current(project_id)
         return [row for row in rows if row.kind != Kind.TASK]
 
+    def shown(self, session: Session, unread: Sequence[SessionTurn]) -> list[Memory]:
+        """Return the notes in force as the session's reader sees them.
+
+        Without the rules' statements on unread turns, which the model reads itself and would have to spend words on
+        replacing; with the notes of a model that such a statement replaced.
+        """
+        rows = self.in_force(session.project_id)
+        ahead = {row.id for row in rows if _is_ahead(row, session, unread)}
+        overtaken = self._overtaken(ahead)
+        return [*(row for row in rows if row.id not in ahead), *overtaken]
+
+    def _overtaken(self, rules: Iterable[str]) -> list[Memory]:
+        """Return a model's notes that these statements replaced."""
+        ids = sorted(rules)
+        rows = (
+            self.store.memories(MemoryQuery(superseded_by=ids, category=Category.CORE, limit=MAX_ROWS)) if ids else []
+        )
+        return [row for row in rows if row.settled == SESSION_READER and row.kind != Kind.TASK and row.id not in ids]
+
     def open_tasks(self, project_id: str) -> list[Memory]:
         """Return the memories of the project's open tasks, newest first."""
         return [memory_of(task) for task in self.tasks.open_tasks(project_id)]
@@ -78,12 +98,13 @@ class NoteKeeper:
         kept = Kept()
         with self.indexer.lock:
             draft = Draft(self.store, self.indexer)
-            by_citation = {row.citation: row for row in self.in_force(session.project_id)}
+            retired = self._retire_rules(draft, session, turns)
+            known = [*self.in_force(session.project_id), *draft.get(row.id for row in self._overtaken(retired))]
+            by_citation = {row.citation: row for row in known if row.id not in retired}
             for note in answer.notes:
                 self._keep_note(draft, kept, session, turns, note, by_citation)
             for citation in answer.drop:
                 self._drop(draft, kept, by_citation.get(citation), turns[-1].at_ms)
-            self._retire_rules(draft, session, turns)
             self._keep_tasks(kept, session, turns, answer.tasks)
             draft.commit()
             shown = [row.text for row in (*by_citation.values(), *self.open_tasks(session.project_id))]
@@ -202,25 +223,32 @@ class NoteKeeper:
             return None
         return place[0]
 
-    def _retire_rules(self, draft: Draft, session: Session, turns: Sequence[SessionTurn]) -> None:
-        """Retire the rules' statements of these turns.
+    def _retire_rules(self, draft: Draft, session: Session, turns: Sequence[SessionTurn]) -> frozenset[str]:
+        """Retire the rules' statements of these turns; return their ids.
 
-            Those that the person laid down stay.
+            Those that the person laid down stay. A model's notes that they had replaced hold again.
 
-        The model saw the same turns, and judges better what will matter (docs/quality.md).
+        The model saw the same turns and the same notes, and judges better what will matter (docs/quality.md).
         """
         prompts = [turn.prompt_id for turn in turns]
         events = self.store.events(session_id=session.id, prompt_ids=prompts, limit=MAX_ROWS) if prompts else []
         sources = sorted(event.id for event in events)  # tool calls too, which a statement of rules also rests on
         if not sources:
-            return
+            return frozenset()
         orders = {rule.text for turn in turns for rule in laid_down(turn.prompt)}
         query = MemoryQuery(source_ids=sources, category=Category.CORE, is_current=True, limit=MAX_ROWS)
-        rows = self.store.memories(query)
-        for row in draft.get(row.id for row in rows):
-            is_ours = row.settled != SESSION_READER and is_machine_made(row) and set(row.source_ids) <= set(sources)
-            if is_ours and not row.superseded_by and row.text not in orders:
-                draft.put(replace(row, superseded_by=row.id, superseded_ms=session.said_ms))
+        retired = [
+            row
+            for row in self.store.memories(query)
+            if row.settled != SESSION_READER
+            and is_machine_made(row)
+            and set(row.source_ids) <= set(sources)
+            and row.text not in orders
+        ]
+        draft.put(*(replace(row, superseded_by=row.id, superseded_ms=session.said_ms) for row in retired))
+        ids = frozenset(row.id for row in retired)
+        draft.put(*(replace(row, superseded_by="", superseded_ms=0) for row in self._overtaken(ids)))
+        return ids
 
     def _keep_summary(
         self, session: Session, turns: Sequence[SessionTurn], text: str, before: str, shown: Sequence[str]
@@ -233,6 +261,14 @@ class NoteKeeper:
         if events:
             joined = (before + " " + text).strip() if before else text
             self.store.put_memories([replace(summary_memory(session, joined, events), settled=SESSION_READER)])
+
+
+def _is_ahead(note: Memory, session: Session, unread: Sequence[SessionTurn]) -> bool:
+    """Return whether a rule drew a note from unread turns."""
+    if note.session_id != session.id or note.settled == SESSION_READER or not is_machine_made(note):
+        return False
+    prompts = {row.prompt_id for row in from_json(note.evidence)} or {note.prompt_id}
+    return prompts <= {turn.prompt_id for turn in unread}
 
 
 def _attempt_of(cause: Memory, at_ms: int) -> Memory | None:

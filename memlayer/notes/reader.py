@@ -7,22 +7,18 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field
 
-from memlayer.consolidation.extractor import SESSION_READER
 from memlayer.errors import ConsolidationError
-from memlayer.model import Memory
 from memlayer.notes.answer import SessionAnswer, parse
 from memlayer.notes.keeper import Kept, NoteKeeper
-from memlayer.notes.merging import is_machine_made
 from memlayer.notes.reading_log import MAX_TRIES, Reading, ReadingLog
 from memlayer.notes.request import MAX_ANSWER_TOKENS, Request, first_part, tokens_of
 from memlayer.notes.session_turns import SessionTurn, is_worth_reading, turns_of
 from memlayer.ports import LanguageModel, ModelMissing, Store
 from memlayer.records.model_budget import ModelBudget
 from memlayer.records.sessions import Session
-from memlayer.turns.evidence import from_json
 
 log = logging.getLogger(__name__)
 OVER_AFTER_MS = 30 * 60_000  # of silence: a killed terminal, a machine switched off
@@ -119,7 +115,7 @@ class SessionReader:
             left.pop()  # it is being answered just now
         if not left or not is_worth_reading(left):
             return None
-        notes = [row for row in self.keeper.in_force(session.project_id) if not _is_ahead(row, session, left)]
+        notes = self.keeper.shown(session, left)
         tasks = self.keeper.open_tasks(session.project_id)
         request = first_part(left, notes, tasks, summary=reading.summary)
         return Part(session, tuple(turns), request, said_ms, is_last=len(request.turns) == len(left))
@@ -211,14 +207,3 @@ class SessionReader:
         log.warning("a session waits to be read: %s", problem)
         self._paused_until = time.monotonic() + PAUSE_S[min(self._failures, len(PAUSE_S) - 1)]
         self._failures += 1
-
-
-def _is_ahead(note: Memory, session: Session, left: Sequence[SessionTurn]) -> bool:
-    """Return whether a rule drew a note from unread turns.
-
-    The model reads these turns itself, and would have to spend words on replacing the note.
-    """
-    if note.session_id != session.id or note.settled == SESSION_READER or not is_machine_made(note):
-        return False
-    prompts = {row.prompt_id for row in from_json(note.evidence)} or {note.prompt_id}
-    return prompts <= {turn.prompt_id for turn in left}

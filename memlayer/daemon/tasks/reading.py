@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from memlayer.config import load_project_settings
+from memlayer.config import load_project_settings, plugin_option
 from memlayer.daemon.resources.jobs import go_second
 from memlayer.daemon.resources.state import State
 from memlayer.daemon.tasks import derived
@@ -24,8 +24,14 @@ log = logging.getLogger(__name__)
 
 
 def reader_of(state: State) -> SessionReader | None:
-    """Return the reader, if turned on and the store is open."""
-    return state.services.result().reader if state.is_open else None
+    """Return the reader, if turned on and the store is open.
+
+    A yes of the plugin's own setting counts only as long as it stands there.
+    """
+    if not state.is_open or (reader := state.services.result().reader) is None:
+        return None
+    is_option = state.settings.origin("consolidation.provider") == plugin_option.settings_file(state.home)
+    return reader if not is_option or plugin_option.notes_answer(state.home) else None
 
 
 def look(state: State) -> None:

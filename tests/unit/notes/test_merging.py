@@ -161,3 +161,46 @@ def test_unconfirmed_cause_that_is_taken_back_becomes_an_attempt(home_of: Noting
     before = home_of.everything()
     home_of.answer("s2", later, answer)
     assert home_of.everything() == before
+
+
+OVERTAKEN = [
+    ("배포는 화요일 오전에 하기로 했다.", "배포는 화요일 오전에 하기로", "배포는 목요일 오전에 하기로 했어."),
+    (
+        "We decided to use Postgres for the orders.",
+        "decided to use Postgres",
+        "We decided to use MySQL for the orders.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "quote", "later"), OVERTAKEN)
+def test_note_that_a_rule_overtook_is_the_readers_to_judge(home_of: Noting, text: str, quote: str, later: str) -> None:
+    """The rules' statement goes once the session is read; what it replaced must not go with it."""
+    more = " 스크립트가 멈추는 까닭도 함께 찾아보자." * 3
+    turns = home_of.tell("s1", (text + more, "네, 그렇게 합니다."))
+    kept = home_of.answer("s1", turns, {"summary": "", "notes": [note(text, quote)]})
+    assert kept is not None
+    turns = home_of.tell("s2", (later + more, "네, 그렇게 합니다."))
+    [old] = [row for row in home_of.core(is_current=False) if row.id == kept.notes[0].id]
+    session = home_of.sessions.get("s2")
+    assert old.superseded_by and session is not None
+    assert old.id in {row.id for row in home_of.keeper.shown(session, turns)}
+    home_of.answer("s2", turns, {"summary": "", "notes": []})
+    assert [row.text for row in home_of.core()] == [text]
+
+    turns = home_of.tell("s3", (later + more, "네, 그렇게 합니다."))
+    newer = note(later.rstrip("."), later[:20], replaces=[old.citation])
+    kept = home_of.answer("s3", turns, {"summary": "", "notes": [newer]})
+    assert kept is not None
+    assert [row.id for row in home_of.core()] == [kept.notes[0].id]
+    [old] = [row for row in home_of.core(is_current=False) if row.id == old.id]
+    assert old.superseded_by == kept.notes[0].id
+
+
+def test_overtaken_note_that_the_reader_drops_is_gone(home_of: Noting) -> None:
+    text, quote, later = OVERTAKEN[0]
+    kept = home_of.answer("s1", home_of.tell("s1", (text, "네.")), {"summary": "", "notes": [note(text, quote)]})
+    assert kept is not None
+    turns = home_of.tell("s2", (later, "네."))
+    home_of.answer("s2", turns, {"summary": "", "notes": [], "drop": [kept.notes[0].citation]})
+    assert home_of.core() == []
