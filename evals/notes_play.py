@@ -19,6 +19,7 @@ from typing import Any
 from evals.home import Home, prompt_id, session_id
 from evals.notes_recorded import ModelServer, RecordedModel
 from evals.real_set import Turn
+from memlayer.edge.ipc import ops
 from memlayer.model import citation_of, turn_memory_id
 from memlayer.records.sessions import Sessions
 
@@ -215,8 +216,8 @@ class Player:
         folder = str(home.folder(PROJECT))
         rows: list[JsonObject] = []
         for category in ("core", "daily"):
-            asked = {"project_dir": folder, "category": category, "limit": LISTED, "all": True}
-            rows += home.client.call("list", asked, deadline_s=60)["memories"]
+            asked = ops.List(project_dir=folder, category=category, limit=LISTED, with_superseded=True)
+            rows += home.client.call(asked.op, asked.fields(), deadline_s=60)["memories"]
         return Notebook(rows, self.sessions)
 
     def _call(self, home: Home, turn: Turn, call: JsonObject, number: int, asked: Mapping[str, str]) -> None:

@@ -59,7 +59,7 @@ def test_yes_at_installing_has_sessions_read_and_a_no_ends_it(claude: Claude, ap
     assert done.returncode == 0, done.stdout + done.stderr
     assert options(own)["memlayer@memlayer"] == YES
 
-    claude.memlayer("daemon", "stop")
+    assert settle(lambda: state_of(claude)["is_on"])  # the daemon sees it by itself, and makes room for another
     claude(PROMPT)
     claude.settle()
 
