@@ -25,8 +25,9 @@ _BOOL = TypeAdapter(bool)
 
 
 def load_settings(home: str, environ: Mapping[str, str], flags: Mapping[str, object] | None = None) -> Settings:
-    """Load the settings: defaults < plugin's option < home/config.yaml < environ < flags ({"agent.model": "haiku"}).
+    """Load settings: defaults < plugin's option < config.yaml < environ < flags.
 
+    flags: {"agent.model": "haiku"}.
     Raises UserError, one line that names the key, the mistake in its value, and the file or variable.
     """
     return merge_settings(home, read_user_file(paths.settings(home)), environ, flags)

@@ -1,4 +1,4 @@
-"""The plugin's own setting in the host: a yes or no to notes.
+"""The plugin's own setting in the host: yes or no to notes.
 
 The host asks for it when the plugin is installed, and keeps the answer in `pluginConfigs` of a settings file. Only the
 file in the person's home counts: those of a project come with a clone, and so may the variable that the host makes of
@@ -20,7 +20,7 @@ READER = "claude-cli"
 
 
 def settings_file(home: str) -> str:
-    """Return the path of the person's host settings, "" where it is not known.
+    """Return the path of the host's settings, "" if unknown.
 
     It lies beside ~/.memlayer. Of another home nobody can tell whether a clone brought what lies beside it.
     """
@@ -31,7 +31,7 @@ def settings_file(home: str) -> str:
 
 
 def notes_answer(home: str) -> bool | None:
-    """Return the person's answer, None where there is none; never raises.
+    """Return the person's answer, None for none; never raises.
 
     Of several entries of the plugin (one a marketplace) a no counts.
     """
@@ -43,7 +43,7 @@ def notes_answer(home: str) -> bool | None:
 
 
 def consolidation(home: str) -> dict[str, str]:
-    """Return the settings of consolidation that the answer stands for, {} for none."""
+    """Return the answer as settings of consolidation."""
     answer = notes_answer(home)
     return {} if answer is None else {"provider": READER if answer else "rules"}
 
@@ -58,7 +58,7 @@ def _items(value: object) -> list[tuple[str, object]]:
 
 
 def _read(path: str) -> Any:
-    """Return the JSON of a regular file that this user owns, else None."""
+    """Return the JSON of this user's regular file, else None."""
     if not path:
         return None
     with contextlib.suppress(OSError, ValueError, RecursionError):

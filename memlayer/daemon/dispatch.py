@@ -25,7 +25,7 @@ from memlayer.daemon.ops import (
     sessions,
     transfer,
 )
-from memlayer.daemon.ops.project import tasks, topics
+from memlayer.daemon.ops.project import past_work, tasks, topics
 from memlayer.daemon.ops.requests import Table
 from memlayer.daemon.resources.jobs import where
 from memlayer.daemon.resources.state import Send, State
@@ -44,6 +44,7 @@ TABLE: Table = {
     **notes.OPERATIONS,
     **review.OPERATIONS,
     **topics.OPERATIONS,
+    **past_work.OPERATIONS,
     **tasks.OPERATIONS,
     **deletion.OPERATIONS,
     **transfer.OPERATIONS,

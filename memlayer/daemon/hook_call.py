@@ -125,7 +125,7 @@ def noted(state: State, session: Session, event: Mapping[str, Any], answer: Answ
     They stand in the record once it is out. due_s: monotonic; an answer after it, or that nobody takes, has shown
     nothing.
     """
-    before = session.shown, session.explained_ms
+    before = session.shown, session.explained_ms, session.start_chars
     if answer.moment is not None:
         session.shown = with_marks(session.shown, answer.moment.marks)
         state.sessions.changed(session)
@@ -134,6 +134,7 @@ def noted(state: State, session: Session, event: Mapping[str, Any], answer: Answ
             session.shown = with_shown(session.shown, answer.recalled.entries)
         else:
             session.shown = with_start(session.shown, given_notes.cited_in(answer.context))
+            session.start_chars = len(answer.context)
         session.explained_ms = session.explained_ms or time.time_ns() // 1_000_000
         state.sessions.changed(session)
     is_delivered = False
@@ -142,7 +143,7 @@ def noted(state: State, session: Session, event: Mapping[str, Any], answer: Answ
         is_delivered = time.monotonic() < due_s
     finally:
         if not is_delivered:
-            session.shown, session.explained_ms = before
+            session.shown, session.explained_ms, session.start_chars = before
         _record(state, session, event, answer, is_delivered)
 
 

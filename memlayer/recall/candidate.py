@@ -118,6 +118,8 @@ def in_context(chunk: Chunk, session: Session | None) -> Reason | None:
     if chunk.session_id == session.id and chunk.at_ms >= session.context_since_ms:
         return Reason.OWN_SESSION
     known = {chunk.memory_id, turn_of(chunk)}
+    if chunk.category == Category.CORE and shown_at_start(citation_of(chunk.memory_id), session):
+        return Reason.SHOWN
     if known.intersection(session.inherited):
         return Reason.INHERITED
     return Reason.SHOWN if known.intersection(session.shown) else None

@@ -8,13 +8,25 @@ from dataclasses import asdict
 from typing import Any
 
 from memlayer.edge.capture import spool
-from memlayer.model import Event, Memory
+from memlayer.kinds import KINDS, Start
+from memlayer.model import GLOBAL, Event, Memory
 from memlayer.moments.moment import Moment
 from memlayer.ports import MemoryQuery, Store
 from memlayer.recall.candidate import Candidate
 from memlayer.recall.recall import Recalled
 from memlayer.text import context_block
 
+# Why a line stands in a session's start, by the place that its kind has there.
+AT_START = {
+    Start.WISH: "a rule or wish in force",
+    Start.SETTLED: "a decision in force",
+    Start.DUE: "promised and not yet done",
+    Start.OPEN_WORK: "open work",
+    Start.LAST_SESSION: "a session of the last day, or the last one",
+    Start.NEWEST_TURN: "the last turn of a session without a summary",
+    Start.PINNED: "in force",
+}
+PINNED, EVERYWHERE = "pinned", "holds in every project"
 MAX_LEFT_OUT = 10  # candidates a prompt, the most relevant
 _CITED = re.compile(r"^- (?:.* )?\[mem:([0-9A-Za-z]{1,40})\]", re.MULTILINE)  # a note's own: texts are flattened
 Row = dict[str, Any]
@@ -111,7 +123,7 @@ def with_texts(entries: Sequence[Row], store: Store, home: str) -> list[Row]:
         {
             **entry,
             "prompt": prompts.get(str(entry.get("event_id"))),
-            "given": [_with_memory(row, known) for row in entry.get("given", ())],
+            "given": [_with_memory(row, known, is_start="start" in entry) for row in entry.get("given", ())],
             "left_out": [_with_memory(row, known) for row in entry.get("left_out", ())],
         }
         for entry in entries
@@ -133,12 +145,20 @@ def _prompts(event_ids: Sequence[str], store: Store, home: str) -> dict[str, str
     return texts
 
 
-def _with_memory(row: Row, known: Mapping[str, Memory]) -> Row:
+def why_at_start(memory: Memory) -> str:
+    """Return why a memory stands in a session's start."""
+    if memory.pinned:
+        return PINNED
+    return EVERYWHERE if memory.project_id == GLOBAL else AT_START[KINDS[memory.known_kind].start]
+
+
+def _with_memory(row: Row, known: Mapping[str, Memory], *, is_start: bool = False) -> Row:
     memory = known.get(str(row.get("id") or row.get("citation")))
     if memory is None:
         return {**row, "forgotten": True}
     return {
         **row,
+        **({"why": why_at_start(memory)} if is_start else {}),
         "id": memory.id,
         "citation": memory.citation,
         "key": memory.key,

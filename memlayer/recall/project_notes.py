@@ -1,6 +1,6 @@
-"""The notes that a session's first prompt is given.
+"""The notes that a session's prompts are given.
 
-Newest first, lifted by the prompt's words.
+Of a first prompt newest first, lifted by the prompt's words; of a later one those that share many of its words.
 
 The words of a first prompt point to half of what a session needs; the rest is mostly young ("review this branch").
 So the rank by age counts as well (evals/notes.py).
@@ -28,15 +28,18 @@ from memlayer.text.context_block import Budget
 # Against a later prompt's block a first one's has twice the lines, and a quarter more room: 1,000 characters.
 MAX_LINES, LINES_FACTOR, ROOM_FACTOR = 6, 2, 1.25
 LINE_CHARS = 130
+START_AND_FIRST_CHARS, LEAST_ROOM = 2000, 0.5  # of both blocks; of a later prompt's room, what a long start leaves
 MAX_TURNS = 2  # that recall is sure of, where notes leave lines
 # Thirty times a note's share of words in the prompt weighs as much as e times the rank; 8, 16 and 30 gave 20, 20 and 22
 # of the 24 facts that the notebook of sessions 0 to 59 of a real set held (docs/quality.md).
 COVERAGE_WEIGHT = 30.0
-# A note with a smaller share is given only as the newest one: 170 and 283 lines give 17 of 23 and 26 of 40 facts
-# (sessions 0 to 59, and from 60 on), where without the bound 297 and 351 lines gave 22 and 25.
-LEAST_SHARE, NEWEST_ALWAYS = 0.04, 1
+# A note with a smaller share is given only as one of the two newest: of sessions 0 to 59 200 lines give 19 of 23 facts,
+# with the newest one alone 170 lines gave 17, without the bound 297 gave 22 (docs/quality.md).
+LEAST_SHARE, NEWEST_ALWAYS = 0.04, 2
+# At a later prompt: of 268 of sessions 0 to 59 five are given a note, at 0.12 eleven, of which half are of its matter.
+LATER_SHARE, LATER_LINES = 0.16, 2
 MAX_NOTES = 2000
-SHARES_WORDS, NEWEST = "the first prompt shares its words", "the newest note"
+SHARES_WORDS, NEWEST = "the prompt shares its words", "one of the newest notes"
 # Weights hardly move while the corpus grows by a tenth: log(1.1) of 7 and more.
 MAX_GROWTH, MIN_GROWTH = 0.1, 100
 
@@ -102,21 +105,23 @@ class ProjectNotes:
         growth = abs(self.stats.documents - known.documents)
         return growth > max(MIN_GROWTH, MAX_GROWTH * known.documents)
 
-    def choose(self, query: Query, project_id: str, session: Session | None) -> list[Candidate]:
-        """Return the notes for a first prompt, best first.
+    def choose(
+        self, query: Query, project_id: str, session: Session | None, *, is_first: bool = True
+    ) -> list[Candidate]:
+        """Return the notes for a prompt, best first.
 
-        None that its context has."""
+        None that its context has, or that the session's start gave."""
+        least, always = (LEAST_SHARE, NEWEST_ALWAYS) if is_first else (LATER_SHARE, 0)
         weight = self.stats.weights(frozenset(query.terms))
         scored: list[tuple[float, float, Note]] = []
         for rank, note in enumerate(self.of(project_id)):
             share = _share(note, weight)
-            if share < LEAST_SHARE and rank >= NEWEST_ALWAYS:
-                continue
-            scored.append((COVERAGE_WEIGHT * share - math.log1p(rank), share, note))
+            if share >= least or rank < always:
+                scored.append((COVERAGE_WEIGHT * share - math.log1p(rank), share, note))
         chosen: list[Candidate] = []
         moved = self.moved(project_id)
         for score, share, note in sorted(scored, key=lambda row: -row[0]):
-            if len(chosen) >= MAX_LINES:
+            if len(chosen) >= (MAX_LINES if is_first else LATER_LINES):
                 break
             chunk = whole_chunk(note.memory)
             if in_context(chunk, session) is None and not shown_at_start(note.memory.citation, session):
@@ -141,27 +146,33 @@ def _share(note: Note, weight: Mapping[str, float]) -> float:
     return min(1.0, sum(weight[term] for term in shared) / note.weight) if shared else 0.0
 
 
-def first_block(
-    notes: Sequence[Candidate], turns: Sequence[Candidate], budget: Budget, session: Session | None
+def noted_block(
+    notes: Sequence[Candidate], turns: Sequence[Candidate], budget: Budget, session: Session | None, *, is_first: bool
 ) -> tuple[list[Candidate], str]:
-    """Return (notes that the block holds, the block of a first prompt).
+    """Return (notes that the block holds, the block of a prompt).
 
-    Notes before turns. budget: of a later prompt's block.
+    Notes before turns. budget: of a prompt in a project without notes.
     """
-    most = min(MAX_LINES, LINES_FACTOR * budget.max_entries)
+    most = min(MAX_LINES, LINES_FACTOR * budget.max_entries) if is_first else min(LATER_LINES, budget.max_entries)
     few = turns[: min(MAX_TURNS, budget.max_entries, max(0, most - len(notes)))]
     lines = [(row, context_block.cut(row.snippet, LINE_CHARS)) for row in notes[:most]]
     lines += [(row, row.snippet) for row in few]
     entries = [
         context_block.Entry(row.citation, context_block.day_of(row.chunk.at_ms), snippet) for row, snippet in lines
     ]
-    room = Budget(most, budget.max_entry_chars, int(ROOM_FACTOR * budget.max_chars))
+    room = Budget(most, budget.max_entry_chars, _room(budget.max_chars, session) if is_first else budget.max_chars)
     is_explained = session is not None and session.explained_ms
     block = context_block.block(entries, room, "" if is_explained else context_block.EXPLANATION)
     shown = len(context_block.entry_lines(block))
     for row in (*turns[len(few) :], *(row for row, _ in lines[shown:])):
         row.reason = Reason.CROWDED
     return [row for row, _ in lines if row in notes], block
+
+
+def _room(max_chars: int, session: Session | None) -> int:
+    """Return the characters of a first prompt's block, which follows a start."""
+    left = START_AND_FIRST_CHARS - (session.start_chars if session is not None else 0)
+    return max(int(LEAST_ROOM * max_chars), min(int(ROOM_FACTOR * max_chars), left))
 
 
 def without_told(candidates: Sequence[Candidate], notes: Sequence[Candidate]) -> list[Candidate]:

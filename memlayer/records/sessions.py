@@ -23,7 +23,8 @@ class Session:
 
     since_ms: when we first heard of it; older transcript records are copies (a fork) or history. context_since_ms:
     start of the model's present context (a compaction moves it). shown: marks of the notes injected since then
-    (service.shown). explained_ms: when a block since then said how its notes are meant. inherited: ids of
+    (service.shown); start_chars: of the block that its start was given. explained_ms: when a block since then said how
+    its notes are meant. inherited: ids of
     memories of another session that are in its context (resume, fork). caught_up_bytes: the offset up to which its
     transcript has been read; read_bytes: how long it was then. ended_ms: when it ended. model: as the host named it
     at its start, "" where it does not. total_tokens: in its context when it was last measured.
@@ -57,6 +58,7 @@ class Session:
     model: str = ""
     total_tokens: int = 0
     explained_ms: int = 0
+    start_chars: int = 0
     flush_count: int = 0
     compaction_count: int = 0
     compact_start_ms: int = 0
@@ -125,7 +127,7 @@ def _compacted(session: Session, kind: str, detail: str, at_ms: int) -> None:
     session.context_since_ms = at_ms
     session.compaction_count += 1
     session.total_tokens = 0
-    session.shown, session.inherited, session.explained_ms = [], [], 0
+    session.shown, session.inherited, session.explained_ms, session.start_chars = [], [], 0, 0
 
 
 def _lasting(session: Session) -> Session:

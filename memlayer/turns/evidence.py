@@ -58,6 +58,10 @@ class Evidence:
     method: Method
     speaker: str
 
+    def overlaps(self, other: Evidence) -> bool:
+        """Return whether two pieces of evidence share words of one turn."""
+        return self.prompt_id == other.prompt_id and self.start < other.end and other.start < self.end
+
 
 def align(quote: str, text: str, *, min_columns: int = MIN_QUOTE_COLUMNS) -> Span | None:
     """Find a quote in a text; None without a similar passage.

@@ -1,4 +1,4 @@
-"""The verbs that display memories: show, list, blame, fix."""
+"""The verbs that display memories: show, list, citations."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from memlayer.cli.terminal.invocation import (
     Incomplete,
     all_projects_option,
     ask,
-    complete_file,
     end_with_json,
     global_option,
     json_option,
@@ -28,8 +27,6 @@ from memlayer.kinds import Category
 from memlayer.text.context_block import quoted
 
 CATEGORIES = tuple(category.value for category in Category)
-TEXT_CHARS = 240
-TURNS_SHOWN = 6
 
 
 @click.command("show")
@@ -264,71 +261,3 @@ def citations_verb(
         last = f", last {when(memory['last_cited_ms'])[:10]}" if memory["last_cited_ms"] else ""
         say((f"{told}{last}, shown to {counted(memory['shown_sessions'], 'session')}", "dim"), indent=2)
         say_body(memory["text"], 160)
-
-
-@click.command("blame")
-@click.argument("path", shell_complete=complete_file)
-@project_option
-@click.option("--limit", type=click.IntRange(1, 200), default=10, show_default=True, help="Rows of each kind at most.")
-@json_option
-def blame_verb(path: str, project: str | None, limit: int, as_json: bool) -> None:
-    """Show a file's notes, failed attempts on it, and its sessions.
-
-    PATH is absolute, or the end of a path by whole folders. Notes name their files where a language model wrote them.
-
-    \b
-    Examples:
-      memlayer blame checkout.py
-      memlayer blame src/결제/정산.py --json
-    """
-    found = ask(ops.Blame(path, project_dir(project, False), limit), as_json)
-    notes, attempts, sessions = found["memories"], found["attempts"], found["sessions"]
-    if not (notes or attempts or sessions):
-        say(f"Nothing is kept about {line(path)} in this project.")
-    _say_rows("Notes", notes)
-    _say_rows("Attempts that did not hold", attempts)
-    if sessions:
-        say(("Sessions that changed it", "bold"))
-    for row in sessions:
-        turns = " ".join(f"[mem:{line(name)}]" for name in row["turns"][:TURNS_SHOWN])
-        say(
-            f"{when(row['at_ms'])}  {session_name(row)}  {counted(row['edits'], 'edit')}  ",
-            (turns, "cyan"),
-            indent=2,
-        )
-
-
-@click.command("fix")
-@click.argument("error")
-@project_option
-@click.option("--limit", type=click.IntRange(1, 200), default=10, show_default=True, help="Rows of each kind at most.")
-@json_option
-def fix_verb(error: str, project: str | None, limit: int, as_json: bool) -> None:
-    """Show what worked after this error in earlier sessions.
-
-    ERROR is a line of the error, or all of its output. Quotes, paths, numbers and hashes in it do not matter.
-
-    \b
-    Examples:
-      memlayer fix "testenv.go:40:26: undefined: defaultAgent"
-      memlayer fix "오류: 샌드박스 상점에 접속할 권한이 없습니다"
-    """
-    found = ask(ops.Fix(error, project_dir(project, False), limit), as_json)
-    notes, cures, met = found["memories"], found["cures"], found["met"]
-    _say_rows("Notes", notes)
-    if cures:
-        say(("Worked afterwards", "bold"))
-    for row in cures:
-        say((f"[mem:{line(row['citation'])}]", "cyan"), f" {when(row['at_ms'])[:10]}: ", indent=2)
-        say(line(row["command"], TEXT_CHARS), indent=4)
-    if not notes and not cures:
-        known = f"It came in {counted(met, 'session')}" if met else "No session has met this error"
-        say(f"{known}, and nothing is known to have worked." if met else f"{known}.")
-
-
-def _say_rows(title: str, rows: list[answers.MemoryRow]) -> None:
-    if rows:
-        say((title, "bold"))
-    for row in rows:
-        head = f"[mem:{line(row['citation'])}]"
-        say((head, "cyan"), f" {when(row['at_ms'])[:10]}: {line(row['text'], TEXT_CHARS)}", indent=2)

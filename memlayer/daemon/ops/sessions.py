@@ -1,4 +1,4 @@
-"""Operations on sessions: their facts, notes given, work on files and errors."""
+"""Operations on sessions: their facts, and the notes given."""
 
 from __future__ import annotations
 
@@ -6,15 +6,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from memlayer.daemon.ops.requests import Progress, Table, memory_row, project_of, services_of, session_named
+from memlayer.daemon.ops.requests import Progress, Table, project_of, services_of, session_named
 from memlayer.daemon.resources.state import State
 from memlayer.edge.home import given_notes as record
 from memlayer.edge.ipc import ops
 from memlayer.edge.ipc.arguments import value_of
 from memlayer.edge.ipc.session_answers import (
-    CureRow,
-    Cures,
-    FileHistory,
     GivenPrompt,
     GivenPrompts,
     SessionDetails,
@@ -23,8 +20,6 @@ from memlayer.edge.ipc.session_answers import (
 )
 from memlayer.errors import UserError
 from memlayer.kinds import Category, Kind
-from memlayer.model import citation_of, turn_memory_id
-from memlayer.moments.file_history import history_of
 from memlayer.ports import MemoryQuery, Store
 from memlayer.recall.given_notes import is_of_prompt, is_unanswered, unanswered, with_texts
 from memlayer.records.sessions import Session
@@ -118,36 +113,4 @@ def _details(state: State, store: Store, session: Session) -> SessionDetails:
     }
 
 
-def blame(state: State, arguments: ops.Blame, progress: Progress) -> FileHistory:
-    """Return the notes, failed attempts and sessions of a file, newest first."""
-    history = history_of(services_of(state).store, project_of(state, arguments.project_dir), arguments.path)
-    return {
-        "memories": [memory_row(state, row) for row in history.notes[: arguments.limit]],
-        "attempts": [memory_row(state, row) for row in history.attempts[: arguments.limit]],
-        "sessions": [
-            {"session_id": row.session_id, "at_ms": row.at_ms, "edits": row.edits, "turns": list(row.turns)}
-            for row in history.sessions[: arguments.limit]
-        ],
-    }
-
-
-def fix(state: State, arguments: ops.Fix, progress: Progress) -> Cures:
-    """Return the notes on an error, and the calls that worked."""
-    errors, project_id = services_of(state).errors, project_of(state, arguments.project_dir)
-    errors.refresh(project_id)
-    cures: list[CureRow] = [
-        {
-            "line": cure.line, "command": cure.command, "sessions": cure.sessions, "at_ms": cure.failure.at_ms,
-            "citation": citation_of(turn_memory_id(cure.failure.session_id, cure.failure.prompt_id)),
-        }
-        for cure in errors.cures(arguments.error, project_id)
-    ]  # fmt: skip
-    notes = errors.explanations(arguments.error, project_id)
-    return {
-        "memories": [memory_row(state, row) for row in notes[: arguments.limit]],
-        "cures": cures[: arguments.limit],
-        "met": errors.met(arguments.error, project_id),
-    }
-
-
-OPERATIONS: Table = {ops.Given: given, ops.Sessions: sessions, ops.Blame: blame, ops.Fix: fix}
+OPERATIONS: Table = {ops.Given: given, ops.Sessions: sessions}

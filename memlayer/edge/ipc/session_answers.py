@@ -52,6 +52,7 @@ class SessionRow(SessionDetails):
     model: str
     total_tokens: int
     explained_ms: int
+    start_chars: int
     flush_count: int
     compaction_count: int
     compact_start_ms: int

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from memlayer.briefing.working_set import WorkingSetRules, compose
 from tests.support.notes_in_memory import Noting
 
 TURNS = (
@@ -204,3 +205,31 @@ def test_overtaken_note_that_the_reader_drops_is_gone(home_of: Noting) -> None:
     turns = home_of.tell("s2", (later, "네."))
     home_of.answer("s2", turns, {"summary": "", "notes": [], "drop": [kept.notes[0].citation]})
     assert home_of.core() == []
+
+
+@pytest.mark.parametrize(
+    ("rule", "text", "quote"),
+    [
+        (
+            "앞으로 정산 테스트는 항상 샌드박스 상점 test-shop-2에서만 돌려줘.",
+            "정산 테스트는 샌드박스 상점 test-shop-2에서만 돌린다.",
+            "정산 테스트는 항상 샌드박스 상점 test-shop-2에서만",
+        ),
+        (
+            "From now on always run the billing tests in the sandbox shop test-shop-2.",
+            "The only target of billing tests is the sandbox shop test-shop-2.",
+            "run the billing tests in the sandbox shop",
+        ),
+    ],
+)
+def test_rule_and_its_echo_stand_once_in_a_start(home_of: Noting, rule: str, text: str, quote: str) -> None:
+    turns = home_of.tell("s1", (rule, "네, 그렇게 하겠습니다."))
+    other = note("커밋 메시지는 한국어로 쓴다.", quote, "preference")
+    kept = home_of.answer("s1", turns, {"summary": "", "notes": [note(text, quote, "preference")]})
+    assert kept is not None and [row.text for row in kept.notes] == [text]
+    project_id = kept.notes[0].project_id
+    start = compose(home_of.store, project_id, WorkingSetRules())
+    assert start.count("test-shop-2") == 1 and rule.rstrip(".")[-24:] in start, start
+    turns = home_of.tell("s2", ("커밋 메시지는 한국어로 쓰자.", "네."), ("고마워", "네."))
+    home_of.answer("s2", turns, {"summary": "", "notes": [{**other, "quote": "커밋 메시지는 한국어로 쓰자"}]})
+    assert "커밋 메시지는 한국어로" in compose(home_of.store, project_id, WorkingSetRules())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,8 @@ from memlayer.daemon.hook_call import Answer, noted
 from memlayer.daemon.resources.state import State
 from memlayer.edge.capture import spool
 from memlayer.edge.home import given_notes
+from memlayer.kinds import Category, Kind
+from memlayer.model import GLOBAL
 from memlayer.ports import Selection
 from memlayer.recall.given_notes import of_prompt, of_start, with_texts
 from memlayer.recall.recall import Gate, Recalled, RecallRules
@@ -21,6 +24,8 @@ from memlayer.records.metrics import Metrics
 from memlayer.records.projects import Projects
 from memlayer.records.sessions import Session, Sessions
 from memlayer.text.context_block import Budget
+from tests.support.memory_store import MemoryStore
+from tests.support.store_rows import make_memory
 from tests.support.turns_in_memory import T0_MS, TurnsInMemory
 
 ASKED = "캐시 만료 몇 초였지?"
@@ -199,3 +204,24 @@ class TestNoted:
             state, session, event(), Answer(recalled=Recalled("", "", Gate.NOTHING_ASKED)), time.monotonic() + 9
         ):
             pass
+
+
+def test_each_line_of_a_start_says_why(home: Path) -> None:
+    store = MemoryStore()
+    rows = [
+        (Category.CORE, Kind.PREFERENCE, {}, "a rule or wish in force"),
+        (Category.CORE, Kind.FACT, {"pinned": True}, "pinned"),
+        (Category.CORE, Kind.DECISION, {"project_id": GLOBAL}, "holds in every project"),
+        (Category.CORE, Kind.TASK, {}, "open work"),
+        (Category.DAILY, Kind.SESSION_SUMMARY, {}, "a session of the last day, or the last one"),
+        (Category.CONVERSATION, Kind.TURN, {}, "the last turn of a session without a summary"),
+    ]
+    made = [
+        replace(make_memory(number, "정산 테스트 %d" % number), category=category, kind=kind, **more)
+        for number, (category, kind, more, _) in enumerate(rows)
+    ]
+    store.put_memories(made)
+    block = "[Memory context]\n" + "\n".join("- [mem:%s] 2026-01-01: x" % row.citation for row in made)
+    given_entry = of_start(event(kind="session_start", detail="startup"), "p1", block, is_delivered=True)
+    [shown] = with_texts([given_entry], store, str(home))
+    assert [row["why"] for row in shown["given"]] == [why for *_, why in rows]
