@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import NamedTuple
@@ -123,6 +123,10 @@ class Review:
                 raise UserError(f"Name the memory that {memory.key} is to be merged with")
             changed.append(other)
             text = text or " ".join((memory.text, other.text))
+        before = () if how is How.KEEP else tuple(map(Before.of, changed))
+        decision = Decision(how, item.key, memory.project_id, now_ms, before)
+        if before:
+            self.log.add(replace(decision, is_whole=False))  # first: undo knows of it after a kill
         if how in (How.EDIT, How.MERGE) and text != memory.text:
             edited = self.consolidator.edit(memory, text)
             wording = lineage.earlier_wording(memory, memory.text, edited.at_ms).id
@@ -132,8 +136,7 @@ class Review:
             self.consolidator.describe(memory, kind=memory.kind, files=files, replaced=[other])
         if how is How.DROP:
             self._drop(item, now_ms)
-        before = () if how is How.KEEP else tuple(map(Before.of, changed))
-        self.log.add(Decision(how, item.key, memory.project_id, now_ms, before, wording))
+        self.log.add(replace(decision, wording=wording))
         return memory
 
     def answer(self, question: TaskQuestion, task_id: str, now_ms: int) -> Memory | None:
@@ -172,11 +175,19 @@ class Review:
             )
             for state in decision.before
         ]  # fmt: skip
-        if decision.wording:
-            back[0] = replace(back[0], text=rows[decision.wording].text)
+        wording = rows.get(decision.wording) or (None if decision.is_whole else self._unrecorded(decision, rows))
+        if wording is not None:
+            back[0] = replace(back[0], text=wording.text)
         self.consolidator.put_back(back)
         self.log.take_back(decision)
         return decision, back[0] if back else None
+
+    def _unrecorded(self, decision: Decision, rows: Mapping[str, Memory]) -> Memory | None:
+        """Return the text before an interrupted decision, None if it stayed."""
+        state = decision.before[0]
+        older = self.store.memories(MemoryQuery(superseded_by=[state.id], category=rows[state.id].category))
+        wordings = [row for row in older if lineage.is_wording_of(row, rows[state.id]) and row.at_ms == state.at_ms]
+        return max(wordings, key=lambda row: row.superseded_ms, default=None)
 
     def _drop(self, item: Item, now_ms: int) -> None:
         if item.against is not None:

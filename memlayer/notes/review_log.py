@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 from memlayer.edge.home import paths
 from memlayer.model import Memory
@@ -37,7 +37,8 @@ class Decision:
     """A person's decision on an item.
 
     key: the item's; at_ms: Unix time. before: of the memories that it changed, the item's first; wording: id of the row
-    that keeps the first one's text, "" where the text stayed.
+    that keeps the first one's text, "" where the text stayed. is_whole: False from before its first write to its last; a
+    kill between them leaves it so.
     """
 
     how: str
@@ -46,6 +47,7 @@ class Decision:
     at_ms: int
     before: tuple[Before, ...] = ()
     wording: str = ""
+    is_whole: bool = True
 
 
 class ReviewLog:
@@ -70,13 +72,16 @@ class ReviewLog:
             return []
 
     def closed(self) -> dict[str, int]:
-        """Return key of an item -> when it was decided."""
-        return {row.key: row.at_ms for row in self.all()}
+        """Return key of an item -> when it was decided.
+
+        One that was interrupted is open."""
+        return {row.key: row.at_ms for row in self.all() if row.is_whole}
 
     def add(self, decision: Decision) -> None:
-        """Append a decision."""
+        """Append a decision, in the place of its beginning."""
         with self._lock:
-            self._write([*self.all(), decision][-MAX_DECISIONS:])
+            begun = replace(decision, wording="", is_whole=False)
+            self._write([*(row for row in self.all() if row != begun), decision][-MAX_DECISIONS:])
 
     def last(self, project_id: str) -> Decision | None:
         """Return a project's last decision, None without any."""

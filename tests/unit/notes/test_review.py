@@ -162,3 +162,38 @@ def test_log_holds_no_text(project: Reviewed, tmp_path: Path) -> None:
     assert "웹훅" not in path.read_text("utf-8") and path.stat().st_mode & 0o777 == 0o600
     path.write_text("{no json")
     assert project.review.log.all() == []
+
+
+class Killed(BaseException):
+    """The process ends here."""
+
+
+@pytest.mark.parametrize("how", [How.EDIT, How.DROP, How.MERGE])
+@pytest.mark.parametrize("writes", range(4))
+def test_a_decision_that_a_kill_interrupted_can_be_undone(
+    project: Reviewed, monkeypatch: pytest.MonkeyPatch, how: How, writes: int
+) -> None:
+    project.remember(DOUBTFUL)
+    other = project.remember("토스페이먼츠는 10초 안에 답을 받지 못하면 다시 보낸다", at=1)
+    before, left = project.state(), [writes]
+
+    def dies(write: Callable[..., None]) -> Callable[..., None]:
+        def written(*arguments: object) -> None:
+            if not left[0]:
+                raise Killed
+            left[0] -= 1
+            write(*arguments)
+
+        return written
+
+    with monkeypatch.context() as patch:
+        patch.setattr(project.store, "put_memories", dies(project.store.put_memories))
+        try:
+            project.decide(how, "" if how is How.DROP else "토스는 10초 안에 200이 없으면 다시 보낸다.", other)
+        except Killed:
+            assert writes or project.items()  # what was not carried out comes up again
+    decision, back = project.review.undo(other.project_id)
+    assert decision.how == how and back is not None and back.text == DOUBTFUL
+    assert project.state() == before
+    with pytest.raises(UserError, match="Nothing was decided"):
+        project.review.undo(other.project_id)
