@@ -15,6 +15,7 @@ from typing import assert_never
 
 from memlayer.briefing.matters import matters
 from memlayer.briefing.summary_text import COMMANDS, DECIDED, DONE, ERRORS, FILES, GOAL, LEFT, summary_text
+from memlayer.consolidation.extractor import SESSION_READER
 from memlayer.consolidation.rules.extraction import extract, has
 from memlayer.edge.capture import payload
 from memlayer.edge.capture.noise import recallable
@@ -93,6 +94,8 @@ def sum_up(
         return None
     events = store.events(session_id=session.id, project_id=session.project_id, limit=MAX_EVENTS)
     events = [event for event in events if event.kind in ("user", "assistant", "tool")]
+    if (noted := _noted(store, session, events)) is not None:
+        return noted
     statements = store.memories(MemoryQuery(session_id=session.id, category=Category.CORE))
     holding = sorted((item for item in statements if not item.superseded_by), key=lambda item: item.at_ms)
     known = [(item.known_kind, item.text) for item in holding] if statements else None
@@ -103,6 +106,17 @@ def sum_up(
     memory = summary_memory(session, text, events)
     store.put_memories([memory])
     return memory
+
+
+def _noted(store: Store, session: Session, events: Sequence[Event]) -> Memory | None:
+    """Return a model's summary that knows every turn of the session.
+
+    A call that comes in late makes nothing of it untrue.
+    """
+    query = MemoryQuery(session_id=session.id, category=Category.DAILY, kind=Kind.SESSION_SUMMARY, is_current=True)
+    said = {event.id for event in events if event.kind != "tool"}
+    rows = [row for row in store.memories(query) if row.settled == SESSION_READER and said <= set(row.source_ids)]
+    return rows[0] if rows else None
 
 
 def summary_memory(session: Session, text: str, events: Sequence[Event]) -> Memory:

@@ -37,8 +37,8 @@ class Decision:
     """A person's decision on an item.
 
     key: the item's; at_ms: Unix time. before: of the memories that it changed, the item's first; wording: id of the row
-    that keeps the first one's text, "" where the text stayed. is_whole: False from before its first write to its last; a
-    kill between them leaves it so.
+    that keeps the first one's text, "" where the text stayed. is_whole: False from before its first write to its last,
+    and after a kill between them.
     """
 
     how: str

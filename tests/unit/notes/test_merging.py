@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from memlayer.briefing.session_summary import sum_up
 from memlayer.briefing.working_set import WorkingSetRules, compose
 from tests.support.notes_in_memory import Noting
 
@@ -233,3 +234,23 @@ def test_rule_and_its_echo_stand_once_in_a_start(home_of: Noting, rule: str, tex
     turns = home_of.tell("s2", ("커밋 메시지는 한국어로 쓰자.", "네."), ("고마워", "네."))
     home_of.answer("s2", turns, {"summary": "", "notes": [{**other, "quote": "커밋 메시지는 한국어로 쓰자"}]})
     assert "커밋 메시지는 한국어로" in compose(home_of.store, project_id, WorkingSetRules())
+
+
+def test_late_tool_call_does_not_put_the_rules_summary_back(home_of: Noting) -> None:
+    summary = "GoReleaser의 retry: 1 은 v2.13.2에 없는 필드라 되돌렸고, 타임아웃은 45분으로 두었다."
+    home_of.answer("s1", home_of.tell("s1", *TURNS), {"summary": summary, "notes": []})
+    session = home_of.sessions.get("s1")
+    assert session is not None
+    edit: dict[str, Any] = {"tool_name": "Edit", "tool_input": {"file_path": "/p/릴리스.yml"}, "tool_response": {}}
+    home_of.hook("post_tool_use", "s1", "s1-1", 5, **edit)
+    made = sum_up(home_of.store, session)
+    assert made is not None and made.text == summary
+    home_of.say(
+        "s1",
+        "s1-2",
+        "배포 스크립트의 잠금 파일은 왜 남지? 지금까지 지워지지 않았어.",
+        "trap이 빠져서 남았습니다.",
+        at=9,
+    )
+    made = sum_up(home_of.store, session)
+    assert made is not None and made.text != summary  # a new turn, which no model has read yet
