@@ -1,4 +1,4 @@
-"""The verbs on a project's past work: blame of a file, fix of an error."""
+"""Verbs on past work: blame of a file, fix of an error."""
 
 from __future__ import annotations
 
