@@ -180,7 +180,7 @@ def open_services(
     )
     ingest.on_remember = consolidator.remember
     ingest.on_task = tasks.take
-    indexer.on_index = graph.index
+    indexer.on_index = tasks.index
     consolidator.on_turns = tasks.heard
     readings = ReadingLog(home)
     erasure = Erasure(home, store, cache, sessions, readings, tasks)

@@ -23,6 +23,7 @@ from memlayer.tasks.decision import decided
 from memlayer.tasks.events import Observation, TaskEvent
 from memlayer.tasks.graph import Graph
 from memlayer.tasks.projection import Neighbour
+from memlayer.tasks.repeats import said_again
 from memlayer.tasks.states import By, Op, Placed, Status, Step, Task
 from memlayer.turns.remembered import NO_SESSION
 from memlayer.turns.turn_memory import prompt_of
@@ -158,8 +159,6 @@ class TaskBook:
         self.store.add_events(made)
         return made
 
-    # -- memories
-
     def publish(self, tasks: Iterable[Task]) -> None:
         """Write the memories of tasks, those that were forgotten aside."""
         rows = [row for row in map(memory_of, tasks) if row.id not in self.tombstones]
@@ -223,11 +222,15 @@ class TaskBook:
         Return the ids that are left.
         """
         with self.indexer.lock:
-            self.graph.index(self.store.memories(MemoryQuery(ids=ids[:BATCH], limit=BATCH)))
+            self.index(self.store.memories(MemoryQuery(ids=ids[:BATCH], limit=BATCH)))
             left = list(ids[BATCH:])
             if not left:
                 self.graph.ended()
             return left
+
+    def index(self, memories: Sequence[Memory]) -> None:
+        """Replace the entities and edges of these memories."""
+        self.graph.index(memories, said_again(self.store, memories))
 
     def _take_over(self) -> None:
         """Make events of earlier versions' tasks, which only a memory holds."""

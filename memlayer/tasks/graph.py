@@ -7,7 +7,7 @@ that are there, not on the order in which they came.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import resources
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from memlayer.tasks.keys import task_key
 from memlayer.tasks.projection import Neighbour
 from memlayer.tasks.states import Placed, Task
 
-VERSION = "1"
+VERSION = "2"
 
 
 class Graph(DispensableFile):
@@ -146,9 +146,12 @@ class Graph(DispensableFile):
 
     # -- memories
 
-    def index(self, memories: Sequence[Memory]) -> None:
-        """Replace the entities and edges of these memories."""
-        self.run(lambda base: projection.index(base, memories), None)
+    def index(self, memories: Sequence[Memory], repeats: Mapping[str, Sequence[str]]) -> None:
+        """Replace the entities and edges of these memories.
+
+        repeats: id of a statement -> the turns of later sessions that said it again.
+        """
+        self.run(lambda base: projection.index(base, memories, repeats), None)
 
     def forget(self, event_ids: Sequence[str], memory_ids: Sequence[str]) -> list[str]:
         """Drop events and memories with their edges.
@@ -160,6 +163,10 @@ class Graph(DispensableFile):
     def about(self, name: str, project_ids: Sequence[str] | None) -> list[str]:
         """Return the ids of the memories about a named thing."""
         return self.run(lambda base: projection.about(base, name, project_ids), [])
+
+    def said_again(self, memory_id: str) -> list[str]:
+        """Return the ids of the turns that said a statement again."""
+        return self.run(lambda base: projection.said_again(base, memory_id), [])
 
     def neighbours(self, memory_id: str) -> list[Neighbour]:
         """Return the entities beside a memory, the rarer first."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -29,7 +29,7 @@ class Rel(StrEnum):
     RESOLVES = "resolves"  # a turn closed a task
     SUPERSEDES = "supersedes"
     DERIVED_FROM = "derived_from"
-    SAID_AGAIN = "said_again"  # a turn spoke of a task that another one had made
+    SAID_AGAIN = "said_again"  # a turn spoke of a task, or said a statement, that an earlier session had made
 
 
 # The only combinations that an edge may have: (source, relation, target).
@@ -40,6 +40,7 @@ ALLOWED = frozenset(
         (EntityType.CONDITION, Rel.RESOLVES_TO, EntityType.WORK),
         (MEMORY, Rel.RESOLVES, EntityType.WORK),
         (MEMORY, Rel.SAID_AGAIN, EntityType.WORK),
+        (MEMORY, Rel.SAID_AGAIN, MEMORY),
         (MEMORY, Rel.SUPERSEDES, MEMORY),
         (MEMORY, Rel.DERIVED_FROM, MEMORY),
     }
@@ -228,14 +229,18 @@ def effective(base: sqlite3.Connection, task: Task) -> list[tuple[str, str]]:
 # -- memories
 
 
-def index(base: sqlite3.Connection, memories: Sequence[Memory]) -> None:
+def index(base: sqlite3.Connection, memories: Sequence[Memory], repeats: Mapping[str, Sequence[str]]) -> None:
     """Replace the entities and edges of these memories."""
     for memory in memories:
         _index(base, memory)
+        for turn in repeats.get(memory.id, ()):
+            _put_edge(base, Edge(MEMORY, turn, Rel.SAID_AGAIN, MEMORY, memory.id, memory.project_id))
 
 
 def _index(base: sqlite3.Connection, memory: Memory) -> None:
     _drop_edges_of(base, memory.id)
+    if memory.known_kind in (Kind.ENTRY, Kind.TOPIC):
+        return  # their turns say the same
     for entity in entities_in(memory.project_id, memory.text, memory.files):
         _put_entity(base, entity, memory.project_id)
         _put_edge(base, Edge(MEMORY, memory.id, Rel.ABOUT, entity.type, entity.id, memory.project_id))
@@ -253,7 +258,8 @@ def _drop_edges_of(base: sqlite3.Connection, memory_id: str) -> None:
     own = "src_type = 'memory' AND src_id = ? AND rel_type IN ('about', 'derived_from') AND dst_type != 'task'"
     targets = [row[0] for row in base.execute("SELECT dst_id FROM edges WHERE " + own, (memory_id,))]
     base.execute("DELETE FROM edges WHERE " + own, (memory_id,))
-    base.execute("DELETE FROM edges WHERE rel_type = 'supersedes' AND dst_id = ?", (memory_id,))
+    to_it = "(rel_type = 'supersedes' OR rel_type = 'said_again' AND dst_type = 'memory') AND dst_id = ?"
+    base.execute("DELETE FROM edges WHERE " + to_it, (memory_id,))
     _drop_orphans(base, targets)
 
 
@@ -315,6 +321,11 @@ def about(base: sqlite3.Connection, name: str, project_ids: Sequence[str] | None
     alias = r"task:%:" + norm(name).replace("_", r"\_")
     rows = base.execute(query, (*wanted, alias)).fetchall()
     return sorted({memory_id for memory_id, of in rows if project_ids is None or of in project_ids})
+
+
+def said_again(base: sqlite3.Connection, memory_id: str) -> list[str]:
+    query = "SELECT src_id FROM edges WHERE dst_id = ? AND rel_type = 'said_again' AND dst_type = 'memory'"
+    return [row[0] for row in base.execute(query, (memory_id,))]
 
 
 def neighbours(base: sqlite3.Connection, memory_id: str) -> list[Neighbour]:

@@ -51,6 +51,8 @@ def test_rule_points_at_its_words_and_grows(home: Path, project: Path, hook: Hoo
         assert {(proof["speaker"], proof["method"], proof["confidence"]) for proof in match["quotes"]} == {
             ("user", "exact", 1.0)
         }
+        again = [(turn["session_id"], turn["category"]) for turn in match["said_again"]]
+        assert again == [("s2", "conversation"), ("s3", "conversation")]
         growth = match["growth"]
         assert (growth["said"], growth["counts"]["sessions"], growth["has_evidence"]) == (3, 2, True)
         assert growth["level"] in (1, 2)  # a late start was shown no rule
@@ -58,6 +60,7 @@ def test_rule_points_at_its_words_and_grows(home: Path, project: Path, hook: Hoo
     shown = run("show", korean["citation"]).stdout
     assert (
         "said in 3 sessions" in shown
+        and shown.count("Said again") == 2
         and "Rests on the person's words" in shown
         and "level L%d (%s)" % (growth["level"], growth["name"]) in shown
     )

@@ -67,7 +67,7 @@ class TurnsInMemory:
         self.graph = Graph(home / "graph.sqlite")
         self.tasks = TaskBook(self.store, self.indexer, self.tombstones, self.graph, lambda: T0_MS + 10**9)
         self.ingest.on_task = self.tasks.take
-        self.indexer.on_index = self.graph.index
+        self.indexer.on_index = self.tasks.index
         self.live = LiveSessions(self.store)
         superseded = SupersededStatements(self.store)
         notes = ProjectNotes(self.store, terms)

@@ -100,6 +100,8 @@ def say_match(match: answers.Shown) -> None:
         since = when(source["at_ms"])[:10]
         removal = f"source {line(source['why'])}" + (f" on {since}" if since else "")
         say((removal, "yellow"), (f", id {line(source['id'], 12)}", "dim"))
+    for turn in match["said_again"][:12]:
+        say(("Said again ", "bold"), *memory_title(turn))
     beside = match["beside"]
     if beside:
         say(("Beside", "bold"), ": " + ", ".join(line(one, 100) for one in beside[:12]))

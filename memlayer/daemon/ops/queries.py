@@ -155,6 +155,12 @@ def show(state: State, arguments: ops.Show, progress: Progress) -> answers.Match
     }
 
 
+def _turns(store: Store, ids: Sequence[str]) -> list[Memory]:
+    """Return the memories of turns, oldest first."""
+    rows = store.memories(MemoryQuery(ids=ids, limit=len(ids))) if ids else []
+    return sorted(rows, key=lambda row: row.at_ms)
+
+
 def _match(state: State, services: compose.Services, memory: Memory) -> answers.Shown:
     store = services.store
     events = store.events(ids=memory.source_ids)
@@ -176,6 +182,7 @@ def _match(state: State, services: compose.Services, memory: Memory) -> answers.
         "quotes": _quotes(memory, events),
         "growth": _growth(store, memory),
         "missing": services.forget.missing(memory, [event.id for event in events]),
+        "said_again": [memory_row(state, turn) for turn in _turns(store, services.tasks.graph.said_again(memory.id))],
         "beside": [one.told for one in services.tasks.neighbours(memory.id)],
         "neighbours": [
             {

@@ -182,7 +182,7 @@ class Growth(TypedDict, total=False):
 class Shown(TypedDict):
     """A memory with its sources, versions and uses.
 
-    beside: the things that it is about or waits for.
+    beside: the things that it is about or waits for. said_again: the turns of later sessions that say it, too.
     """
 
     memory: MemoryRow
@@ -192,6 +192,7 @@ class Shown(TypedDict):
     cited_in: list[UseRow]
     missing: list[MissingSource]
     beside: list[str]
+    said_again: list[MemoryRow]
     neighbours: list[Neighbour]
     quotes: list[Quote]
     growth: Growth
@@ -365,10 +366,7 @@ class TaskAsked(TypedDict):
 
 
 class ReviewList(TypedDict):
-    """Memories under review, and questions on tasks.
-
-    total: also the memories beyond the limit.
-    """
+    """Memories and tasks under review. total: also those beyond the limit."""
 
     items: list[ReviewItem]
     total: int

@@ -10,7 +10,7 @@ import pytest
 
 from memlayer.consolidation.statement import statement_of
 from memlayer.kinds import Kind
-from memlayer.model import Event, citation_of
+from memlayer.model import Event, citation_of, turn_memory_id
 from memlayer.ports import MemoryQuery
 from memlayer.tasks import events as task_events
 from memlayer.tasks.events import CREATED, Observation, TaskEvent
@@ -291,6 +291,25 @@ def test_a_remark_of_history_closes_nothing(book: Booking) -> None:
     assert book.one("장바구니 고치기").is_open
     book.tasks.maybe_done(task.id, "")
     assert book.store.memories(MemoryQuery(kind=Kind.TASK))[0].text == "장바구니 고치기"
+
+
+def test_repeated_statement_has_an_edge_of_each_later_session_27_3(book: Booking) -> None:
+    for at, session in enumerate(("s1", "s1", "s2", "s3")):
+        book.say(session, "p%d" % at, "main 에는 절대 직접 푸시하지 마", "네.", at=at * 10)
+    events = [event for event in book.store.events() if event.kind == "user"]
+    made = statement_of(
+        book.projects.resolve(PROJECT)[0], "main 에는 푸시하지 않는다", Kind.PREFERENCE, session_id="s1",
+        prompt_id="p0", source_ids=[event.id for event in events], at_ms=T0_MS,
+    )  # fmt: skip
+    book.store.put_memories([made])
+    book.indexer.index([made])
+    turns = [turn_memory_id("s2", "p2"), turn_memory_id("s3", "p3")]
+    assert sorted(book.graph.said_again(made.id)) == sorted(turns)
+    before = book.graph.rows()
+    book.tasks.rebuild()
+    assert book.graph.rows() == before
+    book.graph.forget([], [turns[0]])
+    assert book.graph.said_again(made.id) == [turns[1]]
 
 
 def test_an_edge_of_another_combination_is_refused_27_3() -> None:

@@ -51,7 +51,7 @@ def count_writes(memory: TurnsInMemory, ends_before: int) -> list[int]:
     for name in WRITES:
         owner: Any = getattr(memory, name.split(".")[0])
         setattr(owner, name.split(".")[1], dying(getattr(owner, name.split(".")[1])))
-    memory.indexer.on_index = memory.graph.index
+    memory.indexer.on_index = memory.tasks.index
     return written
 
 
