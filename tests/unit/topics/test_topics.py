@@ -6,10 +6,12 @@ Requirements 22.2 to 22.4, 22.8, 22.10 and 22.14.
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from memlayer.kinds import Category, Kind
 from memlayer.model import Event, turn_memory_id
 from memlayer.ports import MemoryQuery
 from memlayer.records.tombstones import Tombstones
@@ -95,6 +97,19 @@ def test_keeper_is_idempotent_and_rests_on_turns(tmp_path: Path) -> None:
     before = {row.id: row for row in store.memories(MemoryQuery(category=known[0].category.CONVERSATION))}
     assert keeper.renew("p1", NOW + 60 * DAY_MS) is True and keeper.known("p1") == []
     assert {row.id: row for row in store.memories(MemoryQuery(category=known[0].category.CONVERSATION))} == before
+
+
+def test_topic_ends_with_the_summary_that_a_model_wrote_and_needs_none_22_5() -> None:
+    store = filled()
+    [without] = [line_of(row) for row in topics_of(profiles(store, "p1", 0)) if "toss_webhook.py" in row.names]
+    last = store.memories(MemoryQuery(session_id="s6"))[0]
+    summary = replace(
+        last, id="summary", category=Category.DAILY, kind=Kind.SESSION_SUMMARY, text="웹훅은 이제 한 번만 처리한다."
+    )
+    store.put_memories([summary])
+    [with_it] = [line_of(row) for row in topics_of(profiles(store, "p1", 0)) if "toss_webhook.py" in row.names]
+    assert summary.text in with_it and summary.text not in without
+    assert with_it.partition(": ")[0] == without.partition(": ")[0]
 
 
 def test_score_of_worked_examples() -> None:
