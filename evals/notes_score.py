@@ -135,9 +135,12 @@ def row_of(lived: Lived, starts: Starts, asked: Sequence[Asked]) -> dict[str, An
     return {
         "session": lived.place,
         "name": lived.turns[0].session,
+        "turn": lived.turns[0].n,
         "prompt": lived.turns[0].prompt,
         "start": lived.start,
         "first": lived.blocks[0] if lived.blocks else "",
+        "start_lines": [[line.kind, source_of(line)] for line in lived.start_lines],
+        "first_lines": [[line.kind, source_of(line)] for line in (lived.block_lines or ((),))[0]],
         "later": {turn.n: block for turn, block in zip(lived.turns[1:], lived.blocks[1:], strict=True) if block},
         "facts": [
             {
@@ -151,6 +154,11 @@ def row_of(lived: Lived, starts: Starts, asked: Sequence[Asked]) -> dict[str, An
         "tokens_in": tokens_in,
         "tokens_out": tokens_out,
     }  # fmt: skip
+
+
+def source_of(line: Line) -> int:
+    """Return the newest turn that a line comes from, -1 for none."""
+    return max(line.turns, default=-1)
 
 
 def _turns(lines: Iterable[Line], *, is_summary: bool) -> frozenset[int]:
