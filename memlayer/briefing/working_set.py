@@ -237,11 +237,22 @@ def _chosen(store: Store, project_id: str, excluded_session_id: str) -> Iterator
 
 
 def _with_notes(tasks: Sequence[Memory], summaries: Sequence[Memory]) -> Iterator[_Line]:
-    """Open work and the last day's sessions."""
+    """The last session, open work, and the day's other sessions.
+
+    In this order: where rules leave room for one line, the work that just ended is needed more often than a task.
+    """
+    recent = noted_start.recent_summaries(summaries)
+    lines = [
+        _Line(
+            summary,
+            ("" if place else "(last session) ") + summary_in_short(summary.text, noted_start.SUMMARY_CHARS),
+            noted_start.SUMMARY_CHARS,
+        )
+        for place, summary in enumerate(recent)
+    ]
+    yield from lines[:1]
     yield from map(_open, tasks)
-    for summary in noted_start.recent_summaries(summaries):
-        text = summary_in_short(summary.text, noted_start.SUMMARY_CHARS)
-        yield _Line(summary, "(last session) " + text if summary is summaries[0] else text, noted_start.SUMMARY_CHARS)
+    yield from lines[1:]
 
 
 def _everywhere(store: Store, project_id: str) -> Iterator[_Line]:
