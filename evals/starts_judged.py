@@ -1,9 +1,11 @@
 """Count the judged lines of sessions' starts and first prompts.
 
 `python evals/starts_judged.py ROWS.jsonl --labels evals/data/real/cli_en.starts.labels.json --of with`, where
-`evals/notes.py ... --rows ROWS.jsonl` has played the set. Labels are 1 useful, 0 true background, -1 misleading: {of:
-{turn of the first prompt: {kind of line: {newest turn that it comes from: label}}}}. Lines without a label are counted
-apart. A session had something due where an independent reader names a fact that it would have needed, or a prompt that did.
+`evals/notes.py ... --rows ROWS.jsonl` has played the set.
+
+Labels are 1 useful, 0 true background, -1 misleading: {of: {turn of the first prompt: {kind of line: {newest turn that
+it comes from: label}}}}. Lines without a label are counted apart. A session had something due where an independent
+reader names a fact that it would have needed, or a prompt that did.
 """
 
 from __future__ import annotations

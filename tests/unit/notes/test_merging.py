@@ -254,3 +254,21 @@ def test_late_tool_call_does_not_put_the_rules_summary_back(home_of: Noting) -> 
     )
     made = sum_up(home_of.store, session)
     assert made is not None and made.text != summary  # a new turn, which no model has read yet
+
+
+def test_last_session_stands_where_rules_leave_little_room(home_of: Noting) -> None:
+    for number in range(12):
+        home_of.say(
+            "r%d" % number,
+            "r%d-0" % number,
+            "앞으로 정산 %d번 화면은 항상 회색으로 그려줘. %s" % (number, "꼭 " * 20),
+            "네.",
+        )
+    summary = "GoReleaser의 retry: 1 은 v2.13.2에 없는 필드라 되돌렸고, 타임아웃은 45분으로 두었다."
+    task = {"title": "릴리스 워크플로 확인하기", "status": "open", "quote": "타임아웃은 45분으로 두자", "turn": 2}
+    attempt = note(OLD, "retry: 1 은 GoReleaser v2.13.2에 없는", "attempt")
+    value = {"summary": summary, "notes": [attempt], "tasks": [task]}
+    kept = home_of.answer("z1", home_of.tell("z1", *TURNS), value)
+    assert kept is not None
+    start = compose(home_of.store, kept.notes[0].project_id, WorkingSetRules())
+    assert "(last session) GoReleaser" in start and len(start) <= 1200
