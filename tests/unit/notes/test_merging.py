@@ -264,11 +264,16 @@ def test_last_session_stands_where_rules_leave_little_room(home_of: Noting) -> N
             "앞으로 정산 %d번 화면은 항상 회색으로 그려줘. %s" % (number, "꼭 " * 20),
             "네.",
         )
-    summary = "GoReleaser의 retry: 1 은 v2.13.2에 없는 필드라 되돌렸고, 타임아웃은 45분으로 두었다."
-    task = {"title": "릴리스 워크플로 확인하기", "status": "open", "quote": "타임아웃은 45분으로 두자", "turn": 2}
+    summary = "GoReleaser의 retry: 1 은 v2.13.2에 없는 필드라 되돌렸고, 타임아웃은 45분으로 두었다." * 3
+    titles = [
+        "GoReleaser의 notarize retry 설정이 왜 실패했는지 봐줘",
+        "retry: 1 은 GoReleaser v2.13.2에 없는 필드라서 릴리스",
+    ]
+    task = [{"title": title, "status": "pending", "quote": "타임아웃은 45분으로 두자", "turn": 2} for title in titles]
     attempt = note(OLD, "retry: 1 은 GoReleaser v2.13.2에 없는", "attempt")
-    value = {"summary": summary, "notes": [attempt], "tasks": [task]}
+    value = {"summary": summary, "notes": [attempt], "tasks": task}
     kept = home_of.answer("z1", home_of.tell("z1", *TURNS), value)
     assert kept is not None
     start = compose(home_of.store, kept.notes[0].project_id, WorkingSetRules())
+    assert len(kept.tasks) == 2 and not kept.refused
     assert "(last session) GoReleaser" in start and len(start) <= 1200
