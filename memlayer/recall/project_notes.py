@@ -1,6 +1,6 @@
-"""The notes that a session's prompts are given.
+"""The notes that a session's first prompt is given.
 
-Of a first prompt newest first, lifted by the prompt's words; of a later one those that share many of its words.
+Newest first, lifted by the prompt's words.
 
 The words of a first prompt point to half of what a session needs; the rest is mostly young ("review this branch").
 So the rank by age counts as well (evals/notes.py).
@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from memlayer.consolidation.extractor import SESSION_READER
 from memlayer.indexing.term_stats import TermStats
@@ -36,10 +36,10 @@ COVERAGE_WEIGHT = 30.0
 # A note with a smaller share is given only as one of the two newest: of sessions 0 to 59 200 lines give 19 of 23 facts,
 # with the newest one alone 170 lines gave 17, without the bound 297 gave 22 (docs/quality.md).
 LEAST_SHARE, NEWEST_ALWAYS = 0.04, 2
-# At a later prompt: of 268 of sessions 0 to 59 five are given a note, at 0.12 eleven, of which half are of its matter.
-LATER_SHARE, LATER_LINES = 0.16, 2
+# Of a later prompt in a project with notes. Chosen by its words, notes met none of 26 that were due (docs/quality.md).
+LATER_LINES = 2
 MAX_NOTES = 2000
-SHARES_WORDS, NEWEST = "the prompt shares its words", "one of the newest notes"
+SHARES_WORDS, NEWEST = "the first prompt shares its words", "one of the newest notes"
 # Weights hardly move while the corpus grows by a tenth: log(1.1) of 7 and more.
 MAX_GROWTH, MIN_GROWTH = 0.1, 100
 
@@ -105,23 +105,20 @@ class ProjectNotes:
         growth = abs(self.stats.documents - known.documents)
         return growth > max(MIN_GROWTH, MAX_GROWTH * known.documents)
 
-    def choose(
-        self, query: Query, project_id: str, session: Session | None, *, is_first: bool = True
-    ) -> list[Candidate]:
-        """Return the notes for a prompt, best first.
+    def choose(self, query: Query, project_id: str, session: Session | None) -> list[Candidate]:
+        """Return the notes for a first prompt, best first.
 
         None that its context has, or that the session's start gave."""
-        least, always = (LEAST_SHARE, NEWEST_ALWAYS) if is_first else (LATER_SHARE, 0)
         weight = self.stats.weights(frozenset(query.terms))
         scored: list[tuple[float, float, Note]] = []
         for rank, note in enumerate(self.of(project_id)):
             share = _share(note, weight)
-            if share >= least or rank < always:
+            if share >= LEAST_SHARE or rank < NEWEST_ALWAYS:
                 scored.append((COVERAGE_WEIGHT * share - math.log1p(rank), share, note))
         chosen: list[Candidate] = []
         moved = self.moved(project_id)
         for score, share, note in sorted(scored, key=lambda row: -row[0]):
-            if len(chosen) >= (MAX_LINES if is_first else LATER_LINES):
+            if len(chosen) >= MAX_LINES:
                 break
             chunk = whole_chunk(note.memory)
             if in_context(chunk, session) is None and not shown_at_start(note.memory.citation, session):
@@ -146,27 +143,32 @@ def _share(note: Note, weight: Mapping[str, float]) -> float:
     return min(1.0, sum(weight[term] for term in shared) / note.weight) if shared else 0.0
 
 
-def noted_block(
-    notes: Sequence[Candidate], turns: Sequence[Candidate], budget: Budget, session: Session | None, *, is_first: bool
+def first_block(
+    notes: Sequence[Candidate], turns: Sequence[Candidate], budget: Budget, session: Session | None
 ) -> tuple[list[Candidate], str]:
-    """Return (notes that the block holds, the block of a prompt).
+    """Return (notes that the block holds, the block of a first prompt).
 
-    Notes before turns. budget: of a prompt in a project without notes.
+    Notes before turns. budget: of a later prompt's block.
     """
-    most = min(MAX_LINES, LINES_FACTOR * budget.max_entries) if is_first else min(LATER_LINES, budget.max_entries)
+    most = min(MAX_LINES, LINES_FACTOR * budget.max_entries)
     few = turns[: min(MAX_TURNS, budget.max_entries, max(0, most - len(notes)))]
     lines = [(row, context_block.cut(row.snippet, LINE_CHARS)) for row in notes[:most]]
     lines += [(row, row.snippet) for row in few]
     entries = [
         context_block.Entry(row.citation, context_block.day_of(row.chunk.at_ms), snippet) for row, snippet in lines
     ]
-    room = Budget(most, budget.max_entry_chars, _room(budget.max_chars, session) if is_first else budget.max_chars)
+    room = Budget(most, budget.max_entry_chars, _room(budget.max_chars, session))
     is_explained = session is not None and session.explained_ms
     block = context_block.block(entries, room, "" if is_explained else context_block.EXPLANATION)
     shown = len(context_block.entry_lines(block))
     for row in (*turns[len(few) :], *(row for row, _ in lines[shown:])):
         row.reason = Reason.CROWDED
     return [row for row, _ in lines if row in notes], block
+
+
+def later_budget(budget: Budget) -> Budget:
+    """Return the budget of a later prompt in a project with notes."""
+    return replace(budget, max_entries=min(LATER_LINES, budget.max_entries))
 
 
 def _room(max_chars: int, session: Session | None) -> int:

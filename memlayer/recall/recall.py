@@ -14,7 +14,7 @@ from memlayer.kinds import KINDS, Kind
 from memlayer.model import Chunk, Scope
 from memlayer.recall.candidate import Candidate, Reason, in_context, judge, near_duplicates, need, turn_of, whole_chunk
 from memlayer.recall.precedence import in_precedence
-from memlayer.recall.project_notes import ProjectNotes, noted_block, without_told
+from memlayer.recall.project_notes import ProjectNotes, first_block, later_budget, without_told
 from memlayer.recall.query import PromptSignals, Query, is_plan, prompt_signals, reduce_prompt
 from memlayer.recall.retriever import Retriever, Weights
 from memlayer.recall.session_words import LiveSessions, SessionWords
@@ -246,8 +246,7 @@ class Recall:
         rarity = self.retriever.rarity(query.terms, scope, query.text)
         signals = prompt_signals(prompt, query, rarity.weight, said)
         is_first = session is not None and not said.prompts
-        is_later = session is not None and not is_first and not signals.is_too_short
-        notes = self._notes(query, scope, rules, session, is_first=is_first) if is_first or is_later else []
+        notes = self._notes(query, scope, rules, session) if is_first else []
         if signals.is_too_short and not notes:
             return Recalled("", mode, Gate.TOO_SHORT, query, signals)
         # A person who asks for the past may well ask in the same words each time.
@@ -262,20 +261,19 @@ class Recall:
         def is_templated(chunk: Chunk) -> bool:
             return self.retriever.is_templated(opening_in(chunk.terms), scope)
 
-        pipeline = Pipeline(
-            self.superseded, session, rules.min_chance, rules.budget, rarity.shown, host_lines, is_templated
-        )
+        is_later = session is not None and not is_first
+        has_notes = is_later and any(self.notes.of(project_id) for project_id in scope.project_ids or ())
+        budget = later_budget(rules.budget) if has_notes else rules.budget
+        pipeline = Pipeline(self.superseded, session, rules.min_chance, budget, rarity.shown, host_lines, is_templated)
         block = pipeline.run(candidates)
         if notes:
             turns = [row for row in candidates if row.kept]
-            notes, block = noted_block(notes, turns, rules.budget, session, is_first=is_first)
+            notes, block = first_block(notes, turns, rules.budget, session)
         took_ms = (time.perf_counter() - started) * 1000
         rows = (*notes, *candidates)
         return Recalled(block, self._mode(), Gate.OPEN, query, signals, need(signals), rows, took_ms, is_first)
 
-    def _notes(
-        self, query: Query, scope: Scope, rules: RecallRules, session: Session | None, *, is_first: bool
-    ) -> list[Candidate]:
+    def _notes(self, query: Query, scope: Scope, rules: RecallRules, session: Session | None) -> list[Candidate]:
         if not scope.project_ids or not rules.budget.max_entries:
             return []
-        return self.notes.choose(query, scope.project_ids[0], session, is_first=is_first)
+        return self.notes.choose(query, scope.project_ids[0], session)

@@ -208,7 +208,7 @@ class TestNoted:
 
 def test_each_line_of_a_start_says_why(home: Path) -> None:
     store = MemoryStore()
-    rows = [
+    rows: list[tuple[Category, Kind, dict[str, Any], str]] = [
         (Category.CORE, Kind.PREFERENCE, {}, "a rule or wish in force"),
         (Category.CORE, Kind.FACT, {"pinned": True}, "pinned"),
         (Category.CORE, Kind.DECISION, {"project_id": GLOBAL}, "holds in every project"),

@@ -13,11 +13,11 @@ from memlayer.kinds import Category, Kind
 from memlayer.model import Memory
 from memlayer.ports import ANY_MEMORY, Holding, MemoryQuery
 from memlayer.recall import project_notes
-from memlayer.recall.candidate import AT_START
-from memlayer.recall.project_notes import LATER_LINES, START_AND_FIRST_CHARS, ProjectNotes, noted_block
+from memlayer.recall.candidate import AT_START, Reason, in_context, whole_chunk
+from memlayer.recall.project_notes import LATER_LINES, START_AND_FIRST_CHARS, ProjectNotes, first_block, later_budget
 from memlayer.recall.query import reduce_prompt
 from memlayer.records.sessions import Session
-from memlayer.text.context_block import Budget, entry_lines
+from memlayer.text.context_block import Budget
 from tests.support.memory_store import MemoryStore
 from tests.support.store_rows import make_memory
 
@@ -99,32 +99,20 @@ def test_note_says_that_its_files_changed() -> None:
     assert sum("changed since" in text for text in chosen.values()) == 1
 
 
-def later(notes: ProjectNotes, prompt: str, session: Session) -> list[str]:
-    chosen = notes.choose(reduce_prompt(prompt), "p1", session, is_first=False)
-    return [row.chunk.text for row in chosen]
+def test_later_prompt_has_two_lines_at_most() -> None:
+    assert later_budget(Budget()).max_entries == LATER_LINES == 2
+    assert later_budget(Budget(max_entries=1)).max_entries == 1
 
 
-@pytest.mark.parametrize(("place", "prompt"), [(0, "결제는 포트원으로 하는 거지?"), (1, "Are deploys on Tuesday?")])
-def test_later_prompt_is_given_a_note_that_it_shares_many_words_with(place: int, prompt: str) -> None:
-    session = Session("s2")
+@pytest.mark.parametrize("place", [0, 1])
+def test_note_of_the_start_is_given_to_no_prompt_again(place: int) -> None:
     notes = ProjectNotes(stored(MemoryStore()), TermStats())
-    assert later(notes, prompt, session) == [TEXTS[place]]
-    assert later(notes, "고마워, 잘 됐다", session) == later(notes, "Thanks, commit it", session) == []
-    shown = next(row.memory for row in notes.of("p1") if row.memory.text == TEXTS[place])
-    session.shown = [AT_START + shown.citation]
-    assert later(notes, prompt, session) == []  # its start gave it
-    session.shown = [shown.id]
-    assert later(notes, prompt, session) == []  # none twice
-
-
-def test_later_prompt_is_given_two_lines_at_most() -> None:
-    store = MemoryStore()
-    store.put_memories([note(number, "배포는 화요일 오전 %d시에 시작한다." % number) for number in range(5)])
-    notes = ProjectNotes(store, TermStats())
-    chosen = notes.choose(reduce_prompt("배포는 화요일 오전 몇 시에 시작하지?"), "p1", Session("s2"), is_first=False)
-    assert len(chosen) == LATER_LINES
-    kept, block = noted_block(chosen, [replace(row) for row in chosen], Budget(), Session("s2"), is_first=False)
-    assert len(kept) == len(entry_lines(block)) == LATER_LINES
+    row = next(row.memory for row in notes.of("p1") if row.memory.text == TEXTS[place])
+    session = Session("s2", shown=[AT_START + row.citation])
+    query = reduce_prompt(TEXTS[place])
+    assert row.id in {one.chunk.memory_id for one in notes.choose(query, "p1", None)}
+    assert row.id not in {one.chunk.memory_id for one in notes.choose(query, "p1", session)}
+    assert in_context(whole_chunk(row), session) is Reason.SHOWN  # at a later prompt, too
 
 
 @pytest.mark.parametrize("start_chars", [0, 900, 1200, 9000])
@@ -133,6 +121,6 @@ def test_start_and_first_prompt_take_two_thousand_characters(start_chars: int) -
     store.put_memories([note(number, ("결제 규칙 %d번은 " % number) + "포트원 정산 " * 30) for number in range(9)])
     session = Session("s2", start_chars=start_chars)
     chosen = ProjectNotes(store, TermStats()).choose(reduce_prompt("결제 규칙 정산 포트원"), "p1", session)
-    kept, block = noted_block(chosen, [], Budget(), session, is_first=True)
+    kept, block = first_block(chosen, [], Budget(), session)
     assert kept and len(block) <= 1000
     assert len(block) + start_chars <= START_AND_FIRST_CHARS or start_chars == 9000  # a person's own, larger start
