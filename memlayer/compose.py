@@ -47,6 +47,7 @@ from memlayer.records.projects import Projects, root_commit
 from memlayer.records.sessions import Sessions
 from memlayer.records.tombstones import Tombstones
 from memlayer.records.usages import UsageLog
+from memlayer.sharing.sync import Sharing
 from memlayer.tasks.book import TaskBook
 from memlayer.tasks.graph import Graph
 from memlayer.text.context_block import Budget
@@ -114,6 +115,7 @@ class Services:
     usages: UsageLog
     readings: ReadingLog
     reader: SessionReader | None
+    sharing: Sharing
 
     def close(self) -> None:
         """Settle and release the store."""
@@ -213,6 +215,7 @@ def open_services(
         imports=ImportLog(Path(paths.cache(home)) / "imports.sqlite"),
         levels=LevelKeeper(store), topics=TopicKeeper(store, tombstones), usages=usages, readings=readings,
         reader=session_reader(settings, home, store, indexer, tasks),
+        sharing=Sharing(home, store, indexer, projects, tombstones),
     )  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 MemlayerError
 ├── UserError            the person can mend it: bad input, unknown id, wrong setting
+│   └── ShareError       a share cannot be reached, read or written; nothing here is lost
 ├── DaemonError          the daemon is absent, late, or of another version
 │   └── ProtocolError    bytes on the socket that are not a frame
 ├── StoreError           the store cannot be opened, read or written
@@ -22,6 +23,10 @@ class MemlayerError(Exception):
 
 class UserError(MemlayerError):
     """The person can mend it."""
+
+
+class ShareError(UserError):
+    """A share cannot be reached, read or written; nothing here is lost."""
 
 
 class DaemonError(MemlayerError):

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from pydantic import model_validator
 
 from memlayer.config.groups import Group, Real, Whole, setting
-from memlayer.config.providers import NETWORK_VARIABLES, PROVIDERS, key_variable, usual_model
+from memlayer.config.providers import NETWORK_VARIABLES, PROVIDERS, SHARE_VARIABLES, key_variable, usual_model
 from memlayer.edge.home import paths
 
 if TYPE_CHECKING:
@@ -120,7 +120,8 @@ def language_model_variables(settings: Settings) -> tuple[str, ...]:
 
 def write_daemon_variables(home: str, settings: Settings) -> None:
     """Write variable names for the daemon's next start. Raises OSError."""
-    names, path = daemon_variables(settings), paths.daemon_variables(home)
+    shared = SHARE_VARIABLES if os.path.isdir(paths.share(home)) else ()
+    names, path = (*daemon_variables(settings), *shared), paths.daemon_variables(home)
     if names:
         paths.write_whole(path, ("\n".join(names) + "\n").encode())
     elif os.path.lexists(path):

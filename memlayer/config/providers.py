@@ -11,6 +11,11 @@ NETWORK_VARIABLES = (
     "HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY", "https_proxy", "http_proxy", "all_proxy", "no_proxy",
     "SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS",
 )  # fmt: skip
+# For a share by git or an object store: where to sign in stands in its address alone.
+SHARE_VARIABLES = (
+    *NETWORK_VARIABLES, "SSH_AUTH_SOCK", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN",
+    "AWS_PROFILE", "AWS_REGION", "AWS_DEFAULT_REGION",
+)  # fmt: skip
 # How the host's command line signs in, where it does not use its own login under HOME.
 CLAUDE_VARIABLES = (
     "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "ANTHROPIC_CUSTOM_HEADERS",

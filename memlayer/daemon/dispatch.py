@@ -27,6 +27,7 @@ from memlayer.daemon.ops import (
 )
 from memlayer.daemon.ops.project import past_work, tasks, topics
 from memlayer.daemon.ops.requests import Table
+from memlayer.daemon.ops.sharing import share
 from memlayer.daemon.resources.jobs import where
 from memlayer.daemon.resources.state import Send, State
 from memlayer.edge.home import paths
@@ -48,6 +49,7 @@ TABLE: Table = {
     **tasks.OPERATIONS,
     **deletion.OPERATIONS,
     **transfer.OPERATIONS,
+    **share.OPERATIONS,
     **maintenance.OPERATIONS,
 }
 OPERATIONS = {arguments.op: (arguments, handler) for arguments, handler in TABLE.items()}

@@ -187,6 +187,7 @@ def _host_lines(state: State, session: Session) -> host_memory.Lines:
 
 def _after_session_start(state: State, session: Session) -> None:
     drain_soon(state)
+    state.share.is_due = True
     _submit(state, "find sessions that are over", intake.submit_summaries)
 
 

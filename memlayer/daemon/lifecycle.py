@@ -24,7 +24,7 @@ from memlayer.daemon.dispatch import Dispatch, Server
 from memlayer.daemon.ops import deletion, maintenance
 from memlayer.daemon.resources.jobs import switch_often
 from memlayer.daemon.resources.state import State
-from memlayer.daemon.tasks import derived, flush, growth, intake, reading, topics, vectors
+from memlayer.daemon.tasks import derived, flush, growth, intake, reading, sharing, topics, vectors
 from memlayer.edge.capture import spool
 from memlayer.edge.home import paths
 from memlayer.edge.redaction.own_patterns import OWN
@@ -138,6 +138,7 @@ def run(home: str) -> int:
     state.loader.submit("model", lambda: opening.load_model(state))
     state.loader.start()
     state.reader.start()
+    state.share.jobs.start()
     at_home = _live(state, held, answered)
     _leave(state, server, held, at_home)
     return 0
@@ -166,6 +167,7 @@ def _live(state: State, held: int, answered: bool | None) -> bool:
             reading.look(state)
             growth.look(state)
             topics.look(state)
+            sharing.look(state)
             if _is_answered_anew(state, answered):
                 logger.info("leaving: the plugin's setting of notes has changed")
                 break

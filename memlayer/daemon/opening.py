@@ -15,7 +15,7 @@ from memlayer.daemon.ops import deletion, maintenance
 from memlayer.daemon.resources import memory
 from memlayer.daemon.resources.jobs import frames_of
 from memlayer.daemon.resources.state import State
-from memlayer.daemon.tasks import derived, intake, vectors
+from memlayer.daemon.tasks import derived, intake, sharing, vectors
 from memlayer.edge.capture import spool
 from memlayer.edge.home import registry
 from memlayer.errors import StoreError
@@ -83,6 +83,7 @@ def _open(state: State) -> compose.Services:
         state.rule_notices.heard(events)
 
     services.ingest.on_new = on_new
+    sharing.connect(state, services)
     services.consolidator.on_rules = state.rule_notices.consolidated
     state.has_global = bool(
         services.store.memories(MemoryQuery(project_id=GLOBAL, category=Category.CORE, is_current=True, limit=1))

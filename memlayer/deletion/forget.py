@@ -92,6 +92,22 @@ class Forget:
         event_ids = dict.fromkeys((*plan.event_ids, *self._orphaned_requests(alone, ids)))
         return DeletionPlan(tuple(event_ids), tuple(ids))
 
+    def forget_ids(self, ids: Sequence[str]) -> tuple[Removed, list[str]]:
+        """Forget by their ids what another machine has forgotten; return as forget.
+
+        Rows that are here go with all that was drawn from the events; ids that are not here can never come.
+        """
+        self.tombstones.add(ids)
+        events = {event.id for batch in batched(ids) for event in self.store.events(ids=batch, limit=len(batch))}
+        wanted = {row.id for batch in batched(ids) for row in self.store.memories(MemoryQuery(ids=batch))}
+        for batch in batched(sorted(events)):
+            wanted |= {row.id for row in self.store.memories(MemoryQuery(source_ids=batch, limit=EVERYTHING))}
+        if not (events or wanted):
+            return Removed(), []
+        plan = self.erasure.tasks.with_events(DeletionPlan(tuple(sorted(events)), tuple(sorted(wanted))))
+        memories = [row for batch in batched(plan.memory_ids) for row in self.store.memories(MemoryQuery(ids=batch))]
+        return self.forget(ForgetPlan(Selection(memory_ids=plan.memory_ids or tuple(ids)), plan, tuple(memories)))
+
     def missing(self, memory: Memory, event_ids: Sequence[str]) -> list[answers.MissingSource]:
         """Return sources that these events lack: [{id, why, at_ms (0: unknown)}]."""
         out: list[answers.MissingSource] = []
@@ -168,6 +184,12 @@ class Forget:
             if event is not None and selection.session_id and event["session_id"] == selection.session_id:
                 self.tombstones.add([str(event["id"])], [(str(event["text"]), spool.at_ms_of(path))])
                 os.unlink(path)
+
+
+def batched(ids: Sequence[str]) -> Iterator[list[str]]:
+    """Split ids into batches that one query holds."""
+    for start in range(0, len(ids), EVENTS_AT_ONCE):
+        yield list(ids[start : start + EVENTS_AT_ONCE])
 
 
 def _is_earlier(older: Memory, newer: Memory) -> bool:

@@ -76,6 +76,10 @@ class Tombstones:
         """Whether an event or a memory of that id was forgotten."""
         return wanted in self._lines
 
+    def ids(self) -> list[str]:
+        """Return the forgotten ids; hashes of texts are this home's alone."""
+        return [line for line in self._lines if ":" not in line]
+
     def add(
         self,
         ids: Iterable[str],

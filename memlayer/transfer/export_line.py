@@ -159,8 +159,11 @@ def read(raw: bytes) -> Read | None:
         raise UserError("not JSON") from bad
     if not isinstance(line, dict):
         raise UserError("not a line of an export")
-    if MARK in line or END in line:
-        return None
+    return None if MARK in line or END in line else record_of(line)
+
+
+def record_of(line: dict[str, Any]) -> Read:
+    """Return the record of a line's object. Raises UserError."""
     if len(line) != 1:
         raise UserError("not a line of an export")
     [(name, value)] = line.items()

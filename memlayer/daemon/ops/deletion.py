@@ -150,7 +150,7 @@ def erase(state: State, selection: Selection, *, keep_sources: bool = False) -> 
     try:
         plan = services.forget.plan(selection, keep_sources=keep_sources)
         removed, project_ids = services.forget.forget(plan)
-        left = _renew(state, services, project_ids)
+        left = renew(state, services, project_ids)
     except OSError as bad:
         raise DaemonError(UNFINISHED % (bad.strerror, bad.filename)) from bad
     return plan, removed, left
@@ -165,7 +165,7 @@ def collect(state: State) -> tuple[Removed, list[str]]:
     try:
         services.retention.done(now_s)  # before it is: a failure is tried again tomorrow
         removed, project_ids = services.retention.delete(rules, int(now_s * 1000))
-        left = _renew(state, services, project_ids)
+        left = renew(state, services, project_ids)
     except OSError as bad:
         raise DaemonError(UNFINISHED % (bad.strerror, bad.filename)) from bad
     services.store.upkeep(force=True)
@@ -194,14 +194,15 @@ def resume(state: State, services: Services) -> None:
     try:
         project_ids = services.forget.erasure.resume()
         if project_ids:
-            state.jobs.submit("finish forgetting", lambda: _renew(state, services, project_ids))
+            state.jobs.submit("finish forgetting", lambda: renew(state, services, project_ids))
         else:
             services.forget.erasure.finished()
     except (OSError, StoreError) as bad:
         log.error("an interrupted forget is not finished: %s", bad)
 
 
-def _renew(state: State, services: Services, project_ids: Iterable[str]) -> list[str]:
+def renew(state: State, services: Services, project_ids: Iterable[str]) -> list[str]:
+    """Make anew all that derives from memories of these projects; return files left alone."""
     services.live.clear()
     state.rule_notices.clear()
     left = []

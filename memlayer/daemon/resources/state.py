@@ -76,6 +76,19 @@ class EmbedderSlot:
 
 
 @dataclass
+class ShareWork:
+    """The background work of a share.
+
+    is_due: at a start and an end of a session. next_s: not before (monotonic clock); wait_s: after a failure.
+    """
+
+    jobs: Jobs = field(default_factory=lambda: Jobs("sharer"))
+    is_due: bool = True
+    next_s: float = 0.0
+    wait_s: float = 60.0
+
+
+@dataclass
 class State:
     """State of one daemon.
 
@@ -94,6 +107,7 @@ class State:
     jobs: Jobs = field(default_factory=lambda: Jobs("writer"))
     loader: Jobs = field(default_factory=lambda: Jobs("loader"))
     reader: Jobs = field(default_factory=lambda: Jobs("reader"))  # reads turns with a language model
+    share: ShareWork = field(default_factory=ShareWork)
     recalls: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(8, thread_name_prefix="recall"))
     embedder: EmbedderSlot = field(default_factory=EmbedderSlot)
     services: Future[compose.Services] = field(default_factory=Future)

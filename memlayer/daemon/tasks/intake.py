@@ -137,6 +137,7 @@ def settle(state: State, session: Session) -> None:
     if session.project_id:
         derived.sync(state, session.project_id, recent=True)
     save_small(state)
+    state.share.is_due = True
     if state.services.result().store.upkeep():
         memory.give_back()
         memory.unmap_code()

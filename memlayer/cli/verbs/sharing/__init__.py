@@ -1,0 +1,1 @@
+"""Verbs of sharing with other machines and people."""

@@ -1,0 +1,201 @@
+"""The verb share: one person's memories on several machines."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import click
+
+from memlayer.cli.terminal.invocation import Incomplete, ask, client, home, json_option, start_daemon
+from memlayer.cli.terminal.output import counted, line, pairs, print_json, say, size, table, when
+from memlayer.edge.home import paths
+from memlayer.edge.ipc import share_ops as ops
+from memlayer.errors import UserError
+
+CONSENT = (
+    "will carry your prompts, answers, notes, tasks and uses of memories, redacted, of every project, with what you "
+    "forget. Not: vectors, settings, keys."
+)
+
+
+@click.group("share")
+def share_verb() -> None:
+    """Share memories between your machines: a folder, a git remote or a bucket.
+
+    Nothing leaves this machine before `memlayer share setup`. Afterwards it is sent and taken in by itself at a
+    session's start and end, in the background. See docs/sharing.md.
+
+    \b
+    Examples:
+      memlayer share setup git@git.example.com:me/memory.git
+      memlayer share setup file:///home/me/Syncthing
+      memlayer share key | ssh laptop memlayer share setup git@git.example.com:me/memory.git --key-stdin --yes
+      memlayer share status
+    """
+
+
+@share_verb.command("setup")
+@click.argument("url", metavar="URL", default="")
+@click.option("--key-stdin", is_flag=True, help="Read the key of a share that is there from standard input.")
+@click.option("--name", default="", help="The name of this machine; default: its host name.")
+@click.option("--encrypt/--plain", "encrypt", default=None, help="Default: encrypted, but for a folder.")
+@click.option("--by-hand", is_flag=True, help="Share only at `memlayer share push` and `pull`.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@json_option
+def setup(url: str, key_stdin: bool, name: str, encrypt: bool | None, by_hand: bool, yes: bool, as_json: bool) -> None:
+    """Begin to share at URL, or join the share that is there.
+
+    URL: file:///folder (Syncthing, a drive), a git remote (a private one), or s3://bucket/prefix.
+
+    \b
+    Examples:
+      memlayer share setup s3://my-bucket/memory
+      memlayer share setup file:///home/me/Syncthing --encrypt
+    """
+    if not url.strip():
+        raise Incomplete("Give an address: file:///folder, a git remote, or s3://bucket/prefix")
+    url = os.path.abspath(os.path.expanduser(url)) if url.startswith(("/", "~", ".")) else url
+    secret = sys.stdin.read(1000).strip() if key_stdin else ""
+    if key_stdin and not secret:
+        raise Incomplete("Standard input is empty. `memlayer share key` prints the key on another machine")
+    if not yes:
+        if key_stdin or as_json or not (sys.stdin.isatty() and sys.stdout.isatty()):
+            raise UserError(f"{line(url)} {CONSENT} Add --yes")
+        say(f"{line(url)} {CONSENT}")
+        if not click.confirm("Share?"):
+            raise UserError("Nothing is shared")
+    encryption = "" if encrypt is None else "on" if encrypt else "off"
+    paths.make_folder(paths.share(home()))  # from now on a daemon is given the variables of a share
+    client().stop()
+    start_daemon()
+    state = client().ask(ops.ShareSetup(url, secret, name, encryption, by_hand), deadline_s=300.0)
+    if as_json:
+        print_json(state)
+        return
+    say(f"Shared at {line(state['address'])} as {line(state['name'])}, {how_safe(state)}.")
+    if state["is_encrypted"]:
+        say("Carry the key to your other machines yourself: `memlayer share key`. Without it the share cannot be read.")
+    if by_hand:
+        say("`memlayer share push` sends what is here, `memlayer share pull` takes in what is there.")
+
+
+def how_safe(state: ops.ShareState) -> str:
+    """Return whether a share is encrypted, in words."""
+    return "encrypted before it leaves" if state["is_encrypted"] else "not encrypted"
+
+
+@share_verb.command("push")
+@json_option
+def push(as_json: bool) -> None:
+    """Send all that is new here.
+
+    Example: memlayer share push
+    """
+    done = ask(ops.SharePush(), as_json, is_long=True)
+    what = ", ".join(
+        counted(done[name], noun)  # type: ignore[literal-required]
+        for name, noun in (("events", "event"), ("memories", "memory"), ("usages", "use"), ("tombstones", "tombstone"))
+    )
+    say(f"Sent: {what} ({size(done['bytes'])}).")
+    if done["erased"]:
+        say(f"{counted(done['erased'], 'forgotten row')} left this machine's objects.")
+
+
+@share_verb.command("pull")
+@json_option
+def pull(as_json: bool) -> None:
+    """Take in all that your other machines sent.
+
+    Example: memlayer share pull
+    """
+    done = ask(ops.SharePull(), as_json, is_long=True)
+    new = ", ".join(
+        counted(done[name], noun)  # type: ignore[literal-required]
+        for name, noun in (("events", "event"), ("memories", "memory"), ("usages", "use"))
+    )
+    say(f"Taken in: {new} ({size(done['bytes'])}).")
+    if done["erased"]:
+        say(f"{counted(done['erased'], 'row')} that another machine forgot are gone here, too.")
+    if done["behind"]:
+        say((f"{counted(done['behind'], 'commit')} could not be read: ", "yellow"), line(done["behind_why"]))
+    if done["skipped"]:
+        say(f"{counted(done['skipped'], 'line')} are of a newer memlayer; they come once this one is updated.")
+
+
+@share_verb.command("status")
+@json_option
+def status(as_json: bool) -> None:
+    """Show what is behind and why, in numbers; asks no server.
+
+    Example: memlayer share status
+    """
+    state = ask(ops.ShareStatus(), as_json)
+    if not state["address"]:
+        say("Nothing is shared. `memlayer share setup URL` begins it.")
+        return
+    pairs("Share", [
+        ("address", line(state["address"])),
+        ("this machine", f"{line(state['name'])} ({state['machine'][:6]})"),
+        ("safety", how_safe(state) if state["has_key"] else "its key is not on this machine"),
+        ("by itself", "at a session's start and end" if state["is_automatic"] else "no: by push and pull alone"),
+        ("to send", counted(state["to_send"], "row")),
+        ("sent", f"{when(state['push_ms']) or 'never'}, {counted(state['objects'], 'object')}, {size(state['bytes'])}"),
+        ("taken in", when(state["pull_ms"]) or "never"),
+        ("behind", f"{counted(state['behind'], 'commit')}: {line(state['behind_why'])}" if state["behind"] else ""),
+        ("to erase", counted(state["to_erase"], "forgotten row") if state["to_erase"] else ""),
+        ("problem", f"{line(state['problem'])} ({when(state['problem_ms'])})" if state["problem"] else ""),
+        ("new name", when(state["renamed_ms"]) and f"since {when(state['renamed_ms'])}: restored or copied"),
+    ])  # fmt: skip
+    table(
+        ("machine", "id", "commits", "last written"),
+        [
+            (
+                row["name"] + (" (earlier name)" if row["is_former"] else ""), row["machine"][:6], str(row["commits"]),
+                when(row["written_ms"]) + (" (its clock is ahead)" if row["is_ahead"] else ""),
+            )
+            for row in state["machines"]
+        ],
+    )  # fmt: skip
+
+
+@share_verb.command("key")
+@json_option
+def key(as_json: bool) -> None:
+    """Print the key, to be carried to another machine.
+
+    Whoever has it and can reach the share reads all of it.
+
+    Example: memlayer share key | ssh laptop memlayer share setup URL --key-stdin --yes
+    """
+    print(ask(ops.ReadShareKey(), as_json)["key"])
+
+
+@share_verb.command("drop")
+@click.argument("machine", metavar="MACHINE", default="")
+@json_option
+def drop(machine: str, as_json: bool) -> None:
+    """Take over the log of a machine that is gone for good.
+
+    Its rows are taken in and sent by this machine; its objects are removed.
+
+    Example: memlayer share drop old-laptop
+    """
+    if not machine.strip():
+        raise Incomplete("Give a machine, as `memlayer share status` shows it")
+    done = ask(ops.ShareDrop(machine.strip()), as_json, is_long=True)
+    say(f"The log of {line(done['machine'])} is this machine's now.")
+
+
+@share_verb.command("stop")
+@click.option("--delete", is_flag=True, help="Remove what this machine sent from the share as well.")
+@json_option
+def stop(delete: bool, as_json: bool) -> None:
+    """Stop sharing; every memory stays here.
+
+    The key goes, too. What this machine sent stays in the share for the others, unless --delete.
+
+    Example: memlayer share stop
+    """
+    done = ask(ops.ShareStop(delete), as_json, is_long=True)
+    say(f"Nothing is shared at {line(done['address'])} any more. Every memory is still here.")

@@ -1,0 +1,1 @@
+"""Operations on what is shared with other machines and people."""

@@ -1,0 +1,77 @@
+"""Operations on the share of one person's machines."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import cast
+
+from memlayer.daemon.ops.requests import Progress, Table, services_of
+from memlayer.daemon.resources.state import State
+from memlayer.daemon.tasks import intake
+from memlayer.edge.ipc import share_ops as ops
+from memlayer.errors import UserError
+from memlayer.sharing.sync import shown
+
+ENCRYPTION = {"": None, "on": False, "off": True}
+NOTHING: ops.ShareState = {
+    "address": "", "machine": "", "name": "", "is_encrypted": False, "is_automatic": False, "has_key": False,
+    "to_send": 0, "to_erase": 0, "behind": 0, "behind_why": "", "waiting_uses": 0, "objects": 0, "bytes": 0,
+    "push_ms": 0, "pull_ms": 0, "problem": "", "problem_ms": 0, "renamed_ms": 0, "machines": [],
+}  # fmt: skip
+
+
+def setup(state: State, arguments: ops.ShareSetup, progress: Progress) -> ops.ShareState:
+    """Begin to share. Raises UserError."""
+    if arguments.encryption not in ENCRYPTION:
+        raise UserError("encryption: on or off is expected")
+    services_of(state).sharing.set_up(
+        arguments.address, secret=arguments.secret.strip(), name=arguments.name,
+        is_plain=ENCRYPTION[arguments.encryption], by_hand=arguments.by_hand,
+    )  # fmt: skip
+    return status(state, ops.ShareStatus(), progress)
+
+
+def push(state: State, arguments: ops.SharePush, progress: Progress) -> ops.SharePushed:
+    """Send all that is new. Raises ShareError."""
+    sharing = services_of(state).sharing
+    sharing.share()
+    state.jobs.submit("take in", lambda: intake.take_in(state)).result()
+    return cast(ops.SharePushed, asdict(sharing.push()))
+
+
+def pull(state: State, arguments: ops.SharePull, progress: Progress) -> ops.SharePulled:
+    """Take in all that other machines sent. Raises ShareError."""
+    done = asdict(services_of(state).sharing.pull())
+    return cast(ops.SharePulled, {"behind_why": done.pop("why"), **done})
+
+
+def status(state: State, arguments: ops.ShareStatus, progress: Progress) -> ops.ShareState:
+    """Return the share in numbers; asks no server."""
+    return cast(ops.ShareState, {**NOTHING, **services_of(state).sharing.state()})
+
+
+def stop(state: State, arguments: ops.ShareStop, progress: Progress) -> ops.ShareEnded:
+    """End the share. Raises ShareError."""
+    ended = services_of(state).sharing.stop(is_deleting=arguments.delete)
+    return {"address": shown(ended.address)}
+
+
+def key(state: State, arguments: ops.ReadShareKey, progress: Progress) -> ops.ShareKey:
+    """Return the key for another machine. Raises ShareError."""
+    return {"key": services_of(state).sharing.key()}
+
+
+def drop(state: State, arguments: ops.ShareDrop, progress: Progress) -> ops.DroppedMachine:
+    """Take over the log of a machine that is gone. Raises UserError."""
+    return {"machine": services_of(state).sharing.drop_machine(arguments.machine)}
+
+
+OPERATIONS: Table = {
+    ops.ShareSetup: setup,
+    ops.SharePush: push,
+    ops.SharePull: pull,
+    ops.ShareStatus: status,
+    ops.ShareStop: stop,
+    ops.ReadShareKey: key,
+    ops.ShareDrop: drop,
+}

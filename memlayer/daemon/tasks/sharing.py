@@ -1,0 +1,82 @@
+"""Push and pull in the background: at a session's start and end, on a thread of their own."""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from memlayer.compose import Services
+from memlayer.daemon.ops import deletion
+from memlayer.daemon.resources import memory
+from memlayer.daemon.resources.state import State
+from memlayer.daemon.tasks import derived, intake, vectors
+from memlayer.edge.home import paths
+from memlayer.errors import MemlayerError, ShareError
+from memlayer.sharing.share import FILE
+
+FIRST_WAIT_S, MAX_WAIT_S = 60.0, 3600.0
+log = logging.getLogger(__name__)
+
+
+def connect(state: State, services: Services) -> None:
+    """Have the share write through the daemon's writer."""
+
+    def in_writer(name: str, job: Callable[[], Any]) -> Any:
+        return state.jobs.submit(name, job).result()
+
+    services.sharing.in_writer = in_writer
+    services.sharing.forget = lambda ids: _forget(state, services, ids)
+    services.sharing.on_taken = lambda project_ids: _settle(state, services, project_ids)
+
+
+def look(state: State) -> None:
+    """Begin a sync that is due, behind everything else."""
+    share = state.share
+    if not share.is_due or share.jobs.pending or time.monotonic() < share.next_s or not state.is_open:
+        return
+    if not os.path.exists(os.path.join(paths.share(state.home), FILE)):
+        share.is_due = False
+        return
+    share.jobs.submit("sync", lambda: _sync(state))
+
+
+def _sync(state: State) -> None:
+    share, sharing = state.share, state.services.result().sharing
+    try:
+        if sharing.share().is_automatic:
+            state.jobs.submit("drain", lambda: intake.drain(state)).result()
+            sharing.push()
+            sharing.pull()
+        share.is_due, share.wait_s = False, FIRST_WAIT_S
+    except ShareError as bad:  # noted for `share status` and doctor; nothing here depends on it
+        log.warning("nothing is shared now: %s", bad)
+        share.next_s = time.monotonic() + share.wait_s
+        share.wait_s = min(MAX_WAIT_S, 2 * share.wait_s)
+    except MemlayerError as bad:
+        log.error("sharing failed: %s", bad)
+        share.is_due = False
+
+
+def _forget(state: State, services: Services, ids: Sequence[str]) -> int:
+    """Erase what another machine has forgotten. The writer's job."""
+    removed, project_ids = services.forget.forget_ids(ids)
+    deletion.renew(state, services, project_ids)
+    return removed.events + removed.memories
+
+
+def _settle(state: State, services: Services, project_ids: set[str]) -> None:
+    """Publish memories that came, and tidy up."""
+
+    def job() -> None:
+        services.tasks.catch_up()
+        derived.renew(state, project_ids)
+        services.store.upkeep()
+        intake.save_small(state)
+        memory.give_back()
+
+    state.jobs.submit("settle a pull", job).result()
+    vectors.submit_embedding(state)
+    intake.begin_consolidation(state)

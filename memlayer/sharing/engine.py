@@ -1,0 +1,98 @@
+"""The port of a share: named objects of machines, each written by its machine alone."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Protocol
+
+from memlayer.errors import UserError
+
+FOLDER, GIT, OBJECTS = "file", "git", "s3"
+# Words of git's, the system's and an object store's errors, in lower case -> the reason for a person.
+REASONS = (
+    (("requesttimetooskewed", "time too skewed"), "the clock of this machine is wrong; set it, then try again"),
+    (
+        ("403", "forbidden", "accessdenied", "access denied", "permission denied", "authentication failed",
+         "could not read username", "invalidaccesskeyid", "signaturedoesnotmatch", "host key verification"),
+        "the access is refused; check the key, the password or the rights",
+    ),
+    (("no space left", "quota"), "there is no space left"),
+    (("read-only",), "it is read-only"),
+    (("not implemented", "501", "preconditionfailed is not"), "this store has no conditional writes"),
+    (
+        ("could not resolve", "dns", "connection refused", "network is unreachable", "timed out", "timeout",
+         "connection reset", "error sending request", "could not connect", "unable to access", "connect error"),
+        "it cannot be reached; there may be no network",
+    ),
+    (
+        ("nosuchbucket", "not appear to be a git repository", "repository not found", "does not exist"),
+        "it does not exist",
+    ),
+    (("no such file", "not a directory"), "the folder is not there; a drive may not be mounted"),
+)  # fmt: skip
+_SCP = re.compile(r"[\w.-]+@[\w.-]+:[^:].*").fullmatch
+_SCHEME = re.compile(r"([a-z][a-z0-9+.-]*)://").match
+
+
+class Engine(Protocol):
+    """A place that objects are carried through. Not thread-safe.
+
+    All errors are ShareError, one line. An object is whole or absent, as far as the place allows.
+    """
+
+    def check(self) -> None:
+        """Refuse a place that cannot carry a share, before the first write."""
+
+    def refresh(self) -> None:
+        """Look at the place as it is now."""
+
+    def machines(self) -> list[str]:
+        """Return the names of the machines that have objects."""
+
+    def names(self, machine: str) -> list[str]:
+        """Return the names of a machine's objects, foreign ones included."""
+
+    def read(self, machine: str, names: Sequence[str]) -> Mapping[str, bytes]:
+        """Return objects by name; those that are gone are left out."""
+
+    def change(self, machine: str, add: Mapping[str, bytes], remove: Collection[str]) -> None:
+        """Add objects in their order, then remove others, as one commit if possible."""
+
+    def drop(self, machine: str) -> None:
+        """Remove all of a machine's objects."""
+
+
+Opener = Callable[[str, str], Engine]  # (address, folder for its own files) -> the engine
+
+
+def kind_of(address: str) -> str:
+    """Return file, git or s3. Raises UserError for another address.
+
+    `git+file:///...` is a git repository in a folder.
+    """
+    scheme = _SCHEME(address)
+    if "\n" in address or "\0" in address or address.startswith("-"):
+        raise UserError("this is no address of a share")
+    if scheme is None:
+        if _SCP(address):
+            return GIT
+        if os.path.isabs(address):
+            return GIT if address.endswith(".git") else FOLDER
+        raise UserError(f"{address[:80]!r} is no address. Give file:///folder, a git remote, or s3://bucket/prefix")
+    if scheme[1] == "file":
+        return FOLDER
+    if scheme[1] in ("s3", "gs", "az"):
+        return OBJECTS
+    if scheme[1] in ("git", "git+file", "git+ssh", "git+https", "ssh", "https"):
+        return GIT
+    raise UserError(f"{scheme[1]}:// is not known. Give file:///folder, a git remote, or s3://bucket/prefix")
+
+
+def reason_of(message: str) -> str:
+    """Return the reason of a failure for a person, the message itself if unknown."""
+    low = message.lower()
+    known = next((reason for words, reason in REASONS if any(word in low for word in words)), "")
+    first = " ".join(message.split())[:200]
+    return known or first or "it failed without a word"

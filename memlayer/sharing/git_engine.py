@@ -1,0 +1,142 @@
+"""A share in refs of a git remote, by the git program alone.
+
+A ref a machine, `refs/memlayer/<machine>`: a commit without parents whose tree holds the objects, so that the ref's
+history keeps nothing that was removed. What the server still keeps of older commits is up to the server's own gc.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Collection, Mapping, Sequence
+
+from memlayer.edge.home import paths
+from memlayer.errors import ShareError
+from memlayer.sharing.engine import reason_of
+from memlayer.sharing.log_format import is_machine, span_of
+
+REFS = "refs/memlayer/"
+LIMIT_S = 120.0
+# The repository here is memlayer's own; the address is the person's. Neither may start a program of another's choice.
+SAFE = (
+    "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "gc.auto=0", "-c", "protocol.ext.allow=never",
+    "-c", "fetch.fsckObjects=true", "-c", "fetch.unpackLimit=1000000",  # loose objects alone: prune removes them
+)  # fmt: skip
+WHO = {
+    "GIT_AUTHOR_NAME": "memlayer", "GIT_AUTHOR_EMAIL": "memlayer@localhost", "GIT_AUTHOR_DATE": "@0 +0000",
+    "GIT_COMMITTER_NAME": "memlayer", "GIT_COMMITTER_EMAIL": "memlayer@localhost", "GIT_COMMITTER_DATE": "@0 +0000",
+    "GIT_TERMINAL_PROMPT": "0", "GIT_ALLOW_PROTOCOL": "file:git:https:ssh", "LC_ALL": "C",
+}  # fmt: skip
+KEPT = ("GIT_SSH_COMMAND", "GIT_SSH", "GIT_SSL_CAINFO")  # of the person's variables
+
+
+class GitEngine:
+    """Objects as blobs below `refs/memlayer/<machine>` of a remote."""
+
+    def __init__(self, address: str, own_folder: str) -> None:
+        """own_folder: for a bare repository of memlayer's own."""
+        self._address = address.removeprefix("git+")
+        self._folder = os.path.join(own_folder, "git")
+        self._known: dict[str, str] = {}  # machine -> commit
+
+    def check(self) -> None:
+        self.refresh()
+
+    def refresh(self) -> None:
+        if not os.path.isdir(os.path.join(self._folder, "refs")):
+            paths.make_folder(self._folder)
+            self._git("init", "--quiet", "--bare", "--template=", self._folder, is_ours=False)
+        listed = self._git("ls-remote", "--", self._address, REFS + "*")
+        there = {
+            ref.removeprefix(REFS): commit
+            for commit, _, ref in (line.partition("\t") for line in listed.decode("ascii", "replace").splitlines())
+        }
+        there = {machine: commit for machine, commit in there.items() if is_machine(machine)}
+        here = self._refs()
+        for machine in here.keys() - there.keys():
+            self._git("update-ref", "-d", REFS + machine)
+        changed = [machine for machine, commit in there.items() if here.get(machine) != commit]
+        if changed:
+            refs = ["+%s%s:%s%s" % (REFS, machine, REFS, machine) for machine in changed]
+            self._git("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--", self._address, *refs)
+        if changed or here.keys() - there.keys():
+            self._git("prune", "--expire=now")
+        self._known = self._refs()
+
+    def machines(self) -> list[str]:
+        return sorted(self._known)
+
+    def names(self, machine: str) -> list[str]:
+        return [name for name in self._tree(machine) if span_of(name)]
+
+    def read(self, machine: str, names: Sequence[str]) -> dict[str, bytes]:
+        tree = self._tree(machine)
+        return {name: self._git("cat-file", "blob", tree[name]) for name in names if name in tree}
+
+    def change(self, machine: str, add: Mapping[str, bytes], remove: Collection[str]) -> None:
+        tree = {name: blob for name, blob in self._tree(machine).items() if name not in remove}
+        for name, data in add.items():
+            tree[name] = self._git("hash-object", "-w", "--stdin", sent=data).decode().strip()
+        lines = "".join("100644 blob %s\t%s\n" % (blob, name) for name, blob in sorted(tree.items()))
+        made = self._git("mktree", sent=lines.encode()).decode().strip()
+        commit = self._git("commit-tree", made, "-m", "memlayer").decode().strip()
+        self._push(machine, commit)
+        self._git("update-ref", REFS + machine, commit)
+        self._known[machine] = commit
+        if remove:
+            self._git("prune", "--expire=now")
+
+    def drop(self, machine: str) -> None:
+        if machine in self._known:
+            self._push(machine, "")
+            self._git("update-ref", "-d", REFS + machine)
+            del self._known[machine]
+            self._git("prune", "--expire=now")
+
+    def _push(self, machine: str, commit: str) -> None:
+        """Set the remote's ref, if it still is as it was."""
+        ref, was = REFS + machine, self._known.get(machine, "")
+        lease = "--force-with-lease=%s:%s" % (ref, was)
+        self._git("push", "--quiet", "--no-verify", lease, "--", self._address, "%s:%s" % (commit, ref))
+
+    def _tree(self, machine: str) -> dict[str, str]:
+        """Return the objects of a machine's ref: name -> blob."""
+        commit = self._known.get(machine)
+        if commit is None:
+            return {}
+        listed = self._git("ls-tree", "-z", commit).decode("utf-8", "replace")
+        rows = [line.partition("\t") for line in listed.split("\0") if line]
+        return {name: kind.split()[2] for kind, _, name in rows if kind.split()[1] == "blob"}
+
+    def _refs(self) -> dict[str, str]:
+        listed = self._git("for-each-ref", "--format=%(objectname) %(refname)", REFS).decode("ascii", "replace")
+        rows = [line.split(" ", 1) for line in listed.splitlines()]
+        return {ref.removeprefix(REFS): commit for commit, ref in rows if is_machine(ref.removeprefix(REFS))}
+
+    def _git(self, *words: str, sent: bytes = b"", is_ours: bool = True) -> bytes:
+        """Return git's output. Raises ShareError with the reason."""
+        where = ["--git-dir", self._folder] if is_ours else []
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_") or name in KEPT}
+        try:
+            done = subprocess.run(
+                ["git", *where, *SAFE, *words], input=sent, capture_output=True, timeout=LIMIT_S, check=False,
+                cwd="/", env={**kept, **WHO},
+            )  # fmt: skip
+        except FileNotFoundError as bad:
+            raise ShareError("git is not installed; a share by git needs it") from bad
+        except subprocess.TimeoutExpired as bad:
+            raise ShareError(f"{self._shown}: it cannot be reached; git took longer than {LIMIT_S:.0f} s") from bad
+        except OSError as bad:
+            raise ShareError(f"{self._shown}: {reason_of(bad.strerror or str(bad))}") from bad
+        if done.returncode != 0:
+            said = done.stderr.decode("utf-8", "replace").strip()
+            if "stale info" in said:
+                raise ShareError(f"{self._shown}: another machine has written under this machine's name meanwhile")
+            raise ShareError(f"{self._shown}: {reason_of(said)}")
+        return done.stdout
+
+    @property
+    def _shown(self) -> str:
+        """The address without user and password."""
+        head, at, rest = self._address.rpartition("@")
+        return (head.partition("//")[0] + "//" + rest if "//" in head else rest) if at else self._address

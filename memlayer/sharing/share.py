@@ -1,0 +1,98 @@
+"""The share that a person set up: address, names, consent."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import secrets
+import shutil
+import socket
+import time
+from dataclasses import asdict, dataclass, replace
+
+from memlayer.edge.home import paths
+from memlayer.errors import ShareError
+from memlayer.sharing.engine import FOLDER, GIT, Engine, kind_of
+from memlayer.sharing.folder_engine import FolderEngine
+from memlayer.sharing.git_engine import GitEngine
+from memlayer.sharing.seal import Seal, read_secret
+
+FILE = "share.json"
+MACHINE_BYTES = 8
+MAX_FORMER = 20
+
+
+@dataclass(frozen=True)
+class Share:
+    """The record of a share. Without it nothing leaves this machine.
+
+    machine: the name of this machine's log, 16 hex digits; name: for people. former: earlier names of this home's.
+    is_automatic: at a session's start and end.
+    """
+
+    address: str
+    machine: str
+    name: str
+    is_encrypted: bool
+    is_automatic: bool
+    since_ms: int
+    former: tuple[str, ...] = ()
+
+    def renamed(self) -> Share:
+        """Return the share with a new log."""
+        former = (*self.former, self.machine)[-MAX_FORMER:]
+        return replace(self, machine=new_machine(), former=former)
+
+
+def new_machine() -> str:
+    return secrets.token_hex(MACHINE_BYTES)
+
+
+def new_share(address: str, *, name: str, is_encrypted: bool, is_automatic: bool) -> Share:
+    """Return the record of a share that begins now."""
+    name = " ".join((name or socket.gethostname()).split())[:60] or "a machine"
+    return Share(address, new_machine(), name, is_encrypted, is_automatic, int(time.time() * 1000))
+
+
+def read_share(home: str) -> Share | None:
+    """Return this home's share, None while there is none. Raises ShareError."""
+    try:
+        with open(os.path.join(paths.share(home), FILE), encoding="utf-8") as file:
+            found = json.load(file)
+        return Share(**{**found, "former": tuple(found["former"])})
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, TypeError, KeyError) as bad:
+        raise ShareError("the record of the share cannot be read; `memlayer share setup URL` makes it anew") from bad
+
+
+def write_share(home: str, share: Share) -> None:
+    """Write the record. Raises OSError."""
+    data = json.dumps(asdict(share), ensure_ascii=False, indent=1).encode("utf-8", "surrogateescape")
+    paths.write_whole(os.path.join(paths.share(home), FILE), data + b"\n")
+
+
+def end_share(home: str) -> None:
+    """Remove the record first, then the rest of it, the key as well."""
+    folder = paths.share(home)
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(os.path.join(folder, FILE))
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def seal_of(home: str, share: Share) -> Seal:
+    """Return the share's encryption. Raises ShareError without its key."""
+    return Seal(read_secret(paths.share(home)) if share.is_encrypted else "")
+
+
+def open_engine(address: str, folder: str) -> Engine:
+    """Return the engine of an address. folder: for its own files."""
+    kind = kind_of(address)
+    if kind == FOLDER:
+        return FolderEngine(address)
+    if kind == GIT:
+        return GitEngine(address, folder)
+    from memlayer.sharing.table_engine import TableEngine  # LanceDB is slow to import
+
+    return TableEngine(address)
