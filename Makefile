@@ -56,6 +56,7 @@ docs: venv  ## regenerate the generated parts of docs/
 lock: venv  ## resolve requirements*.in anew
 	$(UV_COMPILE) --upgrade $(addprefix --no-emit-package ,$(NEVER_LOADED)) requirements.in -o requirements.lock
 	$(UV_COMPILE) --upgrade --constraint requirements.lock requirements-dev.in -o requirements-dev.lock
+	$(UV_COMPILE) --upgrade requirements-s3-tests.in -o requirements-s3-tests.lock
 
 dist: venv  ## build the wheel
 	$(VENV)/bin/uv build --wheel --out-dir dist

@@ -60,7 +60,7 @@ VERBS = {
     "gc": Verb("maintenance", "Remove everything older than the retention settings allow."),
     "import": Verb("transfer", "Import earlier sessions from the host's transcripts, or an export."),
     "export": Verb("transfer", "Export everything to a file of JSON Lines that `memlayer import` reads."),
-    "share": Verb("sharing.share", "Share memories between your machines: a folder, a git remote or a bucket."),
+    "share": Verb("sharing.share", "Share memories between your machines, by folder, git or bucket."),
     "daemon": Verb("health", "Start, stop or show the background process that owns the store."),
     "doctor": Verb("health", "Check everything."),
     "config": Verb("settings", "Show a project's settings and the source of each value."),

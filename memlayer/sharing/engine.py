@@ -1,4 +1,4 @@
-"""The port of a share: named objects of machines, each written by its machine alone."""
+"""The port of a share: objects, each written by its machine alone."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ REASONS = (
     (("read-only",), "it is read-only"),
     (("not implemented", "501", "preconditionfailed is not"), "this store has no conditional writes"),
     (
-        ("could not resolve", "dns", "connection refused", "network is unreachable", "timed out", "timeout",
-         "connection reset", "error sending request", "could not connect", "unable to access", "connect error"),
-        "it cannot be reached; there may be no network",
-    ),
-    (
         ("nosuchbucket", "not appear to be a git repository", "repository not found", "does not exist"),
         "it does not exist",
+    ),
+    (
+        ("could not resolve", "dns", "connection refused", "network is unreachable", "timed out",
+         "connection reset", "error sending request", "could not connect", "unable to access", "connect error"),
+        "it cannot be reached; there may be no network",
     ),
     (("no such file", "not a directory"), "the folder is not there; a drive may not be mounted"),
 )  # fmt: skip
@@ -58,7 +58,7 @@ class Engine(Protocol):
         """Return objects by name; those that are gone are left out."""
 
     def change(self, machine: str, add: Mapping[str, bytes], remove: Collection[str]) -> None:
-        """Add objects in their order, then remove others, as one commit if possible."""
+        """Add objects in order, then remove others, as one commit if possible."""
 
     def drop(self, machine: str) -> None:
         """Remove all of a machine's objects."""
@@ -91,7 +91,7 @@ def kind_of(address: str) -> str:
 
 
 def reason_of(message: str) -> str:
-    """Return the reason of a failure for a person, the message itself if unknown."""
+    """Return a failure's reason for a person; an unknown message itself."""
     low = message.lower()
     known = next((reason for words, reason in REASONS if any(word in low for word in words)), "")
     first = " ".join(message.split())[:200]

@@ -1,4 +1,4 @@
-"""A share in a folder that Syncthing, a drive or a network carries."""
+"""A share in a folder that Syncthing or a drive carries."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class FolderEngine:
             raise ShareError(f"{self._parent}: the access is refused; check its permissions")
 
     def refresh(self) -> None:
-        """Raise ShareError while the folder is absent: an empty one tells another story."""
+        """Raise ShareError while the folder is absent."""
         if not os.path.isdir(self._parent):
             raise ShareError(f"{self._parent}: the folder is not there; a drive may not be mounted")
 

@@ -1,4 +1,4 @@
-"""A share in refs of a git remote, by the git program alone.
+"""A share in refs of a git remote, by git alone.
 
 A ref a machine, `refs/memlayer/<machine>`: a commit without parents whose tree holds the objects, so that the ref's
 history keeps nothing that was removed. What the server still keeps of older commits is up to the server's own gc.

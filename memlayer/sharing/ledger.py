@@ -1,4 +1,4 @@
-"""What this home knows of its share: rows sent and taken, how far each log was read.
+"""Record of a share: rows sent and taken, logs read.
 
 A SQLite file of ids and hashes, no text. It may be lost: then this home takes a new name in the share.
 """
@@ -38,7 +38,10 @@ CREATE TABLE IF NOT EXISTS waiting (id TEXT PRIMARY KEY, line TEXT NOT NULL) WIT
 
 
 class Version(NamedTuple):
-    """The last shared version of a row. clock, machine: the higher pair wins."""
+    """The last shared version of a row.
+
+    Of two the higher (clock, machine) wins.
+    """
 
     digest: bytes
     clock: int
@@ -47,7 +50,10 @@ class Version(NamedTuple):
 
 
 class Reached(NamedTuple):
-    """How far a machine's log was read, its name, and when it wrote that."""
+    """How far a machine's log was read.
+
+    who: its name for people. at_ms: when it wrote that.
+    """
 
     number: int
     at_ms: int
@@ -64,7 +70,7 @@ def digest_of(row: Event | Memory | Usage) -> bytes:
 
 
 def key_of(row: Event | Memory | Usage) -> str:
-    """Return a row's key in the ledger: a letter of its kind, and its id."""
+    """Return a row's key: a letter of its kind, and its id."""
     return NAMES[type(row)][0] + row.id
 
 
@@ -90,13 +96,9 @@ class Ledger:
             if self._base.in_transaction:
                 yield
                 return
-            self._base.execute("BEGIN IMMEDIATE")
-            try:
+            with self._base:  # commits, or rolls back
+                self._base.execute("BEGIN IMMEDIATE")
                 yield
-                self._base.execute("COMMIT")
-            except BaseException:
-                self._base.execute("ROLLBACK")
-                raise
 
     # -- facts
 
@@ -155,14 +157,17 @@ class Ledger:
                 self._many("DELETE FROM rows WHERE machine = ? AND number = ?", [(machine, n) for (n,) in given])
 
     def inherit(self, machine: str) -> None:
-        """Have all rows of a machine that is gone sent by this one."""
+        """Have all rows of a lost machine sent by this one."""
         with self.changing():
             self._all("DELETE FROM rows WHERE machine = ?", machine)
             self._all("DELETE FROM reached WHERE machine = ?", machine)
             self._all("DELETE FROM gone WHERE number = 0")
 
     def renamed(self, former: str, at_ms: int, who: str) -> None:
-        """Begin a log of another name; the former one counts as another machine's."""
+        """Begin a log of another name.
+
+        The former one counts as another machine's.
+        """
         with self.changing():
             for log in (ROWS, GONE):
                 self.advance(former, log, Reached(int(self.fact("last_" + log)), at_ms, who))
@@ -209,7 +214,7 @@ class Ledger:
             self._many("INSERT OR REPLACE INTO own VALUES (?, 0, ?)", [(row.name, size) for row, size in spans.items()])
 
     def settle(self, there: Iterable[Span]) -> None:
-        """Note the own objects that are there; the rest of a cut off writing is undone."""
+        """Note the own objects that are there; undo a cut off writing."""
         with self.changing():
             sizes, pending = {**self.own(), **self.pending()}, self.pending()
             spans = {span: sizes.get(span, 0) for span in there}

@@ -60,7 +60,7 @@ def span_of(name: str) -> Span | None:
 
 
 def living(spans: Iterable[Span], log: str) -> list[Span]:
-    """Return the objects of a log that count, in order, without replaced ones."""
+    """Return a log's objects in order, without replaced ones."""
     wide = sorted((row for row in spans if row.log == log), key=lambda row: (row.first, -row.last, -row.round))
     out: list[Span] = []
     for row in wide:
@@ -120,6 +120,6 @@ def line_of(row: Event | Memory | Usage) -> dict[str, Any]:
 
 
 def id_in(line: dict[str, Any]) -> str:
-    """Return the id of the row in a line, "" for a project's."""
+    """Return the id of a line's row, "" for a project."""
     rows = [line[name] for name in NAMES.values() if isinstance(line.get(name), dict)]
     return str(rows[0].get("id", "")) if rows else ""

@@ -1,4 +1,4 @@
-"""The key of a share: bytes that leave the machine are encrypted and signed.
+"""The key of a share: objects are encrypted and signed.
 
 Encrypted with age (pyrage); a keyed hash before the ciphertext tells a forged, torn or foreign object from a whole one.
 """
@@ -25,7 +25,7 @@ NO_KEY = (
 
 
 class Damaged(ShareError):
-    """An object of the share that is torn, forged or of another key."""
+    """An object that is torn, forged or of another key."""
 
 
 class Seal:

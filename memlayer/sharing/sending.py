@@ -1,4 +1,4 @@
-"""Push: new rows and tombstones of this home, as one commit of its own log."""
+"""Push: new rows and tombstones, as one commit of the own log."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ class Sending:
         return out
 
     def _scan(self, ledger: Ledger, consume: Callable[[Row, Version], object]) -> None:
-        """Hand over the rows that the share lacks, uses of unshared memories aside."""
+        """Hand over the shared rows that the share lacks."""
         sent: set[str] = set()
 
         def rows(batch: Sequence[Event] | Sequence[Memory] | Sequence[Usage]) -> None:
@@ -170,7 +170,7 @@ class Sending:
     # -- commits
 
     def _restore_missing(self, channel: Channel) -> None:
-        """Take note of own objects that somebody removed: their rows are sent again."""
+        """Have the rows of removed own objects sent again."""
         ledger, there = channel.ledger, channel.spans(channel.machine)
         for log in (ROWS, GONE):
             numbers = _covered(ledger.own(), log) - _covered(there, log)
@@ -224,7 +224,7 @@ class Sending:
         self._write(channel, {made: data}, spans, done or Pushed())
 
     def _commit(self, channel: Channel, drafts: Sequence[_Draft], done: Pushed) -> None:
-        """Write new rows; small objects at the end of the log go into the first."""
+        """Write new rows, with small objects of the log's end."""
         if not drafts:
             return
         ledger = channel.ledger
@@ -263,7 +263,7 @@ class Sending:
         return [unpacked(data[span.name], channel.machine, channel.seal) for span in spans if span.name in data]
 
     def _lines(self, contents: Sequence[Content]) -> list[dict[str, Any]]:
-        """Return the lines that count: the last of each row, forgotten ones aside."""
+        """Return each row's last line, forgotten ones aside."""
         out: dict[str, dict[str, Any]] = {}
         for content in contents:
             for line in content.lines:
@@ -285,7 +285,7 @@ def _covered(spans: Iterable[Span], log: str) -> set[int]:
 
 
 def _small_tail(channel: Channel, log: str) -> list[Span]:
-    """Return the small objects at the end of a log, once there are many."""
+    """Return a log's last small objects, once there are many."""
     sizes = channel.ledger.own()
     tail: list[Span] = []
     for span in reversed(living(channel.spans(channel.machine), log)):

@@ -74,7 +74,7 @@ def write_share(home: str, share: Share) -> None:
 
 
 def end_share(home: str) -> None:
-    """Remove the record first, then the rest of it, the key as well."""
+    """Remove the record first, then the key and the rest."""
     folder = paths.share(home)
     with contextlib.suppress(FileNotFoundError):
         os.unlink(os.path.join(folder, FILE))

@@ -35,7 +35,7 @@ log = logging.getLogger(__name__)
 
 @dataclass
 class Sharing:
-    """The share of one home. Thread-safe: one push or pull at a time.
+    """The share of one home. Thread-safe.
 
     in_writer, forget: see Taking. on_taken: called with the ids of projects whose memories came.
     """
@@ -67,7 +67,7 @@ class Sharing:
     def set_up(
         self, address: str, *, secret: str = "", name: str = "", is_plain: bool | None = None, by_hand: bool = False
     ) -> Share:
-        """Begin to share at an address, or join the share that is there.
+        """Begin to share at an address, or join a share.
 
         secret: the key of a share that is there, "" for a new one. is_plain: None for the default of the engine.
         Raises UserError, ShareError; then nothing has changed.
@@ -127,7 +127,7 @@ class Sharing:
     # -- push and pull
 
     def push(self) -> Pushed:
-        """Send all that is new; what others forgot is forgotten first. Raises ShareError."""
+        """Send all that is new, after others' tombstones. Raises ShareError."""
         with self._open("push") as channel:
             self.taking.tombstones_first(channel, Pulled())
             return self.sending.push(channel)
@@ -138,7 +138,7 @@ class Sharing:
             done = Pulled()
             self.taking.tombstones_first(channel, done)
             touched = self.taking.rows(channel, done)
-            if done.skipped:
+            if done.skipped_lines:
                 channel.ledger.note(skipped_by=__version__)
             channel.ledger.note(behind=done.behind, behind_why=done.why)
             if done.erased:
@@ -148,7 +148,7 @@ class Sharing:
         return done
 
     def drop_machine(self, name: str) -> str:
-        """Take over the log of a machine that is gone; return its name. Raises UserError."""
+        """Take over a lost machine's log; return its name. Raises UserError."""
         with self._open("drop") as channel:
             done = Pulled()
             self.taking.tombstones_first(channel, done)
@@ -180,7 +180,7 @@ class Sharing:
 
     @contextmanager
     def _open(self, doing: str) -> Iterator[Channel]:
-        """Open the share for one push or pull, and note how it went."""
+        """Open the share once, and note how it went."""
         with self._lock:
             share = self.share()
             ledger = Ledger(self.folder)
@@ -222,7 +222,7 @@ class Sharing:
     # -- state
 
     def state(self) -> dict[str, Any]:
-        """Return numbers about the share, {} without one; asks no server. Raises ShareError."""
+        """Return numbers about the share, {} without one. Raises ShareError."""
         share = shares.read_share(self.home)
         if share is None:
             return {}

@@ -18,8 +18,8 @@ T = TypeVar("T")
 OPTIONS = ("endpoint", "region")
 TIMES = {"timeout": "60s", "connect_timeout": "10s", "client_max_retries": "2", "client_retry_timeout": "30"}
 UNCONDITIONAL = (
-    "this store has no conditional writes: of {n} writers at once one overwrites another. Take a store that has them, "
-    "or a folder or git"
+    "this store has no conditional writes: of writers at once one overwrites another. Take a store that has them, or a "
+    "folder or git"
 )
 
 
@@ -41,8 +41,8 @@ class TableEngine:
 
     def check(self) -> None:
         self.refresh()
-        if self._asked(self._tables.loses_commits):
-            raise ShareError(f"{self._shown}: {UNCONDITIONAL.format(n=6)}")
+        if not self._machines and self._asked(self._tables.loses_commits):
+            raise ShareError(f"{self._shown}: {UNCONDITIONAL}")
 
     def refresh(self) -> None:
         self._machines = [name for name in self._asked(self._tables.refresh) if is_machine(name)]

@@ -1,4 +1,4 @@
-"""Pull: tombstones first, then rows of other machines, as an import takes them in."""
+"""Pull: other machines' tombstones first, then their rows, like an import."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ _KNOWN = {
 class Pulled:
     """Counts of a pull.
 
-    kept: memories that were changed here meanwhile, and stay. forgotten: rows that stay forgotten. erased: rows that
-    another machine forgot. skipped: lines that this version cannot read. behind: commits that could not be read.
+    kept_own: memories that were changed here meanwhile, and stay. forgotten: rows that stay forgotten. erased: rows
+    that another machine forgot. skipped_lines: of another version. behind: commits that could not be read.
     """
 
     events: int = 0
     memories: int = 0
     usages: int = 0
     known: int = 0
-    kept: int = 0
+    kept_own: int = 0
     forgotten: int = 0
     erased: int = 0
-    skipped: int = 0
+    skipped_lines: int = 0
     behind: int = 0
     commits: int = 0
     bytes: int = 0
@@ -91,7 +91,7 @@ class Taking:
         return [machine for machine in channel.engine.machines() if machine != channel.machine]
 
     def _unread(self, channel: Channel, machine: str, log: str, done: Pulled) -> Iterator[tuple[Span, Content]]:
-        """Yield a machine's new objects in their order, up to the first that is not whole."""
+        """Yield a machine's new objects in order, while they are whole."""
         for span in living(channel.spans(machine), log):
             reached = channel.ledger.reached(machine, log).number
             if span.last <= reached:
@@ -168,11 +168,11 @@ class Taking:
                     rows.append(replace(row, project_id=here[row.project_id]))
                     clocks[row.id] = clock if isinstance(clock, int) else 0
             except (UserError, AttributeError):
-                done.skipped += 1
+                done.skipped_lines += 1
         return rows, {id_: clock for id_, clock in clocks.items() if clock}
 
     def _new_events(self, events: Sequence[Event], done: Pulled) -> list[Event]:
-        """Return the events that are new, and not forgotten or too old here."""
+        """Return new events that are neither forgotten nor too old here."""
         ids = [event.id for event in events]
         known = {event.id for event in self.store.events(ids=ids, limit=len(ids) + 1)} if ids else set()
         gone = self.tombstones
@@ -195,7 +195,7 @@ class Taking:
         versions: dict[str, Version],
         done: Pulled,
     ) -> list[Memory]:
-        """Return the memories to store; note the versions that this home then has."""
+        """Return the memories to store; note their versions."""
         ids = [row.id for row in memories]
         stored = {row.id: row for row in self.store.memories(MemoryQuery(ids=ids, limit=len(ids) + 1))} if ids else {}
         known = ledger.versions(map(key_of, memories))
@@ -215,7 +215,7 @@ class Taking:
                     versions[key_of(row)] = incoming
                 continue
             elif version is None or version.digest != digest_of(mine):
-                done.kept += 1  # changed here, and not sent yet: it will be, with a higher clock
+                done.kept_own += 1  # changed here, and not sent yet: it will be, with a higher clock
                 continue
             elif incoming[1:3] < version[1:3]:
                 done.known += 1

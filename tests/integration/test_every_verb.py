@@ -36,6 +36,8 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]
     run = runner(home, project)
     hook = HookRunner(ROOT, home, project)
     hook.forbid_background()
+    drive = folder / "drive"
+    drive.mkdir()
     transcripts = folder / "none.jsonl"
     said = {"type": "user", "cwd": str(project), "sessionId": "old", "uuid": "u1", "message": {"content": "배포는?"}}
     transcripts.write_text(json.dumps({**said, "timestamp": "2026-11-19T09:00:00Z"}) + "\n")
@@ -74,6 +76,8 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]
             "task show": "task show 배포 문서 고치기", "task start": "task start 배포 문서 고치기",
             "task block": "task block 배포 문서 고치기 --by acme/core#42", "task done": "task done 배포 문서 고치기",
             "task reopen": "task reopen 배포 문서 고치기", "task drop": "task drop 배포 문서 고치기",
+            "share setup": f"share setup {drive} --yes", "share push": "share push", "share pull": "share pull",
+            "share status": "share status", "share stop": "share stop --delete",
             "notes status": "notes status", "notes refused": "notes refused", "notes read": "notes read --dry-run",
         }  # fmt: skip
         said = {verb: json.loads(run(*words.split(" "), "--json").stdout) for verb, words in typed.items()}
@@ -107,6 +111,8 @@ def test_all_verbs_are_asked(answers: dict[str, Any]) -> None:
         "daemon restart",
         "notes on",
         "notes off",
+        "share key",  # of an encrypted share
+        "share drop",  # of a second machine
         "agent",
     }  # agent prints a line for each event
 

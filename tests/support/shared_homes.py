@@ -53,17 +53,19 @@ class SharedHome:
         self.services.close()
 
     def say(self, session: str, number: int, prompt: str, answer: str) -> None:
-        """Take in a turn as the hooks bring it, and consolidate it."""
+        """Take in a turn as the hooks bring it."""
+        self.services.ingest.take(self._events(session, number, prompt, answer))
+
+    def _events(self, session: str, number: int, prompt: str, answer: str) -> list[dict[str, object]]:
         turn = "%s-%d" % (session, number)
         at_ms = AT_MS + number * 60_000
-        events = [
+        return [
             spool_event(
                 kind=kind, session_id=session, prompt_id=turn, text=text, at_ms=at_ms + late,
                 project_dir=str(self.project), extra=kind,
             )
             for kind, text, late in (("user", prompt, 0), ("assistant", answer, 9000))
         ]  # fmt: skip
-        self.services.ingest.take(events)
 
     def consolidate(self) -> None:
         while self.services.consolidator.settle_turns(50):
@@ -71,11 +73,12 @@ class SharedHome:
 
     def chat(self, name: str, turns: int, seed: int) -> None:
         """Say turns of two events each, of a random mixture of topics."""
-        dice = random.Random(seed)
+        dice, events = random.Random(seed), list[dict[str, object]]()
         for number in range(turns):
             prompt, answer = dice.choice(TOPICS)
             n = "%s%d" % (name, number)
-            self.say("%s-%d" % (name, number // 10), number, prompt + " (" + n + ")", answer.format(n=n))
+            events += self._events("%s-%d" % (name, number // 10), number, prompt + " (" + n + ")", answer.format(n=n))
+        self.services.ingest.take(events)
         self.consolidate()
 
     def forget(self, *memory_ids: str) -> None:

@@ -54,7 +54,7 @@ MIN_ROWS_FOR_VECTOR_INDEX = 100_000
 VECTOR_INDEX = IvfRq(distance_type="dot")
 
 # LanceDB warns about a zero age, and warnings cannot be silenced for one thread alone.
-_EVERY_OLD_VERSION = timedelta(milliseconds=1)
+EVERY_OLD_VERSION = timedelta(milliseconds=1)
 
 
 def index_name(column: str) -> str:
@@ -180,7 +180,7 @@ def erase_old_versions(table: LanceTable) -> None:
 
 
 def _clean_up(table: LanceTable) -> None:
-    dropping = table.inner.optimize(cleanup_older_than=_EVERY_OLD_VERSION, delete_unverified=True)
+    dropping = table.inner.optimize(cleanup_older_than=EVERY_OLD_VERSION, delete_unverified=True)
     table.write("drop old versions", dropping)
 
 

@@ -1,4 +1,4 @@
-"""Tables of a share in an object store, by LanceDB's own support for it.
+"""Tables of a share in an object store, by LanceDB alone.
 
 A table a machine, written by that machine alone; a row an object of its log.
 """
@@ -8,13 +8,13 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections.abc import Collection, Coroutine, Mapping, Sequence
-from datetime import timedelta
 from typing import Any
 
 import lancedb
 import pyarrow as pa
 from lancedb.table import AsyncTable
 
+from memlayer.adapters.lance.indexes import EVERY_OLD_VERSION
 from memlayer.adapters.lance.table import FAILURES, LoopThread, batches
 from memlayer.errors import StoreError
 
@@ -23,6 +23,7 @@ PREFIX, PROBE = "machine_", "probe_"
 WRITERS = 6  # at once, on a table of their own, to see whether a commit can overwrite another
 ROUNDS = 3
 LIMIT_S = 120.0
+PAGE = 1000
 
 
 class ShareTables:
@@ -43,9 +44,10 @@ class ShareTables:
             self._connection = await lancedb.connect_async(self._address, storage_options=self._options)
             out: list[str] = []
             while True:
-                page = await self._connection.table_names(start_after=out[-1] if out else None, limit=1000)
+                # list_tables, its successor, needs a package that memlayer never loads (embedding/lazy_import.py).
+                page = await self._connection.table_names(start_after=out[-1] if out else None, limit=PAGE)
                 out += page
-                if len(page) < 1000:
+                if len(page) < PAGE:
                     return out
 
         return [name.removeprefix(PREFIX) for name in self._run(names()) if name.startswith(PREFIX)]
@@ -72,7 +74,7 @@ class ShareTables:
         return dict(self._run(read()))
 
     def change(self, machine: str, add: Mapping[str, bytes], remove: Collection[str]) -> None:
-        """Add objects in one commit; remove others in a second, with their bytes."""
+        """Add objects in one commit; remove others' bytes in a second."""
 
         async def change() -> None:
             table = await self._table(machine)
@@ -85,7 +87,7 @@ class ShareTables:
             if remove:
                 for batch in batches(remove):
                     await table.delete(_one_of(batch))
-                await table.optimize(cleanup_older_than=timedelta(0), delete_unverified=True)
+                await table.optimize(cleanup_older_than=EVERY_OLD_VERSION, delete_unverified=True)
 
         self._run(change())
 

@@ -20,6 +20,7 @@ READ_TRANSCRIPTS_S = 120.0
 ANSWER_S = 10.0
 TELLING_NOTES = 100  # fewer say nothing about recall
 LEAST_CITED = 0.05  # share of the notes shown, below which most of them are noise
+SHARE_PAGE = "docs/sharing.md"
 NOTES_PAGE = "docs/notes.md#when-sessions-wait"
 # How a person sees for themselves whether the model answers.
 ASK_YOURSELF = {
@@ -52,8 +53,33 @@ def daemon(client: Client) -> Iterator[Check]:
     yield from memory_files(found)
     yield kept(client)
     yield from used(client)
+    yield from share(client)
     use = found.get("language_model") or {}
     yield from memory_notes(client, use) if use.get("reads") == "session" else language_model(use)
+
+
+def share(client: Client) -> Iterator[Check]:
+    """Check the share of this person's machines, if there is one."""
+    try:
+        found = client.call("share.status", {}, deadline_s=ANSWER_S)
+    except MemlayerError as error:
+        yield Check("share", WARN, line(error, 300))
+        return
+    if not found.get("address"):
+        return
+    waiting = counted(found.get("to_send"), "row") + (" waits" if found.get("to_send") == 1 else " wait")
+    ahead = [line(row.get("name")) for row in found.get("machines") or () if row.get("is_ahead")]
+    if not found.get("has_key"):
+        yield Check("share", WARN, f"{waiting}: its key is not on this machine", SHARE_PAGE + "#the-key")
+    elif found.get("problem"):
+        yield Check("share", WARN, f"{waiting} to be sent: {line(found['problem'], 300)}", SHARE_PAGE + "#trouble")
+    elif found.get("behind"):
+        behind = counted(found["behind"], "commit")
+        yield Check("share", WARN, f"{behind} not taken in: {line(found['behind_why'], 300)}", SHARE_PAGE + "#trouble")
+    elif ahead:
+        yield Check("share", WARN, f"the clock of {', '.join(ahead)} is ahead", "set it; nothing is lost by it")
+    else:
+        yield Check("share", OK, f"{counted(found.get('objects'), 'object')} sent, {waiting}")
 
 
 def memory_notes(client: Client, use: dict[str, Any]) -> Iterator[Check]:

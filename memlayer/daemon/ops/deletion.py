@@ -202,7 +202,7 @@ def resume(state: State, services: Services) -> None:
 
 
 def renew(state: State, services: Services, project_ids: Iterable[str]) -> list[str]:
-    """Make anew all that derives from memories of these projects; return files left alone."""
+    """Renew all that derives from memories; return files left alone."""
     services.live.clear()
     state.rule_notices.clear()
     left = []

@@ -1,4 +1,4 @@
-"""Push and pull in the background: at a session's start and end, on a thread of their own."""
+"""Push and pull in the background, at a session's start and end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The daemon's operations on a share: arguments and answers. Hooks do not import this module."""
+"""The daemon's operations on a share, and their answers.
+
+Hooks do not import this module.
+"""
 
 from __future__ import annotations
 
@@ -72,10 +75,10 @@ class SharePulled(TypedDict):
     memories: int
     usages: int
     known: int
-    kept: int
+    kept_own: int
     forgotten: int
     erased: int
-    skipped: int
+    skipped_lines: int
     behind: int
     commits: int
     bytes: int
@@ -98,7 +101,10 @@ class DroppedMachine(TypedDict):
 
 @dataclass(frozen=True)
 class ShareSetup(Arguments[ShareState], op="share.setup"):
-    """secret: the key of a share that is there. encryption: "", on or off."""
+    """Arguments of a setup.
+
+    secret: the key of a share that is there. encryption: "", on or off.
+    """
 
     address: str = ""
     secret: str = ""
@@ -132,6 +138,6 @@ class ReadShareKey(Arguments[ShareKey], op="share.key"):
 
 @dataclass(frozen=True)
 class ShareDrop(Arguments[DroppedMachine], op="share.drop"):
-    """machine: the name, or the start of the id, of a machine that is gone."""
+    """machine: the name, or the start of the id."""
 
     machine: str = ""

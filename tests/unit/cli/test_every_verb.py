@@ -49,6 +49,8 @@ INCOMPLETE = {
     "review drop": "Give a memory's citation",
     "review --project . keep a7Bc3x": "Give options behind `keep`",
     "export": "Give a path to export to",
+    "share setup": "Give an address: file:///folder",
+    "share drop": "Give a machine",
     "config set": "Give a setting and its value",
     "config set recall.max_entries": "Give a setting and its value",
     "config unset": "Give a setting to unset",

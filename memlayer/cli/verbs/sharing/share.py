@@ -21,7 +21,7 @@ CONSENT = (
 
 @click.group("share")
 def share_verb() -> None:
-    """Share memories between your machines: a folder, a git remote or a bucket.
+    """Share memories between your machines, by folder, git or bucket.
 
     Nothing leaves this machine before `memlayer share setup`. Afterwards it is sent and taken in by itself at a
     session's start and end, in the background. See docs/sharing.md.
@@ -119,8 +119,8 @@ def pull(as_json: bool) -> None:
         say(f"{counted(done['erased'], 'row')} that another machine forgot are gone here, too.")
     if done["behind"]:
         say((f"{counted(done['behind'], 'commit')} could not be read: ", "yellow"), line(done["behind_why"]))
-    if done["skipped"]:
-        say(f"{counted(done['skipped'], 'line')} are of a newer memlayer; they come once this one is updated.")
+    if done["skipped_lines"]:
+        say(f"{counted(done['skipped_lines'], 'line')} are of a newer memlayer; they come once this one is updated.")
 
 
 @share_verb.command("status")

@@ -1,0 +1,108 @@
+"""`memlayer share` over the command line and real daemons: two machines of a person."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from memlayer.edge.home import paths
+from tests.conftest import ROOT
+from tests.support.cli_process import Run, runner
+from tests.support.processes import Daemon, HookRunner
+from tests.support.shares import PLACES, holding
+
+SECRET = "부엉이는 새벽 3시에 운다 zq81xv"
+pytestmark = pytest.mark.timeout(180)
+
+
+def machine(folder: Path, name: str) -> tuple[Run, HookRunner, Path]:
+    """A home of a person's machine, and a project of the same folder on both."""
+    home, project = folder / name, folder / "shop"
+    project.mkdir(exist_ok=True)
+    hook = HookRunner(ROOT, home, project)
+    hook.forbid_background()
+    return runner(home, project), hook, home
+
+
+def state_of(run: Run) -> dict[str, object]:
+    return dict(json.loads(run("share", "status", "--json").stdout))
+
+
+def wait_for(condition: Callable[[], bool], timeout_s: float = 40.0) -> None:
+    ends = time.monotonic() + timeout_s
+    while not condition():
+        assert time.monotonic() < ends
+        time.sleep(0.3)
+
+
+def test_turns_travel_by_themselves_and_a_forget_as_well(tmp_path: Path) -> None:
+    address = PLACES["git"](tmp_path)
+    run_a, hook_a, home_a = machine(tmp_path, "a")
+    run_b, hook_b, home_b = machine(tmp_path, "b")
+    with Daemon(ROOT, home_a), Daemon(ROOT, home_b):
+        hook_a.turn("s1", "p1", "배포는 언제 하지? " + SECRET, "배포는 매주 화요일 오전에 하기로 했습니다.")
+        refused = run_a("share", "setup", address, code=1)
+        assert "Add --yes" in refused.stderr and not (home_a / "share").exists()
+        set_up = run_a("share", "setup", address, "--name", "큰 노트북", "--yes")
+        assert "encrypted before it leaves" in set_up.stdout
+        key = run_a("share", "key").stdout
+        hook_a("session_end", "s1", reason="other")
+        wait_for(lambda: bool(state_of(run_a)["objects"]) and state_of(run_a)["to_send"] == 0)
+        run_b("share", "setup", address, "--key-stdin", "--yes", stdin=key)
+        hook_b("session_start", "s2", source="startup")
+        wait_for(lambda: "화요일" in run_b("search", "배포는 언제").stdout)
+        assert SECRET in run_b("search", "부엉이").stdout
+        status = run_b("share", "status").stdout
+        assert "큰 노트북" in status and "encrypted" in status
+        # Forgotten on the second machine: gone on the first after its next session.
+        run_b("forget", "--query", "부엉이는 새벽", "--yes")
+        hook_b("session_end", "s2", reason="other")
+        wait_for(lambda: state_of(run_b)["to_send"] == 0)
+        hook_a("session_start", "s3", source="startup")
+        wait_for(lambda: SECRET not in run_a("search", "부엉이").stdout)
+        wait_for(lambda: state_of(run_a)["to_erase"] == 0)
+        said = json.loads(run_a("share", "pull", "--json").stdout)
+        assert said["counts"]["events"] == 0
+        assert key.strip() not in json.dumps(state_of(run_a))
+        stopped = run_b("share", "stop")
+        assert "Every memory is still here" in stopped.stdout
+        assert run_b("share", "push", code=1).stderr.startswith("memlayer: nothing is shared")
+    assert holding(SECRET, tmp_path) == []
+
+
+def test_nothing_is_shared_before_the_person_says_so(tmp_path: Path) -> None:
+    run, hook, home = machine(tmp_path, "a")
+    (tmp_path / "drive").mkdir()
+    (tmp_path / "shop" / ".memlayer.yaml").write_text("share:\n  url: file://%s/drive\n" % tmp_path)
+    with Daemon(ROOT, home):
+        hook.turn("s1", "p1", "안녕, 포트는?", "8443 입니다.")
+        hook("session_end", "s1", reason="other")
+        run("flush", "--wait")
+        assert "Nothing is shared" in run("share", "status").stdout
+        for verb in ("push", "pull", "key", "stop"):
+            assert "nothing is shared" in run("share", verb, code=1).stderr
+    assert list((tmp_path / "drive").iterdir()) == [] and not Path(paths.share(str(home))).exists()
+
+
+def test_share_that_cannot_be_reached_is_told_by_status_and_doctor(tmp_path: Path) -> None:
+    run, hook, home = machine(tmp_path, "a")
+    drive = tmp_path / "drive"
+    drive.mkdir()
+    with Daemon(ROOT, home):
+        run("share", "setup", "file://%s" % drive, "--yes")
+        run("share", "push")
+        for inner in sorted(drive.rglob("*"), reverse=True):
+            inner.rmdir() if inner.is_dir() else inner.unlink()
+        drive.rmdir()
+        hook.turn("s1", "p1", "드라이브가 없을 때 한 말", "네, 포트는 8443.")
+        hook("session_end", "s1", reason="other")
+        wait_for(lambda: bool(state_of(run)["problem"]))
+        assert "a drive may not be mounted" in run("share", "status").stdout
+        checks = {row["name"]: row for row in json.loads(run("doctor", "--json").stdout)["checks"]}
+        assert checks["share"]["state"] == "warn"
+        assert "rows wait" in checks["share"]["says"] and "mounted" in checks["share"]["says"]
+        assert "드라이브" in run("search", "드라이브가 없을 때").stdout

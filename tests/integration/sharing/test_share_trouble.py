@@ -1,0 +1,227 @@
+"""Shares in trouble: torn objects, restored homes, lost keys, stores that refuse."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from memlayer.edge.home import paths
+from memlayer.errors import ShareError, UserError
+from memlayer.sharing import share as shares
+from memlayer.sharing.seal import KEY_START, new_secret
+from tests.support.shared_homes import SharedHome
+from tests.support.shares import PLACES, ObjectStore, bucket_of, contents, join, settle
+
+SECRET = "새벽 3시에 부엉이가 우는 비밀 문장 zq81xv"
+pytestmark = pytest.mark.timeout(120)
+
+
+def test_no_plaintext_reaches_an_object_store(
+    object_store: ObjectStore, monkeypatch: pytest.MonkeyPatch, pair: list[SharedHome]
+) -> None:
+    a, b = pair
+    a.say("s", 1, SECRET, "알겠습니다. " + SECRET)
+    join(bucket_of(object_store, monkeypatch), a, b)
+    settle(a, b)
+    assert SECRET in b.turn_of("부엉이").text
+    sent = b"".join(object_store.bodies)
+    assert len(sent) > 1000 and SECRET.encode() not in sent and b"acme/shop" not in sent
+
+
+def test_store_without_conditional_writes_is_refused_before_the_first_object(
+    object_store: ObjectStore, monkeypatch: pytest.MonkeyPatch, pair: list[SharedHome]
+) -> None:
+    a, _ = pair
+    address = bucket_of(object_store, monkeypatch)
+    object_store.status = 501
+    with pytest.raises(ShareError, match="no conditional writes"):
+        a.sharing.set_up(address)
+    object_store.status, object_store.drops_condition = 0, True
+    with pytest.raises(ShareError, match="no conditional writes"):
+        a.sharing.set_up(address)
+    assert shares.read_share(str(a.home)) is None
+    assert not [request for request in object_store.requests if "machine_" in request and request.startswith("PUT")]
+
+
+def test_refused_access_is_told_and_nothing_is_lost(
+    object_store: ObjectStore, monkeypatch: pytest.MonkeyPatch, pair: list[SharedHome]
+) -> None:
+    a, b = pair
+    address = bucket_of(object_store, monkeypatch)
+    join(address, a, b)
+    a.chat("a", 2, 1)
+    object_store.status = 403
+    with pytest.raises(ShareError, match="the access is refused"):
+        a.sharing.push()
+    assert a.sharing.state()["to_send"] >= 8 and "refused" in a.sharing.state()["problem"]
+    object_store.status = 0
+    settle(a, b)
+    assert a.rows() == b.rows() and a.sharing.state()["problem"] == ""
+
+
+def test_half_written_object_is_waited_for_and_told(tmp_path: Path, pair: list[SharedHome]) -> None:
+    a, b = pair
+    address = PLACES["folder"](tmp_path)
+    a.chat("a", 2, 1)
+    join(address, a, b)
+    [object_] = [path for path in tmp_path.rglob("rows.0*") if path.is_file()]
+    whole = object_.read_bytes()
+    object_.write_bytes(whole[: len(whole) // 2])
+    done = b.sharing.pull()
+    assert (done.events, done.behind) == (0, 1)
+    assert "not whole" in b.sharing.state()["behind_why"]
+    object_.write_bytes(whole)
+    assert b.sharing.pull().events == 4
+    assert b.sharing.state()["behind"] == 0
+
+
+def test_forged_object_is_refused(tmp_path: Path, pair: list[SharedHome]) -> None:
+    a, b = pair
+    address = PLACES["folder"](tmp_path)
+    a.chat("a", 2, 1)
+    join(address, a, b)
+    [object_] = [path for path in tmp_path.rglob("rows.0*") if path.is_file()]
+    other = object_.parent.parent / ("0f" * 8)
+    other.mkdir()
+    shutil.copy(object_, other / object_.name)  # under another machine's name
+    object_.write_bytes(object_.read_bytes()[:-1] + b"x")
+    done = b.sharing.pull()
+    assert (done.events, done.behind) == (0, 2)
+
+
+def test_restored_home_takes_a_new_name_and_gets_everything_back(
+    tmp_path: Path, place: str, pair: list[SharedHome]
+) -> None:
+    a, b = pair
+    a.chat("a", 2, 1)
+    join(place, a, b)
+    settle(a, b)
+    backup = tmp_path / "backup"
+    a.close()
+    shutil.copytree(a.home, backup)
+    a = SharedHome(a.home, a.project)
+    a.say("s", 70, "백업 뒤에 한 말", "네, 포트는 7007.")
+    a.sharing.push()
+    a.close()
+    restored = SharedHome(backup, a.project)
+    try:
+        name = restored.sharing.share().machine
+        restored.say("s", 71, "복원 뒤에 한 말", "네, 포트는 7117.")
+        settle(restored, b)
+        assert restored.sharing.share().machine != name
+        assert restored.sharing.share().former == (name,)
+        assert restored.sharing.state()["renamed_ms"] > 0
+        assert "7007" in restored.turn_of("백업 뒤").text
+        assert restored.rows() == b.rows()
+        # The first home goes on under its own name: two machines with one name are two after a push.
+        a = SharedHome(a.home, a.project)
+        settle(a, restored, b)
+        assert a.sharing.share().machine == name
+        assert a.rows() == b.rows() == restored.rows()
+    finally:
+        restored.close()
+        a.close()
+
+
+def test_objects_that_somebody_removed_are_sent_again(place: str, pair: list[SharedHome]) -> None:
+    a, b = pair
+    a.chat("a", 2, 1)
+    join(place, a, b)
+    a.say("s", 30, "두 번째 커밋", "네")
+    a.sharing.push()
+    with a.sharing._open("test") as channel:
+        channel.engine.drop(a.sharing.share().machine)
+    a.sharing.push()
+    settle(a, b)
+    assert a.rows() == b.rows() and len(b.rows()["events"]) == 6
+
+
+def test_lost_key_stops_the_share_and_nothing_else(place: str, pair: list[SharedHome]) -> None:
+    a, b = pair
+    a.chat("a", 2, 1)
+    join(place, a, b)
+    secret = a.sharing.key()
+    (Path(paths.share(str(a.home))) / "key").unlink()
+    with pytest.raises(ShareError, match="memlayer share key"):
+        a.sharing.push()
+    state = a.sharing.state()
+    assert not state["has_key"] and "key of this share" in state["problem"]
+    a.sharing.set_up(place, secret=secret)
+    a.say("s", 30, "다시", "네")
+    assert a.sharing.push().events == 2
+
+
+def test_share_in_use_asks_for_its_key(place: str, pair: list[SharedHome]) -> None:
+    a, b = pair
+    a.sharing.set_up(place, is_plain=False)
+    a.sharing.push()
+    with pytest.raises(UserError, match="in use already"):
+        b.sharing.set_up(place, is_plain=False)
+    with pytest.raises(UserError, match="not the key of this share"):
+        b.sharing.set_up(place, secret=new_secret())
+    assert shares.read_share(str(b.home)) is None
+    with pytest.raises(UserError, match="is not encrypted"):
+        b.sharing.set_up(place, is_plain=True)
+
+
+def test_machine_that_is_gone_is_taken_over(place: str, pair: list[SharedHome]) -> None:
+    a, b = pair
+    a.say("s", 1, SECRET, "네")
+    join(place, a, b)
+    b.sharing.pull()
+    gone = a.sharing.share().machine
+    assert b.sharing.drop_machine("a") == gone
+    assert {machine for machine, _, _ in contents(b.sharing)} == {b.sharing.share().machine}
+    assert any(SECRET in str(row) for _, _, row in contents(b.sharing))
+    b.forget(b.turn_of("부엉이").id)
+    b.sharing.push()
+    assert all(SECRET not in str(row) for _, _, row in contents(b.sharing))
+
+
+def test_place_that_is_gone_is_told_in_one_line(tmp_path: Path, pair: list[SharedHome]) -> None:
+    a, _ = pair
+    address = PLACES["folder"](tmp_path)
+    a.sharing.set_up(address)
+    a.sharing.push()
+    shutil.rmtree(address.removeprefix("file://"))
+    a.chat("a", 2, 1)
+    with pytest.raises(ShareError, match="drive may not be mounted"):
+        a.sharing.push()
+    state = a.sharing.state()
+    assert state["to_send"] >= 8 and "mounted" in state["problem"]
+    remote = PLACES["git"](tmp_path)
+    b = pair[1]
+    b.sharing.set_up(remote)
+    shutil.rmtree(remote.removeprefix("git+file://"))
+    with pytest.raises(ShareError, match="it does not exist"):
+        b.sharing.push()
+
+
+@pytest.mark.parametrize(
+    ("address", "says"),
+    [
+        ("ftp://x/y", "is not known"), ("--upload-pack=touch /tmp/x", "no address"), ("ext::sh -c id", "is no address"),
+        ("relative/folder", "is no address"), ("file:///nowhere/at/all", "the folder is not there"),
+        ("git+file:///nowhere.git", "does not exist"),
+    ],
+)  # fmt: skip
+def test_wrong_address_is_refused_before_anything_is_written(address: str, says: str, pair: list[SharedHome]) -> None:
+    with pytest.raises(UserError, match=says):
+        pair[0].sharing.set_up(address)
+    assert shares.read_share(str(pair[0].home)) is None
+
+
+def test_record_and_key_are_for_the_person_alone(place: str, pair: list[SharedHome]) -> None:
+    a, _ = pair
+    a.sharing.set_up(place, is_plain=False)
+    a.sharing.push()
+    for name in ("share.json", "key", "ledger.sqlite"):
+        assert (Path(paths.share(str(a.home))) / name).stat().st_mode & 0o777 == 0o600, name
+    assert KEY_START not in json.dumps(a.sharing.state())
+    a.sharing.stop(is_deleting=True)
+    assert not Path(paths.share(str(a.home))).exists()
+    with pytest.raises(ShareError, match="nothing is shared"):
+        a.sharing.push()
