@@ -14,7 +14,7 @@ from memlayer.consolidation.extractor import SESSION_READER
 from memlayer.kinds import Category, Kind
 from memlayer.model import Memory
 from memlayer.ports import MemoryQuery, Store
-from memlayer.tasks.resting import is_resting
+from memlayer.tasks.states import is_resting
 from memlayer.text.context_block import flatten
 
 MAX_TASKS = 3

@@ -48,6 +48,7 @@ VERBS = {
     "topics": Verb("project.topics", "Show a month's work as topics of sessions that share words."),
     "mode": Verb("project.topics", "Show or choose the mode: session, or endless."),
     "tasks": Verb("project.tasks", "List this project's open tasks, with the things that each waits for."),
+    "alias": Verb("project.aliases", "Say that two names mean one thing, for `about:` in a search."),
     "task": Verb("project.tasks", "Add, close, block or show a task."),
     "agent": Verb("agent", "Talk with a language model that has this memory."),
     "stats": Verb("overview", "Show counts, disk use, index, model, daemon and hook timings."),

@@ -64,7 +64,8 @@ class Filters:
     """Filters of a search; empty fields do not restrict.
 
     since_ms and until_ms: Unix time, until_ms excluded. file: a name, a path or a pattern of the hit's own file, or a
-    name in its text. memory_ids: those alone, None for any.
+    name in its text. memory_ids: those alone, None for any. is_named: the query is nothing but the names of their
+    things, so that each is a hit.
     """
 
     category: Category | None = None
@@ -74,6 +75,7 @@ class Filters:
     since_ms: int = 0
     until_ms: int = 0
     memory_ids: frozenset[str] | None = None
+    is_named: bool = False
 
     @property
     def is_any(self) -> bool:
@@ -149,7 +151,7 @@ class Search:
         ranked = [
             (chunk, score)
             for chunk, score in self.retriever.search(query, narrowed, candidates, self.weights)
-            if is_hit(score) and score.relevance >= min_score and filters.admits_time(chunk.at_ms)
+            if (filters.is_named or is_hit(score)) and score.relevance >= min_score and filters.admits_time(chunk.at_ms)
         ]
         out: list[Found] = []
         for start in range(0, len(ranked), MEMORIES_AT_ONCE):

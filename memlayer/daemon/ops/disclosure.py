@@ -60,11 +60,11 @@ def search(state: State, arguments: ops.MemSearch, progress: Progress) -> answer
             "ids": [entry.memory.citation for entry in cures[:limit]],
         }
     session_id = session_named(state, arguments.session, scope)
-    words, memory_ids = about_given(state, arguments.query or arguments.file, scope)
+    words, memory_ids, is_named = about_given(state, arguments.query or arguments.file, scope)
     kind = Kind.TASK if arguments.kind == Kind.TASK else ""
     filters = Filters(
         category=category_named(arguments.kind), kind=kind, session_id=session_id, file=arguments.file,
-        memory_ids=memory_ids,
+        memory_ids=memory_ids, is_named=is_named,
     )  # fmt: skip
     entries, total = counted_entries(services_of(state), state.rules.recall, words, scope, filters, limit)
     if scope.project_ids is None:

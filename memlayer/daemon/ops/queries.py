@@ -99,7 +99,7 @@ def search(state: State, arguments: ops.Search, progress: Progress) -> answers.H
     """
     services = services_of(state)
     scope, lines = scope_of(state, arguments.project_dir), FileLines(services.files, services.extra)
-    words, memory_ids = about_given(state, arguments.query, scope)
+    words, memory_ids, is_named = about_given(state, arguments.query, scope)
     query = typed_query(words)
     filters = Filters(
         category=category_given(arguments.category),
@@ -109,6 +109,7 @@ def search(state: State, arguments: ops.Search, progress: Progress) -> answers.H
         since_ms=arguments.since_ms,
         until_ms=arguments.until_ms,
         memory_ids=memory_ids,
+        is_named=is_named,
     )
     rules = state.rules.recall
     finder = Search(services.store, services.retriever, rules.weights, rules.candidates)

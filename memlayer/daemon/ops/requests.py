@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import Any, NamedTuple
 
 from memlayer import compose
 from memlayer.daemon.resources.state import Progress as Progress
@@ -19,6 +19,7 @@ from memlayer.recall.retriever import Score
 from memlayer.recall.search import split_about
 from memlayer.records.sessions import Session
 from memlayer.records.usages import Share
+from memlayer.tasks.aliases import aliases, names_of
 from memlayer.text.context_block import bare_id, day_of, flatten, quoted
 from memlayer.turns.turn_memory import marked_text
 
@@ -119,14 +120,29 @@ def category_given(value: str) -> Category | None:
         raise UserError("%.40r is no category. Give one of %s" % (value, ", ".join(Category))) from None
 
 
-def about_given(state: State, query: str, scope: Scope) -> tuple[str, frozenset[str] | None]:
+class About(NamedTuple):
+    """A query without its `about:` names, and the memories of these.
+
+    memory_ids: None without such a name. is_named: the names are the whole query.
+    """
+
+    words: str
+    memory_ids: frozenset[str] | None = None
+    is_named: bool = False
+
+
+def about_given(state: State, query: str, scope: Scope) -> About:
     """Return a query's words, and the memories of its `about:` names."""
     words, names = split_about(query)
     if not names:
-        return words, None
-    tasks = services_of(state).tasks
-    rows = [frozenset(tasks.graph.about(name, scope.project_ids)) for name in names]
-    return words, frozenset.intersection(*rows)
+        return About(words)
+    graph = services_of(state).tasks.graph
+    known = aliases(graph, scope.project_ids)
+    groups = [names_of(name, known) for name in names]
+    rows = [frozenset(hit for name in group for hit in graph.about(name, scope.project_ids)) for group in groups]
+    is_named = words == " ".join(names)
+    words = " ".join(dict.fromkeys(name for group in groups for name in group)) if is_named else words
+    return About(words, frozenset.intersection(*rows), is_named)
 
 
 def memory_row(state: State, memory: Memory) -> answers.MemoryRow:

@@ -329,6 +329,11 @@ class TaskChange(Arguments[dict[str, Any]], op="tasks.change"):
 
 
 @dataclass(frozen=True)
+class Aliases(Arguments[dict[str, Any]], op="tasks.aliases"):
+    project_dir: Path = ""
+
+
+@dataclass(frozen=True)
 class Review(Arguments[answers.ReviewList], op="review"):
     project_dir: Path = ""
     limit: Limit = 50

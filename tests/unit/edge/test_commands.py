@@ -152,7 +152,12 @@ def test_words_are_taken_once(hook: HookRunner, memlayer: Cli) -> None:
 def test_empty_words_stay_empty(command: str, hook: HookRunner, memlayer: Cli) -> None:
     expand(hook, command, "")
     state = {"provider": "rules", "is_on": False, "waiting": 0, "read": 0, "daily_tokens": 0}
-    answers = {"list": {"memories": [], "total": 0}, "notes": state, "review": {"items": []}, "tasks": {"tasks": []}}
+    answers = {
+        "list": {"memories": [], "total": 0},
+        "notes": state,
+        "review": {"items": [], "asked": []},
+        "tasks": {"tasks": []},
+    }
     with ScriptedDaemon(hook.home, answers):
         done = memlayer("slash", command, "0f-1")
     if command in ("memory-list", "memory-notes", "memory-review", "memory-tasks"):

@@ -253,8 +253,11 @@ def _change(row: Observation, project: str | None, as_json: bool) -> None:
         raise Incomplete(f"Refused: {line(why)}. `memlayer task reopen` opens a closed task again")
 
 
-def _event(row: Observation, project: str | None) -> dict[str, object]:
-    """Return a change as the spool holds it, redacted. Raises UserError."""
+def written_folder(project: str | None) -> str:
+    """Return a project's folder, with the patterns of its secrets loaded.
+
+    Raises UserError where nothing may be kept.
+    """
     folder = project_dir(project)
     if not places.enabled(places.locate(folder).root):
         raise UserError(f"Memory is switched off for this project. See .memlayer.yaml in {folder}")
@@ -262,6 +265,12 @@ def _event(row: Observation, project: str | None) -> dict[str, object]:
         own_patterns.use_file(paths.own_patterns(home()))
     except (OSError, ValueError) as bad:
         raise UserError(f"Nothing is changed: {bad}") from bad
+    return folder
+
+
+def _event(row: Observation, project: str | None) -> dict[str, object]:
+    """Return a change as the spool holds it, redacted. Raises UserError."""
+    folder = written_folder(project)
     title = clean(row.title).strip()
     if not title or is_all_redacted(title):
         raise UserError("Nothing is changed: all of it is private")

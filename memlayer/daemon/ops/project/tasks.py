@@ -12,9 +12,9 @@ from memlayer.edge.ipc import ops
 from memlayer.errors import UserError
 from memlayer.model import citation_of
 from memlayer.tasks import events as task_events
+from memlayer.tasks.aliases import aliases as known_aliases
 from memlayer.tasks.matcher import named, near
-from memlayer.tasks.resting import is_resting
-from memlayer.tasks.states import OPEN, Op, Placed, Status, Task
+from memlayer.tasks.states import OPEN, Op, Placed, Status, Task, is_resting
 from memlayer.text.context_block import quoted
 
 ALL, RESTING = "all", "resting"
@@ -95,6 +95,14 @@ def change(state: State, arguments: ops.TaskChange, progress: Progress) -> Field
     }
 
 
+def aliases(state: State, arguments: ops.Aliases, progress: Progress) -> Fields:
+    """Return the names that a person gave for one thing."""
+    _drained(state)
+    project_id = project_of(state, arguments.project_dir)
+    rows = known_aliases(services_of(state).tasks.graph, [project_id])
+    return {"aliases": [{"id": row.id, "pair": list(row.names), "at_ms": row.at_ms} for row in rows]}
+
+
 def _drained(state: State) -> None:
     services_of(state)
     state.jobs.submit("drain and publish", lambda: _drain(state)).result()
@@ -146,4 +154,4 @@ def _step(placed: Placed) -> Fields:
     }  # fmt: skip
 
 
-OPERATIONS: Table = {ops.Tasks: tasks, ops.TaskShow: show, ops.TaskChange: change}
+OPERATIONS: Table = {ops.Tasks: tasks, ops.TaskShow: show, ops.TaskChange: change, ops.Aliases: aliases}
