@@ -129,7 +129,7 @@ def test_former_text_of_an_updated_memory_is_erased(folder: Path) -> None:
 
 def test_clock_set_back_keeps_no_forgotten_text(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # To LanceDB a version written before the clock was set back an hour looks as this age makes every version look.
-    monkeypatch.setattr(lance_index, "_EVERY_OLD_VERSION", timedelta(hours=1))
+    monkeypatch.setattr(lance_index, "EVERY_OLD_VERSION", timedelta(hours=1))
     store = reopened(folder)
     store.add_events([make_event(1, SECRETS[0]), make_event(2)])
     store.put_memories([make_memory(1, SECRETS[0]), make_memory(2)])

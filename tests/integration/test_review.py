@@ -92,7 +92,7 @@ def unclear(cli: Run, hook: HookRunner) -> dict[str, Any]:
         cli("task", "add", title)
     hook.turn("s1", "p1", UNCLEAR, "네, 알겠습니다.")
     cli("flush", "--wait")
-    [asked] = json.loads(cli("review", "--json").stdout)["asked"]
+    [asked] = json.loads(cli("review", "--json").stdout)["task_questions"]
     return dict(asked)
 
 
@@ -112,12 +112,12 @@ def test_question_on_a_task_is_answered_and_undone_27_7(cli: Run, hook: HookRunn
     assert "No question is known" in cli("review", "yes", "zzzzzz", code=1).stderr
     cli("review", "yes", asked["id"], titles["로그인 테스트 4 수정"])
     assert statuses(cli) == {**before, "로그인 테스트 4 수정": "done"}
-    assert json.loads(cli("review", "--json").stdout)["asked"] == []
+    assert json.loads(cli("review", "--json").stdout)["task_questions"] == []
     assert "Undone: yes" in cli("review", "undo").stdout and statuses(cli) == before
-    assert json.loads(cli("review", "--json").stdout)["asked"] == [asked]
+    assert json.loads(cli("review", "--json").stdout)["task_questions"] == [asked]
     assert "No task" in cli("review", "no", asked["id"]).stdout and statuses(cli) == before
     assert "Undone: no" in cli("review", "undo").stdout
-    assert json.loads(cli("review", "--json").stdout)["asked"] == [asked]
+    assert json.loads(cli("review", "--json").stdout)["task_questions"] == [asked]
 
 
 def test_question_on_a_task_in_a_session_and_on_a_terminal(

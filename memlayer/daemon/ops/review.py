@@ -32,7 +32,7 @@ def review(state: State, arguments: ops.Review, progress: Progress) -> answers.R
     return {
         "items": [_item_fields(state, item) for item in items[: arguments.limit]],
         "total": len(items),
-        "asked": [_asked_fields(row) for row in asked[: arguments.limit]],
+        "task_questions": [_asked_fields(row) for row in asked[: arguments.limit]],
     }
 
 

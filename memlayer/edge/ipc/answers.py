@@ -366,11 +366,11 @@ class TaskAsked(TypedDict):
 
 
 class ReviewList(TypedDict):
-    """Memories and tasks under review. total: also those beyond the limit."""
+    """Memories and sentences on tasks under review. total: also those beyond the limit."""
 
     items: list[ReviewItem]
     total: int
-    asked: list[TaskAsked]
+    task_questions: list[TaskAsked]
 
 
 class Decided(TypedDict):

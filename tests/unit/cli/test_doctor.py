@@ -202,7 +202,7 @@ def test_disabled_capture_names_its_source(made: Path, project: Path) -> None:
 )
 def test_checks_of_daemon_status(home: Path, told: dict[str, Any], states: list[str], part: str) -> None:
     seen = {"finding": ["ok", "8 of 8 prompts and answers came by hooks", ""]}
-    with ScriptedDaemon(home, {"status": told, "witness": seen}):
+    with ScriptedDaemon(home, {"status": told, "witness": seen, "share.status": {}}):
         checks = list(checks_daemon.daemon(Client(str(home), str(ROOT), "/bin/false", wait_s=1)))
     assert [check.state for check in checks] == [*states, OK]
     assert any(part in check.says for check in checks)

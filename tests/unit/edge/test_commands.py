@@ -155,7 +155,7 @@ def test_empty_words_stay_empty(command: str, hook: HookRunner, memlayer: Cli) -
     answers = {
         "list": {"memories": [], "total": 0},
         "notes": state,
-        "review": {"items": [], "asked": []},
+        "review": {"items": [], "task_questions": []},
         "tasks": {"tasks": []},
     }
     with ScriptedDaemon(hook.home, answers):

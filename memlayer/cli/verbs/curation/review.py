@@ -67,7 +67,7 @@ def review_verb(context: click.Context, project: str | None, limit: int, from_st
             _typed(typed[0], typed[1].strip() if len(typed) > 1 else "", folder, as_json)
             return
     found = ask(ops.Review(folder, limit), as_json)
-    if not found["items"] and not found["asked"]:
+    if not found["items"] and not found["task_questions"]:
         say(NOTHING)
     elif from_stdin or not (sys.stdin.isatty() and sys.stdout.isatty()):
         _list(found)
@@ -234,9 +234,9 @@ def _say_item(item: answers.ReviewItem, place: str = "") -> None:
 
 
 def _list(found: answers.ReviewList) -> None:
-    for row in found["asked"]:
+    for row in found["task_questions"]:
         say_question(row)
-    if found["asked"]:
+    if found["task_questions"]:
         say(("`memlayer review yes QUESTION TASK`, `no QUESTION`, `undo`", "dim"))
     for item in found["items"]:
         _say_item(item)
@@ -248,7 +248,7 @@ def _list(found: answers.ReviewList) -> None:
 
 def _walk(found: answers.ReviewList, folder: str) -> None:
     """Walk through questions and memories, and do as the person says."""
-    steps = [partial(_ask_task, row, folder) for row in found["asked"]]
+    steps = [partial(_ask_task, row, folder) for row in found["task_questions"]]
     steps += [partial(_ask_memory, item, folder) for item in found["items"]]
     place = 0
     while place < len(steps):
