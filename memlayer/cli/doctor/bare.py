@@ -49,7 +49,7 @@ def version(as_json: bool) -> None:
         say(", ".join(f"{name} {value}" for name, value in versions.items()))
 
 
-def daemon_status(found: dict[str, object] | None, as_json: bool) -> None:
+def daemon_status(found: Mapping[str, object] | None, as_json: bool) -> None:
     """Print the status that a daemon reports; None: no daemon runs."""
     if as_json:
         print_json({"running": found is not None, **(found or {})})
@@ -63,7 +63,7 @@ def daemon_status(found: dict[str, object] | None, as_json: bool) -> None:
             say(("Full-text search only", "yellow"), f": {line(found.get('why'))}")
 
 
-def daemon_line(found: dict[str, object]) -> str:
+def daemon_line(found: Mapping[str, object]) -> str:
     """Return a daemon's process id, version, age and memory on one line."""
     since_ms, rss = found.get("since_ms"), size(found.get("rss_bytes"))
     facts = [f"process {found.get('pid', '?')}", f"version {line(found.get('build')) or '?'}"]

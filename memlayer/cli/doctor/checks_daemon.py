@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Mapping
 
 from memlayer.cli.doctor.bare import daemon_line
 from memlayer.cli.doctor.checks import FAIL, OK, WARN, Check
 from memlayer.cli.terminal.output import counted, line
 from memlayer.edge.home import paths
+from memlayer.edge.ipc import ops, share_ops
 from memlayer.edge.ipc.client import Client
+from memlayer.edge.ipc.upkeep_answers import ModelUse, Status
 from memlayer.errors import MemlayerError
 
 SETTLE_S = 20.0
@@ -43,7 +44,7 @@ def daemon(client: Client) -> Iterator[Check]:
         return
     if found.get("job_errors"):
         with contextlib.suppress(MemlayerError):  # a job that failed once may succeed now: run all of them again
-            client.call("flush", {"wait": True}, deadline_s=READ_TRANSCRIPTS_S)
+            client.ask(ops.Flush(wait=True), deadline_s=READ_TRANSCRIPTS_S)
             found = settled(client)
     yield jobs(found)
     if is_behind(client.home, found):
@@ -61,7 +62,7 @@ def daemon(client: Client) -> Iterator[Check]:
 def share(client: Client) -> Iterator[Check]:
     """Check the share of this person's machines, if there is one."""
     try:
-        found = client.call("share.status", {}, deadline_s=ANSWER_S)
+        found = client.ask(share_ops.ShareStatus(), deadline_s=ANSWER_S)
     except MemlayerError as error:
         yield Check("share", WARN, line(error, 300))
         return
@@ -82,12 +83,12 @@ def share(client: Client) -> Iterator[Check]:
         yield Check("share", OK, f"{counted(found.get('objects'), 'object')} sent, {waiting}")
 
 
-def memory_notes(client: Client, use: dict[str, Any]) -> Iterator[Check]:
+def memory_notes(client: Client, use: ModelUse) -> Iterator[Check]:
     """Check the language model that reads sessions, if one is on."""
     if not use.get("is_on"):
         return
     try:
-        found = client.call("notes", {}, deadline_s=ANSWER_S)
+        found = client.ask(ops.Notes(), deadline_s=ANSWER_S)
     except MemlayerError:
         return
     name, model_name = "memory notes", f"{line(use.get('provider'))} {line(use.get('model'))}"
@@ -109,7 +110,7 @@ def memory_notes(client: Client, use: dict[str, Any]) -> Iterator[Check]:
 def used(client: Client) -> Iterator[Check]:
     """Report the share of given notes that were cited, if enough."""
     try:
-        found = client.call("usage_share", {}, deadline_s=ANSWER_S)
+        found = client.ask(ops.UsageShare(), deadline_s=ANSWER_S)
     except MemlayerError:
         return
     shown, cited = int(found.get("shown") or 0), int(found.get("cited_of_shown") or 0)
@@ -131,25 +132,25 @@ def hooks_worked(client: Client) -> dict[str, int]:
     return found if isinstance(found, dict) else {}
 
 
-def is_behind(home: str, found: dict[str, Any]) -> bool:
+def is_behind(home: str, found: Mapping[str, object]) -> bool:
     """True if settings changed since the daemon (status: found) read them."""
     from memlayer.config import settings_stamp
 
     return bool(found.get("settings_stamp")) and found["settings_stamp"] != settings_stamp(home)
 
 
-def settled(client: Client) -> dict[str, Any]:
+def settled(client: Client) -> Status:
     """Return the daemon's status once it has loaded. Raises DaemonError."""
     ends = time.monotonic() + SETTLE_S
     while True:
-        found = client.call("status", {}, deadline_s=5.0)
+        found = client.ask(ops.Status(), deadline_s=5.0)
         busy = found.get("store") == "opening" or "still loading" in str(found.get("why"))
         if not busy or time.monotonic() > ends:
             return found
         time.sleep(POLL_S)
 
 
-def jobs(found: dict[str, Any]) -> Check:
+def jobs(found: Status) -> Check:
     """Check the daemon's background jobs."""
     errors = found.get("job_errors") or 0
     if errors:
@@ -162,7 +163,7 @@ def jobs(found: dict[str, Any]) -> Check:
     return Check("daemon", OK, daemon_line(found))
 
 
-def store(found: dict[str, Any]) -> Check:
+def store(found: Status) -> Check:
     """Check that the store has opened undamaged."""
     state = line(found.get("store"))
     if state == "failed":
@@ -180,7 +181,7 @@ def store(found: dict[str, Any]) -> Check:
     return Check("store", OK, f"open, the index is being rebuilt: {rebuilding}" if rebuilding else "open")
 
 
-def memory_files(found: dict[str, Any]) -> Iterator[Check]:
+def memory_files(found: Status) -> Iterator[Check]:
     """Report unreadable memory files and changes that were not followed."""
     notices = [line(notice, 300) for notice in found.get("file_notices") or []]
     if notices:
@@ -191,14 +192,14 @@ def memory_files(found: dict[str, Any]) -> Iterator[Check]:
 def kept(client: Client) -> Check:
     """Check that the host's turns are in the store, and how."""
     try:
-        found = client.call("witness", {}, deadline_s=READ_TRANSCRIPTS_S)
+        found = client.ask(ops.Witness(), deadline_s=READ_TRANSCRIPTS_S)
     except MemlayerError as error:
         return Check("turns kept", WARN, f"unknown: {line(error)}")
     state, says, remedy = found["finding"]
     return Check("turns kept", state, line(says), line(remedy))
 
 
-def language_model(found: dict[str, Any]) -> Iterator[Check]:
+def language_model(found: ModelUse) -> Iterator[Check]:
     """Check the language model that reads turns, if one is on."""
     name = "language model"
     if not found.get("is_on"):
@@ -213,9 +214,9 @@ def language_model(found: dict[str, Any]) -> Iterator[Check]:
         yield Check(name, OK, f"{model_name}: {found['today']['calls']} calls today")
 
 
-def model(found: dict[str, Any]) -> Check:
+def model(found: Status) -> Check:
     """Check the embedding model. Without it search is by full text only."""
-    status = found.get("model") or {}
+    status = found["model"]
     place = line(status.get("place"))
     if found.get("mode") != "lexical" and place:
         says = f"{place}: search by full text and meaning; stored texts and prompts are sent there"
@@ -225,6 +226,6 @@ def model(found: dict[str, Any]) -> Check:
     if status.get("provider") == "none":
         return Check("model", OK, "none, as set: search by full text only")
     remedy = "memories are still found by their words; see embedding.model in docs/configuration.md"
-    if (status.get("provider") or "fastembed") != "fastembed":
+    if status["provider"] not in ("", "fastembed"):
         remedy = "memories are still found by their words; see docs/language-model.md"
     return Check("model", WARN, f"search by full text only: {line(found.get('why')) or 'no reason given'}", remedy)

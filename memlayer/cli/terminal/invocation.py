@@ -10,7 +10,7 @@ import os
 import sys
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 from click.shell_completion import CompletionItem
@@ -21,6 +21,7 @@ from memlayer.edge.home import paths, registry
 from memlayer.edge.home import project as places
 from memlayer.edge.ipc import ops
 from memlayer.edge.ipc.client import Client
+from memlayer.edge.ipc.upkeep_answers import Status
 from memlayer.edge.redaction.privacy import plain
 from memlayer.errors import UserError
 from memlayer.text.context_block import ids_in, quoted
@@ -97,7 +98,7 @@ def client() -> Client:
     return Client(home(), plugin_root(), sys.executable)
 
 
-def start_daemon() -> dict[str, Any]:
+def start_daemon() -> Status:
     """Start the daemon, with its model's variables; return its status."""
     from memlayer.config import load_what_holds, write_daemon_variables  # not for verbs that need no settings
 

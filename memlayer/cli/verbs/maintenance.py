@@ -45,9 +45,9 @@ def flush_verb(wait: bool, as_json: bool) -> None:
       memlayer flush --wait
     """
     done = ask(ops.Flush(wait), as_json, is_long=True)
-    say(f"Stored {counted(done.get('taken'), 'event')}.", f" Waiting: {done.get('waiting', 0)}.")
-    unembedded = done.get("unembedded")
-    if isinstance(unembedded, int) and unembedded > 0:  # below 0: not counted, because --wait was not given
+    say(f"Stored {counted(done['taken'], 'event')}.", f" Waiting: {done['waiting']}.")
+    unembedded = done["unembedded"]
+    if unembedded > 0:  # below 0: not counted, because --wait was not given
         say(f"Not yet searched by meaning: {counted(unembedded, 'chunk')}. Their words are found already.")
 
 
@@ -83,26 +83,26 @@ def repair_verb(as_json: bool) -> None:
       memlayer repair
     """
     done = ask(ops.Repair(), is_long=True, quiet=as_json)
-    done["folder"] = done.pop("aside", "")
+    folder = done["aside"]
     if as_json:
-        end_with_json(done)
-    for note in done.get("damage") or []:
+        end_with_json({**{name: value for name, value in done.items() if name != "aside"}, "folder": folder})
+    for note in done["damage"]:
         say(("Was damaged", "yellow"), f": {line(note)}")
     say(
-        f"Brought back: {counted(done.get('events'), 'event')}, {counted(done.get('memories'), 'memory')};",
-        f" {counted(done.get('indexed'), 'memory')} indexed anew.",
+        f"Brought back: {counted(done['events'], 'event')}, {counted(done['memories'], 'memory')};",
+        f" {counted(done['indexed'], 'memory')} indexed anew.",
     )
-    if done.get("missing"):
+    if done["missing"]:
         say(("Gone", "yellow"), f": {counted(done['missing'], 'event')}, whose turns are still remembered.")
-    in_doubt = [f"[mem:{line(citation)}]" for citation in done.get("in_doubt") or []]
+    in_doubt = [f"[mem:{line(citation)}]" for citation in done["in_doubt"]]
     if in_doubt:
         say(
             ("Look at these", "yellow"),
             f": {', '.join(in_doubt)} may lack their last change (a pin, an edit, a replacement);",
             " `memlayer history <citation>` shows each, `memlayer restore <citation>` brings it back.",
         )
-    if done["folder"]:
-        say(f"Damaged files are kept in {line(done['folder'])}. Remove that folder when you no longer need it.")
+    if folder:
+        say(f"Damaged files are kept in {line(folder)}. Remove that folder when you no longer need it.")
 
 
 @click.command("gc")

@@ -131,7 +131,8 @@ def stats_verb(as_json: bool) -> None:
       memlayer stats --json
     """
     try:
-        found = ask(ops.Stats())
+        counts = ask(ops.Stats())
+        found: dict[str, Any] = {**counts}
     except MemlayerError as error:
         found = from_files(home(), str(error))
     found["trouble"] = hook_errors(home())

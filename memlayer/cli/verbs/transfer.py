@@ -11,7 +11,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from typing import Any
 
 import click
 
@@ -30,6 +29,7 @@ from memlayer.cli.terminal.invocation import (
 from memlayer.cli.terminal.output import counted, duration, line, pairs, say
 from memlayer.edge.home import paths as home_paths
 from memlayer.edge.ipc import ops
+from memlayer.edge.ipc.upkeep_answers import ExportCounts
 from memlayer.edge.terminal import streams
 from memlayer.errors import UserError
 
@@ -89,15 +89,12 @@ def import_verb(
         ("transcripts", "files"), ("unchanged since", "unchanged"), ("lines", "lines"), ("turns", "turns"),
         ("new", "new_turns"), ("already known", "known_turns"),
     )  # fmt: skip
-    seconds = done.get("seconds")
-    took = duration(seconds) if isinstance(seconds, int | float) else ""
-    pairs(title, [*((label, count(done.get(name))) for label, name in names), ("time", took)])
-    skipped = done.get("skipped") or {}
-    if done.get("unembedded"):
+    pairs(title, [*((label, count(done.get(name))) for label, name in names), ("time", duration(done["seconds"]))])
+    if done["unembedded"]:
         chunks = counted(done["unembedded"], "chunk")
         say(f"Found by their words now. Vectors of {chunks} follow in the background: `memlayer daemon status`")
-    pairs("Left out", [(line(reason), count(number)) for reason, number in skipped.items()])
-    if not dry_run and done.get("new_turns"):
+    pairs("Left out", [(line(reason), count(number)) for reason, number in done["skipped"].items()])
+    if not dry_run and done["new_turns"]:
         offer_notes()
 
 
@@ -142,7 +139,7 @@ def export_verb(file: str, force: bool, as_json: bool) -> None:
     say(f"Written to {line(path)}: {held_in(done)}.")
 
 
-def held_in(done: dict[str, Any]) -> str:
+def held_in(done: ExportCounts) -> str:
     """Return the numbers of rows in an export, in words."""
     nouns = {"projects": "project", "sessions": "session", "events": "event", "memories": "memory"}
     return ", ".join(counted(done.get(name), noun) for name, noun in nouns.items())

@@ -17,6 +17,7 @@ from memlayer.daemon.resources.state import State, unheard
 from memlayer.daemon.tasks import derived, intake, reading, vectors
 from memlayer.edge.capture import spool
 from memlayer.edge.ipc import ops, protocol
+from memlayer.edge.ipc import upkeep_answers as answers
 from memlayer.errors import EmbedderError, UserError
 from memlayer.indexing import repair as repairing
 from memlayer.ports import Store
@@ -30,7 +31,7 @@ USED_DAYS = 30
 RECHECK_APART_S = 30.0  # a full disk makes things fail as well, again and again
 
 
-def stats(state: State, arguments: ops.Stats, progress: Progress) -> Fields:
+def stats(state: State, arguments: ops.Stats, progress: Progress) -> answers.Stats:
     """Return the counts of the store, and the daemon's own."""
     services = services_of(state)
     counts = asdict(services.store.stats())
@@ -39,33 +40,35 @@ def stats(state: State, arguments: ops.Stats, progress: Progress) -> Fields:
     used_ever = counts.pop("usages")
     used = share_since(services.store, int(time.time() * 1000) - USED_DAYS * DAY_MS)
     turns, reader = counts.pop("turns_by_reader"), services.consolidator.extractor.fingerprint
-    return {
-        **counts,
-        "used": {"window_days": USED_DAYS, **used._asdict()},
-        "used_ever": used_ever,
-        "consolidated": turns.get(reader, 0),
-        "to_consolidate": sum(turns.values()) - turns.get(reader, 0),
-        "by_project": [
-            {"project_id": project_id, "project": state.projects.name(project_id), "memories": count}
-            for project_id, count in sorted(counts["by_project"].items(), key=lambda item: -item[1])
-        ],
-        "spool_waiting": len(spool.waiting(state.home)),
-        "quarantined": len(spool.quarantined(state.home)),
-        "mode": mode,
-        "why": why,
-        "model": status["model"],
-        "daemon": {
-            "build": __version__,
-            **{name: status[name] for name in ("pid", "since_ms", "rss_bytes", "rebuilding")},
-        },
-        "language_model": compose.model_use(state.settings, state.home),
-        "memory_notes": reading.status(state),
-        "embedding_use": compose.embedding_use(state.settings, state.home),
-        **state.metrics.summary(),
-    }
+    return arguments.read_answer(
+        {
+            **counts,
+            "used": {"window_days": USED_DAYS, **used._asdict()},
+            "used_ever": used_ever,
+            "consolidated": turns.get(reader, 0),
+            "to_consolidate": sum(turns.values()) - turns.get(reader, 0),
+            "by_project": [
+                {"project_id": project_id, "project": state.projects.name(project_id), "memories": count}
+                for project_id, count in sorted(counts["by_project"].items(), key=lambda item: -item[1])
+            ],
+            "spool_waiting": len(spool.waiting(state.home)),
+            "quarantined": len(spool.quarantined(state.home)),
+            "mode": mode,
+            "why": why,
+            "model": status["model"],
+            "daemon": {
+                "build": __version__,
+                **{name: status[name] for name in ("pid", "since_ms", "rss_bytes", "rebuilding")},
+            },
+            "language_model": compose.model_use(state.settings, state.home),
+            "memory_notes": reading.status(state),
+            "embedding_use": compose.embedding_use(state.settings, state.home),
+            **state.metrics.summary(),
+        }
+    )
 
 
-def flush(state: State, arguments: ops.Flush, progress: Progress) -> Fields:
+def flush(state: State, arguments: ops.Flush, progress: Progress) -> answers.Settled:
     """Settle everything, in the background unless the caller waits."""
     services_of(state)
     if not arguments.wait:
@@ -74,13 +77,13 @@ def flush(state: State, arguments: ops.Flush, progress: Progress) -> Fields:
         return {"taken": 0, "consolidated": 0, "waiting": waiting, "embedded": 0, "unembedded": -1}
     state.embedder.settled.wait(OPEN_WAIT_S)
     # A job of its own name: one that waits already would report its progress to somebody else.
-    done: Fields = state.jobs.submit("flush %d" % id(arguments), lambda: settle(state, progress)).result()
+    done: answers.Settled = state.jobs.submit("flush %d" % id(arguments), lambda: settle(state, progress)).result()
     if intake.is_slow(state):
         done["consolidated"] = intake.submit_consolidation(state).result()
     return done
 
 
-def files(state: State, arguments: ops.Files, progress: Progress) -> Fields:
+def files(state: State, arguments: ops.Files, progress: Progress) -> answers.MemoryFiles:
     """Return the places of a project's memory files, and problems with them."""
     services = services_of(state)
     project_id = project_of(state, arguments.project_dir, is_global=arguments.is_global)
@@ -105,30 +108,30 @@ def files(state: State, arguments: ops.Files, progress: Progress) -> Fields:
     }
 
 
-def reindex(state: State, arguments: ops.Reindex, progress: Progress) -> Fields:
+def reindex(state: State, arguments: ops.Reindex, progress: Progress) -> answers.Reindexed:
     """Build the search index anew."""
     services = services_of(state)
 
-    def job() -> Fields:
+    def job() -> answers.Reindexed:
         repairing.mark_turns(services.store, services.ingest)
         consolidated = intake.consolidate_now(state, progress)
         rebuild(state, progress)
         embed_missing(state, progress)
         return {"chunks": services.store.stats().chunks, "consolidated": consolidated}
 
-    done: Fields = state.jobs.submit("reindex %d" % id(arguments), job).result()
+    done: answers.Reindexed = state.jobs.submit("reindex %d" % id(arguments), job).result()
     return done
 
 
-def repair(state: State, arguments: ops.Repair, progress: Progress) -> Fields:
+def repair(state: State, arguments: ops.Repair, progress: Progress) -> answers.Repaired:
     """Repair the store, and take its damage off the record."""
     services_of(state)
     job = state.jobs.submit("repair %d" % id(arguments), lambda: mend(state, progress, is_requested=True))
-    done: Fields = job.result()
+    done: answers.Repaired = job.result()
     return done
 
 
-def witness(state: State, arguments: ops.Witness, progress: Progress) -> Fields:
+def witness(state: State, arguments: ops.Witness, progress: Progress) -> answers.Witnessed:
     """Return the audit of the host's transcripts against the store.
 
     finding: (ok | warn | fail, the state of things, the remedy).
@@ -137,22 +140,24 @@ def witness(state: State, arguments: ops.Witness, progress: Progress) -> Fields:
     now_ms = int(time.time() * 1000)
     seen = audit.audit_sessions(state.home, state.sessions.all(), store, Tombstones(state.home), now_ms)
     finding = audit.finding(seen, is_capturing=state.settings.capture.enabled)
-    return {**asdict(seen), "finding": finding}
+    return arguments.read_answer({**asdict(seen), "finding": list(finding)})
 
 
-def status(state: State, arguments: ops.Status, progress: Progress) -> Fields:
+def status(state: State, arguments: ops.Status, progress: Progress) -> answers.Status:
     """Return the daemon's state, also while the store is opening or failed."""
-    return {
-        "build": __version__,
-        "protocol": protocol.PROTOCOL,
-        **state.status(),
-        "language_model": compose.model_use(state.settings, state.home),
-        "spool_waiting": len(spool.waiting(state.home)),
-        "spool_age_s": round(waiting_age_s(state.home), 1),
-    }
+    return arguments.read_answer(
+        {
+            "build": __version__,
+            "protocol": protocol.PROTOCOL,
+            **state.status(),
+            "language_model": compose.model_use(state.settings, state.home),
+            "spool_waiting": len(spool.waiting(state.home)),
+            "spool_age_s": round(waiting_age_s(state.home), 1),
+        }
+    )
 
 
-def stop(state: State, arguments: ops.Stop, progress: Progress) -> Fields:
+def stop(state: State, arguments: ops.Stop, progress: Progress) -> answers.Stopped:
     """Have the daemon leave."""
     state.leaving.set()
     return {"pid": os.getpid()}
@@ -195,7 +200,7 @@ def rebuild(state: State, progress: Progress = unheard) -> int:
         return repairing.rebuild(services.store, services.indexer, report)
 
 
-def mend(state: State, progress: Progress = unheard, *, is_requested: bool = False) -> dict[str, object]:
+def mend(state: State, progress: Progress = unheard, *, is_requested: bool = False) -> answers.Repaired:
     """Repair the damage of the store.
 
     Major damage stays on record until a person requests this.
@@ -212,7 +217,9 @@ def mend(state: State, progress: Progress = unheard, *, is_requested: bool = Fal
         services.store.clear_damage()
     log.info("repaired: %s", done)
     return {
-        **asdict(done),
+        "events": done.events,
+        "indexed": done.indexed,
+        "missing": done.missing,
         "memories": done.memories + sum(note.brought_back for note in damage),
         "in_doubt": [citation for note in damage for citation in note.in_doubt],
         "damage": ["table %s: %s" % (note.table, note.says) for note in damage],
@@ -250,7 +257,7 @@ def reindex_if_stale(state: State, store: Store) -> None:
         state.jobs.submit("reindex", lambda: rebuild(state))
 
 
-def settle(state: State, progress: Progress = unheard) -> dict[str, int]:
+def settle(state: State, progress: Progress = unheard) -> answers.Settled:
     """Settle everything now."""
     services = state.services.result()
     taken = intake.take_in(state, progress)

@@ -12,12 +12,13 @@ from dataclasses import asdict
 from typing import Any
 
 from memlayer import compose
-from memlayer.daemon.ops.requests import Fields, Progress, Table, services_of
+from memlayer.daemon.ops.requests import Progress, Table, services_of
 from memlayer.daemon.resources import memory
 from memlayer.daemon.resources.jobs import go_second
 from memlayer.daemon.resources.state import State
 from memlayer.daemon.tasks import derived, intake, vectors
 from memlayer.edge.ipc import ops
+from memlayer.edge.ipc import upkeep_answers as answers
 from memlayer.errors import UserError
 from memlayer.transcripts import discovery
 from memlayer.transcripts.discovery import Transcript
@@ -29,7 +30,7 @@ BUSY_WAIT_S = 10.0  # for an import whose person has just pressed Ctrl-C
 UPKEEP_EVERY = 8  # times that turns are stored
 
 
-def import_history(state: State, arguments: ops.Import, progress: Progress) -> Fields:
+def import_history(state: State, arguments: ops.Import, progress: Progress) -> answers.Imported:
     """Import transcripts.
 
     Files are read in this thread; the writer gets a batch of turns at a time, so that events of hooks are taken in
@@ -73,16 +74,18 @@ def import_history(state: State, arguments: ops.Import, progress: Progress) -> F
                 counts.skipped["files that cannot be read"] += 1
             before += file.size
         gathered.flush()
-    return {
-        **{name: value for name, value in asdict(counts).items() if name != "skipped"},
-        "skipped": dict(counts.skipped.most_common()),
-        "dry_run": is_rehearsal,
-        "unembedded": 0 if is_rehearsal else vectors.missing(state),
-        "seconds": round(time.monotonic() - started, 2),
-    }
+    return arguments.read_answer(
+        {
+            **{name: value for name, value in asdict(counts).items() if name != "skipped"},
+            "skipped": dict(counts.skipped.most_common()),
+            "dry_run": is_rehearsal,
+            "unembedded": 0 if is_rehearsal else vectors.missing(state),
+            "seconds": round(time.monotonic() - started, 2),
+        }
+    )
 
 
-def export(state: State, arguments: ops.Export, progress: Progress) -> Fields:
+def export(state: State, arguments: ops.Export, progress: Progress) -> answers.Exported:
     """Export everything to a file that appears when it is whole."""
     services = services_of(state)
     path = arguments.path
@@ -95,10 +98,10 @@ def export(state: State, arguments: ops.Export, progress: Progress) -> Fields:
     done = exporting.write(
         path, services.store, state.projects, state.sessions, lambda done, total: progress("export", done, total)
     )
-    return {"path": path, **asdict(done)}
+    return arguments.read_answer({"path": path, **asdict(done)})
 
 
-def import_export(state: State, arguments: ops.ImportExport, progress: Progress) -> Fields:
+def import_export(state: State, arguments: ops.ImportExport, progress: Progress) -> answers.ExportTaken:
     """Import an export; known memories stay as they are."""
     services = services_of(state)
     path, is_rehearsal = arguments.path, arguments.dry_run
@@ -116,7 +119,7 @@ def import_export(state: State, arguments: ops.ImportExport, progress: Progress)
             if not is_rehearsal:
                 run.touched |= state.jobs.submit("import %d" % id(part), job).result()
             run.report("import", part.offset, exported.size)
-    return {**asdict(exported.counts), "dry_run": is_rehearsal}
+    return arguments.read_answer({**asdict(exported.counts), "dry_run": is_rehearsal})
 
 
 class _Run:

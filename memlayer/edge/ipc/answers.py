@@ -7,9 +7,10 @@ for unknown or never. Hooks do not import this module.
 
 from __future__ import annotations
 
-from typing import Optional, TypedDict
+from typing import Any, Optional, TypedDict
 
 Parts = dict[str, Optional[float]]
+MemoryCounts = dict[str, Any]  # a text, and counts by the plurals of kinds.CATEGORIES
 
 
 class MemoryRow(TypedDict):
@@ -366,7 +367,7 @@ class TaskAsked(TypedDict):
 
 
 class ReviewList(TypedDict):
-    """Memories and sentences on tasks under review. total: also those beyond the limit."""
+    """Memories and sentences under review. total: also beyond the limit."""
 
     items: list[ReviewItem]
     total: int

@@ -6,9 +6,8 @@ Each names the type of its answer. Hooks do not import this module.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
-from memlayer.edge.ipc import answers, session_answers
+from memlayer.edge.ipc import answers, session_answers, task_answers, upkeep_answers
 from memlayer.edge.ipc.arguments import Arguments, Limit, Names, Path
 
 AGENT_SESSION = "agent-"  # the start of the id of each talk with the agent
@@ -82,7 +81,7 @@ class Sessions(Arguments[session_answers.Sessions], op="sessions"):
 
 
 @dataclass(frozen=True)
-class Files(Arguments[dict[str, Any]], op="files"):
+class Files(Arguments[upkeep_answers.MemoryFiles], op="files"):
     """now: bring the files in step first."""
 
     project_dir: Path = ""
@@ -141,7 +140,7 @@ class Gc(Arguments[answers.Aged], op="gc"):
 
 
 @dataclass(frozen=True)
-class Import(Arguments[dict[str, Any]], op="import"):
+class Import(Arguments[upkeep_answers.Imported], op="import"):
     """paths: transcripts or folders. again: read from the start."""
 
     subagents: bool = False
@@ -152,19 +151,19 @@ class Import(Arguments[dict[str, Any]], op="import"):
 
 
 @dataclass(frozen=True)
-class Export(Arguments[dict[str, Any]], op="export"):
+class Export(Arguments[upkeep_answers.Exported], op="export"):
     path: Path = ""
     force: bool = False
 
 
 @dataclass(frozen=True)
-class ImportExport(Arguments[dict[str, Any]], op="import_export"):
+class ImportExport(Arguments[upkeep_answers.ExportTaken], op="import_export"):
     path: Path = ""
     dry_run: bool = False
 
 
 @dataclass(frozen=True)
-class Flush(Arguments[dict[str, Any]], op="flush"):
+class Flush(Arguments[upkeep_answers.Settled], op="flush"):
     wait: bool = False
 
 
@@ -211,7 +210,7 @@ class MemDetails(Arguments[answers.TextForModel], op="mem.details"):
 
 
 @dataclass(frozen=True)
-class MemStats(Arguments[dict[str, Any]], op="mem.stats"):
+class MemStats(Arguments[answers.MemoryCounts], op="mem.stats"):
     project_dir: Path = ""
 
 
@@ -271,14 +270,14 @@ class UsageShare(Arguments[answers.UsageShare], op="usage_share"):
 
 
 @dataclass(frozen=True)
-class Topics(Arguments[dict[str, Any]], op="topics"):
+class Topics(Arguments[task_answers.Topics], op="topics"):
     project_dir: Path = ""
     days: Limit = 30
     limit: Limit = 10
 
 
 @dataclass(frozen=True)
-class Mode(Arguments[dict[str, Any]], op="mode"):
+class Mode(Arguments[task_answers.ModeState], op="mode"):
     project_dir: Path = ""
 
 
@@ -305,7 +304,7 @@ class ReadSessions(Arguments[session_answers.SessionsRead], op="notes.read"):
 
 
 @dataclass(frozen=True)
-class Tasks(Arguments[dict[str, Any]], op="tasks"):
+class Tasks(Arguments[task_answers.TaskList], op="tasks"):
     """status: "" for open ones at work, "all", "resting", or a status."""
 
     project_dir: Path = ""
@@ -314,7 +313,7 @@ class Tasks(Arguments[dict[str, Any]], op="tasks"):
 
 
 @dataclass(frozen=True)
-class TaskShow(Arguments[dict[str, Any]], op="tasks.show"):
+class TaskShow(Arguments[task_answers.TasksShown], op="tasks.show"):
     """id_: a citation, an id, or words."""
 
     id_: str = ""
@@ -322,14 +321,14 @@ class TaskShow(Arguments[dict[str, Any]], op="tasks.show"):
 
 
 @dataclass(frozen=True)
-class TaskChange(Arguments[dict[str, Any]], op="tasks.change"):
+class TaskChange(Arguments[task_answers.TaskChanged], op="tasks.change"):
     """id_: of a task event in the spool."""
 
     id_: str = ""
 
 
 @dataclass(frozen=True)
-class Aliases(Arguments[dict[str, Any]], op="tasks.aliases"):
+class Aliases(Arguments[task_answers.Aliases], op="tasks.aliases"):
     project_dir: Path = ""
 
 
@@ -359,27 +358,27 @@ class UndoReview(Arguments[answers.Undone], op="review.undo"):
     project_dir: Path = ""
 
 
-class Stats(Arguments[dict[str, Any]], op="stats"):
+class Stats(Arguments[upkeep_answers.Stats], op="stats"):
     pass
 
 
-class Reindex(Arguments[dict[str, Any]], op="reindex"):
+class Reindex(Arguments[upkeep_answers.Reindexed], op="reindex"):
     pass
 
 
-class Repair(Arguments[dict[str, Any]], op="repair"):
+class Repair(Arguments[upkeep_answers.Repaired], op="repair"):
     pass
 
 
-class Witness(Arguments[dict[str, Any]], op="witness"):
+class Witness(Arguments[upkeep_answers.Witnessed], op="witness"):
     pass
 
 
-class Status(Arguments[dict[str, Any]], op="status"):
+class Status(Arguments[upkeep_answers.Status], op="status"):
     pass
 
 
-class Stop(Arguments[dict[str, Any]], op="stop"):
+class Stop(Arguments[upkeep_answers.Stopped], op="stop"):
     pass
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import time
 
 from memlayer.daemon import moments
-from memlayer.daemon.ops.requests import Fields, Progress, Table, project_of, services_of
+from memlayer.daemon.ops.requests import Progress, Table, project_of, services_of
 from memlayer.daemon.resources.state import State
 from memlayer.daemon.tasks import derived, intake
 from memlayer.edge.ipc import ops
+from memlayer.edge.ipc import task_answers as answers
 from memlayer.errors import UserError
 from memlayer.model import citation_of
 from memlayer.tasks import events as task_events
@@ -22,7 +23,7 @@ STATUSES = (*(status.value for status in Status), RESTING, ALL)
 HISTORY_SHOWN = 200
 
 
-def tasks(state: State, arguments: ops.Tasks, progress: Progress) -> Fields:
+def tasks(state: State, arguments: ops.Tasks, progress: Progress) -> answers.TaskList:
     """Return tasks, newest first, and how many rest.
 
     Raises UserError for an unknown status.
@@ -51,7 +52,7 @@ def _is_wanted(task: Task, wanted: str, is_at_rest: bool) -> bool:
     return task.status == wanted if wanted else task.is_open and not is_at_rest
 
 
-def show(state: State, arguments: ops.TaskShow, progress: Progress) -> Fields:
+def show(state: State, arguments: ops.TaskShow, progress: Progress) -> answers.TasksShown:
     """Return a name's tasks, each with history, blockers and quotes."""
     _drained(state)
     book, project_id = services_of(state).tasks, project_of(state, arguments.project_dir)
@@ -65,15 +66,21 @@ def show(state: State, arguments: ops.TaskShow, progress: Progress) -> Fields:
             {
                 **_fields(state, row),
                 "history": [_step(placed) for placed in book.history(row.id)[-HISTORY_SHOWN:]],
-                "rejected": [dict(zip(("from", "to", "why", "at_ms"), one, strict=True)) for one in row.rejected],
-                "neighbours": [vars(one) for one in book.neighbours(row.id) if one.rel != "blocked_by"],
+                "rejected": [
+                    {"from": before, "to": to, "why": why, "at_ms": at_ms} for before, to, why, at_ms in row.rejected
+                ],
+                "neighbours": [
+                    {"rel": beside.rel, "type": beside.type, "title": beside.title, "others": beside.others}
+                    for beside in book.neighbours(row.id)
+                    if beside.rel != "blocked_by"
+                ],
             }
             for row in rows
         ]
     }
 
 
-def change(state: State, arguments: ops.TaskChange, progress: Progress) -> Fields:
+def change(state: State, arguments: ops.TaskChange, progress: Progress) -> answers.TaskChanged:
     """Take in a person's change from the spool.
 
     Return the tasks that it touched.
@@ -95,7 +102,7 @@ def change(state: State, arguments: ops.TaskChange, progress: Progress) -> Field
     }
 
 
-def aliases(state: State, arguments: ops.Aliases, progress: Progress) -> Fields:
+def aliases(state: State, arguments: ops.Aliases, progress: Progress) -> answers.Aliases:
     """Return the names that a person gave for one thing."""
     _drained(state)
     project_id = project_of(state, arguments.project_dir)
@@ -122,7 +129,7 @@ def _rests(state: State, task: Task) -> bool:
     return is_resting(task.touched_ms, time.time_ns() // 1_000_000, later)
 
 
-def _fields(state: State, task: Task) -> Fields:
+def _fields(state: State, task: Task) -> answers.TaskRow:
     waits = services_of(state).tasks.graph.effective_blockers(task)
     return {
         "id": task.id,
@@ -145,7 +152,7 @@ def _fields(state: State, task: Task) -> Fields:
     }
 
 
-def _step(placed: Placed) -> Fields:
+def _step(placed: Placed) -> answers.TaskStep:
     step = placed.step
     return {
         "op": step.op.value, "to": "" if step.op is Op.TAKEN_BACK else step.to, "from": step.from_, "by": step.by,

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import time
 
-from memlayer.daemon.ops.requests import Fields, Progress, Table, project_of, services_of
+from memlayer.daemon.ops.requests import Progress, Table, project_of, services_of
 from memlayer.daemon.resources.state import State
 from memlayer.edge.ipc import ops
+from memlayer.edge.ipc import task_answers as answers
 from memlayer.kinds import Category
 from memlayer.ports import MemoryQuery
 from memlayer.topics.continuity import read_log
@@ -18,7 +19,7 @@ DAYS_MS = 86_400_000
 SHOWN_SESSIONS = 12  # of a topic
 
 
-def topics(state: State, arguments: ops.Topics, progress: Progress) -> Fields:
+def topics(state: State, arguments: ops.Topics, progress: Progress) -> answers.Topics:
     """Return a project's matters of some days, the largest first."""
     store = services_of(state).store
     since_ms = int(time.time() * 1000) - arguments.days * DAYS_MS
@@ -27,7 +28,7 @@ def topics(state: State, arguments: ops.Topics, progress: Progress) -> Fields:
     return {"topics": [_fields(topic) for topic in grouped], "session_count": len(rows)}
 
 
-def _fields(topic: Topic) -> Fields:
+def _fields(topic: Topic) -> answers.Topic:
     return {
         "text": line_of(topic),
         "words": list(topic.names),
@@ -42,7 +43,7 @@ def _fields(topic: Topic) -> Fields:
     }
 
 
-def mode(state: State, arguments: ops.Mode, progress: Progress) -> Fields:
+def mode(state: State, arguments: ops.Mode, progress: Progress) -> answers.ModeState:
     """Return the mode, and the last day's work of a project."""
     store, now_ms = services_of(state).store, int(time.time() * 1000)
     project_id = project_of(state, arguments.project_dir)
