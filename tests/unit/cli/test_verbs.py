@@ -216,7 +216,7 @@ def test_flush_waits_and_reindex_counts(cli: Cli) -> None:
         "Stored 2 events. Waiting: 0.\nNot yet searched by meaning: 5 chunks. Their words are found already.\n",
         "",
     )
-    assert json.loads(reindexed.stdout) == {"counts": {"chunks": 9, "consolidated": 0}}
+    assert json.loads(reindexed.stdout) == {"consolidated": 0, "counts": {"chunks": 9}}
 
 
 def test_reader_gone_during_output(cli: Cli) -> None:
