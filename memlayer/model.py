@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import time
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from memlayer.edge.capture.spool import event_id
 from memlayer.edge.home.registry import GLOBAL
@@ -14,6 +15,7 @@ __all__ = [
     "GLOBAL",
     "Chunk",
     "Event",
+    "EventCount",
     "Hit",
     "Memory",
     "Scope",
@@ -53,6 +55,15 @@ class Event:
     source: str = "hook"
     uuid: str = ""
     detail: str = ""  # session_start: its source; session_end: its reason; compactions: manual or auto
+
+
+class EventCount(NamedTuple):
+    """A session's events of a kind within a quarter of an hour."""
+
+    at_ms: int
+    session_id: str
+    kind: str
+    rows: int
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from memlayer.errors import ConsolidationError, StoreError
 from memlayer.kinds import Category
-from memlayer.model import Chunk, Event, Hit, Memory, Scope, Usage
+from memlayer.model import Chunk, Event, EventCount, Hit, Memory, Scope, Usage
 
 Vector = tuple[float, ...]
 Progress = Callable[[int, int], None]  # (done, total)
@@ -18,8 +18,7 @@ Progress = Callable[[int, int], None]  # (done, total)
 class Calibration:
     """Map from a model's raw cosines to relevance in [0, 1].
 
-    low and high: the centred cosines that map to 0 and 1 (measured on background text); between them linear. made: how
-    and when they were measured, if that is known.
+    low and high: the centred cosines that map to 0 and 1; between them linear. made: how and when they were measured.
     """
 
     low: float
@@ -37,10 +36,7 @@ class Calibration:
 
 @dataclass(frozen=True)
 class RowCount:
-    """The number of rows of one kind of a project.
-
-    kind: a memory's category or an event's kind; oldest_ms: the least at_ms of the rows.
-    """
+    """Rows of a memory's category or event's kind; oldest_ms: the least."""
 
     project_id: str
     kind: str
@@ -260,9 +256,14 @@ class Store(Protocol):
         session_id: str = "",
         project_id: str = "",
         kind: str = "",
+        since_ms: int = 0,
+        before_ms: int = 0,
         limit: int = 1000,
     ) -> list[Event]:
         """Return events that match all given filters, oldest first; the newest `limit`."""
+
+    def event_counts(self, project_id: str = "", since_ms: int = 0) -> list[EventCount]:
+        """Count the events of each quarter of an hour, session and kind."""
 
     def memories(self, query: MemoryQuery = ANY_MEMORY) -> list[Memory]:
         """Return the memories that a query selects, in its order."""
@@ -294,8 +295,7 @@ class Store(Protocol):
     def sounding_like(self, words: Sequence[str], project_id: str) -> dict[str, list[str]]:
         """Find a project's words of the other script by sound.
 
-        Returned: word -> words that it sounds like. words: Hangul runs and English stems. Words without any, and
-        projects not in memory, are left out.
+        words: Hangul runs and English stems. Words without any, and projects not in memory, are left out.
         """
 
     def search_vector(self, vector: Vector, model: str, scope: Scope, limit: int) -> list[Hit]:
@@ -321,14 +321,13 @@ class Store(Protocol):
     def plan_deletion(self, selection: Selection) -> DeletionPlan:
         """Return the rows that a selection takes with it.
 
-        These are the memories it names, the events it names or that these come from, and every other memory drawn from
-        one of these events, since it may repeat them.
+        The memories and events it names, the events that these come from, and every other memory drawn from them.
         """
 
     def plan_retention(self, cutoffs: RetentionCutoffs) -> DeletionPlan:
         """Plan the deletion of rows older than the cutoffs, with counts.
 
-        No other rows. Memories of other categories stay, whatever they were drawn from.
+        No other rows: memories of other categories stay.
         """
 
     def forget(self, plan: DeletionPlan | Selection) -> Removed:

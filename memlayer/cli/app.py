@@ -51,6 +51,7 @@ VERBS = {
     "alias": Verb("project.aliases", "Say that two names mean one thing, for `about:` in a search."),
     "task": Verb("project.tasks", "Add, close, block or show a task."),
     "agent": Verb("agent", "Talk with a language model that has this memory."),
+    "view": Verb("project.view", "Open the memory in a browser: see, search, correct and forget."),
     "stats": Verb("overview", "Show counts, disk use, index, model, daemon and hook timings."),
     "files": Verb("maintenance", "Show the paths of a project's memory files."),
     "flush": Verb("maintenance", "Store the events that wait on disk, and consolidate and index them."),

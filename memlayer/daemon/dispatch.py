@@ -25,7 +25,7 @@ from memlayer.daemon.ops import (
     sessions,
     transfer,
 )
-from memlayer.daemon.ops.project import past_work, tasks, topics
+from memlayer.daemon.ops.project import past_work, record, tasks, topics
 from memlayer.daemon.ops.requests import Table
 from memlayer.daemon.ops.sharing import share
 from memlayer.daemon.resources.jobs import where
@@ -47,6 +47,7 @@ TABLE: Table = {
     **topics.OPERATIONS,
     **past_work.OPERATIONS,
     **tasks.OPERATIONS,
+    **record.OPERATIONS,
     **deletion.OPERATIONS,
     **transfer.OPERATIONS,
     **share.OPERATIONS,

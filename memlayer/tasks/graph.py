@@ -15,7 +15,7 @@ from memlayer.adapters.sqlite_files import DispensableFile, in_batches, marks
 from memlayer.model import Event, Memory
 from memlayer.tasks import projection
 from memlayer.tasks.keys import task_key
-from memlayer.tasks.projection import Neighbour
+from memlayer.tasks.projection import Link, Neighbour, Thing
 from memlayer.tasks.states import Placed, Task
 
 VERSION = "2"
@@ -171,6 +171,24 @@ class Graph(DispensableFile):
     def neighbours(self, memory_id: str) -> list[Neighbour]:
         """Return the entities beside a memory, the rarer first."""
         return self.run(lambda base: projection.neighbours(base, memory_id), [])
+
+    # -- a map
+
+    def links(self, ids: Sequence[str], project_id: str, limit: int) -> list[Link]:
+        """Return the edges of things or memories, those between few things first."""
+        return self.run(lambda base: projection.links(base, ids, project_id, limit), [])
+
+    def things(self, ids: Sequence[str]) -> list[Thing]:
+        """Return entities by id."""
+        return self.run(lambda base: projection.things(base, ids), [])
+
+    def hubs(self, project_id: str, limit: int) -> list[Thing]:
+        """Return the things that most edges of a project name."""
+        return self.run(lambda base: projection.hubs(base, project_id, limit), [])
+
+    def things_named(self, name: str, limit: int) -> list[str]:
+        """Return the ids of things by id or name."""
+        return self.run(lambda base: projection.things_named(base, name, limit), [])
 
     def _ids(self, query: str, given: Sequence[str]) -> list[str]:
         return self.run(lambda base: [row[0] for row in base.execute(query, given)], [])

@@ -7,7 +7,9 @@ import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
+from memlayer.adapters.sqlite_files import marks
 from memlayer.kinds import KINDS, Category, Kind
 from memlayer.model import Event, Memory, turn_memory_id
 from memlayer.tasks import events as task_events
@@ -79,6 +81,26 @@ class Neighbour:
         """The entity with its relation, as a reader sees it."""
         rel = "" if self.rel == Rel.ABOUT else self.rel.replace("_", " ") + " "
         return rel + self.title + (" (%d more)" % self.others if self.others else "")
+
+
+class Link(NamedTuple):
+    """An edge as it is stored."""
+
+    src_id: str
+    src_type: str
+    rel: str
+    dst_id: str
+    dst_type: str
+
+
+class Thing(NamedTuple):
+    """An entity on a map. edges: how many name it, if counted."""
+
+    id: str
+    type: str
+    title: str
+    status: str
+    edges: int = 0
 
 
 # -- steps and tasks
@@ -321,6 +343,44 @@ def about(base: sqlite3.Connection, name: str, project_ids: Sequence[str] | None
     alias = r"task:%:" + norm(name).replace("_", r"\_")
     rows = base.execute(query, (*wanted, alias)).fetchall()
     return sorted({memory_id for memory_id, of in rows if project_ids is None or of in project_ids})
+
+
+def links(base: sqlite3.Connection, ids: Sequence[str], project_id: str, limit: int) -> list[Link]:
+    """Return the edges of these things, those to rare things first."""
+    some = marks(len(ids))
+    query = (
+        "SELECT src_id, src_type, rel_type, dst_id, dst_type,"
+        " (SELECT count(*) FROM edges AS other WHERE other.dst_id = edges.dst_id) AS crowd FROM edges"
+        " WHERE (src_id IN (%s) OR dst_id IN (%s)) AND (? = '' OR project_id = ?)"
+        " ORDER BY crowd, src_id, dst_id LIMIT ?" % (some, some)
+    )
+    return [Link(*row[:5]) for row in base.execute(query, (*ids, *ids, project_id, project_id, limit))]
+
+
+def things(base: sqlite3.Connection, ids: Sequence[str]) -> list[Thing]:
+    query = "SELECT entity_id, entity_type, title, status FROM entities WHERE entity_id IN (%s)" % marks(len(ids))
+    return [Thing(*row) for row in base.execute(query, list(ids))]
+
+
+def hubs(base: sqlite3.Connection, project_id: str, limit: int) -> list[Thing]:
+    """Return the things that most edges name."""
+    query = (
+        "SELECT entity_id, entity_type, title, status, count(*) AS edges FROM entities"
+        " JOIN edges ON edges.dst_id = entity_id WHERE ? = '' OR edges.project_id = ?"
+        " GROUP BY entity_id ORDER BY edges DESC, title LIMIT ?"
+    )
+    return [Thing(*row) for row in base.execute(query, (project_id, project_id, limit))]
+
+
+def things_named(base: sqlite3.Connection, name: str, limit: int) -> list[str]:
+    """Return things' ids by id, name or the end of a path."""
+    found, key = artifact(name), name_key(name)
+    ending = "%/" + key.replace("%", "").replace("_", r"\_")
+    query = (
+        "SELECT entity_id FROM entities WHERE entity_id IN (?, ?) OR title_norm IN (?, ?)"
+        r" OR (entity_type = 'file' AND title_norm LIKE ? ESCAPE '\') LIMIT ?"
+    )
+    return [row[0] for row in base.execute(query, (name, found.id if found else "", key, norm(name), ending, limit))]
 
 
 def said_again(base: sqlite3.Connection, memory_id: str) -> list[str]:

@@ -71,6 +71,24 @@ def test_events_match_all_filters(store: Store) -> None:
     assert store.events(ids=["e1"], session_id="s2") == []
 
 
+def test_events_of_a_span_of_time(store: Store) -> None:
+    store.add_events([make_event(number, at_ms=number * 1000) for number in range(1, 6)])
+    assert [event.id for event in store.events(since_ms=2000, before_ms=4000)] == ["e2", "e3"]
+    assert [event.id for event in store.events(before_ms=4000, limit=1)] == ["e3"]
+
+
+def test_events_are_counted_by_quarter_session_and_kind(store: Store) -> None:
+    quarter = 900_000
+    store.add_events([make_event(number, at_ms=quarter + number) for number in (1, 2)])
+    store.add_events([make_event(3, session="결제", at_ms=2 * quarter), make_event(4, project="p2", at_ms=2 * quarter)])
+    assert store.event_counts("p1") == [(quarter, "s1", "user", 2), (2 * quarter, "결제", "user", 1)]
+    assert store.event_counts(since_ms=2 * quarter) == [
+        (2 * quarter, "s1", "user", 1),
+        (2 * quarter, "결제", "user", 1),
+    ]
+    assert store.event_counts("nobody's") == []
+
+
 @pytest.mark.parametrize("nasty", ["it's", "' OR 1=1 --", "a\\b", "a\nb", "%", '"', "프로젝트'; DROP", "`$(x)`", "{}"])
 def test_no_character_in_a_value_alters_a_filter(store: Store, nasty: str) -> None:
     store.add_events([make_event(1, project=nasty), make_event(2)])

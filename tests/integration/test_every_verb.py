@@ -117,6 +117,7 @@ def test_all_verbs_are_asked(answers: dict[str, Any]) -> None:
         "share key",  # of an encrypted share
         "share drop",  # of a second machine
         "agent",
+        "view",  # it serves until Ctrl-C: tests/integration/view
     }  # agent prints a line for each event
 
 

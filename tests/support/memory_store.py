@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from memlayer.adapters.search.word_sounds import WordSounds
 from memlayer.errors import StoreError
-from memlayer.model import PROVEN, Chunk, Event, Hit, Memory, Scope, Usage
+from memlayer.model import PROVEN, Chunk, Event, EventCount, Hit, Memory, Scope, Usage
 from memlayer.ports import (
     ANY_MEMORY,
     Damage,
@@ -67,6 +67,8 @@ class MemoryStore:
         session_id: str = "",
         project_id: str = "",
         kind: str = "",
+        since_ms: int = 0,
+        before_ms: int = 0,
         limit: int = 1000,
     ) -> list[Event]:
         with self._lock:
@@ -78,9 +80,16 @@ class MemoryStore:
                 and session_id in ("", event.session_id)
                 and project_id in ("", event.project_id)
                 and kind in ("", event.kind)
+                and event.at_ms >= since_ms
+                and (not before_ms or event.at_ms < before_ms)
             ]
         found.sort(key=lambda event: (event.at_ms, event.id), reverse=True)
         return found[:limit][::-1]
+
+    def event_counts(self, project_id: str = "", since_ms: int = 0) -> list[EventCount]:
+        found = self.events(project_id=project_id, since_ms=since_ms, limit=10_000_000)
+        rows = Counter((event.at_ms // 900_000 * 900_000, event.session_id, event.kind) for event in found)
+        return [EventCount(*named, count) for named, count in sorted(rows.items())]
 
     def memories(self, query: MemoryQuery = ANY_MEMORY) -> list[Memory]:
         with self._lock:

@@ -8,6 +8,7 @@ from itertools import repeat
 from typing import Any, TypeVar
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from memlayer.errors import StoreError
 from memlayer.kinds import category_of
@@ -29,6 +30,7 @@ ORDERS = {  # columns, and whether they ascend
     "importance": [("importance", False), ("at_ms", False), ("id", False)],
 }
 SCHEMA_VERSION = 4
+QUARTER_MS = 900_000  # every zone of the world begins its day with one
 
 Item = TypeVar("Item", Memory, Chunk)
 
@@ -166,6 +168,21 @@ def matching(**columns: str | Sequence[str] | None) -> str:
     return all_of(
         *(equals(name, value) if isinstance(value, str) else one_of(name, value) for name, value in given.items())
     )
+
+
+def since(at_ms: int) -> str:
+    """Match rows from a time on (Unix, ms); "" for 0."""
+    return f"at_ms >= {int(at_ms)}" if at_ms else ""
+
+
+def quarters(rows: Any) -> list[tuple[int, str, str, int]]:
+    """Count rows by quarter of an hour, session and kind."""
+    starts = pc.multiply(pc.divide(rows.column("at_ms"), QUARTER_MS), QUARTER_MS)
+    named = pa.table({"at_ms": starts, "session_id": rows.column("session_id"), "kind": rows.column("kind")})
+    counted = (
+        named.group_by(named.column_names).aggregate([([], "count_all")]).select([*named.column_names, "count_all"])
+    )
+    return sorted(zip(*(column.to_pylist() for column in counted.columns), strict=True))
 
 
 def before(at_ms: int) -> str:

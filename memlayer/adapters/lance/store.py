@@ -16,7 +16,7 @@ from memlayer.adapters.lance.schema import CHUNKS, COLUMNS, EVENTS, MEMORIES, US
 from memlayer.adapters.lance.search import ChunkSearch
 from memlayer.adapters.lance.table import LoopThread, batches
 from memlayer.errors import StoreError
-from memlayer.model import Chunk, Event, Hit, Memory, Scope, Usage
+from memlayer.model import Chunk, Event, EventCount, Hit, Memory, Scope, Usage
 from memlayer.ports import (
     ANY_MEMORY,
     Damage,
@@ -78,11 +78,19 @@ class LanceStore:
         session_id: str = "",
         project_id: str = "",
         kind: str = "",
+        since_ms: int = 0,
+        before_ms: int = 0,
         limit: int = 1000,
     ) -> list[Event]:
         where = schema.matching(id=ids, prompt_id=prompt_ids, session_id=session_id, project_id=project_id, kind=kind)
+        where = schema.all_of(where, schema.since(since_ms), schema.before(before_ms))
         rows = self._tables[EVENTS].first(COLUMNS[EVENTS], where, limit, schema.ORDERS["newest"])
         return schema.events_from(rows)[::-1]
+
+    def event_counts(self, project_id: str = "", since_ms: int = 0) -> list[EventCount]:
+        where = schema.all_of(schema.matching(project_id=project_id), schema.since(since_ms))
+        rows = self._tables[EVENTS].select(["at_ms", "session_id", "kind"], where)
+        return [EventCount(*row) for row in schema.quarters(rows)]
 
     def memories(self, query: MemoryQuery = ANY_MEMORY) -> list[Memory]:
         order = schema.ORDERS[query.order]
@@ -107,7 +115,7 @@ class LanceStore:
         where = schema.matching(
             memory_id=query.memory_ids, session_id=query.session_id, project_id=query.project_id, how=query.how
         )
-        where = schema.all_of(where, f"at_ms >= {int(query.since_ms)}" if query.since_ms else "")
+        where = schema.all_of(where, schema.since(query.since_ms))
         return schema.usages_from(
             self._tables[USAGES].first(COLUMNS[USAGES], where, query.limit, schema.ORDERS["newest"])
         )

@@ -1,0 +1,100 @@
+"""The verb view: the memory in a browser."""
+
+from __future__ import annotations
+
+import os
+import sys
+import webbrowser
+from collections.abc import Iterator
+
+import click
+
+from memlayer.cli.terminal.invocation import (
+    Incomplete,
+    client,
+    end_with_json,
+    home,
+    json_option,
+    project_dir,
+    project_option,
+    start_daemon,
+)
+from memlayer.cli.terminal.output import for_machines, print_json, say
+
+MINUTE_S = 60.0
+NONE_OPEN = "No page is open. Run `memlayer view` in a terminal: it prints the first address, with its key."
+
+
+@click.command("view")
+@click.option("--port", type=click.IntRange(1, 65535), help="Default: 37777, or the next free one.")
+@click.option("--no-open", is_flag=True, help="Print the address alone; open no browser.")
+@click.option("--read-only", is_flag=True, help="Nothing can be changed.")
+@click.option("--idle", "idle_minutes", type=click.IntRange(1, 1440), default=30, show_default=True,
+              help="Minutes without use until it ends.")  # fmt: skip
+@click.option("--where", is_flag=True, help="Print the address of a page that is open; open none.")
+@project_option
+@json_option
+def view_verb(
+    port: int | None,
+    no_open: bool,
+    read_only: bool,
+    idle_minutes: int,
+    where: bool,
+    project: str | None,
+    as_json: bool,
+) -> None:
+    """Open the memory in a browser: see, search, correct and forget.
+
+    It listens on 127.0.0.1 alone. The address holds a key: the first visit exchanges it for a cookie, so give it to
+    nobody. Ctrl-C ends it, or 30 minutes without use. docs/view.md describes pages and API.
+
+    \b
+    Examples:
+      memlayer view
+      memlayer view --read-only --no-open
+      MEMORY_VIEWER_TOKEN=a-long-word-of-yours memlayer view --port 4000
+    """
+    from memlayer.view.server import address_of, serve
+    from memlayer.view.source import Source, Verbs
+
+    if where:
+        found = address_of(home())
+        if as_json:
+            end_with_json({"address": found})
+        say(found or NONE_OPEN)
+        return
+
+    def opened(address: str, number: int) -> None:
+        if as_json:
+            print_json({"address": address, "port": number, "pid": os.getpid(), "is_read_only": read_only})
+        else:
+            say("Memory at ", (address, "cyan"))
+            say((f"Ctrl-C ends it, or {idle_minutes} minutes without use.", "dim"))
+        sys.stdout.flush()
+        if not (no_open or as_json):
+            webbrowser.open(address)
+
+    folder = project_dir(project)
+    if not os.path.isdir(folder):
+        raise Incomplete(f"There is no folder {folder}")
+    source = Source(home(), Verbs(_checks, for_machines, start_daemon_again), folder)
+    serve(source, port=port or 0, is_read_only=read_only, opened=opened, idle_s=idle_minutes * MINUTE_S)
+
+
+def start_daemon_again() -> object:
+    """Restart the daemon, so that it reads changed settings."""
+    client().stop()
+    return start_daemon()
+
+
+def _checks(folder: str) -> Iterator[object]:
+    """Yield the checks of `memlayer doctor`."""
+    from itertools import chain
+
+    from memlayer.cli.doctor import bare, checks, checks_daemon, loaded
+
+    of_runtime = chain(checks.settings(home(), folder, os.environ), checks_daemon.daemon(client()))
+    return bare.all_checks(
+        home(), folder, of_runtime, lambda: checks_daemon.hooks_worked(client()),
+        lambda python: loaded.by_daemon(client(), python),
+    )  # fmt: skip

@@ -1,0 +1,62 @@
+"""Today: notes given and the reasons, notes made, work that waits, cost."""
+
+from __future__ import annotations
+
+import datetime
+
+from starlette.responses import Response
+
+from memlayer.edge.ipc import ops
+from memlayer.errors import UserError
+from memlayer.kinds import Category
+from memlayer.view.visit import Visit
+
+PROMPTS = 200
+ROWS = 500
+
+
+def page(visit: Visit) -> Response:
+    """Return the page of a day, today without one."""
+    day = day_of(visit.text("day"))
+    start_ms, end_ms = span_ms(day)
+    folder = visit.folder
+    prompts = visit.ask(ops.Given(PROMPTS, "", folder))["prompts"]
+    prompts = [row for row in prompts if start_ms <= row["at_ms"] < end_ms]
+    noted = visit.ask(ops.List(folder, category=Category.CORE, limit=ROWS))["memories"]
+    noted = [row for row in noted if start_ms <= row["at_ms"] < end_ms]
+    sessions = visit.ask(ops.Sessions("", folder, 60))["sessions"]
+    sessions = [row for row in sessions if row["since_ms"] < end_ms and row["last_ms"] >= start_ms]
+    status, notes = visit.source.status(), visit.ask(ops.Notes(folder))
+    review = visit.ask(ops.Review(folder, 1)) if folder else None
+    to_review = review["total"] + len(review["task_questions"]) if review else 0
+    tasks = visit.ask(ops.Tasks(folder))
+    return visit.page(
+        "today.html", "Today" if day == datetime.date.today() else f"{day:%A, %d %B %Y}",
+        day=day, is_today=day == datetime.date.today(), yesterday=day - datetime.timedelta(days=1),
+        tomorrow=day + datetime.timedelta(days=1), prompts=prompts, noted=noted, sessions=sessions,
+        given=sum(bool(row["given"]) and row["delivered"] for row in prompts),
+        waiting=int(status.get("spool_waiting") or 0), review=to_review,
+        open_tasks=tasks.get("tasks") or [], notes=notes,
+    )  # fmt: skip
+
+
+def day_of(text: str) -> datetime.date:
+    """Return the day of an address. Raises UserError."""
+    try:
+        return datetime.date.fromisoformat(text) if text else datetime.date.today()
+    except ValueError:
+        raise UserError("day: a date such as 2026-11-19 is expected") from None
+
+
+def span_ms(day: datetime.date) -> tuple[int, int]:
+    """Return the first moments of a day and of the next.
+
+    Raises UserError.
+    """
+    try:
+        starts = [
+            datetime.datetime.combine(one, datetime.time()).timestamp() for one in (day, day + datetime.timedelta(1))
+        ]
+    except (OverflowError, ValueError, OSError):
+        raise UserError("day: that is too far away") from None
+    return int(starts[0] * 1000), int(starts[1] * 1000)

@@ -1,0 +1,170 @@
+"""The process of the page: port, token, idle end."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import resource
+import secrets
+import socket
+import time
+from collections.abc import Callable
+from typing import Any
+
+import uvicorn
+from starlette.types import ASGIApp, Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from memlayer.edge.home import paths
+from memlayer.errors import UserError
+from memlayer.view.app import make
+from memlayer.view.guard import Keys
+from memlayer.view.source import Source
+
+ADDRESS = "127.0.0.1"
+PORT = 37777
+PORTS_TRIED = 50
+IDLE_S = 30 * 60.0
+LOOK_S = 5.0
+HEADER_S = 10.0  # for the header of a request; then its connection goes
+WANTED_FILES = 8192
+TOKEN_VARIABLE = "MEMORY_VIEWER_TOKEN"
+TOKEN_NAME = "view.token"
+LEAST_TOKEN_CHARS = 16
+OPEN_NAME = "view.open"  # process and port of the last page
+
+
+class TimedProtocol(H11Protocol):
+    """HTTP/1.1 that closes a connection whose first request does not come."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Start the clock of a connection."""
+        super().connection_made(transport)
+        self.loop.call_later(HEADER_S, self._close_without_request)
+
+    @property
+    def has_begun(self) -> bool:
+        """True once a whole header has come."""
+        return self.cycle is not None
+
+    def _close_without_request(self) -> None:
+        transport = self.transport
+        if not self.has_begun and not transport.is_closing():
+            transport.close()
+
+
+class Busy:
+    """ASGI middleware that knows when the page was last used."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+        self.last_s = time.monotonic()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on; a message to a live page counts, too."""
+
+        async def told(message: Any) -> None:
+            self.last_s = time.monotonic()
+            await send(message)
+
+        self.last_s = time.monotonic()
+        await self._app(scope, receive, told)
+
+
+def token_of(home: str) -> str:
+    """Return the page's token, made once. Raises UserError, OSError."""
+    given = os.environ.get(TOKEN_VARIABLE, "").strip()
+    if given:
+        if len(given) < LEAST_TOKEN_CHARS:
+            raise UserError(f"{TOKEN_VARIABLE} is too short to be safe: give {LEAST_TOKEN_CHARS} characters or more")
+        return given
+    path = os.path.join(home, TOKEN_NAME)
+    held = paths.read_start(path, 200, follow_links=False).decode("ascii", "replace").strip()
+    if len(held) >= LEAST_TOKEN_CHARS:
+        return held
+    made = secrets.token_urlsafe(32)
+    paths.write_whole(path, made.encode() + b"\n")
+    return made
+
+
+def address_of(home: str) -> str:
+    """Return the address of an open page, without its token, or ""."""
+    held = paths.read_start(os.path.join(home, OPEN_NAME), 100, follow_links=False).decode("ascii", "replace").split()
+    return f"http://{ADDRESS}:{held[1]}/" if len(held) == 2 and paths.runs(held[0]) else ""
+
+
+def listen(port: int) -> socket.socket:
+    """Return a listening socket; port 0: 37777, or the next free one.
+
+    Raises UserError.
+    """
+    tried = range(port, port + 1) if port else range(PORT, PORT + PORTS_TRIED)
+    for number in tried:
+        made = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            made.bind((ADDRESS, number))
+            made.listen(1024)
+        except OSError:
+            made.close()
+            continue
+        return made
+    if port:
+        raise UserError(f"Port {port} is taken. Leave --port out for the next free one")
+    raise UserError(f"The ports {PORT} to {PORT + PORTS_TRIED - 1} are all taken. Give another with --port")
+
+
+def serve(
+    source: Source, *, port: int, is_read_only: bool, opened: Callable[[str, int], None], idle_s: float = IDLE_S
+) -> None:
+    """Serve until Ctrl-C, or a while after the last use.
+
+    opened: is told the first address, with its token, and the port.
+    """
+    token, listening = token_of(source.home), listen(port)
+    number = int(listening.getsockname()[1])
+    keys = Keys(token, number, is_read_only)
+    busy = Busy(make(source, keys))
+    _allow_files()
+    server = uvicorn.Server(
+        uvicorn.Config(
+            busy,
+            http=TimedProtocol,
+            ws="websockets-sansio",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,
+            lifespan="off",
+            timeout_graceful_shutdown=2,
+            ws_max_size=16_384,
+            h11_max_incomplete_event_size=32_768,
+        )
+    )
+    opened(f"http://{ADDRESS}:{number}/?token={token}", number)
+    paths.write_whole(os.path.join(source.home, OPEN_NAME), f"{os.getpid()} {number}\n".encode())
+    with contextlib.suppress(KeyboardInterrupt):
+        asyncio.run(_until_idle(server, listening, busy, idle_s))
+
+
+async def _until_idle(server: uvicorn.Server, listening: socket.socket, busy: Busy, idle_s: float) -> None:
+    async def watch() -> None:
+        while time.monotonic() - busy.last_s < idle_s:
+            await asyncio.sleep(min(LOOK_S, idle_s))
+        server.should_exit = True
+
+    clock = asyncio.create_task(watch())
+    try:
+        await server.serve([listening])
+    finally:
+        clock.cancel()
+
+
+def _allow_files() -> None:
+    """Allow this process more open files: each half-open connection is one."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = WANTED_FILES if hard == resource.RLIM_INFINITY else min(WANTED_FILES, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        with contextlib.suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))

@@ -1,0 +1,143 @@
+"""Stored texts as HTML that does nothing: escaped, sanitised, marked, compared.
+
+Everything that was stored is hostile: `plain` takes terminal escapes, bidi marks and invisible characters out, Jinja
+escapes, and drawn Markdown passes nh3.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+import time
+from collections.abc import Iterable, Sequence
+from functools import cache
+
+import nh3
+from markdown_it import MarkdownIt
+from markupsafe import Markup, escape
+
+from memlayer.edge.redaction.privacy import plain
+from memlayer.text.terms import query_terms
+
+TAGS = {
+    "a", "blockquote", "br", "code", "del", "em", "h1", "h2", "h3", "h4", "hr", "li", "ol", "p", "pre", "s", "strong",
+    "table", "tbody", "td", "th", "thead", "tr", "ul",
+}  # fmt: skip
+MAX_DRAWN = 60_000  # characters of a text that are drawn as Markdown
+MINUTE_S, HOUR_S, DAY_S = 60, 3600, 86_400
+_WORDS = re.compile(r"\w+|\W", re.UNICODE)
+_REDACTED = re.compile(r"\[redacted:[\w -]{1,40}\]|\[private\]")
+
+
+def clean(value: object) -> str:
+    """Return a stored value without characters that act."""
+    return plain(str(value if value is not None else ""))
+
+
+@cache
+def _parser() -> MarkdownIt:
+    return MarkdownIt("commonmark", {"html": False}).enable(["strikethrough", "table"]).disable("image")
+
+
+def markdown(value: object) -> Markup:
+    """Return a text drawn as Markdown, sanitised."""
+    text = clean(value)
+    if len(text) > MAX_DRAWN:
+        return Markup('<pre class="raw">%s</pre>') % text
+    drawn = nh3.clean(
+        _parser().render(text), tags=TAGS, attributes={"a": {"href"}}, url_schemes={"http", "https", "mailto"},
+        link_rel="noopener noreferrer nofollow",
+    )  # fmt: skip
+    return Markup(_REDACTED.sub(lambda found: '<span class="hidden-secret">%s</span>' % escape(found[0]), drawn))
+
+
+def marked(value: object, query: str) -> Markup:
+    """Return a text with the words of a query marked."""
+    text, words = clean(value), sorted({word for word in clean(query).split() if len(word) > 1}, key=len, reverse=True)
+    words += [term for term in query_terms(clean(query)) if len(term) > 2 and term not in words][:48]
+    if not words:
+        return escape(text)
+    parts = re.split("(%s)" % "|".join(map(re.escape, words)), text, flags=re.IGNORECASE)
+    return Markup("").join(
+        Markup("<mark>%s</mark>") % part if place % 2 else escape(part) for place, part in enumerate(parts)
+    )
+
+
+def with_quote(value: object, quotes: Iterable[str]) -> Markup:
+    """Return a text whose quoted words are marked."""
+    text = clean(value)
+    for quote in map(clean, quotes):
+        at = text.find(quote) if quote else -1
+        if at >= 0:
+            end = at + len(quote)
+            return escape(text[:at]) + Markup('<mark class="proof">%s</mark>') % quote + escape(text[end:])
+    return escape(text)
+
+
+def compared(older: object, newer: object) -> Markup:
+    """Return the newer text with words that went and words that came."""
+    before, after = _WORDS.findall(clean(older))[:4000], _WORDS.findall(clean(newer))[:4000]
+    out = Markup("")
+    for kind, i, j, k, m in difflib.SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+        if kind == "equal":
+            out += escape("".join(before[i:j]))
+            continue
+        if i < j:
+            out += Markup("<del>%s</del>") % "".join(before[i:j])
+        if k < m:
+            out += Markup("<ins>%s</ins>") % "".join(after[k:m])
+    return out
+
+
+def short(value: object, max_chars: int = 160) -> str:
+    """Return a text on one line, cut at its end."""
+    line = " ".join(clean(value).split())
+    return line if len(line) <= max_chars else line[: max_chars - 1].rstrip() + "…"
+
+
+def moment(at_ms: object, form: str = "%Y-%m-%d %H:%M") -> str:
+    """Return a moment of the machine's own clock, "" for none."""
+    if not isinstance(at_ms, (int, float)) or not 0 < at_ms < 253_402_300_000_000:
+        return ""
+    return time.strftime(form, time.localtime(at_ms / 1000))
+
+
+def ago(at_ms: object) -> str:
+    """Return the age of a moment, in words."""
+    if not isinstance(at_ms, (int, float)) or at_ms <= 0:
+        return ""
+    age_s = max(0.0, time.time() - at_ms / 1000)
+    if age_s < MINUTE_S:
+        return "just now"
+    for length_s, next_s, noun in ((MINUTE_S, HOUR_S, "minute"), (HOUR_S, DAY_S, "hour"), (DAY_S, 60 * DAY_S, "day")):
+        if age_s < next_s:
+            return counted(int(age_s // length_s), noun) + " ago"
+    return moment(at_ms, "%Y-%m-%d")
+
+
+def counted(count: object, noun: str, plural: str = "") -> str:
+    """Return a number with its noun."""
+    number = int(count) if isinstance(count, (int, float)) else 0
+    return f"{number:,} {noun if number == 1 else plural or (noun[:-1] + 'ies' if noun.endswith('y') else noun + 's')}"
+
+
+def size(count: object) -> str:
+    """Return bytes in a unit that fits."""
+    number = float(count) if isinstance(count, (int, float)) else 0.0
+    for unit in ("B", "kB", "MB", "GB"):
+        if number < 1000 or unit == "GB":
+            return f"{number:,.0f} {unit}" if number >= 10 or unit == "B" else f"{number:,.1f} {unit}"
+        number /= 1000
+    return ""
+
+
+def percent(share: object) -> str:
+    """Return a share of one as a percentage."""
+    return f"{float(share) * 100:.0f} %" if isinstance(share, (int, float)) else "–"
+
+
+def paged(rows: Sequence[object], page: int, size_: int) -> tuple[Sequence[object], int]:
+    """Return the rows of a page, and how many pages there are."""
+    pages = max(1, -(-len(rows) // size_))
+    start = (min(max(1, page), pages) - 1) * size_
+    return rows[start : start + size_], pages

@@ -1,0 +1,187 @@
+"""The page as a process, and requests to it as a browser or an attacker sends them."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import urlencode, urlsplit
+
+from tests.support.cli_process import MAIN, Cli
+from tests.support.prepared_daemons import ROOT
+from tests.support.processes import Daemon, HookRunner
+
+SCRIPT = "<script>alert(1)</script>"
+
+
+class Answer(NamedTuple):
+    """The answer to a request."""
+
+    status: int
+    headers: dict[str, str]
+    text: str
+
+    @property
+    def json(self) -> Any:
+        """The body, read as JSON."""
+        return json.loads(self.text)
+
+
+class PageProcess:
+    """`memlayer view` of a home, in a folder."""
+
+    def __init__(self, home: Path, folder: Path, *arguments: str, token: str = "") -> None:
+        cli = Cli(home, folder)
+        environment = {**cli.environment, "MEMLAYER_RUNTIME_DIR": sys.prefix}
+        if token:
+            environment["MEMORY_VIEWER_TOKEN"] = token
+        self.process = subprocess.Popen(
+            [sys.executable, "-I", str(MAIN), "view", "--json", *arguments], env=environment, cwd=folder,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True,
+        )  # fmt: skip
+        assert self.process.stdout is not None
+        lines = ""
+        while not lines.rstrip().endswith("}"):
+            line = self.process.stdout.readline()
+            assert line, self.process.communicate()[1]
+            lines += line
+        self.said = json.loads(lines)
+        self.port = int(self.said["port"])
+        self.token = self.said["address"].partition("token=")[2]
+        self.cookie = ""
+
+    @property
+    def host(self) -> str:
+        """The host that the page answers to."""
+        return f"127.0.0.1:{self.port}"
+
+    def raw(
+        self, method: str, path: str, headers: dict[str, str] | None = None, body: str | bytes | None = None
+    ) -> Answer:
+        """Send a request as it is, without a token."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        try:
+            connection.request(method, path, body, headers or {})
+            answer = connection.getresponse()
+            found = {name.lower(): value for name, value in answer.getheaders()}
+            return Answer(answer.status, found, answer.read().decode())
+        finally:
+            connection.close()
+
+    def enter(self) -> None:
+        """Visit the first address, and keep the cookie."""
+        answer = self.raw("GET", f"/?token={self.token}")
+        assert answer.status == 303, answer
+        self.cookie = answer.headers["set-cookie"].partition(";")[0]
+
+    def get(self, path: str, **headers: str) -> Answer:
+        """Load an address as the browser does that has the cookie."""
+        if not self.cookie:
+            self.enter()
+        return self.raw("GET", path, {"Cookie": self.cookie, **headers})
+
+    def form_token(self, path: str = "/notes") -> str:
+        """The token in the forms of a page; that of the process."""
+        import hashlib
+        import hmac
+
+        if not self.cookie:
+            self.enter()
+        return hmac.new(self.cookie.partition("=")[2].encode(), b"form", hashlib.sha256).hexdigest()
+
+    def post(self, path: str, token: str | None = None, headers: dict[str, str] | None = None, **form: str) -> Answer:
+        """Post a form as the page's own forms do."""
+        given = {"csrf": self.form_token() if token is None else token, **form}
+        sent = {
+            "Cookie": self.cookie,
+            "Origin": f"http://{self.host}",
+            "Content-Type": "application/x-www-form-urlencoded",
+            **(headers or {}),
+        }
+        return self.raw("POST", path, sent, urlencode(given))
+
+    def api(self, method: str, path: str, body: object = None, **headers: str) -> Answer:
+        """Ask the API with the bearer."""
+        sent = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json", **headers}
+        return self.raw(method, path, sent, None if body is None else json.dumps(body))
+
+    def stop(self) -> int:
+        """End it as Ctrl-C does; return the exit code."""
+        import signal
+
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGINT)
+        code = self.process.wait(20)
+        for stream in (self.process.stdout, self.process.stderr):
+            assert stream is not None
+            stream.close()
+        return code
+
+    def __enter__(self) -> PageProcess:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+
+class ViewedHome:
+    """A home with two projects, in English and Korean, worth looking at."""
+
+    def __init__(self, base: Path) -> None:
+        self.home, self.shop, self.site = base / "home", base / "shop", base / "사이트"
+        for folder in (self.shop, self.site):
+            folder.mkdir(parents=True)
+        self.daemon = Daemon(ROOT, self.home)
+        self.hook = HookRunner(ROOT, self.home, self.shop)
+        self.hook.forbid_background()
+        self.cli = Cli(self.home, self.shop)
+        self.cli.environment["MEMLAYER_RUNTIME_DIR"] = sys.prefix
+
+    def tell(self) -> None:
+        """Have sessions, notes and tasks told by the real hooks and verbs."""
+        turn = self.hook.turn
+        turn("one", "p1", "Where do we keep order events?", "Decided: order events go to ClickHouse, for 90 days.")
+        turn(
+            "one",
+            "p2",
+            "배포는 언제 하기로 했지?",
+            "배포는 매주 화요일 오전 10시에 하기로 했습니다. checkout.py 를 먼저 봅니다.",
+        )
+        turn("two", "p3", "which database holds the order events again?", "ClickHouse, as decided: see `schema.sql`.")
+        turn("two", "p4", "결제 웹훅 포트가 뭐였지?", "웹훅은 9090 포트에서 듣습니다.")
+        self.verb("remember", "the API listens on port 8080")
+        self.verb("remember", "the API listens on port 9090 now")
+        self.verb("remember", "항상 커밋 메시지는 한국어로 쓴다")
+        self.verb("remember", "gzip slowed the export (tried, unconfirmed)")
+        self.verb("task", "add", "배포 문서 고치기", "--priority", "high")
+        self.verb("task", "add", "write the migration guide", "--by", "acme/core#42")
+        self.verb("task", "add", "rotate the signing key")
+        self.verb("task", "start", "rotate the signing key")
+        self.cli.project = self.site
+        self.verb("remember", "the site is built with Astro")
+        self.cli.project = self.shop
+        self.daemon.settle()
+
+    def verb(self, *arguments: str) -> Any:
+        """Run a verb; return its JSON."""
+        done = self.cli(*arguments, "--json")
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    def note(self, text: str) -> dict[str, Any]:
+        """Return the note with these words, as `list` has it."""
+        rows = self.verb("list", "--category", "core", "--all", "--limit", "200")["memories"]
+        return next(row for row in rows if text in row["text"])
+
+    def page(self, *arguments: str, token: str = "") -> PageProcess:
+        """Open the page on a port that is free."""
+        return PageProcess(self.home, self.shop, *arguments, token=token)
+
+
+def links_of(page: str) -> list[str]:
+    """Return the addresses of a page's own links, without their queries."""
+    return sorted({urlsplit(found).path for found in re.findall(r'href="(/[^"#]*)"', page)})
