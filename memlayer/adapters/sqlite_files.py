@@ -131,15 +131,15 @@ class EmbeddingCache(DispensableFile):
         keys = {_key(fingerprint, text): text for text in texts}
 
         def get(database: sqlite3.Connection) -> dict[str, Vector]:
-            found: dict[str, Vector] = {}
+            vectors: dict[str, Vector] = {}
             for batch in in_batches(list(keys)):
                 wanted = f"key IN ({marks(len(batch))})"
                 for key, raw in database.execute(f"SELECT key, vector FROM vectors WHERE {wanted}", batch):
                     vector = array("f")
                     vector.frombytes(raw)
-                    found[keys[key]] = tuple(vector)
+                    vectors[keys[key]] = tuple(vector)
                 database.execute(f"UPDATE vectors SET used_s = ? WHERE {wanted}", [_now_s(), *batch])
-            return found
+            return vectors
 
         return self.run(get, {})
 
@@ -164,7 +164,7 @@ class EmbeddingCache(DispensableFile):
         if not unused:
             return
         scan(lambda text: unused.discard(_hash(text)))
-        ranges = [(found, found + b"\xff" * (_MODEL_BYTES + 1)) for found in unused]
+        ranges = [(text_hash, text_hash + b"\xff" * (_MODEL_BYTES + 1)) for text_hash in unused]
 
         def drop(database: sqlite3.Connection) -> None:
             database.executemany("DELETE FROM vectors WHERE key >= ? AND key < ?", ranges)
@@ -210,13 +210,13 @@ class ImportLog(DispensableFile):
         wanted = {_import_key(uuid): (uuid, _import_key(session)) for uuid, session in records if uuid}
 
         def get(database: sqlite3.Connection) -> set[str]:
-            found: set[str] = set()
+            copies: set[str] = set()
             for batch in in_batches(list(wanted)):
                 rows = database.execute(
                     f"SELECT record, session FROM seen WHERE record IN ({marks(len(batch))})", batch
                 )
-                found.update(wanted[record][0] for record, session in rows if session != wanted[record][1])
-            return found
+                copies.update(wanted[record][0] for record, session in rows if session != wanted[record][1])
+            return copies
 
         return self.run(get, set())
 

@@ -44,7 +44,7 @@ class Pieces:
     def tokens(self, word: str) -> list[Token]:
         """Cut a word into pieces with their places in it."""
         cut = self._cut_known(word) if len(word) <= self._longest else self._cut(word)
-        return [Token(found, word[start:end], (start, end)) for found, start, end in cut]
+        return [Token(piece_id, word[start:end], (start, end)) for piece_id, start, end in cut]
 
     def _cut(self, word: str) -> tuple[tuple[int, int, int], ...]:
         """Return (id, start, end) of each piece.
@@ -60,15 +60,15 @@ class Pieces:
         for start in range(size):
             so_far = best[start]
             for end in range(start + 1, min(size, start + longest) + 1):
-                found = known.get(word[start:end])
-                if found is None:
+                piece_id = known.get(word[start:end])
+                if piece_id is None:
                     if end > start + 1:
                         continue
-                    found, total = self._unknown_id, self._unknown_score + so_far
+                    piece_id, total = self._unknown_id, self._unknown_score + so_far
                 else:
-                    total = scores[found] + so_far
+                    total = scores[piece_id] + so_far
                 if came_from[end] < 0 or total > best[end]:
-                    best[end], came_from[end], ids[end] = total, start, found
+                    best[end], came_from[end], ids[end] = total, start, piece_id
         out: list[tuple[int, int, int]] = []
         end = size
         while end > 0:

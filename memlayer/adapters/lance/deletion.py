@@ -117,14 +117,14 @@ def drop_usages(tables: dict[str, LanceTable], memory_ids: Sequence[str]) -> int
 
 def _usages_of(tables: dict[str, LanceTable], plan: DeletionPlan) -> list[str]:
     """The usages of the plan's memories, and those by its prompts."""
-    found = _ids_among(tables[USAGES], "memory_id", plan.memory_ids)
+    usage_ids = _ids_among(tables[USAGES], "memory_id", plan.memory_ids)
     prompts = {
         prompt_id
         for ids in batches(plan.event_ids)
         for prompt_id in tables[EVENTS].values("prompt_id", sql.one_of("id", ids))
         if prompt_id
     }
-    return [*found, *_ids_among(tables[USAGES], "prompt_id", sorted(prompts))]
+    return [*usage_ids, *_ids_among(tables[USAGES], "prompt_id", sorted(prompts))]
 
 
 def erase_rows(table: LanceTable, ids: Sequence[str]) -> None:
@@ -154,4 +154,4 @@ def _where(selection: Selection, id_column: str) -> str:
 
 
 def _ids_among(table: LanceTable, column: str, values: Sequence[str]) -> list[str]:
-    return [found for batch in batches(values) for found in table.values("id", sql.one_of(column, batch))]
+    return [row_id for batch in batches(values) for row_id in table.values("id", sql.one_of(column, batch))]

@@ -91,7 +91,7 @@ def recreate_broken_indexes(table: LanceTable) -> list[str]:
     """
 
     async def broken() -> list[str]:
-        found = []
+        failing = []
         for column in INDEXES[table.name]:
             try:
                 if column == TERMS:
@@ -100,8 +100,8 @@ def recreate_broken_indexes(table: LanceTable) -> list[str]:
                 else:
                     await table.inner.query().where(f"{column} = 'x'").select(["id"]).limit(1).to_arrow()
             except FAILURES:
-                found.append(column)
-        return found
+                failing.append(column)
+        return failing
 
     with table.gate.reading():
         columns = table.loop.run(broken())
@@ -236,7 +236,7 @@ def stats_of(tables: Mapping[str, LanceTable], folder: Path) -> StoreStats:
 
 def _counts(column: Any) -> dict[str, int]:
     """Count each value of a column."""
-    return {found["values"]: found["counts"] for found in pc.value_counts(column).to_pylist()}
+    return {entry["values"]: entry["counts"] for entry in pc.value_counts(column).to_pylist()}
 
 
 def _disk_bytes(folder: Path) -> int:

@@ -96,9 +96,9 @@ def reopen(folder: Path, tables: Tables, dimensions: int, loop: LoopThread) -> A
     Raises StoreError.
     """
     connection = open_connection(folder, loop)
-    for name, found in open_tables(connection, folder, dimensions, loop).items():
+    for name, opened in open_tables(connection, folder, dimensions, loop).items():
         with tables[name].gate.removing():
-            tables[name].reopen(found)
+            tables[name].reopen(opened)
     return connection
 
 

@@ -48,15 +48,15 @@ def put_right(folder: Path, memories: LanceTable, chunks: LanceTable | None, set
     """
     rows = memories_from(memories.select(COLUMNS[MEMORIES]))
     if chunks is None:
-        found = unknown(rows, set_back)
+        reconciled = unknown(rows, set_back)
     else:
-        found = reconcile(rows, chunks_from(chunks.select(COLUMNS[CHUNKS])), set_back)
-    memories.upsert(rows_to_arrow(found.rows, schema_of(MEMORIES, 0)))
-    if found.brought_back or found.in_doubt:
-        says = f"{found.brought_back} memories are as the search index knows them"
-        if found.in_doubt:
-            says += f", {len(found.in_doubt)} may lack the last change made to them"
-        amend_damage(folder, MEMORIES, says, found.brought_back, found.in_doubt)
+        reconciled = reconcile(rows, chunks_from(chunks.select(COLUMNS[CHUNKS])), set_back)
+    memories.upsert(rows_to_arrow(reconciled.rows, schema_of(MEMORIES, 0)))
+    if reconciled.brought_back or reconciled.in_doubt:
+        says = f"{reconciled.brought_back} memories are as the search index knows them"
+        if reconciled.in_doubt:
+            says += f", {len(reconciled.in_doubt)} may lack the last change made to them"
+        amend_damage(folder, MEMORIES, says, reconciled.brought_back, reconciled.in_doubt)
 
 
 def reconcile(memories: Sequence[Memory], chunks: Iterable[Chunk], set_back: Collection[str] | None) -> Reconciled:
@@ -94,13 +94,13 @@ def unknown(memories: Iterable[Memory], set_back: Collection[str] | None) -> Rec
 def _as_indexed(row: Memory, pieces: Sequence[Chunk]) -> Memory:
     """Return the row as it was when the index was written."""
     pinned = pieces[0].importance >= PINNED if row.importance < PINNED else row.pinned
-    found = replace(row, pinned=pinned)
+    indexed = replace(row, pinned=pinned)
     if row.category == Category.CONVERSATION:  # its text in the index is that of its events
-        return found
+        return indexed
     text = text_of(pieces)
     if text.split() != row.text.split():
-        found = replace(found, text=text, at_ms=pieces[0].at_ms, session_id=pieces[0].session_id)
-    return found
+        indexed = replace(indexed, text=text, at_ms=pieces[0].at_ms, session_id=pieces[0].session_id)
+    return indexed
 
 
 def _replaced(row: Memory, lost: Sequence[Memory]) -> Memory:

@@ -79,8 +79,8 @@ class RowCache:
             return {}
         with self._guard:
             state = self._changes
-            found = {chunk_id: self._recent[chunk_id] for chunk_id in ids if chunk_id in self._recent}
-        wanted = set(ids) - found.keys()
+            cached = {chunk_id: self._recent[chunk_id] for chunk_id in ids if chunk_id in self._recent}
+        wanted = set(ids) - cached.keys()
         try:
             read = {chunk.id: chunk for chunk in map(_unpacked, self._read(wanted)) if chunk.id in wanted}
         except (ValueError, TypeError, zlib.error):  # damage that SQLite does not see
@@ -91,18 +91,18 @@ class RowCache:
                 self._recent.update(read)
                 for oldest in list(self._recent)[: max(0, len(self._recent) - MAX_RECENT)]:
                     del self._recent[oldest]
-        return {**found, **read}
+        return {**cached, **read}
 
     def _read(self, ids: Iterable[str]) -> list[bytes]:
         """Read those of these chunks that are there, packed."""
         keys = [_key(chunk_id) for chunk_id in ids]
 
         def read(database: sqlite3.Connection) -> list[bytes]:
-            found: list[bytes] = []
+            packed: list[bytes] = []
             for batch in in_batches(keys):
                 rows = database.execute(f"SELECT packed FROM rows WHERE key IN ({marks(len(batch))})", batch)
-                found.extend(row[0] for row in rows)
-            return found
+                packed.extend(row[0] for row in rows)
+            return packed
 
         none: list[bytes] = []
         return self._file.run(read, none) if keys else none

@@ -169,7 +169,7 @@ def _copy(copy: Path, loop: LoopThread, connect: Connect, into: LanceTable, seen
         for rows in readable_rows(take, 0, total):
             ids = rows.column("id").to_pylist()
             readable += len(ids)
-            into.add(rows.take(pa.array([index for index, found in enumerate(ids) if found not in seen], pa.int64())))
+            into.add(rows.take(pa.array([index for index, row_id in enumerate(ids) if row_id not in seen], pa.int64())))
             seen.update(ids)
         if not (is_newest and is_first):
             older |= seen - before

@@ -45,10 +45,12 @@ _TYPES = {
 }
 # The fields of model.py, in their order, but the vector: a change there is a new SCHEMA_VERSION with a migration.
 _FIELDS = {
-    table: [pa.field(one.name, _TYPES[str(one.type)], nullable=False) for one in fields(model) if one.name != VECTOR]
+    table: [
+        pa.field(field.name, _TYPES[str(field.type)], nullable=False) for field in fields(model) if field.name != VECTOR
+    ]
     for table, model in ((EVENTS, Event), (MEMORIES, Memory), (CHUNKS, Chunk), (USAGES, Usage))
 }
-COLUMNS = {table: [field.name for field in found] for table, found in _FIELDS.items()}
+COLUMNS = {table: [field.name for field in columns] for table, columns in _FIELDS.items()}
 CHUNK_CATEGORY = COLUMNS[CHUNKS].index("category")
 
 

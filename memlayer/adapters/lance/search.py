@@ -85,7 +85,7 @@ class ChunkSearch:
             rows = self._table.match("terms", words, ["id"], schema.of_scope(scope), limit)
             scored = list(zip(rows.column("_score").to_pylist(), rows.column("id").to_pylist(), strict=True))
         chunks = self._chunks([chunk for _, chunk in scored], scope)
-        hits = [Hit(chunk=chunks[found], lexical=score) for score, found in scored if found in chunks]
+        hits = [Hit(chunk=chunks[chunk_id], lexical=score) for score, chunk_id in scored if chunk_id in chunks]
         return sorted(hits, key=lambda hit: (-(hit.lexical or 0.0), hit.chunk.id))
 
     def holding(self, terms: Sequence[str], project_id: str) -> Holding | None:
@@ -116,8 +116,8 @@ class ChunkSearch:
             rows = self._table.nearest(query.tolist(), ["id"], where, limit, _REFINE)
             cosines = (1.0 - rows.column("_distance").to_numpy()).tolist()
             scored = list(zip(cosines, rows.column("id").to_pylist(), strict=True))
-        chunks = self._chunks([found for _, found in scored], scope)
-        hits = [Hit(chunk=chunks[found], cosine=cosine) for cosine, found in scored if found in chunks]
+        chunks = self._chunks([chunk_id for _, chunk_id in scored], scope)
+        hits = [Hit(chunk=chunks[chunk_id], cosine=cosine) for cosine, chunk_id in scored if chunk_id in chunks]
         return sorted(hits, key=lambda hit: (-(hit.cosine or 0.0), hit.chunk.id))
 
     def warm(self, project_id: str, model: str) -> None:
@@ -176,7 +176,7 @@ class ChunkSearch:
         """Return the best of the projects; None: the table has to search."""
         if scope.project_ids is None or scope.extra:
             return None
-        found: Scored = []
+        scored: Scored = []
         missing = []
         with self._guard:
             for project_id in dict.fromkeys(scope.project_ids):
@@ -184,24 +184,24 @@ class ChunkSearch:
                 if project is None:
                     missing.append((project_id, model))
                 else:
-                    found += best(project)
+                    scored += best(project)
         for key in missing:
             if key not in self._too_big:
                 self._load_behind(key)
-        found.sort(key=lambda pair: (-pair[0], pair[1]))
-        return None if missing else found[:limit]
+        scored.sort(key=lambda pair: (-pair[0], pair[1]))
+        return None if missing else scored[:limit]
 
     def _chunks(self, ids: Sequence[str], scope: Scope) -> dict[str, Chunk]:
         """Return the rows of these ids, without those that vanished meanwhile."""
         state = self._rows.state
-        found = self._rows.get(ids)
-        missing = [chunk for chunk in ids if chunk not in found]
+        chunks = self._rows.get(ids)
+        missing = [chunk for chunk in ids if chunk not in chunks]
         if missing:
             where = schema.all_of(schema.of_scope(scope), schema.one_of("id", missing))
             read = schema.chunks_from(self._table.select(schema.COLUMNS[schema.CHUNKS], where))
             self._rows.fill(read, state)
-            found.update((chunk.id, chunk) for chunk in read)
-        return found
+            chunks.update((chunk.id, chunk) for chunk in read)
+        return chunks
 
     def _load_behind(self, key: Key) -> None:
         """Load in a thread, so that the search does not wait."""

@@ -79,12 +79,12 @@ class FolderSync:
 
     def _flush(self, folder: str) -> int:
         known = self._names.get(folder)
-        found: set[str] = set()
+        names: set[str] = set()
         calls = 0
         changed = known is None
         in_indices = os.path.basename(folder) == "_indices"
         for entry in os.scandir(folder):
-            found.add(entry.name)
+            names.add(entry.name)
             is_new = known is None or entry.name not in known
             if entry.is_dir(follow_symlinks=False):
                 if is_new or not in_indices:
@@ -94,9 +94,9 @@ class FolderSync:
                 fsync_path(entry.path)
                 calls += 1
                 changed = True
-        if known is not None and known - found:
+        if known is not None and known - names:
             changed = True
-        self._names[folder] = found
+        self._names[folder] = names
         if changed:
             fsync_path(folder)
             calls += 1
@@ -254,13 +254,13 @@ class LanceTable:
         """Return LanceDB's numbers of the matching rows, valid until a write."""
 
         rows = self._read("read rows", lambda: self.inner.query().with_row_id().select(["id"]), where)
-        found: list[int] = rows.column("_rowid").to_pylist()
-        return found
+        numbers: list[int] = rows.column("_rowid").to_pylist()
+        return numbers
 
     def values(self, column: str, where: str = "") -> list[str]:
         """Return a column of the matching rows."""
-        found: list[str] = self.select([column], where).column(column).to_pylist()
-        return found
+        values: list[str] = self.select([column], where).column(column).to_pylist()
+        return values
 
     def rewrite(self, fragments: Sequence[int]) -> None:
         """Rewrite these fragments' rows, so that nothing refers to old files."""
@@ -307,9 +307,9 @@ class LanceTable:
             return self.select(columns, where, limit=limit, order=order)
         ids = self.select([name for name, _ in order], where, limit=limit, order=order).column("id").to_pylist()
         rows = self.select(columns, one_of("id", ids))
-        places = {found: place for place, found in enumerate(rows.column("id").to_pylist())}
+        places = {row_id: place for place, row_id in enumerate(rows.column("id").to_pylist())}
         # Typed: Arrow cannot tell the type of an empty list.
-        return rows.take(pa.array([places[found] for found in ids if found in places], pa.int64()))
+        return rows.take(pa.array([places[row_id] for row_id in ids if row_id in places], pa.int64()))
 
     def scan(self, columns: Sequence[str], where: str, rows_per_batch: int, consume: Callable[[Any], None]) -> None:
         """Hand the matching rows over as record batches, never all at once.

@@ -72,8 +72,8 @@ class ProjectRows:
 
     def are_alive(self, rows: NDArray[np.integer[Any]]) -> NDArray[np.bool_]:
         """Return a mask of those rows that are alive."""
-        found: NDArray[np.bool_] = np.frombuffer(self._sessions, np.int32)[rows] != _DEAD
-        return found
+        mask: NDArray[np.bool_] = np.frombuffer(self._sessions, np.int32)[rows] != _DEAD
+        return mask
 
     def allowed(self, session_id: str, excluded_session_id: str) -> NDArray[np.bool_] | None:
         """Return a mask of allowed rows, None for all; "": any session."""

@@ -69,8 +69,8 @@ class ProjectVectors(ProjectRows):
             rows = self._likeliest(vector, allowed, most)
         scores = self._cosines(rows, vector)
         if len(rows) > limit:
-            found = np.argpartition(scores, len(rows) - limit)[len(rows) - limit :]
-            rows, scores = rows[found], scores[found]
+            nearest = np.argpartition(scores, len(rows) - limit)[len(rows) - limit :]
+            rows, scores = rows[nearest], scores[nearest]
         order = np.argsort(-scores, kind="stable")
         return [(float(scores[place]), self.id_of(int(rows[place]))) for place in order]
 

@@ -35,10 +35,10 @@ class _Packed:
     def __init__(self, postings: dict[str, array[int]]) -> None:
         keys = np.fromiter(map(hash, postings), np.int64, len(postings))  # 64 bits, of use in this process alone
         order = np.argsort(keys)
-        found = [np.frombuffer(posting, np.uint32) for posting in postings.values()]
+        arrays = [np.frombuffer(posting, np.uint32) for posting in postings.values()]
         self._keys = keys[order]
-        self._ends = np.cumsum([len(found[place]) for place in order], dtype=np.uint32)
-        self._flat: Posting = np.concatenate([found[place] for place in order])
+        self._ends = np.cumsum([len(arrays[place]) for place in order], dtype=np.uint32)
+        self._flat: Posting = np.concatenate([arrays[place] for place in order])
 
     @property
     def nbytes(self) -> int:
@@ -132,15 +132,15 @@ class ProjectWords(ProjectRows):
     def holding(self, terms: Iterable[str]) -> Holding:
         """Count the rows that hold each term."""
         wanted = list(terms)
-        found = {word: self._counted[word] for word in wanted if word in self._counted}
-        if len(found) < len(wanted):
-            unknown = [word for word in wanted if word not in found]
-            found.update(zip(unknown, map(self._count, self._postings_of(unknown)), strict=True))
-        return Holding(len(self), found)
+        counts = {word: self._counted[word] for word in wanted if word in self._counted}
+        if len(counts) < len(wanted):
+            unknown = [word for word in wanted if word not in counts]
+            counts.update(zip(unknown, map(self._count, self._postings_of(unknown)), strict=True))
+        return Holding(len(self), counts)
 
     def sounding_like(self, words: Iterable[str]) -> dict[str, list[str]]:
         """Return words of the other script by sound."""
-        return {word: found for word in words if (found := self._sounds.alike(word))}
+        return {word: alike for word in words if (alike := self._sounds.alike(word))}
 
     def _postings_of(self, words: Iterable[str]) -> list[Posting]:
         """Return the postings of each word, in the order of the words."""
@@ -149,7 +149,8 @@ class ProjectWords(ProjectRows):
         parts = [packed.of(keys) for packed in self._packed]
         parts.append([np.frombuffer(self._postings.get(word, _NOWHERE), np.uint32) for word in wanted])
         return [
-            np.concatenate([part for part in found if len(part)] or found[:1]) for found in zip(*parts, strict=True)
+            np.concatenate([part for part in postings if len(part)] or postings[:1])
+            for postings in zip(*parts, strict=True)
         ]
 
     def _count(self, posting: Posting) -> int:

@@ -44,17 +44,17 @@ class WordSounds:
         is_hangul = is_hangul_run(word)
         place = self._english if is_hangul else self._hangul
         own = hangul_readings(word) if is_hangul else english_readings(word)
-        found: dict[str, None] = {}
+        matches: dict[str, None] = {}
         for reading in own:
             for other in place.get(key_of(reading), ()):
                 pairs = (
-                    ((reading, one) for one in english_readings(other))
+                    ((reading, english) for english in english_readings(other))
                     if is_hangul
-                    else ((one, reading) for one in hangul_readings(other))
+                    else ((hangul, reading) for hangul in hangul_readings(other))
                 )
                 if is_sure(word if is_hangul else other, reading) and any(alike(*pair) for pair in pairs):
-                    found[other] = None
-        return list(found)[:MAX_ALIKE]
+                    matches[other] = None
+        return list(matches)[:MAX_ALIKE]
 
 
 def _runs(terms: Iterable[str]) -> list[str]:
@@ -68,4 +68,4 @@ def _runs(terms: Iterable[str]) -> list[str]:
                 continue
             runs.append(run)
             run = term
-    return [without_particles(one, shortest=2) for one in (*runs, run) if len(one) > 2]
+    return [without_particles(word, shortest=2) for word in (*runs, run) if len(word) > 2]
