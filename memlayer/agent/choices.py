@@ -23,7 +23,7 @@ def draw_persona(settings: SoulSettings, home: str, now: datetime, draw: Callabl
     second = now.hour * 3600 + now.minute * 60 + now.second
     since = (second - settings.purge_minute * 60) % DAY_S  # the window may go beyond midnight
     is_other = (settings.purge_minute >= 0 and since < settings.purge_seconds) or draw() < settings.chance
-    usual, other = (Path(home, one).expanduser() for one in (settings.file, settings.evil_file))
+    usual, other = (Path(home, file).expanduser() for file in (settings.file, settings.evil_file))
     return (_read(other) if is_other else "") or _read(usual)
 
 

@@ -57,7 +57,9 @@ class Dispatcher:
 
     def format_results(self, results: Sequence[ToolResult]) -> tuple[WireMessage, ...]:
         """Return results as a provider is sent them."""
-        return tuple(WireMessage("tool", one.text, call_id=one.call_id, is_error=one.is_error) for one in results)
+        return tuple(
+            WireMessage("tool", result.text, call_id=result.call_id, is_error=result.is_error) for result in results
+        )
 
     def to_provider_messages(self, history: Sequence[Message]) -> tuple[WireMessage, ...]:
         """Return messages as a provider is sent them."""
@@ -109,8 +111,8 @@ class XmlDispatcher(Dispatcher):
         """See Dispatcher."""
         parts = [
             '<tool_result name="%s" status="%s">\n%s\n</tool_result>'
-            % (escape(one.name), "error" if one.is_error else "ok", harmless(one.text))
-            for one in results
+            % (escape(result.name), "error" if result.is_error else "ok", harmless(result.text))
+            for result in results
         ]
         return (WireMessage("user", "\n".join(parts)),)
 
@@ -120,8 +122,8 @@ class XmlDispatcher(Dispatcher):
 
     def prompt_instructions(self, tools: Sequence[ToolSpec]) -> str:
         """See Dispatcher."""
-        fields = [{"name": one.name, "description": one.description, "parameters": one.parameters} for one in tools]
-        lines = [json.dumps(one, ensure_ascii=False, default=dict) for one in fields]
+        fields = [{"name": tool.name, "description": tool.description, "parameters": tool.parameters} for tool in tools]
+        lines = [json.dumps(field, ensure_ascii=False, default=dict) for field in fields]
         return _INSTRUCTIONS + "\n".join(lines) if lines else ""
 
     def _called(self, message: AssistantToolCalls) -> WireMessage:
@@ -213,24 +215,24 @@ def _call_at(text: str, begin: int) -> tuple[ToolCall | None, int, bool]:
     before = _BEFORE_JSON.match(text, begin)
     at = before.end() if before else begin
     try:
-        found, end = json.JSONDecoder(strict=False).raw_decode(text, at)
+        value, end = json.JSONDecoder(strict=False).raw_decode(text, at)
         problem = ""
     except (ValueError, RecursionError) as bad:
         closing = text.lower().find("</tool_call>", begin)
         if closing < 0 and text[at : at + 1] != "{":
             return None, begin, False
         end = closing if closing >= 0 else len(text)
-        found = {"name": (_NAME.search(text, begin, end) or {1: ""})[1]}
+        value = {"name": (_NAME.search(text, begin, end) or {1: ""})[1]}
         problem = "The call is not valid JSON: %s." % str(bad)[:200]
     closed = _END_OF_CALL.match(text, end)
-    return _call_of(found, problem), closed.end() if closed else end, closed is not None
+    return _call_of(value, problem), closed.end() if closed else end, closed is not None
 
 
-def _call_of(found: Any, problem: str) -> ToolCall:
+def _call_of(value: Any, problem: str) -> ToolCall:
     """The call of a parsed JSON value."""
-    if not isinstance(found, dict) or not isinstance(found.get("name"), str):
+    if not isinstance(value, dict) or not isinstance(value.get("name"), str):
         return ToolCall("", "", {}, problem or 'A call is {"name": "...", "arguments": {...}}.')
-    arguments = found.get("arguments", found.get("parameters", {}))
+    arguments = value.get("arguments", value.get("parameters", {}))
     if isinstance(arguments, str):  # JSON within JSON, as the native interface has it
         try:
             arguments = json.loads(arguments or "{}", strict=False)
@@ -238,7 +240,7 @@ def _call_of(found: Any, problem: str) -> ToolCall:
             problem = "The arguments are not valid JSON: %s." % str(bad)[:200]
     if not isinstance(arguments, dict):
         arguments, problem = {}, problem or "The arguments must be a JSON object."
-    return ToolCall("", found["name"], arguments, problem)
+    return ToolCall("", value["name"], arguments, problem)
 
 
 def _call_text(call: ToolCall) -> str:

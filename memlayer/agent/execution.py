@@ -191,8 +191,8 @@ class Toolbox:
         if isinstance(failed, KeyboardInterrupt):
             raise failed
         if failed is not None:
-            said = str(failed) if isinstance(failed, MemlayerError) else "%s: %s" % (type(failed).__name__, failed)
-            return ToolResult(call.id, call.name, cut_middle(said, MAX_OUTPUT_CHARS), is_error=True)
+            problem = str(failed) if isinstance(failed, MemlayerError) else "%s: %s" % (type(failed).__name__, failed)
+            return ToolResult(call.id, call.name, cut_middle(problem, MAX_OUTPUT_CHARS), is_error=True)
         # Names of files may hold surrogates, which no request can carry.
         output = future.result().encode("utf-8", "replace").decode()
         return ToolResult(call.id, call.name, cut_middle(output, MAX_OUTPUT_CHARS))

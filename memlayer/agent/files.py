@@ -77,7 +77,9 @@ class ReadFile:
         if not isinstance(start, int) or start < 1:
             raise ToolError("start_line: a number from 1 is expected")
         if path.is_dir():
-            return "\n".join(sorted(one.name + ("/" if one.is_dir() else "") for one in path.iterdir())) or "(empty)"
+            return (
+                "\n".join(sorted(entry.name + ("/" if entry.is_dir() else "") for entry in path.iterdir())) or "(empty)"
+            )
         return "".join(self._lines(path, start)) or "(empty)"
 
     def _lines(self, path: Path, start: int) -> Iterator[str]:

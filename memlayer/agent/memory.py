@@ -91,9 +91,9 @@ class TalkMemory:
     def start(self, *, is_resumed: bool = False, model: str = "") -> str:
         """Begin the talk; return the working set, "" for none."""
         event = self._keep("session_start", source="resume" if is_resumed else "startup", model=model)
-        found = self._tell("start", event, model=model)
-        self.notice = found.get("notice", "")
-        return _notes(found)
+        step = self._tell("start", event, model=model)
+        self.notice = step.get("notice", "")
+        return _notes(step)
 
     def recall(self, prompt: str) -> str:
         """Keep a prompt; return the notes for it, "" for none."""
@@ -136,8 +136,8 @@ class TalkMemory:
         event: dict[str, Any] | None = {"detail": "compact", "at_ms": _now_ms()}
         if summary:
             event = self._keep("session_start", source="compact")
-        found = self._tell("compact", event, deadline_s=COMPACT_S, text=clean(summary), kept=tuple(kept))
-        return Survivors(with_own_tools(found.get("orders", "")), tuple(found.get("constraints", ())))
+        step = self._tell("compact", event, deadline_s=COMPACT_S, text=clean(summary), kept=tuple(kept))
+        return Survivors(with_own_tools(step.get("orders", "")), tuple(step.get("constraints", ())))
 
     def finish(self, reason: str = "exit") -> None:
         """End the talk: the daemon settles it and writes its summary."""
@@ -159,9 +159,9 @@ class TalkMemory:
         if not self.is_on:
             raise DaemonError("memory is switched off here, so no talk is known")
         arguments = ops.Turn(phase=phase, session_id=session_id, project_dir=self.project_dir)
-        found = self.ask(arguments, COMPACT_S)
-        self.session_id = found["session_id"]
-        return PastTalk(self.session_id, found["summary"], turns_of(found["events"]))
+        answer = self.ask(arguments, COMPACT_S)
+        self.session_id = answer["session_id"]
+        return PastTalk(self.session_id, answer["summary"], turns_of(answer["events"]))
 
     def _keep(self, hook: str, **fields: Any) -> dict[str, Any] | None:
         """Put an event into the spool, redacted.
@@ -225,8 +225,8 @@ def with_own_tools(text: str) -> str:
     return _HOST_TOOL.sub(lambda match: "memory_" + str(match[match.lastindex or 0]), text)
 
 
-def _notes(found: TalkStep) -> str:
-    return with_own_tools(found.get("context", ""))
+def _notes(step: TalkStep) -> str:
+    return with_own_tools(step.get("context", ""))
 
 
 def _now_ms() -> int:

@@ -42,9 +42,9 @@ class PastTalk:
 
 def turns_of(events: Sequence[TalkEvent]) -> tuple[PastTurn, ...]:
     """Return the turns of a talk's events, oldest first."""
-    found: dict[str, list[TalkEvent]] = {}
+    by_prompt: dict[str, list[TalkEvent]] = {}
     for event in events:
-        found.setdefault(event["prompt_id"], []).append(event)
+        by_prompt.setdefault(event["prompt_id"], []).append(event)
 
     def texts(of: Sequence[TalkEvent], kind: str) -> tuple[str, ...]:
         return tuple(event["text"] for event in of if event["kind"] == kind)
@@ -57,7 +57,7 @@ def turns_of(events: Sequence[TalkEvent]) -> tuple[PastTurn, ...]:
             "\n\n".join(texts(of, "assistant")),
             of[0]["at_ms"],
         )
-        for prompt_id, of in found.items()
+        for prompt_id, of in by_prompt.items()
     )
 
 

@@ -165,8 +165,8 @@ def installed_tools(offered: Sequence[EntryPoint]) -> tuple[list[Tool], list[str
     problems = []
     for point in sorted(offered, key=lambda point: point.name):
         try:
-            found = point.load()
-            tool = found if hasattr(found, "name") and not isinstance(found, type) else found()
+            loaded = point.load()
+            tool = loaded if hasattr(loaded, "name") and not isinstance(loaded, type) else loaded()
             if not (isinstance(tool.name, str) and isinstance(tool.parameters, Mapping) and callable(tool.run)):
                 raise TypeError("name, parameters or run is missing")
         except (MemlayerError, ImportError, AttributeError, TypeError, ValueError, OSError) as bad:

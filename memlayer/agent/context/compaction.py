@@ -169,7 +169,7 @@ class Compactor:
         if not self._undo:
             return False
         (before, left), history = self._undo.pop(), self._history
-        since = [one for one in history.recent if not any(one is other for other in left)]
+        since = [message for message in history.recent if not any(message is other for other in left)]
         history.become(replace(before, system=history.system, recent=[*before.recent, *since]))
         self._threshold, self._settled = max(self._threshold, AFTER_UNDO), 0
         return True
@@ -237,7 +237,7 @@ class Compactor:
         last = self._history.recent[-1]
         is_in_progress = not (isinstance(last, Chat) and last.role == "assistant")
         is_asked_before = is_in_progress and not any(begins_turn(message) for message in kept)
-        quoted = "\n".join("- " + one for one in words) + (_IN_PROGRESS if is_asked_before else _ANSWERED)
+        quoted = "\n".join("- " + text for text in words) + (_IN_PROGRESS if is_asked_before else _ANSWERED)
         head = _RECORD + summary if summary else TRIMMED_HEADER
         return Chat("user", head + (_WORDS + quoted if words else ""), words=summary)
 
@@ -245,12 +245,12 @@ class Compactor:
         """The newest words within their share of the context, oldest first."""
         left = self._settings.max_context_tokens // WORDS_SHARE
         chosen: list[str] = []
-        for one in reversed(words):
-            left -= tokens_in([Chat("user", one)])
+        for text in reversed(words):
+            left -= tokens_in([Chat("user", text)])
             if left < 0:
-                chosen += [] if chosen else [cut_middle(one, self._settings.max_context_tokens // WORDS_SHARE)]
+                chosen += [] if chosen else [cut_middle(text, self._settings.max_context_tokens // WORDS_SHARE)]
                 break
-            chosen.append(one)
+            chosen.append(text)
         return chosen[::-1]
 
     def _rules(self) -> Chat | None:
@@ -259,8 +259,11 @@ class Compactor:
         The known ones hold on where the memory does not answer.
         """
         with memory_outlived():
-            found = self._memory.survivors() if self._memory else Survivors()
-            lines = [*("- " + one for one in found.constraints), *([found.orders] if found.orders else [])]
+            survivors = self._memory.survivors() if self._memory else Survivors()
+            lines = [
+                *("- " + constraint for constraint in survivors.constraints),
+                *([survivors.orders] if survivors.orders else []),
+            ]
             self._settled = len(self._history.recent)
             if lines:
                 return Chat("system", _SURVIVORS + "\n".join(lines))
@@ -278,5 +281,5 @@ def _shortened(message: Message) -> Message:
     """A message with its tool results cut in the middle."""
     if not isinstance(message, ToolResults):
         return message
-    short = tuple(replace(one, text=cut_middle(one.text, SHORT_RESULT_CHARS)) for one in message.results)
+    short = tuple(replace(result, text=cut_middle(result.text, SHORT_RESULT_CHARS)) for result in message.results)
     return ToolResults(short) if short != message.results else message

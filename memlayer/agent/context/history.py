@@ -69,7 +69,7 @@ class History:
     @property
     def messages(self) -> tuple[Message, ...]:
         """All messages, in the order in which they are sent."""
-        return (*self.system, *(one for one in (self.rules, self.record) if one), *self.recent)
+        return (*self.system, *(message for message in (self.rules, self.record) if message), *self.recent)
 
     def push(self, message: Message) -> None:
         """Add a message. A system's goes to the others of its kind."""
@@ -122,10 +122,10 @@ def outgoing(messages: Sequence[WireMessage]) -> tuple[WireMessage, ...]:
     One system message, first; then the user's. Roles alternate, the same ones in a row are joined. Each call is
     followed by its result, a made-up error where it is missing, and no result stands alone.
     """
-    system = "\n\n".join(one.text for one in messages if one.role == "system" and one.text.strip())
+    system = "\n\n".join(message.text for message in messages if message.role == "system" and message.text.strip())
     sent = [WireMessage("system", system)] if system else []
     before = ""
-    for message in _paired([one for one in messages if one.role != "system"]):
+    for message in _paired([message for message in messages if message.role != "system"]):
         if not before and message.role != "user":
             sent.append(WireMessage("user", _NO_BEGINNING))
         elif before == "tool" and message.role == "user":

@@ -50,8 +50,8 @@ def model_summary(messages: Sequence[Message], ask: Callable[[str, str], str], e
         answer = without_thoughts(ask(SYSTEM, _PROMPT % talk))
     except ChatError:
         return ""
-    found = _SUMMARY.search(answer)
-    return cut_middle((found[1] if found else answer).strip(), MAX_SUMMARY_CHARS)
+    match = _SUMMARY.search(answer)
+    return cut_middle((match[1] if match else answer).strip(), MAX_SUMMARY_CHARS)
 
 
 def rules_summary(messages: Sequence[Message], earlier: str = "") -> str:
@@ -59,20 +59,20 @@ def rules_summary(messages: Sequence[Message], earlier: str = "") -> str:
 
     Those of the user and of calls go before those of results.
     """
-    said, results = [], []
+    spoken, results = [], []
     commands: dict[str, None] = {}
     errors: dict[str, None] = {}
     for message in messages:
         if isinstance(message, ToolResults):
-            results += [one.text for one in message.results]
-            errors |= {_line(one.text, 200): None for one in message.results if one.is_error}
+            results += [result.text for result in message.results]
+            errors |= {_line(result.text, 200): None for result in message.results if result.is_error}
             continue
-        said.append(_as_text(message))
+        spoken.append(_as_text(message))
         for call in message.calls if isinstance(message, AssistantToolCalls) else ():
             command = call.arguments.get("command")
             commands |= {_line(command, 200): None} if isinstance(command, str) else {}
-    texts = [*said, earlier, *results]
-    answers = [one.text for one in messages if isinstance(one, Chat) and one.role == "assistant"]
+    texts = [*spoken, earlier, *results]
+    answers = [message.text for message in messages if isinstance(message, Chat) and message.role == "assistant"]
     sections = [
         ("Task Overview", [_line(words, 500) for words in user_words(messages)[-3:]]),
         ("Work Completed", ["Files: " + _listed(_PATH, texts), "Commands: " + "; ".join(list(commands)[-20:])]),
@@ -84,15 +84,17 @@ def rules_summary(messages: Sequence[Message], earlier: str = "") -> str:
 
 def user_words(messages: Sequence[Message]) -> list[str]:
     """Return the words of the user's messages."""
-    return [one.words or one.text for one in messages if isinstance(one, Chat) and one.role == "user"]
+    return [
+        message.words or message.text for message in messages if isinstance(message, Chat) and message.role == "user"
+    ]
 
 
 def _as_text(message: Message) -> str:
     """A message as text of a transcript, without recalled notes."""
     if isinstance(message, ToolResults):
-        return "\n".join("[Result of %s] %s" % (one.name, one.text) for one in message.results)
+        return "\n".join("[Result of %s] %s" % (result.name, result.text) for result in message.results)
     if isinstance(message, AssistantToolCalls):
-        called = ["[Call of %s] %s" % (one.name, _arguments(one.arguments)) for one in message.calls]
+        called = ["[Call of %s] %s" % (call.name, _arguments(call.arguments)) for call in message.calls]
         return "\n".join(["Assistant: " + message.text, *called])
     return "%s: %s" % (message.role.capitalize(), message.words or message.text)
 
@@ -108,13 +110,13 @@ def _line(text: str, max_chars: int) -> str:
 def _listed(pattern: re.Pattern[str], texts: Sequence[str]) -> str:
     """The matches in texts, each once, the first of them."""
 
-    def found() -> Iterator[str]:
+    def matches() -> Iterator[str]:
         for text in texts:
             for match in pattern.finditer(text):
                 yield next(filter(None, match.groups()), match[0])
 
     names: dict[str, None] = {}
-    for name in found():
+    for name in matches():
         names[name] = None
         if len(names) >= _MOST:
             break
