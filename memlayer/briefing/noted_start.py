@@ -48,7 +48,7 @@ def live_tasks(core: Sequence[Memory], heard: Sequence[Memory]) -> list[Memory]:
     return [
         task
         for task in tasks
-        if not is_resting(task.at_ms, now_ms, [one for one, at_ms in began.items() if at_ms > task.at_ms])
+        if not is_resting(task.at_ms, now_ms, [session_id for session_id, at_ms in began.items() if at_ms > task.at_ms])
     ][:MAX_TASKS]
 
 
@@ -71,7 +71,7 @@ def contents_line(notes: Sequence[Memory]) -> str:
 
 def _topics(notes: Sequence[Memory]) -> Iterator[str]:
     """The names that most notes share, in their order of frequency."""
-    held: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for note in notes:
-        held.update(set(_NAME.findall(flatten(note.text))))
-    yield from (word for word, count in held.most_common(MAX_TOPICS) if count > 1)
+        counts.update(set(_NAME.findall(flatten(note.text))))
+    yield from (word for word, count in counts.most_common(MAX_TOPICS) if count > 1)

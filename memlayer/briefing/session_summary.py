@@ -73,13 +73,13 @@ SHORTEST_TERMS = 8
 
 def pending(sessions: Iterable[Session], now_ms: int) -> list[Session]:
     """Sessions that ended or died, and changed since their last summary."""
-    found = []
+    due = []
     for item in sessions:
         age_ms = now_ms - item.last_ms
         is_over = bool(item.ended) or age_ms > DIED_AFTER_MS
         if is_over and item.project_id and item.said_ms > item.summarized_ms and age_ms < RECENT_MS:
-            found.append(item)
-    return found[:MAX_PENDING]
+            due.append(item)
+    return due[:MAX_PENDING]
 
 
 def sum_up(
@@ -114,8 +114,8 @@ def _noted(store: Store, session: Session, events: Sequence[Event]) -> Memory | 
     A call that comes in late makes nothing of it untrue.
     """
     query = MemoryQuery(session_id=session.id, category=Category.DAILY, kind=Kind.SESSION_SUMMARY, is_current=True)
-    said = {event.id for event in events if event.kind != "tool"}
-    rows = [row for row in store.memories(query) if row.settled == SESSION_READER and said <= set(row.source_ids)]
+    spoken_ids = {event.id for event in events if event.kind != "tool"}
+    rows = [row for row in store.memories(query) if row.settled == SESSION_READER and spoken_ids <= set(row.source_ids)]
     return rows[0] if rows else None
 
 
@@ -156,8 +156,8 @@ def text_of(events: Sequence[Event], known: Sequence[tuple[Kind, str]] | None, w
     if not real:
         return ""
     if known is None:
-        found = [item for prompt, answers, at_ms in real for item in extract(prompt, answers, at_ms).statements]
-        known = [(item.kind, item.text) for item in found]
+        statements = [item for prompt, answers, at_ms in real for item in extract(prompt, answers, at_ms).statements]
+        known = [(item.kind, item.text) for item in statements]
     if not (work.files or work.commands):
         work = from_answers([answer for _, answers, _ in real for answer in answers], project_dir)._replace(
             errors=work.errors
@@ -175,7 +175,7 @@ def text_of(events: Sequence[Event], known: Sequence[tuple[Kind, str]] | None, w
     if not is_worth_it:
         return ""
     work_turns = [turn for turn in real if not asks_a_fact(turn[0])]
-    said = {
+    parts = {
         GOAL: _goals(work_turns) if work_turns else [],  # a question for a fact is no goal
         DONE: _outcomes(outcomes, _said(real)),
         FILES: work.files,
@@ -185,7 +185,7 @@ def text_of(events: Sequence[Event], known: Sequence[tuple[Kind, str]] | None, w
         LEFT: left,
     }
     prompts = [prompt for prompt, _, _ in real]
-    return summary_text(said, is_korean=2 * sum(bool(_HANGUL.search(item)) for item in prompts) >= len(prompts))
+    return summary_text(parts, is_korean=2 * sum(bool(_HANGUL.search(item)) for item in prompts) >= len(prompts))
 
 
 def _part_of(kind: Kind) -> str:
@@ -244,7 +244,7 @@ def _goals(real: Sequence[tuple[str, list[str], int]]) -> list[str]:
     numbers = matters([(prompt, answers) for prompt, answers, _ in real])
     told = [number for number, (prompt, answers, _) in zip(numbers, real, strict=True) if _outcome(prompt, answers)]
     chosen = sorted(dict.fromkeys([*reversed([*told, numbers[-1]])]), key=numbers.index)[-MAX_GOALS:]
-    parts = [[turn for number, turn in zip(numbers, real, strict=True) if number == one] for one in chosen]
+    parts = [[turn for number, turn in zip(numbers, real, strict=True) if number == matter] for matter in chosen]
     return [cut(_goal(part), GOAL_CHARS // len(parts)) for part in parts]
 
 
@@ -256,7 +256,7 @@ def _goal(real: Sequence[tuple[str, list[str], int]]) -> str:
     if not requests:
         return cut(" ".join(real[0][0].split()), GOAL_CHARS)
     return cut(
-        max(zip(centrality(requests, _said(real)), requests, strict=True), key=lambda found: found[0])[1], GOAL_CHARS
+        max(zip(centrality(requests, _said(real)), requests, strict=True), key=lambda pair: pair[0])[1], GOAL_CHARS
     )
 
 
@@ -277,14 +277,14 @@ def _stands_alone(request: str) -> bool:
     return width(request) >= NARROWEST and not has("outside", request) and not has("points_away", request)
 
 
-def _outcomes(texts: Sequence[str], said: Sequence[str]) -> list[str]:
+def _outcomes(texts: Sequence[str], spoken: Sequence[str]) -> list[str]:
     """The results most central to the session, and the last, in order.
 
-    The last ones of a session of many matters. texts: the result of each turn that had one. said: the session's
+    The last ones of a session of many matters. texts: the result of each turn that had one. spoken: the session's
     prompts and answers.
     """
     # Work done early in a session is often done otherwise at its end.
-    weights = [item * (at + 1) / len(texts) for at, item in enumerate(centrality(texts, said))]
+    weights = [item * (at + 1) / len(texts) for at, item in enumerate(centrality(texts, spoken))]
     ranked = sorted((at for at in range(len(texts)) if weights[at] >= LEAST_CENTRAL), key=lambda at: -weights[at])
     last = range(len(texts))[-1 if ranked else -MAX_OUTCOMES :]
     return [cut(texts[at], SENTENCE_CHARS) for at in sorted({*ranked[: MAX_OUTCOMES - 1], *last})]
@@ -306,11 +306,11 @@ def _day(at_ms: int) -> str:
 
 def _causes(texts: Sequence[str]) -> list[str]:
     """One cause for each trouble; the next sentence is about its repair."""
-    found: dict[str, str] = {}
+    by_topic: dict[str, str] = {}
     for text in texts:
         topic = text.partition(": ")[0]
-        found.setdefault(topic, cut(text, SENTENCE_CHARS))
-    return list(found.values())[-2:]
+        by_topic.setdefault(topic, cut(text, SENTENCE_CHARS))
+    return list(by_topic.values())[-2:]
 
 
 def left_open(turns: Sequence[tuple[str, Sequence[str]]]) -> str:
@@ -320,18 +320,18 @@ def left_open(turns: Sequence[tuple[str, Sequence[str]]]) -> str:
     turns: (prompt, answers), oldest first. Sentences that only sound like work left ("next step", "아직 안") are not
     looked for: in the last answers of real sessions they were wrong each time (docs/experiments.md).
     """
-    if not turns or not (said := " ".join(without_marks(turns[-1][0]).split())):
+    if not turns or not (request := " ".join(without_marks(turns[-1][0]).split())):
         return ""
     prompt, answers = turns[-1]
     spoken = [answer for answer in answers if answer.strip()]
     if not spoken or is_open_question(prompt, list(answers)):
-        is_work = recallable(prompt) and width(said) >= NARROWEST and not asks_a_fact(prompt)
-        return cut(said, MAX_OPEN_CHARS) if is_work else ""
+        is_work = recallable(prompt) and width(request) >= NARROWEST and not asks_a_fact(prompt)
+        return cut(request, MAX_OPEN_CHARS) if is_work else ""
     closing = candidates(spoken[-1], ASSISTANT)[-1:]
     if not closing or not closing[0].asks or width(closing[0].text) < NARROWEST:
         return ""
     question = cut(closing[0].text, MAX_OPEN_CHARS - ASKED_CHARS)
-    return "%s → %s" % (cut(said, ASKED_CHARS), question) if recallable(prompt) else question
+    return "%s → %s" % (cut(request, ASKED_CHARS), question) if recallable(prompt) else question
 
 
 def is_farewell(text: str) -> bool:
@@ -355,10 +355,10 @@ def centrality(sentences: Sequence[str], session: Sequence[str]) -> list[float]:
     counts: Counter[str] = Counter()
     for text in session:
         counts.update(set(query_terms(text)))
-    found = []
+    shares = []
     for sentence in sentences:
         terms = query_terms(sentence)
-        found.append(
+        shares.append(
             sum(math.log1p(counts[item] - 1) for item in terms if counts[item] > 1) / max(SHORTEST_TERMS, len(terms))
         )
-    return found
+    return shares

@@ -43,13 +43,13 @@ def standing_orders(store: Store, project_id: str, max_chars: int = MAX_CHARS) -
     lines = [HEADER, LEAD]
     left = max_chars - sum(len(line) + 1 for line in lines)
     kept: set[str] = set()
-    said: set[str] = set()
+    texts: set[str] = set()
     for memory in _orders(store, project_id):
         text = flatten(memory.text)
         line = "- %s [mem:%s]" % (text, memory.citation)
-        if text.casefold() in said or len(line) + 1 > left:
+        if text.casefold() in texts or len(line) + 1 > left:
             continue
-        said.add(text.casefold())
+        texts.add(text.casefold())
         kept.add(memory.id)
         lines.append(line)
         left -= len(line) + 1
@@ -95,7 +95,9 @@ def without_echoes(orders: Sequence[Memory]) -> list[Memory]:
         for row in orders
         if row.pinned
         or row.settled != SESSION_READER
-        or not any(session == row.session_id and said.overlaps(span) for session, said in own for span in spans_of(row))
+        or not any(
+            session == row.session_id and own_span.overlaps(span) for session, own_span in own for span in spans_of(row)
+        )
     ]
 
 
@@ -149,13 +151,13 @@ def _signs() -> dict[str, re.Pattern[str]]:
     }
 
 
-def by_a_person(store: Store, found: Sequence[Memory]) -> list[Memory]:
+def by_a_person(store: Store, memories: Sequence[Memory]) -> list[Memory]:
     """Return the memories that a person pinned or said."""
-    ids = sorted({source for memory in found for source in memory.source_ids})
+    ids = sorted({source for memory in memories for source in memory.source_ids})
     events = {event.id: event for event in store.events(ids=ids, limit=len(ids))} if ids else {}
     return [
         memory
-        for memory in found
+        for memory in memories
         if memory.pinned
         or _is_noted_wish(memory)
         or not _is_models([events[key] for key in memory.source_ids if key in events], memory.text)

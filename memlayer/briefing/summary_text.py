@@ -25,35 +25,35 @@ def summary_text(parts: Mapping[str, Sequence[str]], *, is_korean: bool) -> str:
     labels = _KOREAN if is_korean else _ENGLISH
     lines = []
     for part in PARTS:
-        said = [" ".join(item.split()) for item in parts.get(part, ()) if item.strip()]
-        if said:
-            lines.append("%s: %s" % (labels[part], joined(part, said)))
+        texts = [" ".join(item.split()) for item in parts.get(part, ()) if item.strip()]
+        if texts:
+            lines.append("%s: %s" % (labels[part], joined(part, texts)))
     return "\n".join(lines)
 
 
-def joined(part: str, said: Sequence[str]) -> str:
+def joined(part: str, texts: Sequence[str]) -> str:
     """The items of one part in one line."""
-    return _SEPARATORS.get(part, " / ").join(said)
+    return _SEPARATORS.get(part, " / ").join(texts)
 
 
-def items(part: str, said: str) -> list[str]:
+def items(part: str, line: str) -> list[str]:
     """The items of one part's line."""
-    return said.split(_SEPARATORS.get(part, " / "))
+    return line.split(_SEPARATORS.get(part, " / "))
 
 
 def parts_of(text: str) -> dict[str, str]:
     """The lines of a summary by their part, without the labels."""
-    found = {}
+    by_part = {}
     for line in text.split("\n"):
-        label, _, said = line.partition(": ")
-        if label in _PART_OF and said:
-            found[_PART_OF[label]] = said
-    return found
+        label, _, content = line.partition(": ")
+        if label in _PART_OF and content:
+            by_part[_PART_OF[label]] = content
+    return by_part
 
 
-def labelled(part: str, said: str, *, is_korean: bool) -> str:
+def labelled(part: str, content: str, *, is_korean: bool) -> str:
     """One part with its label."""
-    return "%s: %s" % ((_KOREAN if is_korean else _ENGLISH)[part], said)
+    return "%s: %s" % ((_KOREAN if is_korean else _ENGLISH)[part], content)
 
 
 def is_korean(text: str) -> bool:
@@ -69,27 +69,27 @@ def summary_in_short(text: str, max_chars: int = SUMMARY_CHARS, gone: Sequence[R
     parts = parts_of(text)
     if parts and gone:
         kept = (
-            (part, [item for item in items(part, said) if not any(old.is_stale(item) for old in gone)])
-            for part, said in parts.items()
+            (part, [item for item in items(part, content) if not any(old.is_stale(item) for old in gone)])
+            for part, content in parts.items()
         )
-        parts = {part: joined(part, said) for part, said in kept if said}
+        parts = {part: joined(part, texts) for part, texts in kept if texts}
         if parts.keys().isdisjoint(_SHARES):
             return ""
     if not parts:
         return cut(flatten(text), max_chars)
     room = {part: max_chars * share // 100 for part, share in _SHARES.items()}
     spare = sum(room[part] - min(room[part], len(parts.get(part, ""))) for part in room if part != DONE)
-    said = []
+    pieces = []
     for part in _SHARES:
         if part in parts:
             short = _last(parts[part], room[part] + spare) if part == DONE else cut(parts[part], room[part])
-            said.append(labelled(part, short, is_korean=is_korean(text)))
-    return cut(" | ".join(said), max_chars)
+            pieces.append(labelled(part, short, is_korean=is_korean(text)))
+    return cut(" | ".join(pieces), max_chars)
 
 
-def _last(said: str, max_chars: int) -> str:
+def _last(content: str, max_chars: int) -> str:
     """The last results that fit, at least one."""
-    things = items(DONE, said)
+    things = items(DONE, content)
     kept = [things.pop()]
     while things and len(" / ".join([things[-1], *kept])) <= max_chars:
         kept.insert(0, things.pop())

@@ -80,12 +80,12 @@ def compose(
         return ""
     head = context_block.head(context_block.WORKING_SET_EXPLANATION)
     orders = orders_in_force(store, project_id)
-    said = frozenset(excluded_ids).union(order.id for order in orders)
+    told_ids = frozenset(excluded_ids).union(order.id for order in orders)
     words = {order.text for order in orders}
     rest = [
         entry
         for entry in _chosen(store, project_id, excluded_session_id)
-        if entry.memory.id not in said and entry.memory.text not in words
+        if entry.memory.id not in told_ids and entry.memory.text not in words
     ]
     rest = precedence.ordered(rest, lambda entry: precedence.Entry(entry.memory.text, entry.memory.at_ms))
     room = rules.max_chars - len(head)
@@ -137,8 +137,8 @@ def _is_told(entry: _Line, seen: Sequence[_Line], sources: Container[str], order
         if any(source in sources for source in memory.source_ids):
             return True
         drawn = sum(len(order.text) for order in orders if not set(order.source_ids).isdisjoint(memory.source_ids))
-        said, _, _ = memory.text.removeprefix(USER).partition("\n" + ASSISTANT)
-        if drawn and drawn >= RULE_SHARE * len(said):
+        prompt, _, _ = memory.text.removeprefix(USER).partition("\n" + ASSISTANT)
+        if drawn and drawn >= RULE_SHARE * len(prompt):
             return True
     is_task = memory.known_kind is Kind.TASK
     others = [other.text for other in seen if not (is_task and other.memory.known_kind is Kind.TASK)]
@@ -147,14 +147,14 @@ def _is_told(entry: _Line, seen: Sequence[_Line], sources: Container[str], order
 
 def shortened(text: str, max_chars: int = ENTRY_CHARS) -> str:
     """A turn in short: the heads of prompt and answer."""
-    said, _, answered = prose(text).partition("\n" + ASSISTANT)
+    prompt, _, answered = prose(text).partition("\n" + ASSISTANT)
     if not answered:
-        return context_block.cut(context_block.flatten(said), max_chars)
-    said = context_block.flatten(said)
-    half = max(max_chars // 2, max_chars - len(said) - 20)
+        return context_block.cut(context_block.flatten(prompt), max_chars)
+    prompt = context_block.flatten(prompt)
+    half = max(max_chars // 2, max_chars - len(prompt) - 20)
     answer = context_block.cut(context_block.flatten(answered), half)
-    said = context_block.cut(said, max(40, max_chars - len(answer) - len(ASSISTANT) - 1))
-    return "%s %s%s" % (said, ASSISTANT, answer)
+    prompt = context_block.cut(prompt, max(40, max_chars - len(answer) - len(ASSISTANT) - 1))
+    return "%s %s%s" % (prompt, ASSISTANT, answer)
 
 
 def _chosen(store: Store, project_id: str, excluded_session_id: str) -> Iterator[_Line]:
@@ -305,9 +305,9 @@ def _says_something(memory: Memory) -> bool:
     is_shown = _start_of(memory) is Start.NEWEST_TURN or memory.known_kind is Kind.OPEN_QUESTION
     if is_open or not is_shown or memory.superseded_by:
         return False
-    said, _, _ = memory.text.partition("\n" + ASSISTANT)
-    asked = said.removeprefix(USER)
-    if asked != said and (not recallable(asked) or is_farewell(said) or order_of(asked) is Order.TAKES_BACK):
+    prompt, _, _ = memory.text.partition("\n" + ASSISTANT)
+    asked = prompt.removeprefix(USER)
+    if asked != prompt and (not recallable(asked) or is_farewell(prompt) or order_of(asked) is Order.TAKES_BACK):
         return False
     return len(prose(without_marks(memory.text)).replace(USER, "").replace(ASSISTANT, "").strip()) >= SHORTEST_CHARS
 
