@@ -37,8 +37,8 @@ class McpClient:
 
 
 CLIENTS = {
-    one.name: one
-    for one in (
+    client.name: client
+    for client in (
         McpClient("claude-desktop", _CONFIG + "/Claude/claude_desktop_config.json", "mcpServers", None),
         McpClient("codex", "${CODEX_HOME:-~/.codex}/config.toml", "mcp_servers", ""),
         McpClient("cursor", "~/.cursor/mcp.json", "mcpServers", "${workspaceFolder}"),
@@ -61,8 +61,8 @@ class Change:
 
 def path_of(client: McpClient) -> str:
     """Return the path of the client's configuration file, links followed."""
-    found = re.match(r"\$\{(\w+):-([^}]*)\}(.*)", client.path)
-    path = (os.environ.get(found[1]) or found[2]) + found[3] if found else client.path
+    match = re.match(r"\$\{(\w+):-([^}]*)\}(.*)", client.path)
+    path = (os.environ.get(match[1]) or match[2]) + match[3] if match else client.path
     return os.path.realpath(os.path.expanduser(path))
 
 
@@ -164,7 +164,7 @@ def _toml(path: str, text: str, key: str, entry: dict[str, Any] | None) -> str:
             lines += ["", f"[{key}.{NAME}.env]"]
             lines += [f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in entry["env"].items()]
         out += ("\n" if out else "") + "\n".join(lines) + "\n"
-    found = _parsed(path, out)
-    if not isinstance(found, dict) or found.get(key, {}).get(NAME) != entry:
+    parsed = _parsed(path, out)
+    if not isinstance(parsed, dict) or parsed.get(key, {}).get(NAME) != entry:
         raise UserError(f"{path} names {NAME} in a way that is not understood: nothing is changed. Do it by hand")
     return out

@@ -49,24 +49,24 @@ def version(as_json: bool) -> None:
         say(", ".join(f"{name} {value}" for name, value in versions.items()))
 
 
-def daemon_status(found: Mapping[str, object] | None, as_json: bool) -> None:
+def daemon_status(status: Mapping[str, object] | None, as_json: bool) -> None:
     """Print the status that a daemon reports; None: no daemon runs."""
     if as_json:
-        print_json({"running": found is not None, **(found or {})})
-    elif found is None:
+        print_json({"running": status is not None, **(status or {})})
+    elif status is None:
         say("No daemon is running. The next hook or verb starts one.")
     else:
-        say(("The daemon runs", "green"), f": {daemon_line(found)}")
-        if found.get("rebuilding"):
-            say(("In the background", "yellow"), f": {line(found['rebuilding'])} chunks")
-        if found.get("mode") == "lexical":
-            say(("Full-text search only", "yellow"), f": {line(found.get('why'))}")
+        say(("The daemon runs", "green"), f": {daemon_line(status)}")
+        if status.get("rebuilding"):
+            say(("In the background", "yellow"), f": {line(status['rebuilding'])} chunks")
+        if status.get("mode") == "lexical":
+            say(("Full-text search only", "yellow"), f": {line(status.get('why'))}")
 
 
-def daemon_line(found: Mapping[str, object]) -> str:
+def daemon_line(status: Mapping[str, object]) -> str:
     """Return a daemon's process id, version, age and memory on one line."""
-    since_ms, rss = found.get("since_ms"), size(found.get("rss_bytes"))
-    facts = [f"process {found.get('pid', '?')}", f"version {line(found.get('build')) or '?'}"]
+    since_ms, rss = status.get("since_ms"), size(status.get("rss_bytes"))
+    facts = [f"process {status.get('pid', '?')}", f"version {line(status.get('build')) or '?'}"]
     if isinstance(since_ms, (int, float)) and since_ms:
         facts.append(f"up {duration(time.time() - since_ms / 1000)}")
     return ", ".join(facts + ([f"{rss} of memory"] if rss else []))
@@ -122,11 +122,11 @@ def beside(work: Callable[[], Result]) -> Future[Result]:
 def without_runtime(home: str) -> Iterator[Check]:
     """Yield the checks of settings and daemon as far as possible."""
     yield Check("settings", WARN, UNKNOWN)
-    found = client(home).status()
-    if found is None:
+    status = client(home).status()
+    if status is None:
         yield Check("daemon", WARN, "not running, and cannot be started", "turns are kept on disk meanwhile")
     else:
-        yield Check("daemon", WARN, f"{daemon_line(found)}; its runtime has been deleted", "memlayer setup")
+        yield Check("daemon", WARN, f"{daemon_line(status)}; its runtime has been deleted", "memlayer setup")
     for name in ("store", "model", "turns kept"):
         yield Check(name, WARN, UNKNOWN)
 

@@ -43,10 +43,10 @@ class Check(NamedTuple):
     remedy: str = ""
 
 
-def print_checks(found: Iterable[Check], as_json: bool) -> int:
+def print_checks(results: Iterable[Check], as_json: bool) -> int:
     """Print each result; return the exit code, 1 at a risk."""
     checks = []
-    for check in found:
+    for check in results:
         checks.append(check)
         if not as_json:
             say((f"{check.state:<4}", STYLES[check.state]), "  ", (check.name, "bold"), f": {check.says}")
@@ -101,7 +101,7 @@ def manifest(root: str) -> Check:
         commands = [hook["command"] for groups in events.values() for group in groups for hook in group["hooks"]]
     except (OSError, ValueError, LookupError, TypeError, AttributeError) as bad:
         return Check("manifest", FAIL, f"{type(bad).__name__}: {bad}", broken)
-    wanted = {stem for command in commands for found in SCRIPT.findall(command) for stem in found}
+    wanted = {stem for command in commands for stems in SCRIPT.findall(command) for stem in stems}
     files = {stem: "run" if stem == "run" else f"{stem}.py" for stem in sorted(wanted)}
     missing = [stem for stem, file in files.items() if not os.path.isfile(os.path.join(root, "hooks", file))]
     if missing or not wanted:
@@ -191,7 +191,7 @@ def loose_files(home: str) -> list[str]:
 
     Their mode lets them. The closed home keeps others out; a copy of it would not.
     """
-    found = []
+    loose = []
     for folder in (home, paths.spool(home)):
         try:
             entries = list(os.scandir(folder))
@@ -203,8 +203,8 @@ def loose_files(home: str) -> list[str]:
             except FileNotFoundError:  # taken in meanwhile
                 continue
             if found_stat.st_mode & 0o077 and found_stat.st_size and not stat.S_ISLNK(found_stat.st_mode):
-                found.append(entry.path)
-    return found
+                loose.append(entry.path)
+    return loose
 
 
 def disk(home: str) -> Check:
@@ -223,14 +223,14 @@ def settings(home: str, folder: str, environ: Mapping[str, str]) -> Iterator[Che
     """Check the user's settings and the project's file."""
     from memlayer.config import ignored_variables, load_project_settings, load_what_holds
 
-    found, problem = load_what_holds(home, environ)
+    valid, problem = load_what_holds(home, environ)
     if problem:
         yield Check("settings", FAIL, line(problem), correction(problem))
     else:
         file = paths.settings(home)
         yield Check("settings", OK, file if os.path.exists(file) else "defaults")
-    if not found.capture.enabled:
-        says = f"capture.enabled is false ({line(found.origin('capture.enabled'))}): new turns are not kept"
+    if not valid.capture.enabled:
+        says = f"capture.enabled is false ({line(valid.origin('capture.enabled'))}): new turns are not kept"
         yield Check("capture", WARN, says, "`memlayer config unset capture.enabled` keeps them again")
     for name in ignored_variables(environ):
         yield Check("settings", WARN, f"{name} is ignored", f"set it with `memlayer config set {key_of(name)} ...`")

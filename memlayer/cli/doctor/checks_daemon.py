@@ -35,52 +35,52 @@ RESTART = "`memlayer daemon restart`"
 def daemon(client: Client) -> Iterator[Check]:
     """Check the daemon, started if need be, and its store, models, turns."""
     try:
-        found = settled(client)
+        status = settled(client)
     except MemlayerError as error:
         yield Check("daemon", FAIL, str(error), "turns are kept on disk meanwhile; try `memlayer daemon restart`")
         yield Check("store", WARN, "unknown: no daemon answers")
         yield Check("model", WARN, "unknown: no daemon answers")
         yield Check("turns kept", WARN, "unknown: no daemon answers")
         return
-    if found.get("job_errors"):
+    if status.get("job_errors"):
         with contextlib.suppress(MemlayerError):  # a job that failed once may succeed now: run all of them again
             client.ask(ops.Flush(wait=True), deadline_s=READ_TRANSCRIPTS_S)
-            found = settled(client)
-    yield jobs(found)
-    if is_behind(client.home, found):
+            status = settled(client)
+    yield jobs(status)
+    if is_behind(client.home, status):
         yield Check("settings", WARN, f"{paths.settings(client.home)} has changed since the daemon started", RESTART)
-    yield store(found)
-    yield model(found)
-    yield from memory_files(found)
+    yield store(status)
+    yield model(status)
+    yield from memory_files(status)
     yield kept(client)
     yield from used(client)
     yield from share(client)
-    use = found.get("language_model") or {}
+    use = status.get("language_model") or {}
     yield from memory_notes(client, use) if use.get("reads") == "session" else language_model(use)
 
 
 def share(client: Client) -> Iterator[Check]:
     """Check the share of this person's machines, if there is one."""
     try:
-        found = client.ask(share_ops.ShareStatus(), deadline_s=ANSWER_S)
+        status = client.ask(share_ops.ShareStatus(), deadline_s=ANSWER_S)
     except MemlayerError as error:
         yield Check("share", WARN, line(error, 300))
         return
-    if not found.get("address"):
+    if not status.get("address"):
         return
-    waiting = counted(found.get("to_send"), "row") + (" waits" if found.get("to_send") == 1 else " wait")
-    ahead = [line(row.get("name")) for row in found.get("machines") or () if row.get("is_ahead")]
-    if not found.get("has_key"):
+    waiting = counted(status.get("to_send"), "row") + (" waits" if status.get("to_send") == 1 else " wait")
+    ahead = [line(row.get("name")) for row in status.get("machines") or () if row.get("is_ahead")]
+    if not status.get("has_key"):
         yield Check("share", WARN, f"{waiting}: its key is not on this machine", SHARE_PAGE + "#the-key")
-    elif found.get("problem"):
-        yield Check("share", WARN, f"{waiting} to be sent: {line(found['problem'], 300)}", SHARE_PAGE + "#trouble")
-    elif found.get("behind"):
-        behind = counted(found["behind"], "commit")
-        yield Check("share", WARN, f"{behind} not taken in: {line(found['behind_why'], 300)}", SHARE_PAGE + "#trouble")
+    elif status.get("problem"):
+        yield Check("share", WARN, f"{waiting} to be sent: {line(status['problem'], 300)}", SHARE_PAGE + "#trouble")
+    elif status.get("behind"):
+        behind = counted(status["behind"], "commit")
+        yield Check("share", WARN, f"{behind} not taken in: {line(status['behind_why'], 300)}", SHARE_PAGE + "#trouble")
     elif ahead:
         yield Check("share", WARN, f"the clock of {', '.join(ahead)} is ahead", "set it; nothing is lost by it")
     else:
-        yield Check("share", OK, f"{counted(found.get('objects'), 'object')} sent, {waiting}")
+        yield Check("share", OK, f"{counted(status.get('objects'), 'object')} sent, {waiting}")
 
 
 def memory_notes(client: Client, use: ModelUse) -> Iterator[Check]:
@@ -88,35 +88,35 @@ def memory_notes(client: Client, use: ModelUse) -> Iterator[Check]:
     if not use.get("is_on"):
         return
     try:
-        found = client.ask(ops.Notes(), deadline_s=ANSWER_S)
+        status = client.ask(ops.Notes(), deadline_s=ANSWER_S)
     except MemlayerError:
         return
     name, model_name = "memory notes", f"{line(use.get('provider'))} {line(use.get('model'))}"
-    if not found.get("is_on"):
+    if not status.get("is_on"):
         yield Check(name, OK, "off: no session is read")
         return
-    waiting = counted(found.get("waiting"), "session") + (" waits" if found.get("waiting") == 1 else " wait")
-    if found.get("model_missing"):
-        yield Check(name, WARN, f"{model_name}: {waiting}: {line(found['model_missing'], 300)}", NOTES_PAGE)
-    elif found.get("problem"):
+    waiting = counted(status.get("waiting"), "session") + (" waits" if status.get("waiting") == 1 else " wait")
+    if status.get("model_missing"):
+        yield Check(name, WARN, f"{model_name}: {waiting}: {line(status['model_missing'], 300)}", NOTES_PAGE)
+    elif status.get("problem"):
         remedy = f"{ASK_YOURSELF[str(use['provider'])]}; none is lost, it is tried again by itself. {NOTES_PAGE}"
-        yield Check(name, WARN, f"{model_name}: {waiting}: {line(found['problem'], 300)}", remedy)
-    elif found.get("is_over"):
+        yield Check(name, WARN, f"{model_name}: {waiting}: {line(status['problem'], 300)}", remedy)
+    elif status.get("is_over"):
         yield Check(name, OK, f"{model_name}: {waiting}: today's budget is spent, they are read from tomorrow on")
     else:
-        yield Check(name, OK, f"{model_name}: {counted(found.get('read'), 'session')} read, {waiting}")
+        yield Check(name, OK, f"{model_name}: {counted(status.get('read'), 'session')} read, {waiting}")
 
 
 def used(client: Client) -> Iterator[Check]:
     """Report the share of given notes that were cited, if enough."""
     try:
-        found = client.ask(ops.UsageShare(), deadline_s=ANSWER_S)
+        usage = client.ask(ops.UsageShare(), deadline_s=ANSWER_S)
     except MemlayerError:
         return
-    shown, cited = int(found.get("shown") or 0), int(found.get("cited_of_shown") or 0)
+    shown, cited = int(usage.get("shown") or 0), int(usage.get("cited_of_shown") or 0)
     if shown < TELLING_NOTES:
         return
-    says = f"{cited} of {shown} notes shown in {found.get('window_days')} days were cited ({100 * cited / shown:.0f} %)"
+    says = f"{cited} of {shown} notes shown in {usage.get('window_days')} days were cited ({100 * cited / shown:.0f} %)"
     if cited < LEAST_CITED * shown:
         yield Check("recall", WARN, says, "`memlayer given` shows them; a higher recall.min_chance gives fewer")
     else:
@@ -126,64 +126,64 @@ def used(client: Client) -> Iterator[Check]:
 def hooks_worked(client: Client) -> dict[str, int]:
     """Return hook -> Unix time in ms of its last timely answer."""
     try:
-        found = (client.status() or {}).get("hooks_worked_ms")
+        worked_ms = (client.status() or {}).get("hooks_worked_ms")
     except MemlayerError:
         return {}
-    return found if isinstance(found, dict) else {}
+    return worked_ms if isinstance(worked_ms, dict) else {}
 
 
-def is_behind(home: str, found: Mapping[str, object]) -> bool:
-    """True if settings changed since the daemon (status: found) read them."""
+def is_behind(home: str, status: Mapping[str, object]) -> bool:
+    """True if settings changed since the daemon read them."""
     from memlayer.config import settings_stamp
 
-    return bool(found.get("settings_stamp")) and found["settings_stamp"] != settings_stamp(home)
+    return bool(status.get("settings_stamp")) and status["settings_stamp"] != settings_stamp(home)
 
 
 def settled(client: Client) -> Status:
     """Return the daemon's status once it has loaded. Raises DaemonError."""
     ends = time.monotonic() + SETTLE_S
     while True:
-        found = client.ask(ops.Status(), deadline_s=5.0)
-        busy = found.get("store") == "opening" or "still loading" in str(found.get("why"))
+        status = client.ask(ops.Status(), deadline_s=5.0)
+        busy = status.get("store") == "opening" or "still loading" in str(status.get("why"))
         if not busy or time.monotonic() > ends:
-            return found
+            return status
         time.sleep(POLL_S)
 
 
-def jobs(found: Status) -> Check:
+def jobs(status: Status) -> Check:
     """Check the daemon's background jobs."""
-    errors = found.get("job_errors") or 0
+    errors = status.get("job_errors") or 0
     if errors:
         return Check(
             "daemon",
             WARN,
-            f"{daemon_line(found)}; {errors} background jobs failed, last {line(found.get('last_job_error'))}",
+            f"{daemon_line(status)}; {errors} background jobs failed, last {line(status.get('last_job_error'))}",
             "see logs/daemon.log in the memlayer home",
         )
-    return Check("daemon", OK, daemon_line(found))
+    return Check("daemon", OK, daemon_line(status))
 
 
-def store(found: Status) -> Check:
+def store(status: Status) -> Check:
     """Check that the store has opened undamaged."""
-    state = line(found.get("store"))
+    state = line(status.get("store"))
     if state == "failed":
-        why = line(found.get("store_error")) or "no reason given"
+        why = line(status.get("store_error")) or "no reason given"
         return Check("store", FAIL, f"does not open: {why}", "turns are kept on disk until it does")
     if state == "opening":
         return Check("store", WARN, f"still opening after {SETTLE_S:g} s", "run `memlayer doctor` again in a while")
-    damage = found.get("damage") or []
+    damage = status.get("damage") or []
     if damage:
         says = "; ".join(line("table %s: %s" % (note["table"], note["says"]), 120) for note in damage)
         if all(note["is_minor"] for note in damage):
             return Check("store", WARN, f"was damaged and is being repaired: {says}", "memlayer repair")
         return Check("store", FAIL, f"is damaged, the other tables work: {says}", "memlayer repair")
-    rebuilding = line(found.get("rebuilding"))
+    rebuilding = line(status.get("rebuilding"))
     return Check("store", OK, f"open, the index is being rebuilt: {rebuilding}" if rebuilding else "open")
 
 
-def memory_files(found: Status) -> Iterator[Check]:
+def memory_files(status: Status) -> Iterator[Check]:
     """Report unreadable memory files and changes that were not followed."""
-    notices = [line(notice, 300) for notice in found.get("file_notices") or []]
+    notices = [line(notice, 300) for notice in status.get("file_notices") or []]
     if notices:
         says = f"{len(notices)} notices, the first: {notices[0]}" if len(notices) > 1 else notices[0]
         yield Check("memory files", WARN, says, "`memlayer files` lists all; docs/memory.md lists the changes it reads")
@@ -192,40 +192,40 @@ def memory_files(found: Status) -> Iterator[Check]:
 def kept(client: Client) -> Check:
     """Check that the host's turns are in the store, and how."""
     try:
-        found = client.ask(ops.Witness(), deadline_s=READ_TRANSCRIPTS_S)
+        answer = client.ask(ops.Witness(), deadline_s=READ_TRANSCRIPTS_S)
     except MemlayerError as error:
         return Check("turns kept", WARN, f"unknown: {line(error)}")
-    state, says, remedy = found["finding"]
+    state, says, remedy = answer["finding"]
     return Check("turns kept", state, line(says), line(remedy))
 
 
-def language_model(found: ModelUse) -> Iterator[Check]:
+def language_model(use: ModelUse) -> Iterator[Check]:
     """Check the language model that reads turns, if one is on."""
     name = "language model"
-    if not found.get("is_on"):
+    if not use.get("is_on"):
         return
-    model_name = f"{line(found.get('provider'))} {line(found.get('model'))}"
-    if found.get("missing") or found.get("problem"):
-        why = line(found.get("missing") or found.get("problem"), 300)
+    model_name = f"{line(use.get('provider'))} {line(use.get('model'))}"
+    if use.get("missing") or use.get("problem"):
+        why = line(use.get("missing") or use.get("problem"), 300)
         yield Check(name, WARN, f"{model_name}: the rules read turns instead: {why}", "docs/language-model.md")
-    elif found.get("is_over"):
+    elif use.get("is_over"):
         yield Check(name, OK, f"{model_name}: today's budget is spent, the rules read turns until tomorrow")
     else:
-        yield Check(name, OK, f"{model_name}: {found['today']['calls']} calls today")
+        yield Check(name, OK, f"{model_name}: {use['today']['calls']} calls today")
 
 
-def model(found: Status) -> Check:
+def model(status: Status) -> Check:
     """Check the embedding model. Without it search is by full text only."""
-    status = found["model"]
-    place = line(status.get("place"))
-    if found.get("mode") != "lexical" and place:
+    embedding = status["model"]
+    place = line(embedding.get("place"))
+    if status.get("mode") != "lexical" and place:
         says = f"{place}: search by full text and meaning; stored texts and prompts are sent there"
         return Check("model", OK, says)
-    if found.get("mode") != "lexical":
-        return Check("model", OK, f"{line(status.get('name')) or 'loaded'}: search by full text and meaning")
-    if status.get("provider") == "none":
+    if status.get("mode") != "lexical":
+        return Check("model", OK, f"{line(embedding.get('name')) or 'loaded'}: search by full text and meaning")
+    if embedding.get("provider") == "none":
         return Check("model", OK, "none, as set: search by full text only")
     remedy = "memories are still found by their words; see embedding.model in docs/configuration.md"
-    if status["provider"] not in ("", "fastembed"):
+    if embedding["provider"] not in ("", "fastembed"):
         remedy = "memories are still found by their words; see docs/language-model.md"
-    return Check("model", WARN, f"search by full text only: {line(found.get('why')) or 'no reason given'}", remedy)
+    return Check("model", WARN, f"search by full text only: {line(status.get('why')) or 'no reason given'}", remedy)

@@ -87,10 +87,10 @@ def ask(arguments: Arguments[Answer], as_json: bool = False, *, is_long: bool = 
     is_long: for work with progress (unless quiet), ended by Ctrl-C; else the daemon has ASK_S.
     """
     with progress(quiet or as_json or not is_long) as show:
-        found = client().ask(arguments, deadline_s=LONG_S if is_long else ASK_S, on_progress=show)
+        answer = client().ask(arguments, deadline_s=LONG_S if is_long else ASK_S, on_progress=show)
     if as_json:
-        end_with_json(found)
-    return found
+        end_with_json(answer)
+    return answer
 
 
 def client() -> Client:

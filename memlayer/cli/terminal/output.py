@@ -93,8 +93,8 @@ def counted(count: object, noun: str) -> str:
     return f"{number:,} {noun if number == 1 else plural}"
 
 
-def _escape(found: re.Match[str]) -> str:
-    return json.dumps(found.group())[1:-1]
+def _escape(match: re.Match[str]) -> str:
+    return json.dumps(match.group())[1:-1]
 
 
 def say(*parts: Part, indent: int = 0, to_stderr: bool = False) -> None:

@@ -62,8 +62,8 @@ class JsonLines:
         elif isinstance(event, ToolStarted):
             self._put("tool_call", id=event.call.id, name=event.call.name, arguments=dict(event.call.arguments))
         elif isinstance(event, ToolEnded):
-            found = event.result
-            facts = {"id": found.call_id, "name": found.name, "text": found.text, "is_error": found.is_error}
+            result = event.result
+            facts = {"id": result.call_id, "name": result.name, "text": result.text, "is_error": result.is_error}
             self._put("tool_result", **facts, seconds=round(event.seconds, 3))
         elif isinstance(event, Asked):
             use = {"input_tokens": event.use.input_tokens, "output_tokens": event.use.output_tokens}
@@ -138,10 +138,10 @@ class TextOutput:
         """See TalkOutput."""
         if self._streams:
             resumed = "goes on" if facts["resumed"] else "begins"
-            said = "%s, %s. Talk %s %s; /help, Ctrl-D leaves" % (
+            text = "%s, %s. Talk %s %s; /help, Ctrl-D leaves" % (
                 facts["provider"], facts["model"], facts["session_id"].rpartition("-")[2], resumed,
             )  # fmt: skip
-            say((said, "dim"), to_stderr=True)
+            say((text, "dim"), to_stderr=True)
 
     def resumed(self, prompt: str, answer: str) -> None:
         """See TalkOutput. Long texts are cut, the answer at its beginning."""

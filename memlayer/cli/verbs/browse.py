@@ -48,11 +48,11 @@ def show_verb(ids: tuple[str, ...], from_stdin: bool, brief: bool, as_json: bool
     wanted = memory_ids(ids, from_stdin)
     if brief:
         end_with_text(ask(ops.MemDetails(tuple(wanted))), as_json)
-    found = ask(ops.Show(tuple(wanted)))
-    matches = found["matches"]
-    unknown = [line(id_, 80) for id_ in found["unknown"] or ([] if matches else wanted)]
+    answer = ask(ops.Show(tuple(wanted)))
+    matches = answer["matches"]
+    unknown = [line(id_, 80) for id_ in answer["unknown"] or ([] if matches else wanted)]
     if as_json and matches:
-        end_with_json(found, 1 if unknown else 0)
+        end_with_json(answer, 1 if unknown else 0)
     for place, match in enumerate(matches):
         if place:
             say("")
@@ -94,7 +94,7 @@ def say_match(match: answers.Shown) -> None:
         say_text(event["text"])
     cited = match["cited_in"]
     if cited:
-        sessions = ", ".join(f"{session_name(one)} ({when(one['at_ms'])[:10]})" for one in cited[:12])
+        sessions = ", ".join(f"{session_name(use)} ({when(use['at_ms'])[:10]})" for use in cited[:12])
         say((f"Cited in {counted(len(cited), 'session')}", "bold"), f": {sessions}")
     for source in match["missing"]:
         since = when(source["at_ms"])[:10]
@@ -104,7 +104,7 @@ def say_match(match: answers.Shown) -> None:
         say(("Said again ", "bold"), *memory_title(turn))
     beside = match["beside"]
     if beside:
-        say(("Beside", "bold"), ": " + ", ".join(line(one, 100) for one in beside[:12]))
+        say(("Beside", "bold"), ": " + ", ".join(line(told, 100) for told in beside[:12]))
     neighbours = match["neighbours"]
     if neighbours:
         say(("In the same session", "bold"))
@@ -174,8 +174,8 @@ def list_verb(
         category = plain(sys.stdin.read(1000)).strip().lower()
         if category not in ("", *CATEGORIES):
             raise UserError(f"{quoted(category, 40)} is no category. Give one of {', '.join(CATEGORIES)}")
-    found = ask(ops.List(folder, is_global, session or "", category or "", limit, with_superseded), as_json)
-    memories = found["memories"]
+    answer = ask(ops.List(folder, is_global, session or "", category or "", limit, with_superseded), as_json)
+    memories = answer["memories"]
     if not memories:
         of_session = f" of session {line(session)}" if session else " yet"
         place = f" in this project ({folder}). Try --all-projects" if folder else of_session
@@ -213,18 +213,18 @@ def timeline_verb(
     end_with_text(ask(ops.MemTimeline(tuple(memory_ids(ids)), window, folder)), as_json)
 
 
-def end_with_text(found: answers.TextForModel, as_json: bool) -> NoReturn:
+def end_with_text(answer: answers.TextForModel, as_json: bool) -> NoReturn:
     """Print the text about named memories; exit code 1 for none known."""
-    code = 0 if found["ids"] else 1
+    code = 0 if answer["ids"] else 1
     if as_json:
-        end_with_json(found, code)
-    say_for_model(found)
+        end_with_json(answer, code)
+    say_for_model(answer)
     sys.exit(code)
 
 
-def say_for_model(found: answers.TextForModel) -> None:
+def say_for_model(answer: answers.TextForModel) -> None:
     """Print the text of an answer of the model's tools."""
-    for shown in found["text"].split("\n"):
+    for shown in answer["text"].split("\n"):
         say(plain(shown))
 
 
@@ -253,8 +253,8 @@ def citations_verb(
         raise Incomplete("Give --popular or --unused, not both")
     folder = project_dir(project, all_projects)
     order = "popular" if popular else "unused" if unused else ""
-    found = ask(ops.Citations(order, days or 0, limit, folder), as_json)
-    memories = found["memories"]
+    answer = ask(ops.Citations(order, days or 0, limit, folder), as_json)
+    memories = answer["memories"]
     if not memories:
         say("No memory was shown often and never cited." if unused else "No answer has cited a memory yet.")
     for memory in memories:

@@ -111,21 +111,21 @@ def forget_verb(
         tuple(bare_id(plain(id_)) for id_ in ids), session or "", folder, is_global, plain(query or ""),
         moment_ms(before) if before else 0, keep_sources, dry_run=True,
     )  # fmt: skip
-    found = ask(wanted, is_long=True, quiet=True)
-    selected = found["memories"]
+    answer = ask(wanted, is_long=True, quiet=True)
+    selected = answer["memories"]
     # A session or a project may hold events that no memory was made of yet; they can be forgotten, too.
-    is_empty = not selected and not found["events"]
+    is_empty = not selected and not answer["events"]
     if dry_run or is_empty:
         if as_json:
-            print_json(found)
+            print_json(answer)
         elif is_empty:
             is_whole = project and not (query or ids)
             say(f"Nothing is remembered of {folder}. Nothing is forgotten." if is_whole else NOTHING)
         else:
-            say_selected(selected, found["events"], "Would be forgotten")
+            say_selected(selected, answer["events"], "Would be forgotten")
         return
     if not yes:
-        confirm(found, as_json)
+        confirm(answer, as_json)
     if query:  # forget the memories that were shown, even if the search would find others by now
         named = tuple(memory["id"] for memory in selected if not memory["along"])
         wanted = replace(wanted, query="", ids=named)
@@ -147,27 +147,27 @@ def forget_from_stdin(text: str, folder: str, keep_sources: bool, as_json: bool)
     """
     ids = tuple(bare_id(word) for word in text.split()[:MAX_IDS])
     wanted = ops.Forget(ids, project_dir=folder, keep_sources=keep_sources, dry_run=True, tolerant=True)
-    found = ask(wanted, is_long=True, quiet=True)
-    unknown = [line(word, 80) for word in found["unknown"]]
-    if unknown and found["memories"]:
+    answer = ask(wanted, is_long=True, quiet=True)
+    unknown = [line(word, 80) for word in answer["unknown"]]
+    if unknown and answer["memories"]:
         if not as_json:
             say(", ".join(f'"{word}"' for word in unknown) + (" is" if len(unknown) == 1 else " are") + " no citation.")
-        say_found(found, as_json)
+        say_found(answer, as_json)
     elif unknown:
         say_found(ask(replace(wanted, query=text, ids=(), tolerant=False), is_long=True, quiet=True), as_json)
     else:
         say_done(ask(replace(wanted, dry_run=False, tolerant=False), as_json, is_long=True))
 
 
-def say_found(found: answers.Forgotten, as_json: bool) -> None:
+def say_found(answer: answers.Forgotten, as_json: bool) -> None:
     """Print the memories that words select, and how to forget them."""
-    selected = found["memories"]
+    selected = answer["memories"]
     if as_json:
-        print_json(found)
+        print_json(answer)
     elif not selected:
         say(NOTHING)
     else:
-        say_selected(selected, found["events"], "Nothing is forgotten yet. This would go")
+        say_selected(selected, answer["events"], "Nothing is forgotten yet. This would go")
         named = " ".join(line(memory["citation"]) for memory in selected if not memory["along"])
         say("To forget it, give these ids instead: " + named)
 
@@ -188,13 +188,13 @@ def say_left(left: Sequence[str]) -> None:
         say(("It may still stand in ", "yellow"), line(path))
 
 
-def confirm(found: answers.Forgotten, as_json: bool) -> None:
+def confirm(answer: answers.Forgotten, as_json: bool) -> None:
     """Show the selection and ask. Raises UserError at a no."""
-    selected = found["memories"]
+    selected = answer["memories"]
     if as_json or not (sys.stdin.isatty() and sys.stdout.isatty()):
-        rows = counted(len(selected), "memory") if selected else counted(found["events"], "event")
+        rows = counted(len(selected), "memory") if selected else counted(answer["events"], "event")
         raise UserError(f"This would forget {rows}. Add --yes, or --dry-run to see them")
-    say_selected(selected, found["events"], "Will be forgotten")
+    say_selected(selected, answer["events"], "Will be forgotten")
     if not click.confirm("Forget them for good?"):
         raise UserError("Nothing is forgotten")
 

@@ -119,18 +119,18 @@ def gc_verb(dry_run: bool, as_json: bool) -> None:
       memlayer gc --dry-run
       MEMLAYER_RETENTION__CONVERSATION_DAYS=90 memlayer config
     """
-    found = ask(ops.Gc(dry_run), as_json, is_long=True)
-    days = {name: count for name, count in found["days"].items() if count}
+    answer = ask(ops.Gc(dry_run), as_json, is_long=True)
+    days = {name: count for name, count in answer["days"].items() if count}
     if not days:
         say("Nothing is removed by age. To change that: `memlayer config set retention.conversation_days 90`.")
     else:
         say("Kept: " + ", ".join(f"{line(name).removesuffix('_days')} {counted(n, 'day')}" for name, n in days.items()))
-    rows = found["rows"]
+    rows = answer["rows"]
     if days:
         say((("Would go" if dry_run else "Gone") + ("" if rows else ": nothing"), "bold"))
     for row in rows:
         say_row(row)
-    say_left(found["left"])
+    say_left(answer["left"])
     if not dry_run and not days:
         say("The store is compacted.")
 
@@ -159,20 +159,20 @@ def files_verb(project: str | None, is_global: bool, now: bool, as_json: bool) -
       memlayer files --now
     """
     folder = project_dir(project, is_global=is_global)
-    found = ask(ops.Files(folder, is_global, now), as_json, is_long=True)
-    changes = found.get("taken_back") or {}
+    answer = ask(ops.Files(folder, is_global, now), as_json, is_long=True)
+    changes = answer.get("taken_back") or {}
     if any(changes.values()):
         counts = ", ".join(f"{changes[name]} {name}" for name in ("added", "edited", "removed") if changes.get(name))
         say(f"Read back: {counts}.")
-    if not found.get("folder"):
+    if not answer.get("folder"):
         say("No memory files: files.enabled is false, or the project is switched off. See `memlayer config`.")
-    elif not found.get("files"):
-        say(line(found.get("folder")), "  (empty: nothing is remembered yet)")
-    for path in found.get("files") or []:
+    elif not answer.get("files"):
+        say(line(answer.get("folder")), "  (empty: nothing is remembered yet)")
+    for path in answer.get("files") or []:
         say(line(path))
-    for path, count in sorted((found.get("extra") or {}).items()):
+    for path, count in sorted((answer.get("extra") or {}).items()):
         say(line(path), f"  also searched: {counted(count, 'file')}")
-    for notice in found.get("notices") or []:
+    for notice in answer.get("notices") or []:
         say(("Note", "yellow"), f": {line(notice)}")
 
 
@@ -192,14 +192,14 @@ def quarantine_verb() -> None:
 @json_option
 def list_verb(as_json: bool) -> None:
     """List the events with time and reason. Does not start the daemon."""
-    found = [_described(name, reason) for name, reason in spool.quarantined(home())]
+    events = [_described(name, reason) for name, reason in spool.quarantined(home())]
     if as_json:
-        print_json({"folder": paths.quarantine(home()), "events": found})
-    elif not found:
+        print_json({"folder": paths.quarantine(home()), "events": events})
+    elif not events:
         say("The quarantine is empty.")
     else:
-        rows = [(str(event["name"]), f"{when(event['at_ms'])}  {line(event['reason'])}".strip()) for event in found]
-        pairs(f"{len(found)} set aside in {line(paths.quarantine(home()))}", rows)
+        rows = [(str(event["name"]), f"{when(event['at_ms'])}  {line(event['reason'])}".strip()) for event in events]
+        pairs(f"{len(events)} set aside in {line(paths.quarantine(home()))}", rows)
 
 
 @quarantine_verb.command("retry")

@@ -70,13 +70,13 @@ def remember_verb(
       memlayer remember --global "커밋 메시지는 한국어로 쓴다"
       memlayer remember "in all my projects, use pnpm"
     """
-    said = words(text, from_stdin, NO_TEXT)
+    content = words(text, from_stdin, NO_TEXT)
     if project and is_global:
         raise Incomplete("--global goes without --project")
     folder = project_dir(project)
     if project and not os.path.isdir(folder):
         raise UserError(f"There is no folder {folder}")
-    is_global = is_global or says_everywhere(said)
+    is_global = is_global or says_everywhere(content)
     if not is_global and not places.enabled(places.locate(folder).root):
         raise UserError(f"Memory is switched off for this project. See .memlayer.yaml in {folder}")
     now_ms = time.time_ns() // 1_000_000
@@ -84,7 +84,9 @@ def remember_verb(
         own_patterns.use_file(paths.own_patterns(home()))
     except (OSError, ValueError) as bad:
         raise UserError(f"Nothing is remembered: {bad}") from bad
-    event = remember_event(said, project_dir=folder, at_ms=now_ms, session_id=_session_id(session), is_global=is_global)
+    event = remember_event(
+        content, project_dir=folder, at_ms=now_ms, session_id=_session_id(session), is_global=is_global
+    )
     if is_all_redacted(str(event["text"])) or not str(event["text"]).strip():
         raise UserError("Nothing to remember: all of it is private")
     refuse_too_long(str(event["text"]))
@@ -188,9 +190,9 @@ def history_verb(id_: tuple[str, ...], from_stdin: bool, as_json: bool) -> None:
       memlayer history a7Bc3x
       memlayer history core_81d2 --json
     """
-    found = ask(ops.History(memory_id(id_, from_stdin)), as_json)
-    for version in found["versions"]:
-        _say_version(version, version["id"] == found["asked"])
+    answer = ask(ops.History(memory_id(id_, from_stdin)), as_json)
+    for version in answer["versions"]:
+        _say_version(version, version["id"] == answer["asked"])
 
 
 def _say_version(version: answers.Version, is_asked: bool) -> None:

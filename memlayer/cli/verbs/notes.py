@@ -232,16 +232,16 @@ def refused_verb(project: str | None, all_projects: bool, limit: int, as_json: b
       memlayer notes refused
       memlayer notes refused --all-projects --json
     """
-    found = ask(ops.RefusedNotes(project_dir(project, all_projects), limit), as_json)
-    rows = found["refusals"]
+    answer = ask(ops.RefusedNotes(project_dir(project, all_projects), limit), as_json)
+    rows = answer["refusals"]
     if not rows:
         say("No note was refused." if all_projects else "No note was refused in this project; try --all-projects.")
     cells = [
         [when(row["at_ms"]), line(row["reason"]), line(row["kind"]), line(row["text"], TEXT_CHARS)] for row in rows
     ]
     table(("refused", "reason", "kind", "note"), cells)
-    if found["total"] > len(rows):
-        say((f"{found['total'] - len(rows)} more: --limit", "dim"))
+    if answer["total"] > len(rows):
+        say((f"{answer['total'] - len(rows)} more: --limit", "dim"))
 
 
 @notes_verb.command("read")

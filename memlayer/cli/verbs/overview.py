@@ -52,16 +52,16 @@ def sessions_verb(id_: str, project: str | None, all_projects: bool, limit: int,
       memlayer sessions 8f3a12cd
     """
     folder = "" if id_ else project_dir(project, all_projects)
-    found = ask(ops.Sessions(id_, folder, limit), as_json)
-    sessions = found["sessions"]
+    answer = ask(ops.Sessions(id_, folder, limit), as_json)
+    sessions = answer["sessions"]
     if not sessions:
         say(f"No sessions in this project ({folder}); try --all-projects." if folder else "No sessions.")
     elif id_ and len(sessions) == 1:
         say_session(sessions[0])
     else:
         table(HEAD, [row_of(session) for session in sessions])
-        if found["total"] > len(sessions):
-            say((f"{found['total'] - len(sessions)} more: --limit", "dim"))
+        if answer["total"] > len(sessions):
+            say((f"{answer['total'] - len(sessions)} more: --limit", "dim"))
 
 
 def row_of(session: SessionRow) -> list[str]:
@@ -132,18 +132,18 @@ def stats_verb(as_json: bool) -> None:
     """
     try:
         counts = ask(ops.Stats())
-        found: dict[str, Any] = {**counts}
+        stats: dict[str, Any] = {**counts}
     except MemlayerError as error:
-        found = from_files(home(), str(error))
-    found["trouble"] = hook_errors(home())
+        stats = from_files(home(), str(error))
+    stats["trouble"] = hook_errors(home())
     if as_json:
-        end_with_json(found)
-    if found.get("unavailable"):
-        say(("No answer from the daemon", "red"), f": {line(found['unavailable'])}. From files alone:")
-    elif found.get("mode") == "lexical":
-        say(("Full-text search only", "yellow"), f": {line(found.get('why'))}")
-    say_holdings(found)
-    say_machinery(found)
+        end_with_json(stats)
+    if stats.get("unavailable"):
+        say(("No answer from the daemon", "red"), f": {line(stats['unavailable'])}. From files alone:")
+    elif stats.get("mode") == "lexical":
+        say(("Full-text search only", "yellow"), f": {line(stats.get('why'))}")
+    say_holdings(stats)
+    say_machinery(stats)
 
 
 def from_files(home_: str, why: str) -> dict[str, Any]:
@@ -154,20 +154,20 @@ def from_files(home_: str, why: str) -> dict[str, Any]:
         "spool_waiting": len(spool.waiting(home_)),
         "quarantined": len(spool.quarantined(home_)),
         "projects": len(registry.load(home_)),
-        "disk_bytes": sum(found.st_size for found in stored),
-        "saved": when(int(max((found.st_mtime for found in stored), default=0.0) * 1000)),
+        "disk_bytes": sum(info.st_size for info in stored),
+        "saved": when(int(max((info.st_mtime for info in stored), default=0.0) * 1000)),
     }
 
 
 def _stats_below(folder: str) -> list[os.stat_result]:
-    found = []
+    infos = []
     for at, _, names in os.walk(folder):
         for name in names:
             try:
-                found.append(os.lstat(os.path.join(at, name)))
+                infos.append(os.lstat(os.path.join(at, name)))
             except FileNotFoundError:  # the daemon compacts meanwhile
                 continue
-    return found
+    return infos
 
 
 def hook_errors(home_: str) -> dict[str, int]:
@@ -182,111 +182,111 @@ def hook_errors(home_: str) -> dict[str, int]:
     }
 
 
-def say_holdings(found: Mapping[str, Any]) -> None:
+def say_holdings(stats: Mapping[str, Any]) -> None:
     """Print counts of memories, events and recalls, and the projects."""
-    by_category = found.get("by_category") or {}
-    kinds = found.get("core_by_kind") or {}
+    by_category = stats.get("by_category") or {}
+    kinds = stats.get("core_by_kind") or {}
     categories = ", ".join(f"{line(name)} {count}" for name, count in sorted(by_category.items()))
-    chunks, embedded = found.get("chunks"), found.get("embedded")
-    recall = found.get("recall") or {}
-    redacted = dict(found.get("redacted") or {})
+    chunks, embedded = stats.get("chunks"), stats.get("embedded")
+    recall = stats.get("recall") or {}
+    redacted = dict(stats.get("redacted") or {})
     answered = f"{recall.get('answered', 0)} of {counted(recall.get('prompts'), 'prompt')}"
     given = f"{counted(recall.get('entries'), 'entry')} for {answered}"
     pairs(
         "Memory",
         [
-            ("memories", _count(found, "memories") + (f" ({categories})" if categories else "")),
+            ("memories", _count(stats, "memories") + (f" ({categories})" if categories else "")),
             ("core", ", ".join(f"{line(kind)} {count}" for kind, count in sorted(kinds.items()))),
-            ("replaced", _count(found, "superseded") if found.get("superseded") else ""),
-            ("turns consolidated", _consolidated(found)),
-            ("events", _count(found, "events")),
-            ("sessions", _count(found, "sessions")),
-            ("projects", _count(found, "projects")),
+            ("replaced", _count(stats, "superseded") if stats.get("superseded") else ""),
+            ("turns consolidated", _consolidated(stats)),
+            ("events", _count(stats, "events")),
+            ("sessions", _count(stats, "sessions")),
+            ("projects", _count(stats, "projects")),
             ("chunks", "" if chunks is None else f"{chunks}, {embedded or 0} with a vector"),
-            ("on disk", size(found.get("disk_bytes"))),
-            ("last written", line(found.get("saved"))),
-            ("waiting on disk", _count(found, "spool_waiting")),
-            ("set aside (quarantine)", _count(found, "quarantined") if found.get("quarantined") else ""),
+            ("on disk", size(stats.get("disk_bytes"))),
+            ("last written", line(stats.get("saved"))),
+            ("waiting on disk", _count(stats, "spool_waiting")),
+            ("set aside (quarantine)", _count(stats, "quarantined") if stats.get("quarantined") else ""),
             ("recalled", given if recall else ""),
-            ("used", _used(found.get("used") or {})),
+            ("used", _used(stats.get("used") or {})),
             ("private spans taken out", str(redacted.pop("private")) if redacted.get("private") else ""),
             ("secrets taken out", _secrets(redacted)),
         ],
     )
-    projects = found.get("by_project") or []
+    projects = stats.get("by_project") or []
     rows = [(_project_of(project), _project(project)) for project in projects[:PROJECTS_SHOWN]]
     if len(projects) > PROJECTS_SHOWN:
         rows.append(("...", f"{len(projects) - PROJECTS_SHOWN} more"))
     pairs("Projects", rows)
 
 
-def say_machinery(found: Mapping[str, Any]) -> None:
+def say_machinery(stats: Mapping[str, Any]) -> None:
     """Print search, models, daemon, tables and hooks."""
-    model, daemon, tables = found.get("model") or {}, found.get("daemon") or {}, found.get("tables") or {}
+    model, daemon, tables = stats.get("model") or {}, stats.get("daemon") or {}, stats.get("tables") or {}
     name = line(model.get("name")) if model.get("provider") != "none" else "none"
     state = "" if model.get("fingerprint") or name == "none" else " (not loaded)"
-    schema = found.get("schema_version")
+    schema = stats.get("schema_version")
     pairs(
         "Machinery",
         [
-            ("search", {"hybrid": "full text and meaning", "lexical": "full text"}.get(str(found.get("mode")), "")),
+            ("search", {"hybrid": "full text and meaning", "lexical": "full text"}.get(str(stats.get("mode")), "")),
             ("model", line(model.get("place")) or (name + state if model else "")),
             ("calibrated", line(model.get("calibrated")) if model.get("place") else ""),
-            ("tokens for it", _tokens_sent(found.get("embedding_use") or {})),
-            ("embedding", _embedding(found.get("embedding") or {})),
+            ("tokens for it", _tokens_sent(stats.get("embedding_use") or {})),
+            ("embedding", _embedding(stats.get("embedding") or {})),
             ("daemon", daemon_line(daemon) if daemon else ""),
             ("rebuilding", line(daemon.get("rebuilding"))),
             ("schema", "" if schema is None else f"version {schema}"),
             *((f"table {line(table)}", _facts(facts)) for table, facts in tables.items()),
         ],
     )
-    say_language_model(found.get("language_model") or {})
-    notes = found.get("memory_notes") or {}
+    say_language_model(stats.get("language_model") or {})
+    notes = stats.get("memory_notes") or {}
     if notes.get("is_on") or notes.get("read"):
         rows = (("sessions read", "read"), ("waiting", "waiting"), ("notes", "notes"), ("refused", "refused_notes"))
         pairs("Memory notes", [(name, f"{notes[key]:,}") for name, key in rows])
-    hooks = found.get("hooks") or {}
-    trouble = found.get("trouble") or {}
+    hooks = stats.get("hooks") or {}
+    trouble = stats.get("trouble") or {}
     pairs(
         "Hooks",
         [
-            ("events brought", _count(found, "arrived")),
-            ("not kept", ", ".join(f"{count} {line(why)}" for why, count in (found.get("refused") or {}).items())),
+            ("events brought", _count(stats, "arrived")),
+            ("not kept", ", ".join(f"{count} {line(why)}" for why, count in (stats.get("refused") or {}).items())),
             ("in the last day", ", ".join(f"{n} {kind.replace('_', ' ')}" for kind, n in trouble.items() if n)),
         ],
     )
     pairs("Answered", [(line(op), _timing(timing)) for op, timing in hooks.items()])
 
 
-def say_language_model(found: Mapping[str, Any]) -> None:
+def say_language_model(use: Mapping[str, Any]) -> None:
     """Print calls and tokens of the language model, if one was on."""
-    if not found:
+    if not use:
         return
-    today, ever = found["today"], found["all"]
-    spent = f"{today['calls']} of {found['daily_calls']} calls"
-    spent += f", {today['tokens']:,} of {found['daily_tokens']:,} tokens"
-    by_session = found.get("reads") == "session"
-    if found["is_on"] and found["is_over"]:
+    today, ever = use["today"], use["all"]
+    spent = f"{today['calls']} of {use['daily_calls']} calls"
+    spent += f", {today['tokens']:,} of {use['daily_tokens']:,} tokens"
+    by_session = use.get("reads") == "session"
+    if use["is_on"] and use["is_over"]:
         spent += " (spent: sessions wait)" if by_session else " (spent: the rules read turns)"
     reads, instead = ("reads sessions", "sessions wait") if by_session else ("reads turns", "rules instead")
     pairs(
         "Language model",
         [
-            (reads, f"{line(found['provider'])} {line(found['model'])}" if found["is_on"] else "none any more"),
+            (reads, f"{line(use['provider'])} {line(use['model'])}" if use["is_on"] else "none any more"),
             ("today", spent),
             ("in all", f"{ever['calls']} calls, {ever['tokens']:,} tokens"),
             ("cost as told", f"{ever['cost_usd']:.4f} USD" if ever["cost_usd"] else ""),
-            (instead, line(found["missing"] or found["problem"], 300) if found["is_on"] else ""),
+            (instead, line(use["missing"] or use["problem"], 300) if use["is_on"] else ""),
         ],
     )
 
 
-def _used(found: Mapping[str, Any]) -> str:
-    shown, cited = found.get("shown") or 0, found.get("cited") or 0
+def _used(usage: Mapping[str, Any]) -> str:
+    shown, cited = usage.get("shown") or 0, usage.get("cited") or 0
     if not shown and not cited:
         return ""
-    share = f" ({100 * found['cited_of_shown'] / shown:.0f} % of those shown)" if shown else ""
-    return f"in {found.get('window_days')} days {shown} shown, {cited} cited{share}, {found.get('opened')} opened"
+    share = f" ({100 * usage['cited_of_shown'] / shown:.0f} % of those shown)" if shown else ""
+    return f"in {usage.get('window_days')} days {shown} shown, {cited} cited{share}, {usage.get('opened')} opened"
 
 
 def _secrets(by_kind: Mapping[str, int]) -> str:
@@ -294,29 +294,29 @@ def _secrets(by_kind: Mapping[str, int]) -> str:
     return f"{sum(by_kind.values())} ({kinds})" if kinds else ""
 
 
-def _embedding(found: Mapping[str, Any]) -> str:
+def _embedding(times: Mapping[str, Any]) -> str:
     """Return mean times of the model, over restarts."""
     legs = (("query_ms", "queries", "a prompt"), ("passage_ms", "passages", "a passage"))
     return ", ".join(
-        f"{number(found.get(mean), 1)} ms {unit} ({found.get(count)})" for mean, count, unit in legs if found.get(count)
+        f"{number(times.get(mean), 1)} ms {unit} ({times.get(count)})" for mean, count, unit in legs if times.get(count)
     )
 
 
-def _tokens_sent(found: Mapping[str, Any]) -> str:
+def _tokens_sent(use: Mapping[str, Any]) -> str:
     """Return a provider's tokens for embeddings; "" without one."""
-    if not found:
+    if not use:
         return ""
-    of_budget = f" of {found['daily_tokens']:,}" if found["is_on"] else ""
-    return f"{found['today']['tokens']:,}{of_budget} today, {found['all']['tokens']:,} in all"
+    of_budget = f" of {use['daily_tokens']:,}" if use["is_on"] else ""
+    return f"{use['today']['tokens']:,}{of_budget} today, {use['all']['tokens']:,} in all"
 
 
-def _count(found: Mapping[str, Any], name: str) -> str:
-    return "" if found.get(name) is None else str(found[name])
+def _count(stats: Mapping[str, Any], name: str) -> str:
+    return "" if stats.get(name) is None else str(stats[name])
 
 
-def _consolidated(found: Mapping[str, Any]) -> str:
-    waiting = found.get("to_consolidate")
-    return _count(found, "consolidated") + (f", {waiting} waiting" if waiting else "")
+def _consolidated(stats: Mapping[str, Any]) -> str:
+    waiting = stats.get("to_consolidate")
+    return _count(stats, "consolidated") + (f", {waiting} waiting" if waiting else "")
 
 
 def _project(project: Mapping[str, Any]) -> str:

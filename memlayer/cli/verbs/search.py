@@ -113,9 +113,9 @@ def search_verb(
         return
     span = span_of(since, until, day)
     wanted = ops.Search(text, folder, limit, min_score, *span, category or "", kind, session or "", file)
-    found = ask(wanted, as_json)
-    say_mode(found)
-    hits, done = found["hits"], found["done"]
+    answer = ask(wanted, as_json)
+    say_mode(answer)
+    hits, done = answer["hits"], answer["done"]
     if not hits and not done:
         is_filtered = any((since, until, day, category, kind, session, file))
         rest = " with these filters" if is_filtered else ""
@@ -172,24 +172,24 @@ def recall_verb(
     """
     text = words(prompt, from_stdin, NO_PROMPT)
     folder = project_dir(project)
-    found = ask(ops.Recall(text, folder, session or ""), as_json)
-    block = found["block"]
+    answer = ask(ops.Recall(text, folder, session or ""), as_json)
+    block = answer["block"]
     if not explain:
         sys.stdout.write(block + ("\n" if block and sys.stdout.isatty() else ""))
         return
-    say_explanation(found)
+    say_explanation(answer)
     say(("Block", "bold"), f" ({len(block)} characters)" if block else ": none, the prompt goes on unchanged")
     if block:
         print(block)
 
 
-def say_explanation(found: answers.Recalled) -> None:
+def say_explanation(answer: answers.Recalled) -> None:
     """Print everything about a recall except its block."""
-    say_mode(found)
-    say(("Gate", "bold"), f" {line(found['gate']) or 'open'}, {number(found['took_ms'], 0)} ms")
-    for name, query in zip(("Query", "Terms"), found["queries"], strict=False):
+    say_mode(answer)
+    say(("Gate", "bold"), f" {line(answer['gate']) or 'open'}, {number(answer['took_ms'], 0)} ms")
+    for name, query in zip(("Query", "Terms"), answer["queries"], strict=False):
         say((name, "bold"), f" {line(query)}")
-    candidates = found["candidates"]
+    candidates = answer["candidates"]
     say(("Candidates", "bold"), f" {len(candidates)}")
     for candidate in candidates:
         kept = candidate["kept"]
@@ -205,10 +205,10 @@ def say_explanation(found: answers.Recalled) -> None:
         say(line(candidate["snippet"], SNIPPET_CHARS), indent=10)
 
 
-def say_mode(found: answers.Mode) -> None:
+def say_mode(answer: answers.Mode) -> None:
     """Print the reason if the search was by full text only."""
-    if found["mode"] == "lexical":
-        why = line(found["why"])
+    if answer["mode"] == "lexical":
+        why = line(answer["why"])
         say(("Full-text search only", "yellow"), f": {why}" if why else "")
 
 
@@ -241,8 +241,8 @@ def given_verb(last: int, session: str | None, project: str | None, all_projects
       memlayer given --session 8f3a12cd --json
     """
     folder = "" if session and not project else project_dir(project, all_projects)
-    found = ask(ops.Given(last, session or "", folder), as_json)
-    prompts = found["prompts"]
+    answer = ask(ops.Given(last, session or "", folder), as_json)
+    prompts = answer["prompts"]
     if not prompts:
         where = f"session {line(session)}" if session else f"this project ({folder})" if folder else "any project"
         say(f"No prompt is on record in {where}.")

@@ -120,8 +120,8 @@ def show_settings(project: str | None, as_json: bool) -> None:
     from memlayer.config import describe, load_project_settings, load_what_holds
 
     of_project = load_project_settings(locate(project_dir(project)).root)
-    found, problem = load_what_holds(home(), os.environ)
-    settings = found.for_project(of_project)
+    of_user, problem = load_what_holds(home(), os.environ)
+    settings = of_user.for_project(of_project)
     values = settings.model_dump()
     rows = []
     for setting in describe():

@@ -27,8 +27,8 @@ def blame_verb(path: str, project: str | None, limit: int, as_json: bool) -> Non
       memlayer blame checkout.py
       memlayer blame src/결제/정산.py --json
     """
-    found = ask(ops.Blame(path, project_dir(project, False), limit), as_json)
-    notes, attempts, sessions = found["memories"], found["attempts"], found["sessions"]
+    answer = ask(ops.Blame(path, project_dir(project, False), limit), as_json)
+    notes, attempts, sessions = answer["memories"], answer["attempts"], answer["sessions"]
     if not (notes or attempts or sessions):
         say(f"Nothing is kept about {line(path)} in this project.")
     _say_rows("Notes", notes)
@@ -59,8 +59,8 @@ def fix_verb(error: str, project: str | None, limit: int, as_json: bool) -> None
       memlayer fix "testenv.go:40:26: undefined: defaultAgent"
       memlayer fix "오류: 샌드박스 상점에 접속할 권한이 없습니다"
     """
-    found = ask(ops.Fix(error, project_dir(project, False), limit), as_json)
-    notes, cures, met = found["memories"], found["cures"], found["met"]
+    answer = ask(ops.Fix(error, project_dir(project, False), limit), as_json)
+    notes, cures, met = answer["memories"], answer["cures"], answer["met"]
     _say_rows("Notes", notes)
     if cures:
         say(("Worked afterwards", "bold"))

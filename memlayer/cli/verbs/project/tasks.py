@@ -79,8 +79,8 @@ def tasks_verb(
         typed = plain(sys.stdin.buffer.read().decode("utf-8", "replace")).split()
         is_blocked = is_blocked or "blocked" in typed[:1]
         status = status or next((word for word in typed[:1] if word in STATUS_WORDS and word != Status.BLOCKED), None)
-    found = ask(ops.Tasks(project_dir(project, all_projects), status or "", is_blocked), as_json)
-    rows = found.get("tasks") or []
+    answer = ask(ops.Tasks(project_dir(project, all_projects), status or "", is_blocked), as_json)
+    rows = answer.get("tasks") or []
     if not rows:
         say(
             "No task is known here."
@@ -89,16 +89,16 @@ def tasks_verb(
         )
     else:
         table(("TASK", "STATUS", "SINCE", "TITLE"), [_row(row, all_projects) for row in rows])
-    if found.get("questions"):
-        asked = counted(found["questions"], "sentence")
+    if answer.get("questions"):
+        asked = counted(answer["questions"], "sentence")
         say(f"{asked} may be about a task, and closed none: `memlayer review`.")
-    if found.get("resting") and status not in ("resting", "all"):
-        say(f"{found['resting']} more at rest: `memlayer tasks --status resting`.")
+    if answer.get("resting") and status not in ("resting", "all"):
+        say(f"{answer['resting']} more at rest: `memlayer tasks --status resting`.")
 
 
 def _row(row: Mapping[str, Any], with_project: bool) -> Sequence[str]:
     title = line(row.get("title"), TITLE_CHARS)
-    waits = ", ".join(line(one, 60) for one in row.get("waits_for") or [])
+    waits = ", ".join(line(blocker, 60) for blocker in row.get("waits_for") or [])
     title += f" (waits for {waits})" if waits else ""
     title += f" (maybe done: {line(row['maybe_done'], 80)})" if row.get("maybe_done") else ""
     title = f"{line(row.get('project'), 24)}: {title}" if with_project else title
@@ -199,8 +199,8 @@ def show_task_verb(task: tuple[str, ...], from_stdin: bool, project: str | None,
       memlayer task show a7Bc3x
       memlayer task show "migration guide" --json
     """
-    found = ask(ops.TaskShow(words(task, from_stdin, NAME), project_dir(project)), as_json)
-    for row in found.get("tasks") or []:
+    answer = ask(ops.TaskShow(words(task, from_stdin, NAME), project_dir(project)), as_json)
+    for row in answer.get("tasks") or []:
         _say_task(row)
         for step in row.get("history") or []:
             _say_step(step)
@@ -213,14 +213,14 @@ def _say_task(row: Mapping[str, Any]) -> None:
     state = line(row.get("status")) + (", at rest" if row.get("is_resting") else "")
     say((f"{state}, priority {line(row.get('priority'))}, since {when(row.get('created_ms'))[:10]}", "dim"), indent=2)
     for name, label in (("waits_for", "waits for"), ("suggested", "may wait for"), ("earlier_titles", "was called")):
-        for one in row.get(name) or []:
-            say((f"{label} ", "yellow"), line(one, QUOTE_CHARS), indent=2)
+        for title in row.get(name) or []:
+            say((f"{label} ", "yellow"), line(title, QUOTE_CHARS), indent=2)
     if row.get("maybe_done"):
         say(("maybe done: ", "yellow"), line(row["maybe_done"], QUOTE_CHARS), indent=2)
 
 
 def _say_step(step: Mapping[str, Any]) -> None:
-    waits = ", ".join(line(one, 80) for one in step.get("waits_for") or [])
+    waits = ", ".join(line(blocker, 80) for blocker in step.get("waits_for") or [])
     told = STEP_WORDS.get(str(step.get("op")), "")
     told = " ".join(filter(None, (told, waits if waits else line(step.get("to"), TITLE_CHARS))))
     reason = f": {line(step['reason'], QUOTE_CHARS)}" if step.get("reason") else ""
@@ -234,22 +234,24 @@ def _change(row: Observation, project: str | None, as_json: bool) -> None:
     event = _event(row, project)
     spool.put(home(), event)
     try:
-        found = ask(ops.TaskChange(str(event["id"])))
+        answer = ask(ops.TaskChange(str(event["id"])))
     except UserError:
         raise
     except MemlayerError as bad:
         raise UserError(f"Kept, and done as soon as the daemon is well again: {bad}") from bad
-    changed, candidates = found.get("tasks") or [], found.get("candidates") or []
+    changed, candidates = answer.get("tasks") or [], answer.get("candidates") or []
     if as_json:
-        end_with_json(found, 0 if changed else 1)
+        end_with_json(answer, 0 if changed else 1)
     if not changed and candidates:
-        ids = ", ".join(f"{line(one.get('citation'))} ({line(one.get('title'), 60)})" for one in candidates)
+        ids = ", ".join(
+            f"{line(candidate.get('citation'))} ({line(candidate.get('title'), 60)})" for candidate in candidates
+        )
         raise UserError(f"Nothing is changed: that may mean {ids}. Give the id")
     if not changed:
         raise UserError(f"No task is known by {row.title[:80]!r}. `memlayer tasks --status all` lists them")
-    for one in changed:
-        _say_task(one)
-    for why in found.get("refusals") or []:
+    for task in changed:
+        _say_task(task)
+    for why in answer.get("refusals") or []:
         raise Incomplete(f"Refused: {line(why)}. `memlayer task reopen` opens a closed task again")
 
 
@@ -274,5 +276,5 @@ def _event(row: Observation, project: str | None) -> dict[str, object]:
     title = clean(row.title).strip()
     if not title or is_all_redacted(title):
         raise UserError("Nothing is changed: all of it is private")
-    said = replace(row, title=title, blockers=tuple(map(clean, row.blockers)), reason=clean(row.reason))
-    return captured(TaskEvent(By.PERSON, (said,)), project_dir=folder, at_ms=time.time_ns() // 1_000_000)
+    redacted = replace(row, title=title, blockers=tuple(map(clean, row.blockers)), reason=clean(row.reason))
+    return captured(TaskEvent(By.PERSON, (redacted,)), project_dir=folder, at_ms=time.time_ns() // 1_000_000)
