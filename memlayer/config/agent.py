@@ -165,8 +165,8 @@ class SoulSettings(Group):
     @property
     def purge_seconds(self) -> int:
         """Length of the daily window in seconds; 0 for an unreadable one."""
-        found: Any = _DURATION.fullmatch(self.purge_duration.strip())
-        return int(found[1]) * _UNIT_S[found[2]] if found else 0
+        match: Any = _DURATION.fullmatch(self.purge_duration.strip())
+        return int(match[1]) * _UNIT_S[match[2]] if match else 0
 
     @property
     def purge_minute(self) -> int:

@@ -161,16 +161,16 @@ def _edited(text: str, group: str, name: str, value: object, *, is_set: bool) ->
     """Return the text with a line edited; wrong for unusual spellings."""
     root: yaml.Node | None = yaml.compose(io.StringIO(text), yaml.SafeLoader)
     written = _scalar(value)
-    found = _entry(root, group)
-    if found is None or not isinstance(found[1], yaml.MappingNode) or not found[1].value:
+    pair = _entry(root, group)
+    if pair is None or not isinstance(pair[1], yaml.MappingNode) or not pair[1].value:
         if not is_set:
             return text
         line = f"{INDENT}{name}: {written}\n"
-        if found is None:
+        if pair is None:
             return _with_end(text) + f"{group}:\n{line}"
-        end = text.find("\n", found[1].end_mark.index)  # `recall:` with nothing, or only comments, under it
+        end = text.find("\n", pair[1].end_mark.index)  # `recall:` with nothing, or only comments, under it
         return text[: end + 1] + line + text[end + 1 :] if end >= 0 else _with_end(text) + line
-    fields = found[1]
+    fields = pair[1]
     entry = _entry(fields, name)
     if entry is not None and is_set:
         is_block = isinstance(entry[1], yaml.CollectionNode) and not entry[1].flow_style
@@ -179,8 +179,8 @@ def _edited(text: str, group: str, name: str, value: object, *, is_set: bool) ->
     if fields.flow_style:
         return _edited_flow(text, fields, entry, f"{name}: {written}")
     if entry is not None:
-        if len(fields.value) == 1 and "#" not in text[found[0].start_mark.index : _next_group(root, found[0], text)]:
-            entry = (found[0], entry[1])  # the group goes with its last setting
+        if len(fields.value) == 1 and "#" not in text[pair[0].start_mark.index : _next_group(root, pair[0], text)]:
+            entry = (pair[0], entry[1])  # the group goes with its last setting
         start = text.rfind("\n", 0, entry[0].start_mark.index) + 1
         end = text.find("\n", _end_of(entry[1], text))
         return str(text[:start] + (text[end + 1 :] if end >= 0 else ""))

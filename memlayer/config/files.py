@@ -46,10 +46,10 @@ def read_user_file(path: str) -> dict[str, Any]:
 
 def parse_user_text(raw: bytes, path: str) -> dict[str, Any]:
     """Parse the user's file, present or future. Raises UserError, one line."""
-    found, trouble = _parse(raw, yaml.SafeLoader)
+    parsed, trouble = _parse(raw, yaml.SafeLoader)
     if trouble:
         raise UserError(f"{trouble} (in {path})")
-    return found
+    return parsed
 
 
 def user_text(path: str) -> str:
@@ -89,14 +89,14 @@ def switched_off(path: str) -> dict[str, dict[str, bool]]:
         text = _read_regular(path).decode("utf-8", "replace")
     except (OSError, ValueError):
         return {}
-    found: dict[str, dict[str, bool]] = {}
+    by_group: dict[str, dict[str, bool]] = {}
     group = ""
     for line in text.splitlines():
         head = _GROUP.match(line)
         group = head.group(1) if head else group
         if group and _OFF.match(line[head.end() :] if head else line):
-            found[group] = {"enabled": False}
-    return found
+            by_group[group] = {"enabled": False}
+    return by_group
 
 
 def read_untrusted(path: str) -> tuple[dict[str, Any], str]:
@@ -130,7 +130,7 @@ def _read_regular(path: str) -> bytes:
 def _parse(raw: bytes, loader: type[yaml.SafeLoader]) -> tuple[dict[str, Any], str]:
     """Return (mapping, "") or ({}, the mistake, one line)."""
     try:
-        found = yaml.load(raw.decode("utf-8-sig"), loader)
+        parsed = yaml.load(raw.decode("utf-8-sig"), loader)
     except UnicodeDecodeError:
         return {}, "not UTF-8 text"
     except RecursionError:
@@ -140,8 +140,8 @@ def _parse(raw: bytes, loader: type[yaml.SafeLoader]) -> tuple[dict[str, Any], s
         where = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
         problem = getattr(bad, "problem", None) or str(bad).split("\n")[0]
         return {}, f"not valid YAML: {where}{problem}"
-    if found is None:
+    if parsed is None:
         return {}, ""
-    if not isinstance(found, dict) or not all(isinstance(key, str) for key in found):
+    if not isinstance(parsed, dict) or not all(isinstance(key, str) for key in parsed):
         return {}, "not a mapping of names to values"
-    return found, ""
+    return parsed, ""

@@ -53,9 +53,9 @@ class RecallSettings(Group):
 
     @model_validator(mode="before")
     @classmethod
-    def _without_retired(cls, found: object) -> object:
+    def _without_retired(cls, values: object) -> object:
         """Ignore settings of earlier versions that have no effect any more."""
-        return {name: found[name] for name in found if name not in RETIRED} if isinstance(found, dict) else found
+        return {name: values[name] for name in values if name not in RETIRED} if isinstance(values, dict) else values
 
     @model_validator(mode="after")
     def _some_weight(self) -> RecallSettings:

@@ -157,12 +157,12 @@ def _not_json(environ: Mapping[str, str]) -> str:
         known = fields_of(group).get(field)
         is_list = known is not None and get_origin(known.annotation) is tuple
         try:
-            found = json.loads(value) if is_list or not double else None
+            parsed = json.loads(value) if is_list or not double else None
         except (ValueError, RecursionError):
-            found = None
-        if is_list and not isinstance(found, list):
+            parsed = None
+        if is_list and not isinstance(parsed, list):
             return f"{name}: a JSON list is expected, such as {json.dumps([value], ensure_ascii=False)}"
-        if not double and not isinstance(found, dict):
+        if not double and not isinstance(parsed, dict):
             first = next(iter(fields_of(group)))
             return f"{name}: a JSON object is expected, not {_short(value)}; for one setting {variable(group, first)}"
     return ""
@@ -240,7 +240,7 @@ def load_what_holds(home: str, environ: Mapping[str, str]) -> tuple[Settings, st
         from_environ: Mapping[str, Any] = read_variables(environ)
     except UserError:
         from_environ = {}
-    held: dict[str, Any] = {}
+    by_group: dict[str, Any] = {}
     origins: dict[str, str] = {}
     for group, field in Settings.model_fields.items():
         sources = [_fields(from_file.get(group)), _fields(from_environ.get(group))]
@@ -248,14 +248,14 @@ def load_what_holds(home: str, environ: Mapping[str, str]) -> tuple[Settings, st
         values = {**chosen, **sources[0], **sources[1]}
         kind: Any = field.annotation
         try:
-            held[group] = kind.model_validate(values)
+            by_group[group] = kind.model_validate(values)
         except ValidationError:
             values = {"enabled": False} if _is_off(sources) else kind.valid_part(values)
-            held[group] = kind.model_validate(values)
+            by_group[group] = kind.model_validate(values)
         for name in values:
             own = plugin_option.settings_file(home) if name in chosen and name not in sources[0] else file
             origins[f"{group}.{name}"] = variable(group, name) if name in sources[1] else own
-    return placed(Settings(**held), home, origins), problem
+    return placed(Settings(**by_group), home, origins), problem
 
 
 def _fields(value: object) -> dict[str, Any]:

@@ -56,8 +56,8 @@ class PrivacySettings(Group):
         One mistake must not let the others through.
         """
         listed = values.get("extra_patterns")
-        patterns = [one for one in listed if isinstance(one, str)] if isinstance(listed, list) else []
-        return {"extra_patterns": [one for one in patterns if is_valid(one)][:MAX_PATTERNS]}
+        patterns = [pattern for pattern in listed if isinstance(pattern, str)] if isinstance(listed, list) else []
+        return {"extra_patterns": [pattern for pattern in patterns if is_valid(pattern)][:MAX_PATTERNS]}
 
     @property
     def pairs(self) -> list[tuple[str, str]]:
@@ -102,14 +102,14 @@ def literal_of(pattern: str) -> str:
 
 def _start(parsed: Iterable[Any]) -> str:
     """The literal characters at the start, behind boundaries."""
-    found = ""
+    literal = ""
     for kind, value in parsed:
-        if kind is sre.AT and not found:
+        if kind is sre.AT and not literal:
             continue
         if kind is not sre.LITERAL:
             break
-        found += chr(value)
-    return found
+        literal += chr(value)
+    return literal
 
 
 def _paths(parsed: Iterable[Any]) -> int:
