@@ -42,12 +42,12 @@ class Draft:
         """The memories of these ids as they will be."""
         wanted = list(dict.fromkeys(ids))
         missing = [row for row in wanted if row not in self.memories]
-        found = (
+        stored = (
             {row.id: row for row in self.store.memories(MemoryQuery(ids=missing, limit=len(missing)))}
             if missing
             else {}
         )
-        return [row for row in (self.memories.get(key) or found.get(key) for key in wanted) if row is not None]
+        return [row for row in (self.memories.get(key) or stored.get(key) for key in wanted) if row is not None]
 
     def commit(self) -> None:
         """Write the batch into store and search index. Raises StoreError.
@@ -100,8 +100,8 @@ class Conflicts:
 
     def pinned_against(self, draft: Draft, memory: Memory) -> list[Memory]:
         """Pinned memories that contradict `memory` and stay: only an edit changes them."""
-        found = self._verdicts(draft, memory)
-        return [known for known, verdict in found if verdict == Verdict.SUPERSEDE and known.pinned]
+        verdicts = self._verdicts(draft, memory)
+        return [known for known, verdict in verdicts if verdict == Verdict.SUPERSEDE and known.pinned]
 
     def _verdicts(self, draft: Draft, new: Memory) -> Iterator[tuple[Memory, Verdict]]:
         for known in self._near(draft, new):

@@ -76,16 +76,18 @@ class Consolidator:
         events = {event.id: event for event in self.store.events(ids=ids, limit=len(ids) + 1)} if ids else {}
         return [(turn, self._read(turn, [events[row] for row in turn.source_ids if row in events])) for turn in turns]
 
-    def keep_turns(self, found: Sequence[Read]) -> int:
+    def keep_turns(self, read_turns: Sequence[Read]) -> int:
         """Keep extracted statements of unchanged turns; return how many this settles."""
         with self.indexer.lock:
             now = {
                 row.id: row
-                for row in self.store.memories(MemoryQuery(ids=[turn.id for turn, _ in found], limit=len(found) + 1))
+                for row in self.store.memories(
+                    MemoryQuery(ids=[turn.id for turn, _ in read_turns], limit=len(read_turns) + 1)
+                )
             }
             same = [
                 (now[turn.id], extracted)
-                for turn, extracted in found
+                for turn, extracted in read_turns
                 if turn.id in now and now[turn.id].source_ids == turn.source_ids
             ]
             draft = Draft(self.store, self.indexer)
@@ -123,18 +125,20 @@ class Consolidator:
             draft = Draft(self.store, self.indexer)
             made = self.store.memories(MemoryQuery(ids=[new.id]))
             if new.source_ids:
-                held = self.store.memories(
+                from_sources = self.store.memories(
                     MemoryQuery(source_ids=new.source_ids, category=Category.CORE, limit=MAX_ROWS)
                 )
-                made += [row for row in held if row.text == new.text and set(new.source_ids) <= set(row.source_ids)]
+                made += [
+                    row for row in from_sources if row.text == new.text and set(new.source_ids) <= set(row.source_ids)
+                ]
             if made:
                 self._make_again(draft, made)
-                said = lineage.head(self.store, made[0])
+                holder = lineage.head(self.store, made[0])
             else:
-                said = self.conflicts.place(draft, new)
+                holder = self.conflicts.place(draft, new)
             draft.commit()
             self._changed.add(new.project_id)
-            return said
+            return holder
 
     def edit(self, memory: Memory, text: str) -> Memory:
         """Give a memory another text; id, key and citation stay.
@@ -240,12 +244,12 @@ class Consolidator:
             self._changed |= {memory.project_id for memory in memories}
 
     def _waiting(self, limit: int) -> list[Memory]:
-        found = self.store.memories(
+        turns = self.store.memories(
             MemoryQuery(
                 category=Category.CONVERSATION, not_settled=self.extractor.fingerprint, limit=limit + MAY_BE_OPEN
             )
         )
-        return [turn for turn in found if not self._is_open(turn)][:limit]
+        return [turn for turn in turns if not self._is_open(turn)][:limit]
 
     def _is_open(self, turn: Memory) -> bool:
         if "\nAssistant: " in turn.text or self.now_ms() - turn.at_ms > OPEN_MS:
@@ -297,14 +301,14 @@ class Consolidator:
             if row.id not in by_id and not lineage.is_wording_of(row, by_id[row.superseded_by])
         ]
 
-    def _withdraw(self, draft: Draft, held: Sequence[Memory], turn: Memory, kept: Sequence[Memory]) -> None:
+    def _withdraw(self, draft: Draft, memories: Sequence[Memory], turn: Memory, kept: Sequence[Memory]) -> None:
         """End a taken-back turn's statements, but for the kept ones."""
-        found = resettle(held, turn, kept, turn.at_ms)
-        draft.put(*found.changed, *self._held_before(found.retired))
+        resettled = resettle(memories, turn, kept, turn.at_ms)
+        draft.put(*resettled.changed, *self._held_before(resettled.retired))
         self._changed.add(turn.project_id)
 
-    def _keep_days(self, draft: Draft, found: Sequence[Read]) -> None:
-        days = [day for turn, extracted in found if (day := daily_of(turn, extracted.daily)) is not None]
+    def _keep_days(self, draft: Draft, read_turns: Sequence[Read]) -> None:
+        days = [day for turn, extracted in read_turns if (day := daily_of(turn, extracted.daily)) is not None]
         ids = [day.id for day in days]
         edited = self.store.memories(MemoryQuery(superseded_by=ids, limit=MAX_ROWS)) if ids else []
         own = {memory.superseded_by for memory in edited}  # a person's own wording stays
@@ -321,8 +325,8 @@ class Consolidator:
         if turn.known_kind is Kind.DID_NOT_HOLD:
             self._withdraw(draft, of_turn, turn, made)
         elif turn.settled.startswith(BY_RULES) and turn.settled != RULES:
-            found = resettle(of_turn, turn, made, self.now_ms())
-            draft.put(*found.changed, *self._held_before(found.retired))
+            resettled = resettle(of_turn, turn, made, self.now_ms())
+            draft.put(*resettled.changed, *self._held_before(resettled.retired))
         elif back := [row for row in of_turn if is_withdrawn(row) and row.id in {new.id for new in made}]:
             draft.put(*(replace(row, superseded_by="", superseded_ms=0) for row in back))
             self._changed.add(turn.project_id)
@@ -343,6 +347,6 @@ def _of_taken_back(prompt: str, answers: Sequence[str], at_ms: int) -> Extracted
 
     A rule that the person laid down beside the order is no part of the work. No model is asked.
     """
-    found = RulesExtractor().extract(prompt, answers, at_ms)
-    rules = tuple(statement for statement in found.statements if statement.is_rule)
-    return Extracted(KINDS[Kind.DID_NOT_HOLD].mark + found.daily if found.daily else "", rules)
+    extracted = RulesExtractor().extract(prompt, answers, at_ms)
+    rules = tuple(statement for statement in extracted.statements if statement.is_rule)
+    return Extracted(KINDS[Kind.DID_NOT_HOLD].mark + extracted.daily if extracted.daily else "", rules)

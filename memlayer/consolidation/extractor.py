@@ -51,8 +51,8 @@ class RulesExtractor:
         return RULES
 
     def extract(self, prompt: str, answers: Sequence[str], at_ms: int) -> Extracted:
-        found = extract(prompt, answers, at_ms)
-        return Extracted(found.daily or "", found.statements)
+        extraction = extract(prompt, answers, at_ms)
+        return Extracted(extraction.daily or "", extraction.statements)
 
 
 class Resettled(NamedTuple):
@@ -62,17 +62,17 @@ class Resettled(NamedTuple):
     retired: list[Memory]
 
 
-def resettle(held: Sequence[Memory], turn: Memory, made: Sequence[Memory], now_ms: int) -> Resettled:
+def resettle(memories: Sequence[Memory], turn: Memory, made: Sequence[Memory], now_ms: int) -> Resettled:
     """Compare memories that older rules made of a turn with today's.
 
-    held: core memories with a source in this turn, superseded ones too; those of a language model stay as they are.
+    memories: core memories with a source in this turn, superseded ones too; those of a language model stay as they are.
     made: the statements found in it now. A memory that has sources in other turns as well only loses this turn's. A
     second call changes nothing.
     """
-    by_id = {row.id: row for row in held}
+    by_id = {row.id: row for row in memories}
     ids, texts = {row.id: row for row in made}, {row.text for row in made}
     changed, retired = [], []
-    for row in held:
+    for row in memories:
         if not is_rule_made(row) or row.settled or _is_wording(row, by_id) or row.superseded_by == row.id:
             continue
         others = tuple(source for source in row.source_ids if source not in set(turn.source_ids))
@@ -113,10 +113,10 @@ def with_evidence(extracted: Extracted, prompt_id: str, prompt: str, answer: str
 
     A rule's sentence stands there as it is; a model's line may be its own wording, and then has no evidence.
     """
-    said = spoken_text(prompt, answer)
+    spoken = spoken_text(prompt, answer)
     statements = []
     for statement in extracted.statements:
-        span = align(statement.source[:MAX_QUOTE_CHARS], said, min_columns=MIN_SENTENCE_COLUMNS)
+        span = align(statement.source[:MAX_QUOTE_CHARS], spoken, min_columns=MIN_SENTENCE_COLUMNS)
         proof = [evidence_of(span, prompt_id, prompt, answer)] if span is not None else []
         statements.append(statement._replace(evidence=to_json(proof)))
     return replace(extracted, statements=tuple(statements))

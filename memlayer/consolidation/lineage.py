@@ -41,14 +41,14 @@ def head_of(memory: Memory, by_id: Callable[[str], Memory | None]) -> Memory:
 
 def before(store: Store, memory: Memory) -> list[Memory]:
     """Everything that this memory superseded, directly or through others, newest first."""
-    found: dict[str, Memory] = {}
+    by_id: dict[str, Memory] = {}
     wanted = [memory.id]
-    while wanted and len(found) < MAX_VERSIONS:
+    while wanted and len(by_id) < MAX_VERSIONS:
         older = store.memories(MemoryQuery(superseded_by=wanted, limit=MAX_VERSIONS))
-        older = [row for row in older if row.id not in found and row.id != memory.id]
-        found.update((row.id, row) for row in older)
+        older = [row for row in older if row.id not in by_id and row.id != memory.id]
+        by_id.update((row.id, row) for row in older)
         wanted = [row.id for row in older]
-    return sorted(found.values(), key=lambda row: (row.superseded_ms, row.at_ms), reverse=True)
+    return sorted(by_id.values(), key=lambda row: (row.superseded_ms, row.at_ms), reverse=True)
 
 
 def own_turn(store: Store, memory: Memory) -> Memory | None:

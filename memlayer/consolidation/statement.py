@@ -63,9 +63,9 @@ def found_in(turn: Memory, statement: Statement) -> Memory:
 
 def _scope_of(statement: Statement, turn: Memory) -> str:
     """The turn's project, or every project if a person wishes it so."""
-    said, _, _ = turn.text.partition("\n" + ASSISTANT)
+    prompt, _, _ = turn.text.partition("\n" + ASSISTANT)
     is_wish = statement.speaker == USER and KINDS[statement.kind].binds
-    return GLOBAL if is_wish and says_everywhere(statement.source) and says_everywhere(said) else turn.project_id
+    return GLOBAL if is_wish and says_everywhere(statement.source) and says_everywhere(prompt) else turn.project_id
 
 
 def daily_of(turn: Memory, text: str) -> Memory | None:

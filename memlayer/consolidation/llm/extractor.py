@@ -108,11 +108,11 @@ class ModelExtractor:
         answer = self._ask(turn, at_ms)
         if answer is None:
             return by_rules
-        found = by_rules.statements
+        statements = by_rules.statements
         if answer.updates is not None:
-            found = statements_of(answer.updates, turn, at_ms)
+            statements = statements_of(answer.updates, turn, at_ms)
         daily = None if answer.history is None else daily_of(answer.history, turn)
-        return Extracted(by_rules.daily if daily is None else daily, found)
+        return Extracted(by_rules.daily if daily is None else daily, statements)
 
     def _is_worth_asking(self, prompt: str, at_ms: int) -> bool:
         oldest_ms = max(self.since_ms, self.clock() * 1000 - self.max_age_days * DAY_MS)

@@ -68,22 +68,22 @@ def parse(text: str) -> Answer | None:
 def _first(text: str) -> Answer | None:
     """The first object that has one of the keys."""
     decoder = json.JSONDecoder(strict=False)  # a line break inside a string is no reason to lose it
-    starts = [found.start() for found in re.finditer(r"\{", text)][:_MAX_TRIES]
+    starts = [match.start() for match in re.finditer(r"\{", text)][:_MAX_TRIES]
     for start in starts:
         try:
-            said = decoder.raw_decode(text, start)[0]
+            parsed = decoder.raw_decode(text, start)[0]
         except (ValueError, RecursionError):
             continue
-        answer = _of(said)
+        answer = _of(parsed)
         if answer is not None:
             return answer
     return None
 
 
-def _of(said: object) -> Answer | None:
-    if not isinstance(said, dict):
+def _of(parsed: object) -> Answer | None:
+    if not isinstance(parsed, dict):
         return None
-    fields: dict[str, Any] = {re.sub("[^a-z]", "", str(key).lower()): value for key, value in said.items()}
+    fields: dict[str, Any] = {re.sub("[^a-z]", "", str(key).lower()): value for key, value in parsed.items()}
     if "historyentry" not in fields and "memoryupdate" not in fields:
         return None
     if fields.get("historyentry") in ("...", "…"):
@@ -100,7 +100,7 @@ def _text(value: object) -> str | None:
     if isinstance(value, str):
         return "" if _NOTHING.fullmatch(value) else value
     if isinstance(value, list):
-        lines = [one.get("text") or one.get("statement") if isinstance(one, dict) else one for one in value]
+        lines = [item.get("text") or item.get("statement") if isinstance(item, dict) else item for item in value]
         kept = [line for line in lines if isinstance(line, str)]
         return "\n".join(kept) if kept or not value else None
     return None
@@ -114,7 +114,7 @@ def _lines(text: str) -> tuple[str, ...]:
 def statements_of(lines: Sequence[str], turn: str, at_ms: int) -> tuple[Statement, ...]:
     """The lines that pass the checks, at most MAX_STATEMENTS."""
     prompt, _, answer = turn.partition("\n" + ASSISTANT_LABEL)
-    said, answered = _terms(prompt), _terms(answer)
+    asked, answered = _terms(prompt), _terms(answer)
     numbers = set(_NUMBER.findall(turn))
     today = datetime.datetime.fromtimestamp(at_ms / 1000).date()
     kept: dict[str, Statement] = {}
@@ -123,10 +123,10 @@ def statements_of(lines: Sequence[str], turn: str, at_ms: int) -> tuple[Statemen
         terms = _terms(text)
         if not _is_statement(text) or not terms or not _says_no_new_number(text, numbers):
             continue
-        if len(terms & (said | answered)) < MIN_GROUNDED * len(terms):
+        if len(terms & (asked | answered)) < MIN_GROUNDED * len(terms):
             continue
         kind = kind or kind_of(text)
-        speaker = USER if len(terms & said) >= len(terms & answered) else ASSISTANT
+        speaker = USER if len(terms & asked) >= len(terms & answered) else ASSISTANT
         dated = text if kind == Kind.PREFERENCE else with_dates(text, today)
         kept.setdefault(text, Statement(kind, dated, text, speaker))
         if len(kept) == MAX_STATEMENTS:
@@ -160,14 +160,14 @@ def _says_no_new_number(text: str, known: set[str]) -> bool:
 
 
 def _kind_and_text(line: str) -> tuple[Kind | None, str]:
-    found = _KIND.match(line)
-    if found is None:
+    match = _KIND.match(line)
+    if match is None:
         return None, line
-    named = (found.group("in") or found.group("of") or found.group("before")).lower()
+    named = (match.group("in") or match.group("of") or match.group("before")).lower()
     kind = _NAMED.get(named)
-    if kind is None and not found.group("in"):
+    if kind is None and not match.group("in"):
         return None, line
-    return kind, line[found.end() :]
+    return kind, line[match.end() :]
 
 
 def _one_line(text: str) -> str:

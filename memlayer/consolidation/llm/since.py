@@ -50,7 +50,7 @@ def turned_off(home: str) -> None:
 def _read(home: str) -> dict[str, Any]:
     try:
         with open(paths.model_since(home), encoding="utf-8") as file:
-            found = json.load(file)
+            data = json.load(file)
     except (OSError, ValueError, RecursionError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return data if isinstance(data, dict) else {}

@@ -32,17 +32,17 @@ _NO_YEAR = r"(?!,? 20\d\d)"
 def with_dates(text: str, today: datetime.date) -> str:
     """The text with ` [2026-03-13]` behind each relative or yearless date."""
     recurring = bool(_RECURRING.search(text))
-    found: list[tuple[int, int, str]] = []
+    dates: list[tuple[int, int, str]] = []
     for pattern, resolve, of_a_week in _RULES:
         for match in pattern.finditer(text):
             if of_a_week and recurring and not match.groupdict().get("which"):
                 continue
-            if any(start < match.end() and match.start() < end for start, end, _ in found):
+            if any(start < match.end() and match.start() < end for start, end, _ in dates):
                 continue
             date = resolve(match, today)
             if date:
-                found.append((match.start(), match.end(), date))
-    for start, end, date in sorted(found, reverse=True):
+                dates.append((match.start(), match.end(), date))
+    for start, end, date in sorted(dates, reverse=True):
         if not text[end:].lstrip().startswith("["):
             # Behind a Korean particle the bracket would break the word: it goes behind the whole word.
             tail = re.match("[가-힣]*", text[end:])
@@ -72,13 +72,13 @@ def _nearest_year(today: datetime.date, month: int, day: int) -> str:
 
 
 def _shift(days: int) -> Callable[[re.Match[str], datetime.date], str]:
-    return lambda found, today: (today + datetime.timedelta(days=days)).isoformat()
+    return lambda match, today: (today + datetime.timedelta(days=days)).isoformat()
 
 
-def _weekday(found: re.Match[str], today: datetime.date) -> str:
-    name = found.group("weekday").lower()
+def _weekday(match: re.Match[str], today: datetime.date) -> str:
+    name = match.group("weekday").lower()
     wanted = _DAYS[name] if name in _DAYS else _KOREAN_DAYS[name]
-    which = (found.groupdict().get("which") or "").lower().replace(" ", "")
+    which = (match.groupdict().get("which") or "").lower().replace(" ", "")
     monday = today - datetime.timedelta(days=today.weekday())
     if which in ("next", "다음주", "담주"):
         return (monday + datetime.timedelta(days=7 + wanted)).isoformat()
@@ -91,9 +91,9 @@ def _weekday(found: re.Match[str], today: datetime.date) -> str:
     return (today + datetime.timedelta(days=(wanted - today.weekday()) % 7)).isoformat()
 
 
-def _month_day(found: re.Match[str], today: datetime.date) -> str:
-    name = found.group("month").lower()
-    return _nearest_year(today, _MONTHS[name] if name in _MONTHS else int(name), int(found.group("day")))
+def _month_day(match: re.Match[str], today: datetime.date) -> str:
+    name = match.group("month").lower()
+    return _nearest_year(today, _MONTHS[name] if name in _MONTHS else int(name), int(match.group("day")))
 
 
 def _rule(

@@ -79,8 +79,8 @@ def extract(prompt: str, answers: Sequence[str], at_ms: int, *, zone: datetime.t
     """
     prompt = "" if is_noise(prompt) else prompt
     today = datetime.datetime.fromtimestamp(at_ms / 1000, zone).date()
-    found = [*_said(prompt, today), *_closing(answers)]
-    return Extraction(_daily(prompt, answers, bool(found)), tuple(_distinct(found)))
+    statements = [*_said(prompt, today), *_closing(answers)]
+    return Extraction(_daily(prompt, answers, bool(statements)), tuple(_distinct(statements)))
 
 
 def kind_of(text: str) -> Kind:
@@ -107,7 +107,7 @@ def own_words(prompt: str) -> str:
 def _said(prompt: str, today: datetime.date) -> list[Statement]:
     """Statements that the person settles, orders for good, likes or promises."""
     rules = [Statement(Kind.PREFERENCE, rule.text, rule.source, USER, is_rule=True) for rule in laid_down(prompt)]
-    found = []
+    statements = []
     for candidate in candidates(own_words(prompt), USER):
         text = trimmed(candidate.text)
         if (
@@ -120,8 +120,8 @@ def _said(prompt: str, today: datetime.date) -> list[Statement]:
             kind = _kind_said(text, candidate.plain, prompt, today)
             if kind:
                 dated = text if kind == Kind.PREFERENCE else with_dates(text, today)
-                found.append(Statement(kind, dated, candidate.text, USER))
-    return [*rules, *found[:MAX_OF_RULES]]
+                statements.append(Statement(kind, dated, candidate.text, USER))
+    return [*rules, *statements[:MAX_OF_RULES]]
 
 
 def _kind_said(text: str, plain: str, prompt: str, today: datetime.date) -> Kind | None:
@@ -156,12 +156,12 @@ def _closing(answers: Sequence[str]) -> list[Statement]:
     answer = next((candidate for candidate in reversed(answers) if candidate.strip()), "")
     if len(answer) > MAX_CLOSING_CHARS or has("asks_back", answer.strip()[-_TAIL_CHARS:]):
         return []  # nothing is settled while the model asks
-    found = []
+    statements = []
     for candidate in candidates(answer, ASSISTANT):
         kind = _kind_closing(candidate)
         if kind:
-            found.append(Statement(kind, trimmed(candidate.text), candidate.text, ASSISTANT))
-    return found[:MAX_OF_RULES]
+            statements.append(Statement(kind, trimmed(candidate.text), candidate.text, ASSISTANT))
+    return statements[:MAX_OF_RULES]
 
 
 def _kind_closing(candidate: Candidate) -> Kind | None:
@@ -191,9 +191,9 @@ def _is_korean(text: str) -> bool:
     return any("가" <= char <= "힣" for char in text)
 
 
-def _distinct(found: list[Statement]) -> list[Statement]:
+def _distinct(statements: list[Statement]) -> list[Statement]:
     kept: list[tuple[Statement, frozenset[str]]] = []
-    for candidate in found:
+    for candidate in statements:
         terms = frozenset(index_terms(candidate.text).split())
         if not any(len(terms & other) >= _SAME * len(terms | other) for _, other in kept):
             kept.append((candidate, terms))
@@ -202,8 +202,8 @@ def _distinct(found: list[Statement]) -> list[Statement]:
 
 def _daily(prompt: str, answers: Sequence[str], lasting: bool) -> str | None:
     """The request and its result in one line, or None."""
-    said = candidates(prompt[:MAX_TURN_CHARS], USER)
-    request = next((trimmed(candidate.text) for candidate in said if recallable(candidate.text)), "")
+    sentences = candidates(prompt[:MAX_TURN_CHARS], USER)
+    request = next((trimmed(candidate.text) for candidate in sentences if recallable(candidate.text)), "")
     result = happened([answer[:MAX_TURN_CHARS] for answer in answers])
     if not (lasting or (request and result) or (_VALUE.search(result) and len(result) > 40)):
         return None

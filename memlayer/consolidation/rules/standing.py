@@ -63,18 +63,18 @@ def laid_down(prompt: str) -> tuple[Rule, ...]:
     return tuple(_joined(candidates(text, USER)))[:MAX_RULES]
 
 
-def _joined(found: list[Candidate]) -> Iterator[Rule]:
+def _joined(sentences: list[Candidate]) -> Iterator[Rule]:
     """Each rule with what completes it."""
     place = 0
-    while place < len(found):
-        rule = trimmed(found[place].text)
-        source, is_rule = found[place].text, _is_rule(found[place])
-        while place + 1 < len(found):
-            following = found[place + 1]
+    while place < len(sentences):
+        rule = trimmed(sentences[place].text)
+        source, is_rule = sentences[place].text, _is_rule(sentences[place])
+        while place + 1 < len(sentences):
+            following = sentences[place + 1]
             is_rest = has("rest_none", following.text) and (is_rule or has("enumerates", rule))
             is_short = len(following.text.split()) <= STUMP_WORDS and _is_rule(following)
-            is_stump = is_short and (is_rule or _forbids(found[place]))
-            if found[place].asks or not (is_rest or is_stump) or len(rule) + len(following.text) > MAX_RULE_CHARS:
+            is_stump = is_short and (is_rule or _forbids(sentences[place]))
+            if sentences[place].asks or not (is_rest or is_stump) or len(rule) + len(following.text) > MAX_RULE_CHARS:
                 break
             rule, source, is_rule = rule + " " + following.text, source + " " + following.text, True
             place += 1
