@@ -127,8 +127,8 @@ class Dispatch:
         def progress(phase: str, done: int, total: int) -> None:
             send(protocol.PROGRESS, json.dumps({"phase": phase, "done": done, "total": total}).encode())
 
-        found = handler(self._state, read(arguments, sent), progress)
-        send(protocol.REPLY, json.dumps(found, ensure_ascii=False, default=str).encode("utf-8", "replace"))
+        answer = handler(self._state, read(arguments, sent), progress)
+        send(protocol.REPLY, json.dumps(answer, ensure_ascii=False, default=str).encode("utf-8", "replace"))
 
     def _gives_way(self, request: protocol.Request) -> bool:
         """Return whether to leave for a client of another build.

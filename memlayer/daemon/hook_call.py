@@ -107,11 +107,11 @@ def serve(
     """
     handler.begin(state, call)
     keep()
-    found = handler.answer(state, call)
-    with noted(state, call.session, call.event, found, due_s):
-        reply(found)
-    if found.tells_rules and time.monotonic() < due_s:
-        state.rule_notices.told(call.session.id, found.notice)
+    answer = handler.answer(state, call)
+    with noted(state, call.session, call.event, answer, due_s):
+        reply(answer)
+    if answer.tells_rules and time.monotonic() < due_s:
+        state.rule_notices.told(call.session.id, answer.notice)
     if state.is_open:
         state.services.result().live.heard(call.event)  # after its own recall has compared it with the session
     handler.answered(state, call)
@@ -149,11 +149,11 @@ def noted(state: State, session: Session, event: Mapping[str, Any], answer: Answ
 
 def _record(state: State, session: Session, event: Mapping[str, Any], answer: Answer, is_delivered: bool) -> None:
     """Append the entry of a prompt, a working set or a moment."""
-    found = answer.recalled
+    recalled = answer.recalled
     if event["kind"] == "user" and event["detail"] == COMMAND:
-        found = Recalled("", "", Gate.COMMAND)
-    if found is not None:
-        entry = given_notes.of_prompt(event, session.project_id, found, is_delivered=is_delivered)
+        recalled = Recalled("", "", Gate.COMMAND)
+    if recalled is not None:
+        entry = given_notes.of_prompt(event, session.project_id, recalled, is_delivered=is_delivered)
     elif answer.moment is not None:
         entry = given_notes.of_moment(event, session.project_id, answer.moment, is_delivered=is_delivered)
     elif event["kind"] == "session_start" and answer.context:

@@ -75,9 +75,9 @@ def answer(request: protocol.Request, send: Send, state: State) -> None:
         count_kept(state)
         send(protocol.DURABLE, b"")
 
-    def reply(found: Answer) -> None:
-        said = hook_reply(request.op[len("hook.") :], found.context, found.notice)
-        send(protocol.REPLY, continuation() if found.is_continued else said)
+    def reply(answer: Answer) -> None:
+        body = hook_reply(request.op[len("hook.") :], answer.context, answer.notice)
+        send(protocol.REPLY, continuation() if answer.is_continued else body)
 
     serve(state, handler, call, started + deadline_s, keep=keep, reply=reply)
 
@@ -235,23 +235,25 @@ def _recall(state: State, call: Call) -> Recalled:
 
 
 def _answer_prompt(state: State, call: Call) -> Answer:
-    found = _recalled(state, call.recall, call.ends_s) if call.recall is not None else None
+    recalled = _recalled(state, call.recall, call.ends_s) if call.recall is not None else None
     notice = _ready_notice(state)
     rules_line = "" if notice else _rules_line(state, call)
-    return Answer(found.block if found is not None else "", notice or rules_line, found, tells_rules=bool(rules_line))
+    return Answer(
+        recalled.block if recalled is not None else "", notice or rules_line, recalled, tells_rules=bool(rules_line)
+    )
 
 
 def _recalled(state: State, recall: Future[Recalled], ends_s: float) -> Recalled:
     try:
-        found = recall.result(timeout=max(0.01, ends_s - time.monotonic()))
+        recalled = recall.result(timeout=max(0.01, ends_s - time.monotonic()))
     except Late:
         log.warning("a recall was late")
         return Recalled("", "", Gate.LATE)
     except MemlayerError as bad:
         log.error("recall failed: %s", bad)
         return Recalled("", "", Gate.FAILED)
-    state.metrics.recalled(len(found.entries), len(found.block))
-    return found
+    state.metrics.recalled(len(recalled.entries), len(recalled.block))
+    return recalled
 
 
 def _after_prompt(state: State, call: Call) -> None:

@@ -103,8 +103,8 @@ def run(home: str) -> int:
     """Be the daemon of `home` unless there is one; return exit code."""
     os.umask(0o077)
     paths.make_folder(home)
-    held = _take_over(home)
-    if held is None:
+    lock_fd = _take_over(home)
+    if lock_fd is None:
         return 0
     stamp = settings_stamp(home)  # first: a file written while it is read counts as changed
     answered = plugin_option.notes_answer(home)
@@ -139,19 +139,19 @@ def run(home: str) -> int:
     state.loader.start()
     state.reader.start()
     state.share.jobs.start()
-    at_home = _live(state, held, answered)
-    _leave(state, server, held, at_home)
+    at_home = _live(state, lock_fd, answered)
+    _leave(state, server, lock_fd, at_home)
     return 0
 
 
-def _live(state: State, held: int, answered: bool | None) -> bool:
+def _live(state: State, lock_fd: int, answered: bool | None) -> bool:
     """Wait for the end and return whether the home is still there.
 
     answered: the plugin's own setting when the settings were loaded.
     """
     idle_s = state.settings.daemon.idle_minutes * 60
     while not state.leaving.wait(min(TICK_S, idle_s or TICK_S)):
-        if not still_ours(state.home, held):
+        if not still_ours(state.home, lock_fd):
             return False
         if not os.path.lexists(paths.socket(state.home)):
             logger.error("leaving: the socket was deleted, nobody can reach this daemon any more")
@@ -176,7 +176,7 @@ def _live(state: State, held: int, answered: bool | None) -> bool:
             elif not derived.look(state) and idle_s and time.monotonic() - state.last_request > idle_s:
                 logger.info("leaving: idle")
                 break
-    return still_ours(state.home, held)
+    return still_ours(state.home, lock_fd)
 
 
 def _is_answered_anew(state: State, answered: bool | None) -> bool:
@@ -195,7 +195,7 @@ def _is_answered_anew(state: State, answered: bool | None) -> bool:
     return True
 
 
-def _leave(state: State, server: Server, held: int, at_home: bool) -> None:
+def _leave(state: State, server: Server, lock_fd: int, at_home: bool) -> None:
     """Settle within SETTLE_S; the spool keeps the rest for the next daemon."""
     state.leaving.set()
     if state.is_open:
@@ -221,9 +221,9 @@ def _take_over(home: str) -> int | None:
     """
     ends = time.monotonic() + LOCK_WAIT_S
     while True:
-        held = hold(home, 0.1)
-        if held is not None or _listens(home) or time.monotonic() > ends:
-            return held
+        lock_fd = hold(home, 0.1)
+        if lock_fd is not None or _listens(home) or time.monotonic() > ends:
+            return lock_fd
 
 
 def _listens(home: str) -> bool:

@@ -103,17 +103,21 @@ def session_constraints(store: Store, session_id: str, excluded_ids: Collection[
     """
     core = store.memories(MemoryQuery(session_id=session_id, category=Category.CORE, limit=_LOOKED_AT))
     over = {source for memory in core if memory.superseded_by for source in memory.source_ids}
-    held = [memory for memory in core if not memory.superseded_by]
-    stated = by_a_person(store, [memory for memory in held if KINDS[memory.known_kind].binds])
-    found = [(memory.at_ms, flatten(memory.text)) for memory in stated if memory.id not in excluded_ids]
-    known = [flatten(memory.text) for memory in held]
+    current = [memory for memory in core if not memory.superseded_by]
+    stated = by_a_person(store, [memory for memory in current if KINDS[memory.known_kind].binds])
+    dated = [(memory.at_ms, flatten(memory.text)) for memory in stated if memory.id not in excluded_ids]
+    known = [flatten(memory.text) for memory in current]
     for event in store.events(session_id=session_id, kind="user", limit=_PROMPTS):
         if event.detail or event.id in over:
             continue
-        rules = (flatten(one.text) for one in candidates(event.text, USER) if not one.asks and _is_rule(one.text))
-        found += [(event.at_ms, rule) for rule in rules if not any(rule in text for text in known)]
+        rules = (
+            flatten(sentence.text)
+            for sentence in candidates(event.text, USER)
+            if not sentence.asks and _is_rule(sentence.text)
+        )
+        dated += [(event.at_ms, rule) for rule in rules if not any(rule in text for text in known)]
     left, kept = MAX_CONSTRAINT_CHARS, []
-    for _, text in sorted(dict.fromkeys(found), key=lambda one: -one[0]):
+    for _, text in sorted(dict.fromkeys(dated), key=lambda pair: -pair[0]):
         left -= len(text) + 1
         if left < 0:
             break

@@ -76,10 +76,10 @@ def _as_hook(state: State, arguments: ops.Turn) -> TalkStep:
     answers: list[Answer] = []
     serve(state, HANDLERS[hook], call, started + DUE_S, keep=lambda: count_kept(state), reply=answers.append)
     answer = answers[0]
-    found: TalkStep = {"context": answer.context, "notice": answer.notice}
+    step: TalkStep = {"context": answer.context, "notice": answer.notice}
     if answer.recalled is not None:
-        found["ids"] = [candidate.citation for candidate in answer.recalled.entries]
-    return found
+        step["ids"] = [candidate.citation for candidate in answer.recalled.entries]
+    return step
 
 
 def event_of(arguments: ops.Turn, kind: str) -> dict[str, object]:
@@ -185,19 +185,19 @@ def _known(state: State, arguments: ops.Turn) -> Session:
     Raises UserError for none, for several, for a session of the host and for another project's.
     """
     start, project_id = arguments.session_id, project_of(state, arguments.project_dir)
-    talks = [one for one in state.sessions.all() if one.id.startswith(ops.AGENT_SESSION)]
-    own = [one for one in talks if one.project_id == project_id]
+    talks = [session for session in state.sessions.all() if session.id.startswith(ops.AGENT_SESSION)]
+    own = [talk for talk in talks if talk.project_id == project_id]
     if not start:
-        found = own[:1]
+        matches = own[:1]
     else:
-        found = [one for one in own if one.id == start]
-        found = found or [one for one in own if one.id.removeprefix(ops.AGENT_SESSION).startswith(start)]
-        found = found or [one for one in own if one.id.startswith(start)]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        raise several_sessions(state, start, found, "talk")
-    if any(one.id.startswith(start) for one in talks) and start:
+        matches = [talk for talk in own if talk.id == start]
+        matches = matches or [talk for talk in own if talk.id.removeprefix(ops.AGENT_SESSION).startswith(start)]
+        matches = matches or [talk for talk in own if talk.id.startswith(start)]
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
+        raise several_sessions(state, start, matches, "talk")
+    if any(talk.id.startswith(start) for talk in talks) and start:
         raise UserError("%s is a talk of another project: go to its folder, or give --project" % quoted(start))
     named = " by %s" % quoted(start) if start else " in this project"
     raise UserError("No talk is known%s. `memlayer sessions` lists them" % named)

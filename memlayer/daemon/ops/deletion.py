@@ -91,8 +91,8 @@ def _chosen(
 ) -> tuple[tuple[str, ...], list[str]]:
     """Return selected and unknown ids. Raises UserError for unknown ids."""
     by_name = {name: named(services.store, name) for name in map(bare_id, arguments.ids)}
-    chosen = tuple(memory.id for found in by_name.values() for memory in found)
-    unknown = [name for name, found in by_name.items() if not found]
+    chosen = tuple(memory.id for memories in by_name.values() for memory in memories)
+    unknown = [name for name, memories in by_name.items() if not memories]
     if unknown and not (arguments.tolerant and arguments.dry_run):
         names = ", ".join(repr(name) for name in unknown)
         raise UserError(f"Nothing is known by {names}. Nothing is forgotten; `memlayer search` shows citations")
@@ -104,8 +104,8 @@ def _chosen(
     rules = state.rules.recall
     hits = services.retriever.search(typed_query(arguments.query), scope, rules.candidates, rules.weights)
     near = {chunk.memory_id for chunk, score in hits if score.relevance >= FLOOR}
-    found = tuple(near & set(chosen)) if arguments.ids else tuple(near)
-    return found, unknown if found else []
+    selected = tuple(near & set(chosen)) if arguments.ids else tuple(near)
+    return selected, unknown if selected else []
 
 
 def gc(state: State, arguments: ops.Gc, progress: Progress) -> answers.Aged:

@@ -101,8 +101,8 @@ def counted_entries(
         return [], 0
     query = typed_query(query_text)
     finder = Search(services.store, services.retriever, rules.weights, rules.candidates)
-    found, total = finder.counted(query, scope, filters, limit, 0.0, lambda _: "")
-    newer = _successors(services.store, [hit.memory for hit in found])
+    hits, total = finder.counted(query, scope, filters, limit, 0.0, lambda _: "")
+    newer = _successors(services.store, [hit.memory for hit in hits])
     rarity = services.terms.weights(query.terms)
     entries = [
         IndexEntry(
@@ -110,7 +110,7 @@ def counted_entries(
             mark_of(hit.memory) + snippet(hit.chunk.text, rarity, 2 * disclosure.SUMMARY_CHARS, most=1),
             newer=newer.get(hit.memory.superseded_by, ""),
         )
-        for hit in found
+        for hit in hits
     ]
     return entries, total
 
@@ -120,13 +120,13 @@ def timeline(state: State, arguments: ops.MemTimeline, progress: Progress) -> an
     if arguments.session:
         return _session_timeline(state, arguments)
     store, window = services_of(state).store, min(MAX_WINDOW, arguments.window)
-    found, unknown = _found(state, arguments.ids, arguments.project_dir)
+    memories, unknown = _found(state, arguments.ids, arguments.project_dir)
     spans = []
-    for memory in found:
+    for memory in memories:
         turn = lineage.own_turn(store, memory)
         turns = lineage.turns_around(store, turn, window) if turn is not None else []
         spans.append(Span(memory, turns, turn.id if turn is not None else ""))
-    return {"text": disclosure.timeline_text(spans, unknown), "ids": [memory.citation for memory in found]}
+    return {"text": disclosure.timeline_text(spans, unknown), "ids": [memory.citation for memory in memories]}
 
 
 def _session_timeline(state: State, arguments: ops.MemTimeline) -> answers.TextForModel:
@@ -139,10 +139,12 @@ def _session_timeline(state: State, arguments: ops.MemTimeline) -> answers.TextF
 
 def details(state: State, arguments: ops.MemDetails, progress: Progress) -> answers.TextForModel:
     """Return memories whole, with versions, sources, files and commands."""
-    found, unknown = _found(state, arguments.ids, arguments.project_dir)
-    text = disclosure.details_text([_detail(state, memory) for memory in found], unknown, start=max(0, arguments.from_))
-    note_opened(state, found, arguments.session_id)
-    return {"text": text, "ids": [memory.citation for memory in found]}
+    memories, unknown = _found(state, arguments.ids, arguments.project_dir)
+    text = disclosure.details_text(
+        [_detail(state, memory) for memory in memories], unknown, start=max(0, arguments.from_)
+    )
+    note_opened(state, memories, arguments.session_id)
+    return {"text": text, "ids": [memory.citation for memory in memories]}
 
 
 def note_opened(state: State, memories: list[Memory], session_id: str) -> None:
@@ -160,9 +162,9 @@ def stats(state: State, arguments: ops.MemStats, progress: Progress) -> Fields:
     for project_id in [""] if scope.project_ids is None else scope.project_ids:
         for category, row in CATEGORIES.items():
             query = MemoryQuery(project_id=project_id, category=category, is_current=True, limit=COUNTED)
-            found = store.memories(query)
-            counts[row.plural] = counts.get(row.plural, 0) + len(found)
-            days += [memory.at_ms for memory in found if category is Category.CONVERSATION]
+            memories = store.memories(query)
+            counts[row.plural] = counts.get(row.plural, 0) + len(memories)
+            days += [memory.at_ms for memory in memories if category is Category.CONVERSATION]
     listed = ", ".join("%d %s" % (count, name) for name, count in counts.items() if count)
     span = " Turns from %s to %s." % (day_of(min(days)), day_of(max(days))) if days else ""
     used = share_since(store, int(time.time() * 1000) - USED_DAYS * 86_400_000)
@@ -240,7 +242,7 @@ def scope_of(state: State, folder: str) -> Scope:
 def _found(state: State, ids: tuple[str, ...], folder: str) -> tuple[list[Memory], list[str]]:
     """Return the scope's memories with these ids, and the ids without any."""
     store, scope = services_of(state).store, scope_of(state, folder)
-    found: dict[str, Memory] = {}
+    by_id: dict[str, Memory] = {}
     unknown = []
     for name in dict.fromkeys(map(bare_id, ids)):
         meant = [
@@ -248,10 +250,10 @@ def _found(state: State, ids: tuple[str, ...], folder: str) -> tuple[list[Memory
             for memory in named(store, name)
             if scope.project_ids is None or memory.project_id in scope.project_ids
         ]
-        found.update((memory.id, memory) for memory in meant)
+        by_id.update((memory.id, memory) for memory in meant)
         if not meant:
             unknown.append(name)
-    return list(found.values()), unknown
+    return list(by_id.values()), unknown
 
 
 def _detail(state: State, memory: Memory) -> Detail:
@@ -271,15 +273,15 @@ def _detail(state: State, memory: Memory) -> Detail:
         turn.citation if turn is not None else "",
         len(services.forget.missing(memory, [event.id for event in events])),
         [(session_id, day_of(at_ms)) for session_id, at_ms in sessions_citing(store, memory.id)],
-        [one.told for one in services.tasks.neighbours(memory.id)],
+        [neighbour.told for neighbour in services.tasks.neighbours(memory.id)],
     )
 
 
 def _successors(store: Store, memories: list[Memory]) -> dict[str, str]:
     """Id -> citation of the memories that superseded these."""
     ids = {memory.superseded_by for memory in memories if memory.superseded_by not in ("", memory.id)}
-    found = store.memories(MemoryQuery(ids=sorted(ids), limit=len(ids))) if ids else []
-    return {memory.id: memory.citation for memory in found}
+    successors = store.memories(MemoryQuery(ids=sorted(ids), limit=len(ids))) if ids else []
+    return {memory.id: memory.citation for memory in successors}
 
 
 OPERATIONS: Table = {

@@ -28,12 +28,12 @@ def remember(state: State, arguments: ops.Remember, progress: Progress) -> answe
     store, event_id = services.store, arguments.id_
     state.jobs.submit("drain and publish", lambda: intake.drain_and_publish(state)).result()
     # Its own, or the one it was merged with; an older statement of a file may be superseded from the start.
-    found = store.memories(MemoryQuery(source_ids=[event_id], category=Category.CORE)) if event_id else []
-    if not found:
+    memories = store.memories(MemoryQuery(source_ids=[event_id], category=Category.CORE)) if event_id else []
+    if not memories:
         raise UserError("Nothing to remember: it is empty, private, or was forgotten before")
-    ids = {memory.id for memory in found}
-    held = [memory for memory in found if memory.superseded_by not in ids]  # no earlier wording of another one
-    memory = next((memory for memory in held if not memory.superseded_by), (held or found)[0])
+    ids = {memory.id for memory in memories}
+    latest = [memory for memory in memories if memory.superseded_by not in ids]  # no earlier wording of another one
+    memory = next((memory for memory in latest if not memory.superseded_by), (latest or memories)[0])
     newest = lineage.head(store, memory)
     older = [
         old for old in store.memories(MemoryQuery(superseded_by=[memory.id])) if not lineage.is_wording_of(old, memory)

@@ -49,9 +49,9 @@ def notes(state: State, arguments: ops.Notes, progress: Progress) -> NotesState:
     services_of(state)
     chosen, place = state.settings.consolidation, arguments.project_dir
     use = compose.model_use(state.settings, state.home)
-    found = reading.status(state)
+    status = reading.status(state)
     return {
-        **found,
+        **status,
         "provider": chosen.provider,
         "model": chosen.model_name,
         "base_url": chosen.base_url,
@@ -62,7 +62,7 @@ def notes(state: State, arguments: ops.Notes, progress: Progress) -> NotesState:
         "all_tokens": _tokens(use, "all"),
         "daily_tokens": chosen.daily_tokens,
         "is_over": bool(use.get("is_over")),
-        "why": found["why"] or str(use.get("missing") or use.get("problem") or ""),
+        "why": status["why"] or str(use.get("missing") or use.get("problem") or ""),
         "problem": str(use.get("problem") or ""),
         "problem_ms": int(str(use.get("problem_ms") or 0)),
         "model_missing": str(use.get("missing") or ""),
@@ -81,11 +81,11 @@ def refused(state: State, arguments: ops.RefusedNotes, progress: Progress) -> Re
         return {"refusals": [], "total": 0}
     rows: list[RefusedNote] = [
         value_of(
-            RefusedNote, {**row, "session_id": held.session_id, "project": state.projects.name(held.project_id)}
+            RefusedNote, {**row, "session_id": reading.session_id, "project": state.projects.name(reading.project_id)}
         )  # it was read from a file
-        for held in readings.all()
-        for row in held.refused
-        if not wanted or held.project_id == wanted
+        for reading in readings.all()
+        for row in reading.refused
+        if not wanted or reading.project_id == wanted
     ]
     rows.sort(key=lambda row: -row["at_ms"])
     return {"refusals": rows[: arguments.limit], "total": len(rows)}
@@ -197,12 +197,12 @@ def _by_project(state: State, estimates: Sequence[Estimate]) -> list[ProjectEsti
 
 
 def _counts(rows: Iterator[Reading]) -> dict[str, int]:
-    held = list(rows)
+    readings = list(rows)
     return {
-        "calls": sum(row.calls for row in held),
-        "tokens": sum(row.tokens for row in held),
-        "notes": sum(row.notes for row in held),
-        "refused_notes": sum(len(row.refused) for row in held),
+        "calls": sum(row.calls for row in readings),
+        "tokens": sum(row.tokens for row in readings),
+        "notes": sum(row.notes for row in readings),
+        "refused_notes": sum(len(row.refused) for row in readings),
     }
 
 

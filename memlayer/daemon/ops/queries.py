@@ -60,25 +60,25 @@ def recall(state: State, arguments: ops.Recall, progress: Progress) -> answers.R
     project_id, place = state.projects.find(arguments.project_dir)
     session = state.sessions.get(session_named(state, arguments.session_id)) if arguments.session_id else None
     rules = state.rules_for(place).recall
-    found = services.recall.answer(redact(arguments.prompt), state.scope(project_id), rules, session)
+    recalled = services.recall.answer(redact(arguments.prompt), state.scope(project_id), rules, session)
     mode, why = state.mode()
     return {
-        "block": found.block,
+        "block": recalled.block,
         "mode": mode,
         "why": why,
-        "gate": found.gate.value,
-        "need": round(found.need, 4),
-        "signals": asdict(found.signals) if found.signals else {},
-        "queries": [found.query.text, " ".join(found.query.terms)] if found.query else [],
-        "took_ms": round(found.took_ms, 2),
-        "candidates": [_candidate(candidate, found, services) for candidate in found.candidates],
+        "gate": recalled.gate.value,
+        "need": round(recalled.need, 4),
+        "signals": asdict(recalled.signals) if recalled.signals else {},
+        "queries": [recalled.query.text, " ".join(recalled.query.terms)] if recalled.query else [],
+        "took_ms": round(recalled.took_ms, 2),
+        "candidates": [_candidate(candidate, recalled, services) for candidate in recalled.candidates],
     }
 
 
-def _candidate(candidate: Candidate, found: Recalled, services: compose.Services) -> answers.Candidate:
+def _candidate(candidate: Candidate, recalled: Recalled, services: compose.Services) -> answers.Candidate:
     text = candidate.snippet
-    if not text and found.query:  # left out: a short look at it
-        text = snippet(candidate.chunk.text, services.terms.weights(found.query.terms), LEFT_OUT_CHARS)
+    if not text and recalled.query:  # left out: a short look at it
+        text = snippet(candidate.chunk.text, services.terms.weights(recalled.query.terms), LEFT_OUT_CHARS)
     return {
         "key": candidate.key,
         "citation": candidate.citation,
@@ -113,7 +113,7 @@ def search(state: State, arguments: ops.Search, progress: Progress) -> answers.H
     )
     rules = state.rules.recall
     finder = Search(services.store, services.retriever, rules.weights, rules.candidates)
-    found = finder.find(
+    hits = finder.find(
         query, scope, filters, arguments.limit, arguments.min_score, lambda memory: lines.of(memory).path
     )
     mode, why = state.mode()  # as it is after the query was embedded, or not
@@ -139,7 +139,7 @@ def search(state: State, arguments: ops.Search, progress: Progress) -> answers.H
     return {
         "mode": mode,
         "why": why,
-        "hits": [row(hit) for hit in found],
+        "hits": [row(hit) for hit in hits],
         "done": [{**memory_row(state, memory), "snippet": event.text, "at_ms": event.at_ms} for memory, event in done],
     }
 
@@ -148,11 +148,11 @@ def show(state: State, arguments: ops.Show, progress: Progress) -> answers.Match
     """Return memories with their events, versions and neighbours in the session."""
     services = services_of(state)
     by_name = {name: named(services.store, name) for name in map(bare_id, arguments.ids)}
-    matches = {memory.id: memory for found in by_name.values() for memory in found}
+    matches = {memory.id: memory for memories in by_name.values() for memory in memories}
     note_opened(state, list(matches.values()), arguments.session_id)
     return {
         "matches": [_match(state, services, memory) for memory in matches.values()],
-        "unknown": [name for name, found in by_name.items() if not found],
+        "unknown": [name for name, memories in by_name.items() if not memories],
     }
 
 
@@ -167,11 +167,11 @@ def _match(state: State, services: compose.Services, memory: Memory) -> answers.
     events = store.events(ids=memory.source_ids)
     turn = lineage.own_turn(store, memory)
     around = lineage.turns_around(store, turn, NEIGHBOURS) if turn is not None else []
-    older = [found for found in store.memories(MemoryQuery(superseded_by=[memory.id])) if found != memory]
+    older = [version for version in store.memories(MemoryQuery(superseded_by=[memory.id])) if version != memory]
     return {
         "memory": memory_row(state, memory),
         "newer": [memory_row(state, newer) for newer in store.memories(MemoryQuery(ids=[memory.superseded_by]))],
-        "older": [memory_row(state, found) for found in older],
+        "older": [memory_row(state, version) for version in older],
         "events": [
             {"id": event.id, "kind": event.kind, "text": event.text, "at_ms": event.at_ms, "source": event.source}
             for event in events
@@ -184,7 +184,7 @@ def _match(state: State, services: compose.Services, memory: Memory) -> answers.
         "growth": _growth(store, memory),
         "missing": services.forget.missing(memory, [event.id for event in events]),
         "said_again": [memory_row(state, turn) for turn in _turns(store, services.tasks.graph.said_again(memory.id))],
-        "beside": [one.told for one in services.tasks.neighbours(memory.id)],
+        "beside": [neighbour.told for neighbour in services.tasks.neighbours(memory.id)],
         "neighbours": [
             {
                 "key": near.key,
@@ -250,7 +250,7 @@ def list_memories(state: State, arguments: ops.List, progress: Progress) -> answ
     wanted = [(project_id, category)] if project_id or not folder else []
     if folder and project_id != GLOBAL and state.has_global and category in (None, Category.CORE):
         wanted.append((GLOBAL, Category.CORE))
-    found = [
+    memories = [
         memory
         for scope, kept in wanted
         for memory in store.memories(
@@ -263,8 +263,8 @@ def list_memories(state: State, arguments: ops.List, progress: Progress) -> answ
             )
         )
     ]
-    found = sorted(found, key=lambda memory: -memory.at_ms)[: arguments.limit]
-    return {"memories": [memory_row(state, memory) for memory in found]}
+    memories = sorted(memories, key=lambda memory: -memory.at_ms)[: arguments.limit]
+    return {"memories": [memory_row(state, memory) for memory in memories]}
 
 
 # -- uses
@@ -282,7 +282,7 @@ def citations(state: State, arguments: ops.Citations, progress: Progress) -> ans
     cited = _by_memory(use for use in uses if use.how == CITED)
     shown = _by_memory(use for use in uses if use.how == SHOWN)
     chosen = _chosen(order, cited, shown)[: arguments.limit]
-    memories = {found.id: found for found in store.memories(MemoryQuery(ids=chosen, limit=len(chosen) + 1))}
+    memories = {memory.id: memory for memory in store.memories(MemoryQuery(ids=chosen, limit=len(chosen) + 1))}
     return {
         "memories": [
             {
@@ -316,10 +316,10 @@ def _chosen(order: str, cited: dict[str, list[Usage]], shown: dict[str, list[Usa
 
 
 def _by_memory(uses: Iterable[Usage]) -> dict[str, list[Usage]]:
-    found: dict[str, list[Usage]] = {}
+    by_memory: dict[str, list[Usage]] = {}
     for use in uses:
-        found.setdefault(use.memory_id, []).append(use)
-    return found
+        by_memory.setdefault(use.memory_id, []).append(use)
+    return by_memory
 
 
 def _sessions(uses: list[Usage]) -> int:

@@ -101,13 +101,13 @@ def named(store: Store, name: str) -> list[Memory]:
 def one_named(store: Store, name: str) -> Memory:
     """Return the only memory of a name. Raises UserError for others."""
     name = bare_id(name)
-    found = named(store, name)
-    if not found:
+    memories = named(store, name)
+    if not memories:
         raise UserError("Nothing is known by %s. `memlayer list` and `memlayer search` show citations" % quoted(name))
-    if len(found) > 1:
-        keys = ", ".join(memory.key for memory in found)
+    if len(memories) > 1:
+        keys = ", ".join(memory.key for memory in memories)
         raise UserError("%s means several memories. Give a key: %s" % (quoted(name), keys))
-    return found[0]
+    return memories[0]
 
 
 def category_given(value: str) -> Category | None:

@@ -52,8 +52,8 @@ def decide(state: State, arguments: ops.Decide, progress: Progress) -> answers.D
         raise UserError(f"{other.key} cannot be merged with {memory.key}: give another memory in force of its project")
     item = _item_of(reviewer.items(place, _now_ms()), memory)
     text = clean(arguments.text).strip()
-    held = _written(state, lambda: reviewer.decide(item, how, _now_ms(), text=text, other=other))
-    return {"how": how, "memory": memory_row(state, held)}
+    decided = _written(state, lambda: reviewer.decide(item, how, _now_ms(), text=text, other=other))
+    return {"how": how, "memory": memory_row(state, decided)}
 
 
 def _answered(state: State, reviewer: Review, place: Place, how: How, arguments: ops.Decide) -> answers.Decided:

@@ -77,10 +77,10 @@ def sessions(state: State, arguments: ops.Sessions, progress: Progress) -> Sessi
         project_id = project_of(state, arguments.project_dir)
         known = [session for session in known if session.project_id == project_id]
     shown = known[: arguments.limit]
-    found = [_session(state, store, session) for session in shown]
+    rows = [_session(state, store, session) for session in shown]
     if start and len(shown) == 1:
-        found = [{**found[0], **_details(state, store, shown[0])}]
-    return {"sessions": found, "total": len(known)}
+        rows = [{**rows[0], **_details(state, store, shown[0])}]
+    return {"sessions": rows, "total": len(known)}
 
 
 def _session(state: State, store: Store, session: Session) -> SessionRow:

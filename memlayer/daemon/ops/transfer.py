@@ -189,8 +189,10 @@ def _chosen(state: State, arguments: ops.Import, counts: Counts) -> list[Transcr
         project_id, place = state.projects.find(arguments.project_dir)
         belongs: dict[str, bool] = {}
         for cwd in {file.cwd for file in files}:
-            found, at = state.projects.find(cwd) if cwd else ("", None)
-            belongs[cwd] = at is not None and (at.root == place.root or bool(project_id and found == project_id))
+            cwd_project_id, at = state.projects.find(cwd) if cwd else ("", None)
+            belongs[cwd] = at is not None and (
+                at.root == place.root or bool(project_id and cwd_project_id == project_id)
+            )
         files = [file for file in files if belongs[file.cwd]]
     counts.skipped += Counter()  # drops reasons that did not occur
 

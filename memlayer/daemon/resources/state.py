@@ -146,10 +146,10 @@ class State:
 
     def rules_for(self, place: Place) -> compose.Rules:
         """Return the user's rules, with the changes of a project's own file."""
-        held = self._by_project.get(place.root)
+        cached = self._by_project.get(place.root)
         now = time.monotonic()
-        if held is not None and now - held[0] < PROJECT_SETTINGS_KEPT_S:
-            return held[1]
+        if cached is not None and now - cached[0] < PROJECT_SETTINGS_KEPT_S:
+            return cached[1]
         if os.path.lexists(os.path.join(place.root, ".memlayer.yaml")):
             rules = compose.Rules.of(self.settings.for_project(load_project_settings(place.root)))
         else:

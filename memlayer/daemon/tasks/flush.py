@@ -44,8 +44,8 @@ def summarizer_line(setting: str) -> str:
 
 def limit_tokens(session: Session, model: str, settings: FlushSettings) -> int:
     """Return the tokens that call for a flush. model: the transcript's."""
-    said = session.model.partition("[")[0]
-    if said and (not model or model.startswith(said)):
+    base_model = session.model.partition("[")[0]
+    if base_model and (not model or model.startswith(base_model)):
         model = session.model  # only the host says that a window is the long one: `[1m]`
     window = settings.context_window or window_tokens(model)
     return max(0, window - settings.reserve_tokens - settings.soft_threshold)
@@ -56,27 +56,27 @@ def is_full(state: State, session: Session, wait_s: float) -> bool:
     ends = time.monotonic() + wait_s
     while True:
         try:
-            found = read_token_use(session.transcript_path) if session.transcript_path else None
+            token_use = read_token_use(session.transcript_path) if session.transcript_path else None
         except OSError as bad:
             log.warning("transcript not readable: %s", bad.strerror)
             return False
-        if (found is not None and not _is_behind(found, session)) or time.monotonic() >= ends:
+        if (token_use is not None and not _is_behind(token_use, session)) or time.monotonic() >= ends:
             break
         time.sleep(LOOK_AGAIN_S)
-    if found is None:
+    if token_use is None:
         return False
-    if found.total_tokens != session.total_tokens:
-        session.total_tokens = found.total_tokens
+    if token_use.total_tokens != session.total_tokens:
+        session.total_tokens = token_use.total_tokens
         state.sessions.changed(session)
-    return found.total_tokens >= limit_tokens(session, found.model, state.settings.flush)
+    return token_use.total_tokens >= limit_tokens(session, token_use.model, state.settings.flush)
 
 
-def _is_behind(found: TokenUse, session: Session) -> bool:
+def _is_behind(token_use: TokenUse, session: Session) -> bool:
     """Return whether the last answer is not in the transcript yet.
 
     A busy host may not even have written its prompt: then the newest answer there is older than the prompt.
     """
-    return found.is_behind or 0 <= found.at_ms < session.prompted_ms
+    return token_use.is_behind or 0 <= token_use.at_ms < session.prompted_ms
 
 
 def asks(state: State, session: Session, payload: Payload) -> bool:

@@ -161,16 +161,16 @@ def submit_summaries(state: State) -> None:
 
 
 def _sum_up_next(state: State) -> None:
-    found = session_summary.pending(state.sessions.all(), _now_ms())
-    if not found:
+    pending = session_summary.pending(state.sessions.all(), _now_ms())
+    if not pending:
         return
     go_second()
-    session = found[0]
+    session = pending[0]
     if not session.ended:
         catch_up_session(state, session)
     if _sum_up(state, session):
         log.info("summed up a session that ended %s", "without a word" if not session.ended else "earlier")
-    if len(found) > 1:
+    if len(pending) > 1:
         submit_summaries(state)
 
 
@@ -275,14 +275,14 @@ def _read_all(state: State) -> int:
     go_second()
     total = 0
     while not state.leaving.is_set():
-        found = services.consolidator.read_turns(TURNS_READ_AT_ONCE)
+        read_turns = services.consolidator.read_turns(TURNS_READ_AT_ONCE)
 
         def keep() -> int:
-            kept = services.consolidator.keep_turns(found)  # noqa: B023 - run before the next round
+            kept = services.consolidator.keep_turns(read_turns)  # noqa: B023 - run before the next round
             derived.memories_changed(state, services.consolidator.changed_projects())
             return kept
 
-        kept: int = state.jobs.submit("keep answers of the model", keep).result() if found else 0
+        kept: int = state.jobs.submit("keep answers of the model", keep).result() if read_turns else 0
         if not kept:
             break
         total += kept
