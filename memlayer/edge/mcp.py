@@ -109,16 +109,16 @@ def checked(tool: dict[str, Any], arguments: object) -> dict[str, Any]:
         arguments = {}
     if not isinstance(arguments, dict):
         raise ValueError("arguments: an object is expected")
-    found = {}
+    known = {}
     for name, schema in tool["inputSchema"]["properties"].items():
         if arguments.get(name) is not None:
-            found[name] = _value(name, schema, arguments[name])
-    if tool["name"] == "mem-search" and not any(found.get(name) for name in SEARCHED_BY):
+            known[name] = _value(name, schema, arguments[name])
+    if tool["name"] == "mem-search" and not any(known.get(name) for name in SEARCHED_BY):
         raise ValueError("query is missing")
-    missing = [name for name in tool["inputSchema"].get("required", ()) if not found.get(name)]
+    missing = [name for name in tool["inputSchema"].get("required", ()) if not known.get(name)]
     if missing:
         raise ValueError("%s is missing" % missing[0])
-    return found
+    return known
 
 
 def _value(name: str, schema: dict[str, Any], value: object) -> object:

@@ -85,11 +85,11 @@ def keep(home: str, previous: str, venv: str, report: Report, log: TextIO, log_p
 
 def checked(names: str) -> list[str]:
     """Return the names in a comma-separated list. Raises UserError."""
-    found = [name.strip() for name in names.split(",") if name.strip()]
-    unknown = [name for name in found if name not in EXTRAS]
-    if unknown or not found:
+    wanted = [name.strip() for name in names.split(",") if name.strip()]
+    unknown = [name for name in wanted if name not in EXTRAS]
+    if unknown or not wanted:
         raise UserError("--with takes %s, not %r" % (", ".join(EXTRAS), (unknown or [""])[0][:40]))
-    return found
+    return wanted
 
 
 def _file(home: str) -> str:

@@ -48,39 +48,39 @@ class Trouble:
 
 def trouble(home: str, now_s: float) -> Trouble:
     """Return the trouble of the 24 hours before now_s (Unix time)."""
-    found = Trouble()
-    found.setup = runtime.setup_failure(home) or ""
+    report = Trouble()
+    report.setup = runtime.setup_failure(home) or ""
     for entry in entries(paths.hook_log(home) + ".1", now_s) + entries(paths.hook_log(home), now_s):
         message = entry.get("what")
         if message == "failed":
-            found.lost += 1
-            found.last_error = str(entry.get("error") or "")[:80]
+            report.lost += 1
+            report.last_error = str(entry.get("error") or "")[:80]
         elif message in _LATE:
-            found.late += 1
-            found.late_prompts += entry.get("hook") == "user_prompt_submit"
+            report.late += 1
+            report.late_prompts += entry.get("hook") == "user_prompt_submit"
         elif message in _ALONE:
-            found.alone += 1
+            report.alone += 1
         else:
-            found.unread += 1
+            report.unread += 1
     called_s = max(_written_s(os.path.join(home, stamp)) for stamp in CALLS)
     for path in spool.waiting(home):
         try:
             age_s = now_s - os.lstat(path).st_mtime
         except FileNotFoundError:  # taken in meanwhile
             continue
-        found.waiting += 1
+        report.waiting += 1
         # An event written just before the machine went to sleep is not stuck: nobody was called since.
-        found.stuck += age_s > STUCK_S and called_s > now_s - age_s + CALLED_S
-        found.oldest_s = max(found.oldest_s, age_s)
+        report.stuck += age_s > STUCK_S and called_s > now_s - age_s + CALLED_S
+        report.oldest_s = max(report.oldest_s, age_s)
     for name, reason in spool.quarantined(home):
-        found.aside += 1
+        report.aside += 1
         # The file keeps the time of its event; its reason was written when it was set aside.
         if now_s - _written_s(os.path.join(paths.quarantine(home), name + ".reason")) < DAY_S:
-            found.aside_new += 1
-            found.aside_why = reason[:80]
-    if found.stuck:
-        found.cause = cause(home, now_s)
-    return found
+            report.aside_new += 1
+            report.aside_why = reason[:80]
+    if report.stuck:
+        report.cause = cause(home, now_s)
+    return report
 
 
 def cause(home: str, now_s: float) -> str:
@@ -95,34 +95,34 @@ def cause(home: str, now_s: float) -> str:
     return str(errors[-1].get("what")).partition(" at ")[0][:MAX_CAUSE_CHARS] if errors else ""
 
 
-def sentence(found: Trouble, store_error: str = "", settings_error: str = "") -> str:
+def sentence(report: Trouble, store_error: str = "", settings_error: str = "") -> str:
     """Return one line on the gravest trouble; "" when there is none."""
-    if found.lost:
+    if report.lost:
         return "memlayer: %s failed in the last day%s; turns may be lost." % (
-            _counted(found.lost, "hook call"),
-            _because(found.last_error),
+            _counted(report.lost, "hook call"),
+            _because(report.last_error),
         )
-    if found.setup:
+    if report.setup:
         return "memlayer: %s. Turns are kept on disk meanwhile, but not recalled." % _one_line(
-            found.setup, MAX_SETUP_CHARS
+            report.setup, MAX_SETUP_CHARS
         )
     if store_error:
         return "memlayer: the store does not open%s; turns are safe on disk, but not recalled." % _because(store_error)
     if settings_error:
         return "memlayer: the settings are wrong%s; the valid ones hold." % _because(settings_error)
-    if found.aside_new:
+    if report.aside_new:
         return "memlayer: %s of the last day could not be read and were set aside%s." % (
-            _counted(found.aside_new, "event"),
-            _because(found.aside_why),
+            _counted(report.aside_new, "event"),
+            _because(report.aside_why),
         )
-    if found.stuck:
+    if report.stuck:
         return "memlayer: %s waited up to %d h for the store%s; they are on disk, but not recalled." % (
-            _counted(found.stuck, "event") + (" has" if found.stuck == 1 else " have"),
-            round(found.oldest_s / 3600),
-            _because(found.cause),
+            _counted(report.stuck, "event") + (" has" if report.stuck == 1 else " have"),
+            round(report.oldest_s / 3600),
+            _because(report.cause),
         )
-    if found.late_prompts > FEW:
-        return "memlayer: %d prompts in the last day were answered too late to get memories." % found.late_prompts
+    if report.late_prompts > FEW:
+        return "memlayer: %d prompts in the last day were answered too late to get memories." % report.late_prompts
     return ""
 
 
@@ -181,7 +181,7 @@ def _written_s(path: str) -> float:
 
 def entries(path: str, now_s: float) -> list[dict[str, object]]:
     """Return the JSON lines of a log's tail from the last day."""
-    found = []
+    recent = []
     for line in paths.read_end(path, LOG_TAIL_BYTES).splitlines():
         try:
             entry = json.loads(line)
@@ -189,5 +189,5 @@ def entries(path: str, now_s: float) -> list[dict[str, object]]:
             continue
         at_ms = entry.get("at_ms") if isinstance(entry, dict) else None
         if isinstance(at_ms, (int, float)) and now_s - DAY_S <= at_ms / 1000 <= now_s + DAY_S:
-            found.append(entry)
-    return found
+            recent.append(entry)
+    return recent

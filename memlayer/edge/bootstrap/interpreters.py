@@ -77,11 +77,11 @@ def choose_python(
     named = environ.get("MEMLAYER_PYTHON")
     seen: list[Interpreter] = []
     for path in [named] if named else candidates(environ, own_python, usual_places):
-        found = inspect(path)
-        if found and found.is_usable and (found.has_venv or has_uv):
-            return found
-        if found:
-            seen.append(found)
+        interpreter = inspect(path)
+        if interpreter and interpreter.is_usable and (interpreter.has_venv or has_uv):
+            return interpreter
+        if interpreter:
+            seen.append(interpreter)
     if named:
         problem = str(seen[0]) if seen else "it does not run"
         raise UserError("MEMLAYER_PYTHON=%s cannot be used (%s): %s" % (named, problem, needed()))

@@ -88,9 +88,9 @@ def build_runtime(home: str, root: str, report: Report, *, wait: bool = True) ->
     with held(runtime.build_lock(home), report, wait) as lock_fd:
         if lock_fd is None:
             return None
-        found = runtime.find_runtime(home, root)
-        if found:
-            return found
+        python = runtime.find_runtime(home, root)
+        if python:
+            return python
         return build_held(home, root, report, lock_fd)
 
 

@@ -90,45 +90,45 @@ def read_payload(hook: str, raw: bytes, *, project_dir: str, at_ms: int, tools: 
     project_dir falls back to the payload's cwd. at_ms: Unix time of the call. tools: rules of the tool calls to keep;
     None: all that may be wanted.
     """
-    found = Payload()
+    payload = Payload()
     try:
         data = json.loads(raw.decode("utf-8", "replace"))
     except (ValueError, RecursionError):
-        found.problem = "stdin is not JSON (%d bytes)" % len(raw)
-        return found
+        payload.problem = "stdin is not JSON (%d bytes)" % len(raw)
+        return payload
     if not isinstance(data, dict):
-        found.problem = "stdin is not a JSON object"
-        return found
-    session_id = found.session_id = _text(data, "session_id")
-    found.source = _text(data, "source")
-    found.transcript_path = _text(data, "transcript_path")
-    found.cwd = _text(data, "cwd")
+        payload.problem = "stdin is not a JSON object"
+        return payload
+    session_id = payload.session_id = _text(data, "session_id")
+    payload.source = _text(data, "source")
+    payload.transcript_path = _text(data, "transcript_path")
+    payload.cwd = _text(data, "cwd")
     if not session_id:
-        found.problem = "no session_id"
-        return found
+        payload.problem = "no session_id"
+        return payload
     kind = _KINDS[hook]
     if data.get("agent_id"):
-        found.problem = "sub-agent" if kind not in ("tool", "task") else ""  # a sub-agent calls hundreds of tools
-        return found
-    prompt_id = found.prompt_id = _text(data, "prompt_id")
+        payload.problem = "sub-agent" if kind not in ("tool", "task") else ""  # a sub-agent calls hundreds of tools
+        return payload
+    prompt_id = payload.prompt_id = _text(data, "prompt_id")
     if hook == "user_prompt_submit":
-        content = _prompt(data, found)
+        content = _prompt(data, payload)
     elif hook == "stop":
-        content = _answer(data, found)
+        content = _answer(data, payload)
     elif kind == "task" or (hook == "post_tool_use" and _is_list(data)):
         kind = "task"
         content = _task(data, hook, at_ms)
     elif kind == "tool":
         content = _tool_call(data, hook, tools, at_ms)
     else:
-        found.model = _text(data, "model") if hook == "session_start" else ""
+        payload.model = _text(data, "model") if hook == "session_start" else ""
         prompt_id = ""
         detail = _text(data, _DETAILS[hook])
         content = "", detail, "%s %d" % (detail, at_ms)
     if content is None:
-        return found
+        return payload
     text, detail, extra = content
-    found.event = spool_event(
+    payload.event = spool_event(
         kind=kind,
         session_id=session_id,
         prompt_id=prompt_id,
@@ -136,40 +136,40 @@ def read_payload(hook: str, raw: bytes, *, project_dir: str, at_ms: int, tools: 
         at_ms=at_ms,
         detail=detail,
         extra=extra,
-        project_dir=project_dir or found.cwd,
-        transcript_path=found.transcript_path,
+        project_dir=project_dir or payload.cwd,
+        transcript_path=payload.transcript_path,
     )
-    return found
+    return payload
 
 
-def _prompt(data: dict[object, object], found: Payload) -> tuple[str, str, str] | None:
-    """Return (text, detail, extra) of a prompt; None with found.problem."""
+def _prompt(data: dict[object, object], payload: Payload) -> tuple[str, str, str] | None:
+    """Return (text, detail, extra) of a prompt; None with payload.problem."""
     prompt = _text(data, "prompt")
     if not prompt.strip():
-        found.problem = "empty prompt"
+        payload.problem = "empty prompt"
         return None
     text = clean(prompt)
     if not text.strip():
-        found.problem = "nothing left of the prompt"  # an empty private span, or an own block alone
+        payload.problem = "nothing left of the prompt"  # an empty private span, or an own block alone
         return None
     detail = prompt_detail(prompt)
     if detail == NOISE:
         text = text[:NOISE_KEPT_CHARS]
-    found.prompt = text
-    return text, detail, "" if found.prompt_id else text
+    payload.prompt = text
+    return text, detail, "" if payload.prompt_id else text
 
 
-def _answer(data: dict[object, object], found: Payload) -> tuple[str, str, str] | None:
-    """Return (text, detail, extra) of an answer; None with found.problem."""
-    found.is_continued = data.get("stop_hook_active") is True
-    if found.is_continued and is_no_reply(_text(data, "last_assistant_message")):
-        found.problem = "answer to memlayer itself"
+def _answer(data: dict[object, object], payload: Payload) -> tuple[str, str, str] | None:
+    """Return (text, detail, extra) of an answer; None with payload.problem."""
+    payload.is_continued = data.get("stop_hook_active") is True
+    if payload.is_continued and is_no_reply(_text(data, "last_assistant_message")):
+        payload.problem = "answer to memlayer itself"
         return None
     text = clean(_text(data, "last_assistant_message"))
     if not text.strip():
-        found.problem = "no answer"  # the transcript has it; the next session start takes it from there
+        payload.problem = "no answer"  # the transcript has it; the next session start takes it from there
         return None
-    return text, "", text if data.get("stop_hook_active") or not found.prompt_id else ""
+    return text, "", text if data.get("stop_hook_active") or not payload.prompt_id else ""
 
 
 def _tool_call(

@@ -129,12 +129,12 @@ def quarantined(home: str) -> list[tuple[str, str]]:
         names = sorted(os.listdir(folder))
     except OSError:
         return []
-    found = []
+    listed = []
     for name in names:
         if name.endswith(".reason"):
             with open(os.path.join(folder, name), encoding="utf-8", errors="replace") as file:
-                found.append((name[: -len(".reason")], file.read().strip()))
-    return found
+                listed.append((name[: -len(".reason")], file.read().strip()))
+    return listed
 
 
 def give_back(home: str, name: str) -> None:

@@ -55,7 +55,7 @@ def _update(given: dict[object, object], response: dict[object, object]) -> list
     rows = [row]
     if status:
         rows.append({"ref": ref[:40], "wish": status})
-    return [one for one in rows if one["wish"] != "mentioned"]
+    return [row for row in rows if row["wish"] != "mentioned"]
 
 
 def _todos(

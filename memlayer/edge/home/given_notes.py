@@ -53,21 +53,21 @@ def newest(home: str, session_id: str) -> dict[str, Any] | None:
     """Return the newest entry of a session; None without a recent one."""
     named = json.dumps(session_id, ensure_ascii=False).encode("utf-8", "replace")
     lines = [line for line in paths.read_end(path_of(home), TAIL_BYTES).splitlines() if named in line]
-    found = _parsed(b"\n".join(lines[-NEWEST_LINES:]))
-    return next((entry for entry in found if entry["session_id"] == session_id), None)
+    parsed = _parsed(b"\n".join(lines[-NEWEST_LINES:]))
+    return next((entry for entry in parsed if entry["session_id"] == session_id), None)
 
 
 def _parsed(lines: bytes) -> list[dict[str, Any]]:
     """Return the entries of these lines, newest first."""
-    found = []
+    parsed = []
     for line in reversed(lines.splitlines()):
         try:
             entry = json.loads(line)
         except (ValueError, RecursionError):
             continue
         if isinstance(entry, dict) and _is_whole(entry):
-            found.append(entry)
-    return found
+            parsed.append(entry)
+    return parsed
 
 
 def _is_whole(entry: dict[str, Any]) -> bool:

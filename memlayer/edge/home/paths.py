@@ -142,10 +142,10 @@ def read_end(path: str, max_bytes: int) -> bytes:
     try:
         fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | getattr(os, "O_NOFOLLOW", 0))
         with open(fd, "rb") as file:
-            found = os.fstat(fd)
-            if not stat.S_ISREG(found.st_mode):
+            info = os.fstat(fd)
+            if not stat.S_ISREG(info.st_mode):
                 return b""
-            start = max(0, found.st_size - max_bytes)
+            start = max(0, info.st_size - max_bytes)
             file.seek(start)
             data = file.read(max_bytes)
     except OSError:

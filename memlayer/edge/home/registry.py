@@ -57,15 +57,15 @@ def load(home: str) -> Registry:
     """Return the registry on disk; empty when missing or unreadable."""
     try:
         with open(paths.projects(home), encoding="utf-8") as file:
-            found = json.load(file)
+            loaded = json.load(file)
     except (OSError, ValueError):
         return {}
-    if not isinstance(found, dict):
+    if not isinstance(loaded, dict):
         return {}
-    for known in found.values():
+    for known in loaded.values():
         if isinstance(known, dict) and isinstance(known.get("keys"), list):
             known["keys"] = without_relative([str(key) for key in known["keys"]])
-    return found
+    return loaded
 
 
 def without_relative(keys: list[str]) -> list[str]:

@@ -227,12 +227,12 @@ def _pid_of(home: str) -> str:
 
 def _object(body: bytes) -> dict[str, Any]:
     try:
-        found = json.loads(body)
+        value = json.loads(body)
     except ValueError as bad:
         raise ProtocolError("the daemon's answer is not JSON") from bad
-    if not isinstance(found, dict):
+    if not isinstance(value, dict):
         raise ProtocolError("the daemon's answer is not a JSON object")
-    return found
+    return value
 
 
 def _error(body: bytes) -> MemlayerError:

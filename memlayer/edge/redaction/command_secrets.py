@@ -208,20 +208,20 @@ def _flag_values(
             line_start = low.rfind("\n", max(0, match.start() - 200), match.start()) + 1
             if not program.search(low, max(line_start, match.start() - 200), match.start()):
                 continue
-        found = value.match(text, match.end())
-        if found is None or len(found.group()) < 3 or is_placeholder(found.group()):
+        value_match = value.match(text, match.end())
+        if value_match is None or len(value_match.group()) < 3 or is_placeholder(value_match.group()):
             continue
-        if program is None and is_reference(found.group()):
+        if program is None and is_reference(value_match.group()):
             continue
         # `--password options` is prose, `--token ACCESS_TOKEN` a manual's; a value piped to a login is neither.
         piped = match.group().startswith(("echo", "printf"))
-        if match.group().endswith(" ") and not piped and re.match(r"[A-Za-z]+$|[A-Z_]+$", found.group()):
+        if match.group().endswith(" ") and not piped and re.match(r"[A-Za-z]+$|[A-Z_]+$", value_match.group()):
             continue
-        if kind == "basic-auth" and found.group().isdigit() and len(found.group()) <= 5:
+        if kind == "basic-auth" and value_match.group().isdigit() and len(value_match.group()) <= 5:
             continue
         name = match.group()
-        past = max(found.end(), _end_of_quoted(text, match.end()))
-        cuts.append((found.start(), past, "token" if "token" in name else "api-key" if "key" in name else kind))
+        past = max(value_match.end(), _end_of_quoted(text, match.end()))
+        cuts.append((value_match.start(), past, "token" if "token" in name else "api-key" if "key" in name else kind))
     return cuts
 
 
@@ -241,11 +241,11 @@ def hide_request_secrets(text: str) -> str:
     if "authorization" in low or "bearer " in low or "basic " in low:
         value = re.compile(_HEADER_VALUE)
         for match in re.compile(_HEADER).finditer(low):
-            found = value.match(text, match.end())
+            value_match = value.match(text, match.end())
             word = match.group("scheme") or match.group().strip()
-            if found and _is_credential(found.group(), word, match.group("scheme") is not None):
+            if value_match and _is_credential(value_match.group(), word, match.group("scheme") is not None):
                 kind = "basic-auth" if word == "basic" else "bearer-token"
-                cuts.append((found.start(), found.end(), kind))
+                cuts.append((value_match.start(), value_match.end(), kind))
     if "auth" in low and ('"auth"' in low or '"auth\\' in low):
         for match in re.compile(_REGISTRY_AUTH).finditer(text):
             if _names_user_and_password(match.group("secret")):
@@ -265,10 +265,10 @@ def _cookies(text: str, low: str, opening: str) -> list[tuple[int, int, str]]:
     for match in re.compile(opening).finditer(low):
         if match.start() < past:
             continue
-        found = re.compile(r"[^\n\r\"']{1,8000}").match(text, match.end())
-        past = found.end() if found else past
-        if found and re.search(r"=(?=[^\s;=]{0,400}\d)[^\s;=]{8,}", found.group()):
-            cuts.append((found.start(), found.end(), "cookie"))
+        cookie = re.compile(r"[^\n\r\"']{1,8000}").match(text, match.end())
+        past = cookie.end() if cookie else past
+        if cookie and re.search(r"=(?=[^\s;=]{0,400}\d)[^\s;=]{8,}", cookie.group()):
+            cuts.append((cookie.start(), cookie.end(), "cookie"))
     return cuts
 
 
@@ -316,9 +316,9 @@ def _without_url_password(rest: str, scheme: str) -> str:
     database = re.search(_DATABASE_SCHEME, scheme, re.IGNORECASE) is not None
     authority_end = len(rest)
     for stop in "/?#":
-        found = rest.find(stop)
-        if 0 <= found < authority_end:
-            authority_end = found
+        place = rest.find(stop)
+        if 0 <= place < authority_end:
+            authority_end = place
     at = rest.rfind("@", 0, authority_end)
     colon = rest.find(":", 0, authority_end)
     if colon >= 0 and rest.count("@") > (at >= 0):
@@ -341,8 +341,8 @@ def _end_of_password(rest: str, at: int, colon: int, database: bool) -> int:
     host = re.compile(_SURE_HOST)
     if (at >= 0 and (at < colon or host.match(rest, at + 1))) or (is_port and at < 0):
         return at
-    later = [found.start() for found in re.compile("@").finditer(rest, max(at, colon))]
-    sure = [found for found in later if host.match(rest, found + 1)]
+    later = [match.start() for match in re.compile("@").finditer(rest, max(at, colon))]
+    sure = [place for place in later if host.match(rest, place + 1)]
     if sure:
         return sure[-1]
     return later[0] if at < 0 and database and later else at

@@ -51,10 +51,10 @@ def hide_named_secrets(text: str) -> str:
         joined = re.compile(NAMED_VALUE)
         for name in re.compile(NAME_START).finditer(low):
             match = joined.match(low, name.start()) if name.start() >= past else None
-            found = _secret_span(text, match) if match else None
-            if match is not None and found is not None:
-                past = found[1]
-                cuts.append((found[0], past, kind_of(match)))
+            span = _secret_span(text, match) if match else None
+            if match is not None and span is not None:
+                past = span[1]
+                cuts.append((span[0], past, kind_of(match)))
     return cut_out(text, cuts)
 
 
@@ -97,13 +97,13 @@ def _passphrase(text: str, start: int, match: re.Match[str]) -> tuple[int, int] 
     """Return the span of three or more words to the line's end."""
     if "phrase" not in match.group("name") or not (match.group("assign") or match.group("prose")):
         return None
-    found = re.compile(_WORDS_TO_LINE_END).match(text, start, start + _MAX_JUDGED)
-    if found is None:
+    phrase = re.compile(_WORDS_TO_LINE_END).match(text, start, start + _MAX_JUDGED)
+    if phrase is None:
         return None
-    words = found.group().split()
+    words = phrase.group().split()
     if sum(is_ordinary_word(word) for word in words) > (len(words) >= 4):
         return None
-    return found.span()
+    return phrase.span()
 
 
 def _words_before(match: re.Match[str]) -> str:

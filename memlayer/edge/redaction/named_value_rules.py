@@ -296,8 +296,8 @@ def _word_is_secret(value: str, kind: str, text: str, end: int, match: re.Match[
             and value.lower() not in text[match.start() : match.start("close")].lower()
         )
     if match.group("prose"):
-        said = not match.group("prose").rstrip(": ").endswith(" to") or _is_set_to(text, match)
-        return kind == "password" and said and (not rest or rest[0] in ".,!;")
+        is_set = not match.group("prose").rstrip(": ").endswith(" to") or _is_set_to(text, match)
+        return kind == "password" and is_set and (not rest or rest[0] in ".,!;")
     if match.group("korean") is not None:
         return kind == "password" and (rest.startswith(_COPULAS) or not rest)
     return False

@@ -65,8 +65,8 @@ def use_file(path: str) -> None:
 def _read(data: bytes) -> list[tuple[str, str]]:
     """Return the pairs of a file's bytes. Raises ValueError."""
     try:
-        found = json.loads(data)
-        pairs = [(str(literal), str(pattern)) for literal, pattern in found]
+        parsed = json.loads(data)
+        pairs = [(str(literal), str(pattern)) for literal, pattern in parsed]
         for _, pattern in pairs:
             re.compile(pattern)
     except (ValueError, TypeError, RecursionError, re.error) as bad:

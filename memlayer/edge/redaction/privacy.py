@@ -235,7 +235,7 @@ def _narrow(text: str) -> str:
 
 def _found(text: str) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
     """Return the spans and every tag, each as (start, end)."""
-    found: list[tuple[int, int]] = []
+    spans: list[tuple[int, int]] = []
     tags: list[tuple[int, int]] = []
     sure: dict[str, list[int]] = {shape: [] for shape in _SHAPES}
     unsure: dict[str, list[int]] = {shape: [] for shape in _SHAPES}
@@ -257,13 +257,13 @@ def _found(text: str) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
             waiting = sure if is_plain and _opens_alone(text, start, end, shape) else unsure
             waiting[shape].append(start)
         elif sure[shape]:
-            found.append((sure[shape].pop(), end))
+            spans.append((sure[shape].pop(), end))
         else:
             # An unsure opener counts with any end that no sure opener waits for.
             latest = shape if unsure[shape] else max(_SHAPES, key=lambda each: unsure[each][-1] if unsure[each] else -1)
             if unsure[latest]:
-                found.append((unsure[latest].pop(), end))
-    closed = _merged(found)
+                spans.append((unsure[latest].pop(), end))
+    closed = _merged(spans)
     starts = [span[0] for span in closed]
     for start in sorted(start for openers in sure.values() for start in openers):
         before = bisect_left(starts, start) - 1

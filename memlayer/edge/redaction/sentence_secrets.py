@@ -255,9 +255,9 @@ def _after_login_name(text: str, low: str, joint: str) -> list[tuple[int, int, s
             match = value.match(low, at + len(name + joint))
             if match is not None and (at == 0 or re.match(r"[^\w/.-]", low[at - 1]) is not None):
                 start, end = match.span("secret")
-                said = re.search(_LOGS_IN, low[max(0, at - 40) : at] + low[end : end + 20]) is not None
+                logs_in = re.search(_LOGS_IN, low[max(0, at - 40) : at] + low[end : end + 20]) is not None
                 page = re.match(_PAGE, match.group("secret")) is not None
-                if _stands_alone(text[start:end]) and (said or (joint == " / " and not page)):
+                if _stands_alone(text[start:end]) and (logs_in or (joint == " / " and not page)):
                     cuts.append((start, end, "password"))
             at = low.find(name + joint, at + 1)
     return cuts

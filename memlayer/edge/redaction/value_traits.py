@@ -199,7 +199,7 @@ def are_four_groups(value: str, sure: bool) -> bool:
 def are_quoted_words(value: str, environment: bool) -> bool:
     """True for `correct horse battery staple`, no sentence about passwords."""
     words = value.lower().split()
-    if any(word.strip(".,!?:'") in _TALK for word in words) or any(said in value for said in _KOREAN_TALK):
+    if any(word.strip(".,!?:'") in _TALK for word in words) or any(phrase in value for phrase in _KOREAN_TALK):
         return False
     digits = any(char.isdigit() for char in value)
     if not value.isascii():

@@ -30,10 +30,10 @@ Facts = dict[str, object]
 def main(argv: list[str]) -> int:
     """Print the line, or facts; return 0: errors would blank it."""
     try:
-        found = facts(paths.home_of(), _host_json(), time.time())
+        status = facts(paths.home_of(), _host_json(), time.time())
     except OSError as bad:
-        found = {"line": "memlayer: %s" % (bad.strerror or "unreadable")}
-    line = json.dumps(found) if "--json" in argv else str(found["line"])
+        status = {"line": "memlayer: %s" % (bad.strerror or "unreadable")}
+    line = json.dumps(status) if "--json" in argv else str(status["line"])
     try:
         sys.stdout.buffer.write(line.encode("utf-8", "replace") + b"\n")
         sys.stdout.flush()
@@ -49,7 +49,7 @@ def facts(home: str, host: dict[str, object], now_s: float) -> Facts:
     session_id = host.get("session_id")
     entry = given_notes.newest(home, session_id) if isinstance(session_id, str) and session_id else None
     turns, has_more = _turns_waiting(home, now_s)
-    found: Facts = {
+    status: Facts = {
         "on": True,
         "notes": len(entry["given"]) if entry is not None else None,
         "delivered": bool(entry.get("delivered", True)) if entry is not None else None,
@@ -60,12 +60,12 @@ def facts(home: str, host: dict[str, object], now_s: float) -> Facts:
     parts = [_notes(entry)] if session_id else []
     if turns or has_more:
         parts.append("%d%s %s waiting" % (turns, "+" if has_more else "", "turn" if turns == 1 else "turns"))
-    if found["is_reading"]:
+    if status["is_reading"]:
         parts.append("reading")
-    if found["trouble"]:
-        parts.append("%s (memlayer doctor)" % found["trouble"])
-    found["line"] = "memlayer: " + (", ".join(parts) or "ready")
-    return found
+    if status["trouble"]:
+        parts.append("%s (memlayer doctor)" % status["trouble"])
+    status["line"] = "memlayer: " + (", ".join(parts) or "ready")
+    return status
 
 
 def _host_json() -> dict[str, object]:
@@ -129,12 +129,12 @@ def _trouble(home: str, now_s: float) -> str:
     failure = runtime.setup_failure(home)
     if failure:
         return "setup failed: %s" % plain(failure)[:60]
-    found = health.trouble(home, now_s)
+    trouble = health.trouble(home, now_s)
     for count, noun, outcome in (
-        (found.lost, "hook call", "failed"),
-        (found.aside_new, "event", "set aside"),
-        (found.stuck, "event", "stuck"),
-        (found.late_prompts if found.late_prompts > health.FEW else 0, "prompt", "answered too late"),
+        (trouble.lost, "hook call", "failed"),
+        (trouble.aside_new, "event", "set aside"),
+        (trouble.stuck, "event", "stuck"),
+        (trouble.late_prompts if trouble.late_prompts > health.FEW else 0, "prompt", "answered too late"),
     ):
         if count:
             return "%d %s%s %s" % (count, noun, "" if count == 1 else "s", outcome)
