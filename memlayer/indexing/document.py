@@ -53,11 +53,11 @@ def _lines_of(text: str, redacted: str) -> list[int]:
     out = []
     at = 0
     for line in new:
-        found = at
-        while found < len(old) and old[found] != line:
-            found += 1
-        if found < len(old):
-            at = found
+        place = at
+        while place < len(old) and old[place] != line:
+            place += 1
+        if place < len(old):
+            at = place
         out.append(min(at, len(old) - 1))
         at += 1
     return out

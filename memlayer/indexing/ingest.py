@@ -154,14 +154,14 @@ class Ingest:
         by_turn: dict[Turn, list[Event]] = {}
         for event in rows:
             by_turn.setdefault((event.session_id, event.prompt_id), []).append(event)
-        found = {}
+        made = {}
         for turn in sorted(turns):
             events = by_turn.get(turn, [])
             memory = turn_memory(events)
             if memory is not None:
                 events.sort(key=lambda event: (event.kind != "user", event.at_ms))
-                found[turn] = memory, full_text(events)
-        return found
+                made[turn] = memory, full_text(events)
+        return made
 
     def _admitted(self, captured: Sequence[dict[str, Any]], is_history: bool) -> list[Event]:
         """Return events that are captured, wanted by rules, and not forgotten."""
@@ -223,8 +223,8 @@ def _without_repeats(events: Sequence[Event], store: Store) -> list[Event]:
     details = {_turn(event): event.detail for event in events if event.kind == "user"}
     unknown = [event.prompt_id for event in events if event.kind == "assistant" and _turn(event) not in details]
     if unknown:
-        found = store.events(prompt_ids=sorted(set(unknown)), kind="user", limit=100_000)
-        details.update((_turn(event), event.detail) for event in found)
+        prompts = store.events(prompt_ids=sorted(set(unknown)), kind="user", limit=100_000)
+        details.update((_turn(event), event.detail) for event in prompts)
     return [_without(event) if details.get(_turn(event), event.detail) == OWN_COMMAND else event for event in events]
 
 

@@ -92,7 +92,7 @@ def _missing(store: Store) -> int:
 
 def _from_transcripts(store: Store, ingest: Ingest, sessions: Sessions) -> int:
     """Take in events that only host transcripts hold; return their number."""
-    found = 0
+    count = 0
     for session in sessions.all():
         session.caught_up_bytes = 0
         try:
@@ -103,8 +103,8 @@ def _from_transcripts(store: Store, ingest: Ingest, sessions: Sessions) -> int:
         ingest.take(missed)
         session.caught_up_bytes = offset
         sessions.changed(session)
-        found += len(missed)
-    return found
+        count += len(missed)
+    return count
 
 
 def _remember_turns(store: Store, ingest: Ingest, progress: Progress) -> int:

@@ -57,19 +57,19 @@ class TermStats:
 
     def weights(self, terms: Iterable[str], project: Holding | None = None) -> dict[str, float]:
         """Return term -> weight; half of it by the project's chunks."""
-        found = {term: term_weight(self._documents, self._counts[_bucket(term)]) for term in terms}
+        weights = {term: term_weight(self._documents, self._counts[_bucket(term)]) for term in terms}
         if project is None:
-            return found
-        own = {term: term_weight(project.chunks, project.by_term.get(term, 0)) for term in found}
-        return {term: (weight + own[term]) / 2 for term, weight in found.items()}
+            return weights
+        own = {term: term_weight(project.chunks, project.by_term.get(term, 0)) for term in weights}
+        return {term: (weight + own[term]) / 2 for term, weight in weights.items()}
 
     @classmethod
     def counted(cls, store: Store) -> TermStats:
         """Count anew over all chunks of the store."""
-        found = cls()
-        store.scan_terms(lambda chunk_id, terms: found.add(chunk_id, terms.split()))
-        found._recent.clear()
-        return found
+        stats = cls()
+        store.scan_terms(lambda chunk_id, terms: stats.add(chunk_id, terms.split()))
+        stats._recent.clear()
+        return stats
 
     def save(self, path: Path) -> None:
         """Write the counts to a file. Raises OSError."""
@@ -80,7 +80,7 @@ class TermStats:
     @classmethod
     def load(cls, path: Path, documents: int) -> TermStats | None:
         """Load saved counts if whole and of about the present size."""
-        found = cls()
+        stats = cls()
         try:
             magic, counted, packed = path.read_bytes().split(b"\n", 2)
             raw = zlib.decompress(packed)
@@ -89,9 +89,9 @@ class TermStats:
             return None
         if magic + b"\n" != _MAGIC or len(raw) != 4 * BUCKETS or abs(counted_documents - documents) > documents * 0.05:
             return None
-        found._counts = array("I", raw)
-        found._documents = counted_documents
-        return found
+        stats._counts = array("I", raw)
+        stats._documents = counted_documents
+        return stats
 
 
 def _bucket(term: str) -> int:
