@@ -87,8 +87,8 @@ class Edits:
 
     def by_id(self, memory_id: str) -> Memory | None:
         """Return the memory of an id, None when it is forgotten."""
-        found = self.store.memories(MemoryQuery(ids=[memory_id]))
-        return found[0] if found else None
+        memories = self.store.memories(MemoryQuery(ids=[memory_id]))
+        return memories[0] if memories else None
 
 
 @dataclass
@@ -110,7 +110,7 @@ class _Page:
         if not first or digest(memory.text) == digest(first):
             return 0
         before = lineage.before(self.edits.store, memory) if not self.has_base else ()
-        if any(digest(one.text) == digest(first) for one in before):
+        if any(digest(version.text) == digest(first) for version in before):
             return 0
         if memory.superseded_by:  # replaced meanwhile; the user's words are the newest
             return self.add(memory.kind, text)
@@ -139,11 +139,11 @@ class _Page:
 
     def stray(self, item: Item, record: FileRecord) -> int:
         """Add a bullet whose citation the revision lacks (pasted, restored, old)."""
-        found = self.edits.store.memories(MemoryQuery(citations=[item.citation], project_id=self.project_id))
-        same = [one for one in found if digest(one.text) == digest(item.text)]
+        cited = self.edits.store.memories(MemoryQuery(citations=[item.citation], project_id=self.project_id))
+        same = [memory for memory in cited if digest(memory.text) == digest(item.text)]
         if same:
-            back = [one for one in same if _is_retired(one)]
-            if back and all(one.superseded_by for one in same):
+            back = [memory for memory in same if _is_retired(memory)]
+            if back and all(memory.superseded_by for memory in same):
                 self.edits.consolidator.restore(back[0])
                 return 1
             return 0
@@ -151,9 +151,9 @@ class _Page:
         was_forgotten = any(self.edits.tombstones.forgot_statement(self.project_id, text) for text in texts)
         if was_forgotten or record.knows(item.citation, digest(item.text)):
             return 0  # an editor had it open; without its citation it would be added
-        if not found and self._is_aged_out(item):
+        if not cited and self._is_aged_out(item):
             return 0  # an old copy of the file was put back
-        now = [one for one in found if not one.superseded_by]
+        now = [memory for memory in cited if not memory.superseded_by]
         if len(now) == 1:
             return self.edit(Entry(now[0].id, now[0].citation, digest(now[0].text)), item.text)
         return self.add(item.kind or Kind.NOTE, item.text)

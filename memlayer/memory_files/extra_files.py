@@ -78,17 +78,17 @@ class ExtraFiles:
         known, hosts = dict(self._load()), self.host_folders()
         if not (self.named or known or hosts):
             return True
-        found = walk((*self.named, *hosts), self.home)
-        self._problems = dict(found.problems)
-        present = {file.path for file in found.files}
-        gone = [path for path in known if path not in present and not _is_below(path, found.missing)]
+        walked = walk((*self.named, *hosts), self.home)
+        self._problems = dict(walked.problems)
+        present = {file.path for file in walked.files}
+        gone = [path for path in known if path not in present and not _is_below(path, walked.missing)]
         retired = [piece for path in gone for piece in self._held(path).values()]
         for path in gone:
             del known[path]
         fresh: list[Memory] = []
         looked = 0
         is_done = True
-        for file in found.files:
+        for file in walked.files:
             project_id, root = self._owner(file.path, hosts)
             before = known.get(file.path, {})
             state = {"mtime_ns": file.mtime_ns, "size_bytes": file.size_bytes, "project_id": project_id}
@@ -110,7 +110,7 @@ class ExtraFiles:
 
     def _read(
         self,
-        found: Found,
+        file: Found,
         project_id: str,
         root: str,
         before: dict[str, Any],
@@ -119,19 +119,21 @@ class ExtraFiles:
     ) -> dict[str, str]:
         """Read one file, sort its fresh and retired pieces, return its state."""
         try:
-            text, problem = read_text(found.path)
+            text, problem = read_text(file.path)
         except OSError as bad:
             text, problem = "", "cannot be read: %s" % bad.strerror
         digest = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:32]
         if before.get("digest") != digest or before.get("project_id") != project_id:
-            held = self._held(found.path)
+            stored = self._held(file.path)
             cut = pieces_of(text, max_tokens=self.max_tokens, overlap_tokens=self.overlap_tokens)
-            pieces = self._memories(found, cut, project_id, root)
+            pieces = self._memories(file, cut, project_id, root)
             wanted = {piece.id: piece for piece in pieces if piece.id not in self.tombstones}
-            for key in wanted.keys() & held.keys():  # its day is when it was first seen
-                wanted[key] = replace(wanted[key], at_ms=held[key].at_ms, key=held[key].key, pinned=held[key].pinned)
-            fresh += [piece for key, piece in wanted.items() if held.get(key) != piece]
-            retired += [piece for key, piece in held.items() if key not in wanted and not piece.superseded_by]
+            for key in wanted.keys() & stored.keys():  # its day is when it was first seen
+                wanted[key] = replace(
+                    wanted[key], at_ms=stored[key].at_ms, key=stored[key].key, pinned=stored[key].pinned
+                )
+            fresh += [piece for key, piece in wanted.items() if stored.get(key) != piece]
+            retired += [piece for key, piece in stored.items() if key not in wanted and not piece.superseded_by]
         return {"digest": digest, "problem": problem}
 
     def _held(self, path: str) -> dict[str, Memory]:
@@ -152,17 +154,19 @@ class ExtraFiles:
         if gone:
             now_ms = int(time.time() * 1000)
             with self.indexer.lock:
-                self.store.put_memories([replace(one, superseded_by=one.id, superseded_ms=now_ms) for one in gone])
-                self.store.drop_chunks([one.id for one in gone])
+                self.store.put_memories(
+                    [replace(piece, superseded_by=piece.id, superseded_ms=now_ms) for piece in gone]
+                )
+                self.store.drop_chunks([piece.id for piece in gone])
 
-    def _memories(self, found: Found, cut: list[Piece], project_id: str, root: str) -> list[Memory]:
-        name = os.path.relpath(found.path, root) if root else _shortened(found.path)
-        at_ms = max(0, found.mtime_ns // 1_000_000)
+    def _memories(self, file: Found, cut: list[Piece], project_id: str, root: str) -> list[Memory]:
+        name = os.path.relpath(file.path, root) if root else _shortened(file.path)
+        at_ms = max(0, file.mtime_ns // 1_000_000)
         seen: Counter[str] = Counter()
         out = []
         for piece in cut:
             seen[piece.text] += 1
-            memory_id = event_id(found.path, str(seen[piece.text]), "file", piece.text)
+            memory_id = event_id(file.path, str(seen[piece.text]), "file", piece.text)
             out.append(
                 Memory(
                     id=memory_id,
@@ -173,7 +177,7 @@ class ExtraFiles:
                     text=piece.text,
                     importance=importance(Category.CUSTOM, piece.text),
                     project_id=project_id,
-                    session_id=_session_of(found.path),
+                    session_id=_session_of(file.path),
                     prompt_id="",
                     source_ids=(),
                     at_ms=at_ms,
@@ -194,7 +198,7 @@ class ExtraFiles:
             project_id, _ = self.projects.find(place.root)
             if project_id:
                 return project_id, place.root
-        roots = {str(one.get("root")): key for key, one in self.projects.known().items()}
+        roots = {str(entry.get("root")): key for key, entry in self.projects.known().items()}
         outermost = (os.path.realpath(os.path.expanduser("~")), "/")  # a project there would hold every file
         at = os.path.dirname(path)
         while at not in outermost:
@@ -208,16 +212,16 @@ class ExtraFiles:
             try:
                 with open(self._path, encoding="utf-8") as file:
                     data = json.load(file)
-                known = {str(path): dict(one) for path, one in data.items()}
+                known = {str(path): dict(entry) for path, entry in data.items()}
             except (OSError, ValueError, TypeError, AttributeError):
                 known = {}
-            held = [
-                one
-                for one in self.store.memories(MemoryQuery(category=Category.CUSTOM, limit=EVERYTHING))
-                if _is_piece(one)
+            pieces = [
+                memory
+                for memory in self.store.memories(MemoryQuery(category=Category.CUSTOM, limit=EVERYTHING))
+                if _is_piece(memory)
             ]
             sessions = {_session_of(path) for path in known}
-            self._erase([one.id for one in held if one.superseded_by or one.session_id not in sessions])
+            self._erase([piece.id for piece in pieces if piece.superseded_by or piece.session_id not in sessions])
             self._known = known
         return self._known
 
@@ -290,11 +294,11 @@ def walk(named: Iterable[str], home: str) -> Walk:
         elif os.path.isfile(path):
             _add(files, problems, path)
         else:
-            for found in _markdown_below(path, os.path.realpath(home)):
+            for file_path in _markdown_below(path, os.path.realpath(home)):
                 if len(files) >= MAX_FILES:
                     problems[name] = "more than %d files; the rest is left out" % MAX_FILES
                     break
-                _add(files, problems, found)
+                _add(files, problems, file_path)
     return Walk(tuple(files.values()), tuple(missing), problems)
 
 
@@ -329,10 +333,10 @@ def _markdown_below(folder: str, home: str) -> Iterator[str]:
 
 def _add(files: dict[str, Found], problems: dict[str, str], path: str) -> None:
     try:
-        found = os.lstat(path)
+        info = os.lstat(path)
         path.encode("utf-8")
     except (OSError, UnicodeEncodeError):
         problems[path] = "cannot be read"
         return
-    if stat.S_ISREG(found.st_mode):
-        files.setdefault(path, Found(path, found.st_mtime_ns, found.st_size))
+    if stat.S_ISREG(info.st_mode):
+        files.setdefault(path, Found(path, info.st_mtime_ns, info.st_size))

@@ -60,12 +60,12 @@ class AnchoredFolder:
     def stamp(self, name: str) -> Stamp | None:
         """Return the stamp of a file, None without one. Raises NoPlainFile."""
         try:
-            found = os.stat(name, dir_fd=self._fd, follow_symlinks=False)
+            info = os.stat(name, dir_fd=self._fd, follow_symlinks=False)
         except FileNotFoundError:
             return None
-        if not stat.S_ISREG(found.st_mode):
+        if not stat.S_ISREG(info.st_mode):
             raise NoPlainFile(0, "no plain file stands there", os.path.join(self.path, name))
-        return Stamp(found.st_mtime_ns, found.st_size, found.st_ino)
+        return Stamp(info.st_mtime_ns, info.st_size, info.st_ino)
 
     def read(self, name: str, max_bytes: int = MAX_READ_BYTES) -> bytes | None:
         """Return a file's first max_bytes, or None. Raises NoPlainFile, OSError."""
@@ -265,8 +265,8 @@ def _folder(home: str, projects: Projects, project_id: str) -> str:
     alike = sum(known[:8] == project_id[:8] for known in projects.known())
     unique = project_id[:8] if alike < 2 else project_id
     try:
-        held = [name for name in os.listdir(os.path.join(home, IN_HOME)) if name.endswith("-" + unique)]
+        folders = [name for name in os.listdir(os.path.join(home, IN_HOME)) if name.endswith("-" + unique)]
     except OSError:
-        held = []
+        folders = []
     # A renamed project keeps its folder: an editor may have it open.
-    return min(held) if held else folder_name(projects.name(project_id), unique)
+    return min(folders) if folders else folder_name(projects.name(project_id), unique)

@@ -43,8 +43,8 @@ class FileLines:
         if memory.category == Category.CONVERSATION or memory.superseded_by:
             return Lines()
         name = CORE_PAGE if memory.category == Category.CORE else page_of_day(local_day(memory.at_ms))
-        path, held = self._page(memory.project_id, name)
-        return Lines(path, *held[memory.citation]) if memory.citation in held else Lines()
+        path, by_citation = self._page(memory.project_id, name)
+        return Lines(path, *by_citation[memory.citation]) if memory.citation in by_citation else Lines()
 
     def _page(self, project_id: str, name: str) -> tuple[str, dict[str, tuple[int, int]]]:
         """Return (page path, citation -> lines); ("", {}) for no page."""
@@ -67,14 +67,14 @@ class FileLines:
 
 def entries_in(text: str) -> dict[str, tuple[int, int]]:
     """Return citation -> first and last line of its first entry."""
-    found: dict[str, tuple[int, int]] = {}
+    by_citation: dict[str, tuple[int, int]] = {}
     citation = ""
     for number, line in enumerate(text.splitlines(), 1):
         entry = _ENTRY.match(line)
         if entry is not None:
-            citation = entry.group(1) if entry.group(1) not in found else ""
+            citation = entry.group(1) if entry.group(1) not in by_citation else ""
         elif line[:1] not in ("", " ", "\t"):
             citation = ""  # a heading, a comment, or a line of the user's
         if citation and line.strip():
-            found[citation] = (found.get(citation, (number, 0))[0], number)
-    return found
+            by_citation[citation] = (by_citation.get(citation, (number, 0))[0], number)
+    return by_citation

@@ -185,7 +185,7 @@ def by_kind(kinds: Iterable[str]) -> list[str]:
 def _bullet(line: Line) -> list[str]:
     first, *rest = normalized(line.text).split("\n")
     head = "- [mem:%s] %s%s: %s" % (line.citation, line.stamp, " pinned" if line.pinned else "", first)
-    return [head, *("  " + one if one else "" for one in rest)]
+    return [head, *("  " + following if following else "" for following in rest)]
 
 
 def parse(raw: bytes) -> Parsed:
@@ -250,9 +250,9 @@ class _Reader:
             return False
         for end in range(self._at, self._last_end + 1):
             if "-->" in self._lines[end]:
-                found = _REVISION.match("\n".join(self._lines[self._at : end + 1]))
-                if found and not self.revision:
-                    self.revision = found.group(1)
+                match = _REVISION.match("\n".join(self._lines[self._at : end + 1]))
+                if match and not self.revision:
+                    self.revision = match.group(1)
                 self._at = end + 1
                 return True
         if self._lines[self._at].startswith("<!-- memlayer"):  # ours, cut off
@@ -261,14 +261,14 @@ class _Reader:
         return False
 
     def _section(self, line: str) -> bool:
-        found = _HEADING.match(line)
-        if found is None:
+        match = _HEADING.match(line)
+        if match is None:
             return False
-        name = to_nfc(normalized(found.group(2) or ""))
+        name = to_nfc(normalized(match.group(2) or ""))
         known = {heading.casefold(): kind for kind, heading in HEADINGS.items()}
         known.update({kind: kind for kind in HEADINGS})
         known.update(_ALSO)
-        if len(found.group(1)) == 1:  # the title
+        if len(match.group(1)) == 1:  # the title
             self._kind, self._heading = Kind.NOTE, ""
         elif name.casefold() in known:
             self._kind, self._heading = known[name.casefold()], ""
@@ -330,4 +330,4 @@ class _Reader:
     def _goes_on(self, line: str) -> bool:
         """True if a line at the margin continues the paragraph above."""
         starts = (_HEADING, _BULLET, FENCE, _RULE)
-        return bool(line.strip()) and not line.startswith("<!--") and not any(one.match(line) for one in starts)
+        return bool(line.strip()) and not line.startswith("<!--") and not any(pattern.match(line) for pattern in starts)

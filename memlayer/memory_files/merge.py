@@ -50,42 +50,42 @@ def compare(known: Sequence[Entry], items: Sequence[Item], *, is_whole: bool, is
     memories. Without it, and in a file that was cut off, nothing counts as deleted.
     """
     left = dict.fromkeys(known)
-    exact = _grouped(known, lambda one: (one.citation, one.digest))
-    cited = _grouped(known, lambda one: one.citation)
-    worded = _grouped(known, lambda one: one.digest)
+    exact = _grouped(known, lambda entry: (entry.citation, entry.digest))
+    cited = _grouped(known, lambda entry: entry.citation)
+    worded = _grouped(known, lambda entry: entry.digest)
     present_digests: set[str] = set()
     pinned: list[tuple[Entry, bool]] = []
     others = []
     for item in _unescaped_items(known, items):  # unchanged bullets
-        found = digest(item.text)
-        entry = _taken(left, exact.get((item.citation, found)))
+        text_digest = digest(item.text)
+        entry = _taken(left, exact.get((item.citation, text_digest)))
         if entry is None:
-            others.append((item, found))
+            others.append((item, text_digest))
             continue
-        present_digests.add(found)
+        present_digests.add(text_digest)
         if entry.pinned != item.pinned:
             pinned.append((entry, item.pinned))
     edited: list[tuple[Entry, str]] = []
     emptied, unmatched = [], []
-    for item, found in others:  # bullets with another text
+    for item, text_digest in others:  # bullets with another text
         entry = _taken(left, cited.get(item.citation))
         if entry is None:
-            unmatched.append((item, found))
+            unmatched.append((item, text_digest))
         elif not item.text:
             emptied.append(entry)
         elif not (item.is_last and not is_whole):  # a bullet that was cut off is no edit
             edited.append((entry, item.text))
     added: list[tuple[str, str]] = []
     strays = []
-    for item, found in unmatched:
-        if _taken(left, worded.get(found)) is not None:  # the same words without their citation, or with another
-            present_digests.add(found)
-        elif not item.text or found in present_digests or (item.is_last and not is_whole and _is_stump(item)):
+    for item, text_digest in unmatched:
+        if _taken(left, worded.get(text_digest)) is not None:  # the same words without their citation, or with another
+            present_digests.add(text_digest)
+        elif not item.text or text_digest in present_digests or (item.is_last and not is_whole and _is_stump(item)):
             continue
         elif item.citation and item.citation not in cited:
             strays.append(item)
         else:
-            present_digests.add(found)
+            present_digests.add(text_digest)
             added.append((item.kind or Kind.NOTE, item.text))
     deleted = (*left, *emptied)
     why = _refusal(len(deleted), len(known), is_whole, is_known)
@@ -106,18 +106,18 @@ def _refusal(deleted: int, known: int, is_whole: bool, is_known: bool) -> str:
 
 def _grouped(known: Sequence[Entry], key: Callable[[Entry], Hashable]) -> dict[Hashable, deque[Entry]]:
     out: dict[Hashable, deque[Entry]] = {}
-    for one in known:
-        out.setdefault(key(one), deque()).append(one)
+    for entry in known:
+        out.setdefault(key(entry), deque()).append(entry)
     return out
 
 
 def _taken(left: dict[Entry, None], group: deque[Entry] | None) -> Entry | None:
     """Take the first of the group that is still left."""
     while group:
-        one = group.popleft()
-        if one in left:
-            del left[one]
-            return one
+        entry = group.popleft()
+        if entry in left:
+            del left[entry]
+            return entry
     return None
 
 
@@ -134,10 +134,10 @@ def _is_stump(item: Item) -> bool:
 
 def _unescaped_items(known: Sequence[Entry], items: Sequence[Item]) -> list[Item]:
     """Remove an editor's backslashes, but none of memories or code."""
-    held = {(one.citation, one.digest) for one in known}
+    known_pairs = {(entry.citation, entry.digest) for entry in known}
     return [
         item._replace(text=normalized(unescaped(item.text)))
-        if item.is_escaped and (item.citation, digest(item.text)) not in held
+        if item.is_escaped and (item.citation, digest(item.text)) not in known_pairs
         else item
         for item in items
     ]

@@ -47,14 +47,14 @@ class Page:
 
 def day_of(name: str) -> str:
     """Return the day (2026-11-19) of a page; "" for any other file."""
-    found = _DAY_PAGE.match(name)
-    if found is None:
+    match = _DAY_PAGE.match(name)
+    if match is None:
         return ""
     try:
-        datetime.date.fromisoformat(found.group(1))
+        datetime.date.fromisoformat(match.group(1))
     except ValueError:
         return ""
-    return found.group(1)
+    return match.group(1)
 
 
 def page_of_day(day: str) -> str:
@@ -75,47 +75,47 @@ def local_day(at_ms: int) -> str:
 def current(store: Store, project_id: str, name: str) -> list[Memory]:
     """Return the memories of a page, in its order."""
     if name == CORE_PAGE:
-        found = store.memories(
+        memories = store.memories(
             MemoryQuery(project_id=project_id, category=Category.CORE, is_current=True, limit=EVERYTHING)
         )
-        return sorted(found, key=lambda one: (not one.pinned, -one.at_ms, one.id))
-    return [one for one in _daily(store, project_id, EVERYTHING) if local_day(one.at_ms) == day_of(name)]
+        return sorted(memories, key=lambda memory: (not memory.pinned, -memory.at_ms, memory.id))
+    return [memory for memory in _daily(store, project_id, EVERYTHING) if local_day(memory.at_ms) == day_of(name)]
 
 
 def pages(store: Store, project_id: str, project_name: str, *, recent: bool = False) -> dict[str, Page]:
     """Return pages by name. recent: only those with the newest memories."""
     core = current(store, project_id, CORE_PAGE)
-    kinds = by_kind(one.kind or Kind.NOTE for one in core)
-    sections = [(heading_of(kind), [one for one in core if (one.kind or Kind.NOTE) == kind]) for kind in kinds]
+    kinds = by_kind(memory.kind or Kind.NOTE for memory in core)
+    sections = [(heading_of(kind), [memory for memory in core if (memory.kind or Kind.NOTE) == kind]) for kind in kinds]
     out = {CORE_PAGE: _page(CORE_PAGE, "Memory of " + project_name, sections)}
     limit = RECENT if recent else EVERYTHING
     daily = _daily(store, project_id, limit)
     days: dict[str, list[Memory]] = {}
-    for one in daily:
-        days.setdefault(local_day(one.at_ms), []).append(one)
+    for memory in daily:
+        days.setdefault(local_day(memory.at_ms), []).append(memory)
     if recent and len(daily) >= limit:
         del days[min(days)]  # it may go on beyond the limit
-    for day, held in days.items():
-        out[page_of_day(day)] = _page(page_of_day(day), "%s, %s" % (day, project_name), [("", held)])
+    for day, memories in days.items():
+        out[page_of_day(day)] = _page(page_of_day(day), "%s, %s" % (day, project_name), [("", memories)])
     return out
 
 
 def _daily(store: Store, project_id: str, limit: int) -> list[Memory]:
     """Return daily entries and a user's own notes, oldest first."""
-    found = store.memories(MemoryQuery(project_id=project_id, category=Category.DAILY, is_current=True, limit=limit))
-    found += store.memories(
+    memories = store.memories(MemoryQuery(project_id=project_id, category=Category.DAILY, is_current=True, limit=limit))
+    memories += store.memories(
         MemoryQuery(project_id=project_id, category=Category.CUSTOM, kind=Kind.NOTE, is_current=True, limit=limit)
     )
-    found.sort(key=lambda one: (one.at_ms, one.id), reverse=True)
-    return found[:limit][::-1]
+    memories.sort(key=lambda memory: (memory.at_ms, memory.id), reverse=True)
+    return memories[:limit][::-1]
 
 
 def _page(name: str, title: str, sections: Iterable[tuple[str, list[Memory]]]) -> Page:
-    filled = [(heading, [one for one in held if normalized(one.text)]) for heading, held in sections]
+    filled = [(heading, [memory for memory in memories if normalized(memory.text)]) for heading, memories in sections]
     is_day = name != CORE_PAGE
-    lines = [(heading, [_line(memory, is_day) for memory in held]) for heading, held in filled if held]
+    lines = [(heading, [_line(memory, is_day) for memory in memories]) for heading, memories in filled if memories]
     text, revision = render(title, lines) if lines else ("", "")
-    entries = tuple(entry_of(memory) for _, held in filled for memory in held)
+    entries = tuple(entry_of(memory) for _, memories in filled for memory in memories)
     return Page(name, text.encode("utf-8", "replace"), revision, entries)
 
 

@@ -228,12 +228,12 @@ class MemoryFiles:
         changed: the files that a user changed; all pages but these and the newest can wait. None: every page.
         """
         name = self.projects.name(project_id)
-        found = pages_of(self.store, project_id, name, recent=changed is not None)
-        if changed is None or any(file not in found for file in changed):
-            found = pages_of(self.store, project_id, name)
+        pages = pages_of(self.store, project_id, name, recent=changed is not None)
+        if changed is None or any(file not in pages for file in changed):
+            pages = pages_of(self.store, project_id, name)
             for file in book.files if changed is None else changed:
-                found.setdefault(file, Page(file, b"", "", ()))
-        return sorted(found.values(), key=lambda page: (page.name == CORE_PAGE, page.name), reverse=True)
+                pages.setdefault(file, Page(file, b"", "", ()))
+        return sorted(pages.values(), key=lambda page: (page.name == CORE_PAGE, page.name), reverse=True)
 
     def _write(self, project_id: str, book: Book, place: Place, wanted: Sequence[Page], most: int) -> bool:
         """Write at most so many files; False if one changed meanwhile."""
@@ -261,20 +261,20 @@ class MemoryFiles:
         try:
             stamp = folder.stamp(file) if folder is not None else None
             if folder is None or stamp is None:
-                found = ""
+                on_disk = ""
             else:
-                found = record.read if stamp == record.stamp else folder.digest(file)
-            if found and found != record.read:
+                on_disk = record.read if stamp == record.stamp else folder.digest(file)
+            if on_disk and on_disk != record.read:
                 return False
             if not page.data:
                 book.drop(page.name)
-                return folder is None or folder.remove(file, found)
-            if folder is None or found == digest_of(page.data):
+                return folder is None or folder.remove(file, on_disk)
+            if folder is None or on_disk == digest_of(page.data):
                 return True
             record.issue(page.revision, page.entries)
             record.read, record.stamp = digest_of(page.data), None
             book.save(page.name)
-            is_done = folder.replace(file, page.data, found)
+            is_done = folder.replace(file, page.data, on_disk)
             record.stamp = folder.stamp(file) if is_done else None
             return is_done
         except NoPlainFile as bad:
