@@ -69,17 +69,17 @@ def request_body(request: ChatRequest) -> JsonObject:
     as text: the API refuses their blocks then.
     """
     messages: list[JsonObject] = []
-    for one in request.messages:
-        if one.role == "system":
+    for message in request.messages:
+        if message.role == "system":
             continue
-        blocks = _blocks(one, request.model) if request.tools else _told(one)
-        role = "assistant" if one.role == "assistant" else "user"
+        blocks = _blocks(message, request.model) if request.tools else _told(message)
+        role = "assistant" if message.role == "assistant" else "user"
         if messages and messages[-1]["role"] == role:
             messages[-1]["content"] += blocks
         elif blocks:
             messages.append({"role": role, "content": blocks})
     body: JsonObject = {"model": request.model, "max_tokens": request.max_tokens, "messages": messages}
-    system = "\n\n".join(one.text for one in request.messages if one.role == "system" and one.text)
+    system = "\n\n".join(message.text for message in request.messages if message.role == "system" and message.text)
     if system:
         body["system"] = system
     if request.tools:
@@ -117,12 +117,12 @@ def _thinking_blocks(reasoning: str, model: str) -> list[JsonObject]:
     They are signed for their model; another one does not take them.
     """
     try:
-        found = json.loads(reasoning) if reasoning else {}
+        thought = json.loads(reasoning) if reasoning else {}
     except (ValueError, RecursionError):
         return []
-    if not isinstance(found, dict) or found.get("model") != model:
+    if not isinstance(thought, dict) or thought.get("model") != model:
         return []
-    return [block for block in found.get("blocks", []) if isinstance(block, dict) and block.get("type") in THINKING]
+    return [block for block in thought.get("blocks", []) if isinstance(block, dict) and block.get("type") in THINKING]
 
 
 @dataclass

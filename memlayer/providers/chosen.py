@@ -85,8 +85,8 @@ class BudgetedChat:
         reserved = self._budget.reserve(tokens)
         if reserved is not None:
             return reserved
-        said = self._budget.summary()
-        used, allowed = said["today"]["tokens"], said["daily_tokens"]
+        summary = self._budget.summary()
+        used, allowed = summary["today"]["tokens"], summary["daily_tokens"]
         if used + tokens <= allowed:
             raise ChatError("the tokens of the day cannot be counted on disk, so nothing is sent: see memlayer doctor")
         raise ChatError(
@@ -97,17 +97,17 @@ class BudgetedChat:
 
 def request_tokens(request: ChatRequest) -> int:
     """Estimate the tokens of a request."""
-    found = 0
-    for one in request.messages:
-        arguments = [_arguments(call.arguments) for call in one.calls]
-        found += sum(map(estimate_tokens, [one.text, one.reasoning, *arguments])) + MESSAGE_TOKENS
-    return found + sum(
+    tokens = 0
+    for message in request.messages:
+        arguments = [_arguments(call.arguments) for call in message.calls]
+        tokens += sum(map(estimate_tokens, [message.text, message.reasoning, *arguments])) + MESSAGE_TOKENS
+    return tokens + sum(
         estimate_tokens(f"{tool.name} {tool.description} {_arguments(tool.parameters)}") for tool in request.tools
     )
 
 
-def _arguments(found: object) -> str:
-    return json.dumps(found, ensure_ascii=False, default=dict)
+def _arguments(arguments: object) -> str:
+    return json.dumps(arguments, ensure_ascii=False, default=dict)
 
 
 class Completions:

@@ -77,13 +77,13 @@ class ClaudeCliChat:
         program = self._program()
         if request.tools:
             raise NotCharged(f"{self.name} takes no tools: set agent.tool_dispatcher to auto or xml")
-        system = "\n\n".join(one.text for one in request.messages if one.role == "system" and one.text)
+        system = "\n\n".join(message.text for message in request.messages if message.role == "system" and message.text)
         if len(system.encode("utf-8", "replace")) > MAX_SYSTEM_BYTES:
             raise NotCharged(
                 f"{self.name}: the system prompt is longer than {MAX_SYSTEM_BYTES} bytes: shorten soul.file"
             )
         system = system or "You are a helpful assistant."
-        talk = as_prompt([one for one in request.messages if one.role != "system"])
+        talk = as_prompt([message for message in request.messages if message.role != "system"])
         line = waiting.waiting_line(f"{self.name} ({request.model})", deadline_s)
         timer = threading.Timer(waiting.WAIT_S, on_wait or str, [line])
         timer.daemon = True
@@ -213,11 +213,11 @@ def as_prompt(messages: Sequence[WireMessage]) -> str:
     """
     if len(messages) == 1 and messages[0].role == "user":
         return messages[0].text
-    texts = [_text(one) for one in messages]
+    texts = [_text(message) for message in messages]
     marker = _marker(texts)
     parts = [ABOUT_TALK % marker]
-    for one, text in zip(messages, texts, strict=True):
-        parts.append(f"{marker} {one.role}\n{text}\n")
+    for message, text in zip(messages, texts, strict=True):
+        parts.append(f"{marker} {message.role}\n{text}\n")
     return "\n".join([*parts, f"{marker} assistant"])
 
 
@@ -229,5 +229,7 @@ def _marker(texts: Sequence[str]) -> str:
 
 
 def _text(message: WireMessage) -> str:
-    calls = [f"[tool call: {one.name} {json.dumps(dict(one.arguments), ensure_ascii=False)}]" for one in message.calls]
+    calls = [
+        f"[tool call: {call.name} {json.dumps(dict(call.arguments), ensure_ascii=False)}]" for call in message.calls
+    ]
     return "\n".join([*([message.text] if message.text else []), *calls])

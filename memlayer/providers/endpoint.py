@@ -251,6 +251,8 @@ def with_message(advice: str, message: str) -> str:
 
 def texts_of(request: ChatRequest) -> list[str]:
     """Return the texts that a request sends."""
-    texts = [text for one in request.messages for text in (one.text, one.reasoning)]
-    texts += [json.dumps(dict(call.arguments), ensure_ascii=False) for one in request.messages for call in one.calls]
+    texts = [text for message in request.messages for text in (message.text, message.reasoning)]
+    texts += [
+        json.dumps(dict(call.arguments), ensure_ascii=False) for message in request.messages for call in message.calls
+    ]
     return texts

@@ -71,7 +71,7 @@ class OpenAIChat(SdkChat):
     def body(self, request: ChatRequest) -> JsonObject:
         """See SdkChat."""
         length = self._endpoint.known(max_tokens=request.max_tokens, max_completion_tokens=request.max_tokens)
-        body = {"model": request.model, "messages": [_message(one) for one in request.messages], **length}
+        body = {"model": request.model, "messages": [_message(message) for message in request.messages], **length}
         if request.tools:
             body["tools"] = [
                 {

@@ -51,30 +51,30 @@ def tool_call(part: CallPart, number: int) -> ToolCall:
     return ToolCall(part.id or f"call_{number}", part.name, arguments, problem)
 
 
-def read_arguments(said: object) -> tuple[dict[str, object], str]:
+def read_arguments(arguments: object) -> tuple[dict[str, object], str]:
     """Return (arguments, "") or ({}, the problem).
 
-    said: JSON text, or an object, as some servers give it. Nothing at all is no argument.
+    arguments: JSON text, or an object, as some servers give it. Nothing at all is no argument.
     """
-    if isinstance(said, Mapping):
-        return {str(name): value for name, value in said.items()}, ""
-    if said is None or (isinstance(said, str) and not said.strip()):
+    if isinstance(arguments, Mapping):
+        return {str(name): value for name, value in arguments.items()}, ""
+    if arguments is None or (isinstance(arguments, str) and not arguments.strip()):
         return {}, ""
     try:
-        found = json.loads(said) if isinstance(said, str) else said
+        parsed = json.loads(arguments) if isinstance(arguments, str) else arguments
     except (ValueError, RecursionError) as bad:
         where = f" at character {bad.pos}" if isinstance(bad, json.JSONDecodeError) else ""
         return {}, f"the arguments are not valid JSON{where}"
-    if not isinstance(found, dict):
+    if not isinstance(parsed, dict):
         return {}, "the arguments are not a JSON object"
-    return found, ""
+    return parsed, ""
 
 
-def arguments_text(said: object) -> str:
+def arguments_text(arguments: object) -> str:
     """Return arguments as JSON text: many servers give text, some an object."""
-    if isinstance(said, str):
-        return said
-    return "" if said is None else json.dumps(said, ensure_ascii=False)
+    if isinstance(arguments, str):
+        return arguments
+    return "" if arguments is None else json.dumps(arguments, ensure_ascii=False)
 
 
 class ToolFindings:
@@ -153,10 +153,10 @@ def asks_for_tools(base_url: str, model: str, key: str) -> bool | None:
 def _json(answer: Any) -> JsonObject:
     """Return the object that a server gave, {} for anything else."""
     try:
-        found = answer.json() if answer.status_code == 200 else {}
+        data = answer.json() if answer.status_code == 200 else {}
     except (ValueError, RecursionError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return data if isinstance(data, dict) else {}
 
 
 def _of_llama_cpp(props: JsonObject) -> bool | None:
@@ -164,8 +164,8 @@ def _of_llama_cpp(props: JsonObject) -> bool | None:
     abilities = props.get("chat_template_caps")
     if not isinstance(abilities, dict):
         return None
-    found = abilities.get("supports_tools", abilities.get("supports_tool_calls"))
-    return found if isinstance(found, bool) else None
+    supports_tools = abilities.get("supports_tools", abilities.get("supports_tool_calls"))
+    return supports_tools if isinstance(supports_tools, bool) else None
 
 
 def _of_ollama(shown: JsonObject) -> bool | None:

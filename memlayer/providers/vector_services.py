@@ -209,7 +209,7 @@ class GeminiEmbeddings(Service):
                         failure.retry_after_s = float(str(detail["retryDelay"]).removesuffix("s"))
             raise failure from bad
         use = getattr(answer.usage_metadata, "prompt_token_count", 0)
-        return Answered([one.values for one in answer.embeddings], tokens_of(use))
+        return Answered([embedding.values for embedding in answer.embeddings], tokens_of(use))
 
     async def close(self) -> None:
         """See Service."""
