@@ -142,10 +142,10 @@ def with_marks(shown: Iterable[str], marks: Iterable[str]) -> list[str]:
 
 def with_shown(shown: Iterable[str], entries: Iterable[Candidate]) -> list[str]:
     """Add each entry's memory and turn to a session's shown ids."""
-    found = dict.fromkeys(shown)
+    ids = dict.fromkeys(shown)
     for entry in entries:
-        found.update(dict.fromkeys((entry.chunk.memory_id, turn_of(entry.chunk))))
-    return list(found)[-MAX_SHOWN:]
+        ids.update(dict.fromkeys((entry.chunk.memory_id, turn_of(entry.chunk))))
+    return list(ids)[-MAX_SHOWN:]
 
 
 def whole_chunk(memory: Memory) -> Chunk:
@@ -158,12 +158,12 @@ def whole_chunk(memory: Memory) -> Chunk:
     )  # fmt: skip
 
 
-def near_duplicates(one: frozenset[str], other: frozenset[str]) -> bool:
+def near_duplicates(terms: frozenset[str], other: frozenset[str]) -> bool:
     """True for two texts whose terms have a Jaccard coefficient of NEAR_DUPLICATE."""
-    if min(len(one), len(other)) < NEAR_DUPLICATE * max(len(one), len(other)):
+    if min(len(terms), len(other)) < NEAR_DUPLICATE * max(len(terms), len(other)):
         return False  # the coefficient is at most the ratio of their sizes
-    shared = len(one & other)
-    return shared > 0 and shared >= NEAR_DUPLICATE * (len(one) + len(other) - shared)
+    shared = len(terms & other)
+    return shared > 0 and shared >= NEAR_DUPLICATE * (len(terms) + len(other) - shared)
 
 
 def need(signals: PromptSignals) -> float:
@@ -176,14 +176,16 @@ def helps(signals: MemorySignals) -> float:
     return _logistic(signals.odds(), HELP)
 
 
-def memory_signals(chunk: Chunk, score: Score, rarity: Rarity, said: SessionWords) -> MemorySignals:
+def memory_signals(chunk: Chunk, score: Score, rarity: Rarity, session_words: SessionWords) -> MemorySignals:
     """Return a memory's signals. rarity: of the query's terms."""
-    held = rarity.rare.intersection(chunk.terms.split()) - said.terms
-    rare = sum(rarity.weight[term] for term in held)
+    rare_terms = rarity.rare.intersection(chunk.terms.split()) - session_words.terms
+    rare = sum(rarity.weight[term] for term in rare_terms)
     return MemorySignals(bm25=score.bm25, coverage=score.lexical or 0.0, cosine=score.cosine, rare=rare)
 
 
-def judge(found: Iterable[Found], signals: PromptSignals, rarity: Rarity, said: SessionWords) -> list[Candidate]:
+def judge(
+    hits: Iterable[Found], signals: PromptSignals, rarity: Rarity, session_words: SessionWords
+) -> list[Candidate]:
     """Return the candidates of a search with their chances, best first.
 
     A direct question also admits memories that answer it as a search would count, whatever the regressions say. A bare
@@ -191,8 +193,8 @@ def judge(found: Iterable[Found], signals: PromptSignals, rarity: Rarity, said: 
     """
     needed = need(signals)
     candidates = []
-    for chunk, score in found:
-        features = memory_signals(chunk, score, rarity, said)
+    for chunk, score in hits:
+        features = memory_signals(chunk, score, rarity, session_words)
         helpful = helps(features)
         chance = needed * helpful
         if signals.is_direct and score.relevance >= DIRECT_RELEVANCE:
@@ -200,7 +202,13 @@ def judge(found: Iterable[Found], signals: PromptSignals, rarity: Rarity, said: 
         if signals.names_only:
             chance = score.relevance if states(chunk.text, list(rarity.weight), rarity.alike) else 0.0
         candidates.append(Candidate(chunk, score, chance=chance, helps=helpful, signals=features))
-    candidates.sort(key=lambda one: (-round(one.chance, 2), one.chunk.category == Category.CORE, -one.chunk.at_ms))
+    candidates.sort(
+        key=lambda candidate: (
+            -round(candidate.chance, 2),
+            candidate.chunk.category == Category.CORE,
+            -candidate.chunk.at_ms,
+        )
+    )
     return candidates
 
 

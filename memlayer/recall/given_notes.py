@@ -32,18 +32,20 @@ _CITED = re.compile(r"^- (?:.* )?\[mem:([0-9A-Za-z]{1,40})\]", re.MULTILINE)  # 
 Row = dict[str, Any]
 
 
-def of_prompt(event: Mapping[str, Any], project_id: str, found: Recalled, *, is_delivered: bool) -> Row:
+def of_prompt(event: Mapping[str, Any], project_id: str, recalled: Recalled, *, is_delivered: bool) -> Row:
     """Return a prompt's entry. is_delivered: the host had the answer in time."""
-    left_out = sorted((one for one in found.candidates if not one.kept), key=lambda one: -one.chance)
+    left_out = sorted(
+        (candidate for candidate in recalled.candidates if not candidate.kept), key=lambda candidate: -candidate.chance
+    )
     return {
-        **_head(event, project_id, found.block, is_delivered),
-        "gate": found.gate.value,
-        "place": "first prompt" if found.is_first else "",
-        "need": round(found.need, 3),
-        "mode": found.mode,
-        "took_ms": round(found.took_ms, 1),
-        "given": [_scored(one) for one in found.entries],
-        "left_out": [_scored(one) for one in left_out[:MAX_LEFT_OUT]],
+        **_head(event, project_id, recalled.block, is_delivered),
+        "gate": recalled.gate.value,
+        "place": "first prompt" if recalled.is_first else "",
+        "need": round(recalled.need, 3),
+        "mode": recalled.mode,
+        "took_ms": round(recalled.took_ms, 1),
+        "given": [_scored(candidate) for candidate in recalled.entries],
+        "left_out": [_scored(candidate) for candidate in left_out[:MAX_LEFT_OUT]],
         "left_out_count": len(left_out),
     }
 
@@ -113,11 +115,11 @@ def with_texts(entries: Sequence[Row], store: Store, home: str) -> list[Row]:
     rows = [row for entry in entries for row in (*entry.get("given", ()), *entry.get("left_out", ()))]
     ids = sorted({str(row["id"]) for row in rows if row.get("id")})
     citations = sorted({str(row["citation"]) for row in rows if row.get("citation")})
-    found = [
+    memories = [
         *(store.memories(MemoryQuery(ids=ids, limit=len(ids))) if ids else ()),
         *(store.memories(MemoryQuery(citations=citations, limit=2 * len(citations))) if citations else ()),
     ]
-    known = {one.id: one for one in found} | {one.citation: one for one in reversed(found)}
+    known = {memory.id: memory for memory in memories} | {memory.citation: memory for memory in reversed(memories)}
     prompts = _prompts([str(entry.get("event_id")) for entry in entries if is_of_prompt(entry)], store, home)
     return [
         {
@@ -132,7 +134,9 @@ def with_texts(entries: Sequence[Row], store: Store, home: str) -> list[Row]:
 
 def _prompts(event_ids: Sequence[str], store: Store, home: str) -> dict[str, str]:
     """Return event id -> text, from the store and the spool."""
-    texts = {one.id: one.text for one in store.events(ids=event_ids, limit=len(event_ids))} if event_ids else {}
+    texts = (
+        {stored.id: stored.text for stored in store.events(ids=event_ids, limit=len(event_ids))} if event_ids else {}
+    )
     missing = set(event_ids) - texts.keys()
     for path in spool.waiting(home) if missing else ():
         if spool.id_of(path) in missing:

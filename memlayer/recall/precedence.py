@@ -133,5 +133,5 @@ def _with_values(text: str) -> tuple[str, ...]:
 def _statements(text: str) -> tuple[str, ...]:
     """The first sentences of an entry that ask nothing."""
     lines = (line for part in prompt_and_answer(text) for line in part.split("\n"))
-    found = (line[span.start : span.end] for line in lines for span in sentences(line))
-    return tuple(islice((sentence for sentence in found if not is_question(sentence)), MAX_SENTENCES))
+    texts = (line[span.start : span.end] for line in lines for span in sentences(line))
+    return tuple(islice((sentence for sentence in texts if not is_question(sentence)), MAX_SENTENCES))

@@ -134,15 +134,17 @@ class PromptSignals:
         )  # fmt: skip
 
 
-def prompt_signals(prompt: str, query: Query, weight: Mapping[str, float], said: SessionWords) -> PromptSignals:
+def prompt_signals(
+    prompt: str, query: Query, weight: Mapping[str, float], session_words: SessionWords
+) -> PromptSignals:
     """Return a prompt's signals. weight: inverse document frequency of each query term."""
     whole = sum(weight.values())
     asks = asks_in_words(query.text)
-    new = sum(share for term, share in weight.items() if term not in said.terms)
+    new = sum(share for term, share in weight.items() if term not in session_words.terms)
     return PromptSignals(
         chars=len(prompt.strip()) + (HANGUL_CHARS - 1) * len(_HANGUL.findall(prompt)),
         novelty=new / whole if whole else 0.0,
-        prompts=said.prompts,
+        prompts=session_words.prompts,
         looks_back=bool(_LOOKS_BACK.search(query.text)),
         asks=asks or "?" in query.text or "？" in query.text,
         asks_a_fact=len(query.text) <= DIRECT_CHARS

@@ -71,18 +71,23 @@ class Pipeline:
 
     def run(self, candidates: Sequence[Candidate]) -> str:
         """Set each candidate's reason and snippet, and return the block."""
-        own = [one.chunk for one in candidates if in_context(one.chunk, self._session) is Reason.OWN_SESSION]
+        own = [
+            candidate.chunk
+            for candidate in candidates
+            if in_context(candidate.chunk, self._session) is Reason.OWN_SESSION
+        ]
         self._present = [_terms(chunk.terms) for chunk in own]
         for candidate in candidates:
             chunk = candidate.chunk  # the last stage may put a successor's in its place
-            found = (stage(candidate) for stage in self._stages)
-            candidate.reason = next((reason for reason in found if reason), Reason.KEPT)
+            reasons = (stage(candidate) for stage in self._stages)
+            candidate.reason = next((reason for reason in reasons if reason), Reason.KEPT)
             if candidate.kept:
                 self._turns.add(turn_of(chunk))
                 self._present.append(_terms(chunk.terms))
-        entries = [one for one in candidates if one.kept]
+        entries = [candidate for candidate in candidates if candidate.kept]
         lines = [
-            context_block.Entry(one.citation, context_block.day_of(one.chunk.at_ms), one.snippet) for one in entries
+            context_block.Entry(entry.citation, context_block.day_of(entry.chunk.at_ms), entry.snippet)
+            for entry in entries
         ]
         is_explained = self._session is not None and self._session.explained_ms
         block = context_block.block(lines, self._budget, "" if is_explained else context_block.EXPLANATION)
@@ -127,16 +132,16 @@ class Pipeline:
         stale: list[Replacement] = []
 
         def is_stale(sentence: str) -> bool:
-            found = self._superseded.of(chunk.project_id, (chunk.session_id, chunk.prompt_id), sentence)
-            stale.extend([found] if found else [])
-            return found is not None
+            replacement = self._superseded.of(chunk.project_id, (chunk.session_id, chunk.prompt_id), sentence)
+            stale.extend([replacement] if replacement else [])
+            return replacement is not None
 
         mark = KINDS[chunk.known_kind].mark
         candidate.snippet = snippet(chunk.text, self._weight, max_chars - len(mark), is_stale)
         if candidate.snippet:
             candidate.snippet = mark + candidate.snippet
             return None
-        head = next((found.head for found in stale if found.head is not None), None)
+        head = next((replacement.head for replacement in stale if replacement.head is not None), None)
         if head is None:
             return Reason.TAKEN_BACK
         candidate.chunk, candidate.snippet = whole_chunk(head), snippet(head.text, self._weight, max_chars)
@@ -198,7 +203,7 @@ class Recalled:
 
     @property
     def entries(self) -> tuple[Candidate, ...]:
-        return tuple(one for one in self.candidates if one.kept)
+        return tuple(candidate for candidate in self.candidates if candidate.kept)
 
 
 @dataclass
@@ -242,10 +247,10 @@ class Recall:
         if is_plan(prompt):
             return Recalled("", mode, Gate.PLAN)
         query = reduce_prompt(prompt)
-        said = self.live.of(session.id, session.context_since_ms) if session is not None else SessionWords()
+        session_words = self.live.of(session.id, session.context_since_ms) if session is not None else SessionWords()
         rarity = self.retriever.rarity(query.terms, scope, query.text)
-        signals = prompt_signals(prompt, query, rarity.weight, said)
-        is_first = session is not None and not said.prompts
+        signals = prompt_signals(prompt, query, rarity.weight, session_words)
+        is_first = session is not None and not session_words.prompts
         notes = self._notes(query, scope, rules, session) if is_first else []
         if signals.is_too_short and not notes:
             return Recalled("", mode, Gate.TOO_SHORT, query, signals)
@@ -255,7 +260,7 @@ class Recall:
         hits = [] if signals.is_too_short else self.retriever.search(
             query, scope, rules.candidates, rules.weights, rarity
         )  # fmt: skip
-        judged = in_precedence(judge(hits, signals, rarity, said), rules.min_chance)
+        judged = in_precedence(judge(hits, signals, rarity, session_words), rules.min_chance)
         candidates = without_told(judged, notes)
 
         def is_templated(chunk: Chunk) -> bool:

@@ -58,14 +58,14 @@ class Score:
     cosine: float | None = None
 
 
-def coverage(found: Mapping[str, int], weight: Mapping[str, float]) -> float:
+def coverage(counts: Mapping[str, int], weight: Mapping[str, float]) -> float:
     """Return a document's share of a query's information, in [0, 1].
 
-    found: the query's terms in the document (text.bm25). weight: of every term of the query. Unlike raw BM25
+    counts: the query's terms in the document (text.bm25). weight: of every term of the query. Unlike raw BM25
     it has a bound that two queries share.
     """
     whole = sum(weight.values())
-    return sum(weight[term] for term in found) / whole if whole else 0.0
+    return sum(weight[term] for term in counts) / whole if whole else 0.0
 
 
 def is_hangul(terms: Sequence[str]) -> bool:
@@ -184,7 +184,7 @@ class Rarity(NamedTuple):
         out = dict(self.weight)
         for own, other in self.alike:
             for term in other:
-                out.setdefault(term, sum(self.weight[one] for one in own) / len(other))
+                out.setdefault(term, sum(self.weight[own_term] for own_term in own) / len(other))
         return out
 
 
@@ -206,7 +206,7 @@ class Retriever:
         """
         embedder = self.embedder()
         rarity = rarity or self.rarity(query.terms, scope, query.text)
-        terms = list(dict.fromkeys([*query.terms, *(term for one in rarity.alike for term in one.other)]))
+        terms = list(dict.fromkeys([*query.terms, *(term for pair in rarity.alike for term in pair.other)]))
         by_text = self._threads.submit(self.store.search_text, terms, scope, limit) if terms else None
         near: list[Hit] = []
         if embedder is not None and query.text:
@@ -244,18 +244,18 @@ class Retriever:
             return ()
         words = {stem(word): tuple(query_terms(word)) for word in _WORD.findall(text.lower())[:MOST_HEARD]}
         words = {_bare(word): own for word, own in words.items() if own and all(term in weight for term in own)}
-        found = self.store.sounding_like(list(words), scope.project_ids[0])
+        by_word = self.store.sounding_like(list(words), scope.project_ids[0])
         alike = tuple(
             Alike(words[word], tuple(index_terms(other).split()) if is_hangul_run(other) else (other,))
-            for word, others in found.items()
+            for word, others in by_word.items()
             for other in others
         )
         if alike:
-            project = self.store.holding([term for one in alike for term in one.other], scope.project_ids[0])
-            known = self.terms.weights([term for one in alike for term in one.other], project)
+            project = self.store.holding([term for pair in alike for term in pair.other], scope.project_ids[0])
+            known = self.terms.weights([term for pair in alike for term in pair.other], project)
             for own, other in alike:
                 for term in own:
-                    weight[term] = min(weight[term], max(known[one] for one in other))
+                    weight[term] = min(weight[term], max(known[other_term] for other_term in other))
         return alike
 
     def is_templated(self, opening: str, scope: Scope) -> bool:
@@ -263,8 +263,8 @@ class Retriever:
 
         Only the words in memory are asked: of a project that no search has used yet nothing is known.
         """
-        found = self.store.holding([opening], scope.project_ids[0]) if opening and scope.project_ids else None
-        return found is not None and found.by_term.get(opening, 0) >= TEMPLATE_TURNS
+        holding = self.store.holding([opening], scope.project_ids[0]) if opening and scope.project_ids else None
+        return holding is not None and holding.by_term.get(opening, 0) >= TEMPLATE_TURNS
 
     def _evidence(
         self,
@@ -285,13 +285,13 @@ class Retriever:
         for key, chunk in chunks.items():
             covered = lexical = vector = None
             if query.terms:
-                found = frequencies(query.terms, split[key])
+                counts = frequencies(query.terms, split[key])
                 for own, other in rarity.alike:
                     if all(term in split[key] for term in other):
-                        found.update({term: 1 for term in own if term not in found})
+                        counts.update({term: 1 for term in own if term not in counts})
                 is_other = bool(rarity.alike) and is_hangul(split[key]) != hangul
-                covered = coverage(found, rarity.translatable if is_other else rarity.weight)
-                lexical = bm25(found, rarity.weight, len(split[key]) / max(1.0, mean_length))
+                covered = coverage(counts, rarity.translatable if is_other else rarity.weight)
+                lexical = bm25(counts, rarity.weight, len(split[key]) / max(1.0, mean_length))
             # A chunk without a vector of this model is measured by its words alone, as far as it has been embedded.
             if embedder is not None and (key in cosines or chunk.model == embedder.fingerprint):
                 cosine = cosines.get(key)
@@ -317,7 +317,7 @@ class Retriever:
                 bm25=evidence.bm25 or 0.0,
                 cosine=evidence.vector,
             )
-            held = best.get(chunk.memory_id)
-            if held is None or scored.score > held[1].score:
+            best_so_far = best.get(chunk.memory_id)
+            if best_so_far is None or scored.score > best_so_far[1].score:
                 best[chunk.memory_id] = (chunk, scored)
         return sorted(best.values(), key=lambda pair: (-pair[1].score, -pair[0].at_ms))

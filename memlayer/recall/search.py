@@ -48,15 +48,19 @@ def find(
     words = unicodedata.normalize("NFC", query).casefold().split()
     if limit < 1 or not any(len(word) >= (MIN_CHARS if word.isascii() else MIN_KOREAN_CHARS) for word in words):
         return []
-    found: dict[str, Event] = {}
+    by_memory: dict[str, Event] = {}
     for project_id in [""] if project_ids is None else project_ids:
         for event in store.events(project_id=project_id, kind="tool", limit=MAX_SCANNED):
             text = unicodedata.normalize("NFC", event.text).casefold()
             if event.prompt_id and all(word in text for word in words) and admits(event):
-                found[turn_memory_id(event.session_id, event.prompt_id)] = event  # the last of a turn
-    newest = sorted(found, key=lambda memory_id: -found[memory_id].at_ms)[: limit * 2]
-    turns = {one.id: one for one in store.memories(MemoryQuery(ids=newest, limit=len(newest) + 1))} if newest else {}
-    return [(turns[memory_id], found[memory_id]) for memory_id in newest if memory_id in turns][:limit]
+                by_memory[turn_memory_id(event.session_id, event.prompt_id)] = event  # the last of a turn
+    newest = sorted(by_memory, key=lambda memory_id: -by_memory[memory_id].at_ms)[: limit * 2]
+    turns = (
+        {memory.id: memory for memory in store.memories(MemoryQuery(ids=newest, limit=len(newest) + 1))}
+        if newest
+        else {}
+    )
+    return [(turns[memory_id], by_memory[memory_id]) for memory_id in newest if memory_id in turns][:limit]
 
 
 @dataclass(frozen=True)

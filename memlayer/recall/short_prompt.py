@@ -89,5 +89,5 @@ def states(text: str, terms: Sequence[str], alike: Sequence[tuple[Sequence[str],
     )
 
 
-def _with_alike(held: set[str], alike: Sequence[tuple[Sequence[str], Sequence[str]]]) -> set[str]:
-    return held.union(*(own for own, other in alike if held.issuperset(other)))
+def _with_alike(terms: set[str], alike: Sequence[tuple[Sequence[str], Sequence[str]]]) -> set[str]:
+    return terms.union(*(own for own, other in alike if terms.issuperset(other)))

@@ -64,48 +64,48 @@ def snippet(
 
     Stale sentences are left out. rarity: weight of each query term. most: the number of sentences.
     """
-    found = sentences_of(text)
-    if not found:
+    sentences = sentences_of(text)
+    if not sentences:
         return cut(flatten(text), max_chars)
-    value = values(found, rarity)
-    order = sorted(range(len(found)), key=lambda place: -value[place])
-    stale = {place for place in order if is_stale(found[place].text)}
+    value = values(sentences, rarity)
+    order = sorted(range(len(sentences)), key=lambda place: -value[place])
+    stale = {place for place in order if is_stale(sentences[place].text)}
     if order[0] in stale:
         return ""
-    texts = [sentence.text for sentence in found]
+    texts = [sentence.text for sentence in sentences]
     if not stale and sum(len(sentence) + 1 for sentence in texts) <= max_chars:
         return " ".join(texts)
     kept = [place for place in order if place not in stale][:most]
     kept = [place for place in kept if value[place] > 0.2 * value[kept[0]] or place == kept[0]]
     if len(texts[kept[0]]) > max_chars:
         return _window(texts[kept[0]], rarity, max_chars)
-    chosen = [value[place] + 1e-6 if place in kept else 0.0 for place in range(len(found))]
+    chosen = [value[place] + 1e-6 if place in kept else 0.0 for place in range(len(sentences))]
     return best_sentences(texts, chosen, max_chars)
 
 
-def values(found: Sequence[Sentence], rarity: Mapping[str, float]) -> list[float]:
+def values(sentences: Sequence[Sentence], rarity: Mapping[str, float]) -> list[float]:
     """Return the value of each sentence to the reader."""
-    prompts = sum(sentence.is_prompt for sentence in found)
-    held = [frozenset(index_terms(sentence.text).split()) for sentence in found]
-    base = 0.0 if any(terms & rarity.keys() for terms in held) else NOTHING_SHARED
+    prompts = sum(sentence.is_prompt for sentence in sentences)
+    term_sets = [frozenset(index_terms(sentence.text).split()) for sentence in sentences]
+    base = 0.0 if any(terms & rarity.keys() for terms in term_sets) else NOTHING_SHARED
     return [
-        _value(sentence, terms, place - prompts, rarity, base, prompts < len(found))
-        for place, (sentence, terms) in enumerate(zip(found, held, strict=True))
+        _value(sentence, terms, place - prompts, rarity, base, prompts < len(sentences))
+        for place, (sentence, terms) in enumerate(zip(sentences, term_sets, strict=True))
     ]
 
 
 def _value(
-    sentence: Sentence, held: frozenset[str], place: int, rarity: Mapping[str, float], base: float, has_answer: bool
+    sentence: Sentence, terms: frozenset[str], place: int, rarity: Mapping[str, float], base: float, has_answer: bool
 ) -> float:
     """Return a sentence's value.
 
-    held: its terms. place: in the answer, from 0; answers state their point early. base: of every
+    terms: the sentence's. place: in the answer, from 0; answers state their point early. base: of every
     sentence.
     """
     text = sentence.text
-    value = base + sum(weight for term, weight in rarity.items() if term in held)
+    value = base + sum(weight for term, weight in rarity.items() if term in terms)
     value += NAMES_CODE * ("`" in text) + STATES_FINDING * bool(_FINDING.match(text))
-    value *= 1 - len(held & rarity.keys()) / max(1, len(held)) / 2  # an echo of the prompt is no news
+    value *= 1 - len(terms & rarity.keys()) / max(1, len(terms)) / 2  # an echo of the prompt is no news
     value /= 1 + len(text) / 400
     if is_question(text) or text.endswith(":"):
         value *= WEAK
@@ -121,8 +121,8 @@ def _window(text: str, rarity: Mapping[str, float], max_chars: int) -> str:
     words = textwrap.wrap(text, WINDOW_CHARS, break_on_hyphens=False)
     many = max(1, (max_chars - 2) // (WINDOW_CHARS + 1))
     parts = [" ".join(words[at : at + many]) for at in range(max(1, len(words) - many + 1))]
-    held = [set(index_terms(part).split()) for part in parts]
-    value = [sum(weight for term, weight in rarity.items() if term in terms) for terms in held]
+    term_sets = [set(index_terms(part).split()) for part in parts]
+    value = [sum(weight for term, weight in rarity.items() if term in terms) for terms in term_sets]
     best = [at for at, share in enumerate(value) if share >= max(value)]
     at = best[len(best) // 2]  # the middle of several equals
     return ELLIPSIS * bool(at) + parts[at] + ELLIPSIS * (at + many < len(words))

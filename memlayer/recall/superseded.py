@@ -69,16 +69,16 @@ class SupersededStatements:
     def refresh(self, project_ids: Iterable[str]) -> None:
         """Read these projects' statements again; "" reads all. Raises StoreError."""
         for project_id in project_ids:
-            found: dict[str, dict[Turn, list[Replacement]]] = {project_id: {}} if project_id else {}
+            by_project: dict[str, dict[Turn, list[Replacement]]] = {project_id: {}} if project_id else {}
             every = self._store.memories(MemoryQuery(project_id=project_id, category=Category.CORE, limit=MAX_KNOWN))
             by_id = {memory.id: memory for memory in every}
             for old in every:
                 if old.superseded_by and old.prompt_id:
                     head = lineage.head_of(old, by_id.get)
-                    of_turn = found.setdefault(old.project_id, {}).setdefault((old.session_id, old.prompt_id), [])
+                    of_turn = by_project.setdefault(old.project_id, {}).setdefault((old.session_id, old.prompt_id), [])
                     of_turn.append(replacement_of(old, head))
             with self._lock:
-                self._by_project.update(found)
+                self._by_project.update(by_project)
 
     def of(self, project_id: str, turn: Turn, text: str) -> Replacement | None:
         """Return the replacement of a stale statement that `text` repeats, or None."""
@@ -86,5 +86,7 @@ class SupersededStatements:
             known = self._by_project.get(project_id, {}).get(turn, ())
         if not known:
             return None
-        repeated = [found for found in known if found.is_said_by(text)]
-        return next((found for found in repeated if found.head is not None), repeated[0] if repeated else None)
+        repeated = [replacement for replacement in known if replacement.is_said_by(text)]
+        return next(
+            (replacement for replacement in repeated if replacement.head is not None), repeated[0] if repeated else None
+        )
