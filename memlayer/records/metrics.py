@@ -109,9 +109,9 @@ class Metrics:
                 took = sorted(self._took_ms.get(op, ()))
                 hooks[op] = {**counts, "p50_ms": _percentile(took, 0.5), "p95_ms": _percentile(took, 0.95)}
             embedding: dict[str, float | None] = {}
-            for name, one in (("queries", "query_ms"), ("passages", "passage_ms")):
+            for name, timing in (("queries", "query_ms"), ("passages", "passage_ms")):
                 embedding[name] = int(self._embedding[name])
-                embedding[one] = _mean(self._embedding[name + "_ms"], self._embedding[name])
+                embedding[timing] = _mean(self._embedding[name + "_ms"], self._embedding[name])
             return {**self._counts(), "hooks": hooks, "embedding": embedding}
 
     def save(self) -> None:

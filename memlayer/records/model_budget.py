@@ -104,35 +104,35 @@ class ModelBudget:
         The lock is its folder's, since the file is replaced as a whole. Without one, where the folder is yet to be made
         or its disk knows no locks, a count may be lost to another process.
         """
-        with self._lock, contextlib.ExitStack() as held:
+        with self._lock, contextlib.ExitStack() as stack:
             with contextlib.suppress(OSError):
                 fd = os.open(os.path.dirname(self._path), os.O_RDONLY)
-                held.callback(os.close, fd)
+                stack.callback(os.close, fd)
                 fcntl.flock(fd, fcntl.LOCK_EX)
             yield
 
     def _read(self) -> dict[str, Any]:
         """The file's counts, as of today. An unreadable file counts from nothing."""
-        said: Any = {}
+        data: Any = {}
         try:
             with open(self._path, encoding="utf-8") as file:
-                said = json.load(file)
+                data = json.load(file)
         except (OSError, ValueError, RecursionError):
             pass
-        said = said if isinstance(said, dict) else {}
+        data = data if isinstance(data, dict) else {}
         day = time.strftime("%Y-%m-%d", time.localtime(self._clock()))
-        problem, days = said.get("problem"), said.get("days")
+        problem, days = data.get("problem"), data.get("days")
         if not isinstance(days, dict):
-            days = {said.get("day"): said.get("today")}  # as it was written while one day was kept
+            days = {data.get("day"): data.get("today")}  # as it was written while one day was kept
         kept = {name: _counts(counts) for name, counts in days.items() if isinstance(name, str)}
         today = kept.pop(day, None) or _counts(None)
         return {
             "day": day,
             "today": today,
             "days": {**kept, day: today},  # in the order of their last use: a clock may be years ahead for once
-            "all": _counts(said.get("all")),
+            "all": _counts(data.get("all")),
             "problem": problem if isinstance(problem, str) else "",
-            "problem_ms": int(_number(said.get("problem_ms"))),
+            "problem_ms": int(_number(data.get("problem_ms"))),
         }
 
     def _write(self, use: dict[str, Any]) -> bool:
@@ -153,8 +153,8 @@ def _add(use: dict[str, Any], day: str, **amounts: float) -> None:
                 counts[name] = max(0, counts[name] + amount)
 
 
-def _counts(said: object) -> dict[str, Any]:
-    known = said if isinstance(said, dict) else {}
+def _counts(counts: object) -> dict[str, Any]:
+    known = counts if isinstance(counts, dict) else {}
     return {
         name: round(_number(known.get(name)), 6) if name == "cost_usd" else int(_number(known.get(name)))
         for name in _COUNTED

@@ -119,7 +119,7 @@ class Projects:
     def known(self) -> dict[str, dict[str, Any]]:
         """A copy of the registry."""
         with self._lock:
-            return {project_id: dict(found) for project_id, found in self._registry.items()}
+            return {project_id: dict(entry) for project_id, entry in self._registry.items()}
 
     def scopes(self) -> list[str]:
         """The ids of all memory scopes: known projects, and every project."""

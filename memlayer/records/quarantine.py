@@ -53,9 +53,9 @@ def _holds(path: str, forgotten: Forgotten) -> bool:
     session_id, prompt_id, text = (_field(raw, name) for name in ("session_id", "prompt_id", "text"))
     if session_id and prompt_id and (session_id, prompt_id) in forgotten.turns:
         return True
-    found = " ".join(text.split())
+    flat = " ".join(text.split())
     for wanted in (" ".join(text.split()) for text in forgotten.texts):
-        shorter, longer = sorted((wanted, found), key=len)
+        shorter, longer = sorted((wanted, flat), key=len)
         if shorter and (shorter == longer or (len(shorter) >= MIN_PART_CHARS and shorter in longer)):
             return True
     return False
@@ -63,13 +63,13 @@ def _holds(path: str, forgotten: Forgotten) -> bool:
 
 def _field(raw: str, name: str) -> str:
     """Return a string field, as far as a torn file has it."""
-    found = re.search(r'"%s":\s*"((?:[^"\\]|\\.)*)' % name, raw)
-    if found is None:
+    match = re.search(r'"%s":\s*"((?:[^"\\]|\\.)*)' % name, raw)
+    if match is None:
         return ""
     try:
-        return str(json.loads('"%s"' % found.group(1)))
+        return str(json.loads('"%s"' % match.group(1)))
     except ValueError:  # control characters as they are, or half an escape
-        return found.group(1)
+        return match.group(1)
 
 
 def _read(path: str) -> str:

@@ -242,9 +242,9 @@ class Sessions:
                 except OSError:
                     names = []
                 for name in names:
-                    found = self._load(os.path.join(self._folder, name)) if name.endswith(".json") else None
-                    if found is not None:
-                        self._known.setdefault(found.id, found)
+                    session = self._load(os.path.join(self._folder, name)) if name.endswith(".json") else None
+                    if session is not None:
+                        self._known.setdefault(session.id, session)
                 self._all_read = True
             return sorted(self._known.values(), key=lambda session: -session.last_ms)
 
@@ -266,10 +266,10 @@ class Sessions:
 
     def _get(self, session_id: str) -> Session | None:
         if session_id not in self._known:
-            found = self._load(self._path(session_id))
-            if found is None:
+            session = self._load(self._path(session_id))
+            if session is None:
                 return None
-            self._known[session_id] = found
+            self._known[session_id] = session
         return self._known[session_id]
 
     def _load(self, path: str) -> Session | None:

@@ -83,12 +83,12 @@ class Tombstones:
     def add(
         self,
         ids: Iterable[str],
-        said: Iterable[tuple[str, int]] = (),
+        turn_texts: Iterable[tuple[str, int]] = (),
         statements: Iterable[tuple[str, str, int]] = (),
     ) -> None:
         """Remember forgotten ids, texts of turns, and statements.
 
-        said: (text, at_ms); statements: (project id, text, until ms). Raises OSError; then nothing counts as gone.
+        turn_texts: (text, at_ms); statements: (project id, text, until ms). Raises OSError: nothing is gone then.
         """
         with self._lock:
             if len(self._key) < KEY_BYTES:
@@ -101,7 +101,7 @@ class Tombstones:
                     mark = self._statement_mark(project_id, text)
                     known[mark] = max(until_ms, known.get(mark, 0))
             others = {line for line in self._lines if not line.startswith(_STATEMENT + ":")}
-            marks = {self._said_mark(_SAID, text, at_ms) for text, at_ms in said if text.strip()}
+            marks = {self._said_mark(_SAID, text, at_ms) for text, at_ms in turn_texts if text.strip()}
             lines = {"%s:%s:%d" % (_STATEMENT, mark, until_ms) for mark, until_ms in known.items()}
             self._save(others | set(ids) | marks | lines)
             self._statements = known
@@ -241,10 +241,10 @@ def _run_of(line: str) -> RetentionRun | None:
 
 
 def _statements_of(lines: Iterable[str]) -> dict[str, int]:
-    found: dict[str, int] = {}
+    by_mark: dict[str, int] = {}
     for line in lines:
         kind, _, rest = line.partition(":")
         mark, _, until_ms = rest.partition(":")
         if kind == _STATEMENT and until_ms.isdigit():
-            found[mark] = max(int(until_ms), found.get(mark, 0))
-    return found
+            by_mark[mark] = max(int(until_ms), by_mark.get(mark, 0))
+    return by_mark

@@ -39,13 +39,13 @@ class UsageLog:
 
     def _cited_by(self, events: Iterable[Event]) -> list[Usage]:
         named = {event: cited_in(event.text) for event in events if event.kind == "assistant"}
-        citations = sorted({citation for found in named.values() for citation in found})
+        citations = sorted({citation for cited in named.values() for citation in cited})
         known = self._store.memories(MemoryQuery(citations=citations, limit=MANY)) if citations else []
         return [
             usage_of(memory, CITED, session_id=event.session_id, prompt_id=event.prompt_id, at_ms=event.at_ms)
-            for event, found in named.items()
+            for event, cited in named.items()
             for memory in known
-            if memory.citation in found and memory.project_id in (event.project_id, GLOBAL)
+            if memory.citation in cited and memory.project_id in (event.project_id, GLOBAL)
         ]
 
     def shown(self) -> None:
@@ -53,15 +53,15 @@ class UsageLog:
         if not self._is_tracking:
             return
         try:
-            found = os.stat(given_notes.path_of(self._home))
+            info = os.stat(given_notes.path_of(self._home))
         except OSError:
             return
-        if (found.st_size, found.st_mtime_ns) == self._read:
+        if (info.st_size, info.st_mtime_ns) == self._read:
             return
         entries = [entry for entry in given_notes.entries(self._home) if entry.get("delivered") and entry.get("given")]
-        self._store.put_usages(self._usages_of([one for one in entries if one["event_id"] not in self._recorded]))
+        self._store.put_usages(self._usages_of([entry for entry in entries if entry["event_id"] not in self._recorded]))
         self._recorded = frozenset(entry["event_id"] for entry in entries)
-        self._read = found.st_size, found.st_mtime_ns
+        self._read = info.st_size, info.st_mtime_ns
 
     def _usages_of(self, entries: Sequence[dict[str, Any]]) -> list[Usage]:
         rows = [row for entry in entries for row in entry["given"]]
@@ -105,8 +105,8 @@ class UsageLog:
 
 def cited_in(text: str) -> list[str]:
     """The citations of an answer, each once; none of a listing."""
-    found = list(dict.fromkeys(_CITATION.findall(text)))
-    return found if len(found) <= MAX_CITED else []
+    citations = list(dict.fromkeys(_CITATION.findall(text)))
+    return citations if len(citations) <= MAX_CITED else []
 
 
 class Share(NamedTuple):
