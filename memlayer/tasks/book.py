@@ -109,9 +109,9 @@ class TaskBook:
                 continue
             rows = sentences.observed(prompt_of(turn))
             for by in (By.PERSON, By.RULES):  # "todo:" is a person's own word, the rest is read by rules
-                said = [row for row in rows if (row.wish == task_events.CREATED) == (by is By.PERSON)]
+                observations = [row for row in rows if (row.wish == task_events.CREATED) == (by is By.PERSON)]
                 place = Place(turn.project_id, turn.session_id, turn.prompt_id, turn.at_ms)
-                self.observe([replace(row, sources=turn.source_ids) for row in said], by, place, by)
+                self.observe([replace(row, sources=turn.source_ids) for row in observations], by, place, by)
 
     def _decided(self, event: Event) -> Event:
         content = task_events.from_json(event.text)

@@ -83,7 +83,9 @@ def _decide(draft: _Draft, row: Observation) -> None:
     task, candidates = _meant(draft, row)
     if task is None:
         if candidates and row.wish in _STATUSES:
-            draft.questions.append(Question(row.wish, row.title, row.quote, tuple(one.id for one in candidates)))
+            draft.questions.append(
+                Question(row.wish, row.title, row.quote, tuple(candidate.id for candidate in candidates))
+            )
         return
     _change(draft, task, row)
 
@@ -182,11 +184,11 @@ def _move(draft: _Draft, task: Task, wanted: Status, row: Observation) -> None:
 def _set_blockers(draft: _Draft, task: Task, row: Observation) -> None:
     """Replace a task's blockers, or suggest them for words unknown."""
     others = [other for other in draft.tasks.values() if other.id != task.id]
-    found = tuple(resolving.resolve(raw, draft.project_id, others, draft.refs) for raw in row.blockers)
-    if not found:
+    blockers = tuple(resolving.resolve(raw, draft.project_id, others, draft.refs) for raw in row.blockers)
+    if not blockers:
         return
     mode = REPLACE if row.is_aligned else SUGGEST
-    draft.add(Step(task.id, Op.BLOCKERS, quote=row.quote, mode=mode, blockers=found))
+    draft.add(Step(task.id, Op.BLOCKERS, quote=row.quote, mode=mode, blockers=blockers))
 
 
 def _resolve_conditions(draft: _Draft, task_id: str) -> None:

@@ -110,13 +110,13 @@ class Graph(DispensableFile):
 
     def events_of(self, task_ids: Sequence[str]) -> list[str]:
         """Return the ids of all events with steps of these tasks alone."""
-        found = {
+        event_ids = {
             event_id
             for some in in_batches(task_ids)
             for event_id in self._ids("SELECT event_id FROM steps WHERE task_id IN (%s)" % marks(len(some)), some)
         }
         of_others = "SELECT DISTINCT task_id FROM steps WHERE event_id = ?"
-        return sorted(one for one in found if set(self._ids(of_others, (one,))) <= set(task_ids))
+        return sorted(event_id for event_id in event_ids if set(self._ids(of_others, (event_id,))) <= set(task_ids))
 
     def effective_blockers(self, task: Task) -> list[tuple[str, str]]:
         """Return (title, raw words) of each blocker still in force."""

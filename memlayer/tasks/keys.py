@@ -90,16 +90,16 @@ def entities_in(project_id: str, text: str, files: Iterable[str] = ()) -> list[E
 
     files: paths that it is about. At most MAX_ENTITIES.
     """
-    found: dict[str, Entity] = {}
+    by_id: dict[str, Entity] = {}
     for path in files:
         if path.strip():
             entity = _file(project_id, path)
-            found[entity.id] = entity
+            by_id[entity.id] = entity
     for entity in _named_in(project_id, text[:MAX_LOOKED_AT]):
-        found.setdefault(entity.id, entity)
-        if len(found) >= MAX_ENTITIES:
+        by_id.setdefault(entity.id, entity)
+        if len(by_id) >= MAX_ENTITIES:
             break
-    return list(found.values())[:MAX_ENTITIES]
+    return list(by_id.values())[:MAX_ENTITIES]
 
 
 def files_of(task: Task) -> tuple[str, ...]:

@@ -80,9 +80,9 @@ def score(words: str, task: Task) -> float:
 
 
 def _title_score(words: str, title: str) -> float:
-    said, named = norm(words), norm(title)
-    if said == named:
-        return EXACT if said else 0.0
+    wanted, named = norm(words), norm(title)
+    if wanted == named:
+        return EXACT if wanted else 0.0
     terms, of_title = matter_of(words), matter_of(title)
     if not terms or not of_title:
         return 0.0

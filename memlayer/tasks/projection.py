@@ -127,7 +127,7 @@ def history(base: sqlite3.Connection, task_id: str) -> list[Placed]:
         "SELECT events.* FROM events WHERE event_id IN (SELECT event_id FROM steps WHERE task_id = ?)"
         " ORDER BY at_ms, event_id"
     )
-    by_event = [task_events.placed(event(found)) for found in base.execute(query, (task_id,))]
+    by_event = [task_events.placed(event(row)) for row in base.execute(query, (task_id,))]
     own = [[row for row in rows if row.step.task_id == task_id] for rows in by_event]
     # Of events of one moment the one that makes the task comes first.
     own.sort(key=lambda rows: (rows[0].at_ms, all(row.step.op is not Op.CREATED for row in rows), rows[0].event_id))

@@ -20,7 +20,9 @@ def said_again(store: Store, memories: Sequence[Memory]) -> dict[str, list[str]]
     events = {event.id: event for event in store.events(ids=ids, limit=len(ids))} if ids else {}
     out = {}
     for row in rows:
-        sources = sorted((events[source] for source in row.source_ids if source in events), key=lambda one: one.at_ms)
+        sources = sorted(
+            (events[source] for source in row.source_ids if source in events), key=lambda event: event.at_ms
+        )
         turns: dict[str, str] = {}
         for event in sources:
             if event.session_id and event.prompt_id:
