@@ -109,9 +109,9 @@ def _overlap_start(levels: bytearray, earliest: int, end: int) -> int:
     if earliest >= end:
         return end
     for wanted in ((_PARAGRAPH, _SENTENCE), (_WORD,)):
-        found = [at for at in (levels.find(bytes([level]), earliest, end) for level in wanted) if at >= 0]
-        if found:
-            return min(found)
+        places = [at for at in (levels.find(bytes([level]), earliest, end) for level in wanted) if at >= 0]
+        if places:
+            return min(places)
     return earliest
 
 

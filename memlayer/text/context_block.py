@@ -182,5 +182,5 @@ def bare_id(text: str) -> str:
 
 def ids_in(text: str) -> list[str]:
     """The ids in a text, each once, of citations or words."""
-    found = _CITED.findall(text) or [bare_id(word) for word in re.split(r"[\s,]+", text)]
-    return [citation_id for citation_id in dict.fromkeys(found) if citation_id]
+    ids = _CITED.findall(text) or [bare_id(word) for word in re.split(r"[\s,]+", text)]
+    return [citation_id for citation_id in dict.fromkeys(ids) if citation_id]

@@ -153,11 +153,11 @@ def candidates(text: str, speaker: str) -> list[Candidate]:
         if sentence and len(sentence) <= MAX_SENTENCE_CHARS and not _looks_like_code(sentence):
             is_item = bool(_IN_ITEM.match(text[text.rfind("\n", 0, span.start) + 1 : span.end]))
             kept.append((sentence, is_item, raw.startswith("**")))
-    found = []
+    chosen = []
     for sentence, is_item, is_bold in kept:
         if len(sentence) < _MIN_SENTENCE_CHARS:
             continue
-        found.append(
+        chosen.append(
             Candidate(
                 sentence,
                 _QUOTED.sub(" … ", sentence),
@@ -167,7 +167,7 @@ def candidates(text: str, speaker: str) -> list[Candidate]:
                 is_bold,
             )
         )
-    return found
+    return chosen
 
 
 def _without_stops(name: re.Match[str]) -> str:
@@ -177,7 +177,7 @@ def _without_stops(name: re.Match[str]) -> str:
 
 def prose(text: str) -> str:
     """The text with code, quotes and tables blanked; offsets hold."""
-    blanked = _BLANKED.sub(lambda found: re.sub(r"[^\n]", " ", found.group()), _without_open_tags(text))
+    blanked = _BLANKED.sub(lambda match: re.sub(r"[^\n]", " ", match.group()), _without_open_tags(text))
     return blanked.replace(_OPEN, "<")
 
 

@@ -51,11 +51,11 @@ class _Rule(NamedTuple):
 @cache
 def _rules() -> dict[str, tuple[_Rule, ...]]:
     """Rules by their first letter, longest first."""
-    found: dict[str, list[_Rule]] = {}
+    by_letter: dict[str, list[_Rule]] = {}
     for letters, follows, sounds in rows(__package__, "graphemes.tsv"):
         rule = _Rule(letters, re.compile(follows), tuple(sounds.replace("-", "").split("|")))
-        found.setdefault(letters[0], []).append(rule)
-    return {letter: tuple(sorted(own, key=lambda rule: -len(rule.letters))) for letter, own in found.items()}
+        by_letter.setdefault(letters[0], []).append(rule)
+    return {letter: tuple(sorted(own, key=lambda rule: -len(rule.letters))) for letter, own in by_letter.items()}
 
 
 def key_of(reading: Reading) -> str:
@@ -72,7 +72,7 @@ def english_readings(word: str) -> tuple[Reading, ...]:
     at = 0
     while at < len(word):
         letter = word[at]
-        rule = next((one for one in _rules().get(letter, ()) if _fits(one, word, at)), None)
+        rule = next((candidate for candidate in _rules().get(letter, ()) if _fits(candidate, word, at)), None)
         sounds, step = (rule.sounds, len(rule.letters)) if rule else (("",), 1)
         is_vowel = rule is None and (letter in _VOWELS or letter in "rw")
         after = [
@@ -81,8 +81,8 @@ def english_readings(word: str) -> tuple[Reading, ...]:
             for sound in sounds
         ]
         partial, at = after[:MAX_READINGS], at + step
-    found = dict.fromkeys(Reading(tuple(consonants), vowels) for consonants, vowels in partial)
-    return tuple(one for one in found if len(one.consonants) >= MIN_CONSONANTS)
+    readings = dict.fromkeys(Reading(tuple(consonants), vowels) for consonants, vowels in partial)
+    return tuple(reading for reading in readings if len(reading.consonants) >= MIN_CONSONANTS)
 
 
 def _heard(consonants: str, vowels: tuple[str, ...], sounds: str) -> tuple[str, tuple[str, ...]]:
@@ -109,14 +109,14 @@ def hangul_readings(run: str) -> tuple[Reading, ...]:
     if whole is None:
         return ()
     consonants, vowels = whole
-    found = [whole]
+    readings = [whole]
     if consonants[-1:] == ("x",) and vowels[-2] == "ㅣ" and not vowels[-1]:
-        found.append(Reading(consonants[:-1], (*vowels[:-2], "")))
+        readings.append(Reading(consonants[:-1], (*vowels[:-2], "")))
         if consonants[-2:-1] == ("l",):
-            found.append(Reading(consonants[:-2], vowels[:-2]))
+            readings.append(Reading(consonants[:-2], vowels[:-2]))
     elif consonants[-1:] in (("sz",), ("jz",)) and vowels[-1] == _EPENTHETIC:
-        found.append(Reading(consonants[:-1], vowels[:-1]))
-    return tuple(one for one in found if len(one.consonants) >= MIN_CONSONANTS)
+        readings.append(Reading(consonants[:-1], vowels[:-1]))
+    return tuple(reading for reading in readings if len(reading.consonants) >= MIN_CONSONANTS)
 
 
 def _syllables(run: str) -> Reading | None:

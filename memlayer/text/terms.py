@@ -185,9 +185,9 @@ def query_terms(text: str) -> list[str]:
         elif kind == "hangul":
             terms += korean.query_terms(token)
         elif kind == "bigrams":
-            found = _bigrams(token)
+            bigrams = _bigrams(token)
             # Hiragana alone is grammar far more often than it is a word.
-            terms += [term for term in found if not _HIRAGANA.fullmatch(term)] or found
+            terms += [term for term in bigrams if not _HIRAGANA.fullmatch(term)] or bigrams
         else:
             terms += _other_terms(kind or "", token)
     return list(dict.fromkeys(terms))
@@ -272,8 +272,8 @@ def _part_terms(part: str) -> list[str]:
     if not lower.isalpha():
         if lower.isdigit():
             return [lower]
-        found = _LETTERS_DIGITS.fullmatch(lower)
-        halves = [half for half in found.groups() if half and len(half) > 1] if found else []
+        match = _LETTERS_DIGITS.fullmatch(lower)
+        halves = [half for half in match.groups() if half and len(half) > 1] if match else []
         return [lower, *halves]
     humps = _CAMEL.findall(part) if not part.isupper() and part[1:] != part[1:].lower() else []
     whole = [lower, stem(lower)] if len(humps) > 1 else [stem(lower)]
@@ -296,11 +296,11 @@ def frequencies(terms: Iterable[str], document: Sequence[str]) -> dict[str, int]
     return {term: document.count(term) for term in set(terms).intersection(document)}
 
 
-def bm25(found: Mapping[str, int], weight: Mapping[str, float], length: float) -> float:
+def bm25(counts: Mapping[str, int], weight: Mapping[str, float], length: float) -> float:
     """Return the BM25 score of a document.
 
-    found: the query's terms in the document (frequencies()). weight: inverse document frequency by term. length: the
+    counts: the query's terms in the document (frequencies()). weight: inverse document frequency by term. length: the
     document's, over the mean.
     """
     norm = K1 * (1 - B + B * length)
-    return sum([weight[term] * often * (K1 + 1) / (often + norm) for term, often in found.items()])
+    return sum([weight[term] * often * (K1 + 1) / (often + norm) for term, often in counts.items()])

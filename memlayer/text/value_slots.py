@@ -71,12 +71,12 @@ class Slots(NamedTuple):
 @cache
 def _choices() -> dict[str, tuple[str, str]]:
     """Word -> its kind and its form."""
-    found = {}
+    choices = {}
     for kind, listed in rows(__package__, "choices.tsv"):
         for word in listed.split():
             name, _, form = word.partition("=")
-            found[name] = (kind, form or name)
-    return found
+            choices[name] = (kind, form or name)
+    return choices
 
 
 def has_value(sentence: str) -> bool:

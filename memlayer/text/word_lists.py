@@ -44,7 +44,7 @@ def _lists(package: str) -> dict[str, tuple[str, ...]]:
 
     Rows of a name are joined.
     """
-    found: dict[str, tuple[str, ...]] = {}
+    by_name: dict[str, tuple[str, ...]] = {}
     for name, listed in rows(package, "words.tsv"):
-        found[name] = found.get(name, ()) + words(listed)
-    return found
+        by_name[name] = by_name.get(name, ()) + words(listed)
+    return by_name
