@@ -84,7 +84,7 @@ def _shared(left: frozenset[str], right: frozenset[str]) -> float:
 
 def read_log(home: str) -> list[Step]:
     """Return the steps on record, oldest first; unreadable lines are left out."""
-    found = []
+    logged = []
     try:
         with open(paths.continuity(home), encoding="utf-8") as file:
             lines = file.read().splitlines()
@@ -93,10 +93,10 @@ def read_log(home: str) -> list[Step]:
     for line in lines:
         try:
             row = json.loads(line)
-            found.append(Step(**{**row, "transition": Transition(row["transition"])}))
+            logged.append(Step(**{**row, "transition": Transition(row["transition"])}))
         except (ValueError, TypeError, KeyError):
             continue
-    return found
+    return logged
 
 
 def write_log(home: str, new: Sequence[Step]) -> None:

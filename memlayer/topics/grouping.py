@@ -59,11 +59,11 @@ def topics_of(profiles: Sequence[Profile], most: int = MAX_TOPICS) -> list[Topic
     if not rows:
         return []
     features = [_features(row) for row in rows]
-    held = Counter(feature for row in features for feature in row)
-    shared = [name for name, count in held.items() if 1 < count <= max(2, MAX_SHARE * len(rows))]
+    counts = Counter(feature for row in features for feature in row)
+    shared = [name for name, count in counts.items() if 1 < count <= max(2, MAX_SHARE * len(rows))]
     kept = {name: at for at, name in enumerate(shared)}
-    groups = _grouped(_alike(features, kept, held, len(rows)), len(rows))
-    topics = [Topic(tuple(rows[at] for at in group), _names(group, features, held, len(rows))) for group in groups]
+    groups = _grouped(_alike(features, kept, counts, len(rows)), len(rows))
+    topics = [Topic(tuple(rows[at] for at in group), _names(group, features, counts, len(rows))) for group in groups]
     return sorted(topics, key=lambda topic: (-topic.turns, -topic.last_ms))[:most]
 
 
@@ -79,21 +79,21 @@ def line_of(topic: Topic) -> str:
 
 def _features(profile: Profile) -> dict[str, float]:
     """Return a session's terms, names and files with their weights."""
-    found = {term: 1.0 + np.log(count) for term, count in profile.terms.items()}
-    found.update({"name:" + name.casefold(): NAME_WEIGHT for name in profile.names})
-    found.update({"file:" + path: FILE_WEIGHT for path in profile.files})
-    return found
+    weights = {term: 1.0 + np.log(count) for term, count in profile.terms.items()}
+    weights.update({"name:" + name.casefold(): NAME_WEIGHT for name in profile.names})
+    weights.update({"file:" + path: FILE_WEIGHT for path in profile.files})
+    return weights
 
 
 def _alike(
-    features: Sequence[dict[str, float]], kept: dict[str, int], held: Counter[str], sessions: int
+    features: Sequence[dict[str, float]], kept: dict[str, int], counts: Counter[str], sessions: int
 ) -> NDArray[np.float64]:
     """Return the cosine of each two sessions."""
     table = np.zeros((len(features), max(1, len(kept))))
     for at, row in enumerate(features):
         for name, weight in row.items():
             if name in kept:
-                table[at, kept[name]] = weight * inverse_document_frequency(sessions, held[name])
+                table[at, kept[name]] = weight * inverse_document_frequency(sessions, counts[name])
     lengths = np.linalg.norm(table, axis=1, keepdims=True)
     table /= np.where(lengths > 0, lengths, 1.0)
     return np.asarray(table @ table.T)
@@ -121,13 +121,13 @@ def _grouped(alike: NDArray[np.float64], count: int) -> list[list[int]]:
 
 
 def _names(
-    group: Sequence[int], features: Sequence[dict[str, float]], held: Counter[str], sessions: int
+    group: Sequence[int], features: Sequence[dict[str, float]], counts: Counter[str], sessions: int
 ) -> tuple[str, ...]:
     """Return the names and files that the group shares and others lack."""
     inside = Counter(name for at in group for name in features[at] if name.startswith(("name:", "file:")))
     enough = 2 if len(group) > 1 else 1
     scored = {
-        name.partition(":")[2].rpartition("/")[2]: count * inverse_document_frequency(sessions, held[name])
+        name.partition(":")[2].rpartition("/")[2]: count * inverse_document_frequency(sessions, counts[name])
         for name, count in inside.items()
         if count >= enough
     }
