@@ -51,12 +51,12 @@ def audit_sessions(
 ) -> Audit:
     """Audit the newest MAX_SESSIONS by whole transcripts: too slow for hooks."""
     in_spool = {os.path.basename(path).partition("-")[2].partition(".")[0] for path in spool.waiting(home)}
-    found = Audit()
+    audit = Audit()
     most_lost = 0
     for session in list(sessions)[:MAX_SESSIONS]:
         path = session.transcript_path
         if not (path and os.path.isfile(path) and os.path.getsize(path) <= MAX_TRANSCRIPT_BYTES):
-            found = replace(found, left_out=found.left_out + 1)
+            audit = replace(audit, left_out=audit.left_out + 1)
             continue
         events = store.events(session_id=session.id, limit=100_000)
         kept = [event for event in events if event.kind in ("user", "assistant")]
@@ -71,36 +71,40 @@ def audit_sessions(
         waiting = sum(event_id in in_spool for event_id in settled)
         forgotten = sum(event_id in tombstones for event_id in settled)
         lost = len(settled) - waiting - forgotten
-        found = replace(
-            found,
-            sessions=found.sessions + 1,
-            by_hook=found.by_hook + len(by_hook),
-            by_transcript=found.by_transcript + by_transcript,
-            waiting=found.waiting + waiting,
-            forgotten=found.forgotten + forgotten,
-            lost=found.lost + lost,
-            worst_session=session.id if lost > most_lost else found.worst_session,
+        audit = replace(
+            audit,
+            sessions=audit.sessions + 1,
+            by_hook=audit.by_hook + len(by_hook),
+            by_transcript=audit.by_transcript + by_transcript,
+            waiting=audit.waiting + waiting,
+            forgotten=audit.forgotten + forgotten,
+            lost=audit.lost + lost,
+            worst_session=session.id if lost > most_lost else audit.worst_session,
         )
         most_lost = max(most_lost, lost)
-    return found
+    return audit
 
 
 def finding(seen: Audit, *, is_capturing: bool = True) -> tuple[str, str, str]:
     """Return ("ok" | "warn" | "fail", finding, advice). is_capturing: the setting capture.enabled."""
-    said = (
+    summary = (
         f"{seen.by_hook} of {seen.by_hook + seen.by_transcript + seen.waiting + seen.lost} prompts and answers of "
         f"{seen.sessions} sessions came by hooks, {seen.by_transcript} were found in transcripts afterwards"
     )
     if seen.lost and not is_capturing:
-        return "warn", f"{said}; {seen.lost} were not kept: capture.enabled is false", "set capture.enabled to true"
+        return "warn", f"{summary}; {seen.lost} were not kept: capture.enabled is false", "set capture.enabled to true"
     if seen.lost:
         return (
             "fail",
-            f"{said}; {seen.lost} stand in a transcript and nowhere else, most in session "
+            f"{summary}; {seen.lost} stand in a transcript and nowhere else, most in session "
             + short_session(seen.worst_session),
             "hooks did not run, or failed: see logs/hook.log; `memlayer flush --wait` reads open and just-ended "
             "sessions again, `memlayer repair` all, and what was said in them while memlayer was off",
         )
     if seen.missed_share > 0.2 and seen.by_transcript >= 5:
-        return "warn", said, "hooks often do not run: is the plugin enabled in every session, and python3 on the PATH?"
-    return "ok", said, ""
+        return (
+            "warn",
+            summary,
+            "hooks often do not run: is the plugin enabled in every session, and python3 on the PATH?",
+        )
+    return "ok", summary, ""

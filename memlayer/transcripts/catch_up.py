@@ -66,20 +66,20 @@ def missed(session: Session, store: Store, *, until_ms: int = 0) -> tuple[list[d
         offset = record.resume_offset  # of the last turn: it may go on, so it is read again next time
         if record.kind in ("user", "assistant") and record.at_ms >= session.since_ms:
             records.append(record)
-    found = {}
+    by_id = {}
     for record in records:
         folder = session.project_dir or record.cwd
         event = captured(record, session_id=session.id, project_dir=folder, path=path, source=TRANSCRIPT)
         if event is not None:
-            found[str(event["id"])] = event
-    also = {made: id_without_prompt_id(event) for made, event in found.items()}
+            by_id[str(event["id"])] = event
+    also = {made: id_without_prompt_id(event) for made, event in by_id.items()}
     ids = sorted({*also, *also.values()})
     known = {event.id: event for event in store.events(ids=ids, limit=100_000)} if ids else {}
-    found = {made: event for made, event in found.items() if also[made] not in known}
-    fresh = [event for made, event in found.items() if made not in known]
+    by_id = {made: event for made, event in by_id.items() if also[made] not in known}
+    fresh = [event for made, event in by_id.items() if made not in known]
     if _is_stamped_ahead(records, session):
         fresh = _own(fresh, session, store)
-    return fresh + _grown([(found[made], known[made]) for made in found if made in known], store), offset
+    return fresh + _grown([(by_id[made], known[made]) for made in by_id if made in known], store), offset
 
 
 def _is_stamped_ahead(records: list[TranscriptRecord], session: Session) -> bool:
@@ -161,18 +161,18 @@ def inherited(session: Session, store: Store) -> list[str]:
     path = session.transcript_path
     if not path or not os.path.isfile(path):
         return []
-    said: set[str] = set()
+    texts: set[str] = set()
     for record in reader.read_turns(path):
         if record.kind == "compact":
-            said.clear()
+            texts.clear()
         elif record.at_ms < session.since_ms:
-            said.add(clean(record.text).strip())
-    if not said:
+            texts.add(clean(record.text).strip())
+    if not texts:
         return []
     events = [
         event
         for event in store.events(project_id=session.project_id, limit=MAX_COMPARED)
-        if event.kind in ("user", "assistant") and event.text.strip() in said
+        if event.kind in ("user", "assistant") and event.text.strip() in texts
     ]
     drawn = store.memories(
         MemoryQuery(source_ids=[event.id for event in events], category=Category.CORE, limit=MAX_COMPARED)

@@ -41,19 +41,19 @@ def find(paths: Iterable[str], count: Callable[[str], None]) -> list[Transcript]
     A link inside a folder is not followed; count gets the reason for each file left out. Raises OSError for a path that
     does not exist or cannot be read.
     """
-    found: dict[str, Transcript] = {}
+    by_path: dict[str, Transcript] = {}
     for given in paths:
         path = os.path.realpath(given)
         if os.path.isdir(path):
             for inside in _inside(path, count):
-                found[inside.path] = inside
+                by_path[inside.path] = inside
         else:
             info = os.stat(path)
             if not stat.S_ISREG(info.st_mode):
                 count("no regular files")
                 continue
-            found[path] = _described(path, info)
-    return sorted(found.values(), key=lambda one: (-one.mtime_ns, one.path))
+            by_path[path] = _described(path, info)
+    return sorted(by_path.values(), key=lambda transcript: (-transcript.mtime_ns, transcript.path))
 
 
 def in_order(files: list[Transcript], since_ms: Callable[[str], int]) -> list[Transcript]:
@@ -63,16 +63,16 @@ def in_order(files: list[Transcript], since_ms: Callable[[str], int]) -> list[Tr
     that they knew at its first prompt is no fork; among the others the file that was written last is the fork's.
     """
     families: dict[str, list[Transcript]] = {}
-    for one in files:
-        families.setdefault(one.first or one.path, []).append(one)
+    for file in files:
+        families.setdefault(file.first or file.path, []).append(file)
 
-    def is_fork(one: Transcript) -> bool:
-        known = since_ms(one.session_id)
-        return known > one.first_ms + 5_000 if known else True
+    def is_fork(file: Transcript) -> bool:
+        known = since_ms(file.session_id)
+        return known > file.first_ms + 5_000 if known else True
 
     out: list[Transcript] = []
-    for one in files:
-        family = families.pop(one.first or one.path, [])
+    for file in files:
+        family = families.pop(file.first or file.path, [])
         out += sorted(family, key=lambda member: (is_fork(member), member.mtime_ns, member.path))
     return out
 

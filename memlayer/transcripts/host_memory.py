@@ -42,11 +42,11 @@ class HostMemory:
         """Return the terms of each line the host has loaded."""
         path = os.path.join(folder_of(transcript_path), INDEX) if transcript_path else ""
         try:
-            found = os.stat(path)
+            info = os.stat(path)
         except OSError:
             self._kept.pop(path, None)
             return ()
-        stamp = found.st_mtime_ns, found.st_size
+        stamp = info.st_mtime_ns, info.st_size
         if path not in self._kept or self._kept[path][0] != stamp:
             if len(self._kept) >= MOST_KEPT:
                 self._kept.clear()

@@ -175,7 +175,7 @@ class History:
         counts.new_turns += len(begun)
         counts.known_turns += len(had.keys() - begun)
         counts.turns += batch.turns
-        batch.records = [one for one in batch.records if one[0] not in copies]
+        batch.records = [record for record in batch.records if record[0] not in copies]
         cut_off = [event for turn in self._without_memory(had) for event in had[turn] if event["id"] in known]
         batch.events = [*fresh.values(), *cut_off]
         return batch
@@ -319,7 +319,7 @@ def _whole_turns(
             continue
         if turn and record.resume_offset != turn[0].resume_offset:
             if turn[0].prompt_id == record.prompt_id:
-                turn = [_renamed(one, turn[0]) for one in turn]
+                turn = [_renamed(earlier, turn[0]) for earlier in turn]
             yield turn
             turn = []
         turn.append(record)

@@ -166,7 +166,7 @@ def _call(block: dict[str, object]) -> Call | None:
 def _first_line(block: dict[str, object]) -> str:
     content = block.get("content")
     if isinstance(content, list):
-        content = "\n".join(string(one, "text") for one in content if isinstance(one, dict))
+        content = "\n".join(string(part, "text") for part in content if isinstance(part, dict))
     lines = [line.strip() for line in str(content or "").split("\n") if line.strip()]
     # `Exit code 1` alone says less than the command's output below it.
     telling = [line for line in lines if not line.startswith("Exit code")]

@@ -202,8 +202,8 @@ def _add_answer(turn: _Turn, record: _Json) -> None:
     content = message.get("content")
     blocks = content if isinstance(content, list) else [{"type": "text", "text": content}]
     texts = [block.get("text") for block in blocks if isinstance(block, dict) and block.get("type") == "text"]
-    said = [text for text in texts if isinstance(text, str) and text.strip()]
-    if not said:
+    spoken = [text for text in texts if isinstance(text, str) and text.strip()]
+    if not spoken:
         return
     uuid = string(record, "uuid")
     message_id = string(message, "id") or uuid
@@ -212,7 +212,7 @@ def _add_answer(turn: _Turn, record: _Json) -> None:
     if uuid and uuid in turn.answer.seen:
         return
     turn.answer.seen.add(uuid)
-    turn.answer.blocks += said
+    turn.answer.blocks += spoken
     turn.answer.record = record
 
 
@@ -240,11 +240,11 @@ def _make(kind: str, text: str, prompt_id: str, record: _Json, command: str, off
 
 def at_ms_of(stamp: str) -> int:
     """Return a timestamp's Unix time in ms; 0 if it is none."""
-    found = _TIME.match(stamp)
-    if not found:
+    match = _TIME.match(stamp)
+    if not match:
         return 0
-    year, month, day, hour, minute, second = (int(part) for part in found.groups()[:6])
-    millis = int(((found.group(7) or "") + "000")[:3])
+    year, month, day, hour, minute, second = (int(part) for part in match.groups()[:6])
+    millis = int(((match.group(7) or "") + "000")[:3])
     try:
         return max(0, calendar.timegm((year, month, day, hour, minute, second)) * 1000 + millis)
     except ValueError:

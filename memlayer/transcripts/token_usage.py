@@ -56,9 +56,9 @@ def read_token_use(path: str) -> TokenUse | None:
     with file:
         size = os.fstat(file.fileno()).st_size
         for tail in _TAIL_BYTES:
-            found = _newest(_lines_from_the_end(file, size, tail))
-            if found is not None or tail >= size:
-                return found
+            token_use = _newest(_lines_from_the_end(file, size, tail))
+            if token_use is not None or tail >= size:
+                return token_use
     return None
 
 
