@@ -72,8 +72,8 @@ def write(path: str, store: Store, projects: Projects, sessions: Sessions, progr
                 line("session", asdict(session))
                 counts.sessions += 1
 
-            def rows(found: Sequence[Event] | Sequence[Memory] | Sequence[Usage]) -> None:
-                for row in found:
+            def rows(records: Sequence[Event] | Sequence[Memory] | Sequence[Usage]) -> None:
+                for row in records:
                     line(_NAMES[type(row)], asdict(row))
                     counts.events += isinstance(row, Event)
                     counts.memories += isinstance(row, Memory)
@@ -134,11 +134,11 @@ class Exported:
         Raises UserError for a foreign line; earlier lines stay.
         """
         part, begun = Part(), 0
-        for found, end in self._lines():
-            self._read(found, part, is_rehearsal)
+        for record, end in self._lines():
+            self._read(record, part, is_rehearsal)
             part.offset = end
-            held = len(part.events) + len(part.memories) + len(part.sessions) + len(part.usages)
-            if held >= BATCH_LINES or part.offset - begun >= BATCH_BYTES:
+            line_count = len(part.events) + len(part.memories) + len(part.sessions) + len(part.usages)
+            if line_count >= BATCH_LINES or part.offset - begun >= BATCH_BYTES:
                 yield self._new(part)
                 begun = part.offset
                 part = Part(offset=begun)
@@ -170,19 +170,19 @@ class Exported:
         self._store.put_usages([usage for usage in part.usages if usage.memory_id in known])
         return {memory.project_id for memory in part.memories}
 
-    def _read(self, found: Read | None, part: Part, is_rehearsal: bool) -> None:
-        if isinstance(found, export_line.Project):
-            own = found.id
-            self._renamed[own] = own if is_rehearsal else self._projects.adopt(own, found.entry)
+    def _read(self, record: Read | None, part: Part, is_rehearsal: bool) -> None:
+        if isinstance(record, export_line.Project):
+            own = record.id
+            self._renamed[own] = own if is_rehearsal else self._projects.adopt(own, record.entry)
             self.counts.projects += 1
-        elif isinstance(found, Session):
-            part.sessions.append(replace(found, project_id=self._here(found.project_id)))
-        elif isinstance(found, Event):
-            part.events.append(replace(found, project_id=self._here(found.project_id)))
-        elif isinstance(found, Usage):
-            part.usages.append(replace(found, project_id=self._here(found.project_id)))
-        elif found is not None:
-            part.memories.append(replace(found, project_id=self._here(found.project_id)))
+        elif isinstance(record, Session):
+            part.sessions.append(replace(record, project_id=self._here(record.project_id)))
+        elif isinstance(record, Event):
+            part.events.append(replace(record, project_id=self._here(record.project_id)))
+        elif isinstance(record, Usage):
+            part.usages.append(replace(record, project_id=self._here(record.project_id)))
+        elif record is not None:
+            part.memories.append(replace(record, project_id=self._here(record.project_id)))
 
     def _new(self, part: Part) -> Part:
         """Return the part without known and forgotten records."""
@@ -216,7 +216,7 @@ class Exported:
 
 def _parsed(line: bytes) -> dict[str, Any]:
     try:
-        found = json.loads(line)
+        value = json.loads(line)
     except (ValueError, RecursionError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return value if isinstance(value, dict) else {}

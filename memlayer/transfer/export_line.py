@@ -171,10 +171,11 @@ def record_of(line: dict[str, Any]) -> Read:
         raise UserError("neither a project, a session, an event, a memory nor a usage")
     if name == "project":
         _check(name, value, PROJECT, REQUIRED_OF_PROJECT)
-        known = {key: found for key, found in value.items() if key in PROJECT}
+        known = {key: content for key, content in value.items() if key in PROJECT}
         return Project(known.pop("id"), {**known, "keys": [_without_user(key) for key in known["keys"]]})
     if name == "session":
-        known = {key: found for key, found in value.items() if key in SESSION}  # a newer memlayer may write more fields
+        # A newer memlayer may write more fields.
+        known = {key: content for key, content in value.items() if key in SESSION}
         _check(name, known, SESSION, ("id",))
         return Session(**known)
     if name == "event":
@@ -201,12 +202,12 @@ def _check(
     for field in required:
         if field not in value:
             raise UserError(f"{name}.{field} is missing")
-    for field, found in value.items():
+    for field, content in value.items():
         rule = rules.get(field)
         if rule is None:
             if is_all:
                 raise UserError(f"{name}: there is no field {field[:40]!r}")
-        elif not rule.holds(found):
+        elif not rule.holds(content):
             raise UserError(f"{name}.{field}: it must be {rule.expected}")
 
 
@@ -228,7 +229,10 @@ def _storable(value: Mapping[str, Any]) -> dict[str, Any]:
 
 def _writable(value: Mapping[str, Any]) -> dict[str, Any]:
     """With texts that can be written as UTF-8."""
-    return {name: _UNPAIRED.sub("\ufffd", found) if isinstance(found, str) else found for name, found in value.items()}
+    return {
+        name: _UNPAIRED.sub("\ufffd", content) if isinstance(content, str) else content
+        for name, content in value.items()
+    }
 
 
 def _without_user(key: str) -> str:
