@@ -50,5 +50,5 @@ def of_piece(text: str, place: int) -> str:
 
 def opening_in(terms: str) -> str:
     """Return the opening term among a chunk's terms, "" for none."""
-    found = next((term for term in reversed(terms.split()) if term.startswith((_MARK, _LATER))), "")
-    return found.removeprefix("+")
+    opening = next((term for term in reversed(terms.split()) if term.startswith((_MARK, _LATER))), "")
+    return opening.removeprefix("+")

@@ -154,8 +154,8 @@ def from_calls(calls: Iterable[Call], project_dir: str) -> WorkDone:
         tuple(list(files)[-MAX_FILES:]),
         tuple(_cut(command, MAX_COMMAND_CHARS) for command in list(commands)[-MAX_COMMANDS:]),
         tuple(
-            "%s: %s" % (_cut(command, MAX_COMMAND_CHARS), _cut(said, MAX_ERROR_CHARS)) if said else command
-            for command, said in list(errors.items())[-MAX_ERRORS:]
+            "%s: %s" % (_cut(command, MAX_COMMAND_CHARS), _cut(error, MAX_ERROR_CHARS)) if error else command
+            for command, error in list(errors.items())[-MAX_ERRORS:]
         ),
     )
 

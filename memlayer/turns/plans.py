@@ -39,7 +39,7 @@ def plan_of(text: str) -> str:
         return ""
     spans = sentences(prompt)[:MAX_SENTENCES]
     told = (prompt[span.start : span.end] for span in spans)
-    return next((said for said in told if len(said) <= MAX_PLAN_CHARS and _PLAN.search(said)), "")
+    return next((sentence for sentence in told if len(sentence) <= MAX_PLAN_CHARS and _PLAN.search(sentence)), "")
 
 
 def is_done(plan: str, reports: Iterable[str]) -> bool:

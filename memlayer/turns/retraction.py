@@ -113,8 +113,8 @@ def order_of(prompt: str) -> Order:
     text = unicodedata.normalize("NFC", prompt.strip())
     if not text or len(text) > MAX_PROMPT_CHARS or is_noise(text):
         return Order.NONE
-    said = prose(text)
-    clauses, failed = list(_clauses(said)), _FAILED.search(said) is not None
+    spoken = prose(text)
+    clauses, failed = list(_clauses(spoken)), _FAILED.search(spoken) is not None
     for place, clause in enumerate(clauses):
         if _takes_back(clause, failed) and all(map(_is_no_topic, clauses[:place])):
             return Order.TAKES_BACK

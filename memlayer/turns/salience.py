@@ -75,5 +75,5 @@ _SIGNALS = (
 
 def importance(category: Category, text: str) -> float:
     """Return the category's own and 0.1 a signal, at most 0.2."""
-    found = sum(1 for signal in _SIGNALS if signal.search(text))
-    return round(min(1.0, CATEGORIES[category].importance + min(MAX_SIGNAL, SIGNAL_STEP * found)), 2)
+    signal_count = sum(1 for signal in _SIGNALS if signal.search(text))
+    return round(min(1.0, CATEGORIES[category].importance + min(MAX_SIGNAL, SIGNAL_STEP * signal_count)), 2)

@@ -98,8 +98,8 @@ def _kind(prompt: str, answers: Sequence[str]) -> Kind:
 
 def prompt_of(memory: Memory) -> str:
     """Return a turn's prompt, as far as its memory holds it."""
-    said, _, _ = memory.text.partition("\n" + ASSISTANT)
-    return said.removeprefix(USER) if said.startswith(USER) else ""
+    prompt, _, _ = memory.text.partition("\n" + ASSISTANT)
+    return prompt.removeprefix(USER) if prompt.startswith(USER) else ""
 
 
 def with_force(memory: Memory, is_held: bool) -> Memory:
