@@ -291,8 +291,8 @@ def embedding_use(settings: Settings, home: str) -> dict[str, object]:
     is_on = settings.embedding.is_remote
     if not os.path.exists(paths.embedding_use(home)):
         return {}
-    found = _embedding_budget(home, settings).summary()
-    return {**{name: found[name] for name in ("today", "all", "daily_tokens")}, "is_on": is_on}
+    summary = _embedding_budget(home, settings).summary()
+    return {**{name: summary[name] for name in ("today", "all", "daily_tokens")}, "is_on": is_on}
 
 
 def _now_ms() -> int:

@@ -184,8 +184,10 @@ def _facts(detail: Detail) -> list[str]:
         if names:
             facts.append("%s: %s" % (label, ", ".join(cut(flatten(name), 100) for name in names[:MAX_LISTED])))
     for label, versions in (("Replaced by", detail.newer), ("Replaces", detail.older[:MAX_LISTED])):
-        for one in versions:
-            facts.append("%s [mem:%s] %s: %s" % (label, one.citation, day_of(one.at_ms), cut(flatten(one.text), 160)))
+        for version in versions:
+            facts.append(
+                "%s [mem:%s] %s: %s" % (label, version.citation, day_of(version.at_ms), cut(flatten(version.text), 160))
+            )
     if detail.turn and detail.turn != detail.memory.citation:
         facts.append("Drawn from [mem:%s]" % detail.turn)
     if detail.beside:
@@ -206,11 +208,11 @@ def _unknown(names: Sequence[str]) -> str:
 
 def _preview(text: str) -> str:
     """A turn's prompt and answer on a line."""
-    prompt, found, answer = text.partition("\n" + ASSISTANT)
-    if not found:
+    prompt, separator, answer = text.partition("\n" + ASSISTANT)
+    if not separator:
         return cut(flatten(prompt), PROMPT_CHARS + ANSWER_CHARS)
-    said = cut(flatten(prompt.removeprefix(USER)), PROMPT_CHARS)
-    return "%s %s | %s" % (USER.strip(), said, cut(flatten(answer), ANSWER_CHARS))
+    asked = cut(flatten(prompt.removeprefix(USER)), PROMPT_CHARS)
+    return "%s %s | %s" % (USER.strip(), asked, cut(flatten(answer), ANSWER_CHARS))
 
 
 def shortened(text: str, max_chars: int, max_tokens: int) -> str:

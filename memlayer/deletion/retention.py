@@ -98,8 +98,8 @@ class Retention:
 
     def _is_believed(self, now_ms: int) -> bool:
         """True if the newest memory before the last hour is recent."""
-        found = self.store.memories(MemoryQuery(before_ms=now_ms - TRIED_MS, limit=1))
-        return bool(found) and now_ms - found[0].at_ms < FAR_MS
+        newest = self.store.memories(MemoryQuery(before_ms=now_ms - TRIED_MS, limit=1))
+        return bool(newest) and now_ms - newest[0].at_ms < FAR_MS
 
     def done(self, now_s: float) -> None:
         """Stamp a run. Raises OSError."""

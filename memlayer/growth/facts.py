@@ -35,19 +35,19 @@ def facts_of(store: Store, memories: Sequence[Memory]) -> dict[str, Facts]:
     for start in range(0, len(ids), PART):
         for use in store.usages(UsageQuery(memory_ids=ids[start : start + PART], limit=MANY)):
             uses.setdefault(use.memory_id, []).append(use)
-    said = sessions_of(store, memories)
-    return {memory.id: _facts(memory, uses.get(memory.id, ()), said[memory.id]) for memory in memories}
+    occasions = sessions_of(store, memories)
+    return {memory.id: _facts(memory, uses.get(memory.id, ()), occasions[memory.id]) for memory in memories}
 
 
 def sessions_of(store: Store, memories: Sequence[Memory]) -> dict[str, Said]:
     """Return the sessions of memories' source events, by memory id. Raises StoreError."""
     wanted = sorted({source for memory in memories for source in memory.source_ids})
-    found: dict[str, tuple[str, int, str]] = {}
+    by_event: dict[str, tuple[str, int, str]] = {}
     for start in range(0, len(wanted), PART):
         part = wanted[start : start + PART]
         for event in store.events(ids=part, limit=len(part)):
-            found[event.id] = event.session_id, event.at_ms, event.kind
-    return {memory.id: _said(found[row] for row in memory.source_ids if row in found) for memory in memories}
+            by_event[event.id] = event.session_id, event.at_ms, event.kind
+    return {memory.id: _said(by_event[row] for row in memory.source_ids if row in by_event) for memory in memories}
 
 
 def _said(sources: Iterable[tuple[str, int, str]]) -> Said:
@@ -59,11 +59,11 @@ def _said(sources: Iterable[tuple[str, int, str]]) -> Said:
     return Said(at_ms, by_hand)
 
 
-def _facts(memory: Memory, uses: Iterable[Usage], said: Said) -> Facts:
+def _facts(memory: Memory, uses: Iterable[Usage], occasions: Said) -> Facts:
     """Count uses once a kind and session, repetitions once a session."""
-    first = min(said.at_ms, key=lambda session: said.at_ms[session], default=memory.session_id)
+    first = min(occasions.at_ms, key=lambda session: occasions.at_ms[session], default=memory.session_id)
     accesses = {(use.session_id, use.how): (CONFIDENCE.get(use.how, 0.0), use.at_ms) for use in uses}
-    again = {session: (SAID_AGAIN, at_ms) for session, at_ms in said.at_ms.items() if session != first}
+    again = {session: (SAID_AGAIN, at_ms) for session, at_ms in occasions.at_ms.items() if session != first}
     counted = [*accesses.values(), *again.values()]
     sessions = {session for session, _ in accesses if session and session != first} | again.keys()
     mean = sum(confidence for confidence, _ in counted) / len(counted) if counted else 0.0
@@ -72,6 +72,6 @@ def _facts(memory: Memory, uses: Iterable[Usage], said: Said) -> Facts:
         confidence=1.0 if memory.pinned else round(mean, 3),
         sessions=len(sessions),
         last_ms=max((at_ms for _, at_ms in counted), default=0),
-        said=max(1, len(said.at_ms)),
-        has_evidence=bool(memory.evidence) or said.by_hand or memory.pinned,
+        said=max(1, len(occasions.at_ms)),
+        has_evidence=bool(memory.evidence) or occasions.by_hand or memory.pinned,
     )

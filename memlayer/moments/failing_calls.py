@@ -94,9 +94,9 @@ def _words(command: str) -> frozenset[str]:
     return frozenset(word for part in parts for word in re.split(r"[=:]", part) if word)
 
 
-def is_same(one: str, other: str) -> bool:
+def is_same(command: str, other: str) -> bool:
     """True for the same command from the same folder."""
-    return _REDIRECTED.sub("", one).split() == _REDIRECTED.sub("", other).split()
+    return _REDIRECTED.sub("", command).split() == _REDIRECTED.sub("", other).split()
 
 
 def worked_after(calls: Sequence[Call], place: int) -> Call | None:

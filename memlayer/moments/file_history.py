@@ -38,8 +38,8 @@ class FileHistory:
 
 def is_same_file(path: str, wanted: str) -> bool:
     """True for the same path, or one that ends with the other."""
-    one, other = posixpath.normpath(path), posixpath.normpath(wanted)
-    return one == other or one.endswith("/" + other) or (other.endswith("/" + one) and "/" in one)
+    own, other = posixpath.normpath(path), posixpath.normpath(wanted)
+    return own == other or own.endswith("/" + other) or (other.endswith("/" + own) and "/" in own)
 
 
 def history_of(store: Store, project_id: str, path: str) -> FileHistory:

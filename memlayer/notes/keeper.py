@@ -203,10 +203,10 @@ class NoteKeeper:
             if turn is not None:
                 rows.setdefault(turn.prompt_id, []).append(_observation(task, turn, known.get(task.id)))
         by_prompt = {turn.prompt_id: turn for turn in turns}
-        for prompt_id, said in rows.items():
+        for prompt_id, observations in rows.items():
             place = Place(session.project_id, session.id, prompt_id, by_prompt[prompt_id].at_ms)
-            origin = By.READER + repr([(row.wish, row.title, row.task_id) for row in said])
-            kept.tasks += self.tasks.observe(said, By.READER, place, origin)
+            origin = By.READER + repr([(row.wish, row.title, row.task_id) for row in observations])
+            kept.tasks += self.tasks.observe(observations, By.READER, place, origin)
 
     def _checked(
         self, kept: Kept, turns: Sequence[SessionTurn], task: DraftTask, known: Task | None

@@ -70,7 +70,7 @@ def _lost(old: Memory, text: str, note: CheckedNote) -> bool:
     """Return whether the new text lacks exact words of an older story."""
     if old.kind not in STORIES or note.draft.kind not in STORIES:
         return False
-    exact = {found.strip("`.").lower() for found in _EXACT.findall(old.text)}
+    exact = {token.strip("`.").lower() for token in _EXACT.findall(old.text)}
     missing = {word for word in exact if word and word not in text.lower()}
     terms = frozenset(index_terms(old.text).split())
     kept = len(terms & frozenset(index_terms(text).split())) / max(1, len(terms))
