@@ -374,13 +374,13 @@ def hubs(base: sqlite3.Connection, project_id: str, limit: int) -> list[Thing]:
 
 def things_named(base: sqlite3.Connection, name: str, limit: int) -> list[str]:
     """Return things' ids by id, name or the end of a path."""
-    found, key = artifact(name), name_key(name)
+    entity, key = artifact(name), name_key(name)
     ending = "%/" + key.replace("%", "").replace("_", r"\_")
     query = (
         "SELECT entity_id FROM entities WHERE entity_id IN (?, ?) OR title_norm IN (?, ?)"
         r" OR (entity_type = 'file' AND title_norm LIKE ? ESCAPE '\') LIMIT ?"
     )
-    return [row[0] for row in base.execute(query, (name, found.id if found else "", key, norm(name), ending, limit))]
+    return [row[0] for row in base.execute(query, (name, entity.id if entity else "", key, norm(name), ending, limit))]
 
 
 def said_again(base: sqlite3.Connection, memory_id: str) -> list[str]:

@@ -119,10 +119,10 @@ class Guard:
 
     def _has_cookie(self, sent: Mapping[str, str]) -> bool:
         try:
-            held = SimpleCookie(sent.get("cookie", "")).get(COOKIE)
+            cookie = SimpleCookie(sent.get("cookie", "")).get(COOKIE)
         except CookieError:
             return False
-        return held is not None and _same(held.value, self._keys.cookie)
+        return cookie is not None and _same(cookie.value, self._keys.cookie)
 
     def _is_first_visit(self, scope: Scope) -> bool:
         given = dict(parse_qsl(scope["query_string"].decode("latin-1"))).get("token", "")
@@ -157,12 +157,14 @@ class Guard:
 
     def _with_headers(self, send: Send) -> Send:
         sockets = " ".join(f"ws://{host}" for host in self._keys.hosts)
-        held = {**HEADERS, "content-security-policy": POLICY % sockets}
-        ours = [(name.encode(), value.encode()) for name, value in held.items()]
+        headers = {**HEADERS, "content-security-policy": POLICY % sockets}
+        ours = [(name.encode(), value.encode()) for name, value in headers.items()]
 
         async def out(message: Message) -> None:
             if message["type"] == "http.response.start":
-                theirs = [pair for pair in message.get("headers", []) if pair[0].decode("latin-1").lower() not in held]
+                theirs = [
+                    pair for pair in message.get("headers", []) if pair[0].decode("latin-1").lower() not in headers
+                ]
                 message = {**message, "headers": [*theirs, *ours]}
             await send(message)
 
@@ -175,11 +177,11 @@ def _same(given: str, known: str) -> bool:
 
 def _headers(scope: Scope) -> dict[str, str]:
     """Return the headers; one that comes twice has no valid value."""
-    found: dict[str, str] = {}
+    headers: dict[str, str] = {}
     for name, value in scope["headers"]:
         key = name.decode("latin-1").lower()
-        found[key] = value.decode("latin-1") if key not in found else "\0"
-    return found
+        headers[key] = value.decode("latin-1") if key not in headers else "\0"
+    return headers
 
 
 async def _body(receive: Receive) -> bytes | None:

@@ -80,9 +80,9 @@ def token_of(home: str) -> str:
             raise UserError(f"{TOKEN_VARIABLE} is too short to be safe: give {LEAST_TOKEN_CHARS} characters or more")
         return given
     path = os.path.join(home, TOKEN_NAME)
-    held = paths.read_start(path, 200, follow_links=False).decode("ascii", "replace").strip()
-    if len(held) >= LEAST_TOKEN_CHARS:
-        return held
+    stored = paths.read_start(path, 200, follow_links=False).decode("ascii", "replace").strip()
+    if len(stored) >= LEAST_TOKEN_CHARS:
+        return stored
     made = secrets.token_urlsafe(32)
     paths.write_whole(path, made.encode() + b"\n")
     return made
@@ -90,8 +90,8 @@ def token_of(home: str) -> str:
 
 def address_of(home: str) -> str:
     """Return the address of an open page, without its token, or ""."""
-    held = paths.read_start(os.path.join(home, OPEN_NAME), 100, follow_links=False).decode("ascii", "replace").split()
-    return f"http://{ADDRESS}:{held[1]}/" if len(held) == 2 and paths.runs(held[0]) else ""
+    parts = paths.read_start(os.path.join(home, OPEN_NAME), 100, follow_links=False).decode("ascii", "replace").split()
+    return f"http://{ADDRESS}:{parts[1]}/" if len(parts) == 2 and paths.runs(parts[0]) else ""
 
 
 def listen(port: int) -> socket.socket:

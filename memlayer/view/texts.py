@@ -48,7 +48,7 @@ def markdown(value: object) -> Markup:
         _parser().render(text), tags=TAGS, attributes={"a": {"href"}}, url_schemes={"http", "https", "mailto"},
         link_rel="noopener noreferrer nofollow",
     )  # fmt: skip
-    return Markup(_REDACTED.sub(lambda found: '<span class="hidden-secret">%s</span>' % escape(found[0]), drawn))
+    return Markup(_REDACTED.sub(lambda match: '<span class="hidden-secret">%s</span>' % escape(match[0]), drawn))
 
 
 def marked(value: object, query: str) -> Markup:

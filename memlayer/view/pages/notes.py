@@ -41,7 +41,7 @@ def listing(visit: Visit) -> Response:
 
 
 def _place(kind: str) -> int:
-    names = [str(one) for one in KINDS]
+    names = [str(known) for known in KINDS]
     return names.index(kind) if kind in names else len(names)
 
 
@@ -60,16 +60,16 @@ def _is_wanted(row: MemoryRow, query: str, kind: str, state: str) -> bool:
 
 def note(visit: Visit) -> Response:
     """Return one memory: its words in their turn, its history, its uses."""
-    found = _matches(visit, visit.path["id"])
-    matches = [{**match, "versions": _versions(visit, match["memory"])} for match in found]
+    shown = _matches(visit, visit.path["id"])
+    matches = [{**match, "versions": _versions(visit, match["memory"])} for match in shown]
     return visit.page("note.html", "Note", matches=matches, is_core=Category.CORE)
 
 
 def _matches(visit: Visit, name: str) -> Sequence[Any]:
-    found = visit.ask(ops.Show((bare_id(name),)))["matches"]
-    if not found:
+    matches = visit.ask(ops.Show((bare_id(name),)))["matches"]
+    if not matches:
         raise NotFound(f"Nothing is known by {clean(name)[:40]!r}: it was forgotten, or never there")
-    return found
+    return matches
 
 
 def _versions(visit: Visit, memory: MemoryRow) -> Sequence[Any]:

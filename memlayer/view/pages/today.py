@@ -55,7 +55,7 @@ def span_ms(day: datetime.date) -> tuple[int, int]:
     """
     try:
         starts = [
-            datetime.datetime.combine(one, datetime.time()).timestamp() for one in (day, day + datetime.timedelta(1))
+            datetime.datetime.combine(date, datetime.time()).timestamp() for date in (day, day + datetime.timedelta(1))
         ]
     except (OverflowError, ValueError, OSError):
         raise UserError("day: that is too far away") from None
