@@ -50,6 +50,7 @@ from memlayer.records.usages import UsageLog
 from memlayer.sharing.sync import Sharing
 from memlayer.tasks.book import TaskBook
 from memlayer.tasks.graph import Graph
+from memlayer.team.teams import Teams
 from memlayer.text.context_block import Budget
 from memlayer.topics.keeper import TopicKeeper
 from memlayer.transcripts import host_memory
@@ -116,6 +117,7 @@ class Services:
     readings: ReadingLog
     reader: SessionReader | None
     sharing: Sharing
+    teams: Teams
 
     def close(self) -> None:
         """Settle and release the store."""
@@ -216,6 +218,7 @@ def open_services(
         levels=LevelKeeper(store), topics=TopicKeeper(store, tombstones), usages=usages, readings=readings,
         reader=session_reader(settings, home, store, indexer, tasks),
         sharing=Sharing(home, store, indexer, projects, tombstones),
+        teams=Teams(home, store, indexer, cache, projects, tombstones),
     )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from memlayer.edge.ipc.ops import FILE_SESSION, short_session
+from memlayer.edge.ipc.ops import FILE_SESSION, TEAM_SESSION, short_session
 from memlayer.kinds import KINDS
 from memlayer.model import Memory
 from memlayer.text.chunking import estimate_tokens
@@ -156,6 +156,8 @@ def _session_of(memory: Memory) -> str:
     """Return the session by its start; a remembered statement has none."""
     if memory.session_id.startswith(FILE_SESSION):
         return "from a file"
+    if memory.session_id.startswith(TEAM_SESSION):
+        return "from a colleague"
     short = flatten(short_session(memory.session_id))
     return "session " + short if short else "said outside of a session"
 

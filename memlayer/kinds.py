@@ -42,6 +42,7 @@ class Kind(StrEnum):
     TOPIC = "topic"
     NOTE = "note"
     PIECE = "piece"
+    TEAM = "team"
 
 
 class Start(Enum):
@@ -54,6 +55,7 @@ class Start(Enum):
     LAST_SESSION = auto()  # the newest one alone
     NEWEST_TURN = auto()  # where no summary is newer
     PINNED = auto()  # only if pinned
+    TEAM = auto()  # the newest two, with their authors
 
 
 @dataclass(frozen=True)
@@ -124,6 +126,7 @@ KINDS: dict[Kind, KindRow] = {
     Kind.TASK: KindRow("task", Start.OPEN_WORK, "Open work", ("남은 일", "작업")),
     Kind.NOTE: KindRow("note", Start.PINNED, "Notes", ("메모", "노트")),
     Kind.PIECE: KindRow("note", Start.PINNED),
+    Kind.TEAM: KindRow("team note", Start.TEAM),
     Kind.TURN: KindRow("turn", Start.NEWEST_TURN),
     Kind.OPEN_QUESTION: KindRow("turn", Start.PINNED, recalled=False),
     Kind.ROUTINE: KindRow("turn", Start.NEWEST_TURN, searched=False, recalled=False),
@@ -136,6 +139,7 @@ KINDS: dict[Kind, KindRow] = {
 
 LASTING = tuple(kind for kind in Kind if KINDS[kind].drawn)
 NOTED = (*LASTING, Kind.ATTEMPT)  # kinds of the notes that a model writes from a session
+_TEAM_MARK = "team://"  # of a colleague's note: no path of a piece begins so
 BINDING = tuple(kind for kind, row in KINDS.items() if row.binds)
 # Of a memory whose stored kind is unknown here: an earlier or later version's, or none.
 _DEFAULTS = {
@@ -156,9 +160,22 @@ def category_of(stored: str) -> Category:
 def kind_of(category: Category, stored: str) -> Kind:
     """Return the kind of a stored value.
 
-    A piece of a person's own Markdown is stored as its place, `name:start-end`.
+    A piece of a person's own Markdown is stored as its place, `name:start-end`, a colleague's note with its author.
     """
-    return _BY_VALUE.get(stored) or _DEFAULTS[category]
+    return _BY_VALUE.get(stored) or (Kind.TEAM if stored.startswith(_TEAM_MARK) else _DEFAULTS[category])
+
+
+def stored_for_team(kind: Kind, author: str) -> str:
+    """Return the stored kind of a colleague's note; kind: as its author has it."""
+    return "%s%s/%s" % (_TEAM_MARK, kind, author)
+
+
+def mark_of(category: Category, stored: str) -> str:
+    """Return the words before a memory's text where it is shown: a colleague's author."""
+    if not stored.startswith(_TEAM_MARK):
+        return KINDS[kind_of(category, stored)].mark
+    kind, _, author = stored.removeprefix(_TEAM_MARK).partition("/")
+    return "(%s by %s, team) " % (KINDS[kind_of(Category.CORE, kind)].label, author)
 
 
 def category_named(name: str) -> Category | None:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from memlayer.edge.capture.spool import event_id
 from memlayer.edge.home.registry import GLOBAL
+from memlayer.edge.ipc.ops import TEAM_SESSION
 from memlayer.kinds import CATEGORIES, Category, Kind, kind_of
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "citation_of",
     "event_id",
     "memory_key",
+    "team_session",
     "turn_memory_id",
     "usage_of",
 ]
@@ -204,6 +206,11 @@ def citation_of(memory_id: str) -> str:
 def turn_memory_id(session_id: str, prompt_id: str) -> str:
     """Return the id of a turn's memory."""
     return event_id(session_id, prompt_id, Kind.TURN)
+
+
+def team_session(project_id: str) -> str:
+    """Return the session id that all notes of colleagues in a project have."""
+    return TEAM_SESSION + project_id
 
 
 def memory_key(category: Category, memory_id: str, at_ms: int) -> str:

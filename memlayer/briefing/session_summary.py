@@ -197,7 +197,7 @@ def _part_of(kind: Kind) -> str:
             return LEFT
         case Kind.CAUSE:
             return ERRORS
-        case Kind.FACT | Kind.ATTEMPT | Kind.TASK | Kind.NOTE | Kind.PIECE:
+        case Kind.FACT | Kind.ATTEMPT | Kind.TASK | Kind.NOTE | Kind.PIECE | Kind.TEAM:
             return ""
         case (
             Kind.TURN

@@ -117,7 +117,7 @@ def is_order(kind: Kind, text: str) -> bool:
             is_wish = True
         case Kind.DECISION:
             is_wish = has("standing", text)
-        case Kind.COMMITMENT | Kind.FACT | Kind.CAUSE | Kind.ATTEMPT | Kind.TASK | Kind.NOTE | Kind.PIECE:
+        case Kind.COMMITMENT | Kind.FACT | Kind.CAUSE | Kind.ATTEMPT | Kind.TASK | Kind.NOTE | Kind.PIECE | Kind.TEAM:
             is_wish = False
         case (
             Kind.TURN

@@ -17,7 +17,7 @@ from memlayer.consolidation.rules.extraction import has
 from memlayer.edge.capture.noise import recallable
 from memlayer.edge.redaction.privacy import without_marks
 from memlayer.kinds import KINDS, Category, Kind, Start
-from memlayer.model import GLOBAL, Memory
+from memlayer.model import GLOBAL, Memory, team_session
 from memlayer.ports import MemoryQuery, Store
 from memlayer.recall import precedence
 from memlayer.recall.superseded import Replacement, replacement_of
@@ -29,11 +29,13 @@ from memlayer.turns.plans import is_done, plan_of
 from memlayer.turns.questions import asks_a_fact, is_still_open
 from memlayer.turns.retraction import Order, order_of
 from memlayer.turns.turn import ASSISTANT, USER, prompt_and_answer
+from memlayer.turns.turn_memory import marked_text
 
 SHORTEST_CHARS = 25  # "ok", "계속": a turn that says nothing to somebody who was not there
 ENTRY_CHARS = 240
 MAX_OF_A_KIND = 3
 MAX_DUE = 2
+MAX_OF_TEAM = 2
 REST_CHARS = 300  # kept for the last session where rules would take all the room
 RULE_SHARE = 0.5  # of a prompt: it does hardly anything but lay down its rules
 # Older commitments and open items are history: recall finds them for a prompt about them.
@@ -194,6 +196,7 @@ def _chosen(store: Store, project_id: str, excluded_session_id: str) -> Iterator
         yield from _with_notes(tasks, summaries)
         yield from map(_stated, [entry for entry in core if entry.pinned])
         yield from _everywhere(store, project_id)
+        yield from _of_team(store, project_id)
         return
     newest = summaries[0] if summaries else None
     # The newest turn's session has no summary yet: it still runs, it died a moment ago, or it was too short for one.
@@ -232,6 +235,7 @@ def _chosen(store: Store, project_id: str, excluded_session_id: str) -> Iterator
     for rest in chain.from_iterable(zip_longest(decided[:MAX_OF_A_KIND], orders[:MAX_OF_A_KIND], due[:MAX_DUE])):
         if rest is not None:
             yield _stated(rest)
+    yield from _of_team(store, project_id)
     if told is None and last:  # a question with its answer, below the statements that it may repeat
         yield _Line(last[0], shortened(last[0].text))
 
@@ -262,6 +266,12 @@ def _everywhere(store: Store, project_id: str) -> Iterator[_Line]:
     query = MemoryQuery(project_id=GLOBAL, category=Category.CORE, is_current=True, limit=_CORE_LOOKED_AT)
     for entry in sorted(store.memories(query), key=lambda entry: (not entry.pinned, -entry.at_ms)):
         yield _Line(entry, "(every project) " + entry.text)
+
+
+def _of_team(store: Store, project_id: str) -> Iterator[_Line]:
+    """The newest notes of colleagues, with their authors."""
+    query = MemoryQuery(session_id=team_session(project_id), is_current=True, limit=MAX_OF_TEAM)
+    yield from (_Line(note, marked_text(note)) for note in store.memories(query))
 
 
 def _gone(store: Store, summary: Memory, over: Sequence[Memory]) -> list[Replacement]:

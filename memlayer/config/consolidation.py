@@ -120,7 +120,8 @@ def language_model_variables(settings: Settings) -> tuple[str, ...]:
 
 def write_daemon_variables(home: str, settings: Settings) -> None:
     """Write variable names for the daemon's next start. Raises OSError."""
-    shared = SHARE_VARIABLES if os.path.isdir(paths.share(home)) else ()
+    is_sharing = os.path.isdir(paths.share(home)) or os.path.isdir(paths.team(home))
+    shared = SHARE_VARIABLES if is_sharing else ()
     names, path = (*daemon_variables(settings), *shared), paths.daemon_variables(home)
     if names:
         paths.write_whole(path, ("\n".join(names) + "\n").encode())

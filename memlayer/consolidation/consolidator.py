@@ -149,6 +149,8 @@ class Consolidator:
         text = text.strip()
         if memory.category == Category.CONVERSATION:
             raise UserError(f"{memory.key} is a turn and cannot be edited. `memlayer remember` the new text instead")
+        if memory.known_kind is Kind.TEAM:
+            raise UserError(f"{memory.key} is a colleague's note. `memlayer forget {memory.key}` removes it here")
         if memory.superseded_by:
             raise UserError(f"{memory.key} was replaced. `memlayer restore {memory.key}` brings it back")
         if not text:

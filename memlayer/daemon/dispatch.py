@@ -27,7 +27,7 @@ from memlayer.daemon.ops import (
 )
 from memlayer.daemon.ops.project import past_work, record, tasks, topics
 from memlayer.daemon.ops.requests import Table
-from memlayer.daemon.ops.sharing import share
+from memlayer.daemon.ops.sharing import share, team
 from memlayer.daemon.resources.jobs import where
 from memlayer.daemon.resources.state import Send, State
 from memlayer.edge.home import paths
@@ -51,6 +51,7 @@ TABLE: Table = {
     **deletion.OPERATIONS,
     **transfer.OPERATIONS,
     **share.OPERATIONS,
+    **team.OPERATIONS,
     **maintenance.OPERATIONS,
 }
 OPERATIONS = {arguments.op: (arguments, handler) for arguments, handler in TABLE.items()}

@@ -15,7 +15,7 @@ from memlayer.consolidation.conflict.compare import Verdict, judge
 from memlayer.consolidation.consolidator import Consolidator
 from memlayer.errors import UserError
 from memlayer.kinds import Category, Kind
-from memlayer.model import Memory
+from memlayer.model import Memory, team_session
 from memlayer.notes.merging import is_unconfirmed
 from memlayer.notes.reading_log import ReadingLog
 from memlayer.notes.review_log import Before, Decision, ReviewLog
@@ -190,7 +190,7 @@ class Review:
         return max(wordings, key=lambda row: row.superseded_ms, default=None)
 
     def _drop(self, item: Item, now_ms: int) -> None:
-        if item.against is not None:
+        if item.against is not None and item.against.known_kind is not Kind.TEAM:
             against = item.against
             self.consolidator.describe(against, kind=against.kind, files=against.files, replaced=[item.memory])
         else:
@@ -199,6 +199,7 @@ class Review:
     def _candidates(self, place: Place, rows: Sequence[Memory], now_ms: int) -> Iterator[Item]:
         yield from self._questions(place.project_id, {row.id: row for row in rows})
         yield from contradictions(rows)
+        yield from self._of_team(place.project_id, rows)
         yield from (Item(row, Reason.DOUBTFUL, why) for row in rows if (why := doubt(row)))
         today = day_of(now_ms)
         yield from (Item(row, Reason.STALE, why) for row in rows if (why := staleness(row, place.root, today)))
@@ -212,6 +213,16 @@ class Review:
                 if memory is not None and (by is not None or question.get("wish") == "drop"):
                     why = "a newer note says otherwise" if by is not None else "a session shows that it holds no more"
                     yield Item(memory, Reason.CONTRADICTS, why, by)
+
+    def _of_team(self, project_id: str, rows: Sequence[Memory]) -> Iterator[Item]:
+        """Yield the memories that a colleague's note contradicts, whichever is newer."""
+        query = MemoryQuery(session_id=team_session(project_id), is_current=True, limit=MAX_ROWS)
+        notes = self.store.memories(query) if rows else []
+        for item in contradictions([*rows, *notes]) if notes else ():
+            older, newer = item.memory, item.against
+            if newer is not None and (older.known_kind is Kind.TEAM) != (newer.known_kind is Kind.TEAM):
+                mine, theirs = (newer, older) if older.known_kind is Kind.TEAM else (older, newer)
+                yield Item(mine, Reason.CONTRADICTS, "a colleague's note says otherwise", theirs)
 
     def _unused(self, place: Place, rows: Sequence[Memory], now_ms: int) -> Iterator[Item]:
         old = [row for row in rows if now_ms - row.at_ms > UNUSED_AFTER_MS and not row.pinned]

@@ -15,6 +15,7 @@ from memlayer.ports import MemoryQuery, Store
 from memlayer.recall.candidate import Candidate
 from memlayer.recall.recall import Recalled
 from memlayer.text import context_block
+from memlayer.turns.turn_memory import marked_text
 
 # Why a line stands in a session's start, by the place that its kind has there.
 AT_START = {
@@ -25,6 +26,7 @@ AT_START = {
     Start.LAST_SESSION: "a session of the last day, or the last one",
     Start.NEWEST_TURN: "the last turn of a session without a summary",
     Start.PINNED: "in force",
+    Start.TEAM: "a note of a colleague",
 }
 PINNED, EVERYWHERE = "pinned", "holds in every project"
 MAX_LEFT_OUT = 10  # candidates a prompt, the most relevant
@@ -169,6 +171,6 @@ def _with_memory(row: Row, known: Mapping[str, Memory], *, is_start: bool = Fals
         "category": memory.category,
         "day": context_block.day_of(memory.at_ms),
         "at_ms": memory.at_ms,
-        "text": memory.text,
+        "text": marked_text(memory),
         "superseded_by": memory.superseded_by,
     }

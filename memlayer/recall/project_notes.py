@@ -15,8 +15,8 @@ from dataclasses import dataclass, field, replace
 
 from memlayer.consolidation.extractor import SESSION_READER
 from memlayer.indexing.term_stats import TermStats
-from memlayer.kinds import KINDS, Category, Kind
-from memlayer.model import Chunk, Memory
+from memlayer.kinds import KINDS, Category, Kind, mark_of
+from memlayer.model import Chunk, Memory, team_session
 from memlayer.ports import MemoryQuery, Store
 from memlayer.recall.candidate import Candidate, Reason, in_context, shown_at_start, whole_chunk
 from memlayer.recall.query import Query
@@ -39,6 +39,7 @@ LEAST_SHARE, NEWEST_ALWAYS = 0.04, 2
 # Of a later prompt in a project with notes. Chosen by its words, notes met none of 26 that were due (docs/quality.md).
 LATER_LINES = 2
 MAX_NOTES = 2000
+MAX_OF_TEAM = 2  # colleagues' notes in a first prompt's block: they never crowd the person's own out
 SHARES_WORDS, NEWEST = "the first prompt shares its words", "one of the newest notes"
 # Weights hardly move while the corpus grows by a tenth: log(1.1) of 7 and more.
 MAX_GROWTH, MIN_GROWTH = 0.1, 100
@@ -58,9 +59,13 @@ class Note:
 
 @dataclass(frozen=True)
 class Loaded:
-    """A project's notes, newest first, and the chunks then counted."""
+    """A project's notes, newest first, and the chunks then counted.
+
+    team: of colleagues.
+    """
 
     notes: tuple[Note, ...]
+    team: tuple[Note, ...]
     documents: int
 
 
@@ -83,19 +88,26 @@ class ProjectNotes:
 
     def of(self, project_id: str) -> tuple[Note, ...]:
         """Return the project's notes that a model wrote, newest first. Raises StoreError."""
+        return self._loaded(project_id).notes
+
+    def _loaded(self, project_id: str) -> Loaded:
         with self._lock:
             known, changes = self._known.get(project_id), self._changes
         if known is not None and not self._is_outgrown(known):
-            return known.notes
+            return known
         documents = self.stats.documents
         rows = self.store.memories(
             MemoryQuery(project_id=project_id, category=Category.CORE, is_current=True, limit=MAX_NOTES)
         )
         notes = tuple(self._note(row) for row in rows if row.settled == SESSION_READER and row.kind != Kind.TASK)
+        of_team = self.store.memories(
+            MemoryQuery(session_id=team_session(project_id), is_current=True, limit=MAX_NOTES)
+        )
+        loaded = Loaded(notes, tuple(map(self._note, of_team)), documents)
         with self._lock:
             if changes == self._changes:  # else the rows may be from before a change
-                self._known[project_id] = Loaded(notes, documents)
-        return notes
+                self._known[project_id] = loaded
+        return loaded
 
     def _note(self, row: Memory) -> Note:
         terms = frozenset(whole_chunk(row).terms.split())
@@ -115,6 +127,9 @@ class ProjectNotes:
             share = _share(note, weight)
             if share >= LEAST_SHARE or rank < NEWEST_ALWAYS:
                 scored.append((COVERAGE_WEIGHT * share - math.log1p(rank), share, note))
+        shares = [(_share(note, weight), note) for note in self._loaded(project_id).team]
+        of_team = sorted((row for row in shares if row[0] >= LEAST_SHARE), key=lambda row: -row[0])[:MAX_OF_TEAM]
+        scored += [(COVERAGE_WEIGHT * share - math.log1p(len(shares)), share, note) for share, note in of_team]
         chosen: list[Candidate] = []
         moved = self.moved(project_id)
         for score, share, note in sorted(scored, key=lambda row: -row[0]):
@@ -123,7 +138,8 @@ class ProjectNotes:
             chunk = whole_chunk(note.memory)
             if in_context(chunk, session) is None and not shown_at_start(note.memory.citation, session):
                 label = "; ".join(filter(None, (KINDS[note.memory.known_kind].label, moved.get(note.memory.id))))
-                text = "(%s) %s" % (label, note.memory.text)
+                mark = mark_of(note.memory.category, note.memory.kind) or "(%s) " % label
+                text = mark + note.memory.text
                 chosen.append(_candidate(chunk, Score(score, share, share, None), text))
         return chosen
 

@@ -10,7 +10,7 @@ from enum import Enum
 
 from memlayer.edge.capture.noise import recallable
 from memlayer.edge.redaction.privacy import without_marks
-from memlayer.kinds import KINDS, Kind
+from memlayer.kinds import KINDS, Kind, mark_of
 from memlayer.model import Chunk, Scope
 from memlayer.recall.candidate import Candidate, Reason, in_context, judge, near_duplicates, need, turn_of, whole_chunk
 from memlayer.recall.precedence import in_precedence
@@ -63,6 +63,7 @@ class Pipeline:
         self._weight = weight
         self._host_lines = host_lines
         self._turns: set[str] = set()  # with an entry
+        self._has_team = False  # an entry of a colleague
         self._present: list[frozenset[str]] = []  # terms of each text in the session's context or in an entry
         self._stages = (
             self._unanswered, self._in_context, self._older, self._unsure, self._templated, self._same_turn,
@@ -83,6 +84,7 @@ class Pipeline:
             candidate.reason = next((reason for reason in reasons if reason), Reason.KEPT)
             if candidate.kept:
                 self._turns.add(turn_of(chunk))
+                self._has_team |= chunk.known_kind is Kind.TEAM
                 self._present.append(_terms(chunk.terms))
         entries = [candidate for candidate in candidates if candidate.kept]
         lines = [
@@ -124,7 +126,8 @@ class Pipeline:
         return Reason.REPEATS if any(near_duplicates(terms, other) for other in self._present) else None
 
     def _crowded(self, candidate: Candidate) -> Reason | None:
-        return Reason.CROWDED if len(self._turns) >= self._budget.max_entries else None
+        is_second_of_team = self._has_team and candidate.chunk.known_kind is Kind.TEAM
+        return Reason.CROWDED if is_second_of_team or len(self._turns) >= self._budget.max_entries else None
 
     def _taken_back(self, candidate: Candidate) -> Reason | None:
         """Write the snippet; a stale statement gives way to its successor."""
@@ -136,7 +139,7 @@ class Pipeline:
             stale.extend([replacement] if replacement else [])
             return replacement is not None
 
-        mark = KINDS[chunk.known_kind].mark
+        mark = mark_of(chunk.category, chunk.role)
         candidate.snippet = snippet(chunk.text, self._weight, max_chars - len(mark), is_stale)
         if candidate.snippet:
             candidate.snippet = mark + candidate.snippet

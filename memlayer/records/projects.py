@@ -203,6 +203,14 @@ def root_commit(git_dir: str) -> str:
     return roots[-1] if roots else ""
 
 
+def git_setting(git_dir: str, name: str) -> str:
+    """Return a value of a repository's or the person's git configuration, "" for none."""
+    try:
+        return _git(git_dir, "config", "--get", name) if git_dir else ""
+    except (OSError, subprocess.SubprocessError):
+        return ""
+
+
 def _git(git_dir: str, *words: str) -> str:
     # A repository's own configuration can name programs; these two verbs start none, and the user's hooks stay out.
     done = subprocess.run(

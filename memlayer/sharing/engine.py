@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from memlayer.errors import UserError
@@ -36,6 +37,20 @@ _SCP = re.compile(r"[\w.-]+@[\w.-]+:[^:].*").fullmatch
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]*)://").match
 
 
+@dataclass(frozen=True)
+class Layout:
+    """Where the objects of a purpose lie within a place.
+
+    folder: its name, also in a bucket. refs: of a git remote. is_object: whether a name is one of its objects.
+    max_bytes: of an object in a folder; the rest of a longer one is not read.
+    """
+
+    folder: str
+    refs: str
+    is_object: Callable[[str], object]
+    max_bytes: int
+
+
 class Engine(Protocol):
     """A place that objects are carried through. Not thread-safe.
 
@@ -52,7 +67,7 @@ class Engine(Protocol):
         """Return the names of the machines that have objects."""
 
     def names(self, machine: str) -> list[str]:
-        """Return the names of a machine's objects, foreign ones included."""
+        """Return the names of a machine's objects; other files are left out."""
 
     def read(self, machine: str, names: Sequence[str]) -> Mapping[str, bytes]:
         """Return objects by name; those that are gone are left out."""

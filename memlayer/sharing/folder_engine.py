@@ -10,19 +10,18 @@ from urllib.parse import unquote, urlsplit
 
 from memlayer.edge.home import paths
 from memlayer.errors import ShareError
-from memlayer.sharing.engine import reason_of
-from memlayer.sharing.log_format import MAX_OBJECT_BYTES, is_machine, span_of
+from memlayer.sharing.engine import Layout, reason_of
+from memlayer.sharing.log_format import SHARE, is_machine
 
-SUBFOLDER = "memlayer-share"
 STALE_S = 600.0  # a temporary file of a process that lives
 
 
 class FolderEngine:
     """Objects as files: `memlayer-share/<machine>/<name>`."""
 
-    def __init__(self, address: str, own_folder: str = "") -> None:
+    def __init__(self, address: str, layout: Layout = SHARE) -> None:
         path = unquote(urlsplit(address).path) if address.startswith("file:") else address
-        self._parent, self._root = path, os.path.join(path, SUBFOLDER)
+        self._parent, self._root, self._layout = path, os.path.join(path, layout.folder), layout
 
     def check(self) -> None:
         if not os.path.isdir(self._parent):
@@ -39,12 +38,13 @@ class FolderEngine:
         return sorted(filter(is_machine, self._listed(self._root)))
 
     def names(self, machine: str) -> list[str]:
-        return [name for name in self._listed(os.path.join(self._root, machine)) if span_of(name)]
+        return [name for name in self._listed(os.path.join(self._root, machine)) if self._layout.is_object(name)]
 
     def read(self, machine: str, names: Sequence[str]) -> dict[str, bytes]:
         out = {}
         for name in names:
-            data = paths.read_start(os.path.join(self._root, machine, name), MAX_OBJECT_BYTES, follow_links=False)
+            path = os.path.join(self._root, machine, name)
+            data = paths.read_start(path, self._layout.max_bytes, follow_links=False)
             if data:
                 out[name] = data
         return out

@@ -12,10 +12,9 @@ from collections.abc import Collection, Mapping, Sequence
 
 from memlayer.edge.home import paths
 from memlayer.errors import ShareError
-from memlayer.sharing.engine import reason_of
-from memlayer.sharing.log_format import is_machine, span_of
+from memlayer.sharing.engine import Layout, reason_of
+from memlayer.sharing.log_format import SHARE, is_machine
 
-REFS = "refs/memlayer/"
 LIMIT_S = 120.0
 # The repository here is memlayer's own; the address is the person's. Neither may start a program of another's choice.
 SAFE = (
@@ -31,10 +30,11 @@ KEPT = ("GIT_SSH_COMMAND", "GIT_SSH", "GIT_SSL_CAINFO")  # of the person's varia
 
 
 class GitEngine:
-    """Objects as blobs below `refs/memlayer/<machine>` of a remote."""
+    """Objects as blobs below `refs/memlayer/<machine>` of a remote, or other refs."""
 
-    def __init__(self, address: str, own_folder: str) -> None:
+    def __init__(self, address: str, own_folder: str, layout: Layout = SHARE) -> None:
         """own_folder: for a bare repository of memlayer's own."""
+        self._refs, self._is_object = layout.refs, layout.is_object
         self._address = address.removeprefix("git+")
         self._folder = os.path.join(own_folder, "git")
         self._known: dict[str, str] = {}  # machine -> commit
@@ -46,28 +46,28 @@ class GitEngine:
         if not os.path.isdir(os.path.join(self._folder, "refs")):
             paths.make_folder(self._folder)
             self._git("init", "--quiet", "--bare", "--template=", self._folder, is_ours=False)
-        listed = self._git("ls-remote", "--", self._address, REFS + "*")
+        listed = self._git("ls-remote", "--", self._address, self._refs + "*")
         there = {
-            ref.removeprefix(REFS): commit
+            ref.removeprefix(self._refs): commit
             for commit, _, ref in (line.partition("\t") for line in listed.decode("ascii", "replace").splitlines())
         }
         there = {machine: commit for machine, commit in there.items() if is_machine(machine)}
-        here = self._refs()
+        here = self._known_refs()
         for machine in here.keys() - there.keys():
-            self._git("update-ref", "-d", REFS + machine)
+            self._git("update-ref", "-d", self._refs + machine)
         changed = [machine for machine, commit in there.items() if here.get(machine) != commit]
         if changed:
-            refs = ["+%s%s:%s%s" % (REFS, machine, REFS, machine) for machine in changed]
+            refs = ["+%s%s:%s%s" % (self._refs, machine, self._refs, machine) for machine in changed]
             self._git("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--", self._address, *refs)
         if changed or here.keys() - there.keys():
             self._git("prune", "--expire=now")
-        self._known = self._refs()
+        self._known = self._known_refs()
 
     def machines(self) -> list[str]:
         return sorted(self._known)
 
     def names(self, machine: str) -> list[str]:
-        return [name for name in self._tree(machine) if span_of(name)]
+        return [name for name in self._tree(machine) if self._is_object(name)]
 
     def read(self, machine: str, names: Sequence[str]) -> dict[str, bytes]:
         tree = self._tree(machine)
@@ -81,7 +81,7 @@ class GitEngine:
         made = self._git("mktree", sent=lines.encode()).decode().strip()
         commit = self._git("commit-tree", made, "-m", "memlayer").decode().strip()
         self._push(machine, commit)
-        self._git("update-ref", REFS + machine, commit)
+        self._git("update-ref", self._refs + machine, commit)
         self._known[machine] = commit
         if remove:
             self._git("prune", "--expire=now")
@@ -89,13 +89,13 @@ class GitEngine:
     def drop(self, machine: str) -> None:
         if machine in self._known:
             self._push(machine, "")
-            self._git("update-ref", "-d", REFS + machine)
+            self._git("update-ref", "-d", self._refs + machine)
             del self._known[machine]
             self._git("prune", "--expire=now")
 
     def _push(self, machine: str, commit: str) -> None:
         """Set the remote's ref, if it still is as it was."""
-        ref, was = REFS + machine, self._known.get(machine, "")
+        ref, was = self._refs + machine, self._known.get(machine, "")
         lease = "--force-with-lease=%s:%s" % (ref, was)
         self._git("push", "--quiet", "--no-verify", lease, "--", self._address, "%s:%s" % (commit, ref))
 
@@ -108,10 +108,12 @@ class GitEngine:
         rows = [line.partition("\t") for line in listed.split("\0") if line]
         return {name: kind.split()[2] for kind, _, name in rows if kind.split()[1] == "blob"}
 
-    def _refs(self) -> dict[str, str]:
-        listed = self._git("for-each-ref", "--format=%(objectname) %(refname)", REFS).decode("ascii", "replace")
+    def _known_refs(self) -> dict[str, str]:
+        listed = self._git("for-each-ref", "--format=%(objectname) %(refname)", self._refs).decode("ascii", "replace")
         rows = [line.split(" ", 1) for line in listed.splitlines()]
-        return {ref.removeprefix(REFS): commit for commit, ref in rows if is_machine(ref.removeprefix(REFS))}
+        return {
+            ref.removeprefix(self._refs): commit for commit, ref in rows if is_machine(ref.removeprefix(self._refs))
+        }
 
     def _git(self, *words: str, sent: bytes = b"", is_ours: bool = True) -> bytes:
         """Return git's output. Raises ShareError with the reason."""

@@ -16,6 +16,7 @@ from typing import Any
 
 from memlayer import __version__
 from memlayer.model import Event, Memory, Usage
+from memlayer.sharing.engine import Layout
 from memlayer.sharing.seal import Damaged, Seal
 
 VERSION = 1
@@ -57,6 +58,9 @@ def span_of(name: str) -> Span | None:
     if match is None or not 0 < int(match[2]) <= int(match[3]):
         return None
     return Span(match[1], int(match[2]), int(match[3]), int(match[4]), match[5])
+
+
+SHARE = Layout("memlayer-share", "refs/memlayer/", span_of, MAX_OBJECT_BYTES)
 
 
 def living(spans: Iterable[Span], log: str) -> list[Span]:

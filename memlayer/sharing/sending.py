@@ -77,13 +77,14 @@ class _Draft:
 def is_shared(row: Row, tombstones: Tombstones) -> bool:
     """Return whether a row travels.
 
-    Not: pieces of files on this machine, memories that the book makes of task events, forgotten rows.
+    Not: pieces of files on this machine, colleagues' notes, memories that the book makes of task events, forgotten
+    rows.
     """
     if row.id in tombstones:
         return False
     if isinstance(row, Memory):
         is_of_book = row.known_kind is Kind.TASK and row.settled == MADE_BY_BOOK
-        return not is_of_book and not (row.category == Category.CUSTOM and row.place)
+        return not is_of_book and row.known_kind not in (Kind.PIECE, Kind.TEAM)
     return True
 
 

@@ -13,9 +13,10 @@ from dataclasses import asdict, dataclass, replace
 
 from memlayer.edge.home import paths
 from memlayer.errors import ShareError
-from memlayer.sharing.engine import FOLDER, GIT, Engine, kind_of
+from memlayer.sharing.engine import FOLDER, GIT, Engine, Layout, kind_of
 from memlayer.sharing.folder_engine import FolderEngine
 from memlayer.sharing.git_engine import GitEngine
+from memlayer.sharing.log_format import SHARE
 from memlayer.sharing.seal import Seal, read_secret
 
 FILE = "share.json"
@@ -86,13 +87,13 @@ def seal_of(home: str, share: Share) -> Seal:
     return Seal(read_secret(paths.share(home)) if share.is_encrypted else "")
 
 
-def open_engine(address: str, folder: str) -> Engine:
+def open_engine(address: str, folder: str, layout: Layout = SHARE) -> Engine:
     """Return the engine of an address. folder: for its own files."""
     kind = kind_of(address)
     if kind == FOLDER:
-        return FolderEngine(address)
+        return FolderEngine(address, layout)
     if kind == GIT:
-        return GitEngine(address, folder)
+        return GitEngine(address, folder, layout)
     from memlayer.sharing.table_engine import TableEngine  # LanceDB is slow to import
 
-    return TableEngine(address)
+    return TableEngine(address, layout)

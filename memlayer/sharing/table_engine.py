@@ -11,8 +11,8 @@ from urllib.parse import parse_qsl, urlsplit
 
 from memlayer.adapters.lance.share_tables import ShareTables
 from memlayer.errors import ShareError, StoreError, UserError
-from memlayer.sharing.engine import reason_of
-from memlayer.sharing.log_format import is_machine, span_of
+from memlayer.sharing.engine import Layout, reason_of
+from memlayer.sharing.log_format import SHARE, is_machine
 
 T = TypeVar("T")
 OPTIONS = ("endpoint", "region")
@@ -26,7 +26,7 @@ UNCONDITIONAL = (
 class TableEngine:
     """Objects as rows of a LanceDB table a machine."""
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, layout: Layout = SHARE) -> None:
         """Raises UserError for an address with other parameters."""
         parts = urlsplit(address)
         given = dict(parse_qsl(parts.query))
@@ -36,7 +36,9 @@ class TableEngine:
         if given.get("endpoint", "").startswith("http://"):
             options["allow_http"] = "true"
         self._shown = "%s://%s%s" % (parts.scheme, parts.netloc, parts.path)
-        self._tables = ShareTables(self._shown, options)
+        # Tables of a share lie in the prefix itself, since the first version.
+        inner = self._shown if layout is SHARE else "%s/%s" % (self._shown.rstrip("/"), layout.folder)
+        self._tables, self._is_object = ShareTables(inner, options), layout.is_object
         self._machines: list[str] = []
 
     def check(self) -> None:
@@ -53,7 +55,7 @@ class TableEngine:
     def names(self, machine: str) -> list[str]:
         if machine not in self._machines:
             return []
-        return [name for name in self._asked(lambda: self._tables.names(machine)) if span_of(name)]
+        return [name for name in self._asked(lambda: self._tables.names(machine)) if self._is_object(name)]
 
     def read(self, machine: str, names: Sequence[str]) -> dict[str, bytes]:
         return self._asked(lambda: self._tables.read(machine, names)) if machine in self._machines else {}

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from memlayer.edge.capture.payload import NOISE, OWN_COMMAND, clean
 from memlayer.kinds import CATEGORIES, KINDS, Category, Kind
+from memlayer.kinds import mark_of as words_before
 from memlayer.model import Event, Memory, citation_of, memory_key, turn_memory_id
 from memlayer.turns.questions import is_open_question
 from memlayer.turns.salience import importance, is_routine, is_routine_text
@@ -111,7 +112,7 @@ def with_force(memory: Memory, is_held: bool) -> Memory:
 
 def mark_of(memory: Memory) -> str:
     """Return the words before the text where it is shown."""
-    return KINDS[memory.known_kind].mark
+    return words_before(memory.category, memory.kind)
 
 
 def marked_text(memory: Memory) -> str:

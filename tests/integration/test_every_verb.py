@@ -17,6 +17,7 @@ from memlayer.cli.terminal.output import TALLIES
 from tests.conftest import ROOT
 from tests.support.cli_process import runner
 from tests.support.processes import Daemon, HookRunner
+from tests.support.repositories import git
 from tests.unit.cli.test_every_verb import VERBS
 
 # Their keys are data: categories, settings, tables, operations of the daemon.
@@ -36,6 +37,7 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]
     run = runner(home, project)
     hook = HookRunner(ROOT, home, project)
     hook.forbid_background()
+    git(project, "init")
     drive = folder / "drive"
     drive.mkdir()
     transcripts = folder / "none.jsonl"
@@ -78,6 +80,9 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]
             "alias": "alias @mina 미나",
             "task reopen": "task reopen 배포 문서 고치기", "task drop": "task drop 배포 문서 고치기",
             "share setup": f"share setup {drive} --yes", "share push": "share push", "share pull": "share pull",
+            "team setup": "team setup --name 김민지", "promote": f"promote {citation}", "team accept": "team accept",
+            "team push": "team push", "team pull": "team pull", "team status": "team status",
+            "team leave": "team leave",
             "share status": "share status", "share stop": "share stop --delete",
             "notes status": "notes status", "notes refused": "notes refused", "notes read": "notes read --dry-run",
         }  # fmt: skip

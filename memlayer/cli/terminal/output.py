@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TextIO, Union
 
-from memlayer.edge.ipc.ops import FILE_SESSION, short_session
+from memlayer.edge.ipc.ops import FILE_SESSION, TEAM_SESSION, short_session
 from memlayer.edge.redaction.privacy import plain
 from memlayer.text.context_block import ELLIPSIS, cut, flatten
 
@@ -238,7 +238,7 @@ def memory_title(memory: Mapping[str, object]) -> list[Part]:
         (f"[mem:{line(memory.get('citation'))}]", "cyan"),
     ]
     session = line(memory.get("session_id"))
-    if session.startswith(FILE_SESSION):  # the piece comes from a file, whose name is printed elsewhere
+    if session.startswith((FILE_SESSION, TEAM_SESSION)):  # the piece comes from a file, whose name is printed elsewhere
         session = ""
     project = line(memory.get("project")) or line(memory.get("project_id"))
     for text in (when(memory.get("at_ms")), project, f"session {short_session(session)}" if session else ""):

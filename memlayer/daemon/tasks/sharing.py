@@ -16,6 +16,7 @@ from memlayer.daemon.tasks import derived, intake, vectors
 from memlayer.edge.home import paths
 from memlayer.errors import MemlayerError, ShareError
 from memlayer.sharing.share import FILE
+from memlayer.team.record import projects_with_team
 
 FIRST_WAIT_S, MAX_WAIT_S = 60.0, 3600.0
 log = logging.getLogger(__name__)
@@ -30,6 +31,8 @@ def connect(state: State, services: Services) -> None:
     services.sharing.in_writer = in_writer
     services.sharing.forget = lambda ids: _forget(state, services, ids)
     services.sharing.on_taken = lambda project_ids: _settle(state, services, project_ids)
+    services.teams.in_writer = in_writer
+    services.teams.on_taken = lambda project_id: _settle(state, services, {project_id})
 
 
 def look(state: State) -> None:
@@ -37,19 +40,23 @@ def look(state: State) -> None:
     share = state.share
     if not share.is_due or share.jobs.pending or time.monotonic() < share.next_s or not state.is_open:
         return
-    if not os.path.exists(os.path.join(paths.share(state.home), FILE)):
+    if not (_is_shared(state) or projects_with_team(state.home)):
         share.is_due = False
         return
     share.jobs.submit("sync", lambda: _sync(state))
 
 
 def _sync(state: State) -> None:
-    share, sharing = state.share, state.services.result().sharing
+    share, services = state.share, state.services.result()
+    sharing = services.sharing
     try:
-        if sharing.share().is_automatic:
-            state.jobs.submit("drain", lambda: intake.drain(state)).result()
-            sharing.push()
-            sharing.pull()
+        try:
+            if _is_shared(state) and sharing.share().is_automatic:
+                state.jobs.submit("drain", lambda: intake.drain(state)).result()
+                sharing.push()
+                sharing.pull()
+        finally:
+            services.teams.sync_all()
         share.is_due, share.wait_s = False, FIRST_WAIT_S
     except ShareError as bad:  # noted for `share status` and doctor; nothing here depends on it
         log.warning("nothing is shared now: %s", bad)
@@ -58,6 +65,10 @@ def _sync(state: State) -> None:
     except MemlayerError as bad:
         log.error("sharing failed: %s", bad)
         share.is_due = False
+
+
+def _is_shared(state: State) -> bool:
+    return os.path.exists(os.path.join(paths.share(state.home), FILE))
 
 
 def _forget(state: State, services: Services, ids: Sequence[str]) -> int:

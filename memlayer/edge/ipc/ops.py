@@ -13,6 +13,7 @@ from memlayer.edge.ipc.arguments import Arguments, Limit, Names, Path
 AGENT_SESSION = "agent-"  # the start of the id of each talk with the agent
 SESSION_CHARS = 8  # of a session's id, as people and models read it
 FILE_SESSION = "file_"  # the start of the session id of a text from a file
+TEAM_SESSION = "team_"  # of a colleague's note; the rest names its project
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,188 @@
+"""The verbs team and promote: notes of a project for colleagues."""
+
+from __future__ import annotations
+
+import os
+
+import click
+
+from memlayer.cli.terminal.invocation import (
+    Incomplete,
+    ask,
+    client,
+    home,
+    json_option,
+    memory_id,
+    project_dir,
+    project_option,
+    start_daemon,
+)
+from memlayer.cli.terminal.output import counted, line, memory_title, pairs, print_json, say, when
+from memlayer.edge.home import paths
+from memlayer.edge.ipc import team_ops as ops
+
+
+@click.group("team")
+def team_verb() -> None:
+    """Share promoted notes of a project with colleagues, by git or a folder.
+
+    Only notes travel that `memlayer promote` was given, each with its author, day, project and a hash of its evidence;
+    never a turn. A colleague's note counts as evidence, never as an order of yours. See docs/sharing.md#a-team.
+
+    \b
+    Examples:
+      memlayer team setup
+      memlayer promote a7Bc3x
+      memlayer team status
+    """
+
+
+@team_verb.command("setup")
+@click.argument("place", metavar="[PLACE]", default="")
+@click.option("--name", default="", help="Your name on your notes; default: git's user.name.")
+@click.option("--by-hand", is_flag=True, help="Exchange notes only at `memlayer team push` and `pull`.")
+@project_option
+@json_option
+def setup(place: str, name: str, by_hand: bool, project: str | None, as_json: bool) -> None:
+    """Begin or join this project's team at PLACE.
+
+    PLACE: folder (the default: `.memlayer/team/` of the work tree, which you commit and review), git (refs of its own
+    in the repository's `origin`), or the address of a place: file:///folder, a git remote, s3://bucket/prefix. The
+    notes that are there are taken in, as evidence.
+
+    \b
+    Examples:
+      memlayer team setup
+      memlayer team setup git
+      memlayer team setup s3://team-bucket/notes --name "Kim Minji"
+    """
+    place = os.path.abspath(os.path.expanduser(place)) if place.startswith(("/", "~", ".")) else place.strip()
+    _set_up(ops.TeamSetup(project_dir(project), place, name, by_hand), as_json)
+
+
+@team_verb.command("accept")
+@click.option("--name", default="", help="Your name on your notes; default: git's user.name.")
+@project_option
+@json_option
+def accept(name: str, project: str | None, as_json: bool) -> None:
+    """Take in the notes that this repository, or its remote, brings.
+
+    Until then a clone's notes are off.
+
+    Example: memlayer team accept
+    """
+    _set_up(ops.TeamSetup(project_dir(project), name=name, is_accepting=True), as_json)
+
+
+def _set_up(arguments: ops.TeamSetup, as_json: bool) -> None:
+    if not os.path.isdir(paths.team(home())):
+        paths.make_folder(paths.team(home()))  # from now on a daemon is given the variables of a share
+        client().stop()
+        start_daemon()
+    state = client().ask(arguments, deadline_s=300.0)
+    if as_json:
+        print_json(state)
+        return
+    say(f"This project's team: {line(state['address'])}. Your notes bear the name {line(state['name'])}.")
+    say(f"{counted(state['notes'], 'note')} of colleagues: {line(', '.join(state['authors'])) or 'none yet'}.")
+    _left_out(state["left_out"])
+    say("`memlayer promote ID` adds a note of yours; nothing else of yours travels.")
+
+
+@team_verb.command("push")
+@project_option
+@json_option
+def push(project: str | None, as_json: bool) -> None:
+    """Send promoted notes, and take back those that hold no more.
+
+    Example: memlayer team push
+    """
+    done = ask(ops.TeamPush(project_dir(project)), as_json, is_long=True)
+    say(f"{counted(done['notes'], 'note')} sent, {done['withdrawn']} taken back.")
+
+
+@team_verb.command("pull")
+@project_option
+@json_option
+def pull(project: str | None, as_json: bool) -> None:
+    """Take in colleagues' notes.
+
+    Example: memlayer team pull
+    """
+    done = ask(ops.TeamPull(project_dir(project)), as_json, is_long=True)
+    say(f"{counted(done['notes'], 'note')} of colleagues: {done['new']} new or changed, {done['gone']} gone.")
+    _left_out(done["left_out"])
+
+
+@team_verb.command("status")
+@project_option
+@json_option
+def status(project: str | None, as_json: bool) -> None:
+    """Show the team, its authors, and what was left out and why.
+
+    Example: memlayer team status
+    """
+    state = ask(ops.TeamStatus(project_dir(project)), as_json)
+    if not state["address"]:
+        offered = state["offered"]
+        if offered:
+            say(f"{counted(offered, 'note')} came with this repository. `memlayer team accept` takes them in.")
+        else:
+            say("This project has no team. `memlayer team setup` begins one.")
+        return
+    withheld = f", {state['withheld']} withheld: replaced or forgotten" if state["withheld"] else ""
+    pairs("Team", [
+        ("place", line(state["address"])),
+        ("your name", line(state["name"])),
+        ("by itself", "at a session's start and end" if state["is_automatic"] else "no: by push and pull alone"),
+        ("promoted", counted(state["promoted"], "note") + withheld),
+        ("colleagues", f"{counted(state['notes'], 'note')} of {line(', '.join(state['authors']), 300) or 'nobody'}"),
+        ("sent", when(state["push_ms"]) or "never"),
+        ("taken in", when(state["pull_ms"]) or "never"),
+        ("problem", f"{line(state['problem'])} ({when(state['problem_ms'])})" if state["problem"] else ""),
+    ])  # fmt: skip
+    _left_out(state["left_out"])
+
+
+@team_verb.command("leave")
+@click.option("--keep", is_flag=True, help="Leave your notes at the place, such as one that is gone.")
+@project_option
+@json_option
+def leave(keep: bool, project: str | None, as_json: bool) -> None:
+    """Take your notes back, and colleagues' notes out of this home.
+
+    Your memories stay. What git's history holds of your notes, it keeps.
+
+    Example: memlayer team leave
+    """
+    done = ask(ops.TeamLeave(project_dir(project), keep), as_json, is_long=True)
+    say(f"You have left the team at {line(done['address'])}. Your own memories are all here.")
+
+
+@click.command("promote")
+@click.argument("id_", metavar="ID", nargs=-1)
+@click.option("--undo", is_flag=True, help="Take the note back from the team.")
+@json_option
+def promote_verb(id_: tuple[str, ...], undo: bool, as_json: bool) -> None:
+    """Give a note of yours to the project's team.
+
+    A note, decision, fact, cause or preference; never a turn. `memlayer forget` and an edit travel as well.
+
+    \b
+    Examples:
+      memlayer promote a7Bc3x
+      memlayer promote --undo a7Bc3x
+    """
+    if not id_:
+        raise Incomplete("Give the ID of a note, as `memlayer list` shows it")
+    done = ask(ops.Promote(memory_id(id_), undo), as_json, is_long=True)
+    say("Taken back: " if undo else "Promoted: ", *memory_title(done["memory"]))
+    if done["problem"]:
+        say(("It waits: ", "yellow"), line(done["problem"]))
+    elif done["address"] == "folder":
+        say(("The file is in .memlayer/team/; commit it as you commit code.", "dim"))
+
+
+def _left_out(rows: list[ops.LeftOut]) -> None:
+    for row in rows:
+        say((f"{counted(row['notes'], 'note')} left out: ", "yellow"), line(row["why"]))

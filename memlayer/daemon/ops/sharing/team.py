@@ -1,0 +1,78 @@
+"""Operations on a project's team, and on the notes that go there."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from memlayer.daemon.ops.requests import Progress, Table, memory_row, one_named, project_of, services_of
+from memlayer.daemon.resources.state import State
+from memlayer.edge.ipc import team_ops as ops
+from memlayer.errors import ShareError
+from memlayer.sharing.sync import shown
+from memlayer.team.places import IN_WORK_TREE
+
+
+def setup(state: State, arguments: ops.TeamSetup, progress: Progress) -> ops.TeamState:
+    """Begin, join or accept a team. Raises UserError, ShareError."""
+    teams, project_id = services_of(state).teams, _registered(state, arguments.project_dir)
+    address = "" if arguments.is_accepting else arguments.address or IN_WORK_TREE
+    teams.set_up(project_id, address, arguments.name, by_hand=arguments.by_hand)
+    return status(state, ops.TeamStatus(arguments.project_dir), progress)
+
+
+def status(state: State, arguments: ops.TeamStatus, progress: Progress) -> ops.TeamState:
+    """Return the team in numbers; asks no server."""
+    teams, project_id = services_of(state).teams, project_of(state, arguments.project_dir)
+    found = teams.state(project_id)
+    found |= {"address": shown(found["address"]), "name": found["author"], "left_out": _listed(found["left_out"])}
+    return cast(ops.TeamState, {name: found[name] for name in ops.TeamState.__annotations__})
+
+
+def push(state: State, arguments: ops.TeamPush, progress: Progress) -> ops.TeamPushed:
+    """Send promoted notes, take others back. Raises ShareError."""
+    done = services_of(state).teams.sync(project_of(state, arguments.project_dir), pulls=False)
+    return {"notes": done.sent, "withdrawn": done.withdrawn}
+
+
+def pull(state: State, arguments: ops.TeamPull, progress: Progress) -> ops.TeamPulled:
+    """Take colleagues' notes in. Raises ShareError."""
+    done = services_of(state).teams.sync(project_of(state, arguments.project_dir), pushes=False)
+    return {"notes": done.notes, "new": done.new, "gone": done.gone, "left_out": _listed(done.left_out)}
+
+
+def leave(state: State, arguments: ops.TeamLeave, progress: Progress) -> ops.TeamLeft:
+    """Take own notes back, and end the team here. Raises ShareError."""
+    teams = services_of(state).teams
+    return {"address": shown(teams.leave(project_of(state, arguments.project_dir), keeps=arguments.keep))}
+
+
+def promote(state: State, arguments: ops.Promote, progress: Progress) -> ops.Promoted:
+    """Have a note travel, at once where the place can be reached. Raises UserError."""
+    services = services_of(state)
+    memory, problem = one_named(services.store, arguments.id_), ""
+    services.teams.promote(memory, is_undone=arguments.undo)
+    try:
+        services.teams.sync(memory.project_id, pulls=False)
+    except ShareError as bad:  # noted; it goes with the next session
+        problem = str(bad)
+    address = shown(services.teams.state(memory.project_id)["address"])
+    return {"memory": memory_row(state, memory), "address": address, "problem": problem}
+
+
+def _registered(state: State, folder: str) -> str:
+    """Return a folder's project, known from now on."""
+    return state.projects.resolve(folder)[0]
+
+
+def _listed(left_out: dict[str, int]) -> list[ops.LeftOut]:
+    return [{"why": why, "notes": count} for why, count in sorted(left_out.items())]
+
+
+OPERATIONS: Table = {
+    ops.TeamSetup: setup,
+    ops.TeamStatus: status,
+    ops.TeamPush: push,
+    ops.TeamPull: pull,
+    ops.TeamLeave: leave,
+    ops.Promote: promote,
+}

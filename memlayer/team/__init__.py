@@ -1,0 +1,1 @@
+"""Notes that colleagues promoted: as files, in a place that a project has."""

@@ -1,0 +1,135 @@
+"""A promoted note as a file that people review, and untrusted files read back."""
+
+from __future__ import annotations
+
+import calendar
+import hashlib
+import re
+import time
+from dataclasses import dataclass
+
+from memlayer.edge.capture.payload import clean
+from memlayer.errors import UserError
+from memlayer.kinds import NOTED, Category, Kind, stored_for_team
+from memlayer.model import Memory, citation_of, event_id, memory_key, team_session
+from memlayer.notes.addressed import addressed_spans
+from memlayer.text.context_block import cut, flatten
+from memlayer.turns.salience import importance
+
+SUFFIX = ".md"
+MAX_CHARS = 1000  # of a note's text
+MAX_FILE_BYTES = 8192
+MAX_NAME_CHARS = 40
+PROMOTED = (*NOTED, Kind.NOTE)  # a task changes too often to be a note
+_VERSION = "1"
+_HEAD = re.compile(r"---\n((?:[a-z-]{1,20}: [^\n]{0,300}\n){1,12})---\n(.*)\Z", re.DOTALL)
+_DAY = re.compile(r"\d{4}-\d\d-\d\d").fullmatch
+_OUT = re.compile(r"[^\w .'-]+")  # of a name: no sign that could end the mark that it stands in
+is_note_file = re.compile(r"[0-9a-f]{32}\.md").fullmatch
+
+
+class Refused(UserError):
+    """A note file that is left out, with the reason."""
+
+
+@dataclass(frozen=True)
+class TeamNote:
+    """A promoted note.
+
+    id: of its author's memory. day: YYYY-MM-DD. project: its remote, or its strongest other key. evidence: a hash of
+    the words that it rests on, by which its author can prove them.
+    """
+
+    id: str
+    author: str
+    day: str
+    kind: Kind
+    project: str
+    evidence: str
+    text: str
+
+    @property
+    def file_name(self) -> str:
+        return self.id + SUFFIX
+
+    def to_file(self) -> bytes:
+        """Return the file that colleagues review."""
+        head = {
+            "memlayer-note": _VERSION, "id": self.id, "author": self.author, "day": self.day, "kind": self.kind,
+            "project": self.project, "evidence": self.evidence,
+        }  # fmt: skip
+        lines = "".join("%s: %s\n" % item for item in head.items())
+        return ("---\n%s---\n\n%s\n" % (lines, self.text)).encode("utf-8", "replace")
+
+    def memory(self, project_id: str, writer: str, now_ms: int) -> Memory:
+        """Return a colleague's note as evidence: never a decision or a wish of one's own.
+
+        writer: whose objects hold it, "" in a work tree.
+        """
+        memory_id = event_id(project_id, writer, Kind.TEAM, self.id)
+        at_ms = min(now_ms, calendar.timegm(time.strptime(self.day, "%Y-%m-%d")) * 1000 + 12 * 3_600_000)
+        return Memory(
+            id=memory_id, key=memory_key(Category.CUSTOM, memory_id, at_ms), citation=citation_of(memory_id),
+            category=Category.CUSTOM, kind=stored_for_team(self.kind, self.author), text=self.text,
+            importance=importance(Category.CUSTOM, self.text), project_id=project_id,
+            session_id=team_session(project_id), prompt_id="", source_ids=(), at_ms=at_ms,
+        )  # fmt: skip
+
+
+def id_of(file_name: str) -> str:
+    return file_name.removesuffix(SUFFIX)
+
+
+def name_of(text: str) -> str:
+    """Return an author's name as it is shown."""
+    return cut(" ".join(_OUT.sub(" ", flatten(clean(text))).split()), MAX_NAME_CHARS) or "a colleague"
+
+
+def promoted(memory: Memory, author: str, project: str) -> TeamNote:
+    """Return a memory as a note. Raises UserError for one that must not travel."""
+    if memory.category not in (Category.CORE, Category.CUSTOM) or memory.known_kind not in PROMOTED:
+        raise UserError(f"{memory.key} is no note: turns, days, tasks and colleagues' notes are not promoted")
+    if memory.superseded_by:
+        raise UserError(f"{memory.key} was replaced. `memlayer history {memory.key}` shows the note that holds")
+    text = flatten(clean(memory.text))
+    if len(text) > MAX_CHARS:
+        raise UserError(f"{memory.key} is longer than {MAX_CHARS} characters. `memlayer edit` shortens it")
+    words = memory.evidence or "\n".join(memory.source_ids)
+    evidence = "sha256:" + hashlib.sha256(words.encode("utf-8", "surrogatepass")).hexdigest()
+    day = time.strftime("%Y-%m-%d", time.localtime(memory.at_ms / 1000))
+    return TeamNote(memory.id, name_of(author), day, memory.known_kind, flatten(project), evidence, text)
+
+
+def read_note(name: str, data: bytes) -> TeamNote:
+    """Read a file that anybody may have written. Raises Refused."""
+    if len(data) > MAX_FILE_BYTES:
+        raise Refused("longer than %d bytes" % MAX_FILE_BYTES)
+    try:
+        found = _HEAD.match(data.decode("utf-8").replace("\r\n", "\n"))
+    except UnicodeDecodeError:
+        found = None
+    if found is None:
+        raise Refused("no note of memlayer")
+    head: dict[str, str] = {}
+    for line in found[1].splitlines():
+        key, _, value = line.partition(": ")
+        head.setdefault(key, value.strip())
+    if head.get("memlayer-note") != _VERSION:
+        raise Refused("of another version of memlayer")
+    if head.get("id", "") + SUFFIX != name or not _is_day(head.get("day", "")):
+        raise Refused("its id or its day is not a note's")
+    text = flatten(clean(found[2]))
+    if not text or len(text) > MAX_CHARS:
+        raise Refused("its text is empty, or longer than %d characters" % MAX_CHARS)
+    if addressed_spans(text):
+        raise Refused("it addresses a model, not people")
+    kind = next((kind for kind in PROMOTED if kind == head.get("kind")), Kind.NOTE)
+    author, project = name_of(head.get("author", "")), flatten(head.get("project", ""))
+    return TeamNote(head["id"], author, head["day"], kind, project, flatten(head.get("evidence", "")), text)
+
+
+def _is_day(text: str) -> bool:
+    try:
+        return bool(_DAY(text)) and time.strptime(text, "%Y-%m-%d").tm_year >= 2000
+    except ValueError:
+        return False

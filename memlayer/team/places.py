@@ -1,0 +1,142 @@
+"""Places of a team's notes: a folder of the work tree, or a place that a share could have.
+
+In all of them a note is a file of its own, `<id>.md`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from itertools import islice
+from typing import Protocol
+
+from memlayer.edge.home import project
+from memlayer.errors import ShareError, UserError
+from memlayer.memory_files.folders import AnchoredFolder, NoPlainFile, open_folder
+from memlayer.records.projects import git_setting
+from memlayer.sharing.engine import Engine, Layout, kind_of, reason_of
+from memlayer.sharing.share import open_engine
+from memlayer.team.note import MAX_FILE_BYTES, is_note_file
+
+TEAM = Layout("memlayer-team", "refs/memlayer/team/", is_note_file, MAX_FILE_BYTES + 1)
+PARTS = (".memlayer", "team")
+IN_WORK_TREE, IN_ORIGIN = "folder", "git"
+MAX_AUTHORS, MAX_NOTES = 200, 500  # looked at; of one author no more than of all
+
+Found = tuple[str, str, bytes]  # (whose objects hold it, file name, bytes)
+
+
+class Place(Protocol):
+    """A place of notes. All errors are ShareError."""
+
+    def read(self) -> list[Found]:
+        """Return the files of all authors, MAX_NOTES at most."""
+
+    def names(self, writer: str) -> set[str]:
+        """Return the file names of an author that are there."""
+
+    def change(self, writer: str, add: Mapping[str, bytes], remove: Collection[str]) -> None:
+        """Write and remove files of an author."""
+
+
+class WorkTree:
+    """`.memlayer/team/` of a repository; the person commits it, as code.
+
+    A clone may hold links and pipes there: none is followed, none is waited for.
+    """
+
+    def __init__(self, root: str) -> None:
+        self._root = root
+
+    def read(self) -> list[Found]:
+        out: list[Found] = []
+        with self._opened() as folder:
+            names = filter(is_note_file, folder.names()) if folder is not None else ()
+            for name in islice(names, MAX_NOTES):
+                with contextlib.suppress(NoPlainFile):
+                    out.append(("", name, folder.read(name, MAX_FILE_BYTES + 1) or b""))  # type: ignore[union-attr]
+        return out
+
+    def names(self, writer: str) -> set[str]:
+        with self._opened() as folder:
+            return set() if folder is None else set(filter(is_note_file, folder.names()))
+
+    def change(self, writer: str, add: Mapping[str, bytes], remove: Collection[str]) -> None:
+        with self._opened(make=bool(add)) as folder:
+            if folder is not None:
+                for name, data in add.items():
+                    folder.replace(name, data, folder.digest(name))
+                for name in remove:
+                    folder.remove(name, folder.digest(name))
+
+    @contextmanager
+    def _opened(self, *, make: bool = False) -> Iterator[AnchoredFolder | None]:
+        """Open the folder; None where it is missing."""
+        shown = os.path.join(self._root, *PARTS)
+        try:
+            with open_folder(self._root, PARTS, make=make) as folder:
+                yield folder
+        except FileNotFoundError as bad:
+            if os.path.lexists(shown):
+                raise ShareError(f"{shown}: it changes while it is read; try again") from bad
+            yield None
+        except OSError as bad:
+            raise ShareError(f"{shown}: {reason_of(bad.strerror or str(bad))}") from bad
+
+
+class Remote:
+    """A git remote, a folder of a drive or a bucket: an author's files are written by that author alone."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        engine.refresh()
+
+    def read(self) -> list[Found]:
+        out: list[Found] = []
+        for writer in self._engine.machines()[:MAX_AUTHORS]:
+            names = sorted(self._engine.names(writer))[: MAX_NOTES - len(out)]
+            out += [(writer, name, data) for name, data in self._engine.read(writer, names).items()] if names else []
+        return out
+
+    def names(self, writer: str) -> set[str]:
+        return set(self._engine.names(writer))
+
+    def change(self, writer: str, add: Mapping[str, bytes], remove: Collection[str]) -> None:
+        if not add and self.names(writer) <= set(remove):
+            self._engine.drop(writer)
+        else:
+            self._engine.change(writer, add, remove)
+
+
+def resolved(address: str, root: str) -> str:
+    """Return the full address of a team; "folder" stays.
+
+    address: folder, git (the repository's origin), or that of a place. Raises UserError.
+    """
+    place = project.locate(root)
+    if address == IN_WORK_TREE:
+        if not place.git_dir:
+            raise UserError("this project is no git repository. Give an address: file:///folder, a git remote, s3://…")
+        return address
+    if address != IN_ORIGIN:
+        kind_of(address)
+        return address
+    origin = git_setting(place.git_dir, "remote.origin.url")
+    if not origin:
+        raise UserError("this repository has no remote `origin`. Give an address, or `folder` for its work tree")
+    if "://" not in origin and (origin.startswith(("/", ".", "~")) or ":" not in origin.partition("/")[0]):
+        origin = "git+file://" + os.path.abspath(os.path.join(root, os.path.expanduser(origin)))
+    elif origin.startswith("file://"):
+        origin = "git+" + origin
+    return origin
+
+
+def open_place(address: str, root: str, own_folder: str) -> Place:
+    """Open a team's place. own_folder: for the engine's files. Raises ShareError."""
+    if address == IN_WORK_TREE:
+        if not os.path.isdir(root):
+            raise ShareError(f"{root}: the project's folder is not there")
+        return WorkTree(root)
+    return Remote(open_engine(address, own_folder, TEAM))

@@ -1,0 +1,280 @@
+"""Teams of this home's projects: promoted notes go out, colleagues' come in as evidence."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+from memlayer.edge.home import project, registry
+from memlayer.errors import ShareError, UserError
+from memlayer.indexing.indexer import Indexer, drop_unused
+from memlayer.memory_files.folders import digest_of
+from memlayer.model import GLOBAL, Memory, team_session
+from memlayer.ports import DeletionPlan, MemoryQuery, Store, VectorCache
+from memlayer.records.projects import Projects, git_setting
+from memlayer.records.tombstones import Tombstones
+from memlayer.team.note import Refused, TeamNote, id_of, name_of, promoted, read_note
+from memlayer.team.places import IN_ORIGIN, IN_WORK_TREE, Found, Place, WorkTree, open_place, resolved
+from memlayer.team.record import Team, end_team, folder_of, projects_with_team, read_team, write_team
+
+NO_TEAM = "this project has no team. `memlayer team setup` begins one, `memlayer team accept` takes its notes in"
+MAX_PROMOTED = 200
+EVERYTHING = 10_000
+
+
+@dataclass
+class Synced:
+    """Counts of a sync.
+
+    sent, withdrawn: own notes; notes: of colleagues; new: or changed; gone: taken back by their authors. left_out:
+    reason -> notes.
+    """
+
+    sent: int = 0
+    withdrawn: int = 0
+    notes: int = 0
+    new: int = 0
+    gone: int = 0
+    left_out: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass
+class Teams:
+    """The teams of one home. Thread-safe.
+
+    in_writer: runs a job in the thread that writes the store. on_taken: called with the project's id.
+    """
+
+    home: str
+    store: Store
+    indexer: Indexer
+    cache: VectorCache
+    projects: Projects
+    tombstones: Tombstones
+    in_writer: Callable[[str, Callable[[], Any]], Any] = lambda name, job: job()
+    on_taken: Callable[[str], object] = lambda project_id: None
+    _lock: threading.RLock = field(default_factory=threading.RLock)
+
+    def set_up(self, project_id: str, address: str, author: str = "", *, by_hand: bool = False) -> None:
+        """Begin or join a team, and take its notes in.
+
+        address: "" for the notes that came with the repository, or lie in its remote. Raises UserError, ShareError.
+        """
+        root = self.projects.root(project_id)
+        with self._lock:
+            address = resolved(address or self._offered_at(project_id), root)
+            if address != IN_WORK_TREE and not self._keys(project_id):
+                raise UserError("this project has no remote and no commit, which would tell its notes from others'")
+            before = read_team(self.home, project_id)
+            if before is not None and before.address != address:
+                raise UserError("this project has a team elsewhere. `memlayer team leave` ends that first")
+            self._place(project_id, address).read()  # one that cannot be reached changes nothing
+            team = before or Team(address, "", is_automatic=True)
+            name = author or team.author or git_setting(project.locate(root).git_dir, "user.name") or _user()
+            write_team(self.home, project_id, replace(team, author=name_of(name), is_automatic=not by_hand))
+            self.sync(project_id)
+
+    def leave(self, project_id: str, *, keeps: bool = False) -> str:
+        """Take own notes back, and colleagues' out of this home; return the address.
+
+        keeps: own notes stay at the place, for one that cannot be reached any more. Raises ShareError.
+        """
+        with self._lock:
+            with self._opened(project_id) as team:
+                team.promoted.clear()
+                if not keeps:
+                    self._push(project_id, team, self._place(project_id, team.address), Synced())
+                self.in_writer("leave a team", lambda: self._erase([row.id for row in self._held(project_id)]))
+            end_team(self.home, project_id)
+        self.on_taken(project_id)
+        return team.address
+
+    def promote(self, memory: Memory, *, is_undone: bool = False) -> None:
+        """Have a note of one's own travel, or travel no more. Raises UserError."""
+        if memory.project_id == GLOBAL:
+            raise UserError(f"{memory.key} holds for every project; a team belongs to one")
+        with self._lock, self._opened(memory.project_id) as team:
+            others = [id_ for id_ in team.promoted if id_ != memory.id]
+            if is_undone and memory.id not in team.promoted:
+                raise UserError(f"{memory.key} is not promoted")
+            if not is_undone:
+                if len(others) >= MAX_PROMOTED:
+                    raise UserError(f"{MAX_PROMOTED} notes are promoted. `memlayer promote --undo ID` frees a place")
+                # Said again, it is written again, whatever became of it.
+                team.written.pop(promoted(memory, team.author, "").file_name, None)
+                others.append(memory.id)
+            team.promoted = others
+
+    def sync(self, project_id: str, *, pushes: bool = True, pulls: bool = True) -> Synced:
+        """Send promoted notes, take others back, take colleagues' in. Raises ShareError."""
+        done = Synced()
+        with self._lock, self._opened(project_id) as team:
+            place = self._place(project_id, team.address)
+            if pushes:
+                self._push(project_id, team, place, done)
+            if pulls:
+                self._pull(project_id, team, place, done)
+        if done.new or done.gone:
+            self.on_taken(project_id)
+        return done
+
+    def sync_all(self) -> None:
+        """Sync all teams that are automatic. Raises the last ShareError."""
+        failed: list[ShareError] = []
+        for project_id in projects_with_team(self.home):
+            try:
+                team = read_team(self.home, project_id)
+                if team is not None and team.is_automatic:
+                    self.sync(project_id)
+            except ShareError as bad:  # the others go on
+                failed.append(bad)
+        if failed:
+            raise failed[-1]
+
+    def state(self, project_id: str) -> dict[str, Any]:
+        """Return the team and numbers; asks no server. Raises ShareError."""
+        team = read_team(self.home, project_id) if project_id else None
+        found = asdict(team or Team("", "", is_automatic=False))
+        sent = found.pop("promoted")
+        holding = len(list(self._own(project_id, team))) if team is not None else 0
+        offered = self._offered(project_id) if team is None and project_id else 0
+        return {**found, "offered": offered, "promoted": holding, "withheld": len(sent) - holding}
+
+    # -- out
+
+    def _push(self, project_id: str, team: Team, place: Place, done: Synced) -> None:
+        files = {note.file_name: note.to_file() for note in self._own(project_id, team)}
+        there, is_reviewed = place.names(team.writer), team.address == IN_WORK_TREE
+        # In a work tree a note is written once: reviewers may change it or take it out, branches lack it.
+        add = {
+            name: data
+            for name, data in files.items()
+            if team.written.get(name) != digest_of(data) or (name not in there and not is_reviewed)
+        }
+        gone = [name for name in (team.written if is_reviewed else there) if name not in files and name in there]
+        if add or gone:
+            place.change(team.writer, add, gone)
+        team.written.update({name: digest_of(data) for name, data in add.items()})
+        team.push_ms = int(time.time() * 1000)
+        done.sent, done.withdrawn = len(add), len(gone)
+
+    def _own(self, project_id: str, team: Team) -> Iterator[TeamNote]:
+        """Yield the promoted notes that still hold; others are taken back."""
+        ids, keys = team.promoted, self._keys(project_id)
+        for row in self.store.memories(MemoryQuery(ids=ids, is_current=True, limit=len(ids))) if ids else []:
+            try:
+                yield promoted(row, team.author, keys[0] if keys else "")
+            except UserError:  # it was edited, and is too long now: counted as withheld
+                continue
+
+    # -- in
+
+    def _pull(self, project_id: str, team: Team, place: Place, done: Synced) -> None:
+        left_out: Counter[str] = Counter()
+        notes = list(self._read(project_id, team, place.read(), left_out))
+        self.in_writer("notes of a team " + project_id, lambda: self._take(project_id, notes, done))
+        team.notes, team.left_out, team.pull_ms = done.notes, dict(left_out), int(time.time() * 1000)
+        team.authors, done.left_out = sorted({note.author for _, note in notes}), team.left_out
+
+    def _read(
+        self, project_id: str, team: Team, found: Sequence[Found], left_out: Counter[str]
+    ) -> Iterator[tuple[str, TeamNote]]:
+        """Yield colleagues' notes on this project, with whose objects hold them."""
+        ids = [id_of(name) for _, name, _ in found]
+        own = {row.id for row in self.store.memories(MemoryQuery(ids=ids, limit=len(ids)))} if ids else set()
+        own |= {*map(id_of, team.written), *team.promoted}
+        for writer, name, data in found:
+            if writer == team.writer or id_of(name) in own:
+                continue
+            try:
+                note = read_note(name, data)
+            except Refused as bad:
+                left_out[str(bad)] += 1
+                continue
+            if not writer or note.project in self._keys(project_id):  # else of another project at the same place
+                yield writer, note
+
+    def _take(self, project_id: str, notes: Sequence[tuple[str, TeamNote]], done: Synced) -> None:
+        """Bring the store in step. The writer's job."""
+        now_ms, held = int(time.time() * 1000), {row.id: row for row in self._held(project_id)}
+        wanted: dict[str, Memory] = {}
+        for writer, note in notes:
+            row = note.memory(project_id, writer, now_ms)
+            known = held.get(row.id)
+            if known is not None:
+                row = replace(row, pinned=known.pinned)
+                if known.text == row.text:  # a person's decision about it holds until it says something else
+                    row = replace(row, superseded_by=known.superseded_by, superseded_ms=known.superseded_ms)
+            if row.id not in self.tombstones:
+                wanted[row.id] = row
+        fresh = [row for id_, row in wanted.items() if row != held.get(id_)]
+        if fresh:
+            with self.indexer.lock:
+                self.indexer.index([row for row in fresh if not row.superseded_by])
+                self.store.put_memories(fresh)
+        gone = [id_ for id_ in held if id_ not in wanted]
+        self._erase(gone)
+        done.notes, done.new, done.gone = len(wanted), len(fresh), len(gone)
+
+    def _held(self, project_id: str) -> list[Memory]:
+        return self.store.memories(MemoryQuery(session_id=team_session(project_id), limit=EVERYTHING))
+
+    def _erase(self, ids: Sequence[str]) -> None:
+        """Erase colleagues' notes without tombstones: they may come again."""
+        if ids:
+            with self.indexer.lock:
+                self.store.forget(DeletionPlan(memory_ids=tuple(ids)))
+                drop_unused(self.store, self.cache)
+
+    # -- where
+
+    @contextmanager
+    def _opened(self, project_id: str) -> Iterator[Team]:
+        """Lend the record, and note how it went. Raises ShareError without one."""
+        team = read_team(self.home, project_id)
+        if team is None:
+            raise ShareError(NO_TEAM)
+        try:
+            yield team
+            team.problem = ""
+        except ShareError as bad:
+            team.problem, team.problem_ms = str(bad), int(time.time() * 1000)
+            raise
+        finally:
+            write_team(self.home, project_id, team)
+
+    def _place(self, project_id: str, address: str) -> Place:
+        own_folder = os.path.join(folder_of(self.home, project_id), "engine")
+        return open_place(address, self.projects.root(project_id), own_folder)
+
+    def _offered_at(self, project_id: str) -> str:
+        """Return where a repository's notes are. Raises UserError for none."""
+        if self._offered(project_id):
+            return IN_WORK_TREE
+        address = resolved(IN_ORIGIN, self.projects.root(project_id))
+        if not self._place(project_id, address).read():
+            raise UserError("this project brings no notes of a team. `memlayer team setup` begins one")
+        return address
+
+    def _offered(self, project_id: str) -> int:
+        root = self.projects.root(project_id)
+        return len(WorkTree(root).names("")) if os.path.isdir(root) else 0
+
+    def _keys(self, project_id: str) -> list[str]:
+        """Return what the project is known by on every machine, its remote first."""
+        keys = self.projects.known().get(project_id, {}).get("keys", [])
+        return [str(key) for prefix in registry.IDENTITY for key in keys if str(key).startswith(prefix)]
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError, ImportError):  # no user of this number is known
+        return ""

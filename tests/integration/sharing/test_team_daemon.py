@@ -1,0 +1,87 @@
+"""`memlayer team` and `promote` over the command line, hooks and real daemons: two colleagues."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+from tests.support.cli_process import Run, runner
+from tests.support.processes import Daemon, HookRunner
+from tests.support.repositories import git
+
+pytestmark = pytest.mark.timeout(180)
+TEXT = "배포는 매주 화요일 오전에 하기로 했어"
+
+
+def person(folder: Path, name: str, who: str) -> tuple[Run, HookRunner, Path, Path]:
+    """A colleague's home and clone."""
+    home, clone = folder / name, folder / (name + "-clone") / "shop"
+    git(folder, "clone", str(folder / "origin.git"), str(clone))
+    for key, value in (("user.name", who), ("user.email", "a@example.com")):
+        git(clone, "config", key, value)
+    hook = HookRunner(ROOT, home, clone)
+    hook.forbid_background()
+    return runner(home, clone), hook, home, clone
+
+
+def test_a_decision_goes_from_one_to_the_other(tmp_path: Path) -> None:
+    git(tmp_path, "init", "--bare", str(tmp_path / "origin.git"))
+    run_a, hook_a, home_a, clone_a = person(tmp_path, "a", "김민지")
+    run_b, hook_b, home_b, clone_b = person(tmp_path, "b", "Bob")
+    with Daemon(ROOT, home_a), Daemon(ROOT, home_b):
+        hook_a.turn("s1", "p1", TEXT, "네, 화요일로 적어 두겠습니다.")
+        run_a("flush", "--wait")
+        found = json.loads(run_a("list", "--json").stdout)["memories"]
+        [note] = [row for row in found if row["category"] == "core"]
+        [turn] = [row for row in found if row["category"] == "conversation"]
+        assert "has no team" in run_a("promote", note["citation"], code=1).stderr
+        assert "김민지" in run_a("team", "setup").stdout
+        assert "is no note" in run_a("promote", turn["citation"], code=1).stderr
+        assert "commit it as you commit code" in run_a("promote", note["citation"]).stdout
+        git(clone_a, "add", "--all")
+        git(clone_a, "commit", "-m", "notes")
+        git(clone_a, "push", "origin", "HEAD:main")
+        git(clone_b, "pull", "origin", "main")
+        hook_b("session_start", "s0", source="startup")
+        assert "1 note came with this repository" in run_b("team", "status").stdout
+        assert TEXT not in run_b("search", "배포 화요일").stdout
+        assert "1 note of colleagues: 김민지" in run_b("team", "accept").stdout
+        start = json.loads(hook_b("session_start", "s2", source="startup").stdout)
+        assert "(decision by 김민지, team) " + TEXT in start["hookSpecificOutput"]["additionalContext"]
+        asked = hook_b("user_prompt_submit", "s3", "p1", prompt="우리 배포 무슨 요일에 하기로 했었지?").stdout
+        assert "(decision by 김민지, team) " + TEXT in json.loads(asked)["hookSpecificOutput"]["additionalContext"]
+        for words in (("search", "배포 화요일"), ("given",), ("list",)):
+            shown = " ".join(run_b(*words).stdout.split())
+            assert "(decision by 김민지, team) " in shown, words
+        [held] = json.loads(run_b("list", "--json").stdout)["memories"]
+        assert "colleague's note" in run_b("edit", held["citation"], "수요일", code=1).stderr
+        assert "(decision by 김민지, team)" in run_b("show", held["citation"]).stdout
+        assert "김민지" in run_b("team", "status").stdout
+        run_a("promote", "--undo", note["citation"])
+        assert list((clone_a / ".memlayer" / "team").iterdir()) == []
+        run_b("team", "leave")
+        assert TEXT not in run_b("search", "배포 화요일").stdout
+
+
+def test_teams_exchange_notes_by_themselves_through_the_remote(tmp_path: Path) -> None:
+    git(tmp_path, "init", "--bare", str(tmp_path / "origin.git"))
+    run_a, hook_a, home_a, _ = person(tmp_path, "a", "김민지")
+    run_b, hook_b, home_b, _ = person(tmp_path, "b", "Bob")
+    with Daemon(ROOT, home_a) as first, Daemon(ROOT, home_b):
+        hook_a.turn("s1", "p1", TEXT, "네.")
+        run_a("flush", "--wait")
+        run_a("team", "setup", "git")
+        run_b("team", "setup", "git")
+        [note] = [row for row in json.loads(run_a("list", "--json").stdout)["memories"] if row["category"] == "core"]
+        run_a("promote", note["citation"])
+        hook_b("session_start", "s1", source="startup")
+        first.wait_for(lambda: TEXT in run_b("search", "배포 화요일").stdout, "the note")
+        run_a("forget", note["citation"], "--yes")
+        hook_a("session_end", "s1", reason="other")
+        first.wait_for(lambda: json.loads(run_a("team", "status", "--json").stdout)["promoted"] == 0, "a sync")
+        first.wait_for(
+            lambda: json.loads(run_b("team", "pull", "--json").stdout)["notes"] == 0, "the note to go"
+        )
