@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -25,6 +27,14 @@ def person(folder: Path, name: str, who: str) -> tuple[Run, HookRunner, Path, Pa
     hook = HookRunner(ROOT, home, clone)
     hook.forbid_background()
     return runner(home, clone), hook, home, clone
+
+
+def wait_for(condition: Callable[[], bool], timeout_s: float = 40.0) -> None:
+    """Wait for a daemon, which `team setup` has started anew."""
+    ends = time.monotonic() + timeout_s
+    while not condition():
+        assert time.monotonic() < ends
+        time.sleep(0.3)
 
 
 def test_a_decision_goes_from_one_to_the_other(tmp_path: Path) -> None:
@@ -70,7 +80,7 @@ def test_teams_exchange_notes_by_themselves_through_the_remote(tmp_path: Path) -
     git(tmp_path, "init", "--bare", str(tmp_path / "origin.git"))
     run_a, hook_a, home_a, _ = person(tmp_path, "a", "김민지")
     run_b, hook_b, home_b, _ = person(tmp_path, "b", "Bob")
-    with Daemon(ROOT, home_a) as first, Daemon(ROOT, home_b):
+    with Daemon(ROOT, home_a), Daemon(ROOT, home_b):
         hook_a.turn("s1", "p1", TEXT, "네.")
         run_a("flush", "--wait")
         run_a("team", "setup", "git")
@@ -78,10 +88,8 @@ def test_teams_exchange_notes_by_themselves_through_the_remote(tmp_path: Path) -
         [note] = [row for row in json.loads(run_a("list", "--json").stdout)["memories"] if row["category"] == "core"]
         run_a("promote", note["citation"])
         hook_b("session_start", "s1", source="startup")
-        first.wait_for(lambda: TEXT in run_b("search", "배포 화요일").stdout, "the note")
+        wait_for(lambda: TEXT in run_b("search", "배포 화요일").stdout)
         run_a("forget", note["citation"], "--yes")
         hook_a("session_end", "s1", reason="other")
-        first.wait_for(lambda: json.loads(run_a("team", "status", "--json").stdout)["promoted"] == 0, "a sync")
-        first.wait_for(
-            lambda: json.loads(run_b("team", "pull", "--json").stdout)["notes"] == 0, "the note to go"
-        )
+        wait_for(lambda: json.loads(run_a("team", "status", "--json").stdout)["promoted"] == 0)
+        wait_for(lambda: json.loads(run_b("team", "pull", "--json").stdout)["notes"] == 0)
