@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum, StrEnum, auto
 
+_TEAM_MARK = "team://"  # begins the stored kind of a colleague's note; no path of a piece begins so
+
 
 class Category(StrEnum):
     """The origin of a memory, by which age deletes it."""
@@ -42,7 +44,7 @@ class Kind(StrEnum):
     TOPIC = "topic"
     NOTE = "note"
     PIECE = "piece"
-    TEAM = "team"
+    TEAM = "team_note"
 
 
 class Start(Enum):
@@ -139,7 +141,6 @@ KINDS: dict[Kind, KindRow] = {
 
 LASTING = tuple(kind for kind in Kind if KINDS[kind].drawn)
 NOTED = (*LASTING, Kind.ATTEMPT)  # kinds of the notes that a model writes from a session
-_TEAM_MARK = "team://"  # of a colleague's note: no path of a piece begins so
 BINDING = tuple(kind for kind, row in KINDS.items() if row.binds)
 # Of a memory whose stored kind is unknown here: an earlier or later version's, or none.
 _DEFAULTS = {
@@ -166,12 +167,15 @@ def kind_of(category: Category, stored: str) -> Kind:
 
 
 def stored_for_team(kind: Kind, author: str) -> str:
-    """Return the stored kind of a colleague's note; kind: as its author has it."""
+    """Return the stored kind of a colleague's note.
+
+    kind: as its author has it.
+    """
     return "%s%s/%s" % (_TEAM_MARK, kind, author)
 
 
 def mark_of(category: Category, stored: str) -> str:
-    """Return the words before a memory's text where it is shown: a colleague's author."""
+    """Return the words before a shown text, such as a note's author."""
     if not stored.startswith(_TEAM_MARK):
         return KINDS[kind_of(category, stored)].mark
     kind, _, author = stored.removeprefix(_TEAM_MARK).partition("/")

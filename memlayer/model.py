@@ -209,7 +209,7 @@ def turn_memory_id(session_id: str, prompt_id: str) -> str:
 
 
 def team_session(project_id: str) -> str:
-    """Return the session id that all notes of colleagues in a project have."""
+    """Return the session id of colleagues' notes in a project."""
     return TEAM_SESSION + project_id
 
 

@@ -63,7 +63,7 @@ VERBS = {
     "import": Verb("transfer", "Import earlier sessions from the host's transcripts, or an export."),
     "export": Verb("transfer", "Export everything to a file of JSON Lines that `memlayer import` reads."),
     "promote": Verb("sharing.team", "Give a note of yours to the project's team."),
-    "team": Verb("sharing.team", "Share promoted notes of a project with colleagues, by git or a folder."),
+    "team": Verb("sharing.team", "Share promoted notes with colleagues, by git, folder or bucket."),
     "share": Verb("sharing.share", "Share memories between your machines, by folder, git or bucket."),
     "daemon": Verb("health", "Start, stop or show the background process that owns the store."),
     "doctor": Verb("health", "Check everything."),

@@ -204,7 +204,7 @@ def root_commit(git_dir: str) -> str:
 
 
 def git_setting(git_dir: str, name: str) -> str:
-    """Return a value of a repository's or the person's git configuration, "" for none."""
+    """Return a value of git's configuration, "" for none."""
     try:
         return _git(git_dir, "config", "--get", name) if git_dir else ""
     except (OSError, subprocess.SubprocessError):

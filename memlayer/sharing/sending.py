@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from memlayer.kinds import Category, Kind
+from memlayer.kinds import Kind
 from memlayer.model import Event, Memory, Usage
 from memlayer.ports import Store
 from memlayer.records.projects import Projects

@@ -1,1 +1,1 @@
-"""Notes that colleagues promoted: as files, in a place that a project has."""
+"""Notes that colleagues promoted, as files in a project's place."""

@@ -1,4 +1,4 @@
-"""A promoted note as a file that people review, and untrusted files read back."""
+"""A promoted note as a file, and untrusted files read back."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class TeamNote:
         return ("---\n%s---\n\n%s\n" % (lines, self.text)).encode("utf-8", "replace")
 
     def memory(self, project_id: str, writer: str, now_ms: int) -> Memory:
-        """Return a colleague's note as evidence: never a decision or a wish of one's own.
+        """Return a colleague's note as evidence, no wish of one's own.
 
         writer: whose objects hold it, "" in a work tree.
         """
@@ -86,7 +86,7 @@ def name_of(text: str) -> str:
 
 
 def promoted(memory: Memory, author: str, project: str) -> TeamNote:
-    """Return a memory as a note. Raises UserError for one that must not travel."""
+    """Return a memory as a note. Raises UserError for others."""
     if memory.category not in (Category.CORE, Category.CUSTOM) or memory.known_kind not in PROMOTED:
         raise UserError(f"{memory.key} is no note: turns, days, tasks and colleagues' notes are not promoted")
     if memory.superseded_by:

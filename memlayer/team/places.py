@@ -1,4 +1,4 @@
-"""Places of a team's notes: a folder of the work tree, or a place that a share could have.
+"""Places of a team's notes: the work tree, or a share's engine.
 
 In all of them a note is a file of its own, `<id>.md`.
 """
@@ -87,7 +87,10 @@ class WorkTree:
 
 
 class Remote:
-    """A git remote, a folder of a drive or a bucket: an author's files are written by that author alone."""
+    """A git remote, a drive's folder or a bucket.
+
+    An author's files are written by that author alone.
+    """
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine

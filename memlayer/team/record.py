@@ -1,4 +1,4 @@
-"""The record of a project's team in this home: ids and hashes, no text."""
+"""Record of a project's team: ids and hashes, no text."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Team:
 
 
 def folder_of(home: str, project_id: str) -> str:
-    """Return the folder of a project's team. Raises ShareError for an id that is none."""
+    """Return the folder of a project's team. Raises ShareError for none."""
     if not is_path_part(project_id):
         raise ShareError("this folder is no project that memlayer knows")
     return os.path.join(paths.team(home), project_id)

@@ -1,4 +1,4 @@
-"""Teams of this home's projects: promoted notes go out, colleagues' come in as evidence."""
+"""Teams of projects: promoted notes out, colleagues' in as evidence."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class Teams:
             self.sync(project_id)
 
     def leave(self, project_id: str, *, keeps: bool = False) -> str:
-        """Take own notes back, and colleagues' out of this home; return the address.
+        """End a team here: own notes back, colleagues' out; return its address.
 
         keeps: own notes stay at the place, for one that cannot be reached any more. Raises ShareError.
         """
@@ -97,7 +97,7 @@ class Teams:
         return team.address
 
     def promote(self, memory: Memory, *, is_undone: bool = False) -> None:
-        """Have a note of one's own travel, or travel no more. Raises UserError."""
+        """Have an own note travel, or no more. Raises UserError."""
         if memory.project_id == GLOBAL:
             raise UserError(f"{memory.key} holds for every project; a team belongs to one")
         with self._lock, self._opened(memory.project_id) as team:
@@ -268,7 +268,7 @@ class Teams:
         return len(WorkTree(root).names("")) if os.path.isdir(root) else 0
 
     def _keys(self, project_id: str) -> list[str]:
-        """Return what the project is known by on every machine, its remote first."""
+        """Return the project's keys on every machine, its remote first."""
         keys = self.projects.known().get(project_id, {}).get("keys", [])
         return [str(key) for prefix in registry.IDENTITY for key in keys if str(key).startswith(prefix)]
 

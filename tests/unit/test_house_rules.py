@@ -89,6 +89,7 @@ OTHER_MEANINGS = {
     "memlayer/cli/verbs/maintenance.py": {"turn"},
     "memlayer/cli/verbs/notes.py": {"note"},
     "memlayer/cli/verbs/project/topics.py": {"turn"},
+    "memlayer/cli/verbs/sharing/team.py": {"note"},
     "memlayer/cli/verbs/overview.py": {"core", "entry"},
     "memlayer/cli/verbs/search.py": {"note"},
     "memlayer/cli/verbs/installation.py": {"entry"},

@@ -50,7 +50,10 @@ class TeamPushed(TypedDict):
 
 
 class TeamPulled(TypedDict):
-    """Counts of a pull. new: or changed; gone: their authors took them back."""
+    """Counts of a pull.
+
+    new: or changed; gone: their authors took them back.
+    """
 
     notes: int
     new: int
@@ -65,7 +68,10 @@ class TeamLeft(TypedDict):
 
 
 class Promoted(TypedDict):
-    """The memory, and its project's team. problem: why it has not travelled yet, or ""."""
+    """A promoted memory, and the address of its team.
+
+    problem: why it has not travelled yet, or "".
+    """
 
     memory: MemoryRow
     address: str
@@ -74,7 +80,10 @@ class Promoted(TypedDict):
 
 @dataclass(frozen=True)
 class TeamSetup(Arguments[TeamState], op="team.setup"):
-    """address: folder, git, or that of a place; "" for folder. is_accepting: a team that is there, wherever it is."""
+    """Arguments of a setup.
+
+    address: folder, git, or that of a place; "" for folder. is_accepting: a team that is there, wherever it is.
+    """
 
     project_dir: Path = ""
     address: str = ""

@@ -24,7 +24,7 @@ from memlayer.edge.ipc import team_ops as ops
 
 @click.group("team")
 def team_verb() -> None:
-    """Share promoted notes of a project with colleagues, by git or a folder.
+    """Share promoted notes with colleagues, by git, folder or bucket.
 
     Only notes travel that `memlayer promote` was given, each with its author, day, project and a hash of its evidence;
     never a turn. A colleague's note counts as evidence, never as an order of yours. See docs/sharing.md#a-team.

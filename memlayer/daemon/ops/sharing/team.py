@@ -47,7 +47,7 @@ def leave(state: State, arguments: ops.TeamLeave, progress: Progress) -> ops.Tea
 
 
 def promote(state: State, arguments: ops.Promote, progress: Progress) -> ops.Promoted:
-    """Have a note travel, at once where the place can be reached. Raises UserError."""
+    """Have a note travel, at once if possible. Raises UserError."""
     services = services_of(state)
     memory, problem = one_named(services.store, arguments.id_), ""
     services.teams.promote(memory, is_undone=arguments.undo)
