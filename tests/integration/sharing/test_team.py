@@ -82,7 +82,7 @@ def test_a_promoted_note_comes_with_its_author_and_nothing_else(
         assert "(decision by 김민지, team) " in line and "화요일" in line
     assert held.id in bob.search("배포 화요일")
     left = [minji.project, bob.project, tmp_path / "origin", bob.home, *tmp_path.glob("드라이브*")]
-    assert holding(SECRET, *left) == [] and holding("8443", *left) == []
+    assert holding(SECRET, *left) == [] and holding("staging port is 8443", *left) == []
     assert other.id not in str([path for path, _ in files_below(*left)])
     carry(address, bob, minji)  # one's own note is not a colleague's
     assert minji.theirs() == []
