@@ -10,13 +10,15 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Mount, Route
+from starlette.routing import Mount, Route, WebSocketRoute
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
 from memlayer.errors import MemlayerError
+from memlayer.view import api
 from memlayer.view.guard import Guard, Keys
-from memlayer.view.pages import notes, today
+from memlayer.view.live import Live
+from memlayer.view.pages import figures, health, map, notes, search, sessions, today, work
 from memlayer.view.problems import answer_problem, status_of
 from memlayer.view.source import Source
 from memlayer.view.visit import endpoint
@@ -35,6 +37,14 @@ def make(source: Source, keys: Keys) -> ASGIApp:
         routes=[
             Route("/", endpoint(today.page)),
             *notes.ROUTES,
+            *work.ROUTES,
+            *sessions.ROUTES,
+            Route("/search", endpoint(search.page)),
+            Route("/map", endpoint(map.page)),
+            Route("/figures", endpoint(figures.page)),
+            *health.ROUTES,
+            *api.ROUTES,
+            WebSocketRoute("/ws", Live(source).serve),
             Mount("/static", StaticFiles(directory=static)),
         ],
         exception_handlers={MemlayerError: _ours, HTTPException: _of_http, Exception: _unexpected},

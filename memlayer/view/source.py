@@ -13,6 +13,8 @@ from memlayer.edge.home import registry
 from memlayer.edge.home.project import locate
 from memlayer.edge.ipc.arguments import Answer, Arguments
 from memlayer.edge.ipc.client import Client
+from memlayer.edge.ipc.task_answers import TaskChanged
+from memlayer.tasks.events import Observation
 from memlayer.view.problems import NotFound
 
 EVERY = "all"  # the name of every project in an address
@@ -24,11 +26,13 @@ class Verbs:
     """Functions that the command line lends.
 
     checks: of `doctor`, for a folder. for_machines: the form of `--json`. restart: the daemon, with new settings.
+    change_task: in a project, by its folder.
     """
 
     checks: Callable[[str], Iterable[Any]]
     for_machines: Callable[[object], object]
     restart: Callable[[], object]
+    change_task: Callable[[Observation, str], TaskChanged]
 
 
 @dataclass(frozen=True)

@@ -144,6 +144,7 @@ class ViewedHome:
     def tell(self) -> None:
         """Have sessions, notes and tasks told by the real hooks and verbs."""
         turn = self.hook.turn
+        self.daemon.settle()  # the store is open: prompts are answered
         turn("one", "p1", "Where do we keep order events?", "Decided: order events go to ClickHouse, for 90 days.")
         turn(
             "one",
@@ -151,6 +152,7 @@ class ViewedHome:
             "배포는 언제 하기로 했지?",
             "배포는 매주 화요일 오전 10시에 하기로 했습니다. checkout.py 를 먼저 봅니다.",
         )
+        self.daemon.settle()
         turn("two", "p3", "which database holds the order events again?", "ClickHouse, as decided: see `schema.sql`.")
         turn("two", "p4", "결제 웹훅 포트가 뭐였지?", "웹훅은 9090 포트에서 듣습니다.")
         self.verb("remember", "the API listens on port 8080")

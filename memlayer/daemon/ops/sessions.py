@@ -76,7 +76,8 @@ def sessions(state: State, arguments: ops.Sessions, progress: Progress) -> Sessi
     elif arguments.project_dir:
         project_id = project_of(state, arguments.project_dir)
         known = [session for session in known if session.project_id == project_id]
-    shown = known[: arguments.limit]
+    skip = max(0, arguments.skip)
+    shown = known[skip : skip + arguments.limit]
     rows = [_session(state, store, session) for session in shown]
     if start and len(shown) == 1:
         rows = [{**rows[0], **_details(state, store, shown[0])}]

@@ -79,6 +79,7 @@ class Sessions(Arguments[session_answers.Sessions], op="sessions"):
     id_: str = ""
     project_dir: Path = ""
     limit: Limit = 20
+    skip: int = 0
 
 
 @dataclass(frozen=True)

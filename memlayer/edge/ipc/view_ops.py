@@ -41,11 +41,15 @@ class SessionCount(TypedDict):
 
 
 class DayCount(TypedDict):
-    """A day of the machine's own clock. by_kind: its events."""
+    """A day of the machine's own clock.
+
+    by_kind: its events. tokens: in the contexts of the sessions that were last active then.
+    """
 
     date: str
     events: int
     sessions: int
+    tokens: int
     by_kind: dict[str, int]
 
 

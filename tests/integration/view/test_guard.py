@@ -207,7 +207,12 @@ def test_it_ends_when_nobody_uses_it(viewed: ViewedHome, monkeypatch: pytest.Mon
     from memlayer.view.source import Source, Verbs
 
     monkeypatch.setenv("MEMLAYER_HOME", str(viewed.home))
-    source = Source(str(viewed.home), Verbs(lambda folder: [], lambda value: value, lambda: None))
+    source = Source(
+        str(viewed.home),
+        Verbs(
+            lambda folder: [], lambda value: value, lambda: None, lambda row, folder: pytest.fail("no task is changed")
+        ),
+    )
     told: list[int] = []
     began = time.monotonic()
     server.serve(source, port=0, is_read_only=True, opened=lambda address, port: told.append(port), idle_s=0.2)

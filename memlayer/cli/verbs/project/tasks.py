@@ -26,7 +26,7 @@ from memlayer.edge.capture import spool
 from memlayer.edge.capture.payload import clean
 from memlayer.edge.home import paths
 from memlayer.edge.home import project as places
-from memlayer.edge.ipc import ops
+from memlayer.edge.ipc import ops, task_answers
 from memlayer.edge.redaction import own_patterns
 from memlayer.edge.redaction.privacy import plain
 from memlayer.errors import MemlayerError, UserError
@@ -229,16 +229,21 @@ def _say_step(step: Mapping[str, Any]) -> None:
         say((f'"{line(step["quote"], QUOTE_CHARS)}"', "dim"), indent=4)
 
 
-def _change(row: Observation, project: str | None, as_json: bool) -> None:
-    """Put a change on disk, have it taken in, print it."""
+def taken_in(row: Observation, project: str | None) -> task_answers.TaskChanged:
+    """Put a change on disk and have it taken in. Raises UserError."""
     event = _event(row, project)
     spool.put(home(), event)
     try:
-        answer = ask(ops.TaskChange(str(event["id"])))
+        return ask(ops.TaskChange(str(event["id"])))
     except UserError:
         raise
     except MemlayerError as bad:
         raise UserError(f"Kept, and done as soon as the daemon is well again: {bad}") from bad
+
+
+def _change(row: Observation, project: str | None, as_json: bool) -> None:
+    """Carry out a change of a person, and print it."""
+    answer = taken_in(row, project)
     changed, candidates = answer.get("tasks") or [], answer.get("candidates") or []
     if as_json:
         end_with_json(answer, 0 if changed else 1)

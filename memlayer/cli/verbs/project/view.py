@@ -6,12 +6,14 @@ import os
 import sys
 import webbrowser
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import click
 
 from memlayer.cli.terminal.invocation import (
     Incomplete,
     client,
+    complete_file,
     end_with_json,
     home,
     json_option,
@@ -19,7 +21,11 @@ from memlayer.cli.terminal.invocation import (
     project_option,
     start_daemon,
 )
-from memlayer.cli.terminal.output import for_machines, print_json, say
+from memlayer.cli.terminal.output import for_machines, print_json, say, size
+from memlayer.cli.verbs.project.tasks import taken_in
+
+if TYPE_CHECKING:
+    from memlayer.view.source import Source
 
 MINUTE_S = 60.0
 NONE_OPEN = "No page is open. Run `memlayer view` in a terminal: it prints the first address, with its key."
@@ -31,6 +37,9 @@ NONE_OPEN = "No page is open. Run `memlayer view` in a terminal: it prints the f
 @click.option("--read-only", is_flag=True, help="Nothing can be changed.")
 @click.option("--idle", "idle_minutes", type=click.IntRange(1, 1440), default=30, show_default=True,
               help="Minutes without use until it ends.")  # fmt: skip
+@click.option("--export", "file", metavar="FILE.html", shell_complete=complete_file,
+              help="Write the project into one file that holds your notes, and open nothing.")  # fmt: skip
+@click.option("--month", default="", metavar="MONTH", help="With --export: only this month, such as 2026-11.")
 @click.option("--where", is_flag=True, help="Print the address of a page that is open; open none.")
 @project_option
 @json_option
@@ -40,6 +49,8 @@ def view_verb(
     read_only: bool,
     idle_minutes: int,
     where: bool,
+    file: str | None,
+    month: str,
     project: str | None,
     as_json: bool,
 ) -> None:
@@ -52,6 +63,7 @@ def view_verb(
     Examples:
       memlayer view
       memlayer view --read-only --no-open
+      memlayer view --export notes-of-november.html --month 2026-11
       MEMORY_VIEWER_TOKEN=a-long-word-of-yours memlayer view --port 4000
     """
     from memlayer.view.server import address_of, serve
@@ -77,8 +89,22 @@ def view_verb(
     folder = project_dir(project)
     if not os.path.isdir(folder):
         raise Incomplete(f"There is no folder {folder}")
-    source = Source(home(), Verbs(_checks, for_machines, start_daemon_again), folder)
+    if month and not file:
+        raise Incomplete("--month goes with --export")
+    source = Source(home(), Verbs(_checks, for_machines, start_daemon_again, taken_in), folder)
+    if file:
+        _export(source, file, month, as_json)
+        return
     serve(source, port=port or 0, is_read_only=read_only, opened=opened, idle_s=idle_minutes * MINUTE_S)
+
+
+def _export(source: Source, file: str, month: str, as_json: bool) -> None:
+    from memlayer.view.export import write
+
+    length = write(source, file, source.project(""), month)
+    if as_json:
+        end_with_json({"file": os.path.abspath(file), "bytes": length})
+    say(f"{os.path.abspath(file)} ({size(length)}) holds your notes: give it to nobody who may not read them.")
 
 
 def start_daemon_again() -> object:

@@ -64,19 +64,27 @@ def days(state: State, arguments: ops.Days, progress: Progress) -> ops.Activity:
     by_day: dict[str, list[EventCount]] = {}
     for row in counts:
         by_session[row.session_id] += row.rows
-        by_day.setdefault(time.strftime("%Y-%m-%d", time.localtime(row.at_ms / 1000)), []).append(row)
+        by_day.setdefault(_date(row.at_ms), []).append(row)
+    tokens: Counter[str] = Counter()
+    for session in state.sessions.all():
+        if project_id in ("", session.project_id):
+            tokens[_date(session.last_ms)] += session.total_tokens or 0
     return {
-        "days": [_day(date, rows) for date, rows in by_day.items()],
+        "days": [_day(date, rows, tokens[date]) for date, rows in by_day.items()],
         "by_session": [{"session_id": name, "events": rows} for name, rows in by_session.items() if name],
     }
 
 
-def _day(date: str, rows: Sequence[EventCount]) -> ops.DayCount:
+def _date(at_ms: int) -> str:
+    return time.strftime("%Y-%m-%d", time.localtime(at_ms / 1000))
+
+
+def _day(date: str, rows: Sequence[EventCount], tokens: int) -> ops.DayCount:
     by_kind: Counter[str] = Counter()
     for row in rows:
         by_kind[row.kind] += row.rows
-    sessions = {row.session_id for row in rows if row.session_id}
-    return {"date": date, "events": by_kind.total(), "sessions": len(sessions), "by_kind": dict(by_kind)}
+    sessions = len({row.session_id for row in rows if row.session_id})
+    return {"date": date, "events": by_kind.total(), "sessions": sessions, "tokens": tokens, "by_kind": dict(by_kind)}
 
 
 # -- a map

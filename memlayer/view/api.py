@@ -1,0 +1,240 @@
+"""The API: the verbs' JSON, with the names of viewers beside it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from memlayer.config import settings_stamp, unset_setting
+from memlayer.edge.ipc import ops, view_ops
+from memlayer.edge.ipc.session_answers import SessionRow
+from memlayer.edge.ipc.view_ops import StoredEvent
+from memlayer.errors import UserError
+from memlayer.text.chunking import estimate_tokens
+from memlayer.text.context_block import bare_id
+from memlayer.view.live import event_preview
+from memlayer.view.pages import health
+from memlayer.view.pages.sessions import around, one
+from memlayer.view.problems import NotFound
+from memlayer.view.visit import Visit
+
+PAGE_SIZE = 20
+DAY_MS = 86_400_000
+MAX_WORD_CHARS = 20_000
+FENCE = "```"
+
+
+def sessions(visit: Visit) -> object:
+    """GET /api/sessions: newest first, in pages."""
+    page, page_size = visit.number("page", 1), visit.number("pageSize", PAGE_SIZE, most=200)
+    found = visit.ask(ops.Sessions("", visit.folder, page_size, (page - 1) * page_size))
+    counts = visit.ask(view_ops.Days(visit.folder))["by_session"]
+    events = {row["session_id"]: row["events"] for row in counts}
+    rows = [_session(row, events.get(row["id"], 0)) for row in found["sessions"]]
+    return {"sessions": rows, "total": found["total"], "page": page, "pageSize": page_size}
+
+
+def _session(row: SessionRow, events: int) -> dict[str, Any]:
+    return {
+        **row,
+        "sessionId": row["id"],
+        "projectPath": row["project_dir"],
+        "startedAt": row["since_ms"],
+        "endedAt": row["ended_ms"] if row["ended"] else None,
+        "eventCount": events,
+        "status": "ended" if row["ended"] else "active",
+    }
+
+
+def session(visit: Visit) -> object:
+    """GET /api/sessions/{id}: one session with its events and counts."""
+    row = one(visit, visit.path["id"])
+    found = visit.ask(view_ops.Events(session_id=row["id"], limit=10_000))
+    kinds = [event["kind"] for event in found["events"]]
+    limit = visit.number("limit", 200)
+    return {
+        "session": {**_session(row, found["total"]), "summary": row.get("summary", "")},
+        "events": [_event(event) for event in found["events"][:limit]],
+        "stats": {
+            "promptCount": kinds.count("user"),
+            "responseCount": kinds.count("assistant"),
+            "toolCount": kinds.count("tool"),
+            "totalTokens": row["total_tokens"],
+        },
+    }
+
+
+def events(visit: Visit) -> object:
+    """GET /api/events: newest first, `before` a moment in ms."""
+    session_id = one(visit, visit.text("sessionId"))["id"] if visit.text("sessionId") else ""
+    before = visit.number("before", 0, most=10**15)
+    found = visit.ask(
+        view_ops.Events(
+            session_id=session_id,
+            project_dir=visit.folder,
+            kind=visit.text("type"),
+            before_ms=before,
+            limit=visit.number("limit", 100),
+        )
+    )
+    return {"events": [_event(row) for row in found["events"]], "total": found["total"]}
+
+
+def _event(row: StoredEvent) -> dict[str, Any]:
+    told = {name: value for name, value in event_preview(row).items() if name != "type"}
+    return {**told, "metadata": {"tokenCount": estimate_tokens(row["text"]), "hasCode": FENCE in row["text"]}}
+
+
+def event(visit: Visit) -> object:
+    """GET /api/events/{id}: the whole event, and its neighbours in the session."""
+    found = visit.ask(view_ops.Events(ids=(visit.path["id"],)))["events"]
+    if not found:
+        raise NotFound("No event is known by that id: it was forgotten, or never there")
+    earlier, later = around(visit, found[0]) if found[0]["session_id"] else (None, None)
+    related = {"previous": earlier and earlier["id"], "next": later and later["id"]}
+    return {"event": {**found[0], **_event(found[0]), "payload": found[0]["text"]}, "related": related}
+
+
+def search(visit: Visit) -> object:
+    """POST /api/search {query, filters, options}."""
+    body = _body(visit)
+    filters, options = _part(body, "filters"), _part(body, "options")
+    query = str(body.get("query") or "").strip()[:MAX_WORD_CHARS]
+    if not query:
+        raise UserError("query: words to search for are expected")
+    kinds = filters.get("eventType") or []
+    wanted = ops.Search(
+        query, visit.folder, _whole(options, "topK", 10), float(options.get("minScore") or 0.0),
+        _whole(filters, "dateFrom", 0), _whole(filters, "dateTo", 0), kind=str(kinds[0]) if kinds else "",
+        session_id=str(filters.get("sessionId") or ""),
+    )  # fmt: skip
+    found = visit.ask(wanted)
+    rows = [
+        {
+            **hit, "type": hit["event_type"], "timestamp": hit["at_ms"], "sessionId": hit["session_id"],
+            "highlight": hit["snippet"],
+        }
+        for hit in found["hits"]
+    ]  # fmt: skip
+    meta = {
+        "totalMatches": len(rows),
+        "mode": "fts" if found["mode"] == "lexical" else found["mode"],
+        "why": found["why"],
+    }
+    return {"results": rows, "done": found["done"], "meta": meta}
+
+
+def stats(visit: Visit) -> object:
+    """GET /api/stats: as `memlayer stats --json`, and row 31's groups."""
+    found = visit.ask(ops.Stats())
+    days = visit.ask(view_ops.Days(visit.folder))["days"]
+    rows = visit.ask(ops.Sessions("", visit.folder, 1))
+    return {
+        **found,
+        "storage": {
+            "eventCount": found["events"], "vectorCount": found["embedded"],
+            "dbSizeMB": round(found["disk_bytes"] / 1e6, 2),
+        },
+        "sessionTotals": {"total": rows["total"], "thisWeek": sum(row["sessions"] for row in days[-7:])},
+        "embeddings": {"pending": found["chunks"] - found["embedded"], "processed": found["embedded"]},
+    }  # fmt: skip
+
+
+def timeline(visit: Visit) -> object:
+    """GET /api/stats/timeline: counts by day."""
+    found = visit.ask(view_ops.Days(visit.folder))["days"]
+    return {"daily": [{**row, "eventCount": row["events"], "sessionCount": row["sessions"]} for row in found]}
+
+
+def config(visit: Visit) -> object:
+    """GET /api/config: as `memlayer config --json`, and the editable keys."""
+    found = health.values(visit)
+    return {**found, "config": {row["key"]: row["value"] for row in found["settings"]}, "editable": _keys(found)}
+
+
+def _keys(found: Mapping[str, Any]) -> list[str]:
+    return [row["key"] for row in found["settings"]]
+
+
+def change_config(visit: Visit) -> object:
+    """PATCH /api/config {updates: {key: value, null for the default}}."""
+    updates = _part(_body(visit), "updates")
+    if not updates:
+        raise UserError("updates: an object of settings is expected")
+    for key, value in updates.items():
+        if value is None:
+            unset_setting(visit.source.home, str(key))
+        else:
+            health.set_one(visit, str(key), health.typed(value))
+    found = health.values(visit)
+    stamp = visit.source.status().get("settings_stamp")
+    is_behind = bool(stamp) and stamp != settings_stamp(visit.source.home)
+    config_ = {row["key"]: row["value"] for row in found["settings"]}
+    return {"success": True, "config": config_, "restartRequired": is_behind}
+
+
+def citation(visit: Visit) -> object:
+    """GET /api/citations/{id}: as `memlayer show --json`, and the event it comes from."""
+    found = visit.ask(ops.Show((bare_id(visit.path["id"]),)))
+    if not found["matches"]:
+        raise NotFound("Nothing is known by that citation: it was forgotten, or never there")
+    match = found["matches"][0]
+    related = [row["citation"] for row in match["neighbours"] if not row["mine"]]
+    event_ = match["events"][0] if match["events"] else None
+    return {**found, "citation": match["memory"]["citation"], "event": event_, "related": related}
+
+
+def _body(visit: Visit) -> Mapping[str, Any]:
+    try:
+        body = json.loads(visit.form.get("", "") or "{}")
+    except (ValueError, RecursionError):
+        body = None
+    if not isinstance(body, dict):
+        raise UserError("The body is no JSON object")
+    return body
+
+
+def _part(body: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    part = body.get(name) or {}
+    if not isinstance(part, dict):
+        raise UserError(f"{name}: an object is expected")
+    return part
+
+
+def _whole(part: Mapping[str, Any], name: str, default: int) -> int:
+    value = part.get(name) or default
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise UserError(f"{name}: a whole number is expected")
+    return value
+
+
+def answering(work: Callable[[Visit], object]) -> Callable[[Request], Awaitable[Response]]:
+    """Return the handler of an API route."""
+
+    async def handler(request: Request) -> Response:
+        body = (await request.body()).decode("utf-8", "replace")
+        visit = Visit(request, request.app.state.source, request.app.state.keys, {"": body})
+        found = await run_in_threadpool(work, visit)
+        return JSONResponse(visit.source.verbs.for_machines(found))
+
+    return handler
+
+
+ROUTES = (
+    Route("/api/sessions", answering(sessions)),
+    Route("/api/sessions/{id}", answering(session)),
+    Route("/api/events", answering(events)),
+    Route("/api/events/{id}", answering(event)),
+    Route("/api/search", answering(search), methods=["POST"]),
+    Route("/api/stats", answering(stats)),
+    Route("/api/stats/timeline", answering(timeline)),
+    Route("/api/config", answering(config)),
+    Route("/api/config", answering(change_config), methods=["PATCH"]),
+    Route("/api/citations/{id}", answering(citation)),
+)

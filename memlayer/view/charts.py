@@ -1,0 +1,144 @@
+"""Charts of stacked bars, and maps: places computed here, drawn by templates."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from markupsafe import Markup
+
+from memlayer.edge.ipc.view_ops import MapFound, MapNode
+from memlayer.view.texts import clean
+from memlayer.view.visit import TEMPLATES
+
+WIDTH, HEIGHT = 640, 190
+LEFT, RIGHT, TOP, BOTTOM = 46, 6, 10, 26
+LABELS, LABEL_CHARS = 10, 18  # below the bars
+COLUMN, ROW, MARGIN, HEAD = 330, 28, 24, 34  # of a map
+HEADS = ("", "beside it", "one step on", "two steps on")
+BLOCKING = ("blocked_by", "blocked_by_suggested")
+Point = tuple[float, float]
+
+
+class Bar(NamedTuple):
+    """A bar; a value for each series."""
+
+    label: str
+    values: Sequence[int]
+
+
+class Box(NamedTuple):
+    """A part of a bar, as it is drawn."""
+
+    series: int
+    x: float
+    y: float
+    wide: float
+    tall: float
+    told: str
+
+
+def bars(rows: Sequence[Bar], title: str) -> Markup:
+    """Return a chart of stacked bars; "" where all are 0."""
+    top = max((sum(row.values) for row in rows), default=0)
+    if not top:
+        return Markup("")
+    limit, step = _scale(top)
+    tall, room = HEIGHT - TOP - BOTTOM, (WIDTH - LEFT - RIGHT) / len(rows)
+    lines = [(round(TOP + tall * (1 - at * step / limit), 1), _short(at * step)) for at in range(limit // step + 1)]
+    every = max(1, math.ceil(len(rows) / LABELS))
+    boxes, labels = list[Box](), list[tuple[float, str]]()
+    for place, row in enumerate(rows):
+        x, y, gap = LEFT + room * place, float(TOP + tall), min(6.0, room * 0.2)
+        told = f"{clean(row.label)}: {', '.join(f'{value:,}' for value in row.values)}"
+        for series, value in enumerate(row.values, 1):
+            part = tall * value / limit
+            y -= part
+            wide = min(room - gap, 60.0)
+            if value:
+                boxes.append(Box(series, *_rounded(x + (room - wide) / 2, y, wide, max(part, 1.0)), told))
+        if place % every == 0:
+            labels.append((round(x + room / 2, 1), _label(row.label)))
+    drawn = TEMPLATES.get_template("bars.svg").render(
+        title=title, width=WIDTH, height=HEIGHT, left=LEFT, right=WIDTH - RIGHT, lines=lines, boxes=boxes, labels=labels
+    )
+    return Markup(drawn)
+
+
+def _rounded(*values: float) -> tuple[float, float, float, float]:
+    x, y, wide, tall = (round(value, 1) for value in values)
+    return x, y, wide, tall
+
+
+def _scale(top: int) -> tuple[int, int]:
+    """Return a round limit of the bars, and its step."""
+    step = 10 ** max(0, math.floor(math.log10(top / 4))) if top >= 4 else 1
+    step = next(step * by for by in (1, 2, 5, 10) if step * by * 5 >= top)
+    return math.ceil(top / step) * step, step
+
+
+def _short(number: int) -> str:
+    unit = next((one for one in ((1_000_000, "M"), (1000, "k")) if number >= one[0]), (1, ""))
+    return f"{number / unit[0]:g}{unit[1]}"
+
+
+def _label(text: str) -> str:
+    text = clean(text)
+    return text[5:] if len(text) == 10 and text[4] == "-" else text[:LABEL_CHARS]  # of a date the day
+
+
+# -- a map: the middle left, each step a column
+
+
+def map_drawn(found: MapFound, address: Callable[[MapNode], str]) -> Markup:
+    """Return the picture of a map; "" for none."""
+    nodes = {node["id"]: node for node in found["nodes"]}
+    if len(nodes) < 2:
+        return Markup("")
+    places = _placed(found)
+    columns = max(node["steps"] for node in nodes.values()) + 1
+    edges = [
+        (
+            edge["rel"] in BLOCKING,
+            edge["rel"].replace("_", " "),
+            *_curve(places[edge["source"]], places[edge["target"]]),
+        )
+        for edge in found["edges"]
+    ]
+    drawn = TEMPLATES.get_template("map.svg").render(
+        middle=nodes[found["middle"]], width=MARGIN + COLUMN * columns, height=max(y for _, y in places.values()) + ROW,
+        heads=[(MARGIN + COLUMN * at, HEADS[at]) for at in range(1, columns)], edges=edges,
+        nodes=[(*places[id_], node, address(node)) for id_, node in nodes.items()],
+    )  # fmt: skip
+    return Markup(drawn)
+
+
+def _placed(found: MapFound) -> dict[str, Point]:
+    """Return the place of each node, level with its neighbours."""
+    beside: dict[str, list[str]] = defaultdict(list)
+    for edge in found["edges"]:
+        beside[edge["source"]].append(edge["target"])
+        beside[edge["target"]].append(edge["source"])
+    by_step: dict[int, list[MapNode]] = defaultdict(list)
+    for node in found["nodes"]:
+        by_step[node["steps"]].append(node)
+    tallest = max(map(len, by_step.values()))
+    places: dict[str, Point] = {}
+    for step, nodes in sorted(by_step.items()):
+        nodes.sort(key=lambda node: (_level(beside[node["id"]], places), node["type"], node["title"]))
+        first = HEAD + ROW * (tallest - len(nodes) + 1) / 2
+        places.update((node["id"], (MARGIN + COLUMN * step, first + ROW * at)) for at, node in enumerate(nodes))
+    return places
+
+
+def _level(beside: list[str], places: dict[str, Point]) -> float:
+    known = [places[one][1] for one in beside if one in places]
+    return sum(known) / len(known) if known else 0.0
+
+
+def _curve(start: Point, end: Point) -> tuple[Point, Point, Point, Point]:
+    (x1, y1), (x2, y2) = sorted((start, end))
+    bend, back = (COLUMN / 3, -COLUMN / 3) if x1 != x2 else (-18.0, -18.0)
+    return (x1, y1), (x1 + bend, y1), (x2 + back, y2), (x2, y2)

@@ -1,0 +1,74 @@
+"""One file of HTML with a project's memory, without script."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import defaultdict
+from importlib import resources
+from typing import Any
+
+from markupsafe import Markup
+
+from memlayer import __version__
+from memlayer.edge.home import paths
+from memlayer.edge.ipc import ops
+from memlayer.edge.redaction.privacy import redact
+from memlayer.errors import UserError
+from memlayer.kinds import KINDS, Category, Kind
+from memlayer.view.source import Project, Source
+from memlayer.view.visit import TEMPLATES
+
+ROWS = 10_000
+
+
+def write(source: Source, path: str, project: Project, month: str = "") -> int:
+    """Write the file, for this user alone; return its bytes.
+
+    month: such as 2026-11, "" for all. Raises UserError, OSError.
+    """
+    path = os.path.abspath(os.path.expanduser(path))
+    if os.path.lexists(path):
+        raise UserError(f"{path} is there already. Give another name")
+    if not os.path.isdir(os.path.dirname(path)):
+        raise UserError(f"There is no folder {os.path.dirname(path)}")
+    start_ms, end_ms = _span(month)
+    notes = _rows(source, project, Category.CORE, start_ms, end_ms)
+    turns = _rows(source, project, Category.CONVERSATION, start_ms, end_ms)
+    days = _rows(source, project, Category.DAILY, start_ms, end_ms)
+    summaries = {row["session_id"]: row["text"] for row in days if row["kind"] == Kind.SESSION_SUMMARY}
+    sessions: dict[str, list[Any]] = defaultdict(list)
+    for row in reversed(turns):
+        sessions[row["session_id"]].append(row)
+    order = [str(kind) for kind in KINDS]
+    notes.sort(key=lambda row: (order.index(row["kind"]) if row["kind"] in order else len(order), -row["at_ms"]))
+    tasks = source.ask(ops.Tasks(project.folder, "all"))["tasks"]
+    style = Markup(resources.files("memlayer.view").joinpath("static", "page.css").read_text(encoding="utf-8"))  # ours
+    told = sorted(sessions.items(), key=lambda one: -one[1][-1]["at_ms"])
+    text = TEMPLATES.get_template("export.html").render(
+        project=project, month=month, notes=notes, sessions=told,
+        summaries=summaries, tasks=[row for row in tasks if row["is_open"]], style=style, version=__version__,
+        made=time.strftime("%Y-%m-%d %H:%M"),
+    )  # fmt: skip
+    data = text.encode("utf-8", "replace")
+    paths.write_whole(path, data)
+    return len(data)
+
+
+def _span(month: str) -> tuple[int, int]:
+    if not month:
+        return 0, 1 << 62
+    try:
+        start = time.strptime(month, "%Y-%m")
+        following = (start.tm_year + start.tm_mon // 12, start.tm_mon % 12 + 1, 1, 0, 0, 0, 0, 0, -1)
+        return int(time.mktime((start.tm_year, start.tm_mon, 1, 0, 0, 0, 0, 0, -1)) * 1000), int(
+            time.mktime(following) * 1000
+        )
+    except (ValueError, OverflowError):
+        raise UserError("--month: a month such as 2026-11 is expected") from None
+
+
+def _rows(source: Source, project: Project, category: Category, start_ms: int, end_ms: int) -> list[dict[str, Any]]:
+    """Return memories of a span, redacted once more."""
+    found = source.ask(ops.List(project.folder, category=category, limit=ROWS))["memories"]
+    return [{**row, "text": redact(row["text"])} for row in found if start_ms <= row["at_ms"] < end_ms]

@@ -1,0 +1,165 @@
+"""Live: new events, counts and what waits, over a WebSocket.
+
+One look at the daemon serves all open pages, and there is none while no page is open. A look asks for the status, which
+neither starts a daemon nor keeps it from leaving; events are asked for when the status has moved.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from memlayer.edge.ipc import ops, view_ops
+from memlayer.errors import MemlayerError
+from memlayer.view.source import EVERY, Source
+from memlayer.view.texts import short
+
+CHANNELS = ("events", "stats", "outbox")
+LOOK_S = 0.4
+SETTLE_S = 3.0  # after a change, in which its events are looked for
+STATS_APART_S = 5.0
+MAX_PAGES = 64
+MAX_EVENTS = 50
+WAITING = 256  # messages for a page that does not read them; then it goes
+PREVIEW_CHARS = 100
+
+
+@dataclass(eq=False)
+class Subscriber:
+    """An open page."""
+
+    channels: set[str] = field(default_factory=set)
+    project: str = ""
+    session: str = ""
+    waiting: asyncio.Queue[dict[str, Any]] = field(default_factory=lambda: asyncio.Queue(WAITING))
+
+    def wants(self, channel: str, row: Mapping[str, Any] | None = None) -> bool:
+        """Return whether a message is for this page."""
+        if channel not in self.channels:
+            return False
+        if row is None:
+            return True
+        return self.project in ("", row["project_id"]) and self.session in ("", row["session_id"])
+
+    def take(self, message: Mapping[str, Any]) -> None:
+        """Carry out a message of the page. Raises ValueError for another one."""
+        kind, channels, filters = message.get("type"), message.get("channels", []), message.get("filters") or {}
+        if kind not in ("subscribe", "unsubscribe") or not isinstance(channels, list) or not isinstance(filters, dict):
+            raise ValueError("give type subscribe or unsubscribe, and channels")
+        if not set(map(str, channels)) <= set(CHANNELS):
+            raise ValueError(f"the channels are {', '.join(CHANNELS)}")
+        if kind == "unsubscribe":
+            self.channels -= set(channels)
+            return
+        self.channels |= set(channels)
+        project = str(filters.get("project") or "")
+        self.project, self.session = "" if project == EVERY else project, str(filters.get("sessionId") or "")
+
+
+class Live:
+    """The open pages, and the look at the daemon that serves them."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._pages: set[Subscriber] = set()
+        self._looking: asyncio.Task[None] | None = None
+
+    async def serve(self, socket: WebSocket) -> None:
+        """Serve a page until it goes."""
+        if len(self._pages) >= MAX_PAGES:
+            await socket.close(1013, "too many pages are open")
+            return
+        await socket.accept()
+        page = Subscriber()
+        self._pages.add(page)
+        if self._looking is None or self._looking.done():
+            self._looking = asyncio.create_task(self._look())
+        sending = asyncio.create_task(_send(socket, page))
+        try:
+            while True:
+                try:
+                    message = json.loads(await socket.receive_text())
+                    page.take(message if isinstance(message, dict) else {})
+                except (ValueError, KeyError) as wrong:
+                    page.waiting.put_nowait({"channel": "error", "data": {"detail": short(wrong)}})
+        except (WebSocketDisconnect, asyncio.QueueFull):
+            pass
+        finally:
+            sending.cancel()
+            self._pages.discard(page)
+
+    async def _look(self) -> None:
+        """Look at the daemon while a page is open."""
+        seen_ms, moved_s, told_s = int(time.time() * 1000), 0.0, 0.0
+        before: dict[str, Any] = {}
+        known: set[str] = set()
+        while self._pages:
+            with contextlib.suppress(MemlayerError):  # a daemon that is away: the next look
+                status = await run_in_threadpool(self._source.status)
+                state = {name: status.get(name) for name in ("hooks_worked_ms", "spool_waiting", "jobs_waiting", "job")}
+                if state != before:
+                    moved_s = time.monotonic()
+                    self._tell("outbox", outbox(status))
+                    before = state
+                if status and time.monotonic() - moved_s < SETTLE_S and self._is_wanted("events", "stats"):
+                    rows = await run_in_threadpool(self._events, seen_ms)
+                    new = [row for row in rows if row["id"] not in known]
+                    known = {row["id"] for row in rows}
+                    for row in reversed(new):
+                        self._tell("events", event_preview(row), row)
+                    seen_ms = max([seen_ms, *(row["at_ms"] for row in rows)])
+                    if new and self._is_wanted("stats") and time.monotonic() - told_s > STATS_APART_S:
+                        told_s = time.monotonic()
+                        self._tell("stats", await run_in_threadpool(self._stats))
+            await asyncio.sleep(LOOK_S)
+
+    def _is_wanted(self, *channels: str) -> bool:
+        return any(page.wants(channel) for page in self._pages for channel in channels)
+
+    def _events(self, since_ms: int) -> list[view_ops.StoredEvent]:
+        return self._source.ask(view_ops.Events(since_ms=since_ms, limit=MAX_EVENTS))["events"]
+
+    def _stats(self) -> dict[str, int]:
+        found = self._source.ask(ops.Stats())
+        return {name: found[name] for name in ("events", "memories", "sessions", "chunks")}
+
+    def _tell(self, channel: str, data: Mapping[str, Any], row: Mapping[str, Any] | None = None) -> None:
+        for page in list(self._pages):
+            if page.wants(channel, row):
+                try:
+                    page.waiting.put_nowait({"channel": channel, "data": dict(data)})
+                except asyncio.QueueFull:  # it does not read: its socket is closed by the next send
+                    page.channels.clear()
+
+
+async def _send(socket: WebSocket, page: Subscriber) -> None:
+    with contextlib.suppress(WebSocketDisconnect, RuntimeError):
+        while True:
+            await socket.send_json(await page.waiting.get())
+
+
+def outbox(status: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what waits to be stored: row 31's outbox_update."""
+    running = int(bool(status.get("job"))) + int(status.get("jobs_waiting") or 0)
+    waiting, failed = int(status.get("spool_waiting") or 0), int(status.get("job_errors") or 0)
+    return {"type": "outbox_update", "pending": waiting, "processing": running, "failed": failed}
+
+
+def event_preview(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an event in short, by the names of the API."""
+    return {
+        "type": "new_event",
+        "eventId": row["id"],
+        "eventType": row["kind"],
+        "timestamp": row["at_ms"],
+        "sessionId": row["session_id"],
+        "preview": short(row["text"], PREVIEW_CHARS),
+    }

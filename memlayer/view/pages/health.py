@@ -1,0 +1,141 @@
+"""Health and settings: the checks with their cures, the settings with theirs."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from starlette.responses import Response
+from starlette.routing import Route
+
+from memlayer.config import (
+    describe,
+    describe_groups,
+    load_project_settings,
+    load_what_holds,
+    settings_stamp,
+    unset_setting,
+)
+from memlayer.config.edit import set_settings
+from memlayer.edge.home import paths
+from memlayer.edge.home.project import locate
+from memlayer.edge.redaction.privacy import redact
+from memlayer.errors import UserError
+from memlayer.view.texts import clean
+from memlayer.view.visit import Visit, endpoint
+
+
+def checks(visit: Visit) -> Response:
+    """Return the checks of `memlayer doctor`."""
+    found = list(visit.source.verbs.checks(visit.folder or os.path.expanduser("~")))
+    order = {"fail": 0, "warn": 1, "ok": 2}
+    found.sort(key=lambda check: order.get(check.state, 0))
+    bad = sum(check.state != "ok" for check in found)
+    return visit.page("health.html", "Health", checks=found, bad=bad, status=visit.source.status())
+
+
+def settings(visit: Visit) -> Response:
+    """Return every setting with its explanation."""
+    query = visit.text("q")
+    found = values(visit)
+    words = clean(query).casefold().split()
+    shown = [
+        row for row in found["settings"]
+        if all(word in f"{row['key']} {row['description']}".casefold() for word in words)
+    ]  # fmt: skip
+    groups = describe_groups()
+    by_group = [
+        (name, groups[name].partition("\n")[0], [row for row in shown if row["key"].startswith(name + ".")])
+        for name in groups
+    ]
+    return visit.page(
+        "settings.html", "Settings", groups=[one for one in by_group if one[2]], query=query, **{
+            name: found[name] for name in ("file", "problem", "warnings", "changed_since_daemon")
+        },
+    )  # fmt: skip
+
+
+def values(visit: Visit) -> dict[str, Any]:
+    """Return the settings as `memlayer config --json` has them, explained.
+
+    Secrets in values are masked.
+    """
+    home = visit.source.home
+    of_project = load_project_settings(locate(visit.folder).root) if visit.folder else None
+    whole, problem = load_what_holds(home, os.environ)
+    held = whole.for_project(of_project) if of_project else whole
+    known = held.model_dump()
+    rows = []
+    for one in describe():
+        group, _, name = one.key.partition(".")
+        rows.append(
+            {
+                "key": one.key,
+                "value": _masked(known[group][name]),
+                "unit": one.unit,
+                "from": held.origin(one.key),
+                "description": one.description,
+                "bounds": one.bounds,
+                "default": _masked(one.default),
+                "typed": typed(known[group][name]),
+            }
+        )
+    stamp = visit.source.status().get("settings_stamp")
+    return {
+        "file": paths.settings(home), "settings": rows, "problem": problem,
+        "warnings": list(of_project.warnings) if of_project else [],
+        "changed_since_daemon": bool(stamp) and stamp != settings_stamp(home),
+    }  # fmt: skip
+
+
+def _masked(value: Any) -> Any:
+    return (
+        redact(value)
+        if isinstance(value, str)
+        else [_masked(one) for one in value]
+        if isinstance(value, tuple)
+        else value
+    )
+
+
+def typed(value: object) -> str:
+    """Return a value as a person types it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, (tuple, list)):
+        return "\n".join(map(typed, value))
+    return "" if value is None else redact(str(value))
+
+
+def change(visit: Visit) -> Response:
+    """Change a setting as `memlayer config set` does, or unset it."""
+    key = visit.form.get("key", "")
+    if visit.form.get("unset") == "1":
+        unset_setting(visit.source.home, key)
+        told = f"{key} has its default again."
+    else:
+        set_one(visit, key, visit.form.get("value", ""))
+        told = f"{key} is changed."
+    return visit.back("/settings", told + " It is in force once the daemon has read it.")
+
+
+def set_one(visit: Visit, key: str, text: str) -> object:
+    """Write a setting; several lines make a list. Raises UserError."""
+    words = [line.strip() for line in text.split("\n") if line.strip()]
+    if not words:
+        raise UserError(f"{key}: a value is expected. To have its default back, unset it")
+    return set_settings(visit.source.home, {key: words})[key]
+
+
+def restart(visit: Visit) -> Response:
+    """Restart the daemon, so that it reads the settings."""
+    visit.source.verbs.restart()
+    return visit.back("/settings", "The daemon has started anew, with these settings.")
+
+
+ROUTES = (
+    Route("/health", endpoint(checks)),
+    Route("/settings", endpoint(settings)),
+    Route("/settings", endpoint(change), methods=["POST"]),
+    Route("/settings/restart", endpoint(restart), methods=["POST"]),
+)

@@ -1,0 +1,19 @@
+"""Map: files, issues, people and tasks around one thing."""
+
+from __future__ import annotations
+
+from starlette.responses import Response
+
+from memlayer.edge.ipc import view_ops
+from memlayer.view.charts import map_drawn
+from memlayer.view.visit import Visit
+
+NODES = 60
+
+
+def page(visit: Visit) -> Response:
+    """Return the surroundings of a thing as a picture and a list."""
+    name = visit.text("of")
+    found = visit.ask(view_ops.Map(name, visit.folder, NODES))
+    picture = map_drawn(found, lambda node: visit.address("/map", of=node["citation"] or node["id"]))
+    return visit.page("map.html", "Map", name=name, found=found, picture=picture)

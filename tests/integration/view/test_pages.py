@@ -1,0 +1,143 @@
+"""The other pages: tasks, sessions, search, map, figures, health, settings."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.support.page_process import SCRIPT, PageProcess, ViewedHome, links_of
+
+
+def test_every_address_of_every_page_answers(page: PageProcess) -> None:
+    seen, left = set(), ["/"]
+    while left:
+        path = left.pop()
+        seen.add(path)
+        answer = page.get(path)
+        assert answer.status == 200, path
+        if path.startswith("/static"):
+            continue
+        assert "Traceback" not in answer.text and "Undefined" not in answer.text
+        left += [found for found in links_of(answer.text) if found not in seen and found not in left]
+    assert {"/notes", "/work", "/sessions", "/search", "/map", "/figures", "/health", "/settings", "/review"} <= seen
+    assert len(seen) > 25
+
+
+def test_tasks_stand_in_their_lanes_with_blockers_as_links(page: PageProcess) -> None:
+    text = page.get("/work").text
+    lanes = re.split(r'<section class="lane"', text)[1:]
+    assert "배포 문서 고치기" in lanes[0] and "rotate the signing key" in lanes[1]
+    assert "write the migration guide" in lanes[2] and "/map?of=acme%2Fcore%2342" in lanes[2]
+
+
+def test_a_task_is_added_moved_and_opened_again(viewed: ViewedHome, page: PageProcess) -> None:
+    assert page.post("/work", how="add", task="로그 정리하기").status == 303
+    row = next(row for row in viewed.verb("tasks")["tasks"] if row["title"] == "로그 정리하기")
+    steps = (
+        ("start", "in_progress"),
+        ("block", "blocked"),
+        ("done", "done"),
+        ("reopen", "pending"),
+        ("drop", "cancelled"),
+    )
+    for how, status in steps:
+        by = {"by": "https://example.com/reviews/4"} if how == "block" else {}
+        answer = page.post("/work", how=how, task=row["citation"], **by)
+        assert answer.status == 303, answer.text
+        shown = viewed.verb("task", "show", row["citation"])["tasks"][0]
+        assert shown["status"] == status
+    text = page.get(f"/work/{row['citation']}").text
+    assert "status changed: blocked" in text and "reviews/4" in text
+    assert page.post("/work", how="block", task=row["citation"], by="").status == 400
+    assert page.post("/work", how="burn", task=row["citation"]).status == 400
+    assert page.post("/work", how="done", task="아무도 모르는 일").status == 400
+    assert page.post("/work", how="done", task=row["citation"], project="all").status == 400
+
+
+def test_a_session_is_a_talk_with_notes_and_given_lines(page: PageProcess) -> None:
+    listed = page.get("/sessions").text
+    assert "/sessions/one" in links_of(listed) and "2 turns" in listed
+    text = page.get("/sessions/one").text
+    order = [text.index(words) for words in ("Where do we keep", "go to ClickHouse", "배포는 언제", "매주 화요일")]
+    assert order == sorted(order)
+    assert "Given" in text
+    found = page.get("/sessions/one?q=%ED%99%94%EC%9A%94%EC%9D%BC").text
+    assert "<mark>화요일</mark>" in found and "Where do we keep" not in found
+    assert page.get("/sessions/nobody").status == 404
+
+
+def test_search_tells_why_a_hit_stands_where_it_does(page: PageProcess) -> None:
+    text = page.get("/search?q=ClickHouse").text
+    assert "<mark>ClickHouse</mark>" in text and "Why this rank" in text and "lexical" in text
+    assert "Nothing was found" in page.get("/search?q=zzzzz").text
+    assert "Nothing was found" in page.get("/search?q=ClickHouse&until=2020-01-01").text
+    assert page.get("/search?q=x&since=gestern").status == 400
+    assert page.get("/search?q=x&category=%3Cb%3E").status == 400
+
+
+def test_a_map_is_drawn_on_the_server(page: PageProcess) -> None:
+    text = page.get("/map?of=checkout.py").text
+    assert "<svg width=" in text and 'class="node t-file middle"' in text and "t-memory" in text
+    assert "Nothing is known by that name" in page.get("/map?of=%EC%97%86%EC%9D%8C").text
+    assert "Spoken of most" in page.get("/map").text
+
+
+def test_figures_have_a_table_beside_each_picture(page: PageProcess) -> None:
+    text = page.get("/figures?days=7").text
+    figures = text.split('<section class="figure')[1:]
+    assert len(figures) == 7
+    assert '<svg class="chart"' in figures[0] and "<table>" in figures[0]
+    assert "Preferences" in figures[1]
+
+
+def test_health_says_what_doctor_says(page: PageProcess) -> None:
+    text = page.get("/health").text
+    for name in ("runtime", "daemon", "store", "permissions"):
+        assert f"<td>{name}</td>" in text
+
+
+def test_a_setting_is_changed_checked_and_unset(viewed: ViewedHome, page: PageProcess) -> None:
+    assert page.post("/settings", key="recall.max_entries", value="3").status == 303
+    held = {row["key"]: row["value"] for row in viewed.verb("config")["settings"]}
+    assert held["recall.max_entries"] == 3
+    assert page.post("/settings", key="recall.max_entries", value="뭐").status == 400
+    assert page.post("/settings", key="no.such", value="3").status == 400
+    assert page.post("/settings", key="recall.max_entries", value="").status == 400
+    assert "Restart it to use them" in page.get("/settings?q=max_entries").text
+    assert page.post("/settings", key="recall.max_entries", unset="1").status == 303
+    held = {row["key"]: row["from"] for row in viewed.verb("config")["settings"]}
+    assert held["recall.max_entries"] == "default"
+
+
+@pytest.mark.parametrize(
+    "path", ["/work", "/sessions", "/sessions/evil", "/search?q=evilword", "/map?of=evilword.py", "/"]
+)
+def test_markup_in_prompts_answers_files_and_tasks_is_text(
+    viewed: ViewedHome, page: PageProcess, path: str, request: pytest.FixtureRequest
+) -> None:
+    if not any(row["id"] == "evil" for row in viewed.verb("sessions")["sessions"]):
+        attack = f"evilword evilword.py {SCRIPT} <svg onload=alert(1)> [x](javascript:alert(1)) \u202e\x1b]0;x\x07"
+        viewed.hook.turn("evil", "e1", attack, attack)
+        viewed.hook("post_tool_use", "evil", "e1", tool_name="Bash", tool_input={"command": attack}, tool_response={})
+        viewed.verb("task", "add", attack)
+        viewed.daemon.settle()
+    text = page.get(path).text
+    assert SCRIPT not in text and "<svg onload" not in text and 'href="javascript' not in text.lower()
+    assert "\u202e" not in text and "\x1b" not in text
+
+
+def test_an_export_is_one_private_file_without_script(viewed: ViewedHome) -> None:
+    path = viewed.home.parent / "notes.html"
+    viewed.verb("view", "--export", str(path))
+    text = path.read_text(encoding="utf-8")
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert "holds your notes" in text and "한국어로 쓴다" in text and "go to ClickHouse" in text and "Astro" not in text
+    assert "<script" not in text and "default-src 'none'" in text and 'href="http' not in text
+    again = viewed.cli("view", "--export", str(path))
+    assert again.returncode == 1 and "is there already" in again.stderr
+    other = viewed.home.parent / "old.html"
+    viewed.verb("view", "--export", str(other), "--month", "2020-01")
+    assert "한국어로" not in other.read_text(encoding="utf-8")
+    assert viewed.cli("view", "--export", str(path) + "2", "--month", "January").returncode == 1
+    assert viewed.cli("view", "--month", "2026-01").returncode == 2
