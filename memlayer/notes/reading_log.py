@@ -7,7 +7,6 @@ note, and at most one answer is paid for twice: the one that was under way.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import os
@@ -115,11 +114,6 @@ class ReadingLog:
                 reading.refused, reading.answer, reading.summary = [], "", ""
                 reading.event_ids = [event_id for event_id in reading.event_ids if event_id not in gone]
                 self.put(reading)
-
-    def forget_session(self, session_id: str) -> None:
-        """Remove a session's reading."""
-        with self._lock, contextlib.suppress(FileNotFoundError):
-            os.unlink(self._path(session_id))
 
     def _path(self, session_id: str) -> str:
         # A session id comes from outside and may hold anything, a path included.
