@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import assert_never
 
+from memlayer.consolidation.echoes import without_echoes
 from memlayer.consolidation.extractor import SESSION_READER
 from memlayer.consolidation.rules.extraction import has
 from memlayer.kinds import BINDING, Category, Kind
@@ -15,7 +16,6 @@ from memlayer.ports import MemoryQuery, Store
 from memlayer.text.context_block import ELLIPSIS, HEADER, cut, flatten
 from memlayer.text.terms import index_terms
 from memlayer.text.word_lists import rows
-from memlayer.turns.evidence import Evidence, from_json
 from memlayer.turns.remembered import BY_MODEL
 
 # An order: rules given as notes are forgotten after a compaction, an imperative one is obeyed (claude-code#95745).
@@ -82,28 +82,6 @@ def _orders(store: Store, project_id: str) -> Iterator[Memory]:
         ]
         orders = without_echoes(by_a_person(store, stated))
         yield from sorted(orders, key=lambda memory: (not memory.pinned, -memory.at_ms))
-
-
-def without_echoes(orders: Sequence[Memory]) -> list[Memory]:
-    """Leave out a model's wording of an order beside it.
-
-    Both rest on the same words of one turn; the person's own wording stays.
-    """
-    own = [(row.session_id, span) for row in orders if row.settled != SESSION_READER for span in spans_of(row)]
-    return [
-        row
-        for row in orders
-        if row.pinned
-        or row.settled != SESSION_READER
-        or not any(
-            session == row.session_id and own_span.overlaps(span) for session, own_span in own for span in spans_of(row)
-        )
-    ]
-
-
-def spans_of(memory: Memory) -> tuple[Evidence, ...]:
-    """Return the words of turns that a memory rests on."""
-    return tuple(from_json(memory.evidence))
 
 
 def is_order(kind: Kind, text: str) -> bool:

@@ -13,9 +13,10 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from memlayer.consolidation.echoes import without_echoes
 from memlayer.consolidation.extractor import SESSION_READER
 from memlayer.indexing.term_stats import TermStats
-from memlayer.kinds import KINDS, Category, Kind, mark_of
+from memlayer.kinds import BINDING, KINDS, Category, Kind, mark_of
 from memlayer.model import Chunk, Memory, team_session
 from memlayer.ports import MemoryQuery, Store
 from memlayer.recall.candidate import Candidate, Reason, in_context, shown_at_start, whole_chunk
@@ -87,7 +88,10 @@ class ProjectNotes:
             self._known.pop(project_id, None)
 
     def of(self, project_id: str) -> tuple[Note, ...]:
-        """Return the project's notes that a model wrote, newest first. Raises StoreError."""
+        """Return the project's notes that a model wrote, newest first.
+
+        Without those that repeat an order in the person's own words. Raises StoreError.
+        """
         return self._loaded(project_id).notes
 
     def _loaded(self, project_id: str) -> Loaded:
@@ -99,7 +103,8 @@ class ProjectNotes:
         rows = self.store.memories(
             MemoryQuery(project_id=project_id, category=Category.CORE, is_current=True, limit=MAX_NOTES)
         )
-        notes = tuple(self._note(row) for row in rows if row.settled == SESSION_READER and row.kind != Kind.TASK)
+        told = without_echoes([row for row in rows if row.settled == SESSION_READER or row.known_kind in BINDING])
+        notes = tuple(self._note(row) for row in told if row.settled == SESSION_READER and row.kind != Kind.TASK)
         of_team = self.store.memories(
             MemoryQuery(session_id=team_session(project_id), is_current=True, limit=MAX_NOTES)
         )

@@ -19,8 +19,9 @@ from memlayer.turns.questions import REQUESTS as _REQUESTS
 
 SHORT_CHARS = 600
 MAX_TERMS = 48
+PLAN_CHARS, PLAN_TERMS = 3000, 300  # of a plan, whose head says its matter
 _FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
-# The host itself writes such a prompt when a plan is accepted; it needs no memory.
+# The host itself writes such a prompt when a plan is accepted: it needs no turns, but notes on its matter (recall.py).
 _PLAN = re.compile(r"\s*Implement the following plan:", re.IGNORECASE)
 _ERROR_LINE = re.compile(r"(?:Error|Exception|error:|fatal:|panic:|FAILED|Traceback|오류|에러|실패)")
 HANGUL_CHARS = 2.2  # Latin letters that carry about as much as one syllable
@@ -40,6 +41,12 @@ NEW_TOPIC = 0.9  # novelty of a prompt whose topic its session has not touched
 def is_plan(prompt: str) -> bool:
     """True for an accepted plan that the host submits as a prompt."""
     return bool(_PLAN.match(prompt))
+
+
+def plan_query(prompt: str) -> Query:
+    """Return the query of an accepted plan: the terms of its head."""
+    text = _PLAN.sub("", without_marks(prompt), count=1)[:PLAN_CHARS]
+    return Query(text, tuple(query_terms(text)[:PLAN_TERMS]))
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from memlayer.model import Chunk, Scope
 from memlayer.recall.candidate import Candidate, Reason, in_context, judge, near_duplicates, need, turn_of, whole_chunk
 from memlayer.recall.precedence import in_precedence
 from memlayer.recall.project_notes import ProjectNotes, first_block, later_budget, without_told
-from memlayer.recall.query import PromptSignals, Query, is_plan, prompt_signals, reduce_prompt
+from memlayer.recall.query import PromptSignals, Query, is_plan, plan_query, prompt_signals, reduce_prompt
 from memlayer.recall.retriever import Retriever, Weights
 from memlayer.recall.session_words import LiveSessions, SessionWords
 from memlayer.recall.snippet import snippet
@@ -247,10 +247,10 @@ class Recall:
             return Recalled("", mode, Gate.OFF)
         if not recallable(prompt):
             return Recalled("", mode, Gate.NOTHING_ASKED)
-        if is_plan(prompt):
-            return Recalled("", mode, Gate.PLAN)
-        query = reduce_prompt(prompt)
         session_words = self.live.of(session.id, session.context_since_ms) if session is not None else SessionWords()
+        if is_plan(prompt):
+            return self._of_plan(prompt, scope, rules, session if not session_words.prompts else None, started)
+        query = reduce_prompt(prompt)
         rarity = self.retriever.rarity(query.terms, scope, query.text)
         signals = prompt_signals(prompt, query, rarity.weight, session_words)
         is_first = session is not None and not session_words.prompts
@@ -280,6 +280,21 @@ class Recall:
         took_ms = (time.perf_counter() - started) * 1000
         rows = (*notes, *candidates)
         return Recalled(block, self._mode(), Gate.OPEN, query, signals, need(signals), rows, took_ms, is_first)
+
+    def _of_plan(
+        self, prompt: str, scope: Scope, rules: RecallRules, session: Session | None, started: float
+    ) -> Recalled:
+        """Return the notes for an accepted plan that begins a session.
+
+        The host clears the context before it submits a plan. session: None where the plan comes later: silence.
+        """
+        query = plan_query(prompt)
+        notes = self._notes(query, scope, rules, session) if session is not None else []
+        if not notes:
+            return Recalled("", self._mode(), Gate.PLAN, query)
+        notes, block = first_block(notes, [], rules.budget, session)
+        took_ms = (time.perf_counter() - started) * 1000
+        return Recalled(block, self._mode(), Gate.OPEN, query, None, 0.0, tuple(notes), took_ms, is_first=True)
 
     def _notes(self, query: Query, scope: Scope, rules: RecallRules, session: Session | None) -> list[Candidate]:
         if not scope.project_ids or not rules.budget.max_entries:
