@@ -115,6 +115,24 @@ def test_finished_session_becomes_notes(reading: Callable[..., Daemon], api: Mod
     assert "5433" in readings[0].read_text("utf-8")  # the refused note, with its reason
 
 
+PLAN = "Implement the following plan:\n\n# Plan: 웹훅 재시도 간격\n\n## Context\n\n토스페이먼츠 웹훅이 두 번 온다. 간격을 늘린다."
+
+
+def test_accepted_plan_that_begins_a_session_is_given_notes(
+    reading: Callable[..., Daemon], api: ModelApi, hook: HookRunner
+) -> None:
+    daemon = reading()
+    play(hook)
+    daemon.wait_for(lambda: CAUSE in core(daemon), "the notes")
+    daemon.settle()
+    start = hook("session_start", session_id="s2", source="clear").context
+    assert start.count("test-shop-2로만") == 1
+    first = hook("user_prompt_submit", session_id="s2", prompt_id="s2-p0", prompt=PLAN).context
+    assert "(cause) 웹훅이 두 번 온 원인" in first
+    assert "test-shop-2" not in first  # the start says it in the person's own words
+    assert hook("user_prompt_submit", session_id="s2", prompt_id="s2-p1", prompt=PLAN).context == ""
+
+
 def test_next_session_knows_the_notes_and_replaces(
     reading: Callable[..., Daemon], api: ModelApi, hook: HookRunner
 ) -> None:
