@@ -61,6 +61,25 @@ def is_korean(text: str) -> bool:
     return text.startswith(tuple(label + ": " for label in _KOREAN.values()))
 
 
+def add_part(before: str, text: str) -> str:
+    """Return the summary of a session read in parts, a line each."""
+    return "\n".join(filter(None, (before.strip(), flatten(text))))
+
+
+def newest_parts(text: str, max_chars: int) -> str:
+    """Return the last parts of a summary that fit, at least the last.
+
+    A session's end tells the state that it left; its beginning may be untrue by then.
+    """
+    parts = [flatten(part) for part in text.split("\n") if part.strip()]
+    kept = parts[-1:]
+    for part in reversed(parts[:-1]):
+        if len(" ".join([part, *kept])) > max_chars:
+            break
+        kept.insert(0, part)
+    return cut(" ".join(kept), max_chars)
+
+
 def summary_in_short(text: str, max_chars: int = SUMMARY_CHARS, gone: Sequence[Replacement] = ()) -> str:
     """A summary in short: goal, open items, last results, files.
 
@@ -76,7 +95,7 @@ def summary_in_short(text: str, max_chars: int = SUMMARY_CHARS, gone: Sequence[R
         if parts.keys().isdisjoint(_SHARES):
             return ""
     if not parts:
-        return cut(flatten(text), max_chars)
+        return newest_parts(text, max_chars)
     room = {part: max_chars * share // 100 for part, share in _SHARES.items()}
     spare = sum(room[part] - min(room[part], len(parts.get(part, ""))) for part in room if part != DONE)
     pieces = []

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from memlayer.briefing.session_summary import summary_memory
+from memlayer.briefing.summary_text import add_part
 from memlayer.consolidation.conflicts import Draft
 from memlayer.consolidation.extractor import SESSION_READER
 from memlayer.consolidation.rules.standing import laid_down
@@ -259,7 +260,7 @@ class NoteKeeper:
         events = self.store.events(session_id=session.id, project_id=session.project_id, limit=MAX_ROWS)
         events = [event for event in events if event.kind in ("user", "assistant", "tool")]
         if events:
-            joined = (before + " " + text).strip() if before else text
+            joined = add_part(before, text)
             self.store.put_memories([replace(summary_memory(session, joined, events), settled=SESSION_READER)])
 
 

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field
 
+from memlayer.briefing.summary_text import add_part
 from memlayer.errors import ConsolidationError
 from memlayer.notes.answer import SessionAnswer, parse
 from memlayer.notes.keeper import Kept, NoteKeeper
@@ -199,7 +200,7 @@ class SessionReader:
         events = [event_id for turn in part.request.turns for event_id in turn.event_ids]
         reading.event_ids = list(dict.fromkeys([*reading.event_ids, *events]))
         reading.notes += len(kept.notes)
-        reading.summary = (reading.summary + " " + answer.summary).strip()
+        reading.summary = add_part(reading.summary, answer.summary)
         reading.digest, reading.answer, reading.tries, reading.read_ms = "", "", 0, at_ms
 
     def _failed(self, problem: str) -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
+from memlayer.briefing.summary_text import newest_parts
 from memlayer.model import Memory
 from memlayer.notes.addressed import without_addressed
 from memlayer.notes.session_turns import SessionTurn, turn_as_text
@@ -111,7 +112,7 @@ def _known(notes: Sequence[Memory], tasks: Sequence[Memory], summary: str) -> st
         lines.append("Open tasks:")
         lines += ["[%s] %s" % (task.citation, flatten(task.text)) for task in tasks[:TASKS_SHOWN]]
     if summary:
-        lines.append("The session's earlier part was read before: " + flatten(summary)[:SUMMARY_CHARS])
+        lines.append("The session's earlier part was read before: " + newest_parts(summary, SUMMARY_CHARS))
     return "\n".join(lines) + "\n\n"
 
 

@@ -115,7 +115,7 @@ def test_finished_session_becomes_notes(reading: Callable[..., Daemon], api: Mod
     assert "5433" in readings[0].read_text("utf-8")  # the refused note, with its reason
 
 
-PLAN = "Implement the following plan:\n\n# Plan: 웹훅 재시도 간격\n\n## Context\n\n토스페이먼츠 웹훅이 두 번 온다. 간격을 늘린다."
+PLAN = "Implement the following plan:\n\n# Plan: 웹훅 재시도\n\n## Context\n\n웹훅이 두 번 온다. 간격을 늘린다."
 
 
 def test_accepted_plan_that_begins_a_session_is_given_notes(

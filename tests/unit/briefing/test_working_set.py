@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from memlayer.briefing.summary_text import DECIDED, DONE, FILES, GOAL, LEFT, summary_text
+from memlayer.briefing.summary_text import DECIDED, DONE, FILES, GOAL, LEFT, add_part, summary_text
 from memlayer.briefing.working_set import WorkingSetRules, compose, summary_in_short
 from memlayer.edge.redaction.privacy import strip_own_blocks
 from memlayer.kinds import Kind
@@ -199,6 +199,14 @@ def test_it_fits_its_budget(kept: Kept, max_chars: int, max_entries: int) -> Non
     assert len(block) <= max_chars
     assert len(context_block.entry_lines(block)) <= max_entries
     assert strip_own_blocks("앞\n" + block + "\n뒤").split() == ["앞", "뒤"]
+
+
+def test_a_long_session_is_told_by_its_last_part() -> None:
+    first = "재시도 모듈을 strategy에 두었다. 위치는 아직 논의 중이고 커밋하지 않았다. " * 3
+    whole = add_part(add_part("", first), "재시도 모듈을 session 패키지로 옮겼다.\nAll tests pass, committed.")
+    assert summary_in_short(whole, 100) == "재시도 모듈을 session 패키지로 옮겼다. All tests pass, committed."
+    assert summary_in_short(add_part("Moved the module.", "테스트 통과."), 100) == "Moved the module. 테스트 통과."
+    assert summary_in_short("a " * 200, 50).endswith("…")
 
 
 def test_a_summary_in_short_keeps_the_last_things_done() -> None:
