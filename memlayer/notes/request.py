@@ -16,7 +16,7 @@ from memlayer.notes.session_turns import SessionTurn, turn_as_text
 from memlayer.text.context_block import flatten
 from memlayer.text.terms import query_terms
 
-VERSION = "1"  # goes up with reader_prompt.md
+VERSION = "2"  # goes up with reader_prompt.md
 MAX_CALL_TOKENS = 12_000  # in and out
 MAX_ANSWER_TOKENS = 2_000
 NOTES_TOKENS = 2_500  # of the notes in force; beyond it those nearest to the session's words
