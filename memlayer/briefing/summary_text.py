@@ -67,7 +67,7 @@ def add_part(before: str, text: str) -> str:
 
 
 def newest_parts(text: str, max_chars: int) -> str:
-    """Return the last parts of a summary that fit, at least the last.
+    """Return the newest parts of a summary that fit.
 
     A session's end tells the state that it left; its beginning may be untrue by then.
     """

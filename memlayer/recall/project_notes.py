@@ -28,7 +28,7 @@ from memlayer.text.context_block import Budget
 
 # Against a later prompt's block a first one's has twice the lines, and a quarter more room: 1,000 characters.
 MAX_LINES, LINES_FACTOR, ROOM_FACTOR = 6, 2, 1.25
-LINE_CHARS = 130
+LEAST_LINE_CHARS = 90  # of a line's text; where this is too much the last lines go
 START_AND_FIRST_CHARS, LEAST_ROOM = 2000, 0.5  # of both blocks; of a later prompt's room, what a long start leaves
 MAX_TURNS = 2  # that recall is sure of, where notes leave lines
 # Thirty times a note's share of words in the prompt weighs as much as e times the rank; 8, 16 and 30 gave 20, 20 and 22
@@ -173,18 +173,33 @@ def first_block(
     """
     most = min(MAX_LINES, LINES_FACTOR * budget.max_entries)
     few = turns[: min(MAX_TURNS, budget.max_entries, max(0, most - len(notes)))]
-    lines = [(row, context_block.cut(row.snippet, LINE_CHARS)) for row in notes[:most]]
-    lines += [(row, row.snippet) for row in few]
-    entries = [
-        context_block.Entry(row.citation, context_block.day_of(row.chunk.at_ms), snippet) for row, snippet in lines
-    ]
-    room = Budget(most, budget.max_entry_chars, _room(budget.max_chars, session))
+    lines = [*notes[:most], *few]
+    entries = [context_block.Entry(row.citation, context_block.day_of(row.chunk.at_ms), row.snippet) for row in lines]
     is_explained = session is not None and session.explained_ms
-    block = context_block.block(entries, room, "" if is_explained else context_block.EXPLANATION)
+    explanation = "" if is_explained else context_block.EXPLANATION
+    room_chars = _room(budget.max_chars, session)
+    line_chars = _line_chars(entries, room_chars - len(context_block.head(explanation)))
+    room = Budget(most, min(budget.max_entry_chars, line_chars), room_chars)
+    block = context_block.block(entries, room, explanation)
     shown = len(context_block.entry_lines(block))
-    for row in (*turns[len(few) :], *(row for row, _ in lines[shown:])):
+    for row in (*turns[len(few) :], *lines[shown:]):
         row.reason = Reason.CROWDED
-    return [row for row, _ in lines if row in notes], block
+    return [row for row in lines if row in notes], block
+
+
+def _line_chars(entries: Sequence[context_block.Entry], room: int) -> int:
+    """Return the characters of a text with which all lines fit.
+
+    Short lines leave their room to longer ones. room: in characters, line ends included.
+    """
+    texts = sorted(len(context_block.flatten(entry.text)) for entry in entries)
+    left = room - sum(len(context_block.line_of(entry, 0)) + 1 for entry in entries)
+    for place, chars in enumerate(texts):
+        share = left // (len(texts) - place)
+        if chars > share:
+            return max(LEAST_LINE_CHARS, share)
+        left -= chars
+    return max(LEAST_LINE_CHARS, *texts) if texts else LEAST_LINE_CHARS
 
 
 def later_budget(budget: Budget) -> Budget:

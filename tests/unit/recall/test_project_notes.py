@@ -14,10 +14,17 @@ from memlayer.model import Memory
 from memlayer.ports import ANY_MEMORY, Holding, MemoryQuery
 from memlayer.recall import project_notes
 from memlayer.recall.candidate import AT_START, Reason, in_context, whole_chunk
-from memlayer.recall.project_notes import LATER_LINES, START_AND_FIRST_CHARS, ProjectNotes, first_block, later_budget
+from memlayer.recall.project_notes import (
+    LATER_LINES,
+    MAX_LINES,
+    START_AND_FIRST_CHARS,
+    ProjectNotes,
+    first_block,
+    later_budget,
+)
 from memlayer.recall.query import reduce_prompt
 from memlayer.records.sessions import Session
-from memlayer.text.context_block import Budget
+from memlayer.text.context_block import Budget, entry_lines
 from tests.support.memory_store import MemoryStore
 from tests.support.store_rows import make_memory
 
@@ -124,3 +131,17 @@ def test_start_and_first_prompt_take_two_thousand_characters(start_chars: int) -
     kept, block = first_block(chosen, [], Budget(), session)
     assert kept and len(block) <= 1000
     assert len(block) + start_chars <= START_AND_FIRST_CHARS or start_chars == 9000  # a person's own, larger start
+
+
+@pytest.mark.parametrize("start_chars", [0, 1200])
+def test_lines_of_a_first_prompt_share_its_room(start_chars: int) -> None:
+    store = MemoryStore()
+    texts = ["결제 규칙 %d번은 " % number + "포트원 정산 " * 30 for number in range(5)]
+    store.put_memories([note(number, text) for number, text in enumerate([*texts, "결제는 포트원으로."])])
+    session = Session("s2", start_chars=start_chars, explained_ms=1)
+    chosen = ProjectNotes(store, TermStats()).choose(reduce_prompt("결제 규칙 정산 포트원"), "p1", session)
+    kept, block = first_block(chosen, [], Budget(), session)
+    assert len(kept) == MAX_LINES and any(line.endswith("결제는 포트원으로.") for line in entry_lines(block))
+    cut = {len(line) for line in entry_lines(block) if line.endswith("…")}
+    assert len(cut) and max(cut) - min(cut) <= 20
+    assert START_AND_FIRST_CHARS - 150 <= len(block) + max(start_chars, 1000) <= START_AND_FIRST_CHARS
