@@ -12,10 +12,13 @@ UV_COMPILE := $(VENV)/bin/uv pip compile --quiet --universal --generate-hashes -
 # tries, each listed as a rerun. A fault that is always there fails all three.
 AGAIN := --reruns 2 --reruns-delay 1
 
+# axe-core finds what a page withholds from those who do not see it; Mozilla Public License 2.0, not shipped
+AXE := 4.14.1
+
 # What others depend on and memlayer never loads: 40 MB (adapters/embedding/lazy_import.py, edge/bootstrap/install.py).
 NEVER_LOADED := pillow hf-xet
 
-.PHONY: help venv demo test test-host test-fault torture test-boot lint bench docs lock dist clean
+.PHONY: help venv demo test test-host test-view test-fault torture test-boot lint bench docs lock dist clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -e 's/:.*## /\t/' | expand -t 12
@@ -27,10 +30,15 @@ demo: venv  ## two sessions in a throw-away home: what is remembered, and what c
 	@$(RUN) $(PY) demo/run.py
 
 test: lint  ## lint, types, layers and the fast tests
-	$(RUN) $(PY) -m pytest -n 3 --dist worksteal $(AGAIN) -m "not host and not slow and not fault"
+	$(RUN) $(PY) -m pytest -n 3 --dist worksteal $(AGAIN) -m "not host and not slow and not fault and not browser"
 
 test-host: venv  ## the tests that drive the real Claude Code (installs it from npm)
 	$(RUN) $(PY) -m pytest -n 3 --dist worksteal $(AGAIN) -m host tests/host
+
+test-view: venv  ## the page in a real browser: the system's chromium, playwright, axe-core from npm
+	$(VENV)/bin/uv pip install --quiet --python $(PY) --require-hashes -r requirements-view-tests.lock
+	npm install --silent --no-save --no-audit --no-fund --prefix $(VENV)/axe axe-core@$(AXE)
+	$(RUN) $(PY) -m pytest -n 2 --dist worksteal $(AGAIN) -m browser tests/view
 
 test-fault: venv  ## the tests that kill, starve and damage (short forms)
 	$(RUN) $(PY) -m pytest -n 3 --dist worksteal $(AGAIN) -m fault tests/fault
@@ -57,6 +65,7 @@ lock: venv  ## resolve requirements*.in anew
 	$(UV_COMPILE) --upgrade $(addprefix --no-emit-package ,$(NEVER_LOADED)) requirements.in -o requirements.lock
 	$(UV_COMPILE) --upgrade --constraint requirements.lock requirements-dev.in -o requirements-dev.lock
 	$(UV_COMPILE) --upgrade requirements-s3-tests.in -o requirements-s3-tests.lock
+	$(UV_COMPILE) --upgrade --constraint requirements-dev.lock requirements-view-tests.in -o requirements-view-tests.lock
 
 dist: venv  ## build the wheel
 	$(VENV)/bin/uv build --wheel --out-dir dist

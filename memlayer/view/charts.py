@@ -10,13 +10,14 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 from memlayer.edge.ipc.view_ops import MapFound, MapNode
-from memlayer.view.texts import clean
+from memlayer.view.texts import clean, spoken
 from memlayer.view.visit import TEMPLATES
 
 WIDTH, HEIGHT = 640, 190
 LEFT, RIGHT, TOP, BOTTOM = 46, 6, 10, 26
 LABELS, LABEL_CHARS = 10, 18  # below the bars
-COLUMN, ROW, MARGIN, HEAD = 330, 28, 24, 34  # of a map
+COLUMN, ROW, MARGIN, HEAD = 286, 28, 20, 34  # of a map
+LABEL_UNITS, UNIT = 30, 7.1  # of a node: half the width of a Hangul syllable, in pixels
 HEADS = ("", "beside it", "one step on", "two steps on")
 BLOCKING = ("blocked_by", "blocked_by_suggested")
 Point = tuple[float, float]
@@ -40,13 +41,13 @@ class Box(NamedTuple):
     told: str
 
 
-def bars(rows: Sequence[Bar], title: str) -> Markup:
+def bars(rows: Sequence[Bar], title: str, width: int = WIDTH) -> Markup:
     """Return a chart of stacked bars; "" where all are 0."""
     top = max((sum(row.values) for row in rows), default=0)
     if not top:
         return Markup("")
     limit, step = _scale(top)
-    tall, room = HEIGHT - TOP - BOTTOM, (WIDTH - LEFT - RIGHT) / len(rows)
+    tall, room = HEIGHT - TOP - BOTTOM, (width - LEFT - RIGHT) / len(rows)
     lines = [(round(TOP + tall * (1 - at * step / limit), 1), _short(at * step)) for at in range(limit // step + 1)]
     every = max(1, math.ceil(len(rows) / LABELS))
     boxes, labels = list[Box](), list[tuple[float, str]]()
@@ -62,7 +63,7 @@ def bars(rows: Sequence[Bar], title: str) -> Markup:
         if place % every == 0:
             labels.append((round(x + room / 2, 1), _label(row.label)))
     drawn = TEMPLATES.get_template("bars.svg").render(
-        title=title, width=WIDTH, height=HEIGHT, left=LEFT, right=WIDTH - RIGHT, lines=lines, boxes=boxes, labels=labels
+        title=title, width=width, height=HEIGHT, left=LEFT, right=width - RIGHT, lines=lines, boxes=boxes, labels=labels
     )
     return Markup(drawn)
 
@@ -98,21 +99,34 @@ def map_drawn(found: MapFound, address: Callable[[MapNode], str]) -> Markup:
     if len(nodes) < 2:
         return Markup("")
     places = _placed(found)
+    labels = {id_: _cut(node["title"]) for id_, node in nodes.items()}
+    ends = {id_: (x + 20 + _units(labels[id_]) * UNIT, y) for id_, (x, y) in places.items()}
     columns = max(node["steps"] for node in nodes.values()) + 1
-    edges = [
-        (
-            edge["rel"] in BLOCKING,
-            edge["rel"].replace("_", " "),
-            *_curve(places[edge["source"]], places[edge["target"]]),
-        )
-        for edge in found["edges"]
-    ]
+    edges = []
+    for edge in found["edges"]:
+        near, far = sorted((edge["source"], edge["target"]), key=lambda id_: places[id_])
+        is_level = places[near][0] == places[far][0]
+        curve = _curve(places[near] if is_level else ends[near], places[far], is_level)
+        edges.append((edge["rel"] in BLOCKING, edge["rel"].replace("_", " "), *curve))
     drawn = TEMPLATES.get_template("map.svg").render(
         middle=nodes[found["middle"]], width=MARGIN + COLUMN * columns, height=max(y for _, y in places.values()) + ROW,
         heads=[(MARGIN + COLUMN * at, HEADS[at]) for at in range(1, columns)], edges=edges,
-        nodes=[(*places[id_], node, address(node)) for id_, node in nodes.items()],
+        nodes=[(*places[id_], node, labels[id_], address(node)) for id_, node in nodes.items()],
     )  # fmt: skip
     return Markup(drawn)
+
+
+def _units(text: str) -> int:
+    return sum(2 if sign > "\u2e7f" else 1 for sign in text)
+
+
+def _cut(text: str) -> str:
+    text = spoken(text)
+    if _units(text) <= LABEL_UNITS:
+        return text
+    while _units(text) > LABEL_UNITS - 1:
+        text = text[:-1]
+    return text.rstrip() + "…"
 
 
 def _placed(found: MapFound) -> dict[str, Point]:
@@ -138,7 +152,7 @@ def _level(beside: list[str], places: dict[str, Point]) -> float:
     return sum(known) / len(known) if known else 0.0
 
 
-def _curve(start: Point, end: Point) -> tuple[Point, Point, Point, Point]:
-    (x1, y1), (x2, y2) = sorted((start, end))
-    bend, back = (COLUMN / 3, -COLUMN / 3) if x1 != x2 else (-18.0, -18.0)
-    return (x1, y1), (x1 + bend, y1), (x2 + back, y2), (x2, y2)
+def _curve(start: Point, end: Point, is_level: bool) -> tuple[Point, Point, Point, Point]:
+    (x1, y1), (x2, y2) = start, end
+    bend = -18.0 if is_level else max(24.0, (x2 - x1) / 2)
+    return start, (x1 + bend, y1), (x2 + (bend if is_level else -bend), y2), end

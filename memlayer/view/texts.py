@@ -23,6 +23,7 @@ TAGS = {
     "a", "blockquote", "br", "code", "del", "em", "h1", "h2", "h3", "h4", "hr", "li", "ol", "p", "pre", "s", "strong",
     "table", "tbody", "td", "th", "thead", "tr", "ul",
 }  # fmt: skip
+PROMPT, ANSWER = "User: ", " Assistant: "  # of a turn
 MAX_DRAWN = 60_000  # characters of a text that are drawn as Markdown
 MINUTE_S, HOUR_S, DAY_S = 60, 3600, 86_400
 _WORDS = re.compile(r"\w+|\W", re.UNICODE)
@@ -93,6 +94,14 @@ def short(value: object, max_chars: int = 160) -> str:
     """Return a text on one line, cut at its end."""
     line = " ".join(clean(value).split())
     return line if len(line) <= max_chars else line[: max_chars - 1].rstrip() + "…"
+
+
+def spoken(value: object, max_chars: int = 160) -> str:
+    """Return a text on one line, a turn without its speakers' names."""
+    line = " ".join(clean(value).split())
+    if line.startswith(PROMPT):
+        line = line.removeprefix(PROMPT).replace(ANSWER, " → ", 1)
+    return short(line, max_chars)
 
 
 def moment(at_ms: object, form: str = "%Y-%m-%d %H:%M") -> str:

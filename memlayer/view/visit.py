@@ -41,9 +41,9 @@ def _environment() -> Environment:
         finalize=lambda value: texts.clean(value) if type(value) is str else value,
     )  # fmt: skip
     made.filters.update(
-        clean=texts.clean, markdown=texts.markdown, marked=texts.marked, short=texts.short, moment=texts.moment,
-        ago=texts.ago, counted=texts.counted, bytes=texts.size, percent=texts.percent, compared=texts.compared,
-        with_quote=texts.with_quote, heading=heading_of,
+        clean=texts.clean, markdown=texts.markdown, marked=texts.marked, short=texts.short, spoken=texts.spoken,
+        moment=texts.moment, ago=texts.ago, counted=texts.counted, bytes=texts.size, percent=texts.percent,
+        compared=texts.compared, with_quote=texts.with_quote, heading=heading_of,
     )  # fmt: skip
     return made
 

@@ -21,6 +21,7 @@ from memlayer.view.visit import Visit, heading_of
 SPANS = (7, 30, 90)
 PROMPTS = 500
 ROWS = 10_000
+WHOLE_WIDTH = 1180  # of a picture as wide as the page
 TURNS = ("prompts", "tool calls")
 
 
@@ -65,7 +66,7 @@ def _every_day(found: Sequence[DayCount], first: datetime.date, span: int) -> li
 def _turns(days: Sequence[DayCount]) -> Figure:
     values = [(row["date"], (row["by_kind"].get("user", 0), row["by_kind"].get("tool", 0))) for row in days]
     rows = [(row["date"], str(row["sessions"]), *map(str, two)) for row, (_, two) in zip(days, values, strict=True)]
-    picture = bars([Bar(date, two) for date, two in values], "Prompts and tool calls a day")
+    picture = bars([Bar(date, two) for date, two in values], "Prompts and tool calls a day", WHOLE_WIDTH)
     return Figure("Turns a day", "", picture, ("Day", "Sessions", "Prompts", "Tool calls"), rows[::-1], TURNS, True)
 
 
