@@ -106,10 +106,17 @@ def test_the_cookie_needs_the_form_token_to_change(page: PageProcess) -> None:
 def test_secrets_in_settings_are_masked(viewed: ViewedHome, page: PageProcess) -> None:
     key = "sk-ant-api03-" + "a1B2c3D4" * 6
     done = page.api("PATCH", "/api/config", {"updates": {"consolidation.model": key}})
-    assert done.status == 200 and "[redacted:" in done.text
-    assert key not in done.text and key not in page.api("GET", "/api/config").text
-    assert key not in page.get("/settings").text
-    page.api("PATCH", "/api/config", {"updates": {"consolidation.model": None}})
+    file = viewed.home / "config.yaml"
+    assert done.status == 400 and key not in done.text
+    before = file.read_bytes() if file.exists() else b""
+    assert key.encode() not in before
+    try:
+        file.write_text(json.dumps({"consolidation": {"model": key}}))  # as a person may, by hand
+        file.chmod(0o600)
+        told = page.api("GET", "/api/config").text
+        assert key not in told and "[redacted:" in told and key not in page.get("/settings").text
+    finally:
+        file.write_bytes(before)
 
 
 def test_a_live_event_comes_once(viewed: ViewedHome, page: PageProcess) -> None:
