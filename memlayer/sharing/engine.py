@@ -78,6 +78,9 @@ class Engine(Protocol):
     def drop(self, machine: str) -> None:
         """Remove all of a machine's objects."""
 
+    def purge(self) -> bool:
+        """Erase the remains of removed objects; False where only the owner can."""
+
 
 Opener = Callable[[str, str], Engine]  # (address, folder for its own files) -> the engine
 

@@ -67,6 +67,9 @@ class FolderEngine:
         with contextlib.suppress(OSError):  # another program may have put a file there
             os.rmdir(folder)
 
+    def purge(self) -> bool:
+        return True
+
     def _listed(self, folder: str) -> list[str]:
         try:
             return sorted(os.listdir(folder))

@@ -93,6 +93,14 @@ class GitEngine:
             del self._known[machine]
             self._git("prune", "--expire=now")
 
+    def purge(self) -> bool:
+        """Have a repository on this machine forget unreachable objects; a server does so by its own gc."""
+        path = self._address.removeprefix("file://")
+        if not os.path.isdir(path):
+            return False
+        self._git("-C", path, "-c", "gc.reflogExpire=now", "gc", "--quiet", "--prune=now", is_ours=False)
+        return True
+
     def _push(self, machine: str, commit: str) -> None:
         """Set the remote's ref, if it still is as it was."""
         ref, was = self._refs + machine, self._known.get(machine, "")

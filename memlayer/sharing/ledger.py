@@ -64,7 +64,7 @@ def digest_of(row: Event | Memory | Usage) -> bytes:
     """Return a hash of all that is shared of a row."""
     if not isinstance(row, Memory):
         return b""  # never changes
-    fields = {name: value for name, value in asdict(row).items() if name not in LOCAL_FIELDS}
+    fields = {name: value for name, value in vars(row).items() if name not in LOCAL_FIELDS}  # asdict: thrice the time
     raw = json.dumps(fields, sort_keys=True, ensure_ascii=False).encode("utf-8", "surrogatepass")
     return hashlib.blake2b(raw, digest_size=DIGEST_BYTES).digest()
 

@@ -170,6 +170,20 @@ class Sharing:
             self.on_taken(touched)
         return named[0]
 
+    def rewrite(self) -> tuple[Pushed, bool]:
+        """Send all that this machine wrote as a new log, and remove the old one.
+
+        Returned: the push, and whether no earlier byte is left at the place. Raises ShareError.
+        """
+        with self._open("push") as channel:
+            self.taking.tombstones_first(channel, Pulled())
+            former, channel = channel.machine, self._renamed(channel)
+            channel.ledger.inherit(former)
+            done = self.sending.push(channel)
+            if former in channel.engine.machines():
+                channel.engine.drop(former)
+            return done, channel.engine.purge()
+
     @property
     def sending(self) -> Sending:
         return Sending(self.store, self.projects, self.tombstones)
@@ -212,11 +226,15 @@ class Sharing:
         foreign = set(channel.spans(channel.machine)) - known
         if not foreign:
             return channel
+        log.warning("the share holds %d objects under this machine's name that it did not write", len(foreign))
+        channel.ledger.note(renamed_ms=_now_ms())
+        return self._renamed(channel)
+
+    def _renamed(self, channel: Channel) -> Channel:
+        """Begin a log of a new name."""
         share = channel.share.renamed()
         channel.ledger.renamed(channel.machine, _now_ms(), channel.share.name)
-        channel.ledger.note(renamed_ms=_now_ms())
         shares.write_share(self.home, share)
-        log.warning("the share holds %d objects under this machine's name that it did not write", len(foreign))
         return Channel(share, channel.ledger, channel.seal, channel.engine)
 
     # -- state

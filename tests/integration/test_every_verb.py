@@ -83,7 +83,7 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]
             "team setup": "team setup --name 김민지", "promote": f"promote {citation}", "team accept": "team accept",
             "team push": "team push", "team pull": "team pull", "team status": "team status",
             "team leave": "team leave",
-            "share status": "share status", "share stop": "share stop --delete",
+            "share status": "share status", "share rewrite": "share rewrite", "share stop": "share stop --delete",
             "notes status": "notes status", "notes refused": "notes refused", "notes read": "notes read --dry-run",
         }  # fmt: skip
         said = {verb: json.loads(run(*words.split(" "), "--json").stdout) for verb, words in typed.items()}

@@ -121,6 +121,7 @@ class ObjectStore:
         self.status, self.drops_condition, self.delay_s = 0, False, 0.0
         self.requests: list[str] = []
         self.bodies: list[bytes] = []
+        self.answered_bytes = 0
         store = self
 
         class Door(BaseHTTPRequestHandler):
@@ -141,7 +142,9 @@ class ObjectStore:
                 kept = {name: value for name, value in self.headers.items() if name.lower() not in left_out}
                 inner.request(self.command, self.path, body or None, kept)
                 reply = inner.getresponse()
-                self.answer(reply.status, dict(reply.getheaders()), reply.read())
+                answer = reply.read()
+                store.answered_bytes += len(answer)
+                self.answer(reply.status, dict(reply.getheaders()), answer)
                 inner.close()
 
             def answer(self, status: int, headers: dict[str, str], body: bytes) -> None:

@@ -91,6 +91,17 @@ class ShareEnded(TypedDict):
     address: str
 
 
+class ShareRewritten(TypedDict):
+    """Counts of the new log.
+
+    is_purged: no earlier byte is left at the place.
+    """
+
+    objects: int
+    bytes: int
+    is_purged: bool
+
+
 class ShareKey(TypedDict):
     key: str
 
@@ -130,6 +141,10 @@ class ShareStop(Arguments[ShareEnded], op="share.stop"):
     """delete: this machine's objects in the share as well."""
 
     delete: bool = False
+
+
+class ShareRewrite(Arguments[ShareRewritten], op="share.rewrite"):
+    pass
 
 
 class ReadShareKey(Arguments[ShareKey], op="share.key"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from memlayer.edge.home import paths
 from memlayer.kinds import Category, Kind
 from memlayer.model import CITED, Event, Memory, citation_of, memory_key, usage_of
 from tests.support.shared_homes import AT_MS, SharedHome, shared_homes
-from tests.support.shares import contents, holding, join, live_objects, settle
+from tests.support.shares import contents, git_address, holding, join, live_objects, settle
 
 SECRET = "새벽 3시에 부엉이가 우는 비밀 문장 zq81xv"
 pytestmark = pytest.mark.timeout(120)
@@ -218,3 +219,42 @@ def test_many_sessions_make_a_commit_each_and_few_objects(place: str, pair: list
     assert len(live_objects(a.sharing, a.sharing.share().machine)) <= 20
     b.sharing.pull()
     assert a.rows() == b.rows()
+
+
+def test_rewriting_leaves_no_earlier_byte_and_no_doubled_row(place: str, pair: list[SharedHome]) -> None:
+    a, b = pair
+    a.say("s", 1, SECRET, "알겠습니다.")
+    a.chat("a", 10, 1)
+    join(place, a, b)
+    settle(a, b)
+    before, former = b.rows(), a.sharing.share().machine
+    done, is_purged = a.sharing.rewrite()
+    assert is_purged and (done.events, done.objects) == (22, 2)  # rows, tombstones
+    assert {machine for machine, _, _ in contents(a.sharing)} == {a.sharing.share().machine, b.sharing.share().machine}
+    assert a.sharing.share().machine != former and former in a.sharing.share().former
+    settle(a, b)
+    assert a.rows() == b.rows() == before
+    assert [home.sharing.push().commits for home in pair] == [0, 0]
+    assert b.sharing.pull().commits == 0
+
+
+def test_rewriting_clears_a_repository_on_this_machine(tmp_path: Path, pair: list[SharedHome]) -> None:
+    a, b = pair
+    remote = tmp_path / "remote.git"
+    join(git_address(tmp_path), a, b, encrypted=False)
+    for number in range(6):
+        a.say("s", number, "%d번째 질문" % number, "네 %d" % number)
+        a.sharing.push()
+
+    def commits() -> int:
+        listed = subprocess.run(
+            ["git", "-C", str(remote), "cat-file", "--batch-all-objects", "--batch-check"],
+            capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        return listed.stdout.count(" commit ")
+
+    assert commits() > 2
+    a.sharing.rewrite()
+    b.sharing.push()
+    a.sharing.rewrite()
+    assert commits() == 2  # one a machine

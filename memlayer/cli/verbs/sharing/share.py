@@ -187,6 +187,25 @@ def drop(machine: str, as_json: bool) -> None:
     say(f"The log of {line(done['machine'])} is this machine's now.")
 
 
+@share_verb.command("rewrite")
+@json_option
+def rewrite(as_json: bool) -> None:
+    """Send all that this machine wrote anew, and remove the old log.
+
+    For git after a forget: a repository on this machine is cleared of old commits as well; a server keeps them until
+    its own garbage collection.
+
+    Example: memlayer share rewrite
+    """
+    done = ask(ops.ShareRewrite(), as_json, is_long=True)
+    say(f"Sent anew: {counted(done['objects'], 'object')} ({size(done['bytes'])}); the old log is gone.")
+    if not done["is_purged"]:
+        say((
+            "The server keeps earlier commits, encrypted as they are, until its own garbage collection. To be sure, "
+            "delete that repository, and set the share up anew with another.", "yellow",
+        ))  # fmt: skip
+
+
 @share_verb.command("stop")
 @click.option("--delete", is_flag=True, help="Remove what this machine sent from the share as well.")
 @json_option

@@ -61,6 +61,12 @@ def key(state: State, arguments: ops.ReadShareKey, progress: Progress) -> ops.Sh
     return {"key": services_of(state).sharing.key()}
 
 
+def rewrite(state: State, arguments: ops.ShareRewrite, progress: Progress) -> ops.ShareRewritten:
+    """Send this machine's log anew, and remove the old one. Raises ShareError."""
+    done, is_purged = services_of(state).sharing.rewrite()
+    return {"objects": done.objects, "bytes": done.bytes, "is_purged": is_purged}
+
+
 def drop(state: State, arguments: ops.ShareDrop, progress: Progress) -> ops.DroppedMachine:
     """Take over the log of a machine that is gone. Raises UserError."""
     return {"machine": services_of(state).sharing.drop_machine(arguments.machine)}
@@ -74,4 +80,5 @@ OPERATIONS: Table = {
     ops.ShareStop: stop,
     ops.ReadShareKey: key,
     ops.ShareDrop: drop,
+    ops.ShareRewrite: rewrite,
 }
