@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from memlayer.adapters.lance.share_tables import ShareTables
 from tests.support.shared_homes import SharedHome, shared_homes
-from tests.support.shares import PLACES
+from tests.support.shares import PLACES, ObjectStore, bucket_of
 
 ROUNDS = 50 if os.environ.get("MEMLAYER_TORTURE") else 3
 PROCESS = Path(__file__).resolve().parents[1] / "support" / "share_process.py"
@@ -35,8 +36,22 @@ def killed(home: Path, project: Path, doing: str, after_s: float) -> bool:
 
 @pytest.mark.parametrize("make", PLACES.values(), ids=PLACES)
 def test_kill_9_in_push_and_pull_loses_and_doubles_nothing(make: Callable[[Path], str], tmp_path: Path) -> None:
+    check_kills(make(tmp_path), tmp_path)
+
+
+def test_kill_9_beside_an_object_store_loses_and_doubles_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = ObjectStore()
+    monkeypatch.setattr(ShareTables, "loses_commits", lambda self: False)  # seconds, at the setup alone
+    try:
+        check_kills(bucket_of(store, monkeypatch), tmp_path)
+    finally:
+        store.close()
+
+
+def check_kills(address: str, tmp_path: Path) -> None:
     dice, names, cut = random.Random(29), ("a", "b", "c"), 0
-    address = make(tmp_path)
     with shared_homes(tmp_path, names) as homes:
         project = homes[0].project
         for seed, home in enumerate(homes):

@@ -1,0 +1,34 @@
+"""A home's share, driven by the code of another version, in a process of its own.
+
+Arguments: the folder of that package, home, project folder, then steps: `setup ADDRESS SECRET`, `chat NAME TURNS`,
+`push`, `pull`, `key`, `rows`. Each prints a line of JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+if __name__ == "__main__":
+    sys.path[:0] = [sys.argv[1], str(Path(__file__).resolve().parents[2])]
+    import memlayer
+    from tests.support.shared_homes import SharedHome
+
+    assert memlayer.__file__.startswith(sys.argv[1])
+    opened = SharedHome(Path(sys.argv[2]), Path(sys.argv[3]))
+    steps = iter(sys.argv[4:])
+    for step in steps:
+        said: object = None
+        if step == "setup":
+            opened.sharing.set_up(next(steps), secret=next(steps), is_plain=False)
+        elif step == "chat":
+            opened.chat(next(steps), int(next(steps)), 1)
+        elif step == "key":
+            said = opened.sharing.key()
+        elif step == "rows":
+            said = {table: {id_: row.get("text") for id_, row in rows.items()} for table, rows in opened.rows().items()}
+        else:
+            said = vars({"push": opened.sharing.push, "pull": opened.sharing.pull}[step]())
+        print(json.dumps(said), flush=True)
+    opened.close()
