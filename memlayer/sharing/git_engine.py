@@ -94,7 +94,7 @@ class GitEngine:
             self._git("prune", "--expire=now")
 
     def purge(self) -> bool:
-        """Have a repository on this machine forget unreachable objects; a server does so by its own gc."""
+        """Clear a repository on this machine; a server does so by its own gc."""
         path = self._address.removeprefix("file://")
         if not os.path.isdir(path):
             return False

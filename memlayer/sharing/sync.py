@@ -171,7 +171,7 @@ class Sharing:
         return named[0]
 
     def rewrite(self) -> tuple[Pushed, bool]:
-        """Send all that this machine wrote as a new log, and remove the old one.
+        """Send this machine's rows as a new log, remove the old.
 
         Returned: the push, and whether no earlier byte is left at the place. Raises ShareError.
         """
