@@ -94,7 +94,7 @@ class GitEngine:
             self._git("prune", "--expire=now")
 
     def purge(self) -> bool:
-        """Clear a repository on this machine; a server does so by its own gc."""
+        """Clear a repository of this machine; servers have their own gc."""
         path = self._address.removeprefix("file://")
         if not os.path.isdir(path):
             return False
