@@ -26,6 +26,7 @@ from typing import Any
 
 import click
 import websockets
+import websockets.exceptions
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
@@ -157,7 +158,7 @@ def watch(page: PageProcess, until: threading.Event) -> None:
         async with websockets.connect(f"ws://{page.host}/ws", additional_headers=headers, ping_interval=None) as socket:
             await socket.send(json.dumps({"type": "subscribe", "channels": ["events", "stats", "outbox"]}))
             while not until.is_set():
-                with contextlib.suppress(TimeoutError):
+                with contextlib.suppress(TimeoutError, websockets.exceptions.ConnectionClosed):
                     await asyncio.wait_for(socket.recv(), 0.5)
 
     asyncio.run(listen())

@@ -216,9 +216,8 @@ class Holding:
 class Damage:
     """A part of the store that could not be read.
 
-    is_minor: a power failure explains it, or the table is derived, so that a repair makes it whole. aside: the folder
-    where damaged files are kept, or "". brought_back: the number of rows saved from older versions or the index.
-    in_doubt: citations of memories that may lack their last change.
+    is_minor: a power failure explains it, or a repair makes the table whole. aside: the folder of damaged files, or "".
+    brought_back: rows saved from older versions or the index. in_doubt: citations that may lack their last change.
     """
 
     at_ms: int
@@ -267,6 +266,9 @@ class Store(Protocol):
 
     def memories(self, query: MemoryQuery = ANY_MEMORY) -> list[Memory]:
         """Return the memories that a query selects, in its order."""
+
+    def turn_counts(self, session_ids: Sequence[str]) -> dict[str, int]:
+        """Count the memories of turns of sessions."""
 
     def put_usages(self, usages: Sequence[Usage]) -> None:
         """Insert the usages whose id is not there yet."""
@@ -372,10 +374,7 @@ class Store(Protocol):
 
 @dataclass(frozen=True)
 class Completion:
-    """A language model's answer and its usage.
-
-    Tokens, cost_usd: as the model says, else 0.
-    """
+    """A language model's answer and its usage, 0 where it says none."""
 
     text: str
     input_tokens: int
@@ -389,8 +388,8 @@ class LanguageModel(Protocol):
     def complete(self, system: str, prompt: str, *, max_tokens: int, deadline_s: float) -> Completion:
         """Complete a prompt once, within the deadline.
 
-        Gives up at the deadline whatever the other side does. max_tokens: of the answer. Raises ConsolidationError, one
-        line without any text of the prompt; ModelMissing when nothing was sent.
+        Gives up at the deadline. max_tokens: of the answer. Raises ConsolidationError, one line without any text of the
+        prompt; ModelMissing when nothing was sent.
         """
 
 

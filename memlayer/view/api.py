@@ -42,14 +42,10 @@ def sessions(visit: Visit) -> object:
 
 def _session(row: SessionRow, events: int) -> dict[str, Any]:
     return {
-        **row,
-        "sessionId": row["id"],
-        "projectPath": row["project_dir"],
-        "startedAt": row["since_ms"],
-        "endedAt": row["ended_ms"] if row["ended"] else None,
-        "eventCount": events,
+        **row, "sessionId": row["id"], "projectPath": row["project_dir"], "startedAt": row["since_ms"],
+        "endedAt": row["ended_ms"] if row["ended"] else None, "eventCount": events,
         "status": "ended" if row["ended"] else "active",
-    }
+    }  # fmt: skip
 
 
 def session(visit: Visit) -> object:
@@ -58,31 +54,22 @@ def session(visit: Visit) -> object:
     found = visit.ask(view_ops.Events(session_id=row["id"], limit=10_000))
     kinds = [event["kind"] for event in found["events"]]
     limit = visit.number("limit", 200)
-    return {
-        "session": {**_session(row, found["total"]), "summary": row.get("summary", "")},
-        "events": [_event(event) for event in found["events"][:limit]],
-        "stats": {
-            "promptCount": kinds.count("user"),
-            "responseCount": kinds.count("assistant"),
-            "toolCount": kinds.count("tool"),
-            "totalTokens": row["total_tokens"],
-        },
-    }
+    stats = {
+        "promptCount": kinds.count("user"), "responseCount": kinds.count("assistant"), "toolCount": kinds.count("tool"),
+        "totalTokens": row["total_tokens"],
+    }  # fmt: skip
+    told = {**_session(row, found["total"]), "summary": row.get("summary", "")}
+    return {"session": told, "events": [_event(event) for event in found["events"][:limit]], "stats": stats}
 
 
 def events(visit: Visit) -> object:
     """GET /api/events: newest first, `before` a moment in ms."""
     session_id = one(visit, visit.text("sessionId"))["id"] if visit.text("sessionId") else ""
-    before = visit.number("before", 0, most=10**15)
-    found = visit.ask(
-        view_ops.Events(
-            session_id=session_id,
-            project_dir=visit.folder,
-            kind=visit.text("type"),
-            before_ms=before,
-            limit=visit.number("limit", 100),
-        )
-    )
+    wanted = view_ops.Events(
+        session_id=session_id, project_dir=visit.folder, kind=visit.text("type"), limit=visit.number("limit", 100),
+        before_ms=visit.number("before", 0, most=10**15),
+    )  # fmt: skip
+    found = visit.ask(wanted)
     return {"events": [_event(row) for row in found["events"]], "total": found["total"]}
 
 
@@ -122,11 +109,8 @@ def search(visit: Visit) -> object:
         }
         for hit in found["hits"]
     ]  # fmt: skip
-    meta = {
-        "totalMatches": len(rows),
-        "mode": "fts" if found["mode"] == "lexical" else found["mode"],
-        "why": found["why"],
-    }
+    mode = "fts" if found["mode"] == "lexical" else found["mode"]
+    meta = {"totalMatches": len(rows), "mode": mode, "why": found["why"]}
     return {"results": rows, "done": found["done"], "meta": meta}
 
 
@@ -155,11 +139,8 @@ def timeline(visit: Visit) -> object:
 def config(visit: Visit) -> object:
     """GET /api/config: as `memlayer config --json`, and the editable keys."""
     found = health.values(visit)
-    return {**found, "config": {row["key"]: row["value"] for row in found["settings"]}, "editable": _keys(found)}
-
-
-def _keys(found: Mapping[str, Any]) -> list[str]:
-    return [row["key"] for row in found["settings"]]
+    values = {row["key"]: row["value"] for row in found["settings"]}
+    return {**found, "config": values, "editable": list(values)}
 
 
 def change_config(visit: Visit) -> object:

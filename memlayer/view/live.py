@@ -23,9 +23,9 @@ from memlayer.view.source import EVERY, Source
 from memlayer.view.texts import short
 
 CHANNELS = ("events", "stats", "outbox")
-LOOK_S = 0.4
+LOOK_S = 0.5
 SETTLE_S = 3.0  # after a change, in which its events are looked for
-STATS_APART_S = 5.0
+STATS_APART_S = 15.0
 MAX_PAGES = 64
 MAX_EVENTS = 50
 WAITING = 256  # messages for a page that does not read them; then it goes

@@ -29,6 +29,7 @@ IDLE_S = 30 * 60.0
 LOOK_S = 5.0
 HEADER_S = 10.0  # for the header of a request; then its connection goes
 WANTED_FILES = 8192
+NICE = 5  # a hook goes first
 TOKEN_VARIABLE = "MEMORY_VIEWER_TOKEN"
 TOKEN_NAME = "view.token"
 LEAST_TOKEN_CHARS = 16
@@ -127,21 +128,13 @@ def serve(
     keys = Keys(token, number, is_read_only)
     busy = Busy(make(source, keys))
     _allow_files()
-    server = uvicorn.Server(
-        uvicorn.Config(
-            busy,
-            http=TimedProtocol,
-            ws="websockets-sansio",
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            proxy_headers=False,
-            lifespan="off",
-            timeout_graceful_shutdown=2,
-            ws_max_size=16_384,
-            h11_max_incomplete_event_size=32_768,
-        )
-    )
+    os.nice(NICE)
+    config = uvicorn.Config(
+        busy, http=TimedProtocol, ws="websockets-sansio", log_config=None, access_log=False, server_header=False,
+        proxy_headers=False, lifespan="off", timeout_graceful_shutdown=2, ws_max_size=16_384,
+        h11_max_incomplete_event_size=32_768,
+    )  # fmt: skip
+    server = uvicorn.Server(config)
     opened(f"http://{ADDRESS}:{number}/?token={token}", number)
     paths.write_whole(os.path.join(source.home, OPEN_NAME), f"{os.getpid()} {number}\n".encode())
     with contextlib.suppress(KeyboardInterrupt):

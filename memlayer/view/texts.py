@@ -25,7 +25,6 @@ TAGS = {
 }  # fmt: skip
 PROMPT, ANSWER = "User: ", " Assistant: "  # of a turn
 MAX_DRAWN = 60_000  # characters of a text that are drawn as Markdown
-MINUTE_S, HOUR_S, DAY_S = 60, 3600, 86_400
 _WORDS = re.compile(r"\w+|\W", re.UNICODE)
 _REDACTED = re.compile(r"\[redacted:[\w -]{1,40}\]|\[private\]")
 
@@ -109,19 +108,6 @@ def moment(at_ms: object, form: str = "%Y-%m-%d %H:%M") -> str:
     if not isinstance(at_ms, (int, float)) or not 0 < at_ms < 253_402_300_000_000:
         return ""
     return time.strftime(form, time.localtime(at_ms / 1000))
-
-
-def ago(at_ms: object) -> str:
-    """Return the age of a moment, in words."""
-    if not isinstance(at_ms, (int, float)) or at_ms <= 0:
-        return ""
-    age_s = max(0.0, time.time() - at_ms / 1000)
-    if age_s < MINUTE_S:
-        return "just now"
-    for length_s, next_s, noun in ((MINUTE_S, HOUR_S, "minute"), (HOUR_S, DAY_S, "hour"), (DAY_S, 60 * DAY_S, "day")):
-        if age_s < next_s:
-            return counted(int(age_s // length_s), noun) + " ago"
-    return moment(at_ms, "%Y-%m-%d")
 
 
 def counted(count: object, noun: str, plural: str = "") -> str:

@@ -42,7 +42,7 @@ def _environment() -> Environment:
     )  # fmt: skip
     made.filters.update(
         clean=texts.clean, markdown=texts.markdown, marked=texts.marked, short=texts.short, spoken=texts.spoken,
-        moment=texts.moment, ago=texts.ago, counted=texts.counted, bytes=texts.size, percent=texts.percent,
+        moment=texts.moment, counted=texts.counted, bytes=texts.size, percent=texts.percent,
         compared=texts.compared, with_quote=texts.with_quote, heading=heading_of,
     )  # fmt: skip
     return made
@@ -102,24 +102,13 @@ class Visit:
     def page(self, template: str, title: str, **values: Any) -> Response:
         """Return a page, with all that its frame needs."""
         place = "/" + self.request.url.path.strip("/").split("/")[0]
-        return HTMLResponse(
-            TEMPLATES.get_template(template).render(
-                title=title,
-                place="/notes" if place == "/review" else place,
-                pages=PAGES,
-                version=__version__,
-                project=self.project,
-                projects=self.source.projects(),
-                every=EVERY,
-                address=self.address,
-                csrf=self.keys.form_token,
-                is_read_only=self.keys.is_read_only,
-                said=self.text("said"),
-                here=self.request.url.path,
-                parameters=dict(self.request.query_params),
-                **values,
-            )
-        )
+        frame = dict(
+            title=title, place="/notes" if place == "/review" else place, pages=PAGES, version=__version__, every=EVERY,
+            project=self.project, projects=self.source.projects(), address=self.address, csrf=self.keys.form_token,
+            is_read_only=self.keys.is_read_only, said=self.text("said"), here=self.request.url.path,
+            parameters=dict(self.request.query_params),
+        )  # fmt: skip
+        return HTMLResponse(TEMPLATES.get_template(template).render(**frame, **values))
 
     def back(self, path: str, said: str = "", **parameters: object) -> Response:
         """Return the redirect after a change, with a line that tells it."""

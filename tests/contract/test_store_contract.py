@@ -77,6 +77,14 @@ def test_events_of_a_span_of_time(store: Store) -> None:
     assert [event.id for event in store.events(before_ms=4000, limit=1)] == ["e3"]
 
 
+def test_turns_are_counted_by_session(store: Store) -> None:
+    store.put_memories(
+        [make_memory(1), make_memory(2), make_memory(3, session="결제"), make_memory(4, category="core")]
+    )
+    assert store.turn_counts(["s1", "결제", "none"]) == {"s1": 2, "결제": 1}
+    assert store.turn_counts(["none"]) == {}
+
+
 def test_events_are_counted_by_quarter_session_and_kind(store: Store) -> None:
     quarter = 900_000
     store.add_events([make_event(number, at_ms=quarter + number) for number in (1, 2)])

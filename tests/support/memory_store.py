@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from memlayer.adapters.search.word_sounds import WordSounds
 from memlayer.errors import StoreError
+from memlayer.kinds import Category
 from memlayer.model import PROVEN, Chunk, Event, EventCount, Hit, Memory, Scope, Usage
 from memlayer.ports import (
     ANY_MEMORY,
@@ -98,6 +99,10 @@ class MemoryStore:
         if query.order == "importance":
             found.sort(key=lambda memory: memory.importance, reverse=True)
         return found[: query.limit]
+
+    def turn_counts(self, session_ids: Sequence[str]) -> dict[str, int]:
+        turns = (one for one in self._memories.values() if one.category == Category.CONVERSATION)
+        return Counter(one.session_id for one in turns if one.session_id in session_ids)
 
     def put_usages(self, usages: Sequence[Usage]) -> None:
         with self._lock:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +17,7 @@ from memlayer.adapters.lance.schema import CHUNKS, COLUMNS, EVENTS, MEMORIES, US
 from memlayer.adapters.lance.search import ChunkSearch
 from memlayer.adapters.lance.table import LoopThread, batches
 from memlayer.errors import StoreError
+from memlayer.kinds import Category
 from memlayer.model import Chunk, Event, EventCount, Hit, Memory, Scope, Usage
 from memlayer.ports import (
     ANY_MEMORY,
@@ -97,6 +99,10 @@ class LanceStore:
         return schema.memories_from(
             self._tables[MEMORIES].first(COLUMNS[MEMORIES], schema.of_query(query), query.limit, order)
         )
+
+    def turn_counts(self, session_ids: Sequence[str]) -> dict[str, int]:
+        where = schema.matching(session_id=session_ids, category=Category.CONVERSATION)
+        return Counter(self._tables[MEMORIES].values("session_id", where))
 
     def put_usages(self, usages: Sequence[Usage]) -> None:
         self._add_new(USAGES, usages)

@@ -78,18 +78,18 @@ def sessions(state: State, arguments: ops.Sessions, progress: Progress) -> Sessi
         known = [session for session in known if session.project_id == project_id]
     skip = max(0, arguments.skip)
     shown = known[skip : skip + arguments.limit]
-    rows = [_session(state, store, session) for session in shown]
+    turns = store.turn_counts([session.id for session in shown]) if shown else {}
+    rows = [_session(state, session, turns.get(session.id, 0)) for session in shown]
     if start and len(shown) == 1:
         rows = [{**rows[0], **_details(state, store, shown[0])}]
     return {"sessions": rows, "total": len(known)}
 
 
-def _session(state: State, store: Store, session: Session) -> SessionRow:
+def _session(state: State, session: Session, turns: int) -> SessionRow:
     facts = asdict(session)
     for name in ("shown", "inherited"):  # marks of notes, no names
         facts[name] = len(facts[name])
-    turns = store.memories(MemoryQuery(session_id=session.id, category=Category.CONVERSATION, limit=MAX_TURNS))
-    facts["project"], facts["turns"] = state.projects.name(session.project_id), len(turns)
+    facts["project"], facts["turns"] = state.projects.name(session.project_id), turns
     facts["flush_count"] = session.flush_count or int(session.memory_flush_at > 0)
     row: SessionRow = value_of(SessionRow, facts)  # a test compares the fields of both
     return row

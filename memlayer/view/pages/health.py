@@ -68,18 +68,12 @@ def values(visit: Visit) -> dict[str, Any]:
     rows = []
     for one in describe():
         group, _, name = one.key.partition(".")
-        rows.append(
-            {
-                "key": one.key,
-                "value": _masked(known[group][name]),
-                "unit": one.unit,
-                "from": held.origin(one.key),
-                "description": one.description,
-                "bounds": one.bounds,
-                "default": _masked(one.default),
-                "typed": typed(known[group][name]),
-            }
-        )
+        row = {
+            "key": one.key, "value": _masked(known[group][name]), "unit": one.unit, "from": held.origin(one.key),
+            "description": one.description, "bounds": one.bounds, "default": _masked(one.default),
+            "typed": typed(known[group][name]),
+        }  # fmt: skip
+        rows.append(row)
     stamp = visit.source.status().get("settings_stamp")
     return {
         "file": paths.settings(home), "settings": rows, "problem": problem,
@@ -89,13 +83,9 @@ def values(visit: Visit) -> dict[str, Any]:
 
 
 def _masked(value: Any) -> Any:
-    return (
-        redact(value)
-        if isinstance(value, str)
-        else [_masked(one) for one in value]
-        if isinstance(value, tuple)
-        else value
-    )
+    if isinstance(value, tuple):
+        return [_masked(part) for part in value]
+    return redact(value) if isinstance(value, str) else value
 
 
 def typed(value: object) -> str:

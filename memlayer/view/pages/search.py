@@ -30,20 +30,11 @@ def page(visit: Visit) -> Response:
     if query:
         if category not in ("", *(one.value for one in Category)):
             raise UserError("category: that is none")
-        found = visit.ask(
-            ops.Search(
-                query,
-                visit.folder,
-                visit.number("limit", HITS, most=200),
-                0.0,
-                _start(since),
-                _end(until),
-                category,
-                kind,
-                visit.text("session"),
-                file,
-            )
-        )
+        wanted = ops.Search(
+            query, visit.folder, visit.number("limit", HITS, most=200), 0.0, _start(since), _end(until), category, kind,
+            visit.text("session"), file,
+        )  # fmt: skip
+        found = visit.ask(wanted)
     names = [(one.value, row.noun) for one, row in CATEGORIES.items()]
     return visit.page(
         "search.html", "Search", query=query, found=found, category=category, kind=kind, since=since, until=until,
