@@ -123,6 +123,9 @@ def _named_in(project_id: str, text: str) -> Iterator[Entity]:
         if name not in no_person:
             yield Entity(EntityType.PERSON, "person:%s:%s" % (project_id, name), name)
     for match in _SERVICE.finditer(rest):
+        host = match[1].partition(":")[0]
+        if _FILE.fullmatch(host) or host.isdigit():  # a line of a file, a time of the day
+            continue
         yield Entity(EntityType.SERVICE, "service:%s:%s" % (project_id, match[1]), match[1])
 
 
