@@ -7,10 +7,16 @@ import json
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlencode, urlsplit
 
+from memlayer.edge.capture import spool
+from memlayer.edge.ipc import ops
+from memlayer.tasks.events import CREATED, Observation, TaskEvent, captured
+from memlayer.tasks.states import By, Status
+from memlayer.turns.remembered import remember_event
 from tests.support.cli_process import MAIN, Cli
 from tests.support.prepared_daemons import ROOT
 from tests.support.processes import Daemon, HookRunner
@@ -155,18 +161,31 @@ class ViewedHome:
         self.daemon.settle()
         turn("two", "p3", "which database holds the order events again?", "ClickHouse, as decided: see `schema.sql`.")
         turn("two", "p4", "결제 웹훅 포트가 뭐였지?", "웹훅은 9090 포트에서 듣습니다.")
-        self.verb("remember", "the API listens on port 8080")
-        self.verb("remember", "the API listens on port 9090 now")
-        self.verb("remember", "항상 커밋 메시지는 한국어로 쓴다")
-        self.verb("remember", "gzip slowed the export (tried, unconfirmed)")
-        self.verb("task", "add", "배포 문서 고치기", "--priority", "high")
-        self.verb("task", "add", "write the migration guide", "--by", "acme/core#42")
-        self.verb("task", "add", "rotate the signing key")
-        self.verb("task", "start", "rotate the signing key")
-        self.cli.project = self.site
-        self.verb("remember", "the site is built with Astro")
-        self.cli.project = self.shop
+        for text in (
+            "the API listens on port 8080", "the API listens on port 9090 now", "항상 커밋 메시지는 한국어로 쓴다",
+            "gzip slowed the export (tried, unconfirmed)",
+        ):  # fmt: skip
+            self.remember(text, self.shop)
+        self.change(Observation(CREATED, "배포 문서 고치기", priority="high"))
+        waits = ("acme/core#42",)
+        self.change(Observation(CREATED, "write the migration guide", status=Status.BLOCKED, blockers=waits))
+        self.change(Observation(CREATED, "rotate the signing key"))
+        self.change(Observation(Status.IN_PROGRESS, "rotate the signing key"))
+        self.remember("the site is built with Astro", self.site)
         self.daemon.settle()
+
+    def remember(self, text: str, folder: Path) -> None:
+        """Remember a text as the verb does, without its process."""
+        event = remember_event(text, project_dir=str(folder), at_ms=time.time_ns() // 1_000_000)
+        spool.put(str(self.home), event)
+        self.daemon.client.ask(ops.Remember(str(event["id"])), deadline_s=40)
+
+    def change(self, row: Observation) -> None:
+        """Change a task as the verb does, without its process."""
+        said = TaskEvent(By.PERSON, (row,))
+        event = captured(said, project_dir=str(self.shop), at_ms=time.time_ns() // 1_000_000)
+        spool.put(str(self.home), event)
+        self.daemon.client.ask(ops.TaskChange(str(event["id"])), deadline_s=40)
 
     def verb(self, *arguments: str) -> Any:
         """Run a verb; return its JSON."""
@@ -174,9 +193,10 @@ class ViewedHome:
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
 
-    def note(self, text: str) -> dict[str, Any]:
-        """Return the note with these words, as `list` has it."""
-        rows = self.verb("list", "--category", "core", "--all", "--limit", "200")["memories"]
+    def note(self, text: str) -> Any:
+        """Return the note with these words."""
+        wanted = ops.List(str(self.shop), category="core", limit=200, with_superseded=True)
+        rows = self.daemon.client.ask(wanted, deadline_s=40)["memories"]
         return next(row for row in rows if text in row["text"])
 
     def page(self, *arguments: str, token: str = "") -> PageProcess:
