@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import socket
 import stat
 import time
@@ -138,8 +139,10 @@ def test_a_name_of_nothing_is_404_and_a_wrong_value_400(page: PageProcess) -> No
 
 def test_half_open_sockets_do_not_keep_others_out(viewed: ViewedHome, page: PageProcess) -> None:
     held = []
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(4096, hard), hard))
     try:
-        for _ in range(400):
+        for _ in range(1000):
             sock = socket.create_connection(("127.0.0.1", page.port), timeout=5)
             sock.sendall(b"GET / HTTP/1.1\r\nHost: ")
             held.append(sock)
@@ -148,6 +151,7 @@ def test_half_open_sockets_do_not_keep_others_out(viewed: ViewedHome, page: Page
     finally:
         for sock in held:
             sock.close()
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
 def test_read_only_changes_nothing(viewed: ViewedHome) -> None:
