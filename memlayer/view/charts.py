@@ -30,17 +30,6 @@ class Bar(NamedTuple):
     values: Sequence[int]
 
 
-class Box(NamedTuple):
-    """A part of a bar, as it is drawn."""
-
-    series: int
-    x: float
-    y: float
-    wide: float
-    tall: float
-    told: str
-
-
 def bars(rows: Sequence[Bar], title: str, width: int = WIDTH) -> Markup:
     """Return a chart of stacked bars; "" where all are 0."""
     top = max((sum(row.values) for row in rows), default=0)
@@ -50,7 +39,7 @@ def bars(rows: Sequence[Bar], title: str, width: int = WIDTH) -> Markup:
     tall, room = HEIGHT - TOP - BOTTOM, (width - LEFT - RIGHT) / len(rows)
     lines = [(round(TOP + tall * (1 - at * step / limit), 1), _short(at * step)) for at in range(limit // step + 1)]
     every = max(1, math.ceil(len(rows) / LABELS))
-    boxes, labels = list[Box](), list[tuple[float, str]]()
+    boxes, labels = list[dict[str, object]](), list[tuple[float, str]]()
     for place, row in enumerate(rows):
         x, y, gap = LEFT + room * place, float(TOP + tall), min(6.0, room * 0.2)
         told = f"{clean(row.label)}: {', '.join(f'{value:,}' for value in row.values)}"
@@ -59,18 +48,14 @@ def bars(rows: Sequence[Bar], title: str, width: int = WIDTH) -> Markup:
             y -= part
             wide = min(room - gap, 60.0)
             if value:
-                boxes.append(Box(series, *_rounded(x + (room - wide) / 2, y, wide, max(part, 1.0)), told))
+                box = {"x": x + (room - wide) / 2, "y": y, "wide": wide, "tall": max(part, 1.0)}
+                boxes.append({"series": series, "told": told, **{name: round(at, 1) for name, at in box.items()}})
         if place % every == 0:
             labels.append((round(x + room / 2, 1), _label(row.label)))
     drawn = TEMPLATES.get_template("bars.svg").render(
         title=title, width=width, height=HEIGHT, left=LEFT, right=width - RIGHT, lines=lines, boxes=boxes, labels=labels
     )
     return Markup(drawn)
-
-
-def _rounded(*values: float) -> tuple[float, float, float, float]:
-    x, y, wide, tall = (round(value, 1) for value in values)
-    return x, y, wide, tall
 
 
 def _scale(top: int) -> tuple[int, int]:

@@ -64,6 +64,11 @@ class Keys:
         return f"127.0.0.1:{self.port}", f"localhost:{self.port}"
 
     @property
+    def cookie_name(self) -> str:
+        """The cookie's name: pages of two homes share a host."""
+        return f"{COOKIE}_{self.port}"
+
+    @property
     def form_token(self) -> str:
         """The token that each form carries."""
         return hmac.new(self.cookie.encode(), b"form", hashlib.sha256).hexdigest()
@@ -119,7 +124,7 @@ class Guard:
 
     def _has_cookie(self, sent: Mapping[str, str]) -> bool:
         try:
-            cookie = SimpleCookie(sent.get("cookie", "")).get(COOKIE)
+            cookie = SimpleCookie(sent.get("cookie", "")).get(self._keys.cookie_name)
         except CookieError:
             return False
         return cookie is not None and _same(cookie.value, self._keys.cookie)
@@ -132,7 +137,7 @@ class Guard:
         """Exchange the token for a cookie, so that no history keeps it."""
         query = [pair for pair in parse_qsl(scope["query_string"].decode("latin-1")) if pair[0] != "token"]
         place = "/" + scope["raw_path"].decode("latin-1").lstrip("/\\") + ("?" + urlencode(query) if query else "")
-        cookie = f"{COOKIE}={self._keys.cookie}; Path=/; HttpOnly; SameSite=Strict"
+        cookie = f"{self._keys.cookie_name}={self._keys.cookie}; Path=/; HttpOnly; SameSite=Strict"
         headers = [(b"location", place.encode("latin-1")), (b"set-cookie", cookie.encode())]
         await send({"type": "http.response.start", "status": 303, "headers": headers})
         await send({"type": "http.response.body", "body": b""})

@@ -15,7 +15,7 @@ UNKNOWN = ("No ", "Nothing is known")  # how the daemon begins to say that a nam
 PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>%(title)s · memlayer</title>
 <meta name="viewport" content="width=device-width, initial-scale=1"><link rel="stylesheet" href="/static/page.css">
 </head><body class="alone"><main id="main"><p class="eyebrow">memlayer</p><h1>%(title)s</h1><p>%(why)s</p>
-<p><a href="/">Back to today</a></p></main></body></html>"""
+<p><a href="/">Back to today</a> · <a href="/health">Health</a></p></main></body></html>"""
 
 
 class NotFound(UserError):

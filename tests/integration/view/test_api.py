@@ -145,7 +145,7 @@ def test_a_live_event_comes_once(viewed: ViewedHome, page: PageProcess) -> None:
     assert any(row["channel"] == "outbox" for row in seen)
 
 
-@pytest.mark.parametrize("headers", [{}, {"Origin": "http://evil.example"}, {"Cookie": "memlayer_view=wrong"}])
+@pytest.mark.parametrize("headers", [{}, {"Origin": "http://evil.example"}, {"Cookie": "memlayer_view_37777=wrong"}])
 def test_a_stranger_gets_no_socket(page: PageProcess, headers: dict[str, str]) -> None:
     page.enter()
     sent = {"Cookie": page.cookie, **headers} if headers.get("Origin") else headers

@@ -55,7 +55,12 @@ def test_a_form_on_another_page_changes_nothing(viewed: ViewedHome, page: PagePr
 
 @pytest.mark.parametrize("path", PAGES)
 def test_no_page_without_the_token(page: PageProcess, path: str) -> None:
-    for headers in ({}, {"Authorization": "Bearer wrong"}, {"Cookie": "memlayer_view=wrong"}, {"Cookie": "=;;=,"}):
+    for headers in (
+        {},
+        {"Authorization": "Bearer wrong"},
+        {"Cookie": f"memlayer_view_{page.port}=wrong"},
+        {"Cookie": "=;;=,"},
+    ):
         answer = page.raw("GET", path, headers)
         assert answer.status == 401
         assert "ClickHouse" not in answer.text
@@ -72,6 +77,17 @@ def test_the_token_is_exchanged_for_a_cookie(viewed: ViewedHome, page: PageProce
     held = viewed.home / "view.token"
     assert stat.S_IMODE(os.stat(held).st_mode) == 0o600
     assert held.read_text().strip() == page.token
+
+
+def test_pages_of_two_homes_keep_their_cookies_apart(viewed: ViewedHome, page: PageProcess) -> None:
+    with viewed.page() as other:
+        page.enter()
+        other.enter()
+        both = f"{page.cookie}; {other.cookie}"
+        assert page.cookie.partition("=")[0] != other.cookie.partition("=")[0]
+        assert page.raw("GET", "/work", {"Cookie": both}).status == 200
+        assert other.raw("GET", "/work", {"Cookie": both}).status == 200
+        assert other.raw("GET", "/work", {"Cookie": page.cookie}).status == 401
 
 
 def test_each_answer_forbids_what_a_page_could_do(page: PageProcess) -> None:
