@@ -2,7 +2,7 @@
 
 `python bench/share_hooks.py [--events 2000] [--rounds 25] [--json FILE]`. Five homes with equal stores, each with a
 daemon of its own: no share; a folder; an object store that answers after five seconds; one that is gone; one that
-refuses (403).
+refuses (403). Recall is by words alone.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Home:
         self.environment = {
             "PATH": "/usr/bin:/bin", "HOME": str(self.base), "MEMLAYER_HOME": str(self.home),
             "CLAUDE_PROJECT_DIR": str(self.project), "CLAUDE_PLUGIN_ROOT": str(ROOT), "MEMLAYER_RUNTIME_DIR": runtime,
-            "AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b", "AWS_EC2_METADATA_DISABLED": "true",
+            "AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b", "AWS_EC2_METADATA_DISABLED": "true", "MEMLAYER_EMBEDDING__PROVIDER": "none",
         }  # fmt: skip
         hook_bench.fill(self.home, self.project, events, 0)
         self.memlayer("flush", "--wait")

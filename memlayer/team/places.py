@@ -10,7 +10,6 @@ import os
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import islice
-from typing import Protocol
 
 from memlayer.edge.home import project
 from memlayer.errors import ShareError, UserError
@@ -26,19 +25,6 @@ IN_WORK_TREE, IN_ORIGIN = "folder", "git"
 MAX_AUTHORS, MAX_NOTES = 200, 500  # looked at; of one author no more than of all
 
 Found = tuple[str, str, bytes]  # (whose objects hold it, file name, bytes)
-
-
-class Place(Protocol):
-    """A place of notes. All errors are ShareError."""
-
-    def read(self) -> list[Found]:
-        """Return the files of all authors, MAX_NOTES at most."""
-
-    def names(self, writer: str) -> set[str]:
-        """Return the file names of an author that are there."""
-
-    def change(self, writer: str, add: Mapping[str, bytes], remove: Collection[str]) -> None:
-        """Write and remove files of an author."""
 
 
 class WorkTree:
@@ -111,6 +97,9 @@ class Remote:
             self._engine.drop(writer)
         else:
             self._engine.change(writer, add, remove)
+
+
+Place = WorkTree | Remote  # read: the files of all authors; names, change: of one. All errors are ShareError
 
 
 def resolved(address: str, root: str) -> str:

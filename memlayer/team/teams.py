@@ -21,7 +21,7 @@ from memlayer.ports import DeletionPlan, MemoryQuery, Store, VectorCache
 from memlayer.records.projects import Projects, git_setting
 from memlayer.records.tombstones import Tombstones
 from memlayer.team.note import Refused, TeamNote, id_of, name_of, promoted, read_note
-from memlayer.team.places import IN_ORIGIN, IN_WORK_TREE, Found, Place, WorkTree, open_place, resolved
+from memlayer.team.places import IN_ORIGIN, IN_WORK_TREE, PARTS, Found, Place, WorkTree, open_place, resolved
 from memlayer.team.record import Team, end_team, folder_of, projects_with_team, read_team, write_team
 
 NO_TEAM = "this project has no team. `memlayer team setup` begins one, `memlayer team accept` takes its notes in"
@@ -70,6 +70,9 @@ class Teams:
         root = self.projects.root(project_id)
         with self._lock:
             address = resolved(address or self._offered_at(project_id), root)
+            inner = os.path.realpath(os.path.join(root, PARTS[0]))
+            if address == IN_WORK_TREE and inner == os.path.realpath(self.home):
+                raise UserError("this folder's .memlayer is memlayer's own home. Give the address of a place")
             if address != IN_WORK_TREE and not self._keys(project_id):
                 raise UserError("this project has no remote and no commit, which would tell its notes from others'")
             before = read_team(self.home, project_id)

@@ -293,3 +293,13 @@ def test_a_place_that_is_gone_is_told_and_loses_nothing(team: tuple[Colleague, C
     drive.rename(tmp_path / "away")
     minji.teams.leave(minji.project_id, keeps=True)
     assert minji.teams.state(minji.project_id)["address"] == ""
+
+
+def test_memlayers_own_home_is_no_work_tree_for_notes(tmp_path: Path) -> None:
+    person = repository(tmp_path / "dotfiles", "https://git.example/me/dotfiles.git")
+    me = Colleague(person / ".memlayer", person, "me")
+    try:
+        with pytest.raises(UserError, match="own home"):
+            me.teams.set_up(me.project_id, "folder")
+    finally:
+        me.close()
