@@ -115,7 +115,7 @@ def main(events: int, rounds: int, json_file: str) -> None:
         for home in homes:
             home.close()
         shutil.rmtree(base, ignore_errors=True)
-    shown = Table("", *hook_bench.HOOKS, "problem", title="p50 ms (p95), %d rounds by turns" % rounds)
+    shown = Table("", *hook_bench.HOOKS, title="p50 ms (p95), %d rounds by turns" % rounds)
     figures: dict[str, Any] = {"rounds": rounds, "events": events, "hooks": {}, "problems": problems}
     for state, by_hook in took.items():
         row = {
@@ -124,8 +124,8 @@ def main(events: int, rounds: int, json_file: str) -> None:
         }
         figures["hooks"][state] = row
         cells = ["%s (%s)" % (one["p50_ms"], one["p95_ms"]) for one in row.values()]
-        shown.add_row(state, *cells, str(problems[state])[:60])
-    console.print(shown)
+        shown.add_row(state, *cells)
+    console.print(shown, *("%s: %s" % row for row in problems.items()), sep="\n")
     if json_file:
         Path(json_file).write_text(json.dumps(figures, indent=1) + "\n")
 
