@@ -48,7 +48,8 @@ class Home:
         self.environment = {
             "PATH": "/usr/bin:/bin", "HOME": str(self.base), "MEMLAYER_HOME": str(self.home),
             "CLAUDE_PROJECT_DIR": str(self.project), "CLAUDE_PLUGIN_ROOT": str(ROOT), "MEMLAYER_RUNTIME_DIR": runtime,
-            "AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b", "AWS_EC2_METADATA_DISABLED": "true", "MEMLAYER_EMBEDDING__PROVIDER": "none",
+            "AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b", "AWS_EC2_METADATA_DISABLED": "true",
+            "MEMLAYER_EMBEDDING__PROVIDER": "none",
         }  # fmt: skip
         hook_bench.fill(self.home, self.project, events, 0)
         self.memlayer("flush", "--wait")
