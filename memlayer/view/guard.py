@@ -50,13 +50,15 @@ class Keys:
     """The secrets of a page.
 
     token: of the home, in the first address and as a bearer. cookie: of this process alone, since a browser sends a
-    cookie to every port of its host.
+    cookie to every port of its host. once: works for one visit, for the browser that is opened: other users can read
+    the arguments of its process.
     """
 
     token: str
     port: int
     is_read_only: bool = False
     cookie: str = field(default_factory=lambda: secrets.token_urlsafe(32))
+    once: set[str] = field(default_factory=lambda: {secrets.token_urlsafe(32)})
 
     @property
     def hosts(self) -> tuple[str, ...]:
@@ -131,11 +133,13 @@ class Guard:
 
     def _is_first_visit(self, scope: Scope) -> bool:
         given = dict(parse_qsl(scope["query_string"].decode("latin-1"))).get("token", "")
-        return scope["method"] == "GET" and bool(given) and _same(given, self._keys.token)
+        return scope["method"] == "GET" and any(_same(given, known) for known in (self._keys.token, *self._keys.once))
 
     async def _welcome(self, scope: Scope, send: Send) -> None:
         """Exchange the token for a cookie, so that no history keeps it."""
-        query = [pair for pair in parse_qsl(scope["query_string"].decode("latin-1")) if pair[0] != "token"]
+        pairs = parse_qsl(scope["query_string"].decode("latin-1"))
+        self._keys.once.discard(dict(pairs)["token"])
+        query = [pair for pair in pairs if pair[0] != "token"]
         place = "/" + scope["raw_path"].decode("latin-1").lstrip("/\\") + ("?" + urlencode(query) if query else "")
         cookie = f"{self._keys.cookie_name}={self._keys.cookie}; Path=/; HttpOnly; SameSite=Strict"
         headers = [(b"location", place.encode("latin-1")), (b"set-cookie", cookie.encode())]

@@ -117,11 +117,11 @@ def listen(port: int) -> socket.socket:
 
 
 def serve(
-    source: Source, *, port: int, is_read_only: bool, opened: Callable[[str, int], None], idle_s: float = IDLE_S
+    source: Source, *, port: int, is_read_only: bool, opened: Callable[[str, str, int], None], idle_s: float = IDLE_S
 ) -> None:
     """Serve until Ctrl-C, or a while after the last use.
 
-    opened: is told the first address, with its token, and the port.
+    opened: is told the first address, one that works once, and the port.
     """
     token, listening = token_of(source.home), listen(port)
     number = int(listening.getsockname()[1])
@@ -135,7 +135,8 @@ def serve(
         h11_max_incomplete_event_size=32_768,
     )  # fmt: skip
     server = uvicorn.Server(config)
-    opened(f"http://{ADDRESS}:{number}/?token={token}", number)
+    first = f"http://{ADDRESS}:{number}/?token="
+    opened(first + token, first + next(iter(keys.once)), number)
     paths.write_whole(os.path.join(source.home, OPEN_NAME), f"{os.getpid()} {number}\n".encode())
     with contextlib.suppress(KeyboardInterrupt):
         asyncio.run(_until_idle(server, listening, busy, idle_s))

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import http.client
 import os
 import resource
 import socket
 import stat
+import subprocess
+import sys
 import time
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
+from tests.support.cli_process import MAIN
 from tests.support.page_process import SCRIPT, PageProcess, ViewedHome
 
 PAGES = ("/", "/notes", "/notes/refused", "/review")
@@ -88,6 +93,28 @@ def test_pages_of_two_homes_keep_their_cookies_apart(viewed: ViewedHome, page: P
         assert page.raw("GET", "/work", {"Cookie": both}).status == 200
         assert other.raw("GET", "/work", {"Cookie": both}).status == 200
         assert other.raw("GET", "/work", {"Cookie": page.cookie}).status == 401
+
+
+def test_the_browser_is_opened_with_a_key_for_one_visit(viewed: ViewedHome, tmp_path: Path) -> None:
+    browser, seen = tmp_path / "browser", tmp_path / "address"
+    browser.write_text(f'#!/bin/sh\nprintf %s "$1" > "{seen}.new" && mv "{seen}.new" "{seen}"\n')
+    browser.chmod(0o700)
+    environment = {**viewed.cli.environment, "BROWSER": f"{browser} %s"}
+    command = [sys.executable, "-I", str(MAIN), "view"]
+    with subprocess.Popen(command, env=environment, cwd=viewed.shop, stdout=subprocess.DEVNULL) as process:
+        viewed.daemon.wait_for(seen.exists, "address")
+        address = urlsplit(seen.read_text())
+        assert address.hostname == "127.0.0.1" and (viewed.home / "view.token").read_text().strip() not in address.query
+
+        def visit() -> int:
+            connection = http.client.HTTPConnection("127.0.0.1", address.port or 0, timeout=10)
+            connection.request("GET", f"/?{address.query}")
+            status = connection.getresponse().status
+            connection.close()
+            return status
+
+        assert [visit(), visit()] == [303, 401]
+        process.terminate()
 
 
 def test_each_answer_forbids_what_a_page_could_do(page: PageProcess) -> None:
@@ -233,5 +260,5 @@ def test_it_ends_when_nobody_uses_it(viewed: ViewedHome, monkeypatch: pytest.Mon
     )
     told: list[int] = []
     began = time.monotonic()
-    server.serve(source, port=0, is_read_only=True, opened=lambda address, port: told.append(port), idle_s=0.2)
+    server.serve(source, port=0, is_read_only=True, opened=lambda address, once, port: told.append(port), idle_s=0.2)
     assert told and time.monotonic() - began < 30
