@@ -22,7 +22,7 @@ from memlayer.team.note import MAX_FILE_BYTES, is_note_file
 TEAM = Layout("memlayer-team", "refs/memlayer/team/", is_note_file, MAX_FILE_BYTES + 1)
 PARTS = (".memlayer", "team")
 IN_WORK_TREE, IN_ORIGIN = "folder", "git"
-MAX_AUTHORS, MAX_NOTES = 200, 500  # looked at; of one author no more than of all
+MAX_AUTHORS, MAX_NOTES, MAX_OF_AUTHOR = 200, 500, 200  # looked at: nobody crowds the others out
 
 Found = tuple[str, str, bytes]  # (whose objects hold it, file name, bytes)
 
@@ -62,14 +62,17 @@ class WorkTree:
         """Open the folder; None where it is missing."""
         shown = os.path.join(self._root, *PARTS)
         try:
-            with open_folder(self._root, PARTS, make=make) as folder:
-                yield folder
-        except FileNotFoundError as bad:
-            if os.path.lexists(shown):
-                raise ShareError(f"{shown}: it changes while it is read; try again") from bad
+            opened = open_folder(self._root, PARTS, make=make)
+        except FileNotFoundError:
             yield None
+            return
         except OSError as bad:
             raise ShareError(f"{shown}: {reason_of(bad.strerror or str(bad))}") from bad
+        with opened as folder:
+            try:
+                yield folder
+            except OSError as bad:
+                raise ShareError(f"{shown}: {reason_of(bad.strerror or str(bad))}") from bad
 
 
 class Remote:
@@ -85,7 +88,7 @@ class Remote:
     def read(self) -> list[Found]:
         out: list[Found] = []
         for writer in self._engine.machines()[:MAX_AUTHORS]:
-            names = sorted(self._engine.names(writer))[: MAX_NOTES - len(out)]
+            names = sorted(self._engine.names(writer))[: min(MAX_OF_AUTHOR, MAX_NOTES - len(out))]
             out += [(writer, name, data) for name, data in self._engine.read(writer, names).items()] if names else []
         return out
 

@@ -21,11 +21,20 @@ from memlayer.ports import DeletionPlan, MemoryQuery, Store, VectorCache
 from memlayer.records.projects import Projects, git_setting
 from memlayer.records.tombstones import Tombstones
 from memlayer.team.note import Refused, TeamNote, id_of, name_of, promoted, read_note
-from memlayer.team.places import IN_ORIGIN, IN_WORK_TREE, PARTS, Found, Place, WorkTree, open_place, resolved
+from memlayer.team.places import (
+    IN_ORIGIN,
+    IN_WORK_TREE,
+    MAX_OF_AUTHOR,
+    PARTS,
+    Found,
+    Place,
+    WorkTree,
+    open_place,
+    resolved,
+)
 from memlayer.team.record import Team, end_team, folder_of, projects_with_team, read_team, write_team
 
 NO_TEAM = "this project has no team. `memlayer team setup` begins one, `memlayer team accept` takes its notes in"
-MAX_PROMOTED = 200
 EVERYTHING = 10_000
 
 
@@ -108,8 +117,8 @@ class Teams:
             if is_undone and memory.id not in team.promoted:
                 raise UserError(f"{memory.key} is not promoted")
             if not is_undone:
-                if len(others) >= MAX_PROMOTED:
-                    raise UserError(f"{MAX_PROMOTED} notes are promoted. `memlayer promote --undo ID` frees a place")
+                if len(others) >= MAX_OF_AUTHOR:
+                    raise UserError(f"{MAX_OF_AUTHOR} notes are promoted. `memlayer promote --undo ID` frees a place")
                 # Said again, it is written again, whatever became of it.
                 team.written.pop(promoted(memory, team.author, "").file_name, None)
                 others.append(memory.id)

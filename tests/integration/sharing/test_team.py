@@ -16,7 +16,7 @@ from memlayer.kinds import Kind
 from memlayer.notes.review import How, Place, Reason, Review
 from memlayer.notes.review_log import ReviewLog
 from memlayer.team.note import MAX_CHARS
-from memlayer.team.places import MAX_NOTES
+from memlayer.team.places import MAX_NOTES, MAX_OF_AUTHOR
 from tests.support.repositories import repository
 from tests.support.shares import bucket_of, files_below, folder_address, holding
 from tests.support.teams import Colleague, colleagues, git
@@ -303,3 +303,19 @@ def test_memlayers_own_home_is_no_work_tree_for_notes(tmp_path: Path) -> None:
             me.teams.set_up(me.project_id, "folder")
     finally:
         me.close()
+
+
+def test_one_author_does_not_crowd_the_others_out(team: tuple[Colleague, Colleague], tmp_path: Path) -> None:
+    address = folder_address(tmp_path)
+    minji, bob = joined(address, team)
+    minji.teams.promote(minji.note(DECISION))
+    minji.teams.sync(minji.project_id)
+    [real] = Path(address.removeprefix("file://")).rglob("*.md")
+    text, first = real.read_text("utf-8"), real.parents[1] / ("0" * 16)
+    first.mkdir()
+    for number in range(MAX_NOTES + 50):
+        name = "%032x" % number
+        (first / (name + ".md")).write_text(text.replace(real.stem, name).replace("김민지", "Mallory"), "utf-8")
+    bob.teams.sync(bob.project_id)
+    assert bob.teams.state(bob.project_id)["authors"] == ["Mallory", "김민지"]
+    assert len(bob.theirs()) == MAX_OF_AUTHOR + 1
