@@ -74,6 +74,8 @@ def test_a_decision_goes_from_one_to_the_other(tmp_path: Path) -> None:
         assert list((clone_a / ".memlayer" / "team").iterdir()) == []
         run_b("team", "leave")
         assert TEXT not in run_b("search", "배포 화요일").stdout
+        for run in (run_a, run_b):
+            run("daemon", "stop")  # the one that `team` has started
 
 
 def test_teams_exchange_notes_by_themselves_through_the_remote(tmp_path: Path) -> None:
@@ -93,3 +95,5 @@ def test_teams_exchange_notes_by_themselves_through_the_remote(tmp_path: Path) -
         hook_a("session_end", "s1", reason="other")
         wait_for(lambda: json.loads(run_a("team", "status", "--json").stdout)["promoted"] == 0)
         wait_for(lambda: json.loads(run_b("team", "pull", "--json").stdout)["notes"] == 0)
+        for run in (run_a, run_b):
+            run("daemon", "stop")
