@@ -8,7 +8,7 @@ from typing import Any
 from starlette.responses import Response
 from starlette.routing import Route
 
-from memlayer.edge.ipc import ops
+from memlayer.edge.ipc import ops, team_ops
 from memlayer.edge.ipc.answers import MemoryRow
 from memlayer.errors import UserError
 from memlayer.kinds import KINDS, Category
@@ -62,7 +62,8 @@ def note(visit: Visit) -> Response:
     """Return one memory: its words in their turn, its history, its uses."""
     shown = _matches(visit, visit.path["id"])
     matches = [{**match, "versions": _versions(visit, match["memory"])} for match in shown]
-    return visit.page("note.html", "Note", matches=matches, is_core=Category.CORE)
+    team = visit.ask(team_ops.TeamStatus(visit.folder))["address"] if visit.folder else ""
+    return visit.page("note.html", "Note", matches=matches, is_core=Category.CORE, team=team)
 
 
 def _matches(visit: Visit, name: str) -> Sequence[Any]:
@@ -116,6 +117,14 @@ def pin(visit: Visit) -> Response:
     return visit.back(f"/notes/{memory['id']}", "Unpinned." if is_off else "Pinned: it ranks first.")
 
 
+def promote(visit: Visit) -> Response:
+    """Give a note to the project's team, or take it back."""
+    is_back = visit.form.get("off") == "1"
+    done = visit.ask(team_ops.Promote(visit.path["id"], is_back))
+    told = "Taken back from the team." if is_back else "The team has it."
+    return visit.back(f"/notes/{done['memory']['id']}", f"Not yet: {done['problem']}" if done["problem"] else told)
+
+
 def restore(visit: Visit) -> Response:
     """Bring an earlier version back."""
     memory = visit.ask(ops.Restore(visit.path["id"], visit.form.get("both") == "1"))["memory"]
@@ -157,6 +166,7 @@ ROUTES = (
     Route("/notes/{id}/forget", endpoint(forget), methods=["POST"]),
     Route("/notes/{id}/edit", endpoint(edit), methods=["POST"]),
     Route("/notes/{id}/pin", endpoint(pin), methods=["POST"]),
+    Route("/notes/{id}/promote", endpoint(promote), methods=["POST"]),
     Route("/notes/{id}/restore", endpoint(restore), methods=["POST"]),
     Route("/review", endpoint(review)),
     Route("/review", endpoint(decide), methods=["POST"]),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+from pathlib import Path
+
 from tests.support.page_process import PageProcess, ViewedHome, links_of
 
 
@@ -47,6 +50,23 @@ def test_pin_and_unpin(viewed: ViewedHome, page: PageProcess) -> None:
     assert viewed.note("한국어로")["pinned"] is True
     assert page.post(f"/notes/{note['id']}/pin", off="1").status == 303
     assert viewed.note("한국어로")["pinned"] is False
+
+
+def test_a_note_is_given_to_the_team_and_taken_back(viewed: ViewedHome, page: PageProcess, tmp_path: Path) -> None:
+    note, place = viewed.note("한국어로"), tmp_path / "team"
+    place.mkdir()
+    assert f"/notes/{note['id']}/promote" not in page.get(f"/notes/{note['id']}").text
+    where = {"project_dir": str(viewed.shop)}
+    with_author = ["-c", "user.name=Kim", "-c", "user.email=kim@example.com"]
+    for command in (["init", "-q"], [*with_author, "commit", "-q", "--allow-empty", "-m", "Begin"]):
+        subprocess.run(["git", "-C", str(viewed.shop), *command], check=True)
+    viewed.daemon.call("team.setup", **where, address="file://" + str(place), name="Kim Minji", by_hand=True)
+    assert f"/notes/{note['id']}/promote" in page.get(f"/notes/{note['id']}").text
+    assert page.post(f"/notes/{note['id']}/promote").status == 303
+    assert viewed.daemon.call("team.status", **where)["promoted"] == 1
+    assert page.post(f"/notes/{note['id']}/promote", off="1").status == 303
+    assert viewed.daemon.call("team.status", **where)["promoted"] == 0
+    viewed.daemon.call("team.leave", **where)
 
 
 def test_an_empty_edit_changes_nothing(viewed: ViewedHome, page: PageProcess) -> None:
