@@ -36,8 +36,10 @@ def test_remembered_words_recalled_next_session(claude: Claude) -> None:
     assert "Remembered core_" in said
     found = CITATION.search(said)
     assert found is not None
-    given = claude("배포는 언제 하지?").turn.injected("UserPromptSubmit")
-    assert found.group() in given and "화요일" in given
+    turn = claude("배포는 언제 하지?").turn
+    start = turn.injected("SessionStart")  # a rule: it stands in every start, and no prompt repeats it
+    assert found.group() in start and "화요일" in start
+    assert "화요일" not in turn.injected("UserPromptSubmit")
     assert not list(claude.project.rglob("made"))
     assert claude.memory_texts() == [] or not any("Remembered" in text for text in claude.memory_texts())
 
@@ -99,11 +101,12 @@ def test_commands_keep_their_words(claude: Claude) -> None:
 
 
 def test_given_notes_reach_the_user(claude: Claude) -> None:
-    claude("/memory-remember 배포는 항상 화요일 오전에 한다")
-    session, asked = str(uuid.uuid4()), "배포는 언제 하지?"
+    for words in ("배포는 항상 화요일 오전에 한다", "게이트웨이 포트는 7481이다"):
+        claude("/memory-remember " + words)
+    session, asked = str(uuid.uuid4()), "게이트웨이 포트가 뭐였지?"
     [line] = entry_lines(claude(asked, session=session).turn.injected("UserPromptSubmit"))
     told = claude("/memory-given", resume=session).turn.text
-    assert asked in told and line[2:15] in told and "chance" in told and "화요일" in told
+    assert asked in told and line[2:15] in told and "chance" in told and "7481" in told
     prompt, start = claude.memlayer("given", "--session", session)["prompts"]
     assert start["start"] == "startup"
     assert (prompt["prompt"], len(prompt["given"]), prompt["delivered"]) == (asked, 1, True)
