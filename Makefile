@@ -37,7 +37,8 @@ test-host: venv  ## the tests that drive the real Claude Code (installs it from 
 
 test-view: venv  ## the page in a real browser: the system's chromium, playwright, axe-core from npm
 	$(VENV)/bin/uv pip install --quiet --python $(PY) --require-hashes -r requirements-view-tests.lock
-	npm install --silent --no-save --no-audit --no-fund --prefix $(VENV)/axe axe-core@$(AXE)
+	@mkdir -p $(VENV)/axe && echo '{"private": true}' > $(VENV)/axe/package.json
+	cd $(VENV)/axe && npm install --loglevel=error --no-save --no-audit --no-fund axe-core@$(AXE)  # --prefix would hide npm's own settings
 	$(RUN) $(PY) -m pytest -n 2 --dist worksteal $(AGAIN) -m browser tests/view
 
 test-fault: venv  ## the tests that kill, starve and damage (short forms)
