@@ -1,4 +1,4 @@
-"""What a share costs: a first push and pull, a session's, and with how many machines it grows.
+"""Measure pushes and pulls of a share, and their growth with its machines.
 
 `python bench/share.py [--events 2000,10000] [--machines 2,10,100,1000] [--json FILE]`. Against moto_server, a local one
 without a network's latency, in an environment of its own (requirements-s3-tests.lock). Each figure is of one run. Three

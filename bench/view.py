@@ -197,7 +197,7 @@ def measure(client: Client, home: Path, project: Path, rounds: int) -> dict[str,
     """Return all figures of a filled home."""
     with PageProcess(home, project) as page:
         pages, headers = {}, {"Authorization": f"Bearer {page.token}"}
-        for path in ("/", "/notes", "/sessions", "/work", "/figures", "/search?q=checkout7.py"):
+        for path in ("/", "/notes", "/sessions", "/tasks", "/figures", "/search?q=checkout7.py"):
             pages[path] = timed(lambda path=path: page.raw("GET", path, headers), 8)  # type: ignore[misc]
         api = compared(page, client, str(project), rounds)
         until = threading.Event()

@@ -188,7 +188,7 @@ def first_block(
 
 
 def _line_chars(entries: Sequence[context_block.Entry], room: int) -> int:
-    """Return the characters of a text with which all lines fit.
+    """Return the longest text, in characters, that lets every line fit.
 
     Short lines leave their room to longer ones. room: in characters, line ends included.
     """

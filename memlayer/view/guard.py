@@ -185,7 +185,7 @@ def _same(given: str, known: str) -> bool:
 
 
 def _headers(scope: Scope) -> dict[str, str]:
-    """Return the headers; one that comes twice has no valid value."""
+    """Return the headers by name; a repeated header has no valid value."""
     headers: dict[str, str] = {}
     for name, value in scope["headers"]:
         key = name.decode("latin-1").lower()
@@ -194,7 +194,7 @@ def _headers(scope: Scope) -> dict[str, str]:
 
 
 async def _body(receive: Receive) -> bytes | None:
-    """Return the body, None for one that is too long."""
+    """Return the body, None if it is too long."""
     body = b""
     while True:
         message = await receive()

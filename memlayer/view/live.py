@@ -1,4 +1,4 @@
-"""Live: new events, counts and what waits, over a WebSocket.
+"""New events and counts for open pages, over a WebSocket.
 
 One look at the daemon serves all open pages, and there is none while no page is open. A look asks for the status, which
 neither starts a daemon nor keeps it from leaving; events are asked for when the status has moved.
@@ -91,7 +91,7 @@ class Live:
                 except (ValueError, KeyError) as wrong:
                     page.waiting.put_nowait({"channel": "error", "data": {"detail": short(wrong)}})
         except (WebSocketDisconnect, asyncio.QueueFull):
-            pass
+            pass  # the browser has left, or reads nothing any more
         finally:
             sending.cancel()
             self._pages.discard(page)

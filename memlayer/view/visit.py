@@ -23,7 +23,7 @@ from memlayer.view.source import EVERY, Project, Source
 
 MAX_PARAMETER_CHARS = 2000
 PAGES = (
-    ("/", "Today"), ("/notes", "Notes"), ("/work", "Open work"), ("/sessions", "Sessions"), ("/search", "Search"),
+    ("/", "Today"), ("/notes", "Notes"), ("/tasks", "Open work"), ("/sessions", "Sessions"), ("/search", "Search"),
     ("/map", "Map"), ("/figures", "Figures"), ("/health", "Health"), ("/settings", "Settings"),
 )  # fmt: skip
 

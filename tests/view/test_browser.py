@@ -17,7 +17,7 @@ from tests.view.conftest import Tab
 ROOT = Path(__file__).resolve().parents[2]
 AXE = Path(os.environ.get("MEMLAYER_AXE") or ROOT / ".venv" / "axe" / "node_modules" / "axe-core" / "axe.min.js")
 PATHS = (
-    "/", "/notes", "/notes?state=replaced", "/notes/refused", "/review", "/work", "/sessions", "/sessions/one",
+    "/", "/notes", "/notes?state=replaced", "/notes/refused", "/review", "/tasks", "/sessions", "/sessions/one",
     "/search?q=ClickHouse", "/map?of=checkout.py", "/map", "/figures", "/health", "/settings?q=recall", "/?project=all",
 )  # fmt: skip
 AUDIT = "async (options) => (await axe.run(document, {resultTypes: ['violations'], ...options})).violations"
@@ -41,7 +41,7 @@ def test_each_page_is_whole_quiet_and_reachable(viewed: ViewedHome, tab: Tab, wi
         *PATHS,
         note_path(viewed, "9090 now"),
         note_path(viewed, "9090 now") + "/forget",
-        f"/work/{task['citation']}",
+        f"/tasks/{task['citation']}",
     ]
     wrong: dict[str, Any] = {}
     for path in paths:
@@ -69,7 +69,7 @@ def test_it_works_without_script(tab: Tab) -> None:
 
 def test_the_keyboard_alone_is_enough(viewed: ViewedHome, tab: Tab) -> None:
     shown = tab()
-    at = shown.go("/work")
+    at = shown.go("/tasks")
     at.keyboard.press("Tab")
     assert at.evaluate("document.activeElement.className") == "skip"
     at.keyboard.press("Enter")
@@ -102,7 +102,7 @@ def test_a_card_is_dragged_to_another_lane_and_back(viewed: ViewedHome, tab: Tab
     shown = tab()
     card = viewed.verb("tasks", "--status", "pending")["tasks"][0]["citation"]
     for lane, status in (("start", "in_progress"), ("done", "done"), ("reopen", "pending")):
-        at = shown.go("/work")
+        at = shown.go("/tasks")
         with at.expect_navigation():
             at.drag_and_drop(f"#t-{card} h3", f".lane[data-how={lane}] h2")
         assert viewed.verb("task", "show", card)["tasks"][0]["status"] == status
@@ -196,7 +196,7 @@ def test_stored_markup_runs_nowhere(viewed: ViewedHome, tab: Tab) -> None:
     viewed.cli.project = viewed.shop
     viewed.daemon.settle()
     shown = tab()
-    paths = ("/", "/notes", note_path(viewed, "evilword is"), note_path(viewed, "evilword is") + "/forget", "/work",
+    paths = ("/", "/notes", note_path(viewed, "evilword is"), note_path(viewed, "evilword is") + "/forget", "/tasks",
              "/sessions", "/sessions/evil", "/sessions/evil?q=evilword", "/search?q=evilword", "/map?of=evilword.py",
              "/map", "/notes?project=all", "/search?q=%3Cscript%3Ewindow.pwned%3D1%3C%2Fscript%3E",
              "/notes?q=%22%3E%3Cscript%3Ewindow.pwned%3D1%3C%2Fscript%3E")  # fmt: skip

@@ -80,11 +80,11 @@ def change(visit: Visit) -> Response:
     )
     if found["refusals"] or not found["tasks"]:
         raise UserError(f"Nothing is changed: {'; '.join(found['refusals']) or 'that may mean several tasks'}")
-    return visit.back("/work", TOLD[how])
+    return visit.back("/tasks", TOLD[how])
 
 
 ROUTES = (
-    Route("/work", endpoint(board)),
-    Route("/work", endpoint(change), methods=["POST"]),
-    Route("/work/{id}", endpoint(task)),
+    Route("/tasks", endpoint(board)),
+    Route("/tasks", endpoint(change), methods=["POST"]),
+    Route("/tasks/{id}", endpoint(task)),
 )

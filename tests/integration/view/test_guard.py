@@ -90,9 +90,9 @@ def test_pages_of_two_homes_keep_their_cookies_apart(viewed: ViewedHome, page: P
         other.enter()
         both = f"{page.cookie}; {other.cookie}"
         assert page.cookie.partition("=")[0] != other.cookie.partition("=")[0]
-        assert page.raw("GET", "/work", {"Cookie": both}).status == 200
-        assert other.raw("GET", "/work", {"Cookie": both}).status == 200
-        assert other.raw("GET", "/work", {"Cookie": page.cookie}).status == 401
+        assert page.raw("GET", "/tasks", {"Cookie": both}).status == 200
+        assert other.raw("GET", "/tasks", {"Cookie": both}).status == 200
+        assert other.raw("GET", "/tasks", {"Cookie": page.cookie}).status == 401
 
 
 def test_the_browser_is_opened_with_a_key_for_one_visit(viewed: ViewedHome, tmp_path: Path) -> None:

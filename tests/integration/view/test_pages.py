@@ -20,19 +20,19 @@ def test_every_address_of_every_page_answers(page: PageProcess) -> None:
             continue
         assert "Traceback" not in answer.text and "Undefined" not in answer.text
         left += [found for found in links_of(answer.text) if found not in seen and found not in left]
-    assert {"/notes", "/work", "/sessions", "/search", "/map", "/figures", "/health", "/settings", "/review"} <= seen
+    assert {"/notes", "/tasks", "/sessions", "/search", "/map", "/figures", "/health", "/settings", "/review"} <= seen
     assert len(seen) > 25
 
 
 def test_tasks_stand_in_their_lanes_with_blockers_as_links(page: PageProcess) -> None:
-    text = page.get("/work").text
+    text = page.get("/tasks").text
     lanes = re.split(r'<section class="lane"', text)[1:]
     assert "배포 문서 고치기" in lanes[0] and "rotate the signing key" in lanes[1]
     assert "write the migration guide" in lanes[2] and "/map?of=acme%2Fcore%2342" in lanes[2]
 
 
 def test_a_task_is_added_moved_and_opened_again(viewed: ViewedHome, page: PageProcess) -> None:
-    assert page.post("/work", how="add", task="로그 정리하기").status == 303
+    assert page.post("/tasks", how="add", task="로그 정리하기").status == 303
     row = next(row for row in viewed.verb("tasks")["tasks"] if row["title"] == "로그 정리하기")
     steps = (
         ("start", "in_progress"),
@@ -43,16 +43,16 @@ def test_a_task_is_added_moved_and_opened_again(viewed: ViewedHome, page: PagePr
     )
     for how, status in steps:
         by = {"by": "https://example.com/reviews/4"} if how == "block" else {}
-        answer = page.post("/work", how=how, task=row["citation"], **by)
+        answer = page.post("/tasks", how=how, task=row["citation"], **by)
         assert answer.status == 303, answer.text
         shown = viewed.verb("task", "show", row["citation"])["tasks"][0]
         assert shown["status"] == status
-    text = page.get(f"/work/{row['citation']}").text
+    text = page.get(f"/tasks/{row['citation']}").text
     assert "status changed: blocked" in text and "reviews/4" in text
-    assert page.post("/work", how="block", task=row["citation"], by="").status == 400
-    assert page.post("/work", how="burn", task=row["citation"]).status == 400
-    assert page.post("/work", how="done", task="아무도 모르는 일").status == 400
-    assert page.post("/work", how="done", task=row["citation"], project="all").status == 400
+    assert page.post("/tasks", how="block", task=row["citation"], by="").status == 400
+    assert page.post("/tasks", how="burn", task=row["citation"]).status == 400
+    assert page.post("/tasks", how="done", task="아무도 모르는 일").status == 400
+    assert page.post("/tasks", how="done", task=row["citation"], project="all").status == 400
 
 
 def test_a_session_is_a_talk_with_notes_and_given_lines(page: PageProcess) -> None:
@@ -111,7 +111,7 @@ def test_a_setting_is_changed_checked_and_unset(viewed: ViewedHome, page: PagePr
 
 
 @pytest.mark.parametrize(
-    "path", ["/work", "/sessions", "/sessions/evil", "/search?q=evilword", "/map?of=evilword.py", "/"]
+    "path", ["/tasks", "/sessions", "/sessions/evil", "/search?q=evilword", "/map?of=evilword.py", "/"]
 )
 def test_markup_in_prompts_answers_files_and_tasks_is_text(
     viewed: ViewedHome, page: PageProcess, path: str, request: pytest.FixtureRequest

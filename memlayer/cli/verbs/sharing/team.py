@@ -118,7 +118,7 @@ def pull(project: str | None, as_json: bool) -> None:
 @project_option
 @json_option
 def status(project: str | None, as_json: bool) -> None:
-    """Show the team, its authors, and what was left out and why.
+    """Show the team, its authors, and the notes left out with reasons.
 
     Example: memlayer team status
     """
