@@ -18,6 +18,7 @@ from memlayer.errors import ConsolidationError
 from memlayer.ports import Completion, ModelMissing
 from memlayer.providers import claude_cli
 from memlayer.providers.chosen import Completions, language_model
+from tests.support.waiting import wait_for
 
 GOOD = {
     "type": "result", "subtype": "success", "is_error": False, "result": "포트는 8443이다",
@@ -62,13 +63,6 @@ def says(found: object) -> str:
 def is_alive(pid: int) -> bool:
     done = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False)
     return bool(done.stdout.strip()) and not done.stdout.strip().startswith("Z")
-
-
-def wait_for(condition: Callable[[], bool]) -> None:
-    ends = time.monotonic() + 10
-    while not condition():
-        assert time.monotonic() < ends, "not in time"
-        time.sleep(0.02)
 
 
 def test_call_and_parsed_answer(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,6 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -23,6 +22,7 @@ from tests.support.cli_process import MAIN, Cli, diagnosis, runner
 from tests.support.model_api import ModelApi, Said
 from tests.support.processes import Daemon, HookRunner
 from tests.support.transcripts import LONG_AGO_S
+from tests.support.waiting import wait_for
 
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("openai") is None, reason="the SDK is optional")
 
@@ -92,13 +92,6 @@ def test_on_reads_status_tells_off_stops(
     assert len(api.asked) == 1
     assert "provider: rules" in (home / "config.yaml").read_text("utf-8")
     assert CAUSE in core(daemon)
-
-
-def wait_for(condition: Any, seconds: float = 30.0) -> None:
-    ends = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < ends
-        time.sleep(0.05)
 
 
 def test_earlier_sessions_are_read_once(

@@ -11,7 +11,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from memlayer.edge.home import paths
 from memlayer.edge.ipc.client import Client
 from memlayer.errors import DaemonError
 from tests.support.prepared_daemons import NURSERY, ROOT, ForkedDaemon
+from tests.support.waiting import wait_for
 
 
 class HookResult:
@@ -145,11 +145,10 @@ class Daemon:
 
     def wait_for(self, condition: Any, awaited: str, timeout_s: float = 20.0) -> None:
         """Poll until `condition` holds."""
-        ends = time.monotonic() + timeout_s
-        while not condition():
-            assert self.process is not None and self.process.poll() is None, self.stderr()
-            assert time.monotonic() < ends, "no %s in time" % awaited
-            time.sleep(0.02)
+        process = self.process
+        assert process is not None
+        wait_for(lambda: condition() or process.poll() is not None, awaited, within_s=timeout_s)
+        assert process.poll() is None, self.stderr()
 
     def stderr(self) -> str:
         """Return the stderr of an ended daemon."""

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,6 +12,7 @@ from tests.conftest import ROOT
 from tests.support.cli_process import Run, runner
 from tests.support.processes import Daemon, HookRunner
 from tests.support.shares import PLACES, holding
+from tests.support.waiting import wait_for
 
 SECRET = "부엉이는 새벽 3시에 운다 zq81xv"
 pytestmark = pytest.mark.timeout(180)
@@ -30,13 +29,6 @@ def machine(folder: Path, name: str) -> tuple[Run, HookRunner, Path]:
 
 def state_of(run: Run) -> dict[str, object]:
     return dict(json.loads(run("share", "status", "--json").stdout))
-
-
-def wait_for(condition: Callable[[], bool], timeout_s: float = 40.0) -> None:
-    ends = time.monotonic() + timeout_s
-    while not condition():
-        assert time.monotonic() < ends
-        time.sleep(0.3)
 
 
 def test_turns_travel_by_themselves_and_a_forget_as_well(tmp_path: Path) -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,6 +11,7 @@ from tests.conftest import ROOT
 from tests.support.cli_process import Run, runner
 from tests.support.processes import Daemon, HookRunner
 from tests.support.repositories import git
+from tests.support.waiting import wait_for
 
 pytestmark = pytest.mark.timeout(180)
 TEXT = "배포는 매주 화요일 오전에 하기로 했어"
@@ -27,14 +26,6 @@ def person(folder: Path, name: str, who: str) -> tuple[Run, HookRunner, Path, Pa
     hook = HookRunner(ROOT, home, clone)
     hook.forbid_background()
     return runner(home, clone), hook, home, clone
-
-
-def wait_for(condition: Callable[[], bool], timeout_s: float = 40.0) -> None:
-    """Wait for a daemon, which `team setup` has started anew."""
-    ends = time.monotonic() + timeout_s
-    while not condition():
-        assert time.monotonic() < ends
-        time.sleep(0.3)
 
 
 def test_a_decision_goes_from_one_to_the_other(tmp_path: Path) -> None:
