@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
+import functools
 import glob
 import json
 import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -107,6 +108,9 @@ OTHER_MEANINGS = {
     "memlayer/notes/answer.py": {"turn"},
 }
 
+# After a shebang or comments, if there are any.
+DOCSTRING = re.compile(r'(?:#.*\n)*r?"""\s*[^\s"]')
+CLASS = re.compile(r"^ *class (\w+)", re.MULTILINE)
 VAGUE = frozenset({"util", "utils", "helper", "helpers", "manager", "base", "common"})
 
 
@@ -114,8 +118,15 @@ def name(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
 
+@functools.cache
 def parsed(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"), name(path))
+
+
+@functools.cache
+def nodes(path: Path) -> list[ast.AST]:
+    """Every node of a module, outermost first."""
+    return list(ast.walk(parsed(path)))
 
 
 def snake(event: str) -> str:
@@ -206,16 +217,12 @@ def test_late_constants_are_found(code: str, late: list[str]) -> None:
 
 
 def test_every_module_says_in_one_line_what_it_does() -> None:
-    silent = []
-    for path in SOURCES:
-        said = ast.get_docstring(parsed(path))
-        if path.stat().st_size and not (said and said.splitlines()[0].strip()):
-            silent.append(name(path))
-    assert silent == []
+    read = {name(path): path.read_text(encoding="utf-8") for path in SOURCES}
+    assert [path for path, text in read.items() if text and not DOCSTRING.match(text)] == []
 
 
-def docstrings(tree: ast.Module) -> Iterator[str]:
-    for node in ast.walk(tree):
+def docstrings(path: Path) -> Iterator[str]:
+    for node in nodes(path):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             found = ast.get_docstring(node)
             if found:
@@ -225,7 +232,7 @@ def docstrings(tree: ast.Module) -> Iterator[str]:
 def test_prose_is_plain() -> None:
     """Docstrings and comments name their subject, at once and without riddles."""
     own = sorted((ROOT / "memlayer").rglob("*.py"))
-    said = [text for path in own for text in docstrings(parsed(path))]
+    said = [text for path in own for text in docstrings(path)]
     comments = [text for path in own for text in re.findall(r"(?:^|\s)#(.*)", path.read_text(encoding="utf-8"))]
     prose = [word.lower() for text in said + comments for word in re.findall("[A-Za-z]+", text)]
     assert 1000 * prose.count("what") / len(prose) <= MAX_WHAT_PER_1000_WORDS
@@ -236,7 +243,7 @@ def test_prose_is_plain() -> None:
 def test_no_module_or_class_has_a_name_that_says_nothing() -> None:
     named = [(name(path), path.stem) for path in SOURCES]
     for path in SOURCES:
-        named += [(name(path), node.name) for node in ast.walk(parsed(path)) if isinstance(node, ast.ClassDef)]
+        named += [(name(path), made) for made in CLASS.findall(path.read_text(encoding="utf-8"))]
     vague = [(path, one) for path, one in named if VAGUE & set(snake(one).strip("_").split("_"))]
     assert vague == []
 
@@ -245,13 +252,13 @@ def test_kinds_are_named_by_their_enums() -> None:
     values = {*Category, *Kind}
     literal: dict[str, set[str]] = {}
     for path in (ROOT / "memlayer").rglob("*.py"):
-        for node in ast.walk(parsed(path)):
+        for node in nodes(path):
             if isinstance(node, ast.Constant) and node.value in values:
                 literal.setdefault(name(path), set()).add(str(node.value))
     assert {path: words for path, words in literal.items() if path not in KINDS_STAND_IN} == OTHER_MEANINGS
 
 
-def broad_handlers(tree: ast.AST) -> Iterator[ast.ExceptHandler | ast.Call]:
+def broad_handlers(walked: Iterable[ast.AST]) -> Iterator[ast.ExceptHandler | ast.Call]:
     """Handlers, and calls of suppress(), that take every error."""
 
     def is_broad(caught: ast.expr | None) -> bool:
@@ -260,7 +267,7 @@ def broad_handlers(tree: ast.AST) -> Iterator[ast.ExceptHandler | ast.Call]:
         called = caught.attr if isinstance(caught, ast.Attribute) else caught.id if isinstance(caught, ast.Name) else ""
         return caught is None or called in ("Exception", "BaseException")
 
-    for node in ast.walk(tree):
+    for node in walked:
         if isinstance(node, ast.ExceptHandler) and is_broad(node.type):
             yield node
         elif isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] == "suppress":
@@ -280,7 +287,7 @@ def test_a_broad_except_stands_only_at_the_edges() -> None:
     swallowing: dict[str, int] = {}
     raising: dict[str, int] = {}
     for path in [one for one in SOURCES if one.is_relative_to(ROOT / "memlayer") or one.parent == ROOT / "hooks"]:
-        for handler in broad_handlers(parsed(path)):
+        for handler in broad_handlers(nodes(path)):
             counted = raising if goes_on(handler) else swallowing
             counted[name(path)] = counted.get(name(path), 0) + 1
     assert swallowing == SWALLOWING
@@ -301,7 +308,7 @@ def test_a_broad_except_stands_only_at_the_edges() -> None:
     ],
 )
 def test_broad_handlers_are_told_apart(code: str, found: int, swallowed: int) -> None:
-    handlers = list(broad_handlers(ast.parse(code)))
+    handlers = list(broad_handlers(ast.walk(ast.parse(code))))
     assert (len(handlers), sum(not goes_on(one) for one in handlers)) == (found, swallowed)
 
 
@@ -344,13 +351,10 @@ def test_room_has_at_most_12_modules() -> None:
 
 def imports_of(path: Path, modules: dict[str, Path]) -> set[str]:
     """The modules of memlayer that a module imports anywhere, but for type checkers."""
-    tree = parsed(path)
-    typed = [
-        one for one in ast.walk(tree) if isinstance(one, ast.If) and getattr(one.test, "id", "") == "TYPE_CHECKING"
-    ]
+    typed = [one for one in nodes(path) if isinstance(one, ast.If) and getattr(one.test, "id", "") == "TYPE_CHECKING"]
     skipped = {inner for one in typed for inner in ast.walk(one)}
     found: set[str] = set()
-    for one in ast.walk(tree):
+    for one in nodes(path):
         if isinstance(one, ast.ImportFrom) and one.module and one not in skipped:
             whole = {one.module + "." + alias.name for alias in one.names}
             found |= whole & modules.keys() or {one.module} & modules.keys()
