@@ -13,6 +13,7 @@ import pytest
 
 from memlayer.edge.ipc.client import Client
 from memlayer.errors import MemlayerError
+from tests.support.leftovers import left_running
 from tests.support.processes import Daemon, HookRunner
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -34,6 +35,20 @@ def no_real_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[No
 
 # Background jobs of a shell without job control ignore Ctrl-C, and so would everything that the tests start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Fail a run that leaves processes behind, and end them."""
+    if not Path("/proc/self/environ").exists() or hasattr(session.config, "workerinput"):
+        return
+    left = left_running(session.config._tmp_path_factory.getbasetemp())  # type: ignore[attr-defined]
+    for pid, command in left.items():
+        sys.stderr.write(f"\nleft running by a test: {pid} {command}\n")
+        with contextlib.suppress(OSError):
+            os.kill(pid, signal.SIGTERM)
+    if left:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
 
 FRESH = ("test_daemon", "test_daemon_memory", "test_no_network")
 
