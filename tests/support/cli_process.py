@@ -16,7 +16,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-MAIN = Path(__file__).resolve().parents[2] / "memlayer" / "cli" / "__main__.py"
+from tests.support.prepared_processes import MAIN as MAIN
+from tests.support.prepared_processes import run_verb_on_pipes, start_verb
+from tests.support.processes import Daemon
+
 Run = Callable[..., subprocess.CompletedProcess[str]]
 AT_MS = 1_795_262_456_217
 LONG = 3 * (
@@ -62,14 +65,7 @@ class Cli:
 
     def __call__(self, *arguments: str, stdin: str | bytes = "") -> subprocess.CompletedProcess[str]:
         raw = stdin.encode() if isinstance(stdin, str) else stdin
-        done = subprocess.run(
-            [sys.executable, "-I", str(MAIN), *arguments],
-            input=raw,
-            capture_output=True,
-            cwd=self.project,
-            env=self.environment,
-            timeout=50,
-        )
+        done = run_verb_on_pipes(arguments, self.environment, self.project, raw, is_fresh=Daemon.is_fresh)
         return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
 
     def on_terminal(self, *arguments: str, types: str = "", columns: int = 80) -> tuple[int, str]:
@@ -79,29 +75,22 @@ class Cli:
         """
         person, terminal = pty.openpty()
         environment = {**self.environment, "COLUMNS": str(columns), "TERM": "xterm", "LANG": "C.UTF-8"}
-        with subprocess.Popen(
-            [sys.executable, "-I", str(MAIN), *arguments],
-            stdin=terminal,
-            stdout=terminal,
-            stderr=terminal,
-            cwd=self.project,
-            env=environment,
-        ) as process:
-            os.close(terminal)
-            os.write(person, types.encode())
-            seen, ends = b"", time.monotonic() + 20
-            while time.monotonic() < ends:
-                if select.select([person], [], [], 0.1)[0]:
-                    try:
-                        part = os.read(person, 65536)
-                    except OSError:  # Linux: the other side is closed
-                        break
-                    if not part:
-                        break
-                    seen += part
-            process.wait(5)
+        process = start_verb(arguments, environment, self.project, [terminal] * 3, is_fresh=Daemon.is_fresh)
+        os.close(terminal)
+        os.write(person, types.encode())
+        seen, ends = b"", time.monotonic() + 20
+        while time.monotonic() < ends:
+            if select.select([person], [], [], 0.1)[0]:
+                try:
+                    part = os.read(person, 65536)
+                except OSError:  # Linux: the other side is closed
+                    break
+                if not part:
+                    break
+                seen += part
+        code = process.wait(5)
         os.close(person)
-        return process.returncode, seen.decode()
+        return code, seen.decode()
 
 
 def runner(home: Path, project: Path) -> Run:
@@ -129,8 +118,11 @@ def run_verb(home: Path, *arguments: str, wrap: list[str] | None = None) -> subp
         "MEMLAYER_EMBEDDING__PROVIDER": "none",
         "MEMLAYER_RUNTIME_DIR": os.environ.get("MEMLAYER_RUNTIME_DIR", str(Path(sys.executable).parent.parent)),
     }
+    if wrap is None:
+        done = run_verb_on_pipes(arguments, environment, "/", is_fresh=Daemon.is_fresh, timeout_s=120)
+        return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
     return subprocess.run(
-        [*(wrap or []), sys.executable, "-I", str(MAIN), *arguments],
+        [*wrap, sys.executable, "-I", str(MAIN), *arguments],
         capture_output=True, text=True, env=environment, cwd="/", timeout=120, check=False,
     )  # fmt: skip
 

@@ -18,7 +18,7 @@ from memlayer.tasks.events import CREATED, Observation, TaskEvent, captured
 from memlayer.tasks.states import By, Status
 from memlayer.turns.remembered import remember_event
 from tests.support.cli_process import MAIN, Cli
-from tests.support.prepared_daemons import ROOT
+from tests.support.prepared_processes import ROOT
 from tests.support.processes import Daemon, HookRunner
 
 SCRIPT = "<script>alert(1)</script>"

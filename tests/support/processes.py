@@ -17,7 +17,7 @@ from typing import Any
 from memlayer.edge.home import paths
 from memlayer.edge.ipc.client import Client
 from memlayer.errors import DaemonError
-from tests.support.prepared_daemons import NURSERY, ROOT, ForkedDaemon
+from tests.support.prepared_processes import MODULES, ROOT, ForkedProcess, fork_daemon
 from tests.support.waiting import wait_for
 
 
@@ -108,7 +108,7 @@ class Daemon:
     def __init__(self, root: Path, home: Path, settings: dict[str, Any] | None = None) -> None:
         self.root, self.home = root, home
         self.settings = {"embedding": {"provider": "none"}} if settings is None else settings
-        self.process: subprocess.Popen[bytes] | ForkedDaemon | None = None
+        self.process: subprocess.Popen[bytes] | ForkedProcess | None = None
         self.client = Client(str(home), str(root), sys.executable)
 
     def start(self) -> Daemon:
@@ -125,7 +125,8 @@ class Daemon:
                 stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd="/",
             )  # fmt: skip
         else:
-            self.process = NURSERY.fork(environment)
+            named = self.settings.get("consolidation", {}).get("provider", "")
+            self.process = fork_daemon(environment, imports=named if named in MODULES else "")
         self.wait_for(self._answers, "answer")
         return self
 
