@@ -8,8 +8,9 @@ from functools import lru_cache
 from typing import assert_never
 
 from memlayer.consolidation.echoes import without_echoes
-from memlayer.consolidation.extractor import SESSION_READER
-from memlayer.consolidation.rules.extraction import has
+from memlayer.consolidation.extractor import SESSION_READER, is_rule_made
+from memlayer.consolidation.rules.own_words import carries
+from memlayer.consolidation.rules.signs import has
 from memlayer.kinds import BINDING, Category, Kind
 from memlayer.model import GLOBAL, PROVEN, Event, Memory
 from memlayer.ports import MemoryQuery, Store
@@ -136,29 +137,29 @@ def by_a_person(store: Store, memories: Sequence[Memory]) -> list[Memory]:
     return [
         memory
         for memory in memories
-        if memory.pinned
-        or _is_noted_wish(memory)
-        or not _is_models([events[key] for key in memory.source_ids if key in events], memory.text)
+        if memory.pinned or not _is_models([events[key] for key in memory.source_ids if key in events], memory)
     ]
 
 
-def _is_noted_wish(memory: Memory) -> bool:
-    """True for a person's wish that a model noted.
-
-    Its words are the model's; its quote is the person's.
-    """
-    is_wish = memory.settled == SESSION_READER and memory.known_kind is Kind.PREFERENCE
-    return is_wish and '"speaker":"user"' in memory.evidence
-
-
-def _is_models(sources: Sequence[Event], text: str) -> bool:
+def _is_models(sources: Sequence[Event], memory: Memory) -> bool:
     """True for a statement that a model made, and no person repeated.
 
-    An order comes from the person. A text that a person edited stands in no source, and counts as the person's.
+    An order comes from the person. A text that a person edited stands in no source, and counts as the person's. A
+    reading model's words are the person's where those carry them.
     """
-    terms = frozenset(index_terms(text).split())
+    if memory.settled == SESSION_READER and is_rule_made(memory):
+        return not (
+            _is_noted_wish(memory) and any(row.kind == "user" and carries(row.text, memory.text) for row in sources)
+        )
+    terms = frozenset(index_terms(memory.text).split())
     holders = [event for event in sources if len(terms & set(index_terms(event.text).split())) >= SHARE * len(terms)]
     return bool(holders) and all(event.kind == "assistant" or event.detail == BY_MODEL for event in holders)
+
+
+def _is_noted_wish(memory: Memory) -> bool:
+    """True for a model's note of a wish behind a person's words."""
+    is_wish = memory.settled == SESSION_READER and memory.known_kind is Kind.PREFERENCE
+    return is_wish and '"speaker":"user"' in memory.evidence
 
 
 def rule_lines(rules: Sequence[Memory], project_id: str, max_chars: int) -> list[str]:

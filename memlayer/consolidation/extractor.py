@@ -15,7 +15,7 @@ from memlayer.turns.turn import spoken_text
 
 SESSION_READER = "notes-1"  # Memory.settled of all that a language model wrote of a session
 BY_RULES = "rules-"  # turns read by rules alone are settled anew when the rules change
-RULES = BY_RULES + "5"  # goes up when the rules would read old turns differently: they are then consolidated again
+RULES = BY_RULES + "6"  # goes up when the rules would read old turns differently: they are then consolidated again
 MIN_SENTENCE_COLUMNS = 4  # "PR만 써." is a rule
 
 

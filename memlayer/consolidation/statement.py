@@ -10,12 +10,10 @@ from memlayer.consolidation.rules.dates import with_dates
 from memlayer.consolidation.rules.extraction import Statement, kind_of
 from memlayer.edge.capture.spool import event_id
 from memlayer.edge.redaction.privacy import PRIVATE
-from memlayer.kinds import KINDS, Category, Kind
-from memlayer.model import GLOBAL, Memory, citation_of, memory_key
-from memlayer.text.sentences import USER
-from memlayer.turns.remembered import says_everywhere
+from memlayer.kinds import Category, Kind
+from memlayer.model import Memory, citation_of, memory_key
 from memlayer.turns.salience import importance as importance_of
-from memlayer.turns.turn import ASSISTANT, MAX_MEMORY_CHARS, cut_whole
+from memlayer.turns.turn import MAX_MEMORY_CHARS, cut_whole
 
 
 def statement_of(
@@ -55,17 +53,10 @@ def statement_of(
 def found_in(turn: Memory, statement: Statement) -> Memory:
     """The core memory that a statement found in a turn makes."""
     made = statement_of(
-        _scope_of(statement, turn), statement.text, statement.kind, origin=turn.id + "\0" + statement.source,
+        turn.project_id, statement.text, statement.kind, origin=turn.id + "\0" + statement.source,
         session_id=turn.session_id, source_ids=turn.source_ids, at_ms=turn.at_ms, prompt_id=turn.prompt_id,
     )  # fmt: skip
     return replace(made, evidence=statement.evidence)
-
-
-def _scope_of(statement: Statement, turn: Memory) -> str:
-    """The turn's project, or every project if a person wishes it so."""
-    prompt, _, _ = turn.text.partition("\n" + ASSISTANT)
-    is_wish = statement.speaker == USER and KINDS[statement.kind].binds
-    return GLOBAL if is_wish and says_everywhere(statement.source) and says_everywhere(prompt) else turn.project_id
 
 
 def daily_of(turn: Memory, text: str) -> Memory | None:

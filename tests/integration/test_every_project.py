@@ -116,19 +116,21 @@ def test_file_is_read_back(home: Home) -> None:
     assert "존댓말" in home.start("blog", "s1")
 
 
-def test_said_in_so_many_words(home: Home) -> None:
+def test_a_prompt_makes_no_rule_of_every_project(home: Home) -> None:
+    """Not even in so many words: `remember` does, whose text may say so itself."""
     hook = home.hook("shop")
-    hook.turn("s1", "p1", "앞으로 모든 프로젝트에서 커밋 메시지는 한국어로 써줘.", "네, 그렇게 하겠습니다.")
-    hook.turn("s1", "p2", "In all my projects, always use pnpm instead of npm.", "Understood.")
-    hook.turn(
-        "s1", "p3", "브랜치 이름은 항상 영어로 써줘.", "네, 모든 프로젝트에서 브랜치 이름은 영어로 쓰기로 했습니다."
-    )
+    for number, prompt in enumerate(
+        [
+            "앞으로 모든 프로젝트에서 커밋 메시지는 한국어로 써줘.",
+            "In all my projects, always use pnpm instead of npm.",
+            "From now on never use tabs in any of my repos, and across every project.",
+        ]
+    ):
+        hook.turn("s1", "p%d" % number, prompt, "Understood.")
     home.settle()
-    told = " ".join(home.texts("blog", "--global"))
-    assert "한국어로" in told and "pnpm" in told and "브랜치" not in told
-    block = home.start("blog", "s2")
-    assert "한국어로" in block and "pnpm" in block and "브랜치" not in block
-    assert any("브랜치" in text for text in home.texts("shop"))
+    assert home.texts("blog", "--global") == []
+    assert "pnpm" not in home.start("blog", "s2")
+    assert {"한국어로", "pnpm"} <= {word for text in home.texts("shop") for word in text.split()}
     done = home.verb("shop", "remember", "모든 프로젝트에서 답변은 존댓말로 한다")
     assert done["memory"]["project_id"] == "global"
 

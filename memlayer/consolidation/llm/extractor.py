@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from memlayer.consolidation.extractor import Extracted, Extractor
 from memlayer.consolidation.llm.response import Answer, daily_of, parse, statements_of
+from memlayer.consolidation.rules.extraction import distinct
 from memlayer.edge.capture.noise import recallable
 from memlayer.edge.capture.payload import clean
 from memlayer.errors import ConsolidationError
@@ -110,7 +111,9 @@ class ModelExtractor:
             return by_rules
         statements = by_rules.statements
         if answer.updates is not None:
-            statements = statements_of(answer.updates, turn, at_ms)
+            laid_down = tuple(row for row in statements if row.is_rule)
+            drawn = statements_of(answer.updates, turn, at_ms)
+            statements = distinct((*laid_down, *drawn)) if laid_down else drawn
         daily = None if answer.history is None else daily_of(answer.history, turn)
         return Extracted(by_rules.daily if daily is None else daily, statements)
 

@@ -15,11 +15,13 @@ from memlayer.consolidation.rules.extraction import (
     Statement,
     kind_of,
 )
+from memlayer.consolidation.rules.own_words import carries
 from memlayer.edge.capture.payload import clean
 from memlayer.kinds import KINDS, LASTING, Kind
 from memlayer.text.sentences import ASSISTANT, USER, is_question
 from memlayer.text.terms import index_terms
 from memlayer.turns.turn import ASSISTANT as ASSISTANT_LABEL
+from memlayer.turns.turn import USER as USER_LABEL
 
 MAX_ANSWER_CHARS = 20_000
 _MAX_TRIES = 40  # places where a JSON object may begin
@@ -127,6 +129,8 @@ def statements_of(lines: Sequence[str], turn: str, at_ms: int) -> tuple[Statemen
             continue
         kind = kind or kind_of(text)
         speaker = USER if len(terms & asked) >= len(terms & answered) else ASSISTANT
+        if kind == Kind.PREFERENCE and not (speaker == USER and carries(prompt.removeprefix(USER_LABEL), text)):
+            continue  # a wish is the person's, in the person's own words
         dated = text if kind == Kind.PREFERENCE else with_dates(text, today)
         kept.setdefault(text, Statement(kind, dated, text, speaker))
         if len(kept) == MAX_STATEMENTS:

@@ -12,7 +12,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from memlayer.consolidation.rules.dates import has_date, with_dates
-from memlayer.consolidation.rules.standing import has, laid_down
+from memlayer.consolidation.rules.own_words import own_words
+from memlayer.consolidation.rules.signs import has
+from memlayer.consolidation.rules.standing import laid_down
 from memlayer.edge.capture.noise import is_noise, recallable
 from memlayer.kinds import Kind
 from memlayer.text.sentences import ASSISTANT, MAX_TURN_CHARS, USER, Candidate, candidates, trimmed
@@ -32,8 +34,6 @@ NAMES = re.compile(
 __all__ = ["Extraction", "Statement", "extract", "has", "kind_of"]
 
 MAX_OF_RULES = 2  # statements of one speaker in one turn
-MAX_OWN_PROMPT_CHARS = 1500  # of a longer prompt only the first line and the last paragraph are the person's own
-MAX_OWN_PARAGRAPH_CHARS = 400
 MAX_SHORT_PROMPT_CHARS = 300  # a longer one may quote a review or a report
 MAX_CLOSING_CHARS = 2000  # longer answers explain, weigh and propose
 MAX_TOLD_CHARS = 120  # a prompt that does nothing but tell a fact is short
@@ -80,7 +80,7 @@ def extract(prompt: str, answers: Sequence[str], at_ms: int, *, zone: datetime.t
     prompt = "" if is_noise(prompt) else prompt
     today = datetime.datetime.fromtimestamp(at_ms / 1000, zone).date()
     statements = [*_said(prompt, today), *_closing(answers)]
-    return Extraction(_daily(prompt, answers, bool(statements)), tuple(_distinct(statements)))
+    return Extraction(_daily(prompt, answers, bool(statements)), distinct(statements))
 
 
 def kind_of(text: str) -> Kind:
@@ -92,16 +92,6 @@ def kind_of(text: str) -> Kind:
     if has("cause", text) or has("because", text):
         return Kind.CAUSE
     return Kind.COMMITMENT if has("promises", text) else Kind.FACT
-
-
-def own_words(prompt: str) -> str:
-    """The person's own words in a prompt; much is pasted."""
-    text = prompt.strip()
-    if len(text) <= MAX_OWN_PROMPT_CHARS:
-        return text
-    first, _, rest = text.partition("\n")
-    own = [first, rest.rpartition("\n\n")[2]]
-    return "\n".join(part for part in own if len(part) <= MAX_OWN_PARAGRAPH_CHARS)
 
 
 def _said(prompt: str, today: datetime.date) -> list[Statement]:
@@ -126,7 +116,7 @@ def _said(prompt: str, today: datetime.date) -> list[Statement]:
 
 def _kind_said(text: str, plain: str, prompt: str, today: datetime.date) -> Kind | None:
     """The kind of a person's sentence, None for a passing order."""
-    if has("one_off", plain) or has("points_away", text) or has("hedge", plain):
+    if any(has(sign, plain) for sign in ("one_off", "hedge", "speaks", "set_phrase")) or has("points_away", text):
         return None
     if has("prefers", plain):
         return Kind.PREFERENCE
@@ -191,13 +181,14 @@ def _is_korean(text: str) -> bool:
     return any("가" <= char <= "힣" for char in text)
 
 
-def _distinct(statements: list[Statement]) -> list[Statement]:
+def distinct(statements: Sequence[Statement]) -> tuple[Statement, ...]:
+    """The statements without those that repeat an earlier one."""
     kept: list[tuple[Statement, frozenset[str]]] = []
     for candidate in statements:
         terms = frozenset(index_terms(candidate.text).split())
         if not any(len(terms & other) >= _SAME * len(terms | other) for _, other in kept):
             kept.append((candidate, terms))
-    return [candidate for candidate, _ in kept]
+    return tuple(candidate for candidate, _ in kept)
 
 
 def _daily(prompt: str, answers: Sequence[str], lasting: bool) -> str | None:

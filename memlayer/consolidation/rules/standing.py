@@ -1,4 +1,4 @@
-"""Signs of statements, and rules that a person lays down.
+"""Rules that a person lays down.
 
 Words such as always, never, only, 절대, 반드시, ~만 and closed lists. A rule is kept whole: the compound sentence,
 and the short one behind it that completes it.
@@ -9,40 +9,25 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import NamedTuple
 
+from memlayer.consolidation.rules.own_words import own_words
+from memlayer.consolidation.rules.signs import has
 from memlayer.edge.capture.noise import is_noise
 from memlayer.text.sentences import USER, Candidate, candidates, trimmed
-from memlayer.text.word_lists import rows
 
-_TABLES = ("signs.tsv", "standing.tsv")
 MAX_RULES = 6  # of one prompt
 MAX_RULE_PROMPT_CHARS = 300  # a longer prompt quotes: guidelines, reviews and reports are full of "must"
 MAX_RULE_CHARS = 240
 FEWEST_WORDS = 3
 STUMP_WORDS = 3  # a rule as short as that completes the sentence before it
 # Signs that a sentence asks, is cut off, or needs a text that is not here.
-_UNFIT = ("question", "unfinished", "points_away", "outside", "guess", "moment")
+_UNFIT = ("question", "unfinished", "points_away", "outside", "guess", "moment", "speaks", "set_phrase")
 _CODE = re.compile(r"[\w/.-]+\.\w{1,4}:\d+|[→←✓✅❌⚠☐✗│╭╰]|->|=>|\b(?=[0-9a-f]*\d)[0-9a-f]{7,}\b")
 _HANGUL = re.compile("[가-힣]")
 _SUBJECT = re.compile(r"[가-힣A-Za-z0-9]{2,}[이가] (?:[가-힣]+ ){0,3}[가-힣]+[.!~]*$")
 _OPEN_VOWELS = frozenset("ㅏㅓㅐㅕㅘㅝㅙㅞ")
 _VOWELS = "ㅏㅐㅑㅒㅓㅔㅕㅖㅗㅘㅙㅚㅛㅜㅝㅞㅟㅠㅡㅢㅣ"
-
-
-@lru_cache(maxsize=1)
-def _signs() -> dict[str, re.Pattern[str]]:
-    return {
-        name: re.compile("|".join(filter(None, (english, korean))), re.IGNORECASE)
-        for table in _TABLES
-        for name, english, korean in rows("memlayer.consolidation.rules", table)
-    }
-
-
-def has(name: str, text: str) -> bool:
-    """True if the text shows the sign of that name."""
-    return bool(_signs()[name].search(text))
 
 
 class Rule(NamedTuple):
@@ -60,7 +45,7 @@ def laid_down(prompt: str) -> tuple[Rule, ...]:
     text = unicodedata.normalize("NFC", prompt.strip())
     if len(text) > MAX_RULE_PROMPT_CHARS or is_noise(text):
         return ()
-    return tuple(_joined(candidates(text, USER)))[:MAX_RULES]
+    return tuple(_joined(candidates(own_words(text), USER)))[:MAX_RULES]
 
 
 def _joined(sentences: list[Candidate]) -> Iterator[Rule]:
