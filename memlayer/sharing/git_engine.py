@@ -19,7 +19,7 @@ LIMIT_S = 120.0
 # The repository here is memlayer's own; the address is the person's. Neither may start a program of another's choice.
 SAFE = (
     "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "gc.auto=0", "-c", "protocol.ext.allow=never",
-    "-c", "fetch.fsckObjects=true", "-c", "fetch.unpackLimit=1000000",  # loose objects alone: prune removes them
+    "-c", "fetch.fsckObjects=true",
 )  # fmt: skip
 WHO = {
     "GIT_AUTHOR_NAME": "memlayer", "GIT_AUTHOR_EMAIL": "memlayer@localhost", "GIT_AUTHOR_DATE": "@0 +0000",
@@ -60,7 +60,7 @@ class GitEngine:
             refs = ["+%s%s:%s%s" % (self._refs, machine, self._refs, machine) for machine in changed]
             self._git("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--", self._address, *refs)
         if changed or here.keys() - there.keys():
-            self._git("prune", "--expire=now")
+            self._clear()
         self._known = self._known_refs()
 
     def machines(self) -> list[str]:
@@ -84,14 +84,14 @@ class GitEngine:
         self._git("update-ref", self._refs + machine, commit)
         self._known[machine] = commit
         if remove:
-            self._git("prune", "--expire=now")
+            self._clear()
 
     def drop(self, machine: str) -> None:
         if machine in self._known:
             self._push(machine, "")
             self._git("update-ref", "-d", self._refs + machine)
             del self._known[machine]
-            self._git("prune", "--expire=now")
+            self._clear()
 
     def purge(self) -> bool:
         """Clear a repository of this machine; servers have their own gc."""
@@ -100,6 +100,11 @@ class GitEngine:
             return False
         self._git("-C", path, "-c", "gc.reflogExpire=now", "gc", "--quiet", "--prune=now", is_ours=False)
         return True
+
+    def _clear(self) -> None:
+        """Erase objects that no ref holds, also those in fetched packs."""
+        self._git("repack", "-a", "-d", "-q")
+        self._git("prune", "--expire=now")
 
     def _push(self, machine: str, commit: str) -> None:
         """Set the remote's ref, if it still is as it was."""
