@@ -1,4 +1,4 @@
-"""Shares in trouble: torn objects, restored homes, lost keys, stores that refuse."""
+"""Shares in trouble: torn objects, restored homes, lost keys, places that are gone."""
 
 from __future__ import annotations
 
@@ -12,61 +12,25 @@ from memlayer.edge.home import paths
 from memlayer.errors import ShareError, UserError
 from memlayer.sharing import share as shares
 from memlayer.sharing.seal import KEY_START, new_secret
-from tests.support.shared_homes import SharedHome
-from tests.support.shares import PLACES, ObjectStore, bucket_of, contents, join, settle
+from tests.support.shared_homes import SharedHome, shared_homes
+from tests.support.shares import contents, join, settle
 
 SECRET = "새벽 3시에 부엉이가 우는 비밀 문장 zq81xv"
+WRONG = {
+    "ftp://x/y": "is not known",
+    "--upload-pack=touch /tmp/x": "no address",
+    "ext::sh -c id": "is no address",
+    "relative/folder": "is no address",
+    "file:///nowhere/at/all": "the folder is not there",
+    "git+file:///nowhere.git": "does not exist",
+}
 pytestmark = pytest.mark.timeout(120)
 
 
-def test_no_plaintext_reaches_an_object_store(
-    object_store: ObjectStore, monkeypatch: pytest.MonkeyPatch, pair: list[SharedHome]
-) -> None:
+def test_half_written_object_is_waited_for_and_told(tmp_path: Path, place: str, pair: list[SharedHome]) -> None:
     a, b = pair
-    a.say("s", 1, SECRET, "알겠습니다. " + SECRET)
-    join(bucket_of(object_store, monkeypatch), a, b)
-    settle(a, b)
-    assert SECRET in b.turn_of("부엉이").text
-    sent = b"".join(object_store.bodies)
-    assert len(sent) > 1000 and SECRET.encode() not in sent and b"acme/shop" not in sent
-
-
-def test_store_without_conditional_writes_is_refused_before_the_first_object(
-    object_store: ObjectStore, monkeypatch: pytest.MonkeyPatch, pair: list[SharedHome]
-) -> None:
-    a, _ = pair
-    address = bucket_of(object_store, monkeypatch)
-    object_store.status = 501
-    with pytest.raises(ShareError, match="no conditional writes"):
-        a.sharing.set_up(address)
-    object_store.status, object_store.drops_condition = 0, True
-    with pytest.raises(ShareError, match="no conditional writes"):
-        a.sharing.set_up(address)
-    assert shares.read_share(str(a.home)) is None
-    assert not [request for request in object_store.requests if "machine_" in request and request.startswith("PUT")]
-
-
-def test_refused_access_is_told_and_nothing_is_lost(
-    object_store: ObjectStore, monkeypatch: pytest.MonkeyPatch, pair: list[SharedHome]
-) -> None:
-    a, b = pair
-    address = bucket_of(object_store, monkeypatch)
-    join(address, a, b)
     a.chat("a", 2, 1)
-    object_store.status = 403
-    with pytest.raises(ShareError, match="the access is refused"):
-        a.sharing.push()
-    assert a.sharing.state()["to_send"] >= 8 and "refused" in a.sharing.state()["problem"]
-    object_store.status = 0
-    settle(a, b)
-    assert a.rows() == b.rows() and a.sharing.state()["problem"] == ""
-
-
-def test_half_written_object_is_waited_for_and_told(tmp_path: Path, pair: list[SharedHome]) -> None:
-    a, b = pair
-    address = PLACES["folder"](tmp_path)
-    a.chat("a", 2, 1)
-    join(address, a, b)
+    join(place, a, b)
     [object_] = [path for path in tmp_path.rglob("rows.0*") if path.is_file()]
     whole = object_.read_bytes()
     object_.write_bytes(whole[: len(whole) // 2])
@@ -78,11 +42,10 @@ def test_half_written_object_is_waited_for_and_told(tmp_path: Path, pair: list[S
     assert b.sharing.state()["behind"] == 0
 
 
-def test_forged_object_is_refused(tmp_path: Path, pair: list[SharedHome]) -> None:
+def test_forged_object_is_refused(tmp_path: Path, place: str, pair: list[SharedHome]) -> None:
     a, b = pair
-    address = PLACES["folder"](tmp_path)
     a.chat("a", 2, 1)
-    join(address, a, b)
+    join(place, a, b)
     [object_] = [path for path in tmp_path.rglob("rows.0*") if path.is_file()]
     other = object_.parent.parent / ("0f" * 8)
     other.mkdir()
@@ -181,37 +144,27 @@ def test_machine_that_is_gone_is_taken_over(place: str, pair: list[SharedHome]) 
     assert all(SECRET not in str(row) for _, _, row in contents(b.sharing))
 
 
-def test_place_that_is_gone_is_told_in_one_line(tmp_path: Path, pair: list[SharedHome]) -> None:
-    a, _ = pair
-    address = PLACES["folder"](tmp_path)
-    a.sharing.set_up(address)
-    a.sharing.push()
-    shutil.rmtree(address.removeprefix("file://"))
+def test_place_that_is_gone_is_told_and_nothing_is_lost(tmp_path: Path, place: str, pair: list[SharedHome]) -> None:
+    a, b = pair
+    join(place, a, b)
+    drive = Path(place.removeprefix("file://"))
+    drive.rename(tmp_path / "away")
     a.chat("a", 2, 1)
     with pytest.raises(ShareError, match="drive may not be mounted"):
         a.sharing.push()
     state = a.sharing.state()
     assert state["to_send"] >= 8 and "mounted" in state["problem"]
-    remote = PLACES["git"](tmp_path)
-    b = pair[1]
-    b.sharing.set_up(remote)
-    shutil.rmtree(remote.removeprefix("git+file://"))
-    with pytest.raises(ShareError, match="it does not exist"):
-        b.sharing.push()
+    (tmp_path / "away").rename(drive)
+    settle(a, b)
+    assert a.rows() == b.rows() and a.sharing.state()["problem"] == ""
 
 
-@pytest.mark.parametrize(
-    ("address", "says"),
-    [
-        ("ftp://x/y", "is not known"), ("--upload-pack=touch /tmp/x", "no address"), ("ext::sh -c id", "is no address"),
-        ("relative/folder", "is no address"), ("file:///nowhere/at/all", "the folder is not there"),
-        ("git+file:///nowhere.git", "does not exist"),
-    ],
-)  # fmt: skip
-def test_wrong_address_is_refused_before_anything_is_written(address: str, says: str, pair: list[SharedHome]) -> None:
-    with pytest.raises(UserError, match=says):
-        pair[0].sharing.set_up(address)
-    assert shares.read_share(str(pair[0].home)) is None
+def test_wrong_address_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    with shared_homes(tmp_path, ["a"]) as [home]:
+        for address, says in WRONG.items():
+            with pytest.raises(UserError, match=says):
+                home.sharing.set_up(address)
+            assert shares.read_share(str(home.home)) is None
 
 
 def test_record_and_key_are_for_the_person_alone(place: str, pair: list[SharedHome]) -> None:

@@ -7,7 +7,6 @@ import json
 import subprocess
 import sys
 import tarfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ import pytest
 
 from tests.conftest import ROOT
 from tests.support.shared_homes import shared_homes
-from tests.support.shares import PLACES
+from tests.support.shares import git_address
 
 FIRST = "5de9daf"  # the commit
 PROCESS = ROOT / "tests" / "support" / "version_process.py"
@@ -36,9 +35,9 @@ def older(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("make", PLACES.values(), ids=PLACES)
-def test_an_older_version_and_this_one_become_equal(make: Callable[[Path], str], older: Path, tmp_path: Path) -> None:
-    address, home = make(tmp_path), tmp_path / "old-home"
+def test_an_older_version_and_this_one_become_equal(older: Path, tmp_path: Path) -> None:
+    """Over git; a folder's layout is told by tests/contract/test_share_engines.py. Four processes: some seconds."""
+    address, home = git_address(tmp_path), tmp_path / "old-home"
     with shared_homes(tmp_path, ["new"]) as [new]:
 
         def by_older(*steps: str) -> list[Any]:

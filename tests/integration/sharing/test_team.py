@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from memlayer.adapters.lance.share_tables import ShareTables
 from memlayer.briefing.standing_orders import orders_in_force
 from memlayer.briefing.working_set import WorkingSetRules, compose
 from memlayer.errors import ShareError, UserError
@@ -18,13 +17,12 @@ from memlayer.notes.review_log import ReviewLog
 from memlayer.team.note import MAX_CHARS
 from memlayer.team.places import MAX_NOTES, MAX_OF_AUTHOR
 from tests.support.repositories import repository
-from tests.support.shares import bucket_of, files_below, folder_address, holding
+from tests.support.shares import files_below, folder_address, holding
 from tests.support.teams import Colleague, colleagues, git
 
 DECISION = "배포는 매주 화요일 오전에 하기로 했어."
 SECRET = "새벽 3시에 부엉이가 우는 비밀 문장 zq81xv"
 pytestmark = pytest.mark.timeout(120)
-Move = Callable[[Colleague, Colleague], None]
 
 
 @pytest.fixture
@@ -33,14 +31,10 @@ def team(tmp_path: Path) -> Iterator[tuple[Colleague, Colleague]]:
         yield pair
 
 
-@pytest.fixture(params=["folder", "git", "drive", pytest.param("s3", marks=pytest.mark.slow)])
-def address(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    if request.param in ("folder", "git"):
-        return str(request.param)
-    if request.param == "drive":
-        return folder_address(tmp_path)
-    monkeypatch.setattr(ShareTables, "loses_commits", lambda self: False)
-    return bucket_of(request.getfixturevalue("object_store"), monkeypatch)
+@pytest.fixture(params=["folder", "git"])
+def address(request: pytest.FixtureRequest) -> str:
+    """The work tree, and a remote as of a share: a drive and a bucket are engines of the same contract."""
+    return str(request.param)
 
 
 def carry(address: str, sender: Colleague, reader: Colleague) -> None:
