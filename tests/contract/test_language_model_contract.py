@@ -7,7 +7,6 @@ import importlib.util
 import json
 import os
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,30 +17,14 @@ from memlayer.errors import ConsolidationError
 from memlayer.ports import LanguageModel, ModelMissing
 from memlayer.providers.chosen import Completions, language_model
 from tests.support.model_api import Asked, JsonObject, ModelApi, Said, chat_answer, messages_answer
+from tests.support.talks import KEY, SDKS
 
 SYSTEM, PROMPT = "You keep a memory.", "결제 모듈은 포트원으로 바꾸기로 했어."
-KEY = "sk-test-0123456789"
-SDKS = ("anthropic", "openai")
 
-pytestmark = pytest.mark.skipif(
-    any(importlib.util.find_spec(name) is None for name in SDKS), reason="the SDKs are optional"
-)
-
-
-@pytest.fixture
-def api() -> Iterator[ModelApi]:
-    with ModelApi() as served:
-        yield served
-
-
-@pytest.fixture(params=SDKS)
-def provider(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Each provider, with variables that its SDK must not read."""
-    for name in SDKS:
-        for variable in ("API_KEY", "BASE_URL", "AUTH_TOKEN"):
-            monkeypatch.setenv("%s_%s" % (name.upper(), variable), "http://127.0.0.1:9/never")
-    monkeypatch.setenv("MY_KEY", KEY)
-    return str(request.param)
+pytestmark = [
+    pytest.mark.usefixtures("foreign_variables"),
+    pytest.mark.skipif(any(importlib.util.find_spec(name) is None for name in SDKS), reason="the SDKs are optional"),
+]
 
 
 def model_url(provider: str, api: ModelApi) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from memlayer.adapters.embedding import model_folder
 from memlayer.errors import EmbedderError
 from memlayer.providers.remote_embedder import Asking, RemoteEmbedder, load
 from memlayer.records.model_budget import ModelBudget
@@ -24,15 +25,29 @@ from tests.support.embedding_api import (
     texts_of,
 )
 from tests.support.model_api import Asked, Said
+from tests.support.waiting import wait_for
 
 KEY = "sk-test-0123456789"
 PROMPT = "결제 모듈은 어느 포트에서 듣기로 했지?"
 PASSAGES = ["결제 모듈은 8443 포트에서 듣는다.", "The order events live in ClickHouse.", ""]
 QUERY_S = 0.4
+MODELS_ROOT = model_folder.models_root
+EACH = 12  # row of the corpus that ships: a calibration of 60 texts takes a request for each use of them
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Some of the texts that a model is calibrated with, as a folder of models."""
+    whole, folder = model_folder.models_root() / "calibration", tmp_path_factory.mktemp("models")
+    (folder / "calibration").mkdir()
+    for file in whole.glob("*.jsonl"):
+        rows = file.read_text("utf-8").splitlines(keepends=True)
+        (folder / "calibration" / file.name).write_text("".join(rows[::EACH]), "utf-8")
+    return folder
 
 
 @pytest.fixture
-def api() -> Iterator[EmbeddingApi]:
+def api(no_certificates: None) -> Iterator[EmbeddingApi]:
     with EmbeddingApi() as served:
         yield served
 
@@ -50,9 +65,12 @@ def provider(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.fixture
-def made(provider: str, api: EmbeddingApi, home: Path) -> Iterator[Callable[..., RemoteEmbedder]]:
+def made(
+    provider: str, api: EmbeddingApi, home: Path, corpus: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Callable[..., RemoteEmbedder]]:
     """Load an embedder of the scripted server; each of a home finds the last one's calibration."""
     running: list[RemoteEmbedder] = []
+    monkeypatch.setattr(model_folder, "models_root", lambda: corpus)
 
     def make(daily_tokens: int = 10**9, deadline_s: float = 3.0, url: str = "", dimensions: int = 0) -> RemoteEmbedder:
         budget = ModelBudget(str(home / "use.json"), daily_tokens=daily_tokens)
@@ -69,13 +87,6 @@ def made(provider: str, api: EmbeddingApi, home: Path) -> Iterator[Callable[...,
 
 def spent(home: Path) -> int:
     return int(json.loads((home / "use.json").read_text())["all"]["tokens"])
-
-
-def becomes(condition: Callable[[], object]) -> bool:
-    ends = time.monotonic() + 10
-    while not condition() and time.monotonic() < ends:
-        time.sleep(0.02)
-    return bool(condition())
 
 
 def test_requests_hold_text_key_and_model(
@@ -95,7 +106,7 @@ def test_requests_hold_text_key_and_model(
         assert asked.path.endswith("/models/tiny:batchEmbedContents") and asked.headers["x-goog-api-key"] == KEY
         tasks = [one["taskType"] for request in api.asked for one in request.body["requests"]]
         assert tasks == ["RETRIEVAL_QUERY"] + ["RETRIEVAL_DOCUMENT"] * 3
-    assert becomes(lambda: spent(home) > before + len(PROMPT) // 2)
+    wait_for(lambda: spent(home) > before + len(PROMPT) // 2)
     assert KEY not in embedder.fingerprint and KEY not in embedder.place
     assert embedder.fingerprint.startswith("%s:tiny:64:127.0.0.1:" % provider)
     assert embedder.place == "%s tiny at %s" % (provider, api.url.removeprefix("http://"))
@@ -125,8 +136,9 @@ def test_secrets_and_private_spans_are_not_sent(made: Callable[..., RemoteEmbedd
 
 
 def test_calibration_is_measured_once_and_shows_its_origin(
-    made: Callable[..., RemoteEmbedder], api: EmbeddingApi, home: Path
+    made: Callable[..., RemoteEmbedder], api: EmbeddingApi, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(model_folder, "models_root", MODELS_ROOT)  # all of the corpus that ships
     first = made()
     assert len(api.texts) > 600 and first.calibration.low < first.calibration.high
     assert "measured on this machine on " in first.calibration.made
@@ -177,12 +189,14 @@ def test_retry_after_is_heeded(made: Callable[..., RemoteEmbedder], api: Embeddi
     clock.now += 11
     with pytest.raises(EmbedderError):  # this prompt does not wait: a probe goes out beside it
         embedder.embed_query(PROMPT)
-    assert becomes(lambda: not embedder.problem) and api.texts == ["."]
+    wait_for(lambda: not embedder.problem)
+    assert api.texts == ["."]
     assert len(embedder.embed_query(PROMPT)) == 64
 
 
 def test_slow_server_costs_one_prompt_its_deadline(made: Callable[..., RemoteEmbedder], api: EmbeddingApi) -> None:
     embedder = made()
+    api.asked.clear()
     api.delay_s = 1.0
     began = time.monotonic()
     with pytest.raises(EmbedderError, match=r"did not answer within 0.4 s"):
@@ -194,8 +208,8 @@ def test_slow_server_costs_one_prompt_its_deadline(made: Callable[..., RemoteEmb
             embedder.embed_query(PROMPT)
     assert time.monotonic() - began < 0.2
     assert len(embedder.embed_passages(PASSAGES)) == 3  # nobody waits for these
-    assert becomes(lambda: "takes 1." in embedder.problem)
-    assert len(api.texts) < 700
+    wait_for(lambda: "takes 1." in embedder.problem)
+    assert len(api.texts) < 30
 
 
 def test_one_hiccup_costs_one_prompt(made: Callable[..., RemoteEmbedder], api: EmbeddingApi) -> None:
@@ -208,7 +222,7 @@ def test_one_hiccup_costs_one_prompt(made: Callable[..., RemoteEmbedder], api: E
     api.before = once
     with pytest.raises(EmbedderError):
         embedder.embed_query(PROMPT)
-    assert becomes(lambda: not embedder.problem)
+    wait_for(lambda: not embedder.problem)
     assert len(embedder.embed_query(PROMPT)) == 64
 
 
@@ -289,7 +303,7 @@ def test_a_refused_key_is_found_out_beside_the_prompt(made: Callable[..., Remote
     api.before = lambda asked: Said({"error": {"code": 400, "message": "API key not valid"}}, 400)
     with pytest.raises(EmbedderError, match="HTTP 400"):
         embedder.embed_query(PROMPT)
-    assert becomes(lambda: "HTTP 400" in embedder.problem)
+    wait_for(lambda: "HTTP 400" in embedder.problem)
     api.asked.clear()
     with pytest.raises(EmbedderError):
         embedder.embed_query(PROMPT)
