@@ -18,6 +18,7 @@ from memlayer.ports import Selection
 from tests.support.store_rows import DIMENSIONS, EMBEDDER, make_chunk, make_event, make_memory
 
 P1 = Scope(("p1",))
+MAX_FILES = 60
 
 
 @pytest.fixture
@@ -66,7 +67,7 @@ def needles() -> list[bytes]:
     ]
 
 
-@pytest.mark.parametrize("others", [3, 400])
+@pytest.mark.parametrize("others", [3, 60])  # LanceDB compacts a fragment with one in ten marked by itself
 @pytest.mark.parametrize("indexed", ["before", "never"])
 def test_no_byte_of_a_forgotten_text_stays(folder: Path, others: int, indexed: str) -> None:
     store = reopened(folder)
@@ -145,8 +146,8 @@ def test_clock_set_back_keeps_no_forgotten_text(folder: Path, monkeypatch: pytes
 # -- upkeep
 
 
-@pytest.mark.parametrize("writes", [250, pytest.param(1000, marks=[pytest.mark.slow, pytest.mark.timeout(240)])])
-def test_many_small_writes_stay_quick(store: LanceStore, folder: Path, writes: int) -> None:
+def test_many_small_writes_stay_quick(store: LanceStore, folder: Path) -> None:
+    writes = 2 * MAX_FILES + 20  # each leaves a file of each kind, until an upkeep
     files = dict.fromkeys(("data", "_versions", "_transactions"), 0)
     for number in range(writes):
         store.add_events([make_event(number)])
@@ -155,7 +156,7 @@ def test_many_small_writes_stay_quick(store: LanceStore, folder: Path, writes: i
         for kind in files:
             files[kind] = max(files[kind], len(list((folder / "events.lance" / kind).iterdir())))
     # The cost of a write and a read grows with these, so their number tells on any machine as much as a clock.
-    assert max(files.values()) < 60, files
+    assert max(files.values()) < MAX_FILES, files
     assert store.stats().events == len(store.events(limit=writes)) == writes
 
 
@@ -175,7 +176,7 @@ def test_reads_go_on_while_old_versions_are_dropped(store: LanceStore) -> None:
     readers = [threading.Thread(target=read) for _ in range(2)]
     for reader in readers:
         reader.start()
-    for number in range(100, 120):
+    for number in range(100, 110):
         store.add_events([make_event(number)])
         store.upkeep(force=True)
     store.forget(Selection(memory_ids=("nobody",)))

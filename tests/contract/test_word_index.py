@@ -6,7 +6,6 @@ import math
 import random
 import threading
 import time
-from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -44,17 +43,15 @@ def filled(texts: Texts, batch: int = 7, packed_rows: int = 8192) -> ProjectWord
 
 def by_hand(texts: Texts, words: str) -> dict[str, float]:
     """BM25 of every text that holds one of the words."""
-    mean = sum(len(text.split()) for text in texts.values()) / len(texts)
-    scores = {}
-    for key, text in texts.items():
-        counts, length, total = Counter(text.split()), len(text.split()), 0.0
-        for word in dict.fromkeys(words.split()):
-            if counts[word]:
-                holding = sum(word in other.split() for other in texts.values())
-                rarity = math.log(1 + (len(texts) - holding + 0.5) / (holding + 0.5))
-                total += rarity * counts[word] * (K1 + 1) / (counts[word] + K1 * (1 - B + B * length / mean))
-        if total:
-            scores[key] = total
+    split = {key: text.split() for key, text in texts.items()}
+    mean = sum(map(len, split.values())) / len(split)
+    scores: dict[str, float] = {}
+    for word in dict.fromkeys(words.split()):
+        holding = {key: found.count(word) for key, found in split.items() if word in found}
+        rarity = math.log(1 + (len(texts) - len(holding) + 0.5) / (len(holding) + 0.5))
+        for key, count in holding.items():
+            score = rarity * count * (K1 + 1) / (count + K1 * (1 - B + B * len(split[key]) / mean))
+            scores[key] = scores.get(key, 0.0) + score
     return scores
 
 

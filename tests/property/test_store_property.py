@@ -1,6 +1,6 @@
-"""The store on disk answers as the one in memory does.
+"""The store on disk answers as the one in memory does, after any sequence of operations.
 
-After any sequence of operations.
+One seed here; tests/fault/test_store_seeds.py has more.
 """
 
 from __future__ import annotations
@@ -48,6 +48,8 @@ operations = st.lists(
     ),
     max_size=14,
 )
+
+names = st.lists(st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12), min_size=9, unique=True)
 
 
 @pytest.fixture(scope="module")
@@ -119,10 +121,19 @@ def answers(store: Store) -> list[object]:
     return [store.events(), store.memories(MemoryQuery(order="importance")), by_text, by_vector, counts, unembedded]
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(operations)
-def test_both_stores_answer_alike(folders: Path, steps: list[Operation]) -> None:
-    folder = Path(tempfile.mkdtemp(dir=folders))
+EXAMPLES = 4  # two stores are opened for each, and each forget rewrites tables
+LONG: list[Operation] = [
+    *(("event", n, TEXTS[n % 5], SESSIONS[n % 2], PROJECTS[n % 3]) for n in range(6)),
+    *(("memory", n, TEXTS[n % 5], SESSIONS[n % 2], PROJECTS[n % 3], [n, (n + 1) % 6]) for n in range(6)),
+    *(("chunk", n, TEXTS[n % 5], SESSIONS[n % 2], PROJECTS[n % 3], n % 2 == 0) for n in range(6)),
+    ("search", "p1"), ("embed",), ("chunk", 2, TEXTS[0], "s1", "p1", False), ("forget memory", 1), ("upkeep",),
+    ("event", 7, TEXTS[0], "s2", "p'2"), ("drop", 3), ("memory", 0, TEXTS[1], "s1", "p1", []), ("search", "프로젝트"),
+    ("forget", "s2", "", 5), ("chunk", 5, TEXTS[2], "s2", "프로젝트", True),
+]  # fmt: skip
+
+
+def check_alike(folder: Path, steps: list[Operation]) -> None:
+    """Do the same to both stores; compare all that they answer."""
     double, real = MemoryStore(16), LanceStore.open(folder, 16)
     try:
         for step in steps:
@@ -139,16 +150,39 @@ def test_both_stores_answer_alike(folders: Path, steps: list[Operation]) -> None
         real.close()
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.text(min_size=1, max_size=12).filter(lambda text: not any(0xD800 <= ord(c) <= 0xDFFF for c in text)))
-def test_any_value_can_be_filtered_by(folders: Path, value: str) -> None:
-    folder = folders / "values"
+def test_both_stores_answer_alike_after_every_operation(tmp_path: Path) -> None:
+    check_alike(tmp_path / "store", LONG)
+    check_alike(tmp_path / "cleared", [*LONG[:20], ("clear",)])
+
+
+def check_filters(folder: Path, values: list[str]) -> None:
+    """Find and plan the deletion of one row among many by any of its values."""
     store = LanceStore.open(folder, 0)
     try:
-        event = Event(value, "user", value, value, value, value, 1)
-        store.add_events([event])
-        assert store.events(ids=[value], prompt_ids=[value], session_id=value, project_id=value) == [event]
-        store.forget(Selection(session_id=value))
-        assert store.events() == []
+        rows = [Event(value, "user", value, value, value, value, 1) for value in values]
+        store.add_events(rows)
+        for row in rows:
+            assert store.events(ids=[row.id], prompt_ids=[row.id], session_id=row.id, project_id=row.id) == [row]
+            found = store.plan_deletion(Selection(session_id=row.id, project_id=row.id))
+            assert found.event_ids == (row.id,)
+        store.forget(Selection(session_id=values[0]))
+        assert {row.id for row in store.events()} == set(values[1:])
     finally:
         store.close()
+
+
+def few(examples: int) -> settings:
+    """Settings of a property whose examples open stores."""
+    return settings(max_examples=examples, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+@few(EXAMPLES)
+@given(operations)
+def test_both_stores_answer_alike(folders: Path, steps: list[Operation]) -> None:
+    check_alike(Path(tempfile.mkdtemp(dir=folders)), steps)
+
+
+@few(EXAMPLES)
+@given(names)
+def test_any_value_can_be_filtered_by(folders: Path, values: list[str]) -> None:
+    check_filters(Path(tempfile.mkdtemp(dir=folders)), values)
