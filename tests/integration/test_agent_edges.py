@@ -28,8 +28,9 @@ def test_answer_without_text_is_no_success(api: ModelApi, served: Daemon, cli: C
     assert last["event"] == "error"
 
 
-@pytest.mark.parametrize("reader", ["head -1", "head -3", "head -c 20"])
-@pytest.mark.parametrize("options", ["--json", ""])
+@pytest.mark.parametrize(
+    ("options", "reader"), [("--json", "head -1"), ("--json", "head -3"), ("", "head -1"), ("", "head -c 20")]
+)
 def test_reader_that_leaves_early_sees_no_traceback(
     api: ModelApi, served: Daemon, cli: Cli, options: str, reader: str
 ) -> None:

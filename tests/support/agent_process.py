@@ -8,16 +8,15 @@ import os
 import pty
 import re
 import select
-import subprocess
-import sys
 import termios
 import time
 from collections.abc import Callable
 from typing import IO, Any
 
 from tests.support.chat_api import Call, Spoken
-from tests.support.cli_process import MAIN, Cli
+from tests.support.cli_process import Cli
 from tests.support.model_api import ModelApi
+from tests.support.prepared_processes import start_verb
 
 AWAITS = b"\x1b[?2004h"  # bracketed paste: an editor begins to read
 ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b[=>]|[\r\b]")
@@ -42,11 +41,10 @@ class Terminal:
 
     def __init__(self, cli: Cli, *arguments: str, stdout: IO[str] | None = None, **environment: str) -> None:
         self._person, terminal = pty.openpty()
-        self.process = subprocess.Popen(
-            [sys.executable, "-I", str(MAIN), "agent", *arguments],
-            stdin=terminal, stdout=stdout or terminal, stderr=terminal, cwd=cli.project,
-            env={**cli.environment, **SCREEN, **environment}, start_new_session=True,
-            preexec_fn=lambda: _control(terminal),
+        output = terminal if stdout is None else stdout.fileno()
+        self.process = start_verb(
+            ["agent", *arguments], {**cli.environment, **SCREEN, **environment}, cli.project,
+            [terminal, output, terminal], has_terminal=True,
         )  # fmt: skip
         os.close(terminal)
         self._raw = b""
@@ -97,16 +95,10 @@ class Terminal:
     def end(self) -> int:
         """Return the exit code, once it has ended."""
         self.until(lambda: self.process.poll() is not None, "end")
-        return self.process.returncode
+        return self.process.wait()
 
     def close(self) -> None:
         """End the talk in any case."""
         self.process.kill()
         self.process.wait()
         os.close(self._person)
-
-
-def _control(terminal: int) -> None:
-    import fcntl
-
-    fcntl.ioctl(terminal, termios.TIOCSCTTY, 0)

@@ -10,6 +10,7 @@ from typing import Any
 from tests.support.model_api import Asked, Said
 
 JsonObject = dict[str, Any]
+LONG_CHARS, PART_CHARS = 400, 16  # each event costs its reader a third of a millisecond
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ def openai_streamed(spoken: Spoken, *, until: int | None = None) -> Said:
     """Return an answer of chat completions as events. until: the stream is cut after so many."""
     deltas: list[JsonObject] = [{"role": "assistant", "content": ""}]
     deltas += [{"reasoning_content": part} for part in spoken.thought]
-    deltas += [{"content": part} for part in spoken.text]
+    deltas += [{"content": part} for part in _parts(spoken.text)]
     for index, call in enumerate(spoken.calls):
         begun = {"index": index, **_openai_call(Call(call.id, call.name, ""))}
         deltas.append({"tool_calls": [begun]})
@@ -85,7 +86,9 @@ def anthropic_streamed(spoken: Spoken, *, until: int | None = None) -> Said:
         parts.append({"type": "signature_delta", "signature": "sig=="})
         blocks.append(({"type": "thinking", "thinking": "", "signature": ""}, parts))
     if spoken.text:
-        blocks.append(({"type": "text", "text": ""}, [{"type": "text_delta", "text": part} for part in spoken.text]))
+        blocks.append(
+            ({"type": "text", "text": ""}, [{"type": "text_delta", "text": part} for part in _parts(spoken.text)])
+        )
     for call in spoken.calls:
         pieces = [{"type": "input_json_delta", "partial_json": part} for part in ["", *call.arguments]]
         blocks.append((_tool_use(call, {}), pieces))
@@ -121,6 +124,12 @@ class ChatScript:
         if asked.body.get("stream"):
             return anthropic_streamed(answer) if is_anthropic else openai_streamed(answer)
         return anthropic_said(answer) if is_anthropic else openai_said(answer)
+
+
+def _parts(text: str) -> list[str]:
+    """Cut a text as a model speaks it: by characters, a long one by words of some."""
+    size = 1 if len(text) < LONG_CHARS else PART_CHARS
+    return [text[at : at + size] for at in range(0, len(text), size)]
 
 
 def _event(found: JsonObject) -> bytes:
