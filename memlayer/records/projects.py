@@ -10,7 +10,7 @@ import subprocess
 import threading
 import time
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 from memlayer.edge.home import project, registry
@@ -79,11 +79,11 @@ class Projects:
                 project_id = registry.find_place(self._registry, place, self._commit(place))
         return project_id, place
 
-    def adopt(self, project_id: str, entry: dict[str, Any]) -> str:
+    def adopt(self, project_id: str, entry: dict[str, Any], apart: Collection[str] = ()) -> str:
         """Take in a project of another home; return its id here.
 
-        The project: an entry of that home's registry. Raises OSError, or UserError for an invalid id: ids become parts
-        of paths.
+        The project: an entry of that home's registry. apart: ids of projects that it is not. Raises OSError, or
+        UserError for an invalid id: ids become parts of paths.
         """
         if not is_path_part(project_id):
             raise UserError("a project's id is not one of memlayer's: %r" % project_id[:40])
@@ -92,7 +92,7 @@ class Projects:
             ordered = [key for prefix in registry.STRENGTH for key in keys if key.startswith(prefix)]
             same = project_id in self._registry and not registry.differ(self._registry[project_id]["keys"], keys)
             here = project_id if same else registry.find(self._registry, ordered)
-            if here:
+            if here and here not in apart:
                 known = set(self._registry[here]["keys"])
                 self._registry[here]["keys"] = sorted(
                     known | {key for key in keys if key.startswith(registry.IDENTITY)}

@@ -17,7 +17,7 @@ from typing import Any
 from memlayer import __version__
 from memlayer.errors import UserError
 from memlayer.indexing.indexer import Indexer
-from memlayer.model import Event, Memory, Usage
+from memlayer.model import GLOBAL, Event, Memory, Usage
 from memlayer.ports import MemoryQuery, Progress, Store
 from memlayer.records.projects import Projects
 from memlayer.records.sessions import Session, Sessions
@@ -29,8 +29,10 @@ VERSION = 1
 BATCH_LINES = 400
 BATCH_BYTES = 2_000_000
 MAX_LINE_BYTES = 64 * 1024 * 1024
-_TAIL_BYTES = 4096
+MAX_REASONS = 20
+_HEAD_BYTES = 4096
 _NAMES: dict[type, str] = {Event: "event", Memory: "memory", Usage: "usage"}
+_LISTS: dict[type, str] = {Session: "sessions", Event: "events", Memory: "memories", Usage: "usages"}
 
 
 @dataclass
@@ -46,10 +48,15 @@ class Counts:
 
 @dataclass
 class TakenCounts(Counts):
-    """Counts of an import. known: present already, unchanged. forgotten: stays forgotten."""
+    """Counts of an import.
+
+    known: present already, unchanged. forgotten: stays forgotten. bad: lines left out; reasons: of the first of them.
+    """
 
     known: int = 0
     forgotten: int = 0
+    bad: int = 0
+    reasons: list[str] = field(default_factory=list)
 
 
 def write(path: str, store: Store, projects: Projects, sessions: Sessions, progress: Progress) -> Counts:
@@ -66,7 +73,8 @@ def write(path: str, store: Store, projects: Projects, sessions: Sessions, progr
 
             file.write(json.dumps({MARK: VERSION, "build": __version__, "at_ms": int(time.time() * 1000)}) + "\n")
             for project_id, known in projects.known().items():
-                line("project", {"id": project_id, **known})
+                # When a repository was made says nothing in another home.
+                line("project", {"id": project_id, **{name: value for name, value in known.items() if name != "born"}})
                 counts.projects += 1
             for session in sessions.all():
                 line("session", asdict(session))
@@ -106,32 +114,24 @@ class Exported:
     """An export to take in; known records stay unchanged, forgotten ones forgotten."""
 
     def __init__(self, path: str, store: Store, projects: Projects, sessions: Sessions, tombstones: Tombstones) -> None:
-        """Check both ends. Raises UserError for no whole export, OSError if unreadable."""
+        """Check the first line. Raises UserError for no export, OSError if unreadable."""
         self.path = path
         self.size = os.path.getsize(path)
         self.counts = TakenCounts()
         self._store, self._projects, self._sessions, self._tombstones = store, projects, sessions, tombstones
         self._renamed: dict[str, str] = {}  # project id in the export -> in this home
+        self._known_before = set(projects.known())
         with open(path, "rb") as file:
-            head = _parsed(file.readline(_TAIL_BYTES))
-            file.seek(max(0, self.size - _TAIL_BYTES))
-            tail = _parsed(file.read().rstrip(b"\n").rpartition(b"\n")[2])
+            head = _parsed(file.readline(_HEAD_BYTES))
         if MARK not in head:
             raise UserError(f"{path} is no export of memlayer")
         if head[MARK] != VERSION:
             raise UserError(f"{path} was written by another version of memlayer: format {str(head[MARK])[:40]}")
-        if END not in tail:
-            raise UserError(f"{path} is not whole: its last line is missing")
-
-    def check(self) -> None:
-        """Check every line first. Raises UserError for a wrong one."""
-        for _ in self._lines():
-            pass
 
     def parts(self, is_rehearsal: bool = False) -> Iterator[Part]:
         """Yield the new lines in parts; projects become known on the way.
 
-        Raises UserError for a foreign line; earlier lines stay.
+        A bad line is left out and counted with its reason.
         """
         part, begun = Part(), 0
         for record, end in self._lines():
@@ -145,15 +145,28 @@ class Exported:
         yield self._new(part)
 
     def _lines(self) -> Iterator[tuple[Read | None, int]]:
-        """Yield (record, end offset). Raises UserError naming a wrong line."""
+        """Yield (record, end offset) of each line that can be read."""
         with open(self.path, "rb") as file:
-            end = 0
+            end, is_whole = 0, False
             for number, raw in enumerate(iter(lambda: file.readline(MAX_LINE_BYTES), b""), 1):
                 end += len(raw)
+                if not raw.strip():
+                    continue
                 try:
-                    yield export_line.read(raw), end
+                    record = export_line.read(raw)
                 except UserError as bad:
-                    raise UserError(f"{self.path}, line {number}: {bad}") from bad
+                    self._leave_out(f"line {number}: {bad}")
+                    is_whole = False
+                    continue
+                is_whole = record is None and number > 1
+                yield record, end
+            if not is_whole:
+                self._leave_out("the last line is missing: the file may have been cut")
+
+    def _leave_out(self, reason: str) -> None:
+        self.counts.bad += 1
+        if len(self.counts.reasons) < MAX_REASONS:
+            self.counts.reasons.append(reason)
 
     def take(self, part: Part, indexer: Indexer) -> set[str]:
         """Store a part, in the writer; return the projects' ids."""
@@ -172,17 +185,14 @@ class Exported:
 
     def _read(self, record: Read | None, part: Part, is_rehearsal: bool) -> None:
         if isinstance(record, export_line.Project):
-            own = record.id
-            self._renamed[own] = own if is_rehearsal else self._projects.adopt(own, record.entry)
+            self._adopt(record.id, record.entry, is_rehearsal)
             self.counts.projects += 1
-        elif isinstance(record, Session):
-            part.sessions.append(replace(record, project_id=self._here(record.project_id)))
-        elif isinstance(record, Event):
-            part.events.append(replace(record, project_id=self._here(record.project_id)))
-        elif isinstance(record, Usage):
-            part.usages.append(replace(record, project_id=self._here(record.project_id)))
         elif record is not None:
-            part.memories.append(replace(record, project_id=self._here(record.project_id)))
+            if record.project_id not in (*self._renamed, "", GLOBAL):  # its own line was left out
+                self._adopt(record.project_id, {"keys": []}, is_rehearsal)
+            here = self._renamed.get(record.project_id, record.project_id)
+            rows: list[Any] = getattr(part, _LISTS[type(record)])
+            rows.append(replace(record, project_id=here))
 
     def _new(self, part: Part) -> Part:
         """Return the part without known and forgotten records."""
@@ -210,8 +220,10 @@ class Exported:
         self.counts.memories += len(part.memories)
         return part
 
-    def _here(self, project_id: str) -> str:
-        return self._renamed.get(project_id, project_id)
+    def _adopt(self, own: str, entry: dict[str, Any], is_rehearsal: bool) -> None:
+        # Projects that were two in the other home do not become the same new one here.
+        apart = set(self._renamed.values()) - self._known_before
+        self._renamed[own] = own if is_rehearsal else self._projects.adopt(own, entry, apart)
 
 
 def _parsed(line: bytes) -> dict[str, Any]:

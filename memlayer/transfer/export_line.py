@@ -55,11 +55,11 @@ class _Rule:
 
 
 def _is_name(value: object) -> bool:
-    return isinstance(value, str) and len(value) <= MAX_NAME_CHARS and "\0" not in value
+    return isinstance(value, str) and len(value) <= MAX_NAME_CHARS
 
 
 def _is_path(value: object) -> bool:
-    return _is_name(value) and (value == "" or os.path.isabs(str(value)))
+    return _is_name(value) and "\0" not in str(value) and (value == "" or os.path.isabs(str(value)))
 
 
 def _is_whole(value: object) -> bool:
@@ -80,6 +80,7 @@ TEXT = _Rule(lambda value: isinstance(value, str), "a text")
 MOMENT = _Rule(lambda value: _is_whole(value) and 0 <= value < 2**53, "a time in milliseconds since 1970")
 ID = _Rule(_matches(_is_id), "32 hexadecimal digits")
 PROJECT_ID = _Rule(_matches(_is_project_id), "16 hexadecimal digits")
+NAMES = _Rule(lambda value: isinstance(value, list) and all(map(_is_name, value)), "a list of short texts")
 IDS = _Rule(lambda value: isinstance(value, list) and all(map(ID.holds, value)), "a list of ids")
 
 _IN_SCOPE = _Rule(_matches(_is_project_id, GLOBAL), PROJECT_ID.expected + ", or " + GLOBAL)
@@ -118,7 +119,7 @@ MEMORY = {
     "settled": NAME,
     "evidence": TEXT,
     "level": _Rule(lambda value: _is_whole(value) and 0 <= value <= 9, "a number from 0 to 9"),
-    "files": _Rule(lambda value: isinstance(value, list) and all(map(_is_name, value)), "a list of paths"),
+    "files": NAMES,
     "error": NAME,
 }
 USAGE = {
@@ -133,7 +134,7 @@ USAGE = {
 _BY_TYPE = {
     "str": NAME,
     "int": _Rule(lambda value: _is_whole(value) and -1 <= value < 2**53, "a whole number"),
-    "list[str]": IDS,
+    "list[str]": NAMES,  # ids, and marks such as "start:4UjZUG"
 }
 SESSION = {field.name: _BY_TYPE[str(field.type)] for field in fields(Session)} | {
     "id": NAMED,
@@ -190,7 +191,7 @@ def record_of(line: dict[str, Any]) -> Read:
     read = {
         "source_ids": tuple(value["source_ids"]),
         "category": Category(value["category"]),
-        "files": tuple(redact(path) for path in value.get("files", ())),
+        "files": tuple(redact(_UNPAIRED.sub("\ufffd", path)) for path in value.get("files", ())),
     }
     return Memory(**{**_storable(value), **read})
 

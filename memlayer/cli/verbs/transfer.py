@@ -185,6 +185,10 @@ def import_export(path: str, dry_run: bool, as_json: bool) -> None:
     done = ask(ops.ImportExport(path, dry_run), as_json, is_long=True)
     names = ("projects", "sessions", "events", "memories", "known", "forgotten")
     pairs("Would be imported" if dry_run else "Imported", [(name, count(done.get(name))) for name in names])
+    if done["bad"]:
+        say(f"Left out {counted(done['bad'], 'line')} that could not be read:")
+        for reason in done["reasons"]:
+            say("  " + line(reason))
 
 
 def is_export(path: str) -> bool:

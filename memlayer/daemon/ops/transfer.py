@@ -110,7 +110,6 @@ def import_export(state: State, arguments: ops.ImportExport, progress: Progress)
     except OSError as bad:
         raise UserError(f"{path}: {bad.strerror}") from bad
     with _running(state, services, progress, is_rehearsal) as run:
-        exported.check()
         for part in exported.parts(is_rehearsal):
 
             def job() -> set[str]:

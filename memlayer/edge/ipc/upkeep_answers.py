@@ -315,9 +315,11 @@ class Exported(ExportCounts):
 class ExportTaken(ExportCounts):
     """Counts of an export taken in.
 
-    known: present already. forgotten: stays so.
+    known: present already. forgotten: stays so. bad: lines left out; reasons: of the first of them.
     """
 
     known: int
     forgotten: int
+    bad: int
+    reasons: list[str]
     dry_run: bool
