@@ -92,7 +92,7 @@ def read_payload(hook: str, raw: bytes, *, project_dir: str, at_ms: int, tools: 
     """
     payload = Payload()
     try:
-        data = json.loads(raw.decode("utf-8", "replace"))
+        data = json.loads(raw.decode("utf-8-sig", "replace"))
     except (ValueError, RecursionError):
         payload.problem = "stdin is not JSON (%d bytes)" % len(raw)
         return payload

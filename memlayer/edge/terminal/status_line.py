@@ -13,6 +13,7 @@ import time
 from memlayer.edge.bootstrap import health, runtime
 from memlayer.edge.capture import spool
 from memlayer.edge.home import given_notes, paths, project
+from memlayer.edge.hook.main import read_object
 from memlayer.edge.redaction.privacy import plain
 from memlayer.edge.terminal import streams
 
@@ -20,7 +21,6 @@ TYPE_CHECKING = False  # for type checkers, without importing `typing`
 if TYPE_CHECKING:
     from typing import Any
 
-MAX_STDIN_BYTES = 1_000_000
 MAX_READ = 200  # spool files that are looked into
 ANSWER_S = 60.0  # a prompt without an answer is no backlog for so long: both are taken in together
 
@@ -73,7 +73,7 @@ def _host_json() -> dict[str, object]:
     if sys.stdin is None or sys.stdin.isatty():
         return {}
     try:
-        host = json.loads(sys.stdin.buffer.read(MAX_STDIN_BYTES))
+        host = json.loads(read_object(0))
     except (ValueError, RecursionError):
         return {}
     return host if isinstance(host, dict) else {}
