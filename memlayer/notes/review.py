@@ -43,6 +43,7 @@ class Reason(StrEnum):
     DOUBTFUL = "doubtful"
     STALE = "stale"
     UNUSED = "never used"
+    UNWANTED = "unwanted"  # a person takes it back, unasked
 
 
 class How(StrEnum):

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 
 from memlayer.edge.home import paths
-from memlayer.model import Memory
+from memlayer.model import GLOBAL, Memory
 
 MAX_DECISIONS = 2000  # beyond them the oldest are dropped, and their questions may come again
 
@@ -84,8 +84,8 @@ class ReviewLog:
             self._write([*(row for row in self.all() if row != begun), decision][-MAX_DECISIONS:])
 
     def last(self, project_id: str) -> Decision | None:
-        """Return a project's last decision, None without any."""
-        return next((row for row in reversed(self.all()) if row.project_id == project_id), None)
+        """Return a project's last decision, or that for every project."""
+        return next((row for row in reversed(self.all()) if row.project_id in (project_id, GLOBAL)), None)
 
     def take_back(self, decision: Decision) -> None:
         """Remove a decision."""

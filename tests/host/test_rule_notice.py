@@ -26,13 +26,18 @@ def test_kept_rule_is_shown_once_to_person_alone(claude: Claude) -> None:
         chat.say("and who wrote it?")
     shown = [note for note in _notes(claude) if KEEPS in note["content"]]
     assert [note["type"] for note in shown] == ["hook_system_message"], shown
-    found = re.fullmatch(re.escape(KEEPS + RULE) + r" \(undo: /memory-forget ([0-9A-Za-z]{6})\)", shown[0]["content"])
+    found = re.fullmatch(re.escape(KEEPS + RULE) + r" \(undo: (/.+ ([0-9A-Za-z]{6}))\)", shown[0]["content"])
     assert found is not None, shown
-    assert RULE in claude.printed("show", found[1])
+    assert RULE in claude.printed("show", found[2])
     requests = claude.api.requests[before:]
     assert requests and not any(KEEPS in json.dumps(request.body, ensure_ascii=False) for request in requests)
-    undone = claude("/memory-forget " + found[1]).turn.text.partition("Output of memlayer:")[2]
-    assert "Forgotten: " in undone, undone
+    events = claude.printed("stats", "--json")
+    undone = claude(found[1]).turn.text.partition("Output of memlayer:")[2]
+    assert "Dropped" in undone, undone
+    assert found[2] not in claude.printed("list", "--category", "core")
+    assert json.loads(events)["events"] <= json.loads(claude.printed("stats", "--json"))["events"]
+    claude("/memory-review undo")
+    assert found[2] in claude.printed("list", "--category", "core")
     assert claude.hook_failures() == []
 
 

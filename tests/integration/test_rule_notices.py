@@ -10,12 +10,14 @@ from typing import Any
 
 import pytest
 
+from memlayer.model import citation_of
+from tests.support.cli_process import Cli
 from tests.support.processes import Daemon, HookResult, HookRunner
 
 ROOT = Path(__file__).resolve().parents[2]
 RULE = "main 에는 절대 직접 푸시하지 마"
 ENGLISH = "Never log the card number. Always run the linters before each commit."
-LINE = re.compile(r"memlayer keeps: (.+) \(undo: /memory-forget ((?:[0-9A-Za-z]{6} ?)+)\)")
+LINE = re.compile(r"memlayer keeps: (.+) \(undo: /memory-review drop ((?:[0-9A-Za-z]{6} ?)+)\)")
 ANSWER = "Understood."
 
 
@@ -158,3 +160,51 @@ def test_switched_off_tells_nothing(home: Path, project: Path, settings: dict[st
         person.call("user_prompt_submit", "s1", "p2", prompt="go on with the cart")
         assert len(person.daemon.call("list", category="core", limit=10)["memories"]) == 1
         assert person.lines() == []
+
+
+def _rows(person: Person) -> dict[str, str]:
+    """Return id -> text of the memories in force."""
+    return {row["id"]: row["text"] for row in person.daemon.call("list", limit=100)["memories"]}
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        RULE,
+        ENGLISH,
+        "From now on answer in Korean. 커밋 메시지는 항상 영어로 써",
+        "테스트 없이 머지하지 마. Always squash before merging.",
+        "Never use tabs in the Makefile's neighbour files",
+        "앞으로 PR 설명은 한국어로 써줘",
+        "Only admins may delete an order. Always log who did it.",
+        "절대 운영 DB 에 직접 접속하지 마. 그리고 항상 백업부터 확인해",
+        "before each commit, always run `make lint`",
+    ],
+)
+def test_undo_takes_back_the_kept_rules_and_nothing_else(person: Person, cli: Cli, prompt: str) -> None:
+    person.say("s1", "p0", "The staging server is zephyr. 배포는 매주 화요일에 하기로 했어")
+    person.say("s1", "p1", prompt)
+    person.call("user_prompt_submit", "s1", "p2", prompt="go on with the cart")
+    found = LINE.search(person.lines()[-1])
+    assert found is not None
+    before, events = _rows(person), person.daemon.call("stats")["events"]
+    command = "drop " + found[2]  # as it is typed behind the slash command
+    assert cli("review", "--stdin", stdin=command).returncode == 0
+    kept = {row for row in before if citation_of(row) in found[2].split()}
+    assert kept and before.items() - _rows(person).items() == {(row, before[row]) for row in kept}
+    assert person.daemon.call("stats")["events"] == events
+    start = person.call("session_start", "s2", source="startup").context
+    assert not any(before[row] in start for row in kept)
+    for _ in kept:
+        assert cli("review", "--stdin", stdin="undo").returncode == 0
+    assert before.items() <= _rows(person).items()
+
+
+def test_only_a_core_memory_in_force_is_dropped(person: Person, cli: Cli) -> None:
+    person.say("s1", "p1", "The staging server is zephyr. 배포는 매주 화요일에 하기로 했어")
+    assert cli("task", "add", "보안 검토").returncode == 0
+    before = _rows(person)
+    for row in person.daemon.call("list", limit=100)["memories"]:
+        if row["kind"] in ("turn", "entry", "task"):
+            assert cli("review", "drop", row["citation"]).returncode == 1
+    assert _rows(person) == before

@@ -12,8 +12,9 @@ from memlayer.daemon.tasks import derived
 from memlayer.edge.capture.payload import clean
 from memlayer.edge.ipc import answers, ops
 from memlayer.errors import UserError
+from memlayer.kinds import Category, Kind
 from memlayer.model import Memory, citation_of
-from memlayer.notes.review import How, Item, Place, Review
+from memlayer.notes.review import How, Item, Place, Reason, Review
 from memlayer.notes.review_log import ReviewLog
 from memlayer.tasks.book import TaskQuestion
 from memlayer.tasks.matcher import named
@@ -50,7 +51,7 @@ def decide(state: State, arguments: ops.Decide, progress: Progress) -> answers.D
     other = one_named(store, arguments.other) if arguments.other else None
     if other is not None and (other.id == memory.id or other.project_id != memory.project_id or other.superseded_by):
         raise UserError(f"{other.key} cannot be merged with {memory.key}: give another memory in force of its project")
-    item = _item_of(reviewer.items(place, _now_ms()), memory)
+    item = _item_of(reviewer.items(place, _now_ms()), memory, is_any=how is How.DROP)
     text = clean(arguments.text).strip()
     decided = _written(state, lambda: reviewer.decide(item, how, _now_ms(), text=text, other=other))
     return {"how": how, "memory": memory_row(state, decided)}
@@ -86,16 +87,20 @@ def undo(state: State, arguments: ops.UndoReview, progress: Progress) -> answers
     return {"how": decision.how, "memory": memory_row(state, memory) if memory is not None else None}
 
 
-def _item_of(items: list[Item], memory: Memory) -> Item:
+def _item_of(items: list[Item], memory: Memory, *, is_any: bool) -> Item:
     """Return the item about a memory, from its side.
 
-    Raises UserError for none.
+    is_any: any core memory in force but a task may be meant. Raises UserError for none.
     """
     for item in items:
         if item.memory.id == memory.id:
             return item
         if item.against is not None and item.against.id == memory.id:
             return Item(memory, item.reason, item.why, item.memory)
+    if memory.superseded_by:
+        raise UserError(f"{memory.key} holds no more. `memlayer restore` brings it back")
+    if is_any and memory.category is Category.CORE and memory.known_kind is not Kind.TASK:
+        return Item(memory, Reason.UNWANTED, "")
     raise UserError(f"{memory.key} is not under review. `memlayer edit` and `memlayer forget` change any memory")
 
 

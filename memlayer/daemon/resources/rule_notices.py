@@ -113,7 +113,7 @@ def line_of(rules: Sequence[Memory]) -> str:
         texts = [text.rstrip(".") for text in texts]
     if len(rules) > len(shown):
         texts.append("%d more" % (len(rules) - len(shown)))
-    return "memlayer keeps: %s (undo: /memory-forget %s)" % (
+    return "memlayer keeps: %s (undo: /memory-review drop %s)" % (
         "; ".join(texts),
         " ".join(dict.fromkeys(rule.citation for rule in rules)),
     )

@@ -12,6 +12,7 @@ from memlayer.cli.terminal.invocation import (
     ask,
     json_option,
     memory_id,
+    memory_ids,
     project_dir,
     project_option,
     words,
@@ -132,9 +133,9 @@ def merge_verb(id_: str, other: str, text: tuple[str, ...], project: str | None,
 @project_option
 @json_option
 def drop_verb(id_: tuple[str, ...], project: str | None, as_json: bool) -> None:
-    """Have a memory hold no more.
+    """Have a core memory hold no more, under review or not.
 
-    The memory that contradicts it takes its place.
+    The memory that contradicts it takes its place. Nothing is forgotten: undo brings it back.
 
     \b
     Examples:
@@ -202,6 +203,9 @@ def _typed(how: str, rest: str, folder: str, as_json: bool) -> None:
     elif how in ("merge", "yes"):
         other, text = "".join(parts[1:2]), "".join(parts[2:])
         _decide(how, memory_id(parts[:1]), bare_id(other), text, folder, as_json)
+    elif how == "drop":  # the line about kept rules names all of them
+        for named in memory_ids(parts):
+            _decide(how, named, folder=folder, as_json=as_json)
     else:
         _decide(how, memory_id(parts), folder=folder, as_json=as_json)
 
