@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from memlayer.cli.app import cli
+from memlayer.cli.verbs import installation
 from memlayer.config import SettingDescription, describe, describe_groups
 
 WIDTH = 96
@@ -21,7 +22,7 @@ error (one line on stderr; none when the reader of a pipe has gone), 2 a wrong o
 130 stopped by Ctrl-C.
 
 The first verb on a machine builds a virtual environment under `~/.memlayer`, with visible progress; later
-verbs start at once. `doctor`, `version` and `daemon status` work without it. `config`, `setup`,
+verbs start at once. `--help`, `doctor`, `version`, `completion` and `daemon status` work without it. `config`, `setup`,
 `completion`, `version`, `daemon status`, `daemon stop`, `quarantine list` and `quarantine drop` need no
 background daemon; every other verb asks the daemon, and starts it when it is not running. `remember` and
 `stats` also work when the daemon cannot be started.
@@ -103,6 +104,11 @@ higher `recall.min_chance`), everything else in it is ignored with a warning, an
 YAML aliases or merge keys is ignored as a whole, except for `enabled: false`. Write `enabled` at the left
 margin, on a line of its own: hooks read it without a YAML parser, and store nothing unless it is plainly
 true."""
+
+
+def completion_script(shell: str) -> str:
+    """Return the text of docs/completion/SHELL, which is printed where there is no runtime."""
+    return installation.completion_script(shell) + "\n"
 
 
 def cli_page() -> str:

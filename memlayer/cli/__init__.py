@@ -14,8 +14,9 @@ def main() -> None:
         from memlayer.cli.edge import run
     except ImportError as bad:
         from memlayer.cli.doctor import bare
+        from memlayer.edge.terminal.launch import needs_no_runtime
 
-        if bare.knows(sys.argv[1:]):
+        if needs_no_runtime(sys.argv[1:]):
             sys.exit(bare.main(sys.argv[1:]))
         sys.exit("memlayer: the runtime does not work (%s): `memlayer setup` makes it anew" % bad)
     run()

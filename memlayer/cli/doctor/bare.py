@@ -1,4 +1,4 @@
-"""Verbs that need no runtime: doctor, version, daemon status.
+"""Verbs that need no runtime: doctor, version, daemon status, completion, help.
 
 Standard library only. Run by path with any Python from 3.9 on (edge.terminal.launch); the full command line prints
 with the same functions.
@@ -26,9 +26,11 @@ from memlayer.edge.bootstrap.runtime import plugin_root
 from memlayer.edge.home import paths
 from memlayer.edge.ipc import protocol
 from memlayer.edge.ipc.client import Client
-from memlayer.edge.terminal.launch import BARE
-from memlayer.errors import MemlayerError
+from memlayer.edge.terminal import streams
+from memlayer.edge.terminal.launch import asks_help
+from memlayer.errors import MemlayerError, UserError
 
+SHELLS = ("bash", "zsh", "fish")
 UNKNOWN = "unknown: that needs the runtime"
 Result = TypeVar("Result")
 
@@ -136,13 +138,44 @@ def client(home: str) -> Client:
     return Client(home, plugin_root())
 
 
-def knows(argv: list[str]) -> bool:
-    """True for the arguments of a verb that needs no runtime."""
-    return any(argv[: len(verb)] == verb for verb in BARE)
+def print_help(argv: list[str]) -> int:
+    """Print the help of a verb, or of all, as docs/cli.md has it."""
+    words = [word for word in argv if not word.startswith("-")]
+    page = read_page("cli.md")
+    for heading in ("#### " + " ".join(words[:2]), "### " + " ".join(words[:1]), "## Verbs"):
+        _, found, rest = page.partition("\n%s\n\n```text\n" % heading)
+        if found:
+            print(rest.partition("\n```")[0])
+            return 0 if argv else streams.USAGE_ERROR
+    raise UserError("the help needs the runtime here: `memlayer setup`")
+
+
+def print_completion(argv: list[str]) -> int:
+    """Print the script of a shell, as docs/completion has it."""
+    parser = argparse.ArgumentParser(prog="memlayer completion")
+    parser.add_argument("shell", choices=SHELLS)
+    parser.add_argument("--json", action="store_true")
+    arguments = parser.parse_args(argv)
+    script = read_page(os.path.join("completion", arguments.shell))
+    if arguments.json:
+        print_json({"shell": arguments.shell, "script": script})
+    else:
+        print(script, end="")
+    return 0
+
+
+def read_page(name: str) -> str:
+    """Return the text of a generated page of docs. Raises OSError."""
+    with open(os.path.join(plugin_root(), "docs", name), encoding="utf-8") as file:
+        return file.read()
 
 
 def main(argv: list[str]) -> int:
     """Run a verb that needs no runtime; return the exit code."""
+    if not argv or asks_help(argv):
+        return print_help(argv)
+    if argv[0] == "completion":
+        return print_completion(argv[1:])
     verb = "daemon status" if argv[:1] == ["daemon"] else argv[0].strip("-")
     parser = argparse.ArgumentParser(prog=f"memlayer {verb}", description="The runtime is missing: `memlayer setup`.")
     parser.add_argument("--json", action="store_true", help="Print JSON.")

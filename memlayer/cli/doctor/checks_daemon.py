@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from memlayer.cli.doctor.bare import daemon_line
 from memlayer.cli.doctor.checks import FAIL, OK, WARN, Check
@@ -12,8 +13,10 @@ from memlayer.cli.terminal.output import counted, line
 from memlayer.edge.home import paths
 from memlayer.edge.ipc import ops, share_ops
 from memlayer.edge.ipc.client import Client
-from memlayer.edge.ipc.upkeep_answers import ModelUse, Status
 from memlayer.errors import MemlayerError
+
+if TYPE_CHECKING:
+    from memlayer.edge.ipc.upkeep_answers import ModelUse, Status
 
 SETTLE_S = 20.0
 POLL_S = 0.2

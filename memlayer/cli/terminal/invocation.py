@@ -21,13 +21,13 @@ from memlayer.edge.home import paths, registry
 from memlayer.edge.home import project as places
 from memlayer.edge.ipc import ops
 from memlayer.edge.ipc.client import Client
-from memlayer.edge.ipc.upkeep_answers import Status
 from memlayer.edge.redaction.privacy import plain
 from memlayer.errors import UserError
 from memlayer.text.context_block import ids_in, quoted
 
 if TYPE_CHECKING:
     from memlayer.edge.ipc.arguments import Answer, Arguments
+    from memlayer.edge.ipc.upkeep_answers import Status
 
 ASK_S = 60.0  # for a query: a daemon that has just started may first have to open a large store
 START_S = 15.0

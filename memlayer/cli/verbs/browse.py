@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
@@ -20,11 +20,14 @@ from memlayer.cli.terminal.invocation import (
     project_option,
 )
 from memlayer.cli.terminal.output import counted, line, memory_title, number, say, say_body, session_name, when
-from memlayer.edge.ipc import answers, ops
+from memlayer.edge.ipc import ops
 from memlayer.edge.redaction.privacy import plain
 from memlayer.errors import UserError
 from memlayer.kinds import Category
 from memlayer.text.context_block import quoted
+
+if TYPE_CHECKING:
+    from memlayer.edge.ipc import answers
 
 CATEGORIES = tuple(category.value for category in Category)
 

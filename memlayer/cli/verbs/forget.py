@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import click
 
@@ -21,10 +21,13 @@ from memlayer.cli.terminal.invocation import (
     words,
 )
 from memlayer.cli.terminal.output import counted, line, memory_title, print_json, say
-from memlayer.edge.ipc import answers, ops
+from memlayer.edge.ipc import ops
 from memlayer.edge.redaction.privacy import plain
 from memlayer.errors import UserError
 from memlayer.text.context_block import bare_id
+
+if TYPE_CHECKING:
+    from memlayer.edge.ipc import answers
 
 SHOWN = 30
 NO_SELECTION = "Give an ID, --session, --project, --query or --before"

@@ -7,7 +7,6 @@ import sys
 from typing import Any
 
 import click
-from click.shell_completion import get_completion_class
 
 from memlayer.cli.doctor import bare
 from memlayer.cli.mcp_clients import CLIENTS, carry_out, entry_of, planned
@@ -77,7 +76,7 @@ def version_verb(as_json: bool) -> None:
 
 
 @click.command("completion")
-@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]), required=False)
+@click.argument("shell", type=click.Choice(bare.SHELLS), required=False)
 @json_option
 def completion_verb(shell: str | None, as_json: bool) -> None:
     """Print the script that completes verbs, options and settings in your shell.
@@ -90,15 +89,22 @@ def completion_verb(shell: str | None, as_json: bool) -> None:
       memlayer completion zsh > ~/.zfunc/_memlayer    # ~/.zfunc must be in $fpath before compinit
       memlayer completion fish > ~/.config/fish/completions/memlayer.fish
     """
-    from memlayer.cli.app import cli
-
     if shell is None:
         raise Incomplete("Give a shell: bash, zsh or fish")
+    source = completion_script(shell)
+    print_json({"shell": shell, "script": source}) if as_json else print(source)
+
+
+def completion_script(shell: str) -> str:
+    """Return the script that completes in a shell."""
+    from click.shell_completion import get_completion_class
+
+    from memlayer.cli.app import cli
+
     kind = get_completion_class(shell)
     assert kind is not None
     script = kind(cli, {}, "memlayer", launch.COMPLETION)
-    source = script.source_template % script.source_vars()  # .source() would run bash to ask for its version
-    print_json({"shell": shell, "script": source}) if as_json else print(source)
+    return script.source_template % script.source_vars()  # .source() would run bash to ask for its version
 
 
 @click.group("mcp", invoke_without_command=True)

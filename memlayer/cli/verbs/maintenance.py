@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 import click
 
@@ -19,9 +20,12 @@ from memlayer.cli.terminal.output import counted, line, pairs, print_json, say, 
 from memlayer.cli.verbs.forget import say_left
 from memlayer.edge.capture import spool
 from memlayer.edge.home import paths
-from memlayer.edge.ipc import answers, ops
+from memlayer.edge.ipc import ops
 from memlayer.errors import UserError
 from memlayer.kinds import CATEGORIES
+
+if TYPE_CHECKING:
+    from memlayer.edge.ipc import answers
 
 # Nouns for rows, by a memory's category or an event's kind.
 NAMES = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import click
 
@@ -26,11 +26,14 @@ from memlayer.edge.capture import spool
 from memlayer.edge.home import paths
 from memlayer.edge.home import project as places
 from memlayer.edge.home.registry import GLOBAL
-from memlayer.edge.ipc import answers, ops
+from memlayer.edge.ipc import ops
 from memlayer.edge.redaction import own_patterns
 from memlayer.errors import MemlayerError, UserError
 from memlayer.text.context_block import quoted
 from memlayer.turns.remembered import is_all_redacted, refuse_too_long, remember_event, says_everywhere
+
+if TYPE_CHECKING:
+    from memlayer.edge.ipc import answers
 
 stdin_option = click.option("--stdin", "from_stdin", is_flag=True, help="Read the text or ID from stdin.")
 id_argument = click.argument("id_", metavar="ID", nargs=-1)

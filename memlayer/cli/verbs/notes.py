@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import click
@@ -23,9 +24,11 @@ from memlayer.cli.terminal.invocation import (
 )
 from memlayer.cli.terminal.output import counted, line, pairs, say, table, when
 from memlayer.edge.ipc import ops
-from memlayer.edge.ipc.session_answers import NotesState, SessionsRead
 from memlayer.edge.redaction.privacy import plain
 from memlayer.errors import UserError
+
+if TYPE_CHECKING:
+    from memlayer.edge.ipc.session_answers import NotesState, SessionsRead
 
 PROVIDERS = ("claude-cli", "anthropic", "openai")
 DEFAULT_PROVIDER = "claude-cli"

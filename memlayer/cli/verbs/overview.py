@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -24,9 +24,11 @@ from memlayer.edge.bootstrap import health
 from memlayer.edge.capture import spool
 from memlayer.edge.home import paths, registry
 from memlayer.edge.ipc import ops
-from memlayer.edge.ipc.session_answers import SessionRow
 from memlayer.edge.redaction.privacy import plain
 from memlayer.errors import MemlayerError
+
+if TYPE_CHECKING:
+    from memlayer.edge.ipc.session_answers import SessionRow
 
 HEAD = ("session", "last active", "state", "turns", "tokens", "compactions", "flushes", "project")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
@@ -32,9 +33,12 @@ from memlayer.cli.terminal.output import (
     when,
 )
 from memlayer.cli.verbs.browse import CATEGORIES, say_for_model
-from memlayer.edge.ipc import answers, ops
-from memlayer.edge.ipc.session_answers import GivenNote, GivenPrompt
+from memlayer.edge.ipc import ops
 from memlayer.text.context_block import quoted
+
+if TYPE_CHECKING:
+    from memlayer.edge.ipc import answers
+    from memlayer.edge.ipc.session_answers import GivenNote, GivenPrompt
 
 SNIPPET_CHARS = 400
 NO_WORDS = "Give words to search for, or - to read them from standard input"

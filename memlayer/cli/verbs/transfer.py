@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import click
 
@@ -29,9 +30,11 @@ from memlayer.cli.terminal.invocation import (
 from memlayer.cli.terminal.output import counted, duration, line, pairs, say
 from memlayer.edge.home import paths as home_paths
 from memlayer.edge.ipc import ops
-from memlayer.edge.ipc.upkeep_answers import ExportCounts
 from memlayer.edge.terminal import streams
 from memlayer.errors import UserError
+
+if TYPE_CHECKING:
+    from memlayer.edge.ipc.upkeep_answers import ExportCounts
 
 _MARK = "memlayer_export"
 TEMPORARY = home_paths.TEMPORARY + "transfer-"

@@ -5,10 +5,12 @@ Each names the type of its answer. Hooks do not import this module.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from memlayer.edge.ipc import answers, session_answers, task_answers, upkeep_answers
 from memlayer.edge.ipc.arguments import Arguments, Limit, Names, Path
+
+if TYPE_CHECKING:
+    from memlayer.edge.ipc import answers, session_answers, task_answers, upkeep_answers  # noqa: F401  # in strings
 
 AGENT_SESSION = "agent-"  # the start of the id of each talk with the agent
 SESSION_CHARS = 8  # of a session's id, as people and models read it
@@ -16,15 +18,13 @@ FILE_SESSION = "file_"  # the start of the session id of a text from a file
 TEAM_SESSION = "team_"  # of a colleague's note; the rest names its project
 
 
-@dataclass(frozen=True)
-class Recall(Arguments[answers.Recalled], op="recall"):
+class Recall(Arguments["answers.Recalled"], op="recall"):
     prompt: str = ""
     project_dir: Path = ""
     session_id: str = ""
 
 
-@dataclass(frozen=True)
-class Search(Arguments[answers.Hits], op="search"):
+class Search(Arguments["answers.Hits"], op="search"):
     query: str = ""
     project_dir: Path = ""
     limit: Limit = 10
@@ -37,14 +37,12 @@ class Search(Arguments[answers.Hits], op="search"):
     file: str = ""
 
 
-@dataclass(frozen=True)
-class Show(Arguments[answers.Matches], op="show"):
+class Show(Arguments["answers.Matches"], op="show"):
     ids: Names = ()
     session_id: str = ""
 
 
-@dataclass(frozen=True)
-class List(Arguments[answers.Memories], op="list"):
+class List(Arguments["answers.Memories"], op="list"):
     project_dir: Path = ""
     is_global: bool = False
     session_id: str = ""
@@ -53,37 +51,32 @@ class List(Arguments[answers.Memories], op="list"):
     with_superseded: bool = False
 
 
-@dataclass(frozen=True)
-class Given(Arguments[session_answers.GivenPrompts], op="given"):
+class Given(Arguments["session_answers.GivenPrompts"], op="given"):
     limit: Limit = 5
     session_id: str = ""
     project_dir: Path = ""
 
 
-@dataclass(frozen=True)
-class Blame(Arguments[session_answers.FileHistory], op="blame"):
+class Blame(Arguments["session_answers.FileHistory"], op="blame"):
     path: str = ""
     project_dir: Path = ""
     limit: Limit = 10
 
 
-@dataclass(frozen=True)
-class Fix(Arguments[session_answers.Cures], op="fix"):
+class Fix(Arguments["session_answers.Cures"], op="fix"):
     error: str = ""
     project_dir: Path = ""
     limit: Limit = 10
 
 
-@dataclass(frozen=True)
-class Sessions(Arguments[session_answers.Sessions], op="sessions"):
+class Sessions(Arguments["session_answers.Sessions"], op="sessions"):
     id_: str = ""
     project_dir: Path = ""
     limit: Limit = 20
     skip: int = 0
 
 
-@dataclass(frozen=True)
-class Files(Arguments[upkeep_answers.MemoryFiles], op="files"):
+class Files(Arguments["upkeep_answers.MemoryFiles"], op="files"):
     """now: bring the files in step first."""
 
     project_dir: Path = ""
@@ -91,38 +84,32 @@ class Files(Arguments[upkeep_answers.MemoryFiles], op="files"):
     now: bool = False
 
 
-@dataclass(frozen=True)
-class Remember(Arguments[answers.Remembered], op="remember"):
+class Remember(Arguments["answers.Remembered"], op="remember"):
     """id_: of a `remember` event in the spool."""
 
     id_: str = ""
 
 
-@dataclass(frozen=True)
-class Pin(Arguments[answers.Changed], op="pin"):
+class Pin(Arguments["answers.Changed"], op="pin"):
     id_: str = ""
     off: bool = False
 
 
-@dataclass(frozen=True)
-class Edit(Arguments[answers.Changed], op="edit"):
+class Edit(Arguments["answers.Changed"], op="edit"):
     id_: str = ""
     text: str = ""
 
 
-@dataclass(frozen=True)
-class Restore(Arguments[answers.Changed], op="restore"):
+class Restore(Arguments["answers.Changed"], op="restore"):
     id_: str = ""
     keep_both: bool = False
 
 
-@dataclass(frozen=True)
-class History(Arguments[answers.Versions], op="history"):
+class History(Arguments["answers.Versions"], op="history"):
     id_: str = ""
 
 
-@dataclass(frozen=True)
-class Forget(Arguments[answers.Forgotten], op="forget"):
+class Forget(Arguments["answers.Forgotten"], op="forget"):
     """tolerant: with dry_run, unknown ids are no error."""
 
     ids: Names = ()
@@ -136,13 +123,11 @@ class Forget(Arguments[answers.Forgotten], op="forget"):
     tolerant: bool = False
 
 
-@dataclass(frozen=True)
-class Gc(Arguments[answers.Aged], op="gc"):
+class Gc(Arguments["answers.Aged"], op="gc"):
     dry_run: bool = False
 
 
-@dataclass(frozen=True)
-class Import(Arguments[upkeep_answers.Imported], op="import"):
+class Import(Arguments["upkeep_answers.Imported"], op="import"):
     """paths: transcripts or folders. again: read from the start."""
 
     subagents: bool = False
@@ -152,25 +137,21 @@ class Import(Arguments[upkeep_answers.Imported], op="import"):
     paths: Names = ()
 
 
-@dataclass(frozen=True)
-class Export(Arguments[upkeep_answers.Exported], op="export"):
+class Export(Arguments["upkeep_answers.Exported"], op="export"):
     path: Path = ""
     force: bool = False
 
 
-@dataclass(frozen=True)
-class ImportExport(Arguments[upkeep_answers.ExportTaken], op="import_export"):
+class ImportExport(Arguments["upkeep_answers.ExportTaken"], op="import_export"):
     path: Path = ""
     dry_run: bool = False
 
 
-@dataclass(frozen=True)
-class Flush(Arguments[upkeep_answers.Settled], op="flush"):
+class Flush(Arguments["upkeep_answers.Settled"], op="flush"):
     wait: bool = False
 
 
-@dataclass(frozen=True)
-class MemSearch(Arguments[answers.TextForModel], op="mem.search"):
+class MemSearch(Arguments["answers.TextForModel"], op="mem.search"):
     """Arguments of a search by a model.
 
     session_id: the asking session. session: the only session to search. kind: turn, settled, day, note or task. file:
@@ -187,8 +168,7 @@ class MemSearch(Arguments[answers.TextForModel], op="mem.search"):
     session_id: str = ""
 
 
-@dataclass(frozen=True)
-class MemTimeline(Arguments[answers.TextForModel], op="mem.timeline"):
+class MemTimeline(Arguments["answers.TextForModel"], op="mem.timeline"):
     """Arguments of a timeline.
 
     window: turns on either side. session: a session whose turns are all meant.
@@ -201,8 +181,7 @@ class MemTimeline(Arguments[answers.TextForModel], op="mem.timeline"):
     session: str = ""
 
 
-@dataclass(frozen=True)
-class MemDetails(Arguments[answers.TextForModel], op="mem.details"):
+class MemDetails(Arguments["answers.TextForModel"], op="mem.details"):
     """from_: the character of a single long text to go on from."""
 
     ids: Names = ()
@@ -211,13 +190,11 @@ class MemDetails(Arguments[answers.TextForModel], op="mem.details"):
     session_id: str = ""
 
 
-@dataclass(frozen=True)
-class MemStats(Arguments[answers.MemoryCounts], op="mem.stats"):
+class MemStats(Arguments["answers.MemoryCounts"], op="mem.stats"):
     project_dir: Path = ""
 
 
-@dataclass(frozen=True)
-class MemRemember(Arguments[answers.TextForModel], op="mem.remember"):
+class MemRemember(Arguments["answers.TextForModel"], op="mem.remember"):
     """at_ms: of the call, Unix time; sent twice, it counts once.
 
     kind: of kinds.NOTED, "" for that of its words. replaces: citations of memories that it makes untrue.
@@ -232,8 +209,7 @@ class MemRemember(Arguments[answers.TextForModel], op="mem.remember"):
     session_id: str = ""
 
 
-@dataclass(frozen=True)
-class Turn(Arguments[session_answers.TalkStep], op="turn"):
+class Turn(Arguments["session_answers.TalkStep"], op="turn"):
     """A step of the agent's talk; its events are in the spool.
 
     phase: start, prompt, end, compact, history, undo or finish. text: redacted; the prompt, the answer, or the summary
@@ -253,8 +229,7 @@ class Turn(Arguments[session_answers.TalkStep], op="turn"):
     project_dir: Path = ""
 
 
-@dataclass(frozen=True)
-class Citations(Arguments[answers.Cited], op="citations"):
+class Citations(Arguments["answers.Cited"], op="citations"):
     """Arguments of a list of citations.
 
     order: "" for the newest citation first, popular, or unused. days: 0 for any time, or 30 with an order.
@@ -266,38 +241,32 @@ class Citations(Arguments[answers.Cited], op="citations"):
     project_dir: Path = ""
 
 
-@dataclass(frozen=True)
-class UsageShare(Arguments[answers.UsageShare], op="usage_share"):
+class UsageShare(Arguments["answers.UsageShare"], op="usage_share"):
     days: int = 30
 
 
-@dataclass(frozen=True)
-class Topics(Arguments[task_answers.Topics], op="topics"):
+class Topics(Arguments["task_answers.Topics"], op="topics"):
     project_dir: Path = ""
     days: Limit = 30
     limit: Limit = 10
 
 
-@dataclass(frozen=True)
-class Mode(Arguments[task_answers.ModeState], op="mode"):
+class Mode(Arguments["task_answers.ModeState"], op="mode"):
     project_dir: Path = ""
 
 
-@dataclass(frozen=True)
-class Notes(Arguments[session_answers.NotesState], op="notes"):
+class Notes(Arguments["session_answers.NotesState"], op="notes"):
     """project_dir: to say whether that project allows it."""
 
     project_dir: Path = ""
 
 
-@dataclass(frozen=True)
-class RefusedNotes(Arguments[session_answers.RefusedNotes], op="notes.refused"):
+class RefusedNotes(Arguments["session_answers.RefusedNotes"], op="notes.refused"):
     project_dir: Path = ""
     limit: Limit = 50
 
 
-@dataclass(frozen=True)
-class ReadSessions(Arguments[session_answers.SessionsRead], op="notes.read"):
+class ReadSessions(Arguments["session_answers.SessionsRead"], op="notes.read"):
     """last: sessions at most, the newest that a model has not read."""
 
     last: Limit = 30
@@ -305,8 +274,7 @@ class ReadSessions(Arguments[session_answers.SessionsRead], op="notes.read"):
     dry_run: bool = False
 
 
-@dataclass(frozen=True)
-class Tasks(Arguments[task_answers.TaskList], op="tasks"):
+class Tasks(Arguments["task_answers.TaskList"], op="tasks"):
     """status: "" for open ones at work, "all", "resting", or a status."""
 
     project_dir: Path = ""
@@ -314,34 +282,29 @@ class Tasks(Arguments[task_answers.TaskList], op="tasks"):
     is_blocked: bool = False
 
 
-@dataclass(frozen=True)
-class TaskShow(Arguments[task_answers.TasksShown], op="tasks.show"):
+class TaskShow(Arguments["task_answers.TasksShown"], op="tasks.show"):
     """id_: a citation, an id, or words."""
 
     id_: str = ""
     project_dir: Path = ""
 
 
-@dataclass(frozen=True)
-class TaskChange(Arguments[task_answers.TaskChanged], op="tasks.change"):
+class TaskChange(Arguments["task_answers.TaskChanged"], op="tasks.change"):
     """id_: of a task event in the spool."""
 
     id_: str = ""
 
 
-@dataclass(frozen=True)
-class Aliases(Arguments[task_answers.Aliases], op="tasks.aliases"):
+class Aliases(Arguments["task_answers.Aliases"], op="tasks.aliases"):
     project_dir: Path = ""
 
 
-@dataclass(frozen=True)
-class Review(Arguments[answers.ReviewList], op="review"):
+class Review(Arguments["answers.ReviewList"], op="review"):
     project_dir: Path = ""
     limit: Limit = 50
 
 
-@dataclass(frozen=True)
-class Decide(Arguments[answers.Decided], op="review.decide"):
+class Decide(Arguments["answers.Decided"], op="review.decide"):
     """A decision on a memory under review.
 
     how: keep, edit, merge or drop; yes or no to a question on tasks, whose id is id_. other: the second memory of a
@@ -355,32 +318,31 @@ class Decide(Arguments[answers.Decided], op="review.decide"):
     project_dir: Path = ""
 
 
-@dataclass(frozen=True)
-class UndoReview(Arguments[answers.Undone], op="review.undo"):
+class UndoReview(Arguments["answers.Undone"], op="review.undo"):
     project_dir: Path = ""
 
 
-class Stats(Arguments[upkeep_answers.Stats], op="stats"):
+class Stats(Arguments["upkeep_answers.Stats"], op="stats"):
     pass
 
 
-class Reindex(Arguments[upkeep_answers.Reindexed], op="reindex"):
+class Reindex(Arguments["upkeep_answers.Reindexed"], op="reindex"):
     pass
 
 
-class Repair(Arguments[upkeep_answers.Repaired], op="repair"):
+class Repair(Arguments["upkeep_answers.Repaired"], op="repair"):
     pass
 
 
-class Witness(Arguments[upkeep_answers.Witnessed], op="witness"):
+class Witness(Arguments["upkeep_answers.Witnessed"], op="witness"):
     pass
 
 
-class Status(Arguments[upkeep_answers.Status], op="status"):
+class Status(Arguments["upkeep_answers.Status"], op="status"):
     pass
 
 
-class Stop(Arguments[upkeep_answers.Stopped], op="stop"):
+class Stop(Arguments["upkeep_answers.Stopped"], op="stop"):
     pass
 
 

@@ -5,7 +5,6 @@ Hooks do not import this module.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypedDict
 
 from memlayer.edge.ipc.arguments import Arguments
@@ -110,7 +109,6 @@ class DroppedMachine(TypedDict):
     machine: str
 
 
-@dataclass(frozen=True)
 class ShareSetup(Arguments[ShareState], op="share.setup"):
     """Arguments of a setup.
 
@@ -136,7 +134,6 @@ class ShareStatus(Arguments[ShareState], op="share.status"):
     pass
 
 
-@dataclass(frozen=True)
 class ShareStop(Arguments[ShareEnded], op="share.stop"):
     """delete: this machine's objects in the share as well."""
 
@@ -151,7 +148,6 @@ class ReadShareKey(Arguments[ShareKey], op="share.key"):
     pass
 
 
-@dataclass(frozen=True)
 class ShareDrop(Arguments[DroppedMachine], op="share.drop"):
     """machine: the name, or the start of the id."""
 

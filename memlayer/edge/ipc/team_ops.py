@@ -5,7 +5,6 @@ Hooks do not import this module.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypedDict
 
 from memlayer.edge.ipc.answers import MemoryRow
@@ -78,7 +77,6 @@ class Promoted(TypedDict):
     problem: str
 
 
-@dataclass(frozen=True)
 class TeamSetup(Arguments[TeamState], op="team.setup"):
     """Arguments of a setup.
 
@@ -92,22 +90,18 @@ class TeamSetup(Arguments[TeamState], op="team.setup"):
     is_accepting: bool = False
 
 
-@dataclass(frozen=True)
 class TeamStatus(Arguments[TeamState], op="team.status"):
     project_dir: Path = ""
 
 
-@dataclass(frozen=True)
 class TeamPush(Arguments[TeamPushed], op="team.push"):
     project_dir: Path = ""
 
 
-@dataclass(frozen=True)
 class TeamPull(Arguments[TeamPulled], op="team.pull"):
     project_dir: Path = ""
 
 
-@dataclass(frozen=True)
 class TeamLeave(Arguments[TeamLeft], op="team.leave"):
     """keep: own notes stay at the place."""
 
@@ -115,7 +109,6 @@ class TeamLeave(Arguments[TeamLeft], op="team.leave"):
     keep: bool = False
 
 
-@dataclass(frozen=True)
 class Promote(Arguments[Promoted], op="promote"):
     """undo: the note travels no more."""
 

@@ -5,7 +5,6 @@ Hooks do not import this module.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypedDict
 
 from memlayer.edge.ipc.arguments import Arguments, Limit, Names, Path
@@ -104,7 +103,6 @@ class MapFound(TypedDict):
     hubs: list[MapHub]
 
 
-@dataclass(frozen=True)
 class Events(Arguments[EventsFound], op="view.events"):
     """since_ms is included, before_ms is not; 0 for no bound."""
 
@@ -117,13 +115,11 @@ class Events(Arguments[EventsFound], op="view.events"):
     limit: Limit = 100
 
 
-@dataclass(frozen=True)
 class Days(Arguments[Activity], op="view.days"):
     project_dir: Path = ""
     since_ms: int = 0
 
 
-@dataclass(frozen=True)
 class Map(Arguments[MapFound], op="view.map"):
     """Arguments of a map.
 

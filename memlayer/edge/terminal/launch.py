@@ -5,8 +5,6 @@ Only when the runtime is missing or stale, and with visible progress.
 
 from __future__ import annotations
 
-import contextlib
-import json
 import os
 import posix
 import sys
@@ -18,27 +16,11 @@ from memlayer.edge.home.project_env import drop_project_variables, project_of_se
 from memlayer.edge.terminal import streams
 from memlayer.errors import MemlayerError, UserError
 
-SETUP_HELP = """\
-Usage: memlayer setup [--with NAMES] [--quiet] [--no-wait] [--json]
-
-  Make memlayer's runtime (a venv under the memlayer home) unless it is there,
-  works, and is built from the present requirements.lock; then start the
-  daemon. Other verbs do this by themselves when it is needed, but for doctor,
-  version and daemon status.
-
-Options:
-  --with NAMES
-             Install SDKs of providers, now and with each later runtime:
-             anthropic, openai, gemini; several with commas between.
-  --quiet    Say nothing unless it fails.
-  --no-wait  End at once when another setup is running.
-  --json     Print the result as JSON: runtime, built, seconds.
-  --help     Show this message and exit.
-"""
 COMPLETION = "_MEMLAYER_COMPLETE"  # set by the shell that asks for completions
 SETUP_FLAGS = {"--quiet", "--no-wait", "--json"}
 # Verbs that only report: without a runtime the standard library is enough for them.
-BARE = (["doctor"], ["version"], ["--version"], ["daemon", "status"])
+BARE = (["doctor"], ["version"], ["--version"], ["daemon", "status"], ["completion"])
+HELP = ("--help", "-h")
 
 
 def main(root: str, argv: list[str]) -> int:
@@ -54,13 +36,13 @@ def main(root: str, argv: list[str]) -> int:
             from memlayer.edge import mcp
 
             return mcp.main(root, paths.home_of(), argv[1:])
-        if argv[:1] == ["setup"]:
+        if argv[:1] == ["setup"] and not asks_help(argv):
             return setup(root, argv[1:])
         home = paths.home_of()
         is_missing = runtime.find_runtime(home, root) is None
         if COMPLETION in os.environ and is_missing:
             return 0  # a Tab builds no runtime
-        is_bare = is_missing and any(argv[: len(verb)] == verb for verb in BARE)
+        is_bare = is_missing and needs_no_runtime(argv)
         python = sys.executable if is_bare else ensure_runtime(home, root)
     except MemlayerError as error:
         return streams.tell_error(argv, str(error), streams.USER_ERROR)
@@ -77,6 +59,17 @@ def main(root: str, argv: list[str]) -> int:
     os.execv(python, [python, "-I", *(["-S"] if is_bare else []), script, *argv])
 
 
+def needs_no_runtime(argv: list[str]) -> bool:
+    """True for a verb that only reports, and for any question for help."""
+    return not argv or asks_help(argv) or any(argv[: len(verb)] == verb for verb in BARE)
+
+
+def asks_help(argv: list[str]) -> bool:
+    """True if a command line asks for help, and not behind `--`."""
+    options = argv[: argv.index("--")] if "--" in argv else argv
+    return any(word in HELP for word in options)
+
+
 def ensure_runtime(home: str, root: str, *, is_quiet: bool = False, wait: bool = True) -> str:
     """Return the runtime's python, made when missing or stale.
 
@@ -89,19 +82,18 @@ def ensure_runtime(home: str, root: str, *, is_quiet: bool = False, wait: bool =
         with Progress(sys.stderr, is_quiet=is_quiet) as progress:
             python = build_runtime(home, root, progress, wait=wait)
     elif not runtime.remembers_python(home) and os.path.isdir(home):
+        from contextlib import suppress
+
         from memlayer.edge.bootstrap.provision import remember_python
 
         # It only makes the next start quicker. A verb must not end here because the disk is full: doctor says so.
-        with contextlib.suppress(OSError):
+        with suppress(OSError):
             remember_python(home, os.path.realpath(python))
     return python or ""
 
 
 def setup(root: str, flags: list[str]) -> int:
     """Run the verb `setup`: make the runtime and report the result."""
-    if "--help" in flags:
-        print(SETUP_HELP, end="")
-        return 0
     wanted = []
     if "--with" in flags:
         from memlayer.edge.bootstrap import extras
@@ -124,6 +116,8 @@ def setup(root: str, flags: list[str]) -> int:
         start_daemon(home, root, python)
     seconds = round(time.monotonic() - started_s, 1)
     if "--json" in flags:
+        import json
+
         print(json.dumps({"runtime": python or None, "built": bool(python) and not was_there, "seconds": seconds}))
     elif "--quiet" in flags:
         return 0
@@ -173,11 +167,12 @@ def start_daemon(home: str, root: str, python: str) -> None:
 
     Not where it needs variables that this process lacks: then the next hook starts it.
     """
+    from contextlib import suppress
 
     from memlayer.edge.ipc.client import Client
 
     if any(name not in os.environ for name in runtime.daemon_variables(home)):
         return
-    with contextlib.suppress(MemlayerError, OSError):  # a hook or a verb starts it as well
+    with suppress(MemlayerError, OSError):  # a hook or a verb starts it as well
         Client(home, root).stop()  # a daemon of the previous runtime
         runtime.spawn_daemon(home, python)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from functools import partial
+from typing import TYPE_CHECKING
 
 import click
 
@@ -19,9 +20,12 @@ from memlayer.cli.terminal.invocation import (
 )
 from memlayer.cli.terminal.output import line, memory_title, say, say_body
 from memlayer.cli.verbs.curation.task_questions import choice, say_question
-from memlayer.edge.ipc import answers, ops
+from memlayer.edge.ipc import ops
 from memlayer.edge.redaction.privacy import plain
 from memlayer.text.context_block import bare_id
+
+if TYPE_CHECKING:
+    from memlayer.edge.ipc import answers
 
 TEXT_CHARS = 1000
 KEYS = {"k": "keep", "e": "edit", "m": "merge", "d": "drop", "u": "undo", "s": "skip", "q": "quit"}

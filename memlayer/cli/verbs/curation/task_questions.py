@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from memlayer.cli.terminal.output import line, say, when
-from memlayer.edge.ipc import answers
+
+if TYPE_CHECKING:
+    from memlayer.edge.ipc import answers
 
 QUOTE_CHARS, TITLE_CHARS = 200, 90
 NONE, SKIP, UNDO, QUIT = "n", "s", "u", "q"

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from memlayer.cli.terminal.invocation import ask, complete_file, json_option, project_dir, project_option
 from memlayer.cli.terminal.output import counted, line, say, session_name, when
-from memlayer.edge.ipc import answers, ops
+from memlayer.edge.ipc import ops
+
+if TYPE_CHECKING:
+    from memlayer.edge.ipc import answers
 
 TEXT_CHARS = 240
 TURNS_SHOWN = 6

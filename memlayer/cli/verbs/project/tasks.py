@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -26,13 +26,16 @@ from memlayer.edge.capture import spool
 from memlayer.edge.capture.payload import clean
 from memlayer.edge.home import paths
 from memlayer.edge.home import project as places
-from memlayer.edge.ipc import ops, task_answers
+from memlayer.edge.ipc import ops
 from memlayer.edge.redaction import own_patterns
 from memlayer.edge.redaction.privacy import plain
 from memlayer.errors import MemlayerError, UserError
 from memlayer.tasks.events import CREATED, REOPENED, Observation, TaskEvent, captured
 from memlayer.tasks.states import PRIORITIES, By, Status
 from memlayer.turns.remembered import is_all_redacted
+
+if TYPE_CHECKING:
+    from memlayer.edge.ipc import task_answers
 
 TITLE_CHARS, QUOTE_CHARS = 90, 200
 STATUS_WORDS = (*(status.value for status in Status), "resting", "all")
