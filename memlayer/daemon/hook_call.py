@@ -38,6 +38,7 @@ class Call:
     place: project.Place
     session: Session
     is_known: bool  # the session was heard of before
+    has_said: bool  # something was said or done in it before
     ends_s: float  # monotonic, when the answer has to be there
     recall: Future[Recalled] | None = None
 
@@ -79,9 +80,10 @@ def begin_call(
 ) -> Call:
     """Return the call of an event, noted in its session."""
     project_id, _ = state.projects.resolve(folder)
-    is_known = state.sessions.get(payload.session_id) is not None
+    known = state.sessions.get(payload.session_id)
+    has_said = known is not None and known.said_ms > 0
     session = state.sessions.heard(event, project_id, is_live=True)
-    return Call(payload, event, place, session, is_known, ends_s)
+    return Call(payload, event, place, session, known is not None, has_said, ends_s)
 
 
 def count_kept(state: State) -> None:

@@ -224,6 +224,8 @@ def _recall(state: State, call: Call) -> Recalled:
     services = state.ready(min(OPEN_WAIT_S, ends_s - time.monotonic()))
     if services is None:
         return Recalled("", "lexical", Gate.OPENING)
+    if not call.has_said:
+        services.recall.live.begin(session.id)
     if not call.is_known and os.path.exists(session.transcript_path):
         # A session that begins with a transcript is a fork: 2.1.197 tells of it only here.
         _wait(
@@ -273,8 +275,10 @@ def _rules_line(state: State, call: Call) -> str:
 
 
 def _inherit(state: State, session: Session) -> None:
-    """Note the memories in the context of a resumed or forked session."""
-    inherited = catch_up.inherited(session, state.services.result().store)
+    """Note the memories and words in the context of a resumed or forked session."""
+    services = state.services.result()
+    services.live.of(session.id, session.context_since_ms)  # before the first prompt, which would wait for it
+    inherited = catch_up.inherited(session, services.store)
     if inherited != session.inherited:
         session.inherited = inherited
         state.sessions.changed(session)

@@ -13,7 +13,8 @@ from memlayer.text.terms import index_terms
 
 MAX_SESSIONS = 200
 MAX_TERMS = 20_000
-MAX_EVENTS = 400  # of a session that began under another daemon
+MAX_EVENTS = 800  # of a session that began under another daemon
+SAID = ("user", "assistant")
 
 
 @dataclass
@@ -41,7 +42,7 @@ class LiveSessions:
         """Take in a hook's redacted event (edge.capture.payload.SPOOL_FIELDS)."""
         session_id, kind = event["session_id"], event["kind"]
         with self._lock:
-            if kind in ("user", "assistant") and not event["detail"]:
+            if kind in SAID and not event["detail"]:
                 if session_id in self._words:  # an unknown one is read from the store first: it may hold earlier turns
                     self._known(session_id).hear(kind, event["text"])
             elif kind == "session_start" and event["detail"] in ("startup", "clear"):
@@ -52,16 +53,18 @@ class LiveSessions:
             elif kind == "session_end":
                 self._words.pop(session_id, None)
 
+    def begin(self, session_id: str) -> None:
+        """Note a session that has nothing in the store: a look there costs more than all of recall."""
+        with self._lock:
+            self._known(session_id)
+
     def of(self, session_id: str, since_ms: int = 0) -> SessionWords:
         """Return a session's words since a moment, before the prompt. Raises StoreError."""
         with self._lock:
             if session_id in self._words:
                 return self._words[session_id]
-        events = [  # the daemon may be younger than the session
-            event
-            for kind in ("user", "assistant")
-            for event in self._store.events(session_id=session_id, kind=kind, limit=MAX_EVENTS)
-        ]
+        # The daemon may be younger than the session.
+        events = self._store.events(session_id=session_id, kind=SAID, limit=MAX_EVENTS)
         with self._lock:
             words = self._known(session_id)
             if not words.prompts:

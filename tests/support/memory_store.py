@@ -67,7 +67,7 @@ class MemoryStore:
         prompt_ids: Sequence[str] | None = None,
         session_id: str = "",
         project_id: str = "",
-        kind: str = "",
+        kind: str | Sequence[str] = "",
         since_ms: int = 0,
         before_ms: int = 0,
         limit: int = 1000,
@@ -80,7 +80,7 @@ class MemoryStore:
                 and (prompt_ids is None or event.prompt_id in prompt_ids)
                 and session_id in ("", event.session_id)
                 and project_id in ("", event.project_id)
-                and kind in ("", event.kind)
+                and (event.kind in ((kind,) if isinstance(kind, str) else kind) or kind == "")
                 and event.at_ms >= since_ms
                 and (not before_ms or event.at_ms < before_ms)
             ]

@@ -79,7 +79,7 @@ class LanceStore:
         prompt_ids: Sequence[str] | None = None,
         session_id: str = "",
         project_id: str = "",
-        kind: str = "",
+        kind: str | Sequence[str] = "",
         since_ms: int = 0,
         before_ms: int = 0,
         limit: int = 1000,

@@ -176,7 +176,7 @@ def recall_verb(
     """
     text = words(prompt, from_stdin, NO_PROMPT)
     folder = project_dir(project)
-    answer = ask(ops.Recall(text, folder, session or ""), as_json)
+    answer = ask(ops.Recall(text, folder, session or "", explain or as_json), as_json)
     block = answer["block"]
     if not explain:
         sys.stdout.write(block + ("\n" if block and sys.stdout.isatty() else ""))

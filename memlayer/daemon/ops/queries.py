@@ -71,13 +71,17 @@ def recall(state: State, arguments: ops.Recall, progress: Progress) -> answers.R
         "signals": asdict(recalled.signals) if recalled.signals else {},
         "queries": [recalled.query.text, " ".join(recalled.query.terms)] if recalled.query else [],
         "took_ms": round(recalled.took_ms, 2),
-        "candidates": [_candidate(candidate, recalled, services) for candidate in recalled.candidates],
+        "candidates": [
+            _candidate(candidate, recalled, services if arguments.is_explained else None)
+            for candidate in recalled.candidates
+        ],
     }
 
 
-def _candidate(candidate: Candidate, recalled: Recalled, services: compose.Services) -> answers.Candidate:
+def _candidate(candidate: Candidate, recalled: Recalled, services: compose.Services | None) -> answers.Candidate:
+    """Return a candidate. services: None where nobody reads those that were left out."""
     text = candidate.snippet
-    if not text and recalled.query:  # left out: a short look at it
+    if not text and recalled.query and services is not None:  # left out: a short look at it
         text = snippet(candidate.chunk.text, services.terms.weights(recalled.query.terms), LEFT_OUT_CHARS)
     return {
         "key": candidate.key,

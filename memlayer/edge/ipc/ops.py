@@ -19,9 +19,12 @@ TEAM_SESSION = "team_"  # of a colleague's note; the rest names its project
 
 
 class Recall(Arguments["answers.Recalled"], op="recall"):
+    """is_explained: each candidate comes with its snippet, and not those alone that were given."""
+
     prompt: str = ""
     project_dir: Path = ""
     session_id: str = ""
+    is_explained: bool = False
 
 
 class Search(Arguments["answers.Hits"], op="search"):
