@@ -9,7 +9,9 @@ describes the store: distinct texts, and vectors mixed from real ones. Each size
 first: the time the daemon's first recalls take, while its rows of the project are loaded into memory behind them.
 idle: the same once that is done, one after the other, prompts by turns English, Korean and mixed.
 busy: the same, ten a second, while the daemon embeds and writes a burst of turns and settles (compaction, indexes).
-late: recalls beyond the prompt hook's deadline. hook: the whole process against a bare interpreter start.
+late: recalls beyond the prompt hook's deadline. hook: the whole process against a bare interpreter start, the first
+prompt of a session that began as the host begins it; later: its second prompt; unseen: a prompt of a session whose
+start the daemon never saw.
 """
 
 from __future__ import annotations
@@ -51,6 +53,7 @@ FIRST = 20
 IDLE_WITHIN_S = 600
 IDLE_SHARE = 0.05  # of a core: a daemon that takes less has nothing to do
 NEW_TURNS = 50_000_000  # turns of a burst are numbered from here: none is in the store
+HOOKED = ("hook", "later", "unseen")  # the first prompt of a session, its second, one of an unseen session
 console = Console()
 
 
@@ -167,13 +170,22 @@ def busy(home: Home, turns: int) -> dict[str, float]:
 
 def hook(home: Home, rounds: int, start: int) -> dict[str, dict[str, float]]:
     """The prompt hook as a process against a bare start, by turns."""
-    took: dict[str, list[float]] = {"bare": [], "hook": []}
-    for number in range(start, start + rounds):
-        fields = {"session_id": f"hook{number}", "transcript_path": "", "cwd": str(home.project)}
-        stdin = json.dumps({**fields, "prompt_id": f"h{number}", "prompt": question(number)}).encode()
-        took["bare"].append(timed([home.python, "-I", "-S", "-c", "pass"], b"", home.environment)[0])
-        took["hook"].append(timed(command("user_prompt_submit"), stdin, home.environment)[0])
+    took: dict[str, list[float]] = {name: [] for name in ("bare", *HOOKED)}
+
+    def called(event: str, session_id: str, **fields: str) -> float:
+        stdin = {"session_id": session_id, "transcript_path": "", "cwd": str(home.project), **fields}
+        took_ms = timed(command(event), json.dumps(stdin).encode(), home.environment)[0]
         wait_until_quiet(home.client)
+        return took_ms
+
+    for number in range(start, start + rounds):
+        took["bare"].append(timed([home.python, "-I", "-S", "-c", "pass"], b"", home.environment)[0])
+        called("session_start", f"hook{number}", source="startup")
+        for name in HOOKED:
+            session_id = f"{'unseen' if name == 'unseen' else 'hook'}{number}"
+            prompt = question(number + rounds * HOOKED.index(name))
+            ms = called("user_prompt_submit", session_id, prompt_id=f"{name}{number}", prompt=prompt)
+            took[name].append(ms)
     return summary(took)
 
 
@@ -279,7 +291,7 @@ def show(figures: dict[str, Any]) -> None:
     """For people."""
     shown_table = Table(title="recall, milliseconds (p50 / p95 / worst)")
     columns = ["chunks", "first", "idle", "busy", "late", "hook, bare starts"]
-    for name in (*columns, "memory MB", "busy", "disk MB", "indexes s"):
+    for name in (*columns, "later", "unseen", "memory MB", "busy", "disk MB", "indexes s"):
         shown_table.add_column(name, justify="right")
     for size, one in figures["sizes"].items():
         times = [
@@ -287,7 +299,13 @@ def show(figures: dict[str, Any]) -> None:
             for kind in ("first", "idle", "busy")
         ]
         late = f"{one['busy']['late']} of {one['busy']['recalls']}"
-        rest = [one["hook"]["hook"]["ratio"], one["rss_mb"], one["rss_busy_mb"], one["disk_mb"], one["settle_s"]]
+        rest = [
+            *(one["hook"][name]["ratio"] for name in HOOKED),
+            one["rss_mb"],
+            one["rss_busy_mb"],
+            one["disk_mb"],
+            one["settle_s"],
+        ]
         shown_table.add_row(size, *times, late, *map(str, rest))
     console.print(shown_table)
     ratios = [one["hook"]["hook"]["ratio"] for one in figures["sizes"].values()]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import sys
+import sysconfig
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -36,6 +36,17 @@ def status(of: str, **changed: Any) -> dict[str, Any]:
     return {**answer, **changed}
 
 
+def add_distribution(site: Path, name: str) -> Path:
+    """Return the module of a new distribution, with its RECORD."""
+    module, info = site / name / "__init__.py", site / f"{name}-1.0.dist-info"
+    module.parent.mkdir()
+    module.write_text(f"name = {name!r}\n")
+    info.mkdir()
+    rows = [f"{name}/__init__.py,{loaded.digest_of(str(module))},9", f"{name}/__pycache__/x.pyc,,"]
+    (info / "RECORD").write_text("\n".join([*rows, f"{info.name}/RECORD,,"]) + "\n")
+    return module
+
+
 @pytest.fixture
 def python(tmp_path: Path) -> str:
     """A runtime's python with one package."""
@@ -43,6 +54,8 @@ def python(tmp_path: Path) -> str:
     package.mkdir(parents=True)
     (package / "__init__.py").write_text("x = 1\n")
     (package / "__pycache__").mkdir()
+    for name in loaded.OF_VERBS:
+        add_distribution(package.parent, name)
     (tmp_path / "런타임" / "bin").mkdir()
     return str(tmp_path / "런타임" / "bin" / "python")
 
@@ -118,6 +131,26 @@ def test_runtime_is_tried_unless_in_use(tmp_path: Path, monkeypatch: pytest.Monk
     assert checks.runtime_state(str(tmp_path), str(tmp_path), lambda used: used == str(python)).state == checks.OK
 
 
-def test_this_runtime_has_the_command_lines_packages(python: str) -> None:
-    assert by_daemon(status(python), python)
-    assert {"click", "rich.progress", "yaml", "pydantic_settings"} <= set(sys.modules)
+def test_this_runtime_has_the_command_lines_packages() -> None:
+    site = sysconfig.get_paths()["purelib"]
+    assert [name for name in loaded.OF_VERBS if not loaded.is_whole(site, name)] == []
+
+
+@pytest.mark.parametrize("name", loaded.OF_VERBS)
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda module: module.write_text("raise ImportError\n"),
+        lambda module: module.write_text(""),
+        lambda module: module.unlink(),
+        lambda module: next(module.parent.parent.glob(f"{module.parent.name}-*/RECORD")).unlink(),
+        lambda module: next(module.parent.parent.glob(f"{module.parent.name}-*/RECORD")).write_text("한 줄"),
+    ],
+)
+def test_damage_within_a_package_of_the_verbs_is_seen(python: str, name: str, damage: Callable[[Path], object]) -> None:
+    module = Path(python).parent.parent / "lib" / "python3.11" / "site-packages" / name / "__init__.py"
+    times = module.stat()
+    damage(module)
+    if module.exists():
+        os.utime(module, (times.st_atime, times.st_mtime))
+    assert not by_daemon(status(python), python)
