@@ -275,7 +275,7 @@ def _rules_line(state: State, call: Call) -> str:
 
 
 def _inherit(state: State, session: Session) -> None:
-    """Note the memories and words in the context of a resumed or forked session."""
+    """Note memories and words in a resumed or forked session's context."""
     services = state.services.result()
     services.live.of(session.id, session.context_since_ms)  # before the first prompt, which would wait for it
     inherited = catch_up.inherited(session, services.store)

@@ -139,7 +139,7 @@ def client(home: str) -> Client:
 
 
 def print_help(argv: list[str]) -> int:
-    """Print the help of a verb, or of all, as docs/cli.md has it."""
+    """Print the help in docs/cli.md: a verb's, or the list."""
     words = [word for word in argv if not word.startswith("-")]
     page = read_page("cli.md")
     for heading in ("#### " + " ".join(words[:2]), "### " + " ".join(words[:1]), "## Verbs"):
@@ -151,7 +151,7 @@ def print_help(argv: list[str]) -> int:
 
 
 def print_completion(argv: list[str]) -> int:
-    """Print the script of a shell, as docs/completion has it."""
+    """Print a shell's script in docs/completion."""
     parser = argparse.ArgumentParser(prog="memlayer completion")
     parser.add_argument("shell", choices=SHELLS)
     parser.add_argument("--json", action="store_true")

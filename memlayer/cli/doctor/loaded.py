@@ -35,7 +35,7 @@ def by_daemon(client: Client, python: str) -> bool:
 
 
 def is_whole(site: str, distribution: str) -> bool:
-    """True if each file of a distribution is as its wheel had it."""
+    """True if a distribution's files are as its wheel had them."""
     try:
         (record,) = glob.glob(os.path.join(glob.escape(site), distribution + "-*.dist-info", "RECORD"))
         with open(record, encoding="utf-8", newline="") as file:

@@ -79,7 +79,10 @@ def recall(state: State, arguments: ops.Recall, progress: Progress) -> answers.R
 
 
 def _candidate(candidate: Candidate, recalled: Recalled, services: compose.Services | None) -> answers.Candidate:
-    """Return a candidate. services: None where nobody reads those that were left out."""
+    """Return a candidate.
+
+    services: None where nobody reads those that were left out.
+    """
     text = candidate.snippet
     if not text and recalled.query and services is not None:  # left out: a short look at it
         text = snippet(candidate.chunk.text, services.terms.weights(recalled.query.terms), LEFT_OUT_CHARS)

@@ -19,7 +19,7 @@ TEAM_SESSION = "team_"  # of a colleague's note; the rest names its project
 
 
 class Recall(Arguments["answers.Recalled"], op="recall"):
-    """is_explained: each candidate comes with its snippet, and not those alone that were given."""
+    """is_explained: candidates that were left out have snippets too."""
 
     prompt: str = ""
     project_dir: Path = ""

@@ -60,7 +60,7 @@ def main(root: str, argv: list[str]) -> int:
 
 
 def needs_no_runtime(argv: list[str]) -> bool:
-    """True for a verb that only reports, and for any question for help."""
+    """True for verbs that only report, and for `--help`."""
     return not argv or asks_help(argv) or any(argv[: len(verb)] == verb for verb in BARE)
 
 
